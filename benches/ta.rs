@@ -8,14 +8,16 @@
 mod ta;
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hpimount_assets::model::scene::Alpha;
 use hpimount_assets::model::{self, png, preview};
+use hpimount_assets::total_annihilation::context::GameContext;
 use hpimount_assets::total_annihilation::pal::Palette;
 use hpimount_assets::total_annihilation::{gaf, pcx, tdo, tnt};
-use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
+use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, Wanted};
 use ta::gaf::{Body, Frame, sequence};
 
 /// Edge of the pictures in pixels.
@@ -233,10 +235,6 @@ impl AssetContext for Mod {
         None
     }
 
-    fn find_extensions(&self, _folder: &str, _extensions: &[&str]) -> Vec<AssetRef> {
-        (0..self.0.len() as u64).map(AssetRef).collect()
-    }
-
     fn path_of(&self, file: AssetRef) -> String {
         format!("units/{}.fbi", file.0)
     }
@@ -245,8 +243,18 @@ impl AssetContext for Mod {
         self.0.get(file.0 as usize).cloned()
     }
 
-    fn as_dyn(&self) -> &dyn AssetContext {
+    fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        Some(make(self).into())
+    }
+
+    fn game(&self) -> &dyn GameContext {
         self
+    }
+}
+
+impl GameContext for Mod {
+    fn find_extensions(&self, _folder: &str, _extensions: &[&str]) -> Vec<AssetRef> {
+        (0..self.0.len() as u64).map(AssetRef).collect()
     }
 }
 

@@ -4,19 +4,56 @@
 //! names and attributes never expire, including negative lookups; `open` and
 //! `opendir` are answered once, with "not needed"; listings include attributes.
 //! A warm walk needs no requests at all.
+//!
+//! # The calls of a read
+//!
+//! A read of a packed block that no cache holds, here of an HPI archive, goes
+//! through these functions. The inode is resolved once; the prefetch, the read
+//! and the answer share its node.
+//!
+//! 1. `Mounted::read` resolves the inode, has the prefetch record the read
+//!    ([`Prefetch::note`]), and answers the kernel.
+//! 2. [`Vfs::read_node`] counts the read, and logs errors with the path.
+//! 3. `Vfs::node_bytes` limits the range to the size of the file, and decides
+//!    between bytes of a volume and bytes that are rendered.
+//! 4. `Reader::read` puts the bytes of several blocks together.
+//! 5. `Reader::read_some` asks the volume where the bytes are. It returns a cached
+//!    block, or finds the chunk in the table.
+//! 6. `Reader::chunk_block` decides whether the block is cached afterwards.
+//! 7. `Cache::get_and_keep` lets one of several threads decode it, and keeps the
+//!    block within the budget.
+//! 8. `Hpi::decode_chunk` adds the source, the key and the options of the archive.
+//! 9. `hpi::decode::chunk` lends the buffers of this thread.
+//! 10. `hpi::decode::decode` reads the chunk (`FilePool::read`), deciphers it,
+//!     checks it, and calls the decoder of its method.
+//!
+//! A picture that is converted to a PNG and was not read before takes the same
+//! number:
+//!
+//! 1. to 3. as above; the size comes from the cache of sizes, because the kernel
+//!    has requested the attributes.
+//! 4. `Vfs::rendered_bytes` knows the key of the rendering.
+//! 5. `Reader::rendered` returns the range from memory or from the spool.
+//! 6. `Reader::rendering` decides where the rendering is kept.
+//! 7. `Cache::get` lets one of several threads render it.
+//! 8. `Vfs::part_of` finds the asset and its parsed model, and the file in it; the
+//!    size of a file comes from there too.
+//! 9. `Part::render` gives the view the files around the asset.
+//! 10. `View::render` writes the PNG.
 
 use std::ffi::OsStr;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use fuser::{
-    Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo, InitFlags,
-    KernelConfig, LockOwner, Notifier, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
-    ReplyDirectoryPlus, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request, Session,
-    SessionACL,
+    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo,
+    InitFlags, KernelConfig, LockOwner, Notifier, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
+    ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
+    ReplyWrite, ReplyXattr, Request, Session, SessionACL, TimeOrNow, WriteFlags,
 };
 
 use crate::mount::{Attr, Bytes, Error, FileKind, Ino, Invalidations, Vfs};
@@ -40,6 +77,9 @@ const SECTOR: u64 = 512;
 
 /// Requests that the kernel may have under way for read-ahead.
 const MAX_BACKGROUND: u16 = 64;
+
+/// Maximum length of a name in bytes, as in other file systems of Linux.
+const MAX_NAME: u32 = 255;
 
 /// Offsets of a listing: `.` and `..` come before the entries of the tree.
 const DOTS: u64 = 2;
@@ -345,7 +385,40 @@ fn panic_hook() -> Hook {
     Some(Arc::new(move |name| assert_ne!(name, victim)))
 }
 
+/// Defines the requests that change something. The kernel sends them if the
+/// mount was remounted read-write; they are answered with EROFS.
+macro_rules! refused {
+    ($($request:ident($($argument:ty),*) -> $reply:ty;)*) => {$(
+        #[allow(clippy::too_many_arguments, reason = "they are those of the trait")]
+        fn $request(&self, _: &Request, $(_: $argument,)* reply: $reply) {
+            reply.error(Errno::EROFS);
+        }
+    )*};
+}
+
 impl Filesystem for Mounted {
+    refused! {
+        setattr(
+            INodeNo, Option<u32>, Option<u32>, Option<u32>, Option<u64>, Option<TimeOrNow>,
+            Option<TimeOrNow>, Option<SystemTime>, Option<FileHandle>, Option<SystemTime>,
+            Option<SystemTime>, Option<SystemTime>, Option<BsdFileFlags>
+        ) -> ReplyAttr;
+        mknod(INodeNo, &OsStr, u32, u32, u32) -> ReplyEntry;
+        mkdir(INodeNo, &OsStr, u32, u32) -> ReplyEntry;
+        unlink(INodeNo, &OsStr) -> ReplyEmpty;
+        rmdir(INodeNo, &OsStr) -> ReplyEmpty;
+        symlink(INodeNo, &OsStr, &Path) -> ReplyEntry;
+        rename(INodeNo, &OsStr, INodeNo, &OsStr, RenameFlags) -> ReplyEmpty;
+        link(INodeNo, INodeNo, &OsStr) -> ReplyEntry;
+        write(
+            INodeNo, FileHandle, u64, &[u8], WriteFlags, OpenFlags, Option<LockOwner>
+        ) -> ReplyWrite;
+        create(INodeNo, &OsStr, u32, u32, i32) -> ReplyCreate;
+        setxattr(INodeNo, &OsStr, &[u8], i32, u32) -> ReplyEmpty;
+        removexattr(INodeNo, &OsStr) -> ReplyEmpty;
+        fallocate(INodeNo, FileHandle, u64, u64, i32) -> ReplyEmpty;
+    }
+
     fn init(&mut self, _req: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let wanted = [
             InitFlags::FUSE_PARALLEL_DIROPS,
@@ -367,9 +440,12 @@ impl Filesystem for Mounted {
 
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         self.guard("lookup", || {
+            if name.len() > MAX_NAME as usize {
+                return reply.error(Errno::ENAMETOOLONG);
+            }
             let found = match name.to_str() {
-                // Requested by NFS exports for inodes of which only the number
-                // is known.
+                // NFS exports request these two for inodes whose number is all that
+                // they know.
                 Some(".") => self.vfs.lookup_again(ino(parent)),
                 Some("..") => self.vfs.lookup_parent(ino(parent)),
                 Some(name) => self.vfs.lookup(ino(parent), name),
@@ -529,7 +605,16 @@ impl Filesystem for Mounted {
         self.guard("statfs", || {
             let extent = self.vfs.extent();
             let blocks = extent.bytes.div_ceil(BLOCK_SIZE.into());
-            reply.statfs(blocks, 0, 0, extent.inodes, 0, BLOCK_SIZE, 255, BLOCK_SIZE);
+            reply.statfs(
+                blocks,
+                0,
+                0,
+                extent.inodes,
+                0,
+                BLOCK_SIZE,
+                MAX_NAME,
+                BLOCK_SIZE,
+            );
         });
     }
 
@@ -602,7 +687,7 @@ fn number(ino: Ino) -> INodeNo {
 }
 
 /// Converts a number from the kernel. Inode numbers fit into 32 bits; a larger
-/// one is converted to that of no inode.
+/// number is converted to 0, which is no inode.
 fn ino(number: INodeNo) -> Ino {
     Ino(u32::try_from(number.0).unwrap_or(0))
 }

@@ -1,30 +1,29 @@
 //! hpimount mounts game archives as read-only file systems.
 //!
-//! The library is built in layers; a module uses only modules of the layers
-//! below it:
+//! The formats are in two crates of their own, which know nothing of FUSE,
+//! threads or the network: [`hpimount_containers`] turns the bytes of an
+//! archive or a disc image into entries and their contents. [`hpimount_assets`]
+//! turns the bytes of an asset into a typed model and the files that show it.
+//! This crate is the mount. Its modules use only modules of the lines below:
 //!
 //! ```text
-//!  main.rs, bin/           programs: wiring only
-//!  cli                     the options of the programs
-//!  daemon                  process: background, signals, mounting, sandbox
-//!  thumbnail   desktop     thumbnails             archives opened by double click
-//!  fuse        inspect     the FUSE protocol      sources without a mount
-//!  mount       pack        assembling a mount     packing archives
-//!  namespace   content     inodes and names       bytes: cache, decoding, models
-//!  view                    generated files that show an asset
-//!  export                  encoders: PNG, glTF, OBJ, BVH
-//!  asset                   formats inside archives: bytes to typed models
-//!  volume                  containers: a source to entries and their content
-//!  source                  where bytes come from
-//!  io          text        reads, errors, memory budget      tables, names
+//!  main.rs, bin/        programs, which only connect the others
+//!  cli                  the options of the programs
+//!  app                  the process: background, signals, sandbox, desktop, thumbnails
+//!  fuse      inspect    the FUSE protocol          sources without a mount
+//!  mount     pack       assembling a mount         packing archives
+//!  namespace content    inodes and names           bytes: decoding, models, rendering
+//!  source               where bytes come from: disk, servers
+//!  memory    sync       budget and caches          locks, waiting
 //! ```
 //!
-//! A read request arrives in [`fuse`] and is passed to [`mount::Vfs`], which
-//! finds the inode in a tree of [`namespace`] and requests the bytes from
-//! [`content::Reader`]. The reader gets the layout of the file from its
-//! [`volume::Volume`], and returns blocks from the cache or decodes them, for
-//! which it reads from the volume's source. A source may be a file of another
-//! volume. All retained memory counts towards one [`io::budget::Budget`].
+//! [`fuse`] passes a read request to [`mount::Vfs`]. That finds the inode in a
+//! tree of [`namespace`], which names a volume and a file in it, and asks
+//! [`content::Reader`] for the bytes. The reader asks the
+//! [`Volume`](hpimount_containers::volume::Volume) where the data of the file is,
+//! and returns blocks from its cache or decodes them from the volume's source. A
+//! source may be a file of another volume. All memory that is retained between
+//! requests counts towards one [`memory::budget::Budget`].
 
 pub mod app;
 pub mod cli;
@@ -36,5 +35,6 @@ pub mod mount;
 pub mod namespace;
 pub mod pack;
 pub mod prefetch;
+pub mod printable;
 pub mod source;
 pub mod sync;

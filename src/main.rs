@@ -3,15 +3,13 @@
 
 use std::process::ExitCode;
 
-use hpimount::app::{self, Failure, Plan};
-use hpimount::cli::Rejected;
+use hpimount::app::{self, Failure, MountPlan};
 use hpimount::cli::hpimount::{Action, Args, PROGRAM};
 
 fn main() -> ExitCode {
     let ran = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => run(args),
-        Err(Rejected::Parser(error)) => error.exit(),
-        Err(Rejected::Value(problem)) => Err(Failure::Usage(problem)),
+        Err(rejected) => Err(Failure::Usage(rejected.into_message())),
     };
     ran.unwrap_or_else(|failure| failure.report())
 }
@@ -43,7 +41,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
     }
     app::settle_allocator();
     app::start_log(args.log_level());
-    app::run(&Plan {
+    app::run(&MountPlan {
         sources,
         mount_point,
         options: args.mount,

@@ -25,7 +25,7 @@ mod trial;
 /// Replacements of the library's modules for the included files, with the locks
 /// of the model checker.
 mod sync {
-    pub(super) use super::tally;
+    pub(super) use super::{flights, tally};
     pub(super) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 
     pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -440,7 +440,7 @@ fn a_pending_block_is_fetched_once_for_all_readers() {
             let find = || blocks.peek(&1).map(Ok);
             match flights.claim(1, find) {
                 Claim::Found(found) => found,
-                Claim::Flying(flight) => flight.wait(),
+                Claim::Flying(flight) => flight.wait().unwrap(),
                 Claim::Mine(flight) => {
                     count.fetch_add(1, SeqCst);
                     let (blocks, flights) = (blocks.clone(), flights.clone());
@@ -448,7 +448,7 @@ fn a_pending_block_is_fetched_once_for_all_readers() {
                         blocks.put(&1, block(1));
                         flights.land(&1, Ok(block(1)));
                     });
-                    flight.wait()
+                    flight.wait().unwrap()
                 }
             }
         });

@@ -61,6 +61,86 @@ fn a_ciso_restores_the_zeros_at_the_end_of_a_disc() {
     assert_eq!(found["files/bb/c.HIP"], file(&vec![0; ZEROS]));
 }
 
+/// Text that every method can pack.
+fn text() -> Vec<u8> {
+    let lines = (0..20_000).map(|number: u32| format!("line {number} of {}\n", number % 977));
+    lines.collect::<String>().into_bytes()
+}
+
+#[test]
+fn members_of_zips_are_read_by_each_method_of_7z_and_python() {
+    const SCRIPT: &str = "
+import sys, zipfile
+with zipfile.ZipFile('out.zip', 'w', getattr(zipfile, sys.argv[1])) as archive:
+    archive.write('a.txt')
+";
+    let programs: [(&str, &[&str]); 8] = [
+        ("7z", &["a", "-tzip", "-mm=Deflate64", "out.zip", "a.txt"]),
+        ("7z", &["a", "-tzip", "-mm=BZip2", "out.zip", "a.txt"]),
+        ("7z", &["a", "-tzip", "-mm=LZMA", "out.zip", "a.txt"]),
+        ("7z", &["a", "-tzip", "-mm=PPMd", "out.zip", "a.txt"]),
+        (
+            "7z",
+            &["a", "-tzip", "-mm=PPMd:o=4:mem=3m", "out.zip", "a.txt"],
+        ),
+        ("7z", &["a", "-tzip", "-mm=xz", "out.zip", "a.txt"]),
+        ("python3", &["-c", SCRIPT, "ZIP_BZIP2"]),
+        ("python3", &["-c", SCRIPT, "ZIP_LZMA"]),
+    ];
+    for (program, arguments) in programs {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("a.txt"), text()).unwrap();
+        if !run_in(directory.path(), program, arguments) {
+            return;
+        }
+        let found = mounted(&directory.path().join("out.zip"));
+        assert_eq!(found["a.txt"], file(&text()), "{program} {arguments:?}");
+    }
+}
+
+#[test]
+fn files_of_7z_are_read_by_each_method_and_filter() {
+    let methods = ["BZip2", "PPMd", "Deflate64", "LZMA", "BCJ2"].map(|name| (name, false));
+    let filters = [
+        "BCJ", "ARM", "ARMT", "ARM64", "PPC", "SPARC", "IA64", "RISCV", "Delta:4",
+    ]
+    .map(|name| (name, true));
+    for (method, is_filter) in methods.into_iter().chain(filters) {
+        let method = &*format!("-m0={method}");
+        let directory = tempfile::tempdir().unwrap();
+        // A program, which the filters change.
+        let program = fs::read(env!("CARGO_BIN_EXE_hpimount")).unwrap();
+        let program = &program[..program.len().min(2 << 20)];
+        fs::write(directory.path().join("a.bin"), program).unwrap();
+        fs::write(directory.path().join("b.txt"), text()).unwrap();
+        let mut arguments = vec!["a", method];
+        if is_filter {
+            arguments.push("-m1=LZMA2");
+        }
+        arguments.extend(["out.7z", "a.bin", "b.txt"]);
+        if !run_in(directory.path(), "7z", &arguments) {
+            return;
+        }
+        let found = mounted(&directory.path().join("out.7z"));
+        assert_eq!(found["a.bin"], file(program), "{method}");
+        assert_eq!(found["b.txt"], file(&text()), "{method}");
+    }
+}
+
+#[test]
+fn a_stored_member_of_a_zip_with_a_wrong_checksum_is_not_read_to_its_end() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("a.txt"), text()).unwrap();
+    if !run_in(directory.path(), "zip", &["-0", "-q", "out.zip", "a.txt"]) {
+        return;
+    }
+    let path = directory.path().join("out.zip");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[1000] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert!(mounted(&path)["a.txt"].sha256.is_err());
+}
+
 /// Runs `--check`, and returns its exit code and output.
 fn check(arguments: &[&str], source: &Path) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_hpimount"))

@@ -18,8 +18,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hpimount_assets::formats::REPORTS;
 use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};
 use hpimount_assets::view::{
-    self, AssetContext, AssetRef, MakeShared, NamedAsset, Shared, View, ViewFormat, Wanted,
+    self, AssetContext, AssetRef, MakeShared, Shared, View, ViewFormat, Wanted,
 };
 use hpimount_containers::hip::{self as format, Game, Platform, asset_id};
 use hpimount_containers::io::Endian;
@@ -183,14 +184,44 @@ impl AssetContext for Level {
         asset.map_or("", |(_, name, _)| name)
     }
 
-    fn asset(&self) -> Option<AssetType> {
-        self.asset_of(self.asset?)
-    }
-
     fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
         let Wanted::Id(id) = wanted else { return None };
         let found = self.chosen(|(_, name, _)| asset_id(name.as_bytes()) == id);
         found.first().copied()
+    }
+
+    fn read(&self, file: AssetRef) -> Option<Bytes> {
+        Some(self.get(file)?.2.clone())
+    }
+
+    fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
+        if let Some(known) = self.made.models.borrow().get(&file) {
+            return Some(known.clone());
+        }
+        let around = self.around(Some(file));
+        let view = view::open(self.format(file)?, &self.read(file)?, &around);
+        let view: Arc<dyn View> = view.into();
+        self.made.models.borrow_mut().insert(file, view.clone());
+        Some(view)
+    }
+
+    fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        if let Some(known) = self.made.shared.borrow().get(name) {
+            return Some(known.clone());
+        }
+        let made: Arc<dyn Shared> = make(self).into();
+        self.made.shared.borrow_mut().insert(name, made.clone());
+        Some(made)
+    }
+
+    fn archive(&self) -> &dyn ArchiveContext {
+        self
+    }
+}
+
+impl ArchiveContext for Level {
+    fn asset(&self) -> Option<AssetType> {
+        self.asset_of(self.asset?)
     }
 
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
@@ -227,33 +258,5 @@ impl AssetContext for Level {
 
     fn size_of(&self, file: AssetRef) -> Option<u64> {
         Some(self.get(file)?.2.len() as u64)
-    }
-
-    fn read(&self, file: AssetRef) -> Option<Bytes> {
-        Some(self.get(file)?.2.clone())
-    }
-
-    fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
-        if let Some(known) = self.made.models.borrow().get(&file) {
-            return Some(known.clone());
-        }
-        let around = self.around(Some(file));
-        let view = view::open(self.format(file)?, &self.read(file)?, &around);
-        let view: Arc<dyn View> = view.into();
-        self.made.models.borrow_mut().insert(file, view.clone());
-        Some(view)
-    }
-
-    fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
-        if let Some(known) = self.made.shared.borrow().get(name) {
-            return Some(known.clone());
-        }
-        let made: Arc<dyn Shared> = make(self).into();
-        self.made.shared.borrow_mut().insert(name, made.clone());
-        Some(made)
-    }
-
-    fn as_dyn(&self) -> &dyn AssetContext {
-        self
     }
 }

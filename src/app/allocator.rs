@@ -13,13 +13,13 @@ fn settings() -> [(&'static str, usize); 3] {
         // The default is eight heaps per core with 64 MiB of reserved address
         // space each, which uses up much of an address space limit. Each heap
         // has gaps of several MiB between blocks of data. Threads rarely wait
-        // for each other, since what they allocate is mostly whole blocks: on
-        // two cores one heap is as fast as two.
+        // for each other, since they mostly allocate whole blocks: on two cores
+        // one heap is as fast as two.
         ("MALLOC_ARENA_MAX", cores().div_ceil(4)),
         // By default the limit grows to the largest freed block. The first one
-        // is a buffer of 16 MiB for the kernel's requests, of which one page is
-        // used; later ones would be allocated from a heap and cleared, and
-        // heaps would retain twice as much free memory.
+        // is a buffer of 16 MiB for the kernel's requests, but only one page of
+        // it is used; later ones would be allocated from a heap and cleared,
+        // and heaps would retain twice as much free memory.
         ("MALLOC_MMAP_THRESHOLD_", LARGE_BLOCK),
         // What a heap may keep free at its end.
         ("MALLOC_TRIM_THRESHOLD_", LARGE_BLOCK),

@@ -1,9 +1,10 @@
-//! Confinement of the threads that parse sources and answer the kernel, by
-//! Landlock (landlock(7)).
+//! Confinement of the threads that parse sources and answer the kernel: by
+//! Landlock (landlock(7)), by a filter of system calls (seccomp(2)), and by
+//! giving up capabilities.
 //!
-//! Landlock applies to the calling thread and those that it starts afterwards.
-//! The threads that wait for signals and unmount are not confined: otherwise
-//! they could neither unmount nor run `fusermount3` with its privileges.
+//! All apply to the calling thread and those that it starts afterwards. The
+//! threads that wait for signals and unmount are not confined in this way:
+//! Landlock forbids to unmount, and `fusermount3` needs its privileges.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -15,6 +16,8 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
+use super::syscalls::Work;
+use super::{privileges, syscalls};
 use crate::source::remote::Access;
 
 /// The latest version of Landlock whose restrictions are requested; older
@@ -28,6 +31,7 @@ const VERSION: ABI = ABI::V9;
 pub struct Confinement {
     /// `None` if the kernel does not support it.
     rules: Option<RulesetCreated>,
+    work: Work,
 }
 
 impl Confinement {
@@ -37,7 +41,8 @@ impl Confinement {
         let rules = rules(readable)
             .inspect_err(|error| log::debug!("not confined: {error}"))
             .ok();
-        Self { rules }
+        let work = Work::Parse;
+        Self { rules, work }
     }
 
     /// Permits the access that threads need to communicate with servers.
@@ -45,13 +50,14 @@ impl Confinement {
         let rules = network_rules(access)
             .inspect_err(|error| log::debug!("not confined: {error}"))
             .ok();
-        Self { rules }
+        let work = Work::Network;
+        Self { rules, work }
     }
 
     /// Runs `work` in a confined thread and waits for it. The threads that
     /// `work` starts are confined as well.
     ///
-    /// If the kernel does not support Landlock, `work` is run nevertheless.
+    /// What the kernel does not support is omitted.
     ///
     /// # Errors
     /// Returns an error if a thread cannot be started.
@@ -72,6 +78,16 @@ impl Confinement {
 
     /// Confines the current thread, and those that it starts.
     pub fn enter(&self) {
+        if let Err(error) = privileges::keep(privileges::TO_READ) {
+            log::debug!("capabilities are kept: {error}");
+        }
+        self.enter_rules();
+        if let Err(error) = syscalls::restrict(self.work) {
+            log::debug!("system calls are not filtered: {error}");
+        }
+    }
+
+    fn enter_rules(&self) {
         let Some(rules) = &self.rules else {
             return;
         };

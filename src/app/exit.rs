@@ -1,10 +1,10 @@
 //! Reasons for exiting and their exit codes.
 
-use std::io::Write;
 use std::process::ExitCode;
 
-use crate::inspect::{self, check::Summary};
-use crate::mount::{self, OpenCause, OpenError, Trouble};
+use super::message::tell;
+use crate::inspect::{self, Trouble, check::Summary};
+use crate::mount::{self, OpenCause, OpenError};
 use hpimount_containers::io;
 
 /// Why nothing is mounted, with the message for the user.
@@ -114,6 +114,7 @@ impl Failure {
             Self::Usage(_) => ExitReason::USAGE,
             Self::Source(OpenError { cause, .. }) => match cause {
                 OpenCause::Unreadable(_) => UNREADABLE,
+                OpenCause::NoArchives => UNKNOWN_FORMAT,
                 OpenCause::Volume(error) => of_bytes(error),
             },
             Self::Inspected(inspect::Error::Path { trouble, .. }) => match trouble {
@@ -121,6 +122,7 @@ impl Failure {
                 Trouble::Entry(mount::Error::Io) => UNREADABLE,
                 Trouble::Entry(_) => ExitReason::OTHER,
             },
+            Self::Inspected(inspect::Error::List(_)) => ExitReason::USAGE,
             Self::Inspected(_) => ExitReason::OTHER,
             Self::MountPoint(_) => MOUNT_POINT,
             Self::NoFuse(_) => NO_FUSE,
@@ -131,8 +133,7 @@ impl Failure {
 
     /// Writes the failure to standard error, and returns the exit code.
     pub fn report(&self) -> ExitCode {
-        // Not eprintln!, which panics if standard error is closed.
-        let _ = writeln!(std::io::stderr(), "hpimount: {self}");
+        tell("hpimount", self);
         ExitCode::from(self.reason().code)
     }
 }
@@ -159,8 +160,8 @@ impl From<inspect::Error> for Failure {
     }
 }
 
-/// Returns the exit reason of a check: that of the worst finding, or that of
-/// the first source that could not be opened.
+/// Returns the exit reason of a check: the worst finding, or the first source
+/// that could not be opened, determines it.
 pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitReason {
     match unopened {
         _ if summary.damage.get() > 0 => DAMAGED,

@@ -3,7 +3,8 @@
 //! The kernel answers many requests from its caches, and does not report opens
 //! and closes. Therefore its entries expire after a short time, so that every
 //! use of a path is noticed; and an unmount that is refused because something
-//! is open shows that the mount is still in use.
+//! is open shows that the mount is still in use. So does a program that waits
+//! for changes, such as a file manager with an open window.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::mount::Mount;
 use crate::mount::Vfs;
 
-/// Maximum and minimum time for which a use may go unnoticed.
+/// Maximum and minimum time that a use may go unnoticed.
 const MAX_LIFETIME: Duration = Duration::from_secs(60);
 const MIN_LIFETIME: Duration = Duration::from_millis(100);
 
@@ -45,7 +46,7 @@ pub(super) fn watch(vfs: Arc<Vfs>, mount: Arc<Mount>, limit: Duration) -> io::Re
                     log::info!("unmounted after {} s without use", limit.as_secs());
                     return;
                 }
-                // Open files count as use.
+                // Open files and windows count as use.
                 last_use = Instant::now();
             }
         }

@@ -1,8 +1,12 @@
 //! The log: to standard error, or to the system log once in the background.
 
+use std::io::Write;
 use std::sync::OnceLock;
 
-use log::{LevelFilter, Log, Metadata, Record};
+use log::{Level, LevelFilter, Log, Metadata, Record};
+
+use super::message::for_people;
+use crate::printable::printable;
 
 /// The logger of the process.
 static LOGGER: OnceLock<Logger> = OnceLock::new();
@@ -22,12 +26,23 @@ pub(super) fn start(level: LevelFilter) {
         LevelFilter::Debug => LevelFilter::Debug,
         _ => LevelFilter::Error,
     };
+    let mut builder = env_logger::Builder::new();
+    builder
+        .filter_level(level)
+        .filter_module(crate::fuse::LOG_TARGET, session_level)
+        .format_target(false);
+    // Whoever asks for details gets their times too.
+    if level <= LevelFilter::Warn {
+        builder.format(|out, record| {
+            let kind = match record.level() {
+                Level::Error => "error",
+                _ => "warning",
+            };
+            writeln!(out, "hpimount: {kind}: {}", record.args())
+        });
+    }
     let logger = LOGGER.get_or_init(|| Logger {
-        stderr: env_logger::Builder::new()
-            .filter_level(level)
-            .filter_module(crate::fuse::LOG_TARGET, session_level)
-            .format_target(false)
-            .build(),
+        stderr: builder.build(),
         system: OnceLock::new(),
     });
     // Only a second start could fail.
@@ -50,17 +65,36 @@ pub(super) fn move_to_system_log() {
     }
 }
 
+impl Logger {
+    /// Passes on a record whose text is safe on terminals and in logs.
+    fn deliver(&self, record: &Record) {
+        match self.system.get() {
+            None => self.stderr.log(record),
+            Some(Some(system)) => system.log(record),
+            Some(None) => {}
+        }
+    }
+}
+
 impl Log for Logger {
     fn enabled(&self, metadata: &Metadata) -> bool {
         self.stderr.enabled(metadata)
     }
 
     fn log(&self, record: &Record) {
-        match self.system.get() {
-            None => self.stderr.log(record),
-            Some(Some(system)) if self.enabled(record.metadata()) => system.log(record),
-            Some(_) => {}
+        if !self.enabled(record.metadata()) {
+            return;
         }
+        let text = record.args().to_string();
+        let text = printable(&text);
+        let text = for_people(&text);
+        self.deliver(
+            &Record::builder()
+                .metadata(record.metadata().clone())
+                .module_path(record.module_path())
+                .args(format_args!("{text}"))
+                .build(),
+        );
     }
 
     fn flush(&self) {

@@ -7,8 +7,8 @@ mod confine;
 pub mod desktop;
 mod exit;
 mod idle;
-mod inspect;
 mod log;
+mod message;
 #[cfg_attr(not(target_os = "linux"), path = "mount_elsewhere.rs")]
 mod mount;
 #[cfg(target_os = "linux")]
@@ -16,9 +16,24 @@ mod mount_table;
 #[cfg(target_os = "linux")]
 mod packages;
 mod palette;
+#[cfg(target_os = "linux")]
+mod privileges;
 mod signals;
 mod supervisor;
+#[cfg(target_os = "linux")]
+#[cfg_attr(
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )),
+    path = "syscalls_elsewhere.rs"
+)]
+mod syscalls;
 pub mod thumbnail;
+#[cfg(target_os = "linux")]
+mod watchers;
+mod without_mount;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -33,8 +48,9 @@ use rustix::fs::{Mode, OFlags};
 pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
-pub use self::inspect::{Check, Inspection, check, inspect, progress_bar};
+pub use self::message::tell;
 pub use self::mount::unmount;
+pub use self::without_mount::{Check, Inspection, check, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
 use crate::source::remote::{Access, Network, RemoteOptions};
@@ -46,8 +62,8 @@ const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
 /// ready.
 const READY: [u8; 1] = *b"+";
 
-/// How long requests may continue after the kernel has ended the mount, and the
-/// interval at which that is checked.
+/// How long requests may continue after the kernel has ended the mount, and how
+/// often that is checked.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Number of threads that answer requests if a source is on a server: most of
@@ -56,7 +72,7 @@ const REMOTE_THREADS: usize = 16;
 
 /// A mount to create.
 #[derive(Debug)]
-pub struct Plan {
+pub struct MountPlan {
     /// The archives, or a game's folder.
     pub sources: Sources,
     /// The directory to mount on.
@@ -70,9 +86,9 @@ pub struct Plan {
 pub struct MountOptions {
     /// Whether other users have access.
     pub allow_other: bool,
-    /// User ID of the owner of all files; the mounting user if there is none.
+    /// User ID of the owner of all files; if it is not set, the mounting user.
     pub uid: Option<u32>,
-    /// Group ID of all files; that of the mounting user if there is none.
+    /// Group ID of all files; if it is not set, the mounting user's.
     pub gid: Option<u32>,
     /// Permission bits to remove from all modes.
     pub umask: u16,
@@ -156,10 +172,10 @@ pub fn detach() -> Result<ExitCode, Failure> {
 /// # Errors
 /// Returns an error if nothing was mounted, or if the session ended
 /// unexpectedly.
-pub fn run(plan: &Plan) -> Result<(), Failure> {
+pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     let background = is_background();
-    let unheeded = |error| Failure::Other("cannot handle signals", error);
-    signals::reset_sigchld().map_err(unheeded)?;
+    let unhandled = |error| Failure::Other("cannot handle signals", error);
+    signals::reset_sigchld().map_err(unhandled)?;
     let point = mount::mount_point(&plan.mount_point)?;
     let palette = plan.options.palette.as_deref().map(palette::read);
     let palette = palette.transpose()?;
@@ -177,7 +193,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
         .map_err(|error| Failure::Other("cannot start a thread", error))??;
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
-    let mut signals = signals::catch().map_err(unheeded)?;
+    let mut signals = signals::catch().map_err(unhandled)?;
     let Serving { session, mount } = serve(plan, &point, vfs.clone(), &confinement)?;
     let handle = signals.handle();
     let mounted = mount.clone();
@@ -284,13 +300,14 @@ struct Serving {
 /// starts confined threads to answer requests.
 #[cfg(target_os = "linux")]
 fn serve(
-    plan: &Plan,
+    plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
     confinement: &Confinement,
 ) -> Result<Serving, Failure> {
     let options = &plan.options;
     let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
+    mount.drop_privileges(options.idle.is_some());
     let (ownership, session) = (ownership(plan), session_options(plan));
     let serving = confinement.run(|| crate::fuse::serve(vfs, ownership, session, device));
     match serving.flatten() {
@@ -307,7 +324,7 @@ fn serve(
 
 #[cfg(not(target_os = "linux"))]
 fn serve(
-    plan: &Plan,
+    plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
     _confinement: &Confinement,
@@ -323,7 +340,7 @@ fn serve(
     })
 }
 
-fn ownership(plan: &Plan) -> Ownership {
+fn ownership(plan: &MountPlan) -> Ownership {
     let options = &plan.options;
     Ownership {
         uid: options
@@ -340,7 +357,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn session_options(plan: &Plan) -> SessionOptions {
+fn session_options(plan: &MountPlan) -> SessionOptions {
     let usual = || match plan.sources.urls().next() {
         Some(_) => REMOTE_THREADS,
         None => cores(),

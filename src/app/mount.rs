@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Access, Mode, OFlags};
+use rustix::fs::{Access, FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, FdFlags};
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 
 use super::exit::Failure;
 use super::mount_table::{Entry, MountId, MountTable};
-use super::packages;
+use super::{packages, privileges, watchers};
 
 /// The FUSE device.
 const DEVICE: &str = "/dev/fuse";
@@ -66,12 +66,16 @@ enum How {
 /// source in the mount table. Also returns the device to serve.
 ///
 /// # Errors
-/// Returns [`Failure::NoFuse`] or [`Failure::Refused`].
+/// Returns [`Failure::NoFuse`] or [`Failure::Refused`], and
+/// [`Failure::MountPoint`] if something was mounted there in the meantime.
 pub(super) fn mount(
     point: &Path,
     name: &str,
     allow_other: bool,
 ) -> Result<(Mount, OwnedFd), Failure> {
+    let _turn = Turn::take(point);
+    // Another process may have mounted there since it was checked.
+    mount_point(point)?;
     let direct = rustix::process::geteuid().is_root();
     let attempt = if direct {
         mount_directly(point, name, allow_other)
@@ -97,6 +101,35 @@ pub(super) fn mount(
         let _ = detach(point, how);
     }
     Ok((made?, device))
+}
+
+/// The right to mount on a directory, which one process has at a time: checking
+/// that nothing is mounted there and mounting must not be interleaved. It is a
+/// lock on the directory, which ends with this value.
+struct Turn(#[expect(dead_code, reason = "held, not used")] Option<OwnedFd>);
+
+impl Turn {
+    /// Waits for the turn on `point`. Where directories cannot be locked, or if
+    /// another program keeps the lock, there is no turn to wait for.
+    fn take(point: &Path) -> Self {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(directory) = rustix::fs::open(point, flags, Mode::empty()) else {
+            return Self(None);
+        };
+        let begun = Instant::now();
+        loop {
+            match rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Self(Some(directory)),
+                Err(Errno::WOULDBLOCK) if begun.elapsed() < PATIENCE => {
+                    thread::sleep(Duration::from_millis(10));
+                }
+                Err(error) => {
+                    log::debug!("{}: cannot be locked: {error}", point.display());
+                    return Self(None);
+                }
+            }
+        }
+    }
 }
 
 /// Returns the mount that was just made on `point`.
@@ -217,6 +250,21 @@ impl Mount {
         })
     }
 
+    /// Gives up the privileges of the current thread, and of those that it
+    /// starts, that unmounting does not need. `fusermount3` gets its own when it
+    /// is executed.
+    pub(super) fn drop_privileges(&self, unmounts_when_idle: bool) {
+        let kept = match unmounts_when_idle {
+            true => privileges::TO_UNMOUNT.union(privileges::TO_SEE_WATCHERS),
+            false => privileges::TO_UNMOUNT,
+        };
+        if matches!(self.how, How::Directly)
+            && let Err(error) = privileges::keep(kept)
+        {
+            log::debug!("capabilities are kept: {error}");
+        }
+    }
+
     /// Removes the mount if it still exists after the session has ended. The
     /// kernel can end a session but leave the mount, as for `umount -f` of a
     /// busy one.
@@ -240,8 +288,12 @@ impl Mount {
         }
     }
 
-    /// Unmounts unless the mount is in use. Returns whether it is gone.
+    /// Unmounts unless the mount is in use, or a program waits for changes of
+    /// it. Returns whether it is gone.
     pub(super) fn unmount_unused(&self) -> bool {
+        if self.id.device().is_some_and(watchers::any) {
+            return false;
+        }
         self.try_unmount(false).unwrap_or_else(|error| {
             log::debug!("{} stays mounted: {error}", self.point.display());
             false
@@ -415,7 +467,7 @@ fn answers_soon(point: &Path) -> io::Result<()> {
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// Returns whether an error is that of a FUSE mount without a daemon.
+/// Returns whether an error comes from a FUSE mount without a daemon.
 fn is_dead(error: &io::Error) -> bool {
     matches!(
         Errno::from_io_error(error),

@@ -14,6 +14,16 @@ pub(super) struct MountId {
     device: OsString,
 }
 
+impl MountId {
+    /// Returns the number of the device as the kernel has it internally: the
+    /// minor number in the lower 20 bits, the major number above.
+    pub(super) fn device(&self) -> Option<u32> {
+        let (major, minor) = self.device.to_str()?.split_once(':')?;
+        let [major, minor] = [major, minor].map(str::parse::<u32>);
+        Some(major.ok()? << 20 | minor.ok()?)
+    }
+}
+
 /// A line of the table.
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -112,6 +122,7 @@ mod tests {
         let top = table.topmost(Path::new("/mnt/a b")).unwrap();
         assert_eq!(top.fs_type, "fuse.hpimount");
         assert_eq!(top.id.device, "0:51");
+        assert_eq!(top.id.device(), Some(51));
         assert_eq!(table.find(&top.id).unwrap().point, Path::new("/mnt/a b"));
         assert!(table.topmost(Path::new("/mnt")).is_none());
     }

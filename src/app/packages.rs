@@ -1,4 +1,8 @@
 //! Advice on the package to install for a missing program.
+//!
+//! A missing `fusermount3` is the most common reason why the first mount on a
+//! new system fails, and neither the command nor the package has the same name
+//! everywhere. A system costs one line here.
 
 /// Files that identify the system (os-release(5)).
 const OS_RELEASE: [&str; 2] = ["/etc/os-release", "/usr/lib/os-release"];

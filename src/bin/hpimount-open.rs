@@ -4,16 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hpimount::app::ExitReason;
 use hpimount::app::desktop::{self, Error, Mounts};
-use hpimount::cli::Rejected;
+use hpimount::app::{ExitReason, tell};
 use hpimount::cli::open::{Action, FAILED, PROGRAM};
 
 fn main() -> ExitCode {
     let args = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => args,
-        Err(Rejected::Parser(error)) => error.exit(),
-        Err(Rejected::Value(problem)) => {
+        Err(rejected) => {
+            let problem = rejected.into_message();
             return fail(ExitReason::USAGE.meaning, &problem, ExitReason::USAGE.code);
         }
     };
@@ -21,7 +20,10 @@ fn main() -> ExitCode {
         return match text.print(&PROGRAM) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("hpimount-open: cannot write to standard output: {error}");
+                tell(
+                    PROGRAM.name,
+                    format!("cannot write to standard output: {error}"),
+                );
                 ExitCode::from(FAILED.code)
             }
         };
@@ -78,7 +80,7 @@ fn hpimount() -> PathBuf {
 
 /// Reports an error on standard error and on the desktop.
 fn fail(title: &str, text: &str, code: u8) -> ExitCode {
-    eprintln!("hpimount-open: {text}");
+    tell(PROGRAM.name, text);
     desktop::notify(title, text);
     ExitCode::from(code)
 }

@@ -4,21 +4,19 @@ use std::fs;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use hpimount::app::ExitReason;
 use hpimount::app::thumbnail::{self, limits};
-use hpimount::cli::Rejected;
+use hpimount::app::{ExitReason, tell};
 use hpimount::cli::thumbnailer::{Args, FAILED, PROGRAM};
 
 fn main() -> ExitCode {
     let ran = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => run(&args),
-        Err(Rejected::Parser(error)) => error.exit(),
-        Err(Rejected::Value(problem)) => Err((problem, ExitReason::USAGE.code)),
+        Err(rejected) => Err((rejected.into_message(), ExitReason::USAGE.code)),
     };
     match ran {
         Ok(code) => code,
         Err((message, code)) => {
-            eprintln!("hpimount-thumbnailer: {message}");
+            tell(PROGRAM.name, message);
             ExitCode::from(code)
         }
     }

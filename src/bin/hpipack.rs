@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{fs, io, thread};
 
-use hpimount::app::ExitReason;
-use hpimount::app::progress_bar;
-use hpimount::cli::Rejected;
+use hpimount::app::{ExitReason, progress_bar, tell};
 use hpimount::cli::hpipack::{Args, PROGRAM};
 use hpimount::pack::{self, Archive, Target};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -16,13 +14,12 @@ use signal_hook::low_level::emulate_default_handler;
 fn main() -> ExitCode {
     let ran = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => run(&args),
-        Err(Rejected::Parser(error)) => error.exit(),
-        Err(Rejected::Value(problem)) => Err(Failure::usage(problem)),
+        Err(rejected) => Err(Failure::usage(rejected.into_message())),
     };
     match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("hpipack: {}", failure.message);
+            tell(PROGRAM.name, failure.message);
             ExitCode::from(failure.code)
         }
     }
@@ -50,7 +47,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     written?;
     if !args.quiet {
         for (path, why) in &archive.skipped {
-            eprintln!("hpipack: {}: skipped: {why}", path.display());
+            tell(PROGRAM.name, format!("{}: skipped: {why}", path.display()));
         }
     }
     Ok(())

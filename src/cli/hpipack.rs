@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::option::NO_DEFAULT;
+use super::option::{NAMED_FILE, NO_DEFAULT};
 use super::values::{choice, text};
 use super::{Block, Choice, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
 use crate::app::ExitReason;
@@ -236,7 +236,7 @@ const OPTIONS: &[OptionSpec<Args>] = &[
         conflicts: &["format", "method", "key"],
         ..OptionSpec::new(
             Name::Long("replace"),
-            Takes::Values("NAME=FILE", |args, value| {
+            Takes::File(NAMED_FILE, |args, value| {
                 args.replacements.push(replacement(value)?);
                 Ok(())
             }),
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_or_the_directory_selects_the_hip_format() {
+    fn a_hip_is_written_if_the_output_is_named_hip_or_hop_or_the_directory_has_its_settings() {
         let directory = tempfile::tempdir().unwrap();
         let plain = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(SETTINGS), "").unwrap();

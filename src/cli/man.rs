@@ -179,7 +179,7 @@ fn code(body: &mut Roff, lines: &str) {
     body.control("RE", []);
 }
 
-/// Returns a text in which backticks become bold.
+/// Returns a text with bold type instead of backticks.
 fn marked(text: &str) -> Vec<Inline> {
     let parts = text.split('`').enumerate();
     parts

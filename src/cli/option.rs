@@ -13,6 +13,9 @@ pub type Apply<S> = fn(&mut S, &OsStr) -> Result<(), String>;
 /// The default of an option that has no effect unless it is given.
 pub(super) const NO_DEFAULT: &str = "none";
 
+/// The placeholder of a file that replaces one with a name.
+pub(super) const NAMED_FILE: &str = "NAME=FILE";
+
 /// One option of a program with the settings `S`, with its texts for help, man
 /// page, completions and docs/OPTIONS.md.
 #[derive(Debug)]
@@ -57,8 +60,9 @@ pub enum Takes<S> {
     Repeats(fn(&mut S)),
     /// A value with this placeholder.
     Value(&'static str, Apply<S>),
-    /// A value; the option may be repeated.
-    Values(&'static str, Apply<S>),
+    /// A file. With the placeholder `@FILE`, its path follows an `@`; with
+    /// `NAME=FILE`, it follows a name and the option may be repeated.
+    File(&'static str, Apply<S>),
     /// A directory.
     Folder(&'static str, Apply<S>),
     /// One of these.
@@ -137,7 +141,7 @@ impl<S> OptionSpec<S> {
         match &self.takes {
             Takes::Nothing(_) | Takes::Repeats(_) => None,
             Takes::Value(name, _)
-            | Takes::Values(name, _)
+            | Takes::File(name, _)
             | Takes::Folder(name, _)
             | Takes::MountOptions(name) => Some((*name).to_owned()),
             Takes::Choice(_, choices, _) if self.is_mount_option() => {
@@ -203,7 +207,10 @@ impl<S> OptionSpec<S> {
             Takes::Nothing(_) => arg.action(ArgAction::SetTrue),
             Takes::Repeats(_) => arg.action(ArgAction::Count),
             Takes::Value(name, _) => text(arg, name, ValueHint::Other),
-            Takes::Values(name, _) => text(arg, name, ValueHint::Other).action(ArgAction::Append),
+            Takes::File(NAMED_FILE, _) => {
+                text(arg, NAMED_FILE, ValueHint::Other).action(ArgAction::Append)
+            }
+            Takes::File(name, _) => text(arg, name, ValueHint::FilePath),
             Takes::Folder(name, _) => text(arg, name, ValueHint::DirPath),
             Takes::Choice(name, choices, _) => arg
                 .value_name(name)

@@ -19,6 +19,38 @@ pub enum Rejected {
     Value(String),
 }
 
+impl Rejected {
+    /// Returns the message for the user, in one line. Prints the text of
+    /// `--help` or `--version` instead and exits, if that was requested.
+    pub fn into_message(self) -> String {
+        match self {
+            Self::Parser(error) if !error.use_stderr() => error.exit(),
+            Self::Parser(error) => format!("{}; see --help", first_paragraphs(&error.to_string())),
+            Self::Value(problem) => problem,
+        }
+    }
+}
+
+/// Returns what a message of the parser says before the usage, in one line.
+fn first_paragraphs(message: &str) -> String {
+    let lines = message.lines().map(str::trim);
+    let lines = lines.take_while(|line| {
+        !["Usage:", "For more"]
+            .iter()
+            .any(|end| line.starts_with(end))
+    });
+    let mut text = String::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        match line.strip_prefix("tip: ") {
+            Some(tip) => text += &format!("; {tip}"),
+            None if text.is_empty() => text += line,
+            None => text += &format!(" {line}"),
+        }
+    }
+    text
+}
+
 /// The settings of a command line, with defaults.
 pub trait Settings: Default + 'static {
     /// Returns the settings that are common to all programs.
@@ -34,6 +66,10 @@ pub struct Common {
     pub generate: Option<Generated>,
 }
 
+/// How similar a misspelt name must be to one that is suggested, by Jaro and
+/// Winkler, from 0 to 1.
+const SIMILAR: f64 = 0.85;
+
 /// An option that was given.
 struct Given<S: 'static> {
     /// Its position on the command line.
@@ -43,8 +79,8 @@ struct Given<S: 'static> {
 }
 
 impl<S: Settings> Program<S> {
-    /// Parses a command line, program name first. Options apply in the order in
-    /// which they are given.
+    /// Parses a command line, program name first. Options apply in the given
+    /// order.
     ///
     /// # Errors
     /// Returns the first problem.
@@ -72,7 +108,7 @@ impl<S> Program<S> {
         match option.takes {
             Takes::Nothing(apply) | Takes::Repeats(apply) => apply(settings),
             Takes::Value(_, apply)
-            | Takes::Values(_, apply)
+            | Takes::File(_, apply)
             | Takes::Folder(_, apply)
             | Takes::Choice(_, _, apply) => {
                 apply(settings, value).map_err(|problem| {
@@ -107,19 +143,35 @@ impl<S> Program<S> {
         let option = self
             .mount_options()
             .find(|option| option.id().as_bytes() == name)
-            .ok_or_else(|| format!("-o {text}: unknown option"))?;
+            .ok_or_else(|| format!("-o {text}: unknown option{}", self.suggestion(name)))?;
         let applied = match (&option.takes, value) {
             (Takes::Nothing(apply) | Takes::Repeats(apply), None) => {
                 apply(settings);
                 Ok(())
             }
             (
-                Takes::Value(_, apply) | Takes::Folder(_, apply) | Takes::Choice(_, _, apply),
+                Takes::Value(_, apply)
+                | Takes::File(_, apply)
+                | Takes::Folder(_, apply)
+                | Takes::Choice(_, _, apply),
                 Some(value),
             ) => apply(settings, value),
             _ => Err(format!("expected {}", option.usage())),
         };
         applied.map_err(|problem| format!("-o {text}: {problem}"))
+    }
+
+    /// Returns a hint at the mount option that is most similar to a misspelt
+    /// name; empty if none is.
+    fn suggestion(&self, name: &[u8]) -> String {
+        let name = String::from_utf8_lossy(name);
+        let known = self.mount_options().map(OptionSpec::id);
+        let rated = known.map(|id| (strsim::jaro_winkler(&name, id), id));
+        let best = rated.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        match best {
+            Some((similarity, id)) if similarity >= SIMILAR => format!(", similar to {id}"),
+            _ => String::new(),
+        }
     }
 
     /// Returns whether an option is one of mount(8) and fstab(5) that is

@@ -47,7 +47,7 @@ pub struct Operand {
     pub help: &'static str,
     /// Whether there may be more than one.
     pub many: bool,
-    /// Identifiers of the options with which it is not required.
+    /// Identifiers of the options that make it optional.
     pub not_needed_with: &'static [&'static str],
 }
 

@@ -3,10 +3,9 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use super::reader::{Block, Part};
+use super::block::{Block, ImageBlock, Part};
 use super::{Key, Reader, VolumeId};
 use crate::sync::lock;
 use hpimount_containers::image::{BlockImage, block_length};
@@ -22,33 +21,9 @@ const RECENT: usize = 4 << 20;
 const MIN_RECENT: usize = 8;
 const MAX_RECENT: usize = 256;
 
-/// What is remembered of a block, with what remains of it after it was dropped.
+/// Memory of an entry in the list of recent blocks, in bytes: the entry, and
+/// the rest of a dropped block that the entry keeps.
 const RECENT_ENTRY: usize = size_of::<(u64, Weak<ImageBlock>)>() + size_of::<ImageBlock>();
-
-/// A decoded block of an image.
-pub(super) struct ImageBlock {
-    bytes: Vec<u8>,
-    /// Number of bytes that were read of it.
-    read: AtomicUsize,
-}
-
-impl ImageBlock {
-    /// Returns its memory, in bytes.
-    pub(super) fn memory(&self) -> usize {
-        size_of::<Self>() + self.bytes.capacity()
-    }
-
-    /// Notes that so many bytes were read, and returns whether these are as many as
-    /// there are.
-    fn note_read(&self, length: usize) -> bool {
-        self.read.fetch_add(length, Ordering::Relaxed) + length >= self.bytes.len()
-    }
-
-    /// Returns whether enough was read that the rest may be padding between files.
-    fn is_read(&self) -> bool {
-        self.read.load(Ordering::Relaxed) >= self.bytes.len() / 16
-    }
-}
 
 /// The contents of a block image, as a source.
 pub struct Image {
@@ -75,7 +50,7 @@ impl Image {
         }
     }
 
-    /// Returns the memory of the tables, and of what is remembered of blocks, in
+    /// Returns the memory of the tables and of the list of recent blocks, in
     /// bytes.
     pub fn memory(&self) -> usize {
         self.image.memory() + self.max_recent() * RECENT_ENTRY
@@ -109,8 +84,7 @@ impl Image {
             }
             self.reader.stats.add_decoded(length);
             is_new = true;
-            let read = AtomicUsize::new(0);
-            Ok(Block::OfImage(Arc::new(ImageBlock { bytes, read })))
+            Ok(Block::OfImage(Arc::new(ImageBlock::new(bytes))))
         })?;
         let Block::OfImage(block) = block else {
             unreachable!("the key of a block has nothing else");
@@ -122,8 +96,8 @@ impl Image {
     }
 
     /// Notes that a block was added to the cache, and drops those that readers have
-    /// passed: what they have read is in the kernel's page cache, or decoded in a
-    /// cache above this one.
+    /// passed: the bytes are in the kernel's page cache by then, or decoded in
+    /// a cache above this one.
     fn note_cached(&self, number: u64, block: &Arc<ImageBlock>) {
         let mut recent = lock(&self.recent);
         recent.push_back((number, Arc::downgrade(block)));

@@ -4,9 +4,12 @@
 //! Nothing here depends on names or inodes; a file is a volume and a number in
 //! it.
 
+mod block;
+mod checkpoints;
 mod image;
 mod member;
 mod model;
+mod parse;
 mod reader;
 mod rendered;
 mod spool;
@@ -19,10 +22,12 @@ use crate::memory::budget::Charge;
 use hpimount_containers::io::unit_in;
 use hpimount_containers::volume::{Content, FileId, Volume};
 
+pub use self::block::{Access, BLOCK_SIZE, Bytes};
 pub use self::image::Image;
 pub use self::member::Member;
-pub use self::model::{Asked, MAX_ASSET, Model, Shelf};
-pub use self::reader::{Access, BLOCK_SIZE, Bytes, Reader};
+pub use self::model::{MAX_ASSET, Model, SharedKey};
+pub use self::parse::Caller;
+pub use self::reader::Reader;
 pub use self::spool::Spool;
 
 /// Number of a volume in the mount. A volume that is evicted and opened again

@@ -2,21 +2,15 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use super::{Access, File, Key, Reader};
-use crate::memory::budget::{Charge, Reservation};
+use super::Key;
+use crate::memory::budget::Charge;
 use crate::memory::cache::{Cache, Value};
 use hpimount_assets::view::{Shared, View};
-use hpimount_containers::io::{Error, ReadAt, Result, read_error};
-use hpimount_containers::volume::{Content, Version};
+use hpimount_containers::io::Error;
+use hpimount_containers::volume::Version;
 
 /// Largest asset that is parsed, in bytes.
 pub const MAX_ASSET: u64 = 64 << 20;
-
-/// Maximum expected memory of a model in bytes for each byte of its asset, in
-/// addition to that byte.
-const EXPANSION: usize = 3;
 
 /// A parsed asset.
 pub struct Model {
@@ -26,12 +20,12 @@ pub struct Model {
     /// (see [`hpimount_containers::volume::LiveFolder::version`]).
     pub version: Version,
     /// Charges the asset's bytes and the parsed model.
-    _memory: Charge,
+    pub(super) _memory: Charge,
 }
 
 /// The key of a shared value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Shelf {
+pub struct SharedKey {
     /// What the value is.
     pub name: &'static str,
     /// First inode number of the tree that shares it.
@@ -40,15 +34,15 @@ pub struct Shelf {
 
 /// A cached shared value.
 #[derive(Clone)]
-pub(super) struct OnShelf {
-    value: Arc<dyn Shared>,
-    _memory: Arc<Charge>,
+pub(super) struct SharedValue {
+    pub(super) value: Arc<dyn Shared>,
+    pub(super) _memory: Arc<Charge>,
 }
 
 /// The cached shared values.
-pub(super) type Shelves = Cache<Shelf, OnShelf, Error>;
+pub(super) type SharedValues = Cache<SharedKey, SharedValue, Error>;
 
-impl Value for OnShelf {
+impl Value for SharedValue {
     fn weight(&self) -> usize {
         0
     }
@@ -69,151 +63,4 @@ impl Value for Arc<Model> {
     fn is_in_use(&self) -> bool {
         Arc::strong_count(self) > 1
     }
-}
-
-/// Whether a model is requested while another one is being made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// By a request, which may wait for other parsers.
-    ByRequest,
-    /// By a parser, which must not wait for others.
-    ByParser,
-}
-
-impl Reader {
-    /// Returns the model of an asset of `len` bytes, built by `parse` unless it
-    /// is cached.
-    ///
-    /// # Errors
-    /// Returns an error if the asset cannot be read; [`Error::NoMemory`] if
-    /// there is no memory to parse it; [`Error::Changed`] if its file changed
-    /// while it was read; or the errors of `parse`.
-    pub fn model(
-        &self,
-        file: File<'_>,
-        len: u64,
-        asked: Asked,
-        parse: impl FnOnce(&Bytes) -> Result<Box<dyn View>>,
-    ) -> Result<Arc<Model>> {
-        let key = file.key();
-        if let Some(model) = self.models.peek(&key) {
-            return Ok(model);
-        }
-        let version = file.volume.volume.version(file.file)?;
-        let len = version
-            .len
-            .map_or(len, |now| if len == 0 { 0 } else { now });
-        // Reserved before another thread can wait for the model: a thread that
-        // holds memory must always be able to release it.
-        let mut memory = self.reserve_for(len, asked)?;
-        let make = || {
-            let bytes = Bytes::from(self.all_bytes(file, len)?);
-            self.stats.count(|stats| &stats.parsed);
-            let view = parse(&bytes)?;
-            if file.volume.volume.version(file.file)? != version {
-                return Err(Error::Changed);
-            }
-            let memory = memory.take().ok_or(Error::Changed)?;
-            let size = bytes.len() + view.memory();
-            Ok(Arc::new(Model {
-                version,
-                _memory: memory.into_charge("a parsed asset", size),
-                view: view.into(),
-            }))
-        };
-        match asked {
-            Asked::ByRequest => self.models.get(&key, make),
-            Asked::ByParser => self.models.get_without_waiting(&key, make),
-        }
-    }
-
-    /// Returns a shared value, created by `make` unless it is cached. Parsers
-    /// and renderings may call this, since it never waits for them.
-    ///
-    /// # Errors
-    /// Returns the errors of `make`, or [`Error::NoMemory`] if it does not fit.
-    pub fn shared(
-        &self,
-        shelf: Shelf,
-        make: impl FnOnce() -> Result<Box<dyn Shared>>,
-    ) -> Result<Arc<dyn Shared>> {
-        let kept = self.shelves.get_without_waiting(&shelf, || {
-            let value: Arc<dyn Shared> = make()?.into();
-            let charge = self.budget().charge("an index", value.memory())?;
-            Ok(OnShelf {
-                value,
-                _memory: Arc::new(charge),
-            })
-        })?;
-        Ok(kept.value)
-    }
-
-    /// Discards a model whose file has changed.
-    pub fn forget_model(&self, file: File<'_>) {
-        self.models.remove(&file.key());
-    }
-
-    /// Returns whether an asset of `len` bytes can be parsed at all.
-    pub fn may_parse(&self, len: u64) -> bool {
-        self.budget().may_reserve(parsing(len))
-    }
-
-    /// Reserves temporary memory for a rendering without waiting, since the
-    /// caller may hold other reservations.
-    ///
-    /// # Errors
-    /// Returns [`Error::NoMemory`] if it does not fit.
-    pub fn reserve_for_rendering(&self, bytes: usize) -> Result<Reservation> {
-        self.budget().reserve("rendering it", bytes, false)
-    }
-
-    fn reserve_for(&self, len: u64, asked: Asked) -> Result<Option<Reservation>> {
-        let waits = asked == Asked::ByRequest;
-        self.budget()
-            .reserve("parsing it", parsing(len), waits)
-            .map(Some)
-    }
-
-    /// Returns all `len` bytes of a file.
-    ///
-    /// # Errors
-    /// Returns an error under the same conditions as [`Reader::read`].
-    pub fn all_bytes(&self, file: File<'_>, len: u64) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-        self.fill(file, &mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// Fills `buf` with the first bytes of a file.
-    fn fill(&self, file: File<'_>, buf: &mut [u8]) -> Result<()> {
-        if let Content::Extent { source, offset } = file.volume.volume.content(file.file)? {
-            let length = buf.len() as u64;
-            let source: &dyn ReadAt = source;
-            let end = source.len();
-            if length > 0
-                && offset.saturating_add(length) > end
-                && file.volume.volume.version(file.file)?.len.is_none()
-            {
-                // The file cannot change, so this is not a temporary fault.
-                let text = format!("its {length} bytes extend past the end at {end:#x}");
-                return Err(Error::damaged(offset, "file", text));
-            }
-            return source
-                .read_exact_at(buf, offset)
-                .map_err(|cause| read_error(offset, length, cause));
-        }
-        let mut filled = 0;
-        while filled < buf.len() {
-            let bytes = self.read_some(file, filled as u64..buf.len() as u64, Access::Unknown)?;
-            buf[filled..filled + bytes.len()].copy_from_slice(&bytes);
-            filled += bytes.len();
-        }
-        Ok(())
-    }
-}
-
-/// Returns the maximum memory for parsing an asset of `len` bytes.
-fn parsing(len: u64) -> usize {
-    let bytes = usize::try_from(len).unwrap_or(usize::MAX);
-    bytes.saturating_mul(1 + EXPANSION)
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::reader::{Block, Part};
+use super::block::{Block, Part};
 use super::spool::{SpoolWriter, Spooled};
 use super::{Bytes, Key, Reader, Spool};
 use hpimount_containers::io::{Error, Result, read_error};

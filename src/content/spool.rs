@@ -226,8 +226,7 @@ mod tests {
         }
     }
 
-    /// Returns a file of `length` bytes that differ from those of other
-    /// numbers.
+    /// Returns a file of `length` bytes that differ from number to number.
     fn write(spool: &Spool, number: u32, length: usize) -> io::Result<Arc<Spooled>> {
         let mut writer = spool.writer();
         for position in 0..length {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use crate::sync::lock;
 use crate::sync::tally::Tally;
 
-/// Errors that are remembered.
+/// Number of errors that `stats.json` lists.
 const MAX_ERRORS: usize = 32;
 
 /// Counters of a mount, from its start on.

@@ -1,4 +1,5 @@
-//! Files that decode from their first byte on.
+//! Decoding what decodes only from its first byte on: packed files, and chunks
+//! that are longer than a block.
 //!
 //! The decoders of a few of them are kept at their position, for sequential
 //! readers. While a file is decoded, copies of the decoder are saved as
@@ -6,22 +7,24 @@
 //! checkpoints of a file are one value of the cache, and are thinned out if
 //! they would take too much of it.
 
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lru::LruCache;
 
-use super::reader::{Access, BLOCK_SIZE, Block, Part, Reader, is_kept};
-use super::{File, Key};
-use crate::memory::budget::Charge;
+use super::Key;
+use super::block::{Access, BLOCK_SIZE, Block, Blocks, Part, is_kept};
+use super::checkpoints::Checkpoints;
+use super::stats::Stats;
+use crate::memory::budget::{Budget, Charge};
 use crate::sync::lock;
-use hpimount_containers::io::Result;
-use hpimount_containers::volume::{Decoder, Streams};
+use hpimount_containers::io::{Error, Result};
+use hpimount_containers::volume::{Chunk, Decoder};
 
-/// Minimum distance between two checkpoints in bytes, a multiple of
-/// [`BLOCK_SIZE`]. Decoding that many takes three milliseconds.
-const SPACING: u64 = 1 << 20;
+/// Maximum number of decoders that are kept at their position.
+const MAX_DECODERS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
 /// The checkpoints of one file may take the budget divided by this.
 const SHARE: usize = 8;
@@ -30,72 +33,41 @@ const SHARE: usize = 8;
 /// sequential readers are never further apart.
 const TOGETHER: u64 = 1 << 20;
 
-/// The checkpoints of a file.
-pub(super) struct Checkpoints {
-    /// Bytes between two checkpoints.
-    spacing: u64,
-    /// The decoders, with their positions in the file in ascending order.
-    points: Vec<(u64, Arc<dyn Decoder>)>,
-}
+/// Memory of the decoder of a long chunk in bytes: its buffers and its window.
+const CHUNK_MEMORY: usize = 80 << 10;
 
-impl Checkpoints {
-    const NONE: Self = Self {
-        spacing: SPACING,
-        points: Vec::new(),
-    };
-
-    /// Returns their memory, in bytes.
-    pub(super) fn memory(&self) -> usize {
-        let points = self.points.iter();
-        points
-            .map(|(_, decoder)| size_of::<(u64, Arc<dyn Decoder>)>() + decoder.memory())
-            .sum()
-    }
-
-    /// Returns the last one that is not after `position`.
-    fn before(&self, position: u64) -> Option<&(u64, Arc<dyn Decoder>)> {
-        let after = self.points.partition_point(|&(at, _)| at <= position);
-        self.points.get(after.checked_sub(1)?)
-    }
-
-    /// Returns whether a checkpoint is due at `position`.
-    fn lacks(&self, position: u64) -> bool {
-        let last = self.before(position).map(|&(at, _)| at);
-        position > 0 && position.is_multiple_of(self.spacing) && last != Some(position)
-    }
-
-    /// Returns these and one at `position`, thinned out to at most `limit`
-    /// bytes. `None` if the decoder cannot be copied.
-    fn with(&self, position: u64, decoder: &dyn Decoder, limit: usize) -> Option<Self> {
-        let copy = decoder.fork()?;
-        let mut points = self.points.clone();
-        let index = points.partition_point(|&(at, _)| at < position);
-        points.insert(index, (position, copy.into()));
-        let mut more = Self {
-            spacing: self.spacing,
-            points,
-        };
-        while more.memory() > limit && !more.points.is_empty() {
-            more.spacing *= 2;
-            let spacing = more.spacing;
-            more.points.retain(|(at, _)| at.is_multiple_of(spacing));
-        }
-        Some(more)
-    }
+/// Something that decodes from its first byte on.
+pub(super) struct Stream<'a> {
+    /// The file that it is in.
+    pub(super) file: Key,
+    /// The position in the file of its first byte.
+    pub(super) start: u64,
+    /// Memory of its decoder in bytes, if that is more than a few buffers.
+    pub(super) memory: usize,
+    /// Whether copies of its decoder may be saved. Without them, all blocks that
+    /// are decoded on the way to another one are cached.
+    pub(super) has_checkpoints: bool,
+    /// Returns a decoder at its first byte.
+    pub(super) open: &'a dyn Fn() -> Result<Box<dyn Decoder>>,
 }
 
 /// The decoders that are kept at their position.
-pub(super) struct Decoders(Mutex<LruCache<Key, Slot>>);
+pub(super) struct Decoders {
+    blocks: Arc<Blocks>,
+    budget: Arc<Budget>,
+    stats: Arc<Stats>,
+    slots: Mutex<LruCache<(Key, u64), Slot>>,
+}
 
-/// The thread that holds the lock decodes the file; empty before decoding
+/// The thread that holds the lock decodes the stream; empty before decoding
 /// begins, at its end, and after a failure.
 type Slot = Arc<Mutex<Option<Decoding>>>;
 
-/// A file that is being decoded.
+/// A stream that is being decoded.
 struct Decoding {
     decoder: Box<dyn Decoder>,
-    /// Size of the file.
-    size: u64,
+    /// The position in the file of the end of the stream.
+    end: u64,
     /// Accounts for its memory; `None` if that is small and the budget had no
     /// room.
     charge: Option<Charge>,
@@ -103,151 +75,155 @@ struct Decoding {
 
 impl Decoding {
     /// Returns the position in the file of the next byte, a multiple of
-    /// [`BLOCK_SIZE`].
+    /// [`BLOCK_SIZE`] after the start of the stream.
     fn position(&self) -> u64 {
-        self.size - self.decoder.left()
+        self.end - self.decoder.left()
     }
 
-    /// Decodes the next piece.
-    fn next_piece(&mut self) -> Result<Vec<u8>> {
+    /// Decodes the next block.
+    fn next_block(&mut self) -> Result<Vec<u8>> {
         let length = self.decoder.left().min(BLOCK_SIZE.into());
-        let mut piece = vec![0; length as usize];
-        self.decoder.read(&mut piece)?;
-        Ok(piece)
+        let mut block = vec![0; length as usize];
+        self.decoder.read(&mut block)?;
+        Ok(block)
     }
 }
 
 impl Decoders {
-    /// Creates an empty set of at most `most` decoders.
-    pub(super) fn new(most: NonZeroUsize) -> Self {
-        Self(Mutex::new(LruCache::new(most)))
-    }
-
-    fn slot(&self, key: Key) -> Slot {
-        let mut slots = lock(&self.0);
-        slots.get_or_insert(key, Slot::default).clone()
-    }
-
-    /// Makes room for others after a file was decoded to its end.
-    fn forget(&self, key: Key) {
-        lock(&self.0).pop(&key);
-    }
-
-    /// Drops all decoders that are not in use.
-    fn give_up(&self) {
-        for (_, slot) in lock(&self.0).iter() {
-            if let Ok(mut slot) = slot.try_lock() {
-                *slot = None;
-            }
+    /// Creates an empty set of decoders, whose blocks are cached in `blocks`.
+    pub(super) fn new(blocks: &Arc<Blocks>, budget: &Arc<Budget>, stats: &Arc<Stats>) -> Self {
+        Self {
+            blocks: blocks.clone(),
+            budget: budget.clone(),
+            stats: stats.clone(),
+            slots: Mutex::new(LruCache::new(MAX_DECODERS)),
         }
     }
-}
 
-impl Reader {
-    /// Returns the block with the start of `wanted`, and its position in the
-    /// file.
-    pub(super) fn stream_block(
+    /// Returns the block of a stream with the start of `wanted`, and its position
+    /// in the file.
+    pub(super) fn block(
         &self,
-        file: File<'_>,
-        volume: &dyn Streams,
-        wanted: Range<u64>,
+        stream: &Stream<'_>,
+        wanted: &Range<u64>,
         access: Access,
     ) -> Result<(u64, Arc<Vec<u8>>)> {
-        let position = wanted.start;
-        let start = position - position % u64::from(BLOCK_SIZE);
-        let part = Part::Block(start);
-        let is_kept = |length| is_kept(&wanted, &(start..start + length), access);
-        let decode = || self.decode_to(file, volume, start);
-        let block = self.block(file, part, is_kept(BLOCK_SIZE.into()), decode)?;
+        let start = wanted.start - (wanted.start - stream.start) % u64::from(BLOCK_SIZE);
+        let key = (stream.file, Part::Block(start));
+        let is_kept = |length| is_kept(wanted, &(start..start + length), access);
+        let decode = || Ok(Block::Bytes(Arc::new(self.decode_to(stream, start)?)));
+        let block = self
+            .blocks
+            .get_and_keep(&key, is_kept(BLOCK_SIZE.into()), decode)?
+            .into_bytes();
         // The last block is shorter. One that was decoded on the way to a later
         // one is cached until it is read.
         if !is_kept(block.len() as u64) {
-            self.blocks.remove(&(file.key(), part));
+            self.blocks.remove(&key);
         }
         Ok((start, block))
     }
 
-    /// Decodes a file up to and including the piece that begins at `start`;
-    /// empty if the file ends earlier.
-    fn decode_to(&self, file: File<'_>, volume: &dyn Streams, start: u64) -> Result<Vec<u8>> {
-        let key = file.key();
-        let slot = self.decoders.slot(key);
+    /// Decodes a stream up to and including the block that begins at `start`;
+    /// empty if the stream ends earlier.
+    fn decode_to(&self, stream: &Stream<'_>, start: u64) -> Result<Vec<u8>> {
+        let slot = self.slot(stream);
         let mut slot = lock(&slot);
         // Another reader may have decoded it while this one waited.
-        if let Some(Block::Bytes(piece)) = self.blocks.peek(&(key, Part::Block(start))) {
-            return Ok(piece.to_vec());
+        if let Some(Block::Bytes(block)) = self.blocks.peek(&(stream.file, Part::Block(start))) {
+            return Ok(block.to_vec());
         }
-        let mut checkpoints = match self.blocks.peek(&(key, Part::Checkpoints)) {
-            Some(Block::Checkpoints(checkpoints)) => checkpoints,
-            _ => Arc::new(Checkpoints::NONE),
-        };
+        let mut checkpoints = self.checkpoints(stream);
         let kept = slot.take();
-        let new = || self.new_decoding(file, volume);
+        let new = || self.new_decoding(stream);
         let (mut decoding, is_copy) = nearest(kept, &checkpoints, start, new)?;
-        let mut keeps = !is_copy && start - decoding.position() <= TOGETHER;
+        let is_near = start - decoding.position() <= TOGETHER;
+        let mut keeps = !stream.has_checkpoints || !is_copy && is_near;
         loop {
             let at = decoding.position();
-            if checkpoints.lacks(at) && decoding.decoder.left() > 0 {
-                let limit = self.budget().limit() / SHARE;
+            let is_due = stream.has_checkpoints && checkpoints.lacks(at);
+            if is_due && decoding.decoder.left() > 0 {
+                let limit = self.budget.limit() / SHARE;
                 match checkpoints.with(at, &*decoding.decoder, limit) {
                     Some(more) => {
                         checkpoints = Arc::new(more);
                         let more = Block::Checkpoints(checkpoints.clone());
-                        self.blocks.put(&(key, Part::Checkpoints), more);
+                        self.blocks.put(&(stream.file, Part::Checkpoints), more);
                     }
                     // A later read before this position would decode everything
                     // again.
                     None => keeps = true,
                 }
             }
-            let piece = decoding.next_piece()?;
-            self.stats.add_decoded(piece.len());
-            if at >= start || piece.is_empty() {
-                self.keep(key, &mut slot, decoding);
-                return Ok(piece);
+            let block = decoding.next_block()?;
+            self.stats.add_decoded(block.len());
+            if at >= start || block.is_empty() {
+                self.keep(stream, &mut slot, decoding);
+                return Ok(block);
             }
             if keeps {
-                let piece = Block::Bytes(Arc::new(piece));
-                self.blocks.put(&(key, Part::Block(at)), piece);
+                let block = Block::Bytes(Arc::new(block));
+                self.blocks.put(&(stream.file, Part::Block(at)), block);
             }
         }
     }
 
-    /// Returns a decoder at the start of a file. Memory beyond a few buffers is
+    fn checkpoints(&self, stream: &Stream<'_>) -> Arc<Checkpoints> {
+        match self.blocks.peek(&(stream.file, Part::Checkpoints)) {
+            Some(Block::Checkpoints(checkpoints)) => checkpoints,
+            _ => Arc::new(Checkpoints::NONE),
+        }
+    }
+
+    /// Returns a decoder at the start of a stream. Memory beyond a few buffers is
     /// reserved before it is created.
-    fn new_decoding(&self, file: File<'_>, volume: &dyn Streams) -> Result<Decoding> {
-        let memory = volume.decoder_memory(file.file);
-        let charge = match memory {
-            0 => None,
-            _ => {
-                let charge = || {
-                    self.budget()
-                        .charge("the dictionary of a packed file", memory)
-                };
-                Some(charge().or_else(|_| {
-                    self.decoders.give_up();
-                    charge()
-                })?)
-            }
+    fn new_decoding(&self, stream: &Stream<'_>) -> Result<Decoding> {
+        let charge = || {
+            let what = "the dictionary of a packed file";
+            self.budget.charge(what, stream.memory)
         };
-        let decoder = volume.decoder(file.file)?;
+        let charge = match stream.memory {
+            0 => None,
+            _ => Some(charge().or_else(|_| {
+                self.give_up();
+                charge()
+            })?),
+        };
+        let decoder = (stream.open)()?;
         Ok(Decoding {
-            size: decoder.left(),
+            end: stream.start + decoder.left(),
             decoder,
             charge,
         })
     }
 
     /// Keeps a decoder for readers that continue, if there is memory for it.
-    fn keep(&self, key: Key, slot: &mut Option<Decoding>, mut decoding: Decoding) {
+    fn keep(&self, stream: &Stream<'_>, slot: &mut Option<Decoding>, mut decoding: Decoding) {
         if decoding.decoder.left() == 0 {
-            return self.decoders.forget(key);
+            // This makes room for others.
+            lock(&self.slots).pop(&(stream.file, stream.start));
+            return;
         }
         if decoding.charge.is_none() {
             let memory = decoding.decoder.memory();
-            decoding.charge = self.budget().charge("a decoder", memory).ok();
+            decoding.charge = self.budget.charge("a decoder", memory).ok();
         }
         *slot = decoding.charge.is_some().then_some(decoding);
+    }
+
+    fn slot(&self, stream: &Stream<'_>) -> Slot {
+        let mut slots = lock(&self.slots);
+        let key = (stream.file, stream.start);
+        slots.get_or_insert(key, Slot::default).clone()
+    }
+
+    /// Drops all decoders that are not in use.
+    fn give_up(&self) {
+        for (_, slot) in lock(&self.slots).iter() {
+            if let Ok(mut slot) = slot.try_lock() {
+                *slot = None;
+            }
+        }
     }
 }
 
@@ -269,7 +245,7 @@ fn nearest(
         && let Some(copy) = decoder.fork()
     {
         let decoding = Decoding {
-            size: at + decoder.left(),
+            end: at + decoder.left(),
             decoder: copy,
             charge: None,
         };
@@ -281,15 +257,64 @@ fn nearest(
     }
 }
 
+/// A long chunk as a decoder.
+pub(super) struct LongChunk {
+    // Never locked: the mutex only makes the decoder `Sync`.
+    reader: Mutex<Box<dyn Read + Send>>,
+    chunk: Chunk,
+    left: u64,
+}
+
+impl LongChunk {
+    /// Creates the decoder of a chunk that `reader` decodes from its start.
+    pub(super) fn new(reader: Box<dyn Read + Send>, chunk: Chunk) -> Self {
+        Self {
+            reader: Mutex::new(reader),
+            chunk,
+            left: chunk.length.into(),
+        }
+    }
+}
+
+impl Decoder for LongChunk {
+    fn left(&self) -> u64 {
+        self.left
+    }
+
+    fn read(&mut self, out: &mut [u8]) -> Result<()> {
+        let reader = self.reader.get_mut();
+        let reader = reader.unwrap_or_else(PoisonError::into_inner);
+        let mut read = reader.read_exact(out);
+        self.left = self.left.saturating_sub(out.len() as u64);
+        if self.left == 0 && read.is_ok() {
+            // The reader fails if the chunk is longer.
+            read = reader.read(&mut [0]).map(drop);
+        }
+        let chunk = self.chunk;
+        read.map_err(|error| {
+            Error::of_reader(&error, |text| {
+                Error::damaged(chunk.offset, format!("chunk {}", chunk.index), text)
+            })
+        })
+    }
+
+    fn fork(&self) -> Option<Box<dyn Decoder>> {
+        None
+    }
+
+    fn memory(&self) -> usize {
+        CHUNK_MEMORY
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::content::{Access, OpenVolume, Spool, VolumeId};
-    use crate::memory::budget::Budget;
-    use hpimount_containers::io::Error;
-    use hpimount_containers::volume::{Content, FileId, Volume};
+    use crate::content::checkpoints::SPACING;
+    use crate::content::{File, OpenVolume, Reader, Spool, VolumeId};
+    use hpimount_containers::volume::{Content, FileId, Streams, Volume};
 
     /// Memory of a decoder in these tests.
     const MEMORY: usize = 40_000;
@@ -305,7 +330,7 @@ mod tests {
     struct Long {
         /// Bytes that were decoded.
         decoded: Arc<AtomicU64>,
-        /// Position at which decoding fails.
+        /// The position where decoding fails.
         damaged_at: u64,
     }
 

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use super::Error;
 use super::path::find;
+use super::{Contents, Error};
 use crate::mount::{self, FileKind, Vfs};
 
-/// Bytes that are read at a time: the unit in which they are decoded.
+/// Bytes that are read at a time: the unit of decoding.
 const PIECE: u32 = crate::content::BLOCK_SIZE;
 
 /// Writes the bytes of the file at a path to `out`, and stops at the first one
@@ -21,7 +21,7 @@ pub fn cat(vfs: &Vfs, path: &str, out: &mut dyn Write) -> Result<(), Error> {
     }
     let mut offset = 0;
     loop {
-        let bytes = vfs
+        let bytes = Contents(vfs)
             .read_explained(attr.ino, offset, PIECE)
             .map_err(|trouble| Error::path(path, trouble))?;
         if bytes.is_empty() {

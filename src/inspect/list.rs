@@ -6,13 +6,15 @@ use serde::Serialize;
 
 use super::Error;
 use super::path::find;
-use super::text::{Date, printable};
+use super::text::Date;
 use super::walk::Walk;
-use crate::mount::{Attr, FileKind, Role, Vfs};
+use crate::inspect::Role;
+use crate::mount::{Attr, FileKind, Vfs};
+use crate::printable::printable;
 
 /// How entries are listed.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout {
+pub struct ListStyle {
     /// JSON, one object per line.
     pub json: bool,
     /// Permission bits to remove from all modes.
@@ -39,9 +41,9 @@ struct Line<'a> {
     target: Option<String>,
 }
 
-/// Lists a path and everything below it. Entries that a mount adds to those of
-/// a source, such as `X.d` and `X.meta`, are listed only if the path leads to
-/// them. With `is_terminal`, control characters are escaped.
+/// Lists a path and everything below it. Entries that a mount adds to a source,
+/// such as `X.d` and `X.meta`, are listed only if the path leads to them. With
+/// `is_terminal`, control characters are escaped.
 ///
 /// # Errors
 /// Returns an error if there is no such entry, if one of the directories cannot
@@ -49,13 +51,13 @@ struct Line<'a> {
 pub fn list(
     vfs: &Vfs,
     path: &str,
-    layout: Layout,
+    style: ListStyle,
     is_terminal: bool,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let mut write = |path: &str, attr| {
-        let line = Line::new(vfs, path, attr, layout.umask);
-        let text = match layout.json {
+        let line = Line::new(vfs, path, attr, style.umask);
+        let text = match style.json {
             true => serde_json::to_string(&line).expect("it has no maps and writes to memory"),
             false => line.text(is_terminal),
         };
@@ -71,7 +73,7 @@ pub fn list(
     let mut walk = Walk::new(found.attr.ino, found.path);
     while let Some(step) = walk.next(vfs) {
         let step = step.map_err(|(path, error)| Error::path(&path, error))?;
-        if matches!(step.entry.role, Role::Inside | Role::Shown) {
+        if matches!(step.entry.role, Role::Inside | Role::AssetDirectory) {
             continue;
         }
         let attr = vfs.getattr(step.entry.ino);

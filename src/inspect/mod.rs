@@ -6,17 +6,19 @@
 
 mod cat;
 pub mod check;
+mod contents;
 mod list;
 mod path;
 mod text;
 mod walk;
 
 pub use self::cat::cat;
-pub use self::list::{Layout, list};
+pub use self::contents::{Archive, Contents, Entry, Parsed, Role, Trouble};
+pub use self::list::{ListStyle, list};
 
 use std::io;
 
-use crate::mount::{OpenError, Trouble};
+use crate::mount::OpenError;
 
 /// Why inspecting a source failed.
 #[derive(Debug, thiserror::Error)]

@@ -31,6 +31,7 @@ pub(super) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
         let parent = reached.last().map_or(Ino::ROOT, |(_, ino)| *ino);
         let attr = vfs.lookup(parent, &name).map_err(failed)?;
         if attr.kind != FileKind::Symlink {
+            let name = vfs.spelling(parent, &name).map_err(failed)?;
             reached.push((name, attr.ino));
             continue;
         }

@@ -1,23 +1,6 @@
 //! Formatting of output.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
-
-/// Returns a text from an archive for a terminal: control characters are
-/// written as `\u{9b}`.
-pub(super) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character.is_control() {
-            true => safe.extend(character.escape_unicode()),
-            false => safe.push(character),
-        }
-    }
-    Cow::Owned(safe)
-}
 
 /// A calendar date and time in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,11 +70,5 @@ mod tests {
             assert_eq!(Date::new(seconds).long(), date);
         }
         assert_eq!(Date::new(998_575_506).short(), "2001-08-23 14:05");
-    }
-
-    #[test]
-    fn control_characters_do_not_reach_a_terminal() {
-        assert_eq!(printable("a b\u{e9}"), "a b\u{e9}");
-        assert_eq!(printable("a\u{9b}2J\n"), "a\\u{9b}2J\\u{a}");
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::mount::{self, Entry, Ino, Vfs};
+use crate::inspect::{Contents, Entry};
+use crate::mount::{self, Ino, Vfs};
 
 /// Number of entries listed at a time.
 const BATCH: usize = 256;
@@ -69,7 +70,7 @@ impl Walk {
                 self.levels.pop();
                 continue;
             };
-            match vfs.entries(level.directory, next, BATCH) {
+            match Contents(vfs).entries(level.directory, next, BATCH) {
                 Ok(entries) => {
                     level.next = (entries.len() == BATCH).then_some(next + BATCH);
                     level.listed = entries.into();

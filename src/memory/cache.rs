@@ -7,8 +7,6 @@
 //! `tests/locks.rs` includes this file to test it with the locks of a model
 //! checker.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -16,6 +14,7 @@ use std::sync::{Arc, Weak};
 use lru::LruCache;
 
 use super::budget::{Budget, Reclaim};
+use crate::sync::flights::{Claim, Flights};
 use crate::sync::tally::Tally;
 use crate::sync::{Mutex, lock};
 
@@ -46,10 +45,6 @@ pub struct Counters {
     pub misses: Tally,
 }
 
-/// A value that is being made: empty until it exists. The thread that holds the
-/// lock makes it, the others wait for the lock.
-type Flight<V, E> = Arc<Mutex<Option<Result<V, E>>>>;
-
 /// A cache of values by keys.
 pub struct Cache<K: Hash + Eq, V, E> {
     shards: Vec<Shard<K, V, E>>,
@@ -62,12 +57,9 @@ pub struct Cache<K: Hash + Eq, V, E> {
 struct Shard<K: Hash + Eq, V, E> {
     /// When the least recently used value was used; [`NEVER`] without one.
     oldest: AtomicU64,
-    content: Mutex<Content<K, V, E>>,
-}
-
-struct Content<K: Hash + Eq, V, E> {
-    values: LruCache<K, Kept<V>>,
-    flights: HashMap<K, Flight<V, E>>,
+    values: Mutex<LruCache<K, Kept<V>>>,
+    /// The values that are being made.
+    flights: Flights<K, Result<V, E>>,
 }
 
 struct Kept<V> {
@@ -96,10 +88,8 @@ where
     pub fn new(budget: &Arc<Budget>, shards: usize) -> Arc<Self> {
         let shard = || Shard {
             oldest: AtomicU64::new(NEVER),
-            content: Mutex::new(Content {
-                values: LruCache::unbounded(),
-                flights: HashMap::new(),
-            }),
+            values: Mutex::new(LruCache::unbounded()),
+            flights: Flights::default(),
         };
         let cache = Arc::new(Self {
             shards: (0..shards).map(|_| shard()).collect(),
@@ -132,16 +122,23 @@ where
         keep: bool,
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
-        let flight = match self.find(key) {
-            Found::Value(value) => {
-                if !keep {
-                    self.remove(key);
+        let shard = self.shard_of(key);
+        if let Some(value) = self.peek(key) {
+            return self.hit(key, keep, Ok(value));
+        }
+        loop {
+            match shard.flights.claim(key.clone(), || self.peek(key).map(Ok)) {
+                Claim::Found(found) => return self.hit(key, keep, found),
+                Claim::Flying(flight) => {
+                    // After a panic of the thread that made it, the next one
+                    // makes it.
+                    if let Some(found) = flight.wait() {
+                        return self.hit(key, keep, found);
+                    }
                 }
-                return Ok(value);
+                Claim::Mine(_) => return self.make(key, keep, make),
             }
-            Found::Flight { flight, .. } => flight,
-        };
-        self.make(key, &flight, keep, make)
+        }
     }
 
     /// Like [`Cache::get`], for a caller that is making another value of the
@@ -155,13 +152,11 @@ where
         key: &K,
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
-        match self.find(key) {
-            Found::Value(value) => Ok(value),
-            Found::Flight {
-                flight,
-                is_new: true,
-            } => self.make(key, &flight, true, make),
-            Found::Flight { .. } => {
+        let flights = &self.shard_of(key).flights;
+        match flights.claim(key.clone(), || self.peek(key).map(Ok)) {
+            Claim::Found(found) => self.hit(key, true, found),
+            Claim::Mine(_) => self.make(key, true, make),
+            Claim::Flying(_) => {
                 self.counters.misses.add(1);
                 make()
             }
@@ -171,10 +166,12 @@ where
     /// Returns the value for `key` if it is cached.
     pub fn peek(&self, key: &K) -> Option<V> {
         let shard = self.shard_of(key);
-        let mut content = lock(&shard.content);
-        let found = content.touch(key, self.budget.now());
-        shard.note_oldest(&content);
-        found
+        let mut values = lock(&shard.values);
+        let kept = values.get_mut(key)?;
+        kept.used_at = self.budget.now();
+        let found = kept.value.clone();
+        shard.note_oldest(&values);
+        Some(found)
     }
 
     /// Keeps a value that was made on the way to another one.
@@ -185,57 +182,37 @@ where
     /// Forgets the value for `key`.
     pub fn remove(&self, key: &K) {
         let shard = self.shard_of(key);
-        let mut content = lock(&shard.content);
-        let removed = content.values.pop(key);
-        shard.note_oldest(&content);
-        drop(content);
+        let mut values = lock(&shard.values);
+        let removed = values.pop(key);
+        shard.note_oldest(&values);
+        drop(values);
         if let Some(kept) = removed {
             self.budget.subtract(kept.weight);
         }
     }
 
-    fn find(&self, key: &K) -> Found<V, E> {
-        let shard = self.shard_of(key);
-        let mut content = lock(&shard.content);
-        if let Some(value) = content.touch(key, self.budget.now()) {
-            shard.note_oldest(&content);
-            self.counters.hits.add(1);
-            return Found::Value(value);
+    /// Returns a value that was found, which is cached only if `keep` is set.
+    fn hit(&self, key: &K, keep: bool, found: Result<V, E>) -> Result<V, E> {
+        self.counters.hits.add(1);
+        if !keep {
+            self.remove(key);
         }
-        match content.flights.entry(key.clone()) {
-            Entry::Occupied(flight) => Found::Flight {
-                flight: flight.get().clone(),
-                is_new: false,
-            },
-            Entry::Vacant(slot) => Found::Flight {
-                flight: slot.insert(Arc::default()).clone(),
-                is_new: true,
-            },
-        }
+        found
     }
 
-    fn make(
-        &self,
-        key: &K,
-        flight: &Flight<V, E>,
-        keep: bool,
-        make: impl FnOnce() -> Result<V, E>,
-    ) -> Result<V, E> {
-        let mut slot = lock(flight);
-        if let Some(result) = &*slot {
-            self.counters.hits.add(1);
-            if !keep {
-                self.remove(key);
-            }
-            return result.clone();
-        }
+    /// Makes the value of a flight that the caller has claimed.
+    fn make(&self, key: &K, keep: bool, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        let mut flight = Claimed {
+            flights: &self.shard_of(key).flights,
+            key,
+            is_landed: false,
+        };
         self.counters.misses.add(1);
         let result = make();
-        *slot = Some(result.clone());
         if let (Ok(value), true) = (&result, keep) {
             self.keep(key, value);
         }
-        lock(&self.shard_of(key).content).flights.remove(key);
+        flight.land(result.clone());
         result
     }
 
@@ -258,23 +235,23 @@ where
     /// it.
     fn try_keep(&self, key: &K, value: &V, weight: usize) -> bool {
         let shard = self.shard_of(key);
-        let mut content = lock(&shard.content);
+        let mut values = lock(&shard.values);
         let kept = Kept {
             value: value.clone(),
             weight,
             used_at: self.budget.now(),
         };
-        let replaced = content.values.put(key.clone(), kept);
-        shard.note_oldest(&content);
+        let replaced = values.put(key.clone(), kept);
+        shard.note_oldest(&values);
         self.budget
             .subtract(replaced.as_ref().map_or(0, |kept| kept.weight));
         let is_kept = self.budget.try_account(weight);
         if !is_kept {
-            content.values.pop(key);
-            shard.note_oldest(&content);
+            values.pop(key);
+            shard.note_oldest(&values);
         }
         // The charge of the replaced value is released without the lock.
-        drop(content);
+        drop(values);
         is_kept
     }
 
@@ -284,22 +261,31 @@ where
     }
 }
 
-enum Found<V, E> {
-    Value(V),
-    Flight { flight: Flight<V, E>, is_new: bool },
+/// A flight that this thread has claimed. It is abandoned if the thread panics.
+struct Claimed<'a, K: Hash + Eq, V: Clone> {
+    flights: &'a Flights<K, V>,
+    key: &'a K,
+    is_landed: bool,
 }
 
-impl<K: Hash + Eq, V: Clone, E> Content<K, V, E> {
-    fn touch(&mut self, key: &K, now: u64) -> Option<V> {
-        let kept = self.values.get_mut(key)?;
-        kept.used_at = now;
-        Some(kept.value.clone())
+impl<K: Hash + Eq, V: Clone> Claimed<'_, K, V> {
+    fn land(&mut self, value: V) {
+        self.is_landed = true;
+        self.flights.land(self.key, value);
+    }
+}
+
+impl<K: Hash + Eq, V: Clone> Drop for Claimed<'_, K, V> {
+    fn drop(&mut self) {
+        if !self.is_landed {
+            self.flights.abandon(self.key);
+        }
     }
 }
 
 impl<K: Hash + Eq, V, E> Shard<K, V, E> {
-    fn note_oldest(&self, content: &Content<K, V, E>) {
-        let oldest = content.values.peek_lru();
+    fn note_oldest(&self, values: &LruCache<K, Kept<V>>) {
+        let oldest = values.peek_lru();
         let oldest = oldest.map_or(NEVER, |(_, kept)| kept.used_at);
         self.oldest.store(oldest, Ordering::Relaxed);
     }
@@ -324,10 +310,10 @@ where
             let Some(shard) = oldest else {
                 return false;
             };
-            let mut content = lock(&shard.content);
-            let Some((key, mut kept)) = content.values.pop_lru() else {
+            let mut values = lock(&shard.values);
+            let Some((key, mut kept)) = values.pop_lru() else {
                 // Another thread was quicker; another shard may have some.
-                shard.note_oldest(&content);
+                shard.note_oldest(&values);
                 if self.oldest().is_none() {
                     return false;
                 }
@@ -335,13 +321,13 @@ where
             };
             if kept.value.is_in_use() {
                 kept.used_at = self.budget.now();
-                content.values.put(key, kept);
-                shard.note_oldest(&content);
+                values.put(key, kept);
+                shard.note_oldest(&values);
                 continue;
             }
-            shard.note_oldest(&content);
+            shard.note_oldest(&values);
             // Its own charge is released without the lock.
-            drop(content);
+            drop(values);
             self.budget.subtract(kept.weight);
             return true;
         }

@@ -1,12 +1,12 @@
-//! The archives beside that of an asset, in which references are resolved
-//! (SEMANTICS, Names from other archives).
+//! The archives beside the one that contains an asset: references of the asset
+//! are also resolved there (SEMANTICS, Names from other archives).
 
 use super::subtree::{Node, Subtree};
 use super::{Result, Vfs};
 use crate::content::OpenVolume;
 use crate::namespace::companion::Shows;
 use crate::namespace::numbers::Origin;
-use crate::namespace::tree::{Index, Kind, ROOT};
+use crate::namespace::tree::{Index, InodeKind, ROOT};
 use hpimount_containers::hip;
 use hpimount_containers::text::has_extension;
 
@@ -61,98 +61,99 @@ fn is_archive(name: &str) -> bool {
     extensions.any(|known| has_extension(name.as_bytes(), known))
 }
 
-impl Vfs {
-    /// Returns the roots of the archives beside the one whose tree `own` is in,
-    /// in the order in which they are searched.
-    ///
-    /// # Errors
-    /// Returns an error if one of them cannot be entered because of a temporary
-    /// fault.
-    pub(super) fn archives_beside<'a>(&'a self, own: &Node<'a>) -> Result<Vec<Node<'a>>> {
-        let mut found = Vec::new();
-        let Some(volume) = archive_of(own.subtree()) else {
-            return Ok(found);
-        };
-        if let Origin::Directory(directory) = own.subtree().range.origin {
-            let directory = self.node(directory)?;
-            if let Some(Kind::Companion {
-                of,
-                shows: Shows::Inside,
-            }) = directory.kind()
-            {
-                self.enter_siblings(&directory.other(of), &mut found)?;
-            }
+/// Returns the roots of the archives beside the one that contains `own`, in
+/// search order.
+///
+/// # Errors
+/// Returns an error if one of them cannot be entered because of a temporary
+/// fault.
+pub(super) fn archives<'a>(vfs: &'a Vfs, own: &Node<'a>) -> Result<Vec<Node<'a>>> {
+    let mut found = Vec::new();
+    let Some(volume) = archive_of(own.subtree()) else {
+        return Ok(found);
+    };
+    if let Origin::Directory(directory) = own.subtree().range.origin {
+        let directory = vfs.node(directory)?;
+        if let Some(InodeKind::Companion {
+            of,
+            shows: Shows::Inside,
+        }) = directory.kind()
+        {
+            enter_siblings(vfs, &directory.other(of), &mut found)?;
         }
-        let own_name = volume.name.as_str();
-        let others = self.fixed.iter().map(|(_, subtree)| subtree);
-        let is_other = |other: &&Subtree| {
-            other.range.first != own.subtree().range.first
-                && other.range.origin != Origin::Control
-                && archive_of(other).is_some()
-        };
-        let mut sources: Vec<&Subtree> = others.filter(is_other).collect();
-        // Stable: sources of one rank stay in their order.
-        sources.sort_by_key(|other| Rank::of(own_name, &other.volumes[0].name));
-        found.extend(sources.into_iter().map(|other| Node::fixed(other, ROOT)));
-        Ok(found)
     }
-
-    /// Enters the archives that are related to the archive `own`: those beside
-    /// it, and those in the parent directory that every level needs.
-    fn enter_siblings<'a>(&'a self, own: &Node<'a>, found: &mut Vec<Node<'a>>) -> Result<()> {
-        let own_name = own.tree().name(own.index).to_owned();
-        let Some(inode) = own.tree().inode(own.index) else {
-            return Ok(());
-        };
-        let directory = own.other(inode.parent);
-        let mut chosen = Vec::new();
-        for (name, index) in directory.tree().entries(directory.index, 0) {
-            let rank = Rank::of(&own_name, name);
-            if index != own.index && is_archive(name) && rank != Rank::Source {
-                chosen.push((rank, directory.other(index)));
-            }
-        }
-        if let Some(above) = self.directory_above(&directory)? {
-            for (name, index) in above.tree().entries(above.index, 0) {
-                if is_archive(name) && Rank::of(&own_name, name) == Rank::Boot {
-                    chosen.push((Rank::Boot, above.other(index)));
-                }
-            }
-        }
-        // Stable: those beside it come before those above.
-        chosen.sort_by_key(|(rank, _)| *rank);
-        for (_, file) in chosen.into_iter().take(MAX_ENTERED) {
-            if let Some(companion) = companion(&file) {
-                found.push(self.enter(companion)?);
-            }
-        }
-        found.retain(|node| archive_of(node.subtree()).is_some());
-        Ok(())
-    }
-
-    /// Returns the parent of a directory; `None` for the root of the mount or
-    /// of an archive.
-    fn directory_above<'a>(&'a self, directory: &Node<'a>) -> Result<Option<Node<'a>>> {
-        let parent =
-            |node: &Node<'a>| -> Option<Index> { Some(node.tree().inode(node.index)?.parent) };
-        if directory.index != ROOT {
-            return Ok(parent(directory).map(|index| directory.other(index)));
-        }
-        let Origin::Directory(outer) = directory.subtree().range.origin else {
-            return Ok(None);
-        };
-        let outer = self.node(outer)?;
-        let is_directory = matches!(outer.kind(), Some(Kind::Deferred { .. }));
-        Ok(parent(&outer)
-            .filter(|_| is_directory)
-            .map(|index| outer.other(index)))
-    }
+    let own_name = volume.name.as_str();
+    let others = vfs.grafts.permanent();
+    let is_other = |other: &&Subtree| {
+        other.range.first != own.subtree().range.first
+            && other.range.origin != Origin::Control
+            && archive_of(other).is_some()
+    };
+    let mut sources: Vec<&Subtree> = others.filter(is_other).collect();
+    // Stable: sources of one rank stay in their order.
+    sources.sort_by_key(|other| Rank::of(own_name, &other.volumes[0].name));
+    found.extend(
+        sources
+            .into_iter()
+            .map(|other| Node::permanent(other, ROOT)),
+    );
+    Ok(found)
 }
 
-/// Returns the archive that a subtree shows, if it is a HIP archive.
+/// Enters the archives that are related to the archive `own`: those beside
+/// it, and those in the parent directory that every level needs.
+fn enter_siblings<'a>(vfs: &'a Vfs, own: &Node<'a>, found: &mut Vec<Node<'a>>) -> Result<()> {
+    let own_name = own.tree().name(own.index).to_owned();
+    let Some(inode) = own.tree().inode(own.index) else {
+        return Ok(());
+    };
+    let directory = own.other(inode.parent);
+    let mut chosen = Vec::new();
+    for (name, index) in directory.tree().entries(directory.index, 0) {
+        let rank = Rank::of(&own_name, name);
+        if index != own.index && is_archive(name) && rank != Rank::Source {
+            chosen.push((rank, directory.other(index)));
+        }
+    }
+    if let Some(above) = directory_above(vfs, &directory)? {
+        for (name, index) in above.tree().entries(above.index, 0) {
+            if is_archive(name) && Rank::of(&own_name, name) == Rank::Boot {
+                chosen.push((Rank::Boot, above.other(index)));
+            }
+        }
+    }
+    // Stable: those beside it come before those above.
+    chosen.sort_by_key(|(rank, _)| *rank);
+    for (_, file) in chosen.into_iter().take(MAX_ENTERED) {
+        if let Some(companion) = companion(&file) {
+            found.push(vfs.enter(companion)?);
+        }
+    }
+    found.retain(|node| archive_of(node.subtree()).is_some());
+    Ok(())
+}
+
+/// Returns the parent of a directory; `None` for the root of the mount or
+/// of an archive.
+fn directory_above<'a>(vfs: &'a Vfs, directory: &Node<'a>) -> Result<Option<Node<'a>>> {
+    let parent = |node: &Node<'a>| -> Option<Index> { Some(node.tree().inode(node.index)?.parent) };
+    if directory.index != ROOT {
+        return Ok(parent(directory).map(|index| directory.other(index)));
+    }
+    let Origin::Directory(outer) = directory.subtree().range.origin else {
+        return Ok(None);
+    };
+    let outer = vfs.node(outer)?;
+    let is_directory = matches!(outer.kind(), Some(InodeKind::Deferred { .. }));
+    Ok(parent(&outer)
+        .filter(|_| is_directory)
+        .map(|index| outer.other(index)))
+}
+
+/// Returns the archive that a subtree shows, if it records the ids of assets.
 fn archive_of(subtree: &Subtree) -> Option<&OpenVolume> {
     let volume = subtree.volumes.first()?;
-    (volume.format == hip::FORMAT.name).then_some(volume)
+    volume.volume.assets().is_some().then_some(volume)
 }
 
 /// Returns the companion directory of an archive.
@@ -163,7 +164,7 @@ fn companion<'a>(file: &Node<'a>) -> Option<Node<'a>> {
     let (_, index) = tree.find(directory, &name, false)?;
     let is_it = matches!(
         tree.inode(index)?.kind,
-        Kind::Companion { of, shows: Shows::Inside } if of == file.index
+        InodeKind::Companion { of, shows: Shows::Inside } if of == file.index
     );
     is_it.then(|| file.other(index))
 }

@@ -6,26 +6,26 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::subtree::Node;
-use super::{Error, Ino, Vfs, find};
-use crate::content::{Asked, MAX_ASSET, Shelf};
+use super::{Error, Ino, Vfs, beside, find, place};
+use crate::content::{Caller, MAX_ASSET, SharedKey};
 use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
-use crate::namespace::tree::{Kind, ROOT};
+use crate::namespace::tree::{InodeKind, ROOT};
 use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};
 use hpimount_assets::model::Reservation;
-use hpimount_assets::view::{
-    AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View, Wanted,
-};
+use hpimount_assets::total_annihilation::context::{ChosenPalette, GameContext};
+use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, View, Wanted};
 use hpimount_containers::io;
 use hpimount_containers::volume::{AssetTable, AssetType, FileId};
 
 /// The environment of an asset: the files that its view may read.
-pub(super) struct Context<'a> {
+pub(crate) struct Context<'a> {
     vfs: &'a Vfs,
     asset: &'a Node<'a>,
     /// The context of the asset whose view requested the model of this one.
     outer: Option<&'a dyn Making>,
-    /// The roots of the archives beside that of the asset, once requested.
+    /// The roots of the archives beside the asset's own, once requested.
     beside: OnceCell<Vec<Node<'a>>>,
     /// The last fault that made something unreadable.
     fault: RefCell<Option<io::Error>>,
@@ -34,7 +34,7 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     /// Creates the context of `asset`, which is a file, or for a report the
     /// directory that paths are relative to.
-    pub(super) fn new(vfs: &'a Vfs, asset: &'a Node<'a>) -> Self {
+    pub(crate) fn new(vfs: &'a Vfs, asset: &'a Node<'a>) -> Self {
         Self {
             vfs,
             asset,
@@ -83,7 +83,7 @@ impl<'a> Context<'a> {
         let mut root = self.asset.other(ROOT);
         while let Origin::Directory(directory) = root.subtree().range.origin {
             let directory = self.vfs.node(directory)?;
-            if !matches!(directory.kind(), Some(Kind::Deferred { .. })) {
+            if !matches!(directory.kind(), Some(InodeKind::Deferred { .. })) {
                 break;
             }
             root = directory.other(ROOT);
@@ -96,7 +96,7 @@ impl<'a> Context<'a> {
         let mut node = self.root().ok()?;
         for name in names {
             // Companions are not part of the files that assets refer to.
-            if matches!(node.kind(), Some(Kind::Companion { .. })) {
+            if matches!(node.kind(), Some(InodeKind::Companion { .. })) {
                 return None;
             }
             node = self.vfs.enter(node).ok()?;
@@ -125,10 +125,10 @@ impl<'a> Context<'a> {
         others.find_map(|archive| Some((archive, find(archive)?)))
     }
 
-    /// Returns the roots of the archives beside that of the asset.
+    /// Returns the roots of the archives beside the asset's own.
     fn beside(&self) -> &[Node<'a>] {
         self.beside.get_or_init(|| {
-            let found = self.vfs.archives_beside(self.asset);
+            let found = beside::archives(self.vfs, self.asset);
             // Damaged archives are skipped; other errors are temporary faults.
             let fault = |error| io::Error::Listing(Arc::new(std::io::Error::other(error)));
             self.ok_or_record(found.map_err(fault)).unwrap_or_default()
@@ -170,18 +170,13 @@ impl Making for Context<'_> {
 }
 
 fn file_ref(node: &Node<'_>) -> Option<AssetRef> {
-    let is_file = matches!(node.kind(), Some(Kind::File { .. }));
+    let is_file = matches!(node.kind(), Some(InodeKind::File { .. }));
     is_file.then(|| AssetRef(node.ino().0.into()))
 }
 
 impl AssetContext for Context<'_> {
     fn name(&self) -> &str {
         self.asset.tree().name(self.asset.index)
-    }
-
-    fn asset(&self) -> Option<AssetType> {
-        let file = self.asset.file()?;
-        file.volume.volume.asset(file.file)
     }
 
     fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
@@ -199,17 +194,71 @@ impl AssetContext for Context<'_> {
         }
     }
 
-    fn list(&self, directory: &str) -> Vec<AssetRef> {
-        let found = self
-            .at(directory)
-            .and_then(|node| self.vfs.enter(node).ok());
-        let Some(node) = found else {
-            return Vec::new();
+    fn path_of(&self, file: AssetRef) -> String {
+        let node = self.node(file);
+        let path = node.and_then(|node| place::path(self.vfs, &node).ok());
+        path.unwrap_or_default()
+    }
+
+    fn archive_of(&self, file: AssetRef) -> String {
+        let node = self.node(file);
+        let volume = node.and_then(|node| node.volume().cloned());
+        volume.map_or_else(String::new, |volume| volume.name.clone())
+    }
+
+    fn read(&self, file: AssetRef) -> Option<Bytes> {
+        let node = self.node(file)?;
+        let size = self.size_of(file)?;
+        let bytes = self.ok_or_record(self.vfs.reader.all_bytes(node.file()?, size))?;
+        Some(bytes.into())
+    }
+
+    fn reserve(&self, bytes: usize) -> std::io::Result<Option<Reservation>> {
+        let reserved = self.vfs.reader.reserve_for_rendering(bytes);
+        let reserved = reserved.map_err(std::io::Error::other)?;
+        Ok(Some(Box::new(reserved)))
+    }
+
+    fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
+        let node = self.node(file)?;
+        if self.is_making(node.ino()) {
+            return None;
+        }
+        let name = node.tree().name(node.index);
+        let asset = node.file()?.volume.volume.asset(node.file()?.file);
+        let format = VIEW_FORMATS.get(companion::view_format(name, asset)? as usize)?;
+        let context = Context::within(self, &node);
+        let model = self.vfs.model_in(&context, format, Caller::Parser);
+        Some(self.ok_or_record(model)?.view.clone())
+    }
+
+    fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        let root = self.root().ok()?;
+        let key = SharedKey {
+            name,
+            root: root.subtree().range.first,
         };
-        let entries = node.tree().entries(node.index, 0);
-        entries
-            .filter_map(|(_, index)| file_ref(&node.other(index)))
-            .collect()
+        let shared = self.vfs.reader.shared(key, || {
+            let context = Context::within(self, self.asset);
+            let made = make(&context);
+            context.fault().map_or(Ok(made), Err)
+        });
+        self.ok_or_record(shared)
+    }
+
+    fn archive(&self) -> &dyn ArchiveContext {
+        self
+    }
+
+    fn game(&self) -> &dyn GameContext {
+        self
+    }
+}
+
+impl ArchiveContext for Context<'_> {
+    fn asset(&self) -> Option<AssetType> {
+        let file = self.asset.file()?;
+        file.volume.volume.asset(file.file)
     }
 
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
@@ -249,6 +298,27 @@ impl AssetContext for Context<'_> {
             .collect()
     }
 
+    fn size_of(&self, file: AssetRef) -> Option<u64> {
+        let node = self.node(file)?;
+        let size = node.tree().inode(node.index)?.size()?;
+        (size <= MAX_ASSET && self.vfs.reader.may_parse(size)).then_some(size)
+    }
+}
+
+impl GameContext for Context<'_> {
+    fn list(&self, directory: &str) -> Vec<AssetRef> {
+        let found = self
+            .at(directory)
+            .and_then(|node| self.vfs.enter(node).ok());
+        let Some(node) = found else {
+            return Vec::new();
+        };
+        let entries = node.tree().entries(node.index, 0);
+        entries
+            .filter_map(|(_, index)| file_ref(&node.other(index)))
+            .collect()
+    }
+
     fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
         let Ok(root) = self.root() else {
             return Vec::new();
@@ -260,67 +330,5 @@ impl AssetContext for Context<'_> {
 
     fn palette(&self) -> Option<&ChosenPalette> {
         self.vfs.options.palette.as_deref()
-    }
-
-    fn path_of(&self, file: AssetRef) -> String {
-        let node = self.node(file);
-        let path = node.and_then(|node| self.vfs.path(&node).ok());
-        path.unwrap_or_default()
-    }
-
-    fn archive_of(&self, file: AssetRef) -> String {
-        let node = self.node(file);
-        let volume = node.and_then(|node| node.volume().cloned());
-        volume.map_or_else(String::new, |volume| volume.name.clone())
-    }
-
-    fn size_of(&self, file: AssetRef) -> Option<u64> {
-        let node = self.node(file)?;
-        let size = node.tree().inode(node.index)?.size()?;
-        (size <= MAX_ASSET && self.vfs.reader.may_parse(size)).then_some(size)
-    }
-
-    fn read(&self, file: AssetRef) -> Option<Bytes> {
-        let node = self.node(file)?;
-        let size = self.size_of(file)?;
-        let bytes = self.ok_or_record(self.vfs.reader.all_bytes(node.file()?, size))?;
-        Some(bytes.into())
-    }
-
-    fn reserve(&self, bytes: usize) -> std::io::Result<Option<Reservation>> {
-        let reserved = self.vfs.reader.reserve_for_rendering(bytes);
-        let reserved = reserved.map_err(std::io::Error::other)?;
-        Ok(Some(Box::new(reserved)))
-    }
-
-    fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
-        let node = self.node(file)?;
-        if self.is_making(node.ino()) {
-            return None;
-        }
-        let name = node.tree().name(node.index);
-        let asset = node.file()?.volume.volume.asset(node.file()?.file);
-        let format = VIEW_FORMATS.get(companion::view_format(name, asset)? as usize)?;
-        let context = Context::within(self, &node);
-        let model = self.vfs.model_in(&context, format, Asked::ByParser);
-        Some(self.ok_or_record(model)?.view.clone())
-    }
-
-    fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
-        let root = self.root().ok()?;
-        let shelf = Shelf {
-            name,
-            root: root.subtree().range.first,
-        };
-        let shared = self.vfs.reader.shared(shelf, || {
-            let context = Context::within(self, self.asset);
-            let made = make(&context);
-            context.fault().map_or(Ok(made), Err)
-        });
-        self.ok_or_record(shared)
-    }
-
-    fn as_dyn(&self) -> &dyn AssetContext {
-        self
     }
 }

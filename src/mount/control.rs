@@ -2,13 +2,25 @@
 //!
 //! It can be looked up but is never listed, like `.zfs`.
 
-use std::io::Write;
+use std::sync::Arc;
 
-use super::merge::{self, Shadow};
+use serde_json::{Value, json};
+
+use super::error::OpenError;
+use super::grafts::Grafts;
+use super::merge;
+use super::source_trees::MergedLayers;
+use super::subtree::Node;
+use super::volume::NewVolume;
+use super::{Ino, Meta, Options, Vfs};
+use crate::content::OpenVolume;
 use crate::namespace::companion::Companions;
-use crate::namespace::tree::{Index, Label, NewInode, Tree, TreeBuilder};
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::{Index, Label, NewInode, ROOT, Tree, TreeBuilder};
+use crate::sync::lock;
+use hpimount_assets::view::json;
 use hpimount_containers::io;
-use hpimount_containers::volume::{Content, Entry, FileId, Generate, Name, NodeId, Sink, Volume};
+use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink};
 
 /// Name of the directory in the root of the mount.
 pub(super) const NAME: &str = ".hpimount";
@@ -19,67 +31,143 @@ const INFO: FileId = FileId(0);
 /// The file with the counters, generated again for each lookup.
 const STATS: FileId = FileId(1);
 
-/// Texts as a volume: file `n` is text `n`; files without a text are empty.
-pub(super) struct Texts(Vec<Vec<u8>>);
+/// The inodes of the directory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ControlInodes {
+    /// The directory.
+    root: Ino,
+    /// `stats.json` in listings; a lookup returns a snapshot instead.
+    stats: Ino,
+}
 
-impl Texts {
-    /// Creates a volume of these texts.
-    pub(super) fn new(texts: Vec<Vec<u8>>) -> Self {
-        Self(texts)
+impl ControlInodes {
+    /// Adds the directory to a mount. `layers` are the volumes of the merged
+    /// archives, which hold the files of its subdirectories. Returns `None` if
+    /// there are no inode numbers left, which is logged.
+    pub(super) fn graft(
+        grafts: &Grafts,
+        directory: ControlTree,
+        mut layers: Vec<Arc<OpenVolume>>,
+    ) -> Option<Self> {
+        let ControlTree { tree, stats, info } = directory;
+        let subtree = grafts.add_with(Origin::Control, tree, |range| {
+            let texts = NewVolume::text(NAME, "control", info);
+            layers.push(Arc::new(texts.open(range, 0)));
+            layers
+        })?;
+        Some(Self {
+            root: subtree.range.ino(ROOT),
+            stats: subtree.range.ino(stats),
+        })
+    }
+
+    /// Returns the directory if it is the entry `name` of `parent`.
+    pub(super) fn find(&self, parent: Ino, name: &str) -> Option<Ino> {
+        (parent == Ino::ROOT && name == NAME).then_some(self.root)
+    }
+
+    /// Returns whether a node is `stats.json` as it is listed.
+    pub(super) fn is_stats(&self, node: &Node<'_>) -> bool {
+        node.ino() == self.stats
     }
 }
 
-impl Generate for Texts {
-    fn generate(&self, file: FileId, out: &mut dyn Write) -> io::Result<()> {
-        let text = self.0.get(file.0 as usize).map_or(&[][..], Vec::as_slice);
-        out.write_all(text)
-            .map_err(|error| io::Error::of_output(&error))
-    }
+/// The directory before it has inode numbers.
+pub(super) struct ControlTree {
+    tree: Tree,
+    /// The index of `stats.json`.
+    stats: Index,
+    /// The text of `info.json`.
+    info: Vec<u8>,
 }
 
-impl Volume for Texts {
-    fn content(&self, _file: FileId) -> io::Result<Content<'_>> {
-        Ok(Content::Generated(self))
-    }
-
-    fn memory(&self) -> usize {
-        self.0.iter().map(Vec::capacity).sum()
-    }
-}
-
-/// Returns the tree of the directory, whose `info.json` has `info_size` bytes,
-/// and the index of its `stats.json`. The files of the directory itself are in
-/// volume `volume`; those below `shadowed`, in directories named after their
-/// archives, are in the volumes of the layers.
-pub(super) fn tree(
-    info_size: u64,
-    volume: u32,
-    modified: i64,
-    layers: &[Tree],
-    names: &[String],
-    shadowed: &[Shadow],
-) -> io::Result<(Tree, Index)> {
-    let mut builder = TreeBuilder::new(volume, modified, Companions::NONE);
-    let root = builder.root();
-    let entry = |file, size| Entry {
-        file,
-        size: Some(size),
-        modified: None,
-        asset: None,
-    };
-    builder.file(root, Name::utf_8("info.json"), entry(INFO, info_size))?;
-    let stats = builder.file(root, Name::utf_8("stats.json"), entry(STATS, 0))?;
-    if !layers.is_empty() {
-        let directory = builder.dir(root, Name::utf_8("shadowed"), None)?;
-        for shadow in shadowed {
-            let name = names.get(shadow.layer).map_or("", String::as_str);
-            let archive = add_dir(&mut builder, directory, name)?;
-            merge::add_shadow(&mut builder, archive, &layers[shadow.layer], shadow)?;
+impl ControlTree {
+    /// Creates the directory with the text of `info.json`, and with the files
+    /// that merging has hidden, in directories named after their archives. Its
+    /// own files are in a volume after the `layers` of the merged archives.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many entries.
+    pub(super) fn new(info: &Value, modified: i64, layers: &MergedLayers) -> io::Result<Self> {
+        let info = json::pretty(info);
+        let own_volume = layers.names.len() as u32;
+        let mut builder = TreeBuilder::new(own_volume, modified, Companions::NONE);
+        let root = builder.root();
+        let entry = |file, size| Entry {
+            file,
+            size: Some(size),
+            modified: None,
+            asset: None,
+        };
+        let info_size = info.len() as u64;
+        builder.file(root, Name::utf_8("info.json"), entry(INFO, info_size))?;
+        let stats = builder.file(root, Name::utf_8("stats.json"), entry(STATS, 0))?;
+        if !layers.trees.is_empty() {
+            let directory = builder.dir(root, Name::utf_8("shadowed"), None)?;
+            for shadow in &layers.shadowed {
+                let name = layers.names.get(shadow.layer).map_or("", String::as_str);
+                let archive = add_dir(&mut builder, directory, name)?;
+                merge::add_shadow(&mut builder, archive, &layers.trees[shadow.layer], shadow)?;
+            }
         }
+        Ok(Self {
+            tree: builder.finish(),
+            stats: stats.0,
+            info,
+        })
     }
-    Ok((builder.finish(), stats.0))
 }
 
 fn add_dir(builder: &mut TreeBuilder, parent: NodeId, name: &str) -> io::Result<NodeId> {
     builder.add(parent, &Label::new(Name::utf_8(name)), NewInode::DIR)
+}
+
+/// Returns the contents of `info.json` for sources in their order.
+pub(super) fn info<'a>(
+    volumes: impl Iterator<Item = &'a NewVolume>,
+    skipped: &[OpenError],
+    order: &Value,
+    options: &Options,
+) -> Value {
+    let source = |volume: &NewVolume| {
+        json!({
+            "path": volume.location,
+            "name": volume.name,
+            "format": volume.format,
+            "images": volume.images.formats,
+            "archive": volume.volume.info(),
+            "warnings": volume.warnings().collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "hpimount": env!("CARGO_PKG_VERSION"),
+        "sources": volumes.map(source).collect::<Vec<_>>(),
+        "skipped": skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "order": order,
+        "case_sensitive": options.case_sensitive,
+        "cache_size": options.cache_size,
+        "meta": options.meta != Meta::Off,
+        "force": options.force,
+        "verify": options.verify,
+    })
+}
+
+/// Returns a new inode with the contents of `stats.json` at this moment, and
+/// counts one lookup of it; `None` if there are no inode numbers left.
+pub(super) fn stats_snapshot(vfs: &Vfs) -> Option<Ino> {
+    let mut transients = lock(&vfs.transients);
+    let count = transients.count();
+    transients.snapshot(vfs.grafts.numbers(), || json::pretty(&stats(vfs, count)))
+}
+
+/// Returns the contents of `stats.json`.
+fn stats(vfs: &Vfs, transients: usize) -> Value {
+    let mut stats = vfs.reader.stats.to_json();
+    stats["cache"] = vfs.reader.cache_json();
+    if let Some(remote) = vfs.remote.get() {
+        stats["remote"] = remote.to_json();
+    }
+    stats["tree_bytes"] = vfs.grafts.permanent_memory().into();
+    stats["transient_inodes"] = transients.into();
+    stats
 }

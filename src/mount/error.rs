@@ -95,6 +95,9 @@ pub enum OpenCause {
     /// It cannot be opened.
     #[error("cannot be opened: {0}")]
     Unreadable(std::io::Error),
+    /// It is a folder for `--game` without an archive of any game.
+    #[error("contains no archives of a game")]
+    NoArchives,
     /// It is not an archive, is damaged, or has an unsupported format.
     #[error("{0}")]
     Volume(#[from] io::Error),

@@ -2,7 +2,7 @@
 
 use super::subtree::Node;
 use super::{Ino, Vfs};
-use crate::namespace::tree::Kind;
+use crate::namespace::tree::InodeKind;
 use hpimount_containers::text::has_extension;
 
 /// Maximum number of entries that are examined.
@@ -27,7 +27,7 @@ pub(super) fn files_below(
         let Ok(node) = vfs.node(ino) else {
             continue;
         };
-        if matches!(node.kind(), Some(Kind::File { .. })) {
+        if matches!(node.kind(), Some(InodeKind::File { .. })) {
             found.push(ino);
         } else if let Ok(directory) = vfs.enter(node) {
             open.extend(search.within(&directory, false, &mut left));
@@ -54,10 +54,10 @@ impl Search<'_> {
             // A file with several links is reported under the first one.
             let inode = tree.inode(entry).filter(|inode| inode.parent == index);
             let is_wanted = match inode.map(|inode| inode.kind) {
-                Some(Kind::File { .. }) => {
+                Some(InodeKind::File { .. }) => {
                     (!is_root || self.folder.is_empty()) && self.has_extension(name)
                 }
-                Some(Kind::Dir { .. } | Kind::Deferred { .. } | Kind::Grafted) => {
+                Some(InodeKind::Dir { .. } | InodeKind::Deferred { .. } | InodeKind::Grafted) => {
                     !is_root || self.is_folder(name)
                 }
                 _ => false,
@@ -86,7 +86,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::mount::{Options, Sources};
+    use crate::mount::{Options, Sources, place};
     use crate::namespace::tree::ROOT;
 
     /// Returns the paths that are found in a folder with these files.
@@ -105,7 +105,7 @@ mod tests {
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let root = vfs.node(Ino::ROOT).unwrap().other(ROOT);
         let found = files_below(&vfs, &root, folder, extensions).into_iter();
-        let path = |ino| vfs.path(&vfs.node(ino).unwrap()).unwrap();
+        let path = |ino| place::path(&vfs, &vfs.node(ino).unwrap()).unwrap();
         found.map(path).collect()
     }
 

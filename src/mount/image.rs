@@ -22,8 +22,8 @@ pub(super) struct Images {
     pub(super) warnings: Vec<String>,
 }
 
-/// Returns the source inside the block images around it; `source` itself if
-/// there are none.
+/// Returns the source inside the block images around it; without images,
+/// `source` itself.
 ///
 /// # Errors
 /// Returns an error if the tables of an image are damaged, or if images are

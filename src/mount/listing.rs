@@ -1,86 +1,86 @@
 //! Listing directories.
 
 use super::subtree::Node;
-use super::{Attr, Error, FileKind, Ino, Result, Vfs, attr_of};
-use crate::namespace::tree::Kind;
+use super::{Attr, Error, FileKind, Ino, Result, Vfs};
+use crate::namespace::tree::InodeKind;
 
-impl Vfs {
-    /// Lists the entries of a directory from `offset` on, with name, inode,
-    /// kind and the offset of the next entry, until `emit` returns that its
-    /// buffer is full. Lookups are not counted.
+/// The listing of a directory.
+pub(super) struct Listing<'v> {
+    vfs: &'v Vfs,
+    /// The directory as it was requested, which may be an alias.
+    ino: Ino,
+    /// The node that holds its entries.
+    node: Node<'v>,
+    /// Whether it was reached by another spelling.
+    is_aliased: bool,
+    /// Number of the first entry to list.
+    start: usize,
+}
+
+impl<'v> Listing<'v> {
+    /// Returns the listing of a directory from entry number `offset` on.
     ///
     /// # Errors
     /// Returns [`Error::NotADirectory`] or [`Error::NotFound`].
-    pub fn readdir(
-        &self,
-        ino: Ino,
-        offset: u64,
-        emit: &mut dyn FnMut(&str, Ino, FileKind, u64) -> bool,
-    ) -> Result<()> {
-        self.reader.stats.count(|stats| &stats.readdirs);
-        let (node, _) = self.directory(ino)?;
-        let start = usize::try_from(offset).map_err(|_| Error::NotFound)?;
-        let tree = node.tree();
-        for (number, (name, index)) in tree.entries(node.index, start).enumerate() {
-            let next = offset + number as u64 + 1;
+    pub(super) fn new(vfs: &'v Vfs, ino: Ino, offset: u64) -> Result<Self> {
+        let (node, is_aliased) = vfs.directory(ino)?;
+        Ok(Self {
+            vfs,
+            ino,
+            node,
+            is_aliased,
+            start: usize::try_from(offset).map_err(|_| Error::NotFound)?,
+        })
+    }
+
+    /// Passes name, inode, kind and the offset of the next entry to `emit`,
+    /// until it returns that its buffer is full.
+    pub(super) fn plain(&self, emit: &mut dyn FnMut(&str, Ino, FileKind, u64) -> bool) {
+        let tree = self.node.tree();
+        for (next, name, index) in self.entries() {
             let kind = tree.inode(index).map(|inode| inode.kind);
-            let kind = kind.map_or(FileKind::File, Kind::file_kind);
-            if emit(name, node.ino_of(index), kind, next) {
+            let kind = kind.map_or(FileKind::File, InodeKind::file_kind);
+            if emit(name, self.node.ino_of(index), kind, next) {
                 break;
             }
         }
-        Ok(())
     }
 
-    /// Like [`Vfs::readdir`], with the attributes of the entries. Each entry
-    /// that `emit` accepts counts as one lookup.
-    ///
-    /// Listing renders nothing: a generated file of unknown size is listed with
-    /// size 0 and with attributes that are not cached, so that it is looked up
-    /// when it is used.
+    /// Passes name, attributes and the offset of the next entry to `emit`, until
+    /// it returns that its buffer is full. Each entry that `emit` accepts counts
+    /// as one lookup.
     ///
     /// # Errors
-    /// Returns [`Error::NotADirectory`] or [`Error::NotFound`]; none once
-    /// `emit` has accepted an entry, since the kernel would not learn of its
-    /// lookup.
-    pub fn readdir_plus(
+    /// Returns the error of the first entry. A later one ends the listing, since
+    /// the kernel would not learn of the lookups before it.
+    pub(super) fn with_attributes(
         &self,
-        ino: Ino,
-        offset: u64,
         emit: &mut dyn FnMut(&str, Attr, u64) -> bool,
     ) -> Result<()> {
-        self.reader.stats.count(|stats| &stats.readdirs);
-        let (node, alias) = self.directory(ino)?;
-        let start = usize::try_from(offset).map_err(|_| Error::NotFound)?;
-        for (number, (name, index)) in node.tree().entries(node.index, start).enumerate() {
-            let child = node.other(index);
-            let attr = match self.unknown_size_attr(&child) {
+        for (number, (next, name, index)) in self.entries().enumerate() {
+            let child = self.node.other(index);
+            let attr = match Attr::of_unknown_size(self.vfs, &child) {
                 Some(attr) => Ok(attr),
-                None => self.entry(ino, name, &child, alias),
+                None => self.vfs.entry(self.ino, name, &child, self.is_aliased),
             };
             let attr = match attr {
                 Err(_) if number > 0 => break,
                 attr => attr?,
             };
-            if emit(name, attr, offset + number as u64 + 1) {
-                self.forget(attr.ino, 1);
+            if emit(name, attr, next) {
+                self.vfs.forget(attr.ino, 1);
                 break;
             }
         }
         Ok(())
     }
 
-    /// Returns the attributes of a generated file of unknown size for a
-    /// listing.
-    fn unknown_size_attr(&self, node: &Node<'_>) -> Option<Attr> {
-        let inode = node.tree().inode(node.index)?;
-        let is_generated = inode.kind.file_kind() == FileKind::File && inode.size().is_none();
-        if !is_generated || self.known_size(node).is_some() {
-            return None;
-        }
-        Some(Attr {
-            lasting: false,
-            ..attr_of(node, inode, 0)
-        })
+    /// Returns the entries: the offset after each, its name, and its inode.
+    fn entries(&self) -> impl Iterator<Item = (u64, &str, u32)> {
+        let entries = self.node.tree().entries(self.node.index, self.start);
+        let offsets = self.start as u64 + 1..;
+        offsets
+            .zip(entries)
+            .map(|(next, (name, index))| (next, name, index))
     }
 }

@@ -5,17 +5,17 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
 use crate::namespace::companion::Companions;
-use crate::namespace::tree::{Index, Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
+use crate::namespace::tree::{Index, InodeKind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use hpimount_containers::io;
 use hpimount_containers::volume::NodeId;
 
 /// Which of several files with the same path wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// That of the highest layer.
+    /// The file in the highest layer.
     Highest,
-    /// The one with the newest date; of equal dates, that of the highest layer.
-    /// Files of the layers above this number win in any case.
+    /// The one with the newest date; of equal dates, the file in the highest
+    /// layer. Files of the layers above this number win in any case.
     NewestBelow(usize),
 }
 
@@ -142,7 +142,7 @@ impl Merger<'_> {
 
     /// Returns the entries of several directories, with a number for each name.
     /// Names that are equal except for ASCII case have the same number and are
-    /// adjacent, those of the highest layer first.
+    /// adjacent, with the highest layer first.
     fn entries_by_name(&self, directories: &[Candidate]) -> Vec<(usize, Candidate)> {
         let mut numbers: HashMap<Folded<'_>, usize> = HashMap::new();
         let mut found = Vec::new();
@@ -176,7 +176,7 @@ impl Merger<'_> {
         last
     }
 
-    /// Returns the entry that wins among those of the same name, which are
+    /// Returns the entry that wins among entries of the same name, which are
     /// given highest first.
     fn winner(&self, candidates: &[Candidate]) -> Candidate {
         let highest = candidates[0];
@@ -200,7 +200,7 @@ impl Merger<'_> {
 
     fn is_dir(&self, entry: Candidate) -> bool {
         let inode = self.layers[entry.layer].inode(entry.index);
-        inode.is_some_and(|inode| matches!(inode.kind, Kind::Dir { .. }))
+        inode.is_some_and(|inode| matches!(inode.kind, InodeKind::Dir { .. }))
     }
 
     fn add(&mut self, parent: NodeId, entry: Candidate) -> io::Result<NodeId> {
@@ -220,14 +220,14 @@ fn copy_inode(
     if let Some(original) = tree.inode(entry.index) {
         inode.modified = Some(original.modified);
         match original.kind {
-            Kind::File { file, .. } => {
-                inode.kind = Kind::File {
+            InodeKind::File { file, .. } => {
+                inode.kind = InodeKind::File {
                     volume: entry.layer as u32,
                     file,
                 };
                 inode.size = original.size();
             }
-            Kind::Verbatim { .. } | Kind::Symlink { .. } => {
+            InodeKind::Verbatim { .. } | InodeKind::Symlink { .. } => {
                 let text = tree.link(entry.index).unwrap_or_default();
                 inode.kind = builder.link_kind(&text)?;
             }

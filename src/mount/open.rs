@@ -9,27 +9,24 @@ use std::sync::Arc;
 use std::thread;
 use std::time::SystemTime;
 
-use super::enter::NewVolume;
 use super::error::{OpenCause, OpenError};
-use super::image::{self, Images};
-use super::layout::{Layout, Opened, describe, seconds};
 use super::order::{Order, file_name};
 use super::partner::{Partners, Surroundings};
+use super::source_trees::{OpenedSource, SourceTrees, seconds};
 use super::sources::{GameFolder, Prepared};
+use super::volume::{self, NewVolume, VolumeFile, probe};
 use super::{Options, Sources, Vfs};
 use crate::content::{MAX_ASSET, Reader};
 use crate::namespace::companion::{self, Meta, Shows};
 use crate::namespace::tree::TreeBuilder;
 use crate::source::bucket::{BucketFolder, LoneObject};
-use crate::source::folder::{self, Disk, Folder};
+use crate::source::folder::{Disk, Folder};
 use crate::source::remote::{Network, Remote, RemoteOptions, RemoteUrl};
 use crate::source::{FileSource, Location};
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::ViewFormat;
-use hpimount_containers::format;
-use hpimount_containers::format::Input;
-use hpimount_containers::formats;
-use hpimount_containers::io::{self, BlockBuffer, ReadAt};
+use hpimount_containers::format::{self, Format, Input};
+use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::text::numbered;
 use hpimount_containers::volume::Volume;
 
@@ -55,7 +52,7 @@ impl Vfs {
     /// Returns an error under the same conditions as [`Vfs::open`].
     pub fn open_prepared(prepared: &Prepared, options: Options) -> Result<Arc<Self>, OpenError> {
         let point = options.mount_point.as_deref();
-        let disk = Disk::around(point).map_err(|error| {
+        let disk = Disk::around(point, &prepared.paths()).map_err(|error| {
             let point = point.unwrap_or(Path::new("")).to_string_lossy();
             OpenError::new(point, OpenCause::Unreadable(error))
         })?;
@@ -69,19 +66,14 @@ impl Vfs {
             partners: &prepared.partners,
             skipped: Vec::new(),
         };
-        let layout = opener.layout(prepared)?;
-        let skipped = opener.skipped;
-
-        let grafted = layout.grafted.iter().map(|(_, _, volume)| volume);
-        let all: Vec<&NewVolume> = layout.volumes.iter().chain(grafted).collect();
-        for volume in &all {
+        let sources = opener.source_trees(prepared)?;
+        for volume in sources.volumes() {
             for warning in volume.warnings() {
                 log::warn!("{}: {warning}", volume.name);
             }
         }
-        let info = describe(&all, &skipped, layout.order.clone(), &options);
-        vfs.graft_layout(layout, &info);
-        Ok(Arc::new(vfs))
+        let control = sources.graft(&vfs.grafts, &opener.skipped, &options);
+        Ok(Arc::new(Self { control, ..vfs }))
     }
 
     /// Starts the client for sources on servers, if there are any.
@@ -120,8 +112,8 @@ struct Opener<'a> {
 struct Candidate {
     /// Its path on disk, or the displayed form of its URL.
     path: PathBuf,
-    /// Its name among the sources: that of the file, numbered if another source
-    /// has the same.
+    /// Its name among the sources: the file name, numbered if another source
+    /// has the same one.
     name: String,
     /// Its location, as users refer to it.
     location: String,
@@ -146,7 +138,7 @@ impl Candidate {
 }
 
 impl Opener<'_> {
-    fn layout(&mut self, prepared: &Prepared) -> Result<Layout, OpenError> {
+    fn source_trees(&mut self, prepared: &Prepared) -> Result<SourceTrees, OpenError> {
         match &prepared.sources {
             Sources::Game { order, .. } => match &prepared.game {
                 Some(folder) => self.game(folder, *order),
@@ -165,7 +157,7 @@ impl Opener<'_> {
         locations: &[Location],
         order: Option<Order>,
         separate: bool,
-    ) -> Result<Layout, OpenError> {
+    ) -> Result<SourceTrees, OpenError> {
         let mut locations = locations.to_vec();
         let order = order.unwrap_or(Order::Cli);
         if !separate {
@@ -175,21 +167,23 @@ impl Opener<'_> {
             .into_iter()
             .zip(locations)
             .collect();
-        let opened = self.open_all(&named, |opener, (name, location)| match location {
+        let mut opened = self.open_all(&named, |opener, (name, location)| match location {
             Location::Path(path) => opener.open(name, path),
             Location::Remote(url) => opener.open_remote(name, url),
         })?;
-        if opened.len() == 1 && named.len() == 1 {
-            return Ok(Layout::single(opened));
+        if named.len() == 1
+            && let Some(only) = opened.pop()
+        {
+            return Ok(SourceTrees::single(only));
         }
         if separate || !opened.iter().all(|opened| opened.is_layered) {
-            return Layout::side_by_side(opened, self.options);
+            return SourceTrees::side_by_side(opened, self.options);
         }
         let why = match order {
             Order::Cli => "as given, the last one on top",
             _ => "set by --order",
         };
-        Layout::merged(opened, order, why, None, Vec::new(), self.options)
+        SourceTrees::merged(opened, order, why, None, Vec::new(), self.options)
     }
 
     /// Opens one or several sources with `open`. Of several, those that cannot
@@ -197,8 +191,8 @@ impl Opener<'_> {
     fn open_all<T: Sync>(
         &mut self,
         sources: &[T],
-        open: impl Fn(&Self, &T) -> Result<Opened, OpenError> + Sync,
-    ) -> Result<Vec<Opened>, OpenError> {
+        open: impl Fn(&Self, &T) -> Result<OpenedSource, OpenError> + Sync,
+    ) -> Result<Vec<OpenedSource>, OpenError> {
         // Servers have latency, and each source takes several round trips.
         let at_once = self.remote.map_or(1, |_| MAX_AT_ONCE);
         let mut opened = Vec::with_capacity(sources.len());
@@ -226,8 +220,8 @@ impl Opener<'_> {
     fn open_some<T: Sync>(
         &self,
         sources: &[T],
-        open: &(impl Fn(&Self, &T) -> Result<Opened, OpenError> + Sync),
-    ) -> Vec<Result<Opened, OpenError>> {
+        open: &(impl Fn(&Self, &T) -> Result<OpenedSource, OpenError> + Sync),
+    ) -> Vec<Result<OpenedSource, OpenError>> {
         if let [source] = sources {
             return vec![open(self, source)];
         }
@@ -248,7 +242,7 @@ impl Opener<'_> {
         self.skipped.push(error);
     }
 
-    fn open(&self, name: &str, path: &Path) -> Result<Opened, OpenError> {
+    fn open(&self, name: &str, path: &Path) -> Result<OpenedSource, OpenError> {
         let located = |cause| OpenError::new(path.to_string_lossy(), cause);
         // Absolute, because the daemon changes its working directory.
         let path =
@@ -263,7 +257,7 @@ impl Opener<'_> {
         }
     }
 
-    fn open_remote(&self, name: &str, url: &RemoteUrl) -> Result<Opened, OpenError> {
+    fn open_remote(&self, name: &str, url: &RemoteUrl) -> Result<OpenedSource, OpenError> {
         let located = |cause| OpenError::new(url.shown(), cause);
         let remote = self.remote.ok_or(io::Error::UnknownFormat);
         let remote = remote.map_err(|error| located(error.into()))?;
@@ -279,7 +273,7 @@ impl Opener<'_> {
         remote: &Arc<Remote>,
         name: &str,
         url: &RemoteUrl,
-    ) -> Result<Opened, OpenCause> {
+    ) -> Result<OpenedSource, OpenCause> {
         let file = remote.file(url).map_err(OpenCause::Unreadable)?;
         self.open_candidate(&Candidate {
             path: url.label().to_owned(),
@@ -298,38 +292,38 @@ impl Opener<'_> {
         remote: &Arc<Remote>,
         name: &str,
         url: &RemoteUrl,
-    ) -> Result<Opened, OpenCause> {
+    ) -> Result<OpenedSource, OpenCause> {
         let folder = remote.folder(url).map_err(OpenCause::Unreadable)?;
         let mut builder = self.builder(seconds(SystemTime::now()), true);
         let volume = BucketFolder::open(folder, &mut builder).map_err(unreadable)?;
-        Vfs::probe(&mut builder, &volume, false);
-        Ok(Opened {
+        probe(&mut builder, &volume, false);
+        Ok(OpenedSource {
             builder,
-            volume: folder_volume(name, url.shown(), Box::new(volume)),
+            volume: NewVolume::folder(name, url.shown(), Box::new(volume)),
             is_layered: false,
             path: url.label().to_owned(),
         })
     }
 
-    fn open_folder(&self, name: &str, path: &Path) -> Result<Opened, OpenCause> {
+    fn open_folder(&self, name: &str, path: &Path) -> Result<OpenedSource, OpenCause> {
         let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
         let mut builder = self.builder(modified(&path)?, true);
         let folder = Folder::open(&path, self.disk, &mut builder).map_err(unreadable)?;
-        Vfs::probe(&mut builder, &folder, false);
-        Ok(Opened {
+        probe(&mut builder, &folder, false);
+        Ok(OpenedSource {
             builder,
-            volume: folder_volume(name, &path.to_string_lossy(), Box::new(folder)),
+            volume: NewVolume::folder(name, &path.to_string_lossy(), Box::new(folder)),
             is_layered: false,
             path,
         })
     }
 
-    fn open_file(&self, name: &str, path: &Path) -> Result<Opened, OpenCause> {
+    fn open_file(&self, name: &str, path: &Path) -> Result<OpenedSource, OpenCause> {
         let source = FileSource::open(path, &self.disk.pool).map_err(OpenCause::Unreadable)?;
         self.open_candidate(&Candidate::on_disk(path, name, Arc::new(source))?)
     }
 
-    fn open_candidate(&self, candidate: &Candidate) -> Result<Opened, OpenCause> {
+    fn open_candidate(&self, candidate: &Candidate) -> Result<OpenedSource, OpenCause> {
         match self.open_volume(candidate, false) {
             Err(OpenCause::Volume(io::Error::UnknownFormat)) => self.open_asset(candidate),
             opened => opened,
@@ -338,12 +332,12 @@ impl Opener<'_> {
 
     /// Creates a builder for the tree of a source with this modification time.
     fn builder(&self, modified: i64, is_plain_folder: bool) -> TreeBuilder {
-        let companions = Vfs::companions(self.options, 0, is_plain_folder);
+        let companions = self.options.companions_in(0, is_plain_folder);
         TreeBuilder::new(0, modified, companions)
     }
 
     /// Opens a source as a volume; with `layered`, only if it can be merged.
-    fn open_volume(&self, candidate: &Candidate, layered: bool) -> Result<Opened, OpenCause> {
+    fn open_volume(&self, candidate: &Candidate, layered: bool) -> Result<OpenedSource, OpenCause> {
         let surroundings = match (self.remote, &candidate.url) {
             (Some(remote), Some(url)) => Surroundings::Server { remote, url },
             _ => Surroundings::Disk {
@@ -362,44 +356,33 @@ impl Opener<'_> {
         candidate: &Candidate,
         partners: &Partners<'_>,
         layered: bool,
-    ) -> Result<Opened, OpenCause> {
-        let partner = |name: &str| partners.find(name);
-        let buffered = Arc::new(BlockBuffer::new(candidate.source.clone()));
-        let (source, images) = image::unwrap(self.reader, buffered)?;
-        let input = Input {
-            source,
-            partner: &partner,
-            tracks: &images.tracks,
-            options: self.options.volume_options(&candidate.name),
+    ) -> Result<OpenedSource, OpenCause> {
+        let file = VolumeFile {
+            name: &candidate.name,
+            location: &candidate.location,
+            nesting: 0,
+            source: candidate.source.clone(),
+            partner: &|name| partners.find(name),
         };
-        let format = formats::detect(&input)?;
-        if layered && !format.is_layered {
-            return Err(io::Error::UnknownFormat.into());
+        let accepts = match layered {
+            true => |format: &Format| format.is_layered,
+            false => |_: &Format| true,
+        };
+        let new_builder = |companions| TreeBuilder::new(0, candidate.modified, companions);
+        let mut opened = volume::open(file, self.reader, self.options, accepts, new_builder)?;
+        if self.options.lists_converted(&*opened.volume.volume) {
+            opened.builder.list_converted();
         }
-        let mut builder = self.builder(candidate.modified, format.is_plain_folder);
-        let volume = (format.open)(input, &mut builder)?;
-        if Vfs::lists_converted(self.options, &*volume, 0) {
-            builder.list_converted();
-        }
-        Vfs::probe(&mut builder, &*volume, !images.formats.is_empty());
-        Ok(Opened {
-            builder,
-            volume: NewVolume {
-                name: candidate.name.clone(),
-                location: candidate.location.clone(),
-                format: format.name,
-                is_plain_folder: format.is_plain_folder,
-                nesting: 0,
-                images,
-                volume,
-            },
-            is_layered: format.is_layered,
+        Ok(OpenedSource {
+            builder: opened.builder,
+            volume: opened.volume,
+            is_layered: opened.format.is_layered,
             path: candidate.path.clone(),
         })
     }
 
     /// Opens a single asset: a folder that shows nothing else.
-    fn open_asset(&self, candidate: &Candidate) -> Result<Opened, OpenCause> {
+    fn open_asset(&self, candidate: &Candidate) -> Result<OpenedSource, OpenCause> {
         let name = file_name(&candidate.path);
         let shows = lone_asset(&name, &*candidate.source)?;
         let mut builder = self.builder(candidate.modified, true);
@@ -414,20 +397,24 @@ impl Opener<'_> {
                 Box::new(LoneObject::open(source, &name, &mut builder)?)
             }
         };
-        Ok(Opened {
+        Ok(OpenedSource {
             builder,
-            volume: folder_volume(&candidate.name, &candidate.location, volume),
+            volume: NewVolume::folder(&candidate.name, &candidate.location, volume),
             is_layered: false,
             path: candidate.path.clone(),
         })
     }
 
     /// Opens the archives and loose files of a game's folder.
-    fn game(&mut self, folder: &GameFolder, order: Option<Order>) -> Result<Layout, OpenError> {
+    fn game(
+        &mut self,
+        folder: &GameFolder,
+        order: Option<Order>,
+    ) -> Result<SourceTrees, OpenError> {
         let located = |cause: OpenCause| OpenError::new(folder.path.to_string_lossy(), cause);
         let mut paths = folder.archives();
         if paths.is_empty() {
-            return Err(located(io::Error::UnknownFormat.into()));
+            return Err(located(OpenCause::NoArchives));
         }
         let mut sources = Vec::with_capacity(paths.len());
         let mut unreadable = Vec::new();
@@ -476,16 +463,16 @@ impl Opener<'_> {
         let mut warnings = warnings;
         let loose = self.loose_files(folder, &opened, &mut warnings);
         let loose = Some(loose.map_err(located)?);
-        Layout::merged(opened, order, why, loose, warnings, self.options)
+        SourceTrees::merged(opened, order, why, loose, warnings, self.options)
     }
 
     /// Returns everything in the folder except for the merged archives.
     fn loose_files(
         &self,
         folder: &GameFolder,
-        merged: &[Opened],
+        merged: &[OpenedSource],
         warnings: &mut Vec<String>,
-    ) -> Result<Opened, OpenCause> {
+    ) -> Result<OpenedSource, OpenCause> {
         let builder = self.builder(modified(&folder.path)?, true);
         let mut builder = builder.without_companions();
         let archives = merged.iter();
@@ -496,9 +483,9 @@ impl Opener<'_> {
         let names = names.filter(|name| !archives.contains(name.as_os_str()));
         let names = names.cloned().collect();
         let files = Folder::open_all(&folder.path, names, self.disk, &mut builder, warnings);
-        Ok(Opened {
+        Ok(OpenedSource {
             builder,
-            volume: folder_volume(
+            volume: NewVolume::folder(
                 &file_name(&folder.path),
                 &folder.path.to_string_lossy(),
                 Box::new(files.map_err(unreadable)?),
@@ -534,18 +521,6 @@ fn modified(path: &Path) -> Result<i64, OpenCause> {
     Ok(metadata.modified().map_or(0, seconds))
 }
 
-fn folder_volume(name: &str, location: &str, volume: Box<dyn Volume>) -> NewVolume {
-    NewVolume {
-        name: name.to_owned(),
-        location: location.to_owned(),
-        format: folder::FORMAT_NAME,
-        is_plain_folder: true,
-        nesting: 0,
-        images: Images::default(),
-        volume,
-    }
-}
-
 /// Converts a folder's own error to one about the source.
 fn unreadable(error: io::Error) -> OpenCause {
     match error {
@@ -566,7 +541,7 @@ fn lone_asset(name: &str, source: &dyn ReadAt) -> Result<Option<Shows>, io::Erro
         return Err(io::Error::UnknownFormat);
     }
     let bytes = io::read_vec(source, 0, source.len(), "file")?.into();
-    let matches = |format: &ViewFormat| (format.matches)(&bytes);
+    let matches = |format: &ViewFormat| format.matches(&bytes);
     let format = VIEW_FORMATS.iter().position(matches);
     let format = format.ok_or(io::Error::UnknownFormat)?;
     Ok(Some(Shows::Meta(format as u8)))

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::subtree::Node;
 use super::{Access, Bytes, Error, Ino, Result, Vfs};
 use crate::content::Reader;
-use crate::namespace::tree::Kind;
+use crate::namespace::tree::InodeKind;
 use crate::sync::lock;
 use hpimount_containers::io;
 
@@ -23,8 +23,8 @@ impl Vfs {
         }
     }
 
-    /// Like [`Vfs::read`], for an inode that has been resolved, and a reader of
-    /// which something is known.
+    /// Like [`Vfs::read`], for an inode that has been resolved, and a reader
+    /// with a known access pattern.
     ///
     /// # Errors
     /// Returns [`Error::IsADirectory`]; [`Error::Io`] if a byte of the range is
@@ -61,13 +61,13 @@ impl Vfs {
 
     /// Returns the bytes of a file in the part of a range that is inside it; the
     /// inner error is about its data.
-    pub(super) fn node_bytes(
+    pub(crate) fn node_bytes(
         &self,
         node: &Node<'_>,
         range: Range<u64>,
         access: Access,
     ) -> Result<io::Result<Bytes>> {
-        if !matches!(node.kind(), Some(Kind::File { .. })) {
+        if !matches!(node.kind(), Some(InodeKind::File { .. })) {
             return Err(Error::IsADirectory);
         }
         let size = match node.size() {

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::context::Context;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
 use super::{Bytes, Vfs};
-use crate::content::{Asked, MAX_ASSET, Model};
-use crate::namespace::numbers::Origin;
+use crate::content::{Caller, MAX_ASSET, Model};
 use hpimount_assets::view::report::Report;
 use hpimount_assets::view::{self, ViewFormat};
 use hpimount_containers::io;
@@ -21,15 +20,15 @@ impl Vfs {
         asset: &Node<'_>,
         format: &'static ViewFormat,
     ) -> io::Result<Arc<Model>> {
-        self.model_in(&Context::new(self, asset), format, Asked::ByRequest)
+        self.model_in(&Context::new(self, asset), format, Caller::Request)
     }
 
     /// Like [`Vfs::model`], for the asset of `context`.
-    pub(super) fn model_in(
+    pub(crate) fn model_in(
         &self,
         context: &Context<'_>,
         format: &'static ViewFormat,
-        asked: Asked,
+        caller: Caller,
     ) -> io::Result<Arc<Model>> {
         let asset = context.node_of_asset();
         let file = asset.file().ok_or(io::Error::UnknownFormat)?;
@@ -39,20 +38,20 @@ impl Vfs {
             .and_then(|inode| inode.size());
         let size = size.unwrap_or(0);
         if size > MAX_ASSET {
-            return self.reader.model(file, 0, asked, |_| {
+            return self.reader.model(file, 0, caller, |_| {
                 Ok(view::refused(io::Error::Unsupported(format!(
                     "has {size} bytes; assets are shown up to {MAX_ASSET}"
                 ))))
             });
         }
-        let parsed = self.reader.model(file, size, asked, |bytes| {
+        let parsed = self.reader.model(file, size, caller, |bytes| {
             let view = view::open(format, bytes, context);
             // A model that lacks unreadable parts must not be cached.
             context.fault().map_or(Ok(view), Err)
         });
         let refused = |error| {
             self.reader
-                .model(file, 0, asked, |_| Ok(view::refused(error)))
+                .model(file, 0, caller, |_| Ok(view::refused(error)))
         };
         match parsed {
             Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => {
@@ -154,34 +153,6 @@ impl Vfs {
         };
         self.reader.known_size(key)
     }
-
-    /// Discards the subtree of a node whose source has changed: the next lookup
-    /// builds it with new numbers.
-    pub(super) fn give_up(&self, node: &Node<'_>) {
-        let origin = node.subtree().range.origin;
-        self.subtrees.remove(&origin);
-        self.invalidate(origin);
-    }
-
-    /// Makes the kernel forget the entry of the subtree at `origin`, and with it
-    /// the old numbers in the subtree. It keeps those that are in use at the
-    /// moment.
-    pub(super) fn invalidate(&self, origin: Origin) {
-        let seen_as = match origin {
-            Origin::Directory(directory) => self.node(directory).map(|directory| {
-                let name = directory.tree().name(directory.index);
-                name.to_owned()
-            }),
-            Origin::Hidden(of, shows) => self.node(of).map(|of| {
-                let name = of.tree().name(of.index);
-                shows.name_beside(name)
-            }),
-            Origin::Root | Origin::Files | Origin::Control => return,
-        };
-        if let (Ok(parent), Ok(name)) = (self.parent_of_root(origin), seen_as) {
-            self.invalidations.push(parent, name);
-        }
-    }
 }
 
 /// What a rendered file is a part of.
@@ -195,7 +166,7 @@ enum Part<'a> {
 }
 
 impl Part<'_> {
-    /// Returns its size in bytes, if it is known without rendering.
+    /// Returns its size in bytes if the model of its asset knows it.
     fn size(&self) -> Option<u64> {
         match self {
             Self::Asset(_, model, number) => model.view.size(*number),

@@ -1,17 +1,14 @@
 //! The sources of a mount.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::order::{self, Order};
 use super::{OpenCause, OpenError};
 use crate::source::Location;
 use crate::source::remote::RemoteUrl;
-use hpimount_containers::format::PAIRS;
-use hpimount_containers::iso;
-
-/// Maximum size of a cue sheet that is parsed, in bytes.
-const MAX_SHEET: u64 = 64 << 10;
+use hpimount_containers::format::MAX_SHEET;
+use hpimount_containers::formats;
 
 /// The sources to mount.
 #[derive(Debug, Clone)]
@@ -30,8 +27,8 @@ pub enum Sources {
     Game {
         /// The folder.
         folder: PathBuf,
-        /// The order; `None` for that of the game that the archives are made
-        /// for.
+        /// The order; `None` to use the order of the game that the archives are
+        /// made for.
         order: Option<Order>,
     },
 }
@@ -79,8 +76,19 @@ impl GameFolder {
     }
 }
 
-/// Returns the files beside a cue sheet that contain its tracks.
-fn tracks_beside(path: &Path) -> Vec<PathBuf> {
+/// Returns the files beside the one at `path` that belong to it: the other file
+/// of a pair, and those that it refers to.
+fn files_beside(path: &Path) -> Vec<PathBuf> {
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let paired = formats::all().filter_map(|format| format.pair?.other_extension(extension));
+    let paired = paired.filter_map(|other| Some(path.with_extension(other).file_name()?.into()));
+    let listed = names_in_sheet(path).into_iter().map(OsString::from);
+    let names = paired.chain(listed);
+    names.flat_map(|name| find_beside(path, &name)).collect()
+}
+
+/// Returns the names of the files that the one at `path` refers to.
+fn names_in_sheet(path: &Path) -> Vec<String> {
     let is_small = path
         .metadata()
         .is_ok_and(|found| found.is_file() && found.len() <= MAX_SHEET);
@@ -88,26 +96,29 @@ fn tracks_beside(path: &Path) -> Vec<PathBuf> {
         true => std::fs::read(path).unwrap_or_default(),
         false => Vec::new(),
     };
-    let files = iso::sheet_files(&sheet);
-    files
-        .iter()
-        .filter_map(|name| find_beside(path, name))
-        .collect()
+    let formats = formats::all().filter_map(|format| format.sheet);
+    formats.flat_map(|names| names(&sheet)).collect()
 }
 
-/// Returns the file beside `path` with this name, ignoring ASCII case.
-fn find_beside(path: &Path, name: &str) -> Option<PathBuf> {
-    let path = std::path::absolute(path).ok()?;
-    let entries = std::fs::read_dir(path.parent()?).ok()?;
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let is_named = |path: &PathBuf| path.file_name().is_some_and(|found| found == name);
-    let mut found: Vec<PathBuf> = paths.filter(|path| has_name(path, name)).collect();
-    found.sort_by_key(|path| !is_named(path));
-    found.into_iter().next()
+/// Returns the files beside `path` with this name, ignoring ASCII case. The one
+/// with the same spelling comes first, then those whose extension alone is
+/// spelled differently.
+fn find_beside(path: &Path, name: &OsStr) -> Vec<PathBuf> {
+    let found = || {
+        let path = std::path::absolute(path).ok()?;
+        let entries = std::fs::read_dir(path.parent()?).ok()?;
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let stem = Path::new(name).file_stem();
+        let differs = |path: &PathBuf| (path.file_name() != Some(name), path.file_stem() != stem);
+        let mut found: Vec<PathBuf> = paths.filter(|path| has_name(path, name)).collect();
+        found.sort_by_key(differs);
+        Some(found)
+    };
+    found().unwrap_or_default()
 }
 
 /// Returns whether the file at `path` has this name, ignoring ASCII case.
-pub(super) fn has_name(path: &Path, name: &str) -> bool {
+pub(super) fn has_name(path: &Path, name: impl AsRef<OsStr>) -> bool {
     let found = path.file_name();
     found.is_some_and(|found| found.eq_ignore_ascii_case(name))
 }
@@ -132,8 +143,7 @@ impl Sources {
         let partners = match self {
             Self::Given { locations, .. } => {
                 let paths = locations.iter().filter_map(Location::path);
-                let beside = |path: &Path| [partners(path), tracks_beside(path)].concat();
-                paths.flat_map(beside).collect()
+                paths.flat_map(files_beside).collect()
             }
             Self::Game { .. } => Vec::new(),
         };
@@ -189,37 +199,4 @@ impl Prepared {
             }
         }
     }
-}
-
-/// Returns the files beside the one at `path` that it can form a pair with: the
-/// same name, ignoring ASCII case, with the other extension of the pair.
-fn partners(path: &Path) -> Vec<PathBuf> {
-    let found = || {
-        let path = std::path::absolute(path).ok()?;
-        let stem = path.file_stem()?;
-        let extension = path.extension()?;
-        let mut pairs = PAIRS.iter();
-        let other = pairs.find_map(|&(bytes, directory)| {
-            let is_other = |known: &str| extension.eq_ignore_ascii_case(known);
-            match (is_other(bytes), is_other(directory)) {
-                (true, _) => Some(directory),
-                (_, true) => Some(bytes),
-                _ => None,
-            }
-        })?;
-        let entries = std::fs::read_dir(path.parent()?).ok()?;
-        let beside = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let is_partner = |path: &PathBuf| {
-            path.extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case(other))
-                && path
-                    .file_stem()
-                    .is_some_and(|other| other.eq_ignore_ascii_case(stem))
-        };
-        let mut partners: Vec<PathBuf> = beside.filter(is_partner).collect();
-        // The one with the same spelling comes first.
-        partners.sort_by_key(|path| path.file_stem() != Some(stem));
-        Some(partners)
-    };
-    found().unwrap_or_default()
 }

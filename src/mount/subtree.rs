@@ -8,33 +8,34 @@ use crate::memory::budget::Charge;
 use crate::memory::cache::Value;
 use crate::namespace::Ino;
 use crate::namespace::numbers::{Origin, Range};
-use crate::namespace::tree::{Index, Kind, ROOT, Tree};
+use crate::namespace::tree::{Index, InodeKind, ROOT, Tree};
 use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::report::Report;
 use hpimount_containers::io;
 use hpimount_containers::volume::{FileId, Version};
 
 /// A tree of the mount, with the volumes of its files.
-pub(super) struct Subtree {
+pub(crate) struct Subtree {
     /// Its inode numbers.
-    pub(super) range: Range,
+    pub(crate) range: Range,
     /// Its inodes and their names.
-    pub(super) tree: Tree,
+    pub(crate) tree: Tree,
     /// The volumes of its files, by their numbers.
-    pub(super) volumes: Vec<Arc<OpenVolume>>,
+    pub(crate) volumes: Vec<Arc<OpenVolume>>,
     /// What its files are rendered from, if anything.
-    pub(super) rendered: Rendered,
+    pub(crate) rendered: Rendered,
     /// Why the archive that it shows cannot be opened.
-    pub(super) problem: Option<io::Error>,
+    pub(crate) problem: Option<io::Error>,
     /// The charge for the memory of the tree.
-    pub(super) _charge: Option<Charge>,
+    pub(crate) _charge: Option<Charge>,
 }
 
 /// The origin of the files of a subtree.
-pub(super) enum Rendered {
+pub(crate) enum Rendered {
     /// They are in volumes.
     No,
-    /// They are rendered from an asset: file numbers are those of its view.
+    /// They are rendered from an asset: a file has the same number as in its
+    /// view.
     View(Viewed),
     /// They are rendered from many assets: file numbers are indices of the
     /// list.
@@ -42,15 +43,15 @@ pub(super) enum Rendered {
 }
 
 /// The files of a directory of a converted tree.
-pub(super) struct Converted {
+pub(crate) struct Converted {
     /// The directory of files that it mirrors.
-    pub(super) of: Ino,
+    pub(crate) of: Ino,
     /// The files.
-    pub(super) files: Vec<ConvertedFile>,
+    pub(crate) files: Vec<ConvertedSource>,
 }
 
-/// A file of a converted tree.
-pub(super) enum ConvertedFile {
+/// What a file of a converted tree is made of.
+pub(crate) enum ConvertedSource {
     /// It is converted from an asset.
     Asset(FileOfAsset),
     /// It combines many assets of the mirrored directory.
@@ -59,31 +60,31 @@ pub(super) enum ConvertedFile {
 
 /// A file that is converted from an asset.
 #[derive(Clone, Copy)]
-pub(super) struct FileOfAsset {
+pub(crate) struct FileOfAsset {
     /// The asset.
-    pub(super) asset: Ino,
+    pub(crate) asset: Ino,
     /// The format that shows it.
-    pub(super) format: &'static ViewFormat,
+    pub(crate) format: &'static ViewFormat,
     /// Its index in the format's list of conversions.
-    pub(super) position: u8,
+    pub(crate) position: u8,
     /// The version of the asset when the directory was listed, if its volume
     /// has versions.
-    pub(super) stamp: Option<u64>,
+    pub(crate) stamp: Option<u64>,
 }
 
 impl Rendered {
     /// Returns its memory, in bytes.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         match self {
             Self::No => 0,
             Self::View(viewed) => viewed.converted.capacity() * size_of::<(u8, FileId)>(),
-            Self::Converted(tree) => tree.files.capacity() * size_of::<ConvertedFile>(),
+            Self::Converted(tree) => tree.files.capacity() * size_of::<ConvertedSource>(),
         }
     }
 }
 
 /// A rendered file.
-pub(super) enum RenderedFile<'a> {
+pub(crate) enum RenderedFile<'a> {
     /// The file with this number in an asset's view.
     OfView(&'a Viewed, FileId),
     /// A file of a converted tree.
@@ -93,21 +94,20 @@ pub(super) enum RenderedFile<'a> {
 }
 
 /// The asset that the files of a subtree show.
-pub(super) struct Viewed {
+pub(crate) struct Viewed {
     /// The asset.
-    pub(super) asset: Ino,
+    pub(crate) asset: Ino,
     /// The format that shows it.
-    pub(super) format: &'static ViewFormat,
+    pub(crate) format: &'static ViewFormat,
     /// The version of the asset that the files were determined from.
-    pub(super) version: Version,
-    /// Those of its files that are also in a converted tree, by their index
-    /// there.
-    pub(super) converted: Vec<(u8, FileId)>,
+    pub(crate) version: Version,
+    /// The files that are also in a converted tree, each with its index there.
+    pub(crate) converted: Vec<(u8, FileId)>,
 }
 
 impl Subtree {
     /// Returns whether its files are rendered.
-    pub(super) fn is_rendered(&self) -> bool {
+    pub(crate) fn is_rendered(&self) -> bool {
         !matches!(self.rendered, Rendered::No)
     }
 }
@@ -127,7 +127,7 @@ impl Value for Arc<Subtree> {
 #[derive(Clone)]
 enum Held<'a> {
     /// A permanent one.
-    Fixed(&'a Subtree),
+    Permanent(&'a Subtree),
     /// One that other threads may evict meanwhile.
     Entered(Arc<Subtree>),
 }
@@ -137,7 +137,7 @@ impl Deref for Held<'_> {
 
     fn deref(&self) -> &Subtree {
         match self {
-            Self::Fixed(subtree) => subtree,
+            Self::Permanent(subtree) => subtree,
             Self::Entered(subtree) => subtree,
         }
     }
@@ -153,23 +153,28 @@ pub struct Node<'a> {
 
 impl<'a> Node<'a> {
     /// Creates a node of a permanent subtree.
-    pub(super) fn fixed(subtree: &'a Subtree, index: Index) -> Self {
+    pub(crate) fn permanent(subtree: &'a Subtree, index: Index) -> Self {
         Self {
-            subtree: Held::Fixed(subtree),
+            subtree: Held::Permanent(subtree),
             index,
         }
     }
 
     /// Creates a node of a subtree that was entered.
-    pub(super) fn entered(subtree: Arc<Subtree>, index: Index) -> Self {
+    pub(crate) fn entered(subtree: Arc<Subtree>, index: Index) -> Self {
         Self {
             subtree: Held::Entered(subtree),
             index,
         }
     }
 
+    /// Creates the node of the root of a subtree that was entered.
+    pub(crate) fn entered_root(subtree: Arc<Subtree>) -> Self {
+        Self::entered(subtree, ROOT)
+    }
+
     /// Returns its subtree.
-    pub(super) fn subtree(&self) -> &Subtree {
+    pub(crate) fn subtree(&self) -> &Subtree {
         &self.subtree
     }
 
@@ -179,7 +184,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the kind of the inode.
-    pub(crate) fn kind(&self) -> Option<Kind> {
+    pub(crate) fn kind(&self) -> Option<InodeKind> {
         self.tree().inode(self.index).map(|inode| inode.kind)
     }
 
@@ -207,15 +212,15 @@ impl<'a> Node<'a> {
     }
 
     /// Returns what the inode is in the mount, if it is the root of a subtree.
-    pub(super) fn origin(&self) -> Option<Origin> {
+    pub(crate) fn origin(&self) -> Option<Origin> {
         (self.index == ROOT).then_some(self.subtree.range.origin)
     }
 
     /// Returns the volume of a file, or of a directory that is listed on
     /// demand.
-    pub(super) fn volume(&self) -> Option<&Arc<OpenVolume>> {
+    pub(crate) fn volume(&self) -> Option<&Arc<OpenVolume>> {
         match self.kind()? {
-            Kind::File { volume, .. } | Kind::Deferred { volume, .. } => {
+            InodeKind::File { volume, .. } | InodeKind::Deferred { volume, .. } => {
                 self.subtree.volumes.get(volume as usize)
             }
             _ => None,
@@ -225,7 +230,7 @@ impl<'a> Node<'a> {
     /// Returns the file of a volume; `None` if the node is rendered or is not a
     /// file.
     pub(crate) fn file(&self) -> Option<File<'_>> {
-        let Kind::File { file, .. } = self.kind()? else {
+        let InodeKind::File { file, .. } = self.kind()? else {
             return None;
         };
         Some(File {
@@ -236,8 +241,8 @@ impl<'a> Node<'a> {
 
     /// Returns the rendered file and its cache key; `None` if the node is not
     /// rendered.
-    pub(super) fn rendered(&self) -> Option<(RenderedFile<'_>, Key)> {
-        let Kind::File { file, .. } = self.kind()? else {
+    pub(crate) fn rendered(&self) -> Option<(RenderedFile<'_>, Key)> {
+        let InodeKind::File { file, .. } = self.kind()? else {
             return None;
         };
         let volume = volume_id(self.subtree.range, 0);
@@ -255,12 +260,12 @@ impl<'a> Node<'a> {
             Rendered::Converted(converted) => {
                 let file = converted.files.get(file.0 as usize)?;
                 Some(match file {
-                    ConvertedFile::Asset(file) => {
+                    ConvertedSource::Asset(file) => {
                         let stamp = file.stamp.unwrap_or_default();
                         let key = key_of(file.asset, stamp, file.position);
                         (RenderedFile::OfAsset(file), key)
                     }
-                    ConvertedFile::Report(report) => {
+                    ConvertedSource::Report(report) => {
                         (RenderedFile::Report(report, converted.of), key)
                     }
                 })
@@ -282,6 +287,6 @@ fn key_of(asset: Ino, stamp: u64, position: u8) -> Key {
 
 /// Returns the id of a volume of a subtree with these inode numbers. It stays
 /// the same when the subtree is rebuilt.
-pub(super) fn volume_id(range: Range, number: usize) -> VolumeId {
+pub(crate) fn volume_id(range: Range, number: usize) -> VolumeId {
     VolumeId(u64::from(range.first) << 32 | number as u64)
 }

@@ -19,7 +19,7 @@ fn with_aliases(max_aliases: usize) -> Vfs {
         .unwrap();
     builder.dir(maps, Name::utf_8("Sub"), None).unwrap();
     let vfs = Vfs::empty(Options::default());
-    vfs.add_fixed(Origin::Root, builder.finish(), Vec::new());
+    vfs.grafts.add(Origin::Root, builder.finish(), Vec::new());
     lock(&vfs.transients).max_aliases = max_aliases;
     vfs
 }
@@ -80,9 +80,9 @@ fn a_listing_that_fails_in_the_middle_returns_the_entries_before() {
     let vfs = Vfs::open(&sources, Options::default()).unwrap();
     let control = vfs.lookup(Ino::ROOT, ".hpimount").unwrap();
     // Leaves no number for a snapshot of the counters.
-    let others = (1 << 31) - 1 - vfs.numbers.single().unwrap().0 - 1;
-    vfs.numbers
-        .assign(Origin::Hidden(Ino(1), Shows::Inside), others, 0);
+    let others = (1 << 31) - 1 - vfs.grafts.numbers().single().unwrap().0 - 1;
+    let numbers = vfs.grafts.numbers();
+    numbers.assign(Origin::Hidden(Ino(1), Shows::Inside), others, 0);
     let list = |offset| {
         let mut names = Vec::new();
         let listed = vfs.readdir_plus(control.ino, offset, &mut |name, _, _| {
@@ -118,8 +118,8 @@ fn numbers_of_a_subtree_that_was_built_anew_are_stale_and_the_kernel_forgets_the
     let asset = vfs.lookup(Ino::ROOT, "a.tdf").unwrap().ino;
     vfs.reader
         .forget_model(vfs.node(asset).unwrap().file().unwrap());
-    let (_, range) = vfs.numbers.find(file).unwrap();
-    vfs.subtrees.remove(&range.origin);
+    let (_, range) = vfs.grafts.numbers().find(file).unwrap();
+    vfs.grafts.discard(range.origin);
 
     assert_eq!(vfs.getattr(file), Err(Error::Stale));
     let (send, receive) = mpsc::channel();

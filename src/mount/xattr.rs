@@ -12,26 +12,48 @@ const RAW_NAME: &str = "user.hpimount.raw_name";
 /// File name of the archive that a file comes from.
 const SOURCE: &str = "user.hpimount.source";
 
-/// File names, one per line, of the archives in which an entry hides another.
+/// File names, one per line, of the archives whose entry of the same name is
+/// hidden by this one.
 const SHADOWS: &str = "user.hpimount.shadows";
 
 /// Why an asset of an archive cannot be shown. It is not listed, because
 /// computing it requires reading the asset.
 const ERROR: &str = "user.hip.error";
 
-impl Vfs {
-    /// Returns the names of the extended attributes of an inode.
-    pub fn xattr_names(&self, ino: Ino) -> Vec<&'static str> {
-        let mut names = Vec::new();
-        let Ok(node) = self.attribute_node(ino) else {
-            return names;
+/// The extended attributes of an inode.
+pub(super) struct Xattrs<'v> {
+    vfs: &'v Vfs,
+    node: Node<'v>,
+}
+
+impl<'v> Xattrs<'v> {
+    /// Returns the attributes of the inode `ino`; an alias has the attributes
+    /// of its directory.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoAttribute`] for an inode that cannot have any, and the
+    /// errors of finding it.
+    pub(super) fn of(vfs: &'v Vfs, ino: Ino) -> Result<Self> {
+        let node = match vfs.node(ino) {
+            Err(Error::NotFound) => {
+                let (node, _) = vfs.directory(ino).map_err(|_| Error::NoAttribute)?;
+                node
+            }
+            node => node?,
         };
+        Ok(Self { vfs, node })
+    }
+
+    /// Returns their names.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        let node = &self.node;
+        let mut names = Vec::new();
         if node.tree().link(node.index).is_some() {
             // Linux never requests a `user.` attribute of a symbolic link, so a
             // listed name could not be read.
             return names;
         }
-        if self.raw_name(&node).is_some() {
+        if self.raw_name().is_some() {
             names.push(RAW_NAME);
         }
         if !node.tree().hidden(node.index).is_empty() {
@@ -46,65 +68,58 @@ impl Vfs {
         names
     }
 
-    /// Returns the value of an extended attribute.
+    /// Returns the value of the attribute `name`, which begins with `user.`.
     ///
     /// # Errors
-    /// Returns [`Error::NoAttribute`], [`Error::AttributeKind`] for names
-    /// outside `user.`, or [`Error::NotFound`]; [`Error::Io`] if the archive
-    /// must be read but cannot be.
-    pub fn xattr(&self, ino: Ino, name: &str) -> Result<Vec<u8>> {
-        if !name.starts_with("user.") {
-            // "Not supported" instead of "no such attribute": `ls` then asks
-            // once for the whole mount, and not for every file.
-            return Err(Error::AttributeKind);
+    /// Returns [`Error::NoAttribute`]; [`Error::Io`] if the archive must be read
+    /// but cannot be.
+    pub(super) fn value(&self, name: &str) -> Result<Vec<u8>> {
+        match name {
+            RAW_NAME => self.raw_name().ok_or(Error::NoAttribute),
+            SHADOWS => shadows(&self.node).ok_or(Error::NoAttribute),
+            SOURCE => self.source_name(),
+            ERROR => self.asset_error(),
+            _ => self.of_volume(name),
         }
-        let node = self.attribute_node(ino)?;
-        if name == RAW_NAME {
-            return self.raw_name(&node).ok_or(Error::NoAttribute);
-        }
-        if name == SHADOWS {
-            return shadows(&node).ok_or(Error::NoAttribute);
-        }
-        if name == SOURCE {
-            return self.source_name(&node);
-        }
-        let file = node.file().ok_or(Error::NoAttribute)?;
-        if name == ERROR {
-            return self.error_of(&node);
-        }
+    }
+
+    /// Returns the value of an attribute that the volume of a file has.
+    fn of_volume(&self, name: &str) -> Result<Vec<u8>> {
+        let file = self.node.file().ok_or(Error::NoAttribute)?;
         match file.volume.volume.xattr(file.file, name) {
             Ok(Some(value)) => Ok(value.into_bytes()),
             Ok(None) => Err(Error::NoAttribute),
-            Err(error) => Err(self.failed(&node, &error)),
+            Err(error) => Err(self.vfs.failed(&self.node, &error)),
         }
     }
 
     /// Returns why an asset cannot be shown, or [`Error::NoAttribute`] if it
     /// can.
-    fn error_of(&self, node: &Node<'_>) -> Result<Vec<u8>> {
+    fn asset_error(&self) -> Result<Vec<u8>> {
+        let node = &self.node;
         let file = node.file().ok_or(Error::NoAttribute)?;
         let asset = file.volume.volume.asset(file.file);
         let name = node.tree().name(node.index);
         let format = asset.and_then(|asset| companion::view_format(name, Some(asset)));
         let format = format.and_then(|number| VIEW_FORMATS.get(usize::from(number)));
-        let model = self.model(node, format.ok_or(Error::NoAttribute)?);
-        match model {
+        match self.vfs.model(node, format.ok_or(Error::NoAttribute)?) {
             Ok(model) => {
                 let error = model.view.failure().ok_or(Error::NoAttribute)?;
                 Ok(error.to_string().into_bytes())
             }
-            Err(error) if error.is_fault() => Err(self.failed(node, &error)),
+            Err(error) if error.is_fault() => Err(self.vfs.failed(node, &error)),
             Err(error) => Ok(error.to_string().into_bytes()),
         }
     }
 
-    /// Returns the original bytes of the name of an inode; those of the shown
-    /// name for a companion.
-    fn raw_name(&self, node: &Node<'_>) -> Option<Vec<u8>> {
+    /// Returns the original bytes of the name of the inode; for a companion,
+    /// the bytes of the shown name.
+    fn raw_name(&self) -> Option<Vec<u8>> {
+        let node = &self.node;
         match node.origin() {
             None => Some(node.tree().raw_name(node.index).to_owned()),
             Some(Origin::Hidden(asset, shows)) => {
-                let asset = self.node(asset).ok()?;
+                let asset = self.vfs.node(asset).ok()?;
                 let name = shows.name_beside(asset.tree().name(asset.index));
                 Some(name.into_bytes())
             }
@@ -115,16 +130,16 @@ impl Vfs {
     /// Returns the name of the file that a file comes from: its archive, or the
     /// asset that it shows; for a report, the archive of the assets, the lowest
     /// of several.
-    fn source_name(&self, node: &Node<'_>) -> Result<Vec<u8>> {
-        if let Some(file) = node.file() {
+    fn source_name(&self) -> Result<Vec<u8>> {
+        if let Some(file) = self.node.file() {
             return Ok(file.volume.name.clone().into_bytes());
         }
-        let (rendered, _) = node.rendered().ok_or(Error::NoAttribute)?;
+        let (rendered, _) = self.node.rendered().ok_or(Error::NoAttribute)?;
         let asset = match rendered {
-            RenderedFile::OfView(viewed, _) => self.node(viewed.asset)?,
-            RenderedFile::OfAsset(file) => self.node(file.asset)?,
+            RenderedFile::OfView(viewed, _) => self.vfs.node(viewed.asset)?,
+            RenderedFile::OfAsset(file) => self.vfs.node(file.asset)?,
             RenderedFile::Report(_, directory) => {
-                let directory = self.enter(self.node(directory)?)?;
+                let directory = self.vfs.enter(self.vfs.node(directory)?)?;
                 let volume = directory.subtree().volumes.first();
                 let name = volume.map_or("", |volume| &volume.name);
                 return Ok(name.to_owned().into_bytes());
@@ -132,22 +147,10 @@ impl Vfs {
         };
         Ok(asset.tree().name(asset.index).to_owned().into_bytes())
     }
-
-    /// Returns the inode with the attributes of `ino`: for an alias, the
-    /// directory itself.
-    fn attribute_node(&self, ino: Ino) -> Result<Node<'_>> {
-        match self.node(ino) {
-            Err(Error::NotFound) => {
-                let (node, _) = self.directory(ino).map_err(|_| Error::NoAttribute)?;
-                Ok(node)
-            }
-            node => node,
-        }
-    }
 }
 
-/// Returns the file names of the archives in which an entry hides another,
-/// highest first.
+/// Returns the file names of the archives whose entry of the same name is
+/// hidden by this one, highest first.
 fn shadows(node: &Node<'_>) -> Option<Vec<u8>> {
     let volumes = &node.subtree().volumes;
     let hidden = node.tree().hidden(node.index).iter();

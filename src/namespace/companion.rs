@@ -6,10 +6,9 @@ use std::sync::LazyLock;
 
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::ViewFormat;
-use hpimount_containers::format::PAIRS;
-use hpimount_containers::formats::FORMATS;
+use hpimount_containers::format::{Ambiguous, Pair};
+use hpimount_containers::formats;
 use hpimount_containers::image::IMAGES;
-use hpimount_containers::text::has_extension;
 use hpimount_containers::volume::AssetType;
 
 /// What a companion shows.
@@ -26,18 +25,24 @@ pub enum Shows {
 /// Name of the directory with the converted files of an archive.
 pub const CONVERTED: &str = "converted";
 
+/// Suffix of the names of companions of archives.
+const INSIDE_SUFFIX: &str = ".d";
+
+/// Suffix of the names of companions of assets.
+pub const META_SUFFIX: &str = ".meta";
+
 impl Shows {
     /// Returns whether a name has the suffix of a companion of a file.
     pub fn may_name(name: &str) -> bool {
-        name.ends_with(".d") || name.ends_with(".meta")
+        name.ends_with(INSIDE_SUFFIX) || name.ends_with(META_SUFFIX)
     }
 
     /// Returns the name of the companion of the file `name`; for `converted`,
     /// its name inside the directory.
     pub fn name_beside(self, name: &str) -> String {
         match self {
-            Self::Inside => [name, ".d"].concat(),
-            Self::Meta(_) => [name, ".meta"].concat(),
+            Self::Inside => [name, INSIDE_SUFFIX].concat(),
+            Self::Meta(_) => [name, META_SUFFIX].concat(),
             Self::Converted => CONVERTED.to_owned(),
         }
     }
@@ -51,9 +56,12 @@ pub enum Meta {
     Default,
     /// They are listed everywhere.
     Visible,
+    /// As [`Meta::Default`], and `converted` is listed in the root of every
+    /// archive.
+    Converted,
     /// They can be looked up but are never listed.
     Hidden,
-    /// There are none.
+    /// No file has a companion.
     Off,
 }
 
@@ -111,14 +119,14 @@ const MAX_EXTENSION: usize = 7;
 /// here.
 static KNOWN: LazyLock<Vec<(u64, Known)>> = LazyLock::new(|| {
     let mut all: BTreeMap<u64, Known> = BTreeMap::new();
-    let volumes = FORMATS.iter().flat_map(|format| format.extensions);
+    let volumes = formats::all().flat_map(|format| format.extensions);
     let images = IMAGES.iter().flat_map(|format| format.extensions);
     for extension in volumes.chain(images) {
         all.entry(number_of(extension.as_bytes()))
             .or_default()
             .is_archive = true;
     }
-    for (number, format) in (0..).zip(VIEW_FORMATS) {
+    for (number, format) in (0..).zip(VIEW_FORMATS.iter()) {
         for extension in format.extensions {
             let known = all.entry(number_of(extension.as_bytes())).or_default();
             known.view = known.view.or(Some(number));
@@ -155,82 +163,39 @@ fn known(name: &str) -> Known {
     found.next().unwrap_or_default()
 }
 
-/// Returns whether a name has an extension. A file called `.hpi` has none.
-fn is_named(name: &str, extension: &str) -> bool {
-    has_extension(name.as_bytes(), extension) && name.len() > extension.len() + 1
+/// The pairs of extensions of all formats.
+static PAIRS: LazyLock<Vec<Pair>> =
+    LazyLock::new(|| formats::all().filter_map(|format| format.pair).collect());
+
+/// The ambiguous extensions of all formats.
+static AMBIGUOUS: LazyLock<Vec<&Ambiguous>> =
+    LazyLock::new(|| formats::all().flat_map(|format| format.ambiguous).collect());
+
+/// Returns the names of the files that hold the directory of `name`, if its
+/// extension is that of the data of a pair. If one of them exists, `name` is an
+/// archive (SEMANTICS, Companions).
+pub fn partners(name: &str) -> impl Iterator<Item = String> {
+    PAIRS.iter().filter_map(|pair| pair.directory_of(name))
 }
 
-/// Returns the name of the second file of a pair, for a file with an ambiguous
-/// extension that is an archive only together with it (SEMANTICS, Companions).
-pub fn partner(name: &str) -> Option<String> {
-    let mut pairs = PAIRS.iter();
-    let (bytes, directory) = pairs.find(|(bytes, _)| is_named(name, bytes))?;
-    let stem = &name[..name.len() - bytes.len()];
-    Some(format!("{stem}{directory}"))
+/// Returns the names of the sheets that may describe `name`, such as the cue
+/// sheet of a CD image. If one of them exists, it has the companion instead.
+pub fn sheets(name: &str) -> impl Iterator<Item = String> {
+    AMBIGUOUS.iter().filter_map(|known| known.sheet_of(name))
 }
 
-/// Returns the name of the cue sheet that has the companion instead of a file
-/// that may be a CD image.
-pub fn sheet(name: &str) -> Option<String> {
-    let stem = is_named(name, BIN).then(|| &name[..name.len() - BIN.len()])?;
-    Some(format!("{stem}cue"))
-}
-
-/// Returns the test of the first bytes for a file of `size` bytes with an
-/// ambiguous extension. A `.bin` is tested only if it consists of whole frames,
-/// since discs have many that are not images, and only if `looks_for_discs` is
-/// set: in a disc image in blocks, every test would decode one.
-pub fn test_of_head(name: &str, size: u64, looks_for_discs: bool) -> Option<HeadTest> {
-    let may_be = |extension| extension != BIN || looks_for_discs && has_frames(size);
-    let mut known = HEADS.iter();
-    let found = known.find(|(extension, _)| is_named(name, extension));
-    found
-        .filter(|(extension, _)| may_be(*extension))
-        .map(|&(_, test)| test)
-}
-
-/// Returns whether a file of `size` bytes consists of CD frames, with enough of
-/// them for the descriptors of a disc.
-fn has_frames(size: u64) -> bool {
-    [2352, 2448]
-        .into_iter()
-        .any(|frame| size >= 18 * frame && size.is_multiple_of(frame))
-}
-
-/// Extension of CD images, and of many other files.
-const BIN: &str = "bin";
-
-/// A test that returns whether the first bytes of a file are those of an
-/// archive.
-pub type HeadTest = fn(&[u8]) -> bool;
-
-/// Ambiguous extensions, with the tests for archives.
-const HEADS: [(&str, HeadTest); 3] = [("img", is_img), (BIN, is_raw_disc), ("pre", is_pre)];
-
-/// Returns whether a file is a GTA archive of version 2 (one of version 1 is
-/// recognized by its partner) or a raw CD image.
-fn is_img(head: &[u8]) -> bool {
-    head.starts_with(b"VER2") || is_raw_disc(head)
-}
-
-/// Returns whether a file is a raw CD image, by the start of a sector.
-fn is_raw_disc(head: &[u8]) -> bool {
-    head.starts_with(&[0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0])
-}
-
-/// Returns whether a file is a PRE archive: one with a magic, or with a small
-/// number and the start of a printable name.
-fn is_pre(head: &[u8]) -> bool {
-    let number = |at: usize| {
-        let bytes = head.get(at..at + 4)?.try_into().ok()?;
-        Some(u32::from_le_bytes(bytes))
-    };
-    let Some(files) = number(0) else {
-        return false;
-    };
-    let has_name = head.get(4).is_some_and(|byte| (0x20..0x7F).contains(byte));
-    let has_magic = matches!(number(4), Some(0xABCD_0002 | 0xABCD_0003));
-    has_magic || has_name && (1..0x1_0000).contains(&files)
+/// Returns the ambiguous extensions that a file of `size` bytes has, if it is
+/// to be tested. Those that hardly ever belong to an archive are tested only if
+/// `tests_all` is set: in a disc image in blocks, every test would decode one.
+pub fn ambiguous(
+    name: &str,
+    size: u64,
+    tests_all: bool,
+) -> impl Iterator<Item = &'static Ambiguous> {
+    AMBIGUOUS.iter().copied().filter(move |known| {
+        let may_be = known.may_have.is_none_or(|fits| tests_all && fits(size));
+        known.is_of(name) && may_be
+    })
 }
 
 /// Returns the number in [`VIEW_FORMATS`] of the format that shows a file: by
@@ -270,12 +235,12 @@ mod tests {
 
     #[test]
     fn every_extension_of_a_format_is_known() {
-        for format in FORMATS {
+        for format in formats::all() {
             for extension in format.extensions {
                 assert!(known(&format!("a.b.{extension}")).is_archive, "{extension}");
             }
         }
-        for format in VIEW_FORMATS {
+        for format in VIEW_FORMATS.iter() {
             for extension in format.extensions {
                 assert!(extension.len() <= MAX_EXTENSION, "{extension}");
                 let name = format!("a.{}", extension.to_uppercase());
@@ -306,15 +271,16 @@ mod tests {
 
     #[test]
     fn ambiguous_extensions_need_a_partner_or_the_first_bytes() {
+        let partner = |name: &str| partners(name).next();
         assert_eq!(partner("gta3.IMG").as_deref(), Some("gta3.dir"));
         assert_eq!(partner("CD.wad").as_deref(), Some("CD.hed"));
         assert_eq!(partner("gta3.dir"), None);
         assert_eq!(partner(".img"), None);
-        assert_eq!(sheet("game.BIN").as_deref(), Some("game.cue"));
-        assert_eq!(sheet("game.img"), None);
+        assert_eq!(sheets("game.BIN").next().as_deref(), Some("game.cue"));
+        assert_eq!(sheets("game.img").next(), None);
         const FRAMES: u64 = 20 * 2352;
         let test = |name: &str, head: &[u8]| {
-            test_of_head(name, FRAMES, true).is_some_and(|test| test(head))
+            ambiguous(name, FRAMES, true).any(|known| (known.begins)(head))
         };
         assert!(test("gta3.img", b"VER2\x10\0\0\0"));
         assert!(!test("floppy.img", b"\xEB\x3C\x90MSDOS"));
@@ -326,10 +292,11 @@ mod tests {
         let sync = [&[0][..], &[255; 10], &[0, 0, 2, 0, 2]].concat();
         assert!(test("game.BIN", &sync) && test("game.img", &sync));
         assert!(!test("game.bin", &sync[..11]));
-        assert!(test_of_head("game.bin", FRAMES, false).is_none());
-        assert!(test_of_head("game.bin", FRAMES + 1, true).is_none());
-        assert!(test_of_head("game.bin", 17 * 2352, true).is_none());
-        assert!(test_of_head("game.bin", 18 * 2448, true).is_some());
-        assert!(test_of_head("gta3.img", 1, false).is_some());
+        let is_tested = |name: &str, size, all| ambiguous(name, size, all).next().is_some();
+        assert!(!is_tested("game.bin", FRAMES, false));
+        assert!(!is_tested("game.bin", FRAMES + 1, true));
+        assert!(!is_tested("game.bin", 17 * 2352, true));
+        assert!(is_tested("game.bin", 18 * 2448, true));
+        assert!(is_tested("gta3.img", 1, false));
     }
 }

@@ -3,7 +3,6 @@
 //! Nothing here depends on the bytes of a file.
 
 pub mod companion;
-pub mod converted;
 pub mod numbers;
 pub mod transient;
 pub mod tree;
@@ -19,10 +18,22 @@ impl Ino {
     /// Marks the number of a shortcut: a symbolic link to the directory with
     /// the number in the other bits. It replaces an alias when there are too
     /// many.
-    pub const SHORTCUT: u32 = 1 << 31;
+    const SHORTCUT: u32 = 1 << 31;
+
+    /// Returns the number of the shortcut to the directory with this number.
+    #[must_use]
+    pub fn shortcut(self) -> Self {
+        Self(self.0 | Self::SHORTCUT)
+    }
+
+    /// Returns the directory that a shortcut refers to; `None` if this is the
+    /// number of something else.
+    pub fn shortcut_target(self) -> Option<Self> {
+        (self.0 & Self::SHORTCUT != 0).then_some(Self(self.0 & !Self::SHORTCUT))
+    }
 }
 
-/// Kind of an inode.
+/// InodeKind of an inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// A directory.

@@ -71,7 +71,7 @@ struct State {
 }
 
 impl Default for Numbers {
-    /// Creates an empty set. The first number will be that of [`Ino::ROOT`].
+    /// Creates an empty set. The first inode will be [`Ino::ROOT`].
     fn default() -> Self {
         Self {
             ranges: boxcar::Vec::new(),
@@ -106,7 +106,7 @@ impl Numbers {
         Some((range, true))
     }
 
-    /// Returns a new number; `None` if there are none left.
+    /// Returns a new number; `None` if all numbers are assigned.
     pub fn single(&self) -> Option<Ino> {
         take(&mut lock(&self.state).next, 1).map(Ino)
     }

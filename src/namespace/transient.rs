@@ -1,11 +1,11 @@
 //! Inodes that exist only while the kernel remembers them.
 //!
-//! A directory inode may have one live dentry. If a directory had one inode
-//! under all spellings of its name, looking it up as `maps` would rename the
-//! live dentry `MAPS`, and with it the working directory of every process in
-//! it. Therefore a directory that is reached by another spelling has a separate
-//! inode, an alias, for as long as the kernel holds it. Everything found below
-//! an alias is aliased too.
+//! A directory inode may have one live dentry. Suppose that a directory had the
+//! same inode under all spellings of its name. Then looking it up as `maps`
+//! would rename the live dentry `MAPS`, and with it the working directory of
+//! every process in it. Therefore a directory that is reached by another
+//! spelling has a separate inode, an alias, for as long as the kernel holds it.
+//! Everything found below an alias is aliased too.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -22,8 +22,7 @@ use super::numbers::Numbers;
 /// exact one, which needs no memory.
 const MAX_ALIASES: usize = 65_536;
 
-/// Number of released inode numbers that are kept before the first of them is
-/// reused.
+/// Number of released inode numbers that are kept before one is reused.
 const MAX_FREE: usize = 16_384;
 
 /// How long a snapshot that has not been read yet is valid.
@@ -65,7 +64,7 @@ pub enum TransientKind {
     Alias {
         /// The directory itself.
         directory: Ino,
-        /// The directory in which it was looked up, possibly an alias.
+        /// The directory where it was looked up, possibly an alias.
         parent: Ino,
         /// The spelling.
         spelling: Box<str>,
@@ -96,7 +95,7 @@ impl Transients {
     }
 
     /// Returns how many inodes had the number of an inode before: a part of the
-    /// generation by which NFS clients distinguish them.
+    /// generation that lets NFS clients distinguish them.
     pub fn reuse(&self, ino: Ino) -> u32 {
         self.by_ino.get(&ino).map_or(0, |inode| inode.reuse)
     }

@@ -1,7 +1,6 @@
 //! Packing: a directory on disk becomes an archive, or files of an archive are
 //! replaced.
 
-mod copy;
 pub mod hip;
 mod replace;
 mod target;
@@ -61,12 +60,6 @@ pub enum Error {
     /// The archive cannot be written.
     #[error(transparent)]
     Archive(#[from] write::Error),
-    /// A HIP archive would reach 2 GiB.
-    #[error("the archive would be larger than 2 GiB, the most that the games can address")]
-    TooLarge,
-    /// The archive could not be written.
-    #[error("cannot write the archive: {0}")]
-    Output(#[source] std::io::Error),
 }
 
 /// Result with the packer's [`Error`].
@@ -91,8 +84,8 @@ impl Error {
     /// 20 for one of the target.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Target { .. } | Self::Output(_) | Self::Archive(write::Error::Output(_)) => 20,
-            Self::Source { .. } | Self::TooLarge | Self::Archive(_) => 10,
+            Self::Target { .. } | Self::Archive(write::Error::Output(_)) => 20,
+            Self::Source { .. } | Self::Archive(_) => 10,
         }
     }
 }

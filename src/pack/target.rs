@@ -1,7 +1,6 @@
 //! The file of a new archive, which is created atomically.
 
-use std::fs::{File, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -27,6 +26,8 @@ impl Target {
         let problem = |problem: &str| Err(Error::target(path, problem));
         match path.symlink_metadata() {
             Ok(found) if found.is_dir() => return problem("is a directory"),
+            // A device, a pipe or a link would be lost, and cannot be packed again.
+            Ok(found) if !found.is_file() => return problem("is not a regular file"),
             Ok(_) if !force => return problem("exists; --force replaces it"),
             _ => {}
         }
@@ -36,8 +37,14 @@ impl Target {
         };
         let file = Builder::new()
             .prefix(".hpipack-")
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(directory)
+            .make_in(directory, |path| {
+                File::options()
+                    .read(true)
+                    .write(true)
+                    .create_new(true)
+                    .open(path)
+            })
+            // Without the temporary name, which `tempfile_in` would add.
             .map_err(|cause| Error::target(directory, cause))?;
         Ok(Self {
             file,
@@ -71,5 +78,31 @@ impl Target {
         };
         kept.map_err(|error| failed(error.error))?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_a_regular_file_is_never_replaced() {
+        let work = tempfile::tempdir().unwrap();
+        let link = work.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        let socket = work.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for path in [Path::new("/dev/null"), &link, &socket] {
+            let error = Target::new(path, true).unwrap_err().to_string();
+            assert!(error.ends_with("is not a regular file"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_message_names_the_directory_and_not_the_temporary_file() {
+        let missing = Path::new("/nonexistent/a.hpi");
+        let error = Target::new(missing, false).unwrap_err().to_string();
+        assert!(error.contains("/nonexistent: No such file"), "{error}");
+        assert!(!error.contains(".hpipack"), "{error}");
     }
 }

@@ -1,11 +1,11 @@
-//! Switching off one mechanism of the prefetch, to measure what it gives
+//! Switching off one mechanism of the prefetch, to measure its effect
 //! (`scripts/bench --ablation`). Only builds with the feature `ablation` can do
 //! that; in all others every mechanism is on.
 
 /// A mechanism of the prefetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mechanism {
-    /// Pushing only the beginning of files of which a reader reads no more.
+    /// Pushing only the beginning of files if a reader reads no more.
     Heads,
     /// Decoding a block only as far as its reader reads.
     Stops,
@@ -13,9 +13,9 @@ pub(super) enum Mechanism {
     Reverse,
     /// Answering a small read before its block is decoded to the end.
     PartialDecode,
-    /// Pushing the rest of a block of which a small part was read.
+    /// Pushing the rest of a block after a small read in it.
     BlockRests,
-    /// Decoding files of directories that nobody has listed yet.
+    /// Decoding files of directories that have not been listed yet.
     NextDirectories,
     /// Decoding the next blocks of the file that is being read.
     NextBlocks,

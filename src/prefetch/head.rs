@@ -10,31 +10,33 @@ pub(super) const MAX_HEAD: u64 = 512 << 10;
 /// read-ahead.
 const MIN_HEAD: u64 = 16 << 10;
 
-/// Files of which one page is pushed to find out whether that is enough.
+/// Number of files with only one page pushed, to find out whether that is
+/// enough.
 const TRIES: u32 = 4;
 
-/// Files in succession that show that a reader reads more than the first page. Of
-/// a single one it may have been pushed after the reader had missed it.
+/// Number of files in succession that show that a reader reads more than the
+/// first page. A single file does not show it: its page may have been pushed
+/// after the reader had missed it.
 const MIN_BEYOND: u32 = 2;
 
 /// How much of each file a reader reads from its start.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
-    /// What the kernel requests for it, in bytes; [`MAX_HEAD`] if it reads files to
-    /// their ends; `None` while nothing is known of it.
+    /// What the kernel requests for it, in bytes; [`MAX_HEAD`] if it reads
+    /// files to their ends; `None` until it has shown that.
     requested: Option<u64>,
     first_page: FirstPage,
-    /// Files in succession of which the kernel requested what comes after the first
-    /// page, but not this one.
+    /// Number of files in succession where the kernel requested the second
+    /// page, but not the first one.
     beyond: u32,
 }
 
-/// Whether a reader for which the kernel requests [`MIN_HEAD`] reads more than the
-/// first page.
+/// Whether a reader reads more than the first page, if the kernel requests
+/// [`MIN_HEAD`] for it.
 #[derive(Debug, Clone, Copy)]
 enum FirstPage {
-    /// Unknown: only this page was pushed of so many files, the last one of which
-    /// is this one.
+    /// Unknown: only the first page was pushed for this number of files. The
+    /// inode is the last file.
     Tried(u32, Option<Ino>),
     /// It reads no more.
     Enough,
@@ -43,16 +45,16 @@ enum FirstPage {
 }
 
 impl Head {
-    /// The head for a reader of which nothing is known: it reads whole files.
+    /// The head for a new reader, which is assumed to read whole files.
     pub(super) const UNKNOWN: Self = Self {
         requested: None,
         first_page: FirstPage::Tried(0, None),
         beyond: 0,
     };
 
-    /// Returns the head for another reader of the same program, if anything is
-    /// known of this one. What was tried with it counts: if it has come to an end,
-    /// it may have requested nothing more.
+    /// Returns the head for another reader of the same program, if this reader
+    /// has shown one. Its tries count: if it has come to its end, it may have
+    /// requested nothing more.
     pub(super) fn inherited(self) -> Option<Self> {
         self.requested?;
         let first_page = match self.first_page {
@@ -109,7 +111,7 @@ impl Head {
         }
     }
 
-    /// Notes a read at `offset` of a file of which the head was pushed.
+    /// Notes a read at `offset` of a file whose head was pushed.
     pub(super) fn note_read_beyond(&mut self, offset: u64) {
         if offset == 0 {
             self.beyond = 0;

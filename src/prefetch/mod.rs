@@ -1,19 +1,50 @@
 //! Filling the kernel's page cache ahead of readers.
 //!
-//! Programs that read files in order are recognized by their reads, and the
-//! files that they will read next are decoded by a separate thread and pushed
-//! into the kernel's page cache: reading them then takes no request at all. The
-//! order is that of `find` and `grep -r`, or the reverse of it ([`walk`]), across
-//! directories. What the kernel does not know yet, because nobody has listed it,
-//! is only decoded.
+//! Reading a small file through FUSE costs a request and its answer, which is
+//! more than decoding the file. Most programs read whole trees in a predictable
+//! order. So the prefetch follows these readers, and stores the files that come
+//! next in the kernel's page cache; the reader finds them there, and the kernel
+//! sends no request. Step by step:
 //!
-//! The kernel does not report how far the reader has come in pushed files. So
-//! only a window is pushed, and something is omitted from time to time: when it
-//! is read, the window moves on. A reader that stops costs one window. [`run`]
-//! has the details.
+//! 1. **A directory is listed.** When the kernel has read the last entry,
+//!    `fuse.rs` calls [`Prefetch::note_listed`]. The kernel knows the inodes of
+//!    this directory from now on, and accepts pages for them.
+//! 2. **A read arrives.** Before it is answered, `fuse.rs` calls
+//!    [`Prefetch::note`]. The state finds the reader that the read belongs to: a
+//!    [`Run`](run), which is the list of files that this reader is expected to
+//!    read next. If no run expects the file, a new run begins there. The kernel
+//!    does not name the process, so two readers differ only by their files.
+//! 3. **The run learns how the program reads.** The second file in the order of
+//!    the listing makes the run active. If the second file is in front of the
+//!    first one, the program reads each directory from its end, as `rg` does, and
+//!    the run turns around ([`walk`] knows both orders). If the program goes on to
+//!    the next file after the first few kilobytes, as file managers and `file`
+//!    do, only the heads of files are pushed from then on ([`head`]).
+//! 4. **The read is answered** by the thread that received it, which asks
+//!    [`content`](crate::content) for the bytes. [`Access`] tells it how the
+//!    program reads, so that it does not cache blocks that are read only once. A
+//!    single small read is decoded only as far as it goes, if another core is
+//!    there for the rest of the block.
+//! 5. **The thread of the prefetch wakes up.** Small reads come first: the rest of
+//!    their block is pushed ([`Noted::answered`]), since programs that read a part
+//!    of a block often read more of it. Then it takes the next bytes of the run
+//!    that was seen last, decodes them, and pushes them. It stops after a window
+//!    of 2 MiB, so that a program that ends early costs no more than that.
+//! 6. **The reader comes to the pushed files.** The kernel sends no requests for
+//!    them, so the run would lose sight of the reader. Therefore about one page in
+//!    each MiB is left out. When the kernel requests this page, the run knows the
+//!    reader's position, and the window moves on.
+//! 7. **The run comes to the end of a directory.** The next directory is usually
+//!    not listed yet, so the kernel would refuse its pages. The files there are
+//!    decoded into the cache of this process, up to 1 MiB. When the directory has
+//!    been listed (step 1), they are pushed from there. Blocks that were decoded
+//!    but not read leave the cache after 4 MiB.
+//! 8. **A large file is read.** The kernel's own read-ahead requests it in pieces
+//!    of 128 KiB. While one piece is answered, the next blocks are decoded, but
+//!    not pushed.
 //!
-//! If a small part of a packed block is read, the rest of it is pushed as well:
-//! it is decoded already, or soon will be, and the kernel keeps it more cheaply.
+//! For sources on servers, the prefetch also announces the next files
+//! ([`announce`]), so that several of them are fetched at a time.
 
 mod ablation;
 mod head;
@@ -35,34 +66,36 @@ use self::ablation::{Mechanism, is_off};
 use self::head::Head;
 use self::run::{Push, Run};
 use crate::content::{Access, File, Key};
+use crate::memory::latest::Latest;
 use crate::mount::{Ino, Node, Vfs};
-use crate::namespace::tree::Kind;
+use crate::namespace::tree::InodeKind;
 use crate::sync::awaited::Awaited;
 
 /// Maximum number of directories in front of the first file of a directory for
 /// it to be treated as the first one.
 const MAX_DIRECTORIES: usize = 256;
 
-/// Maximum number of readers that are remembered.
+/// Maximum number of readers in the list.
 const MAX_RUNS: usize = 16;
 
-/// Maximum length of the read of which the rest of the block is pushed. The
-/// kernel's read-ahead requests more.
+/// Reads below this length have the rest of their block pushed. The kernel's
+/// read-ahead requests more.
 const SMALL: u32 = 16 << 10;
 
-/// Maximum length of a block of which the rest is pushed, in bytes. Images have
-/// longer ones.
+/// Maximum length in bytes of a block whose rest is pushed. Images have longer
+/// blocks.
 const MAX_BLOCK: u64 = 256 << 10;
 
 /// Maximum number of blocks that wait to be pushed.
 const MAX_BLOCKS: usize = 64;
 
-/// Maximum number of blocks that are waiting or being pushed for which a small
-/// read is answered before its block is decoded to the end: the block is decoded
-/// once more for that, by a core that is idle otherwise.
+/// A small read is answered before its block is decoded to the end only while
+/// at most this number of blocks wait or are being pushed. The block is then
+/// decoded a second time, by a core that is idle otherwise.
 const MAX_BEHIND: usize = 4;
 
-/// Maximum number of directories of which is remembered that they were listed.
+/// Maximum number of directories in the list of those that the kernel has
+/// listed.
 const MAX_LISTED: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
 /// Maximum number of files that are announced to a source on a server.
@@ -74,7 +107,7 @@ const ANNOUNCED: u64 = 512 << 10;
 /// Maximum number of bytes that are decoded ahead of readers but not read yet.
 const MAX_UNREAD: u64 = 4 << 20;
 
-/// Minimum memory budget for which files that cannot be pushed yet are decoded.
+/// Minimum memory budget for decoding files that cannot be pushed yet.
 const MIN_CACHE: usize = 4 << 20;
 
 /// Threads that push: with a second one, cold greps on two cores took longer.
@@ -105,13 +138,13 @@ impl Default for Prefetch {
 }
 
 struct State {
-    /// Blocks of which a part was read.
+    /// Blocks after small reads in them.
     blocks: VecDeque<Push>,
     /// Whether something is being pushed.
     is_pushing: bool,
-    /// Readers that read files in order, the latest one last.
-    runs: Vec<Run>,
-    /// What was decoded ahead of readers lately.
+    /// Readers that read files in order.
+    runs: Latest<Run>,
+    /// Blocks that were decoded ahead of readers, the oldest one first.
     decoded: VecDeque<(Key, Push)>,
     /// The sum of their costs, in bytes.
     decoded_bytes: u64,
@@ -124,7 +157,7 @@ impl Default for State {
         Self {
             blocks: VecDeque::new(),
             is_pushing: false,
-            runs: Vec::new(),
+            runs: Latest::new(MAX_RUNS),
             decoded: VecDeque::new(),
             decoded_bytes: 0,
             listed: LruCache::new(MAX_LISTED),
@@ -146,7 +179,7 @@ pub struct Noted<'a> {
 
 /// Something to push.
 enum Job {
-    /// A block of which a part was read.
+    /// A block after a small read in it.
     Block(Push),
     /// Bytes that a reader is expected to read.
     Ahead(Push),
@@ -242,12 +275,9 @@ impl State {
     /// file, and whether there is something to prefetch for it.
     fn note_read(&mut self, node: &Node<'_>, offset: u64, size: u32) -> (Access, bool) {
         let mut run = self.take_run(node, offset).unwrap_or_else(|| {
-            if self.runs.len() == MAX_RUNS {
-                self.runs.remove(0);
-            }
             let run = self.new_run(node, offset);
             if offset == 0 {
-                for run in &mut self.runs {
+                for run in self.runs.iter_mut() {
                     run.end_before(node.ino());
                 }
             }
@@ -257,19 +287,17 @@ impl State {
             self.runs.iter().any(|run| run.first_file() == file)
         });
         let has_more = run.is_active() || run.reads_on();
-        self.runs.push(run);
+        self.runs.put(run);
         (access, has_more)
     }
 
     /// Takes the run that a read belongs to out of the list.
     fn take_run(&mut self, node: &Node<'_>, offset: u64) -> Option<Run> {
         let ino = node.ino();
-        if let Some(number) = self.runs.iter().rposition(|run| run.expects(ino, offset)) {
-            return Some(self.runs.remove(number));
+        if let Some(run) = self.runs.take(|run| run.expects(ino, offset)) {
+            return Some(run);
         }
-        let mut runs = self.runs.iter();
-        let number = runs.rposition(|run| offset == 0 && run.turns_to(node))?;
-        let mut run = self.runs.remove(number);
+        let mut run = self.runs.take(|run| offset == 0 && run.turns_to(node))?;
         run.turn(node);
         Some(run)
     }
@@ -298,7 +326,7 @@ impl State {
     /// Returns the runs of readers that have read files in order, the latest one
     /// first.
     fn active_runs(&self) -> impl Iterator<Item = &Run> {
-        self.runs.iter().rev().filter(|run| run.is_active())
+        self.runs.iter().filter(|run| run.is_active())
     }
 
     /// Has the block of a small read pushed. Returns whether there is something
@@ -343,7 +371,7 @@ impl State {
             return Some(Job::Block(block));
         }
         let is_listed = |directory| self.listed.contains(&directory);
-        let mut runs = self.runs.iter_mut().rev();
+        let mut runs = self.runs.iter_mut();
         let push = runs.find_map(|run| run.take(is_listed));
         push.map(Job::Ahead)
     }
@@ -353,8 +381,9 @@ impl State {
         self.decoded_bytes += push.cost();
     }
 
-    /// Returns the file and the offset of something that was decoded so long ago
-    /// that its reader has read it or will not.
+    /// Returns the file and the offset of the oldest block that was decoded
+    /// ahead, if [`MAX_UNREAD`] bytes were decoded after it: its reader has
+    /// read it, or never will.
     fn take_unread(&mut self) -> Option<(Key, u64)> {
         if self.decoded_bytes <= MAX_UNREAD {
             return None;
@@ -376,18 +405,18 @@ fn is_first_file(node: &Node<'_>) -> bool {
     let Some((directory, number)) = tree.position(node.index) else {
         return false;
     };
-    let is_directory = |index| matches!(node.other(index).kind(), Some(Kind::Dir { .. }));
+    let is_directory = |index| matches!(node.other(index).kind(), Some(InodeKind::Dir { .. }));
     let mut before = tree.entries(directory, 0).take(number);
     number <= MAX_DIRECTORIES && before.all(|(_, index)| is_directory(index))
 }
 
-/// Pushes until there is nothing more to wait for. A panic costs what it
-/// happened in, as in the threads that answer.
+/// Pushes until there is nothing more to wait for. After a panic, the thread
+/// skips the current job and continues, as the threads that answer requests do.
 fn work(state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
     while let Some(job) = state.wait_for(State::take) {
         let guarded = AssertUnwindSafe(|| finish(job, state, vfs, store));
         if catch_unwind(guarded).is_err() {
-            log::error!("prefetch: internal error, something is skipped");
+            log::error!("prefetch: internal error; the files in question are not prefetched");
         }
     }
 }
@@ -420,8 +449,8 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     }
 }
 
-/// Decodes something that cannot be pushed yet, and drops what was decoded long
-/// before it.
+/// Decodes a block that cannot be pushed yet, and drops blocks that were
+/// decoded long before it.
 fn decode(push: Push, file: File<'_>, state: &Awaited<State>, vfs: &Vfs) {
     // Without room in the cache, it would be decoded twice.
     if vfs.reader().budget().limit() < MIN_CACHE || vfs.reader().load(file, push.start).is_err() {

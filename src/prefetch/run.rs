@@ -29,7 +29,7 @@ const AHEAD: u64 = 256 << 10;
 /// Minimum number of bytes that a file counts for.
 const FILE_COST: u64 = 1 << 10;
 
-/// Files read in order from which on more are expected.
+/// Number of files that a reader must read in order until more are expected.
 const MIN_FILES: u32 = 2;
 
 /// Files that a reader may skip in succession.
@@ -41,7 +41,7 @@ pub(super) struct Run {
     files: VecDeque<PlannedFile>,
     /// The sum of their costs, in bytes.
     planned: u64,
-    /// The position after the last of them; `None` if no more are wanted.
+    /// The position after the last planned file; `None` if the plan ends there.
     walk: Option<Walk>,
     /// The file that it began with.
     first_file: Ino,
@@ -64,7 +64,7 @@ pub(super) struct Run {
     unmarked: u64,
     /// The last omission: file and offset.
     mark: Option<(Ino, u64)>,
-    /// What is pushed of each file.
+    /// How much of each file is pushed.
     head: Head,
     /// The directory of the current file, and those around it. The kernel
     /// knows the files in them.
@@ -190,8 +190,8 @@ impl Run {
     }
 
     /// Notes a read of an expected file, and returns how the reader reads it.
-    /// The next files are determined up to the first one of which `is_taken`
-    /// says that another run begins there.
+    /// The next files are determined up to the first one where another run
+    /// begins, according to `is_taken`.
     pub(super) fn note_read(
         &mut self,
         node: &Node<'_>,
@@ -317,7 +317,7 @@ impl Run {
         }
     }
 
-    /// Ends in front of a file at which another reader begins.
+    /// Ends in front of the first file of another reader.
     pub(super) fn end_before(&mut self, ino: Ino) {
         let number = self.files.iter().position(|file| file.ino == ino);
         if let Some(number) = number.filter(|&number| number > 0) {
@@ -334,8 +334,8 @@ impl Run {
         next.any(|file| file.ino == ino)
     }
 
-    /// Determines the files in front of what is pushed next: those to push, and
-    /// some by which the reader is recognized when it comes to them.
+    /// Plans the next files: those to push, and a few more, so that the reader
+    /// is recognized when it comes to them.
     fn plan(&mut self, node: &Node<'_>, is_taken: impl Fn(Ino) -> bool) {
         let wanted = if self.is_active() { PLANNED } else { 0 };
         while self.planned < wanted && self.files.len() < MAX_PLANNED
@@ -353,7 +353,7 @@ impl Run {
         }
     }
 
-    /// Returns what is to be pushed next. `is_listed` says of a directory whether
+    /// Returns the next bytes to push. `is_listed` says of a directory whether
     /// it was listed lately.
     pub(super) fn take(&mut self, is_listed: impl Fn(Ino) -> bool) -> Option<Push> {
         if self.reads_on() {
@@ -408,7 +408,7 @@ impl Run {
         }
     }
 
-    /// Accounts for a push, and returns what is left of it.
+    /// Accounts for a push, and returns the part that is not omitted.
     fn spend(&mut self, push: Push, size: u64) -> Option<Push> {
         let cost = push.cost();
         self.budget = self.budget.saturating_sub(cost);
@@ -429,8 +429,8 @@ impl Run {
     }
 
     /// Omits something that the kernel requests when the reader is there: the
-    /// last page of a file, or the whole of a file of which only the head would
-    /// be pushed. The kernel's read-ahead works best from the start of a file.
+    /// last page of a file, or a whole file if only its head would be pushed.
+    /// The kernel's read-ahead works best from the start of a file.
     fn omit_mark(&mut self, push: Push, size: u64) -> Option<Push> {
         let omitted = if push.start == 0 && size > self.head.to_push() {
             self.next = (self.next.0 + 1, 0);

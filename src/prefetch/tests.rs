@@ -78,7 +78,7 @@ fn directories<const N: usize>(size: usize, cache_size: usize) -> (Arc<Vfs>, [Ve
     (vfs, files)
 }
 
-/// Returns what is pushed when all work is done: inodes, offsets and
+/// Does all work, and returns the pushes: inodes, offsets and
 /// lengths.
 fn pushed(prefetch: &Prefetch, vfs: &Vfs) -> Vec<(Ino, u64, usize)> {
     let all = RefCell::new(Vec::new());
@@ -200,7 +200,7 @@ fn a_reader_that_stops_costs_one_window_and_one_that_reads_on_moves_it() {
     let limit = (2 << 20) + BLOCK_SIZE as usize;
     assert!((1 << 20..=limit).contains(&bytes), "{bytes}");
 
-    // The reader requests what was omitted: the last page of a file.
+    // The reader requests the omitted page: the last page of a file.
     let last = first.iter().map(|(ino, ..)| *ino).max().unwrap();
     let is_marked = |&&(ino, start, length): &&(Ino, u64, usize)| {
         ino != last && start == 65_536 && length < 100_000 - 65_536
@@ -241,9 +241,9 @@ fn a_reader_of_beginnings_has_only_beginnings_pushed() {
     assert!(all.iter().any(|(_, start, _)| *start > 16_384));
 }
 
-/// Has a reader of the beginnings of files come to some of which the first page
-/// was pushed, and returns how many bytes are pushed of each file after them if it
-/// then reads them at these offsets.
+/// Lets a reader of the beginnings of files come to files whose first page was
+/// pushed, and read there at these offsets. Returns the number of bytes that
+/// are then pushed of each later file.
 fn pushed_after(offsets: &[u64]) -> Vec<usize> {
     let (vfs, files) = mounted(&[20_000; 200]);
     let prefetch = Prefetch::default();
@@ -294,7 +294,7 @@ fn the_next_reader_of_first_pages_has_only_these_pushed() {
     pushed(&prefetch, &vfs);
     read(&prefetch, &vfs, files[7], 0, 16_384);
     pushed(&prefetch, &vfs);
-    // Nothing is known of the reader that was seen last.
+    // The reader that was seen last has shown nothing yet.
     read(&prefetch, &vfs, files[450], 0, 4096);
     let lengths = || {
         let all = pushed(&prefetch, &vfs);
@@ -357,7 +357,8 @@ fn a_small_read_decodes_its_block_no_further_while_a_thread_has_time_for_the_res
         assert_eq!(pushed(&prefetch, &vfs), [(file, 8 * 65_536, 65_536)]);
 
         // Another read is being answered.
-        let other = prefetch.note(&vfs, file, 0, 4096);
+        let node = vfs.node(file).unwrap();
+        let other = prefetch.note(&node, 0, 4096);
         assert_eq!(read_in(7), 65_536, "{method:?}");
         drop(other);
 
@@ -475,10 +476,11 @@ fn a_file_read_sequentially_has_its_next_blocks_decoded_and_kept_until_read() {
     let prefetch = Prefetch::default();
     let decoded = || vfs.reader().stats.to_json()["bytes_decoded"].as_u64();
     for offset in (0..SIZE).step_by(READ as usize) {
-        let noted = prefetch.note(&vfs, files[0], offset, READ as u32);
-        vfs.read_as(files[0], offset, READ as u32, noted.access)
+        let node = vfs.node(files[0]).unwrap();
+        let noted = prefetch.note(&node, offset, READ as u32);
+        vfs.read_node(&node, offset, READ as u32, noted.access)
             .unwrap();
-        noted.answered(&vfs, files[0], offset, READ as u32);
+        noted.answered();
         assert_eq!(pushed(&prefetch, &vfs), []);
         assert_eq!(
             decoded(),

@@ -1,19 +1,19 @@
-//! The files after a position, in the order in which programs walk a tree.
+//! The files after a position, in the order that programs walk a tree.
 
-use crate::namespace::tree::{Index, Kind, Tree};
+use crate::namespace::tree::{Index, InodeKind, Tree};
 
 /// Entries and ends of directories that are passed in search of a file.
 const MAX_STEPS: usize = 256;
 
-/// An order in which programs walk a tree: what is below an entry comes before
-/// the entry after it.
+/// An order of walking a tree: everything below an entry comes before the entry
+/// after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// Each directory in the order of its listing, as by `find`, `grep -r`,
     /// `tar` and others.
     Listed,
     /// Each directory from its last entry to the first, as by `rg` and others
-    /// that put what they list on a stack.
+    /// that put the entries of a listing on a stack.
     Reversed,
 }
 
@@ -48,8 +48,8 @@ impl Walk {
                 continue;
             };
             match tree.inode(index)?.kind {
-                Kind::File { .. } => return Some(index),
-                Kind::Dir { count, .. } => {
+                InodeKind::File { .. } => return Some(index),
+                InodeKind::Dir { count, .. } => {
                     self.directory = index;
                     self.entry = match self.order {
                         Order::Listed => 0,

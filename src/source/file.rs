@@ -270,7 +270,7 @@ impl FilePool {
     }
 
     /// Calls `read` with the file with this identity, opened by `open` if it is
-    /// not open. Errors of opening take precedence over those of reading.
+    /// not open. Errors of opening take precedence over errors of reading.
     fn with_file<T>(
         &self,
         identity: FileIdentity,
@@ -355,8 +355,8 @@ impl FilePool {
         }
     }
 
-    /// Returns the directory and the relative path by which a canonical path is
-    /// opened.
+    /// Returns the directory and the path in it that a canonical path is opened
+    /// by.
     fn place<'a>(&'a self, path: &'a Path) -> (BorrowedFd<'a>, &'a Path) {
         let held = self.held.as_ref();
         held.and_then(|(held, directory)| Some((directory.as_fd(), path.strip_prefix(held).ok()?)))

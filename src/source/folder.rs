@@ -35,16 +35,26 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Creates the state for the mount at `mount_point`.
+    /// Creates the state for the mount of `sources` at `mount_point`. The
+    /// directory is held open only if a source is below it: what is mounted
+    /// there already, such as an autofs, is in use as long as it is held.
     ///
     /// # Errors
     /// Returns an error if the mount point cannot be opened.
-    pub fn around(mount_point: Option<&Path>) -> std::io::Result<Self> {
+    pub fn around(mount_point: Option<&Path>, sources: &[PathBuf]) -> std::io::Result<Self> {
         let Some(point) = mount_point else {
             return Ok(Self::default());
         };
+        let is_below = |source: &PathBuf| {
+            let source = source.canonicalize();
+            source.is_ok_and(|source| source.starts_with(point))
+        };
+        let pool = match sources.iter().any(is_below) {
+            true => FilePool::holding(point)?,
+            false => FilePool::default(),
+        };
         Ok(Self {
-            pool: Arc::new(FilePool::holding(point)?),
+            pool: Arc::new(pool),
             mount_point: Some(point.to_owned()),
         })
     }

@@ -1,4 +1,5 @@
-//! Values that another thread is fetching, and the threads that wait for them.
+//! Single flight: a value that several threads need at once is made by one of
+//! them, and the others wait for it.
 //!
 //! `tests/locks.rs` includes this file to test it with the locks of a model
 //! checker.
@@ -9,22 +10,29 @@ use std::sync::Arc;
 
 use crate::sync::{Condvar, Mutex, lock, wait};
 
-/// Values that are being fetched, by key.
+/// Values that are being made, by key.
 pub struct Flights<K, V>(Mutex<HashMap<K, Arc<Flight<V>>>>);
 
-/// A value that is being fetched.
+/// A value that is being made.
 pub struct Flight<V> {
-    value: Mutex<Option<V>>,
-    landed: Condvar,
+    state: Mutex<State<V>>,
+    ended: Condvar,
+}
+
+enum State<V> {
+    Flying,
+    Landed(V),
+    Abandoned,
 }
 
 /// The result of [`Flights::claim`].
 pub enum Claim<V> {
     /// The value exists.
     Found(V),
-    /// Another thread is fetching it.
+    /// Another thread is making it.
     Flying(Arc<Flight<V>>),
-    /// The caller must fetch it, and must call [`Flights::land`] in any case.
+    /// The caller must make it, and must call [`Flights::land`] or
+    /// [`Flights::abandon`] in any case.
     Mine(Arc<Flight<V>>),
 }
 
@@ -35,11 +43,11 @@ impl<K, V> Default for Flights<K, V> {
 }
 
 impl<K: Hash + Eq, V: Clone> Flights<K, V> {
-    /// Returns the value from `find`, or the flight of the thread that fetches
-    /// it; if there is neither, the caller must fetch it.
+    /// Returns the value from `find`, or the flight of the thread that makes it;
+    /// if there is neither, the caller must make it.
     ///
     /// `find` is called with a lock held. The thread that lands a value
-    /// publishes it to `find` first, so that nothing is fetched twice.
+    /// publishes it to `find` first, so that nothing is made twice.
     pub fn claim(&self, key: K, find: impl FnOnce() -> Option<V>) -> Claim<V> {
         let mut flights = lock(&self.0);
         if let Some(flight) = flights.get(&key) {
@@ -49,8 +57,8 @@ impl<K: Hash + Eq, V: Clone> Flights<K, V> {
             return Claim::Found(value);
         }
         let flight = Arc::new(Flight {
-            value: Mutex::new(None),
-            landed: Condvar::new(),
+            state: Mutex::new(State::Flying),
+            ended: Condvar::new(),
         });
         flights.insert(key, flight.clone());
         Claim::Mine(flight)
@@ -58,23 +66,34 @@ impl<K: Hash + Eq, V: Clone> Flights<K, V> {
 
     /// Passes a value to all waiting threads.
     pub fn land(&self, key: &K, value: V) {
+        self.end(key, State::Landed(value));
+    }
+
+    /// Tells all waiting threads that the value will not be made.
+    pub fn abandon(&self, key: &K) {
+        self.end(key, State::Abandoned);
+    }
+
+    fn end(&self, key: &K, state: State<V>) {
         let flight = lock(&self.0).remove(key);
         if let Some(flight) = flight {
-            *lock(&flight.value) = Some(value);
-            flight.landed.notify_all();
+            *lock(&flight.state) = state;
+            flight.ended.notify_all();
         }
     }
 }
 
 impl<V: Clone> Flight<V> {
-    /// Waits for the value.
-    pub fn wait(&self) -> V {
-        let mut value = lock(&self.value);
+    /// Waits for the value; `None` if the flight was abandoned.
+    pub fn wait(&self) -> Option<V> {
+        let mut state = lock(&self.state);
         loop {
-            if let Some(value) = &*value {
-                return value.clone();
+            match &*state {
+                State::Flying => {}
+                State::Landed(value) => return Some(value.clone()),
+                State::Abandoned => return None,
             }
-            value = wait(&self.landed, value);
+            state = wait(&self.ended, state);
         }
     }
 }

@@ -170,17 +170,39 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
     connect(&other).unwrap();
 }
 
-/// Returns the threads of a process: their names, and whether they have set
-/// `no_new_privs`.
-fn threads(pid: i32) -> Vec<(String, bool)> {
+/// The state of a thread, as `/proc` shows it.
+struct Thread {
+    name: String,
+    /// Whether executed programs get no privileges.
+    no_new_privs: bool,
+    /// Whether its system calls are filtered.
+    is_filtered: bool,
+    /// Its effective capabilities, a bit for each.
+    capabilities: u64,
+}
+
+/// Returns the threads of a process.
+fn threads(pid: i32) -> Vec<Thread> {
     let mut threads = Vec::new();
     for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {
         let task = task.unwrap().path();
         let name = fs::read_to_string(task.join("comm")).unwrap_or_default();
         let status = fs::read_to_string(task.join("status")).unwrap_or_default();
-        threads.push((name.trim().to_owned(), status.contains("NoNewPrivs:\t1")));
+        let mut lines = status.lines();
+        let capabilities = lines.find_map(|line| line.strip_prefix("CapEff:"));
+        threads.push(Thread {
+            name: name.trim().to_owned(),
+            no_new_privs: status.contains("NoNewPrivs:\t1"),
+            is_filtered: status.contains("Seccomp:\t2"),
+            capabilities: u64::from_str_radix(capabilities.unwrap().trim(), 16).unwrap(),
+        });
     }
     threads
+}
+
+/// Returns whether hpimount mounts by itself here, without `fusermount3`.
+fn can_mount_directly() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 #[fuse_test]
@@ -193,10 +215,21 @@ fn threads_that_answer_are_confined_and_threads_that_unmount_are_not() {
     assert!(mount.fixture.log().contains("confined to the sources"));
     let threads = threads(mount.pid());
     let is_free = |name: &str| ["hpimount", "signals", "end"].contains(&name);
-    for (name, confined) in &threads {
-        assert_eq!(*confined, !is_free(name), "{name}");
+    const READ_SEARCH: u64 = 1 << 2;
+    const ADMIN: u64 = 1 << 21;
+    for thread in &threads {
+        let name = &thread.name;
+        assert_eq!(thread.is_filtered, !is_free(name), "{name}");
+        let allowed = match thread.is_filtered {
+            true => READ_SEARCH,
+            false => READ_SEARCH | ADMIN,
+        };
+        let more = thread.capabilities & !allowed;
+        assert_eq!(more, 0, "{name}: {more:#x}");
+        // Nothing is executed to unmount.
+        assert!(thread.no_new_privs || !can_mount_directly(), "{name}");
     }
-    assert!(threads.iter().any(|(_, confined)| *confined));
+    assert!(threads.iter().any(|thread| thread.is_filtered));
     mount.signal(Signal::TERM);
     mount.assert_ends();
 }

@@ -1,11 +1,30 @@
 //! The lists of asset formats, and of the reports that combine many assets.
 
+use std::sync::{LazyLock, OnceLock};
+
 use crate::view::ViewFormat;
 use crate::view::report::Report;
 use crate::{crash, gta, heavy_iron, neversoft, total_annihilation as ta};
 
-/// The asset formats that have views.
-pub const VIEW_FORMATS: &[ViewFormat] = &[
+/// The asset formats that have views: first the formats of this crate, then the
+/// ones added with [`add`]. A format is identified by its index; there are at
+/// most 256.
+pub static VIEW_FORMATS: LazyLock<Vec<ViewFormat>> =
+    LazyLock::new(|| [OWN_FORMATS, ADDED.get_or_init(|| &[])].concat());
+
+/// The formats that the program has added.
+static ADDED: OnceLock<&[ViewFormat]> = OnceLock::new();
+
+/// Adds formats of the calling program to [`VIEW_FORMATS`]. Returns whether
+/// they were added: not if the list has already been used, or other formats
+/// have been added.
+pub fn add(formats: &'static [ViewFormat]) -> bool {
+    let fits = OWN_FORMATS.len() + formats.len() <= 256;
+    fits && ADDED.set(formats).is_ok()
+}
+
+/// The asset formats of this crate.
+const OWN_FORMATS: &[ViewFormat] = &[
     crash::hgo::FORMAT,
     crash::hgo::BLK_FORMAT,
     gta::ifp::FORMAT,

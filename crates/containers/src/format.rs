@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::file_type::FileType;
 use crate::image::CdTrack;
 use crate::io::{ReadAt, Result, read_vec};
+use crate::text::has_extension;
 use crate::volume::{Content, FileId, Sink, Volume};
 
 /// Options for opening a volume.
@@ -58,10 +60,6 @@ impl Input<'_> {
     }
 }
 
-/// Extensions of formats that consist of two files: that of the data, and that
-/// of the directory.
-pub const PAIRS: &[(&str, &str)] = &[("img", "dir"), ("wad", "hed")];
-
 /// Number of first bytes that determine the format of a file with an ambiguous
 /// extension.
 pub const HEAD: u64 = 16;
@@ -77,12 +75,124 @@ pub fn head(volume: &dyn Volume, file: FileId, size: u64) -> Option<Vec<u8>> {
     Some(head)
 }
 
+/// The extensions of the two files of a format, in lower case, without the dot.
+/// They have the same name otherwise, ignoring ASCII case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// Of the file with the data, which has the companion.
+    pub data: &'static str,
+    /// Of the file with the directory.
+    pub directory: &'static str,
+}
+
+/// The two files of a [`Pair`].
+pub struct PairedFiles {
+    /// The one with the data.
+    pub data: Arc<dyn ReadAt>,
+    /// The one with the directory.
+    pub directory: Arc<dyn ReadAt>,
+}
+
+impl Pair {
+    /// Returns the extension of the other file, given the extension of one.
+    pub fn other_extension(&self, extension: &str) -> Option<&'static str> {
+        match extension {
+            _ if extension.eq_ignore_ascii_case(self.data) => Some(self.directory),
+            _ if extension.eq_ignore_ascii_case(self.directory) => Some(self.data),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of the other file, given the name of one.
+    pub fn other(&self, name: &str) -> Option<String> {
+        let (stem, extension) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())?;
+        Some(format!("{stem}.{}", self.other_extension(extension)?))
+    }
+
+    /// Returns the name of the file with the directory, given the name of the
+    /// file with the data.
+    pub fn directory_of(&self, name: &str) -> Option<String> {
+        Some(format!("{}.{}", stem(name, self.data)?, self.directory))
+    }
+
+    /// Returns the source of `input`, which may be either file, and its
+    /// partner; `None` if it is neither or there is no partner.
+    pub fn find(&self, input: &Input<'_>) -> Option<PairedFiles> {
+        let name = &input.options.name;
+        let partner = (input.partner)(&self.other(name)?)?;
+        let source = input.source.clone();
+        Some(match stem(name, self.data) {
+            Some(_) => PairedFiles {
+                data: source,
+                directory: partner,
+            },
+            None => PairedFiles {
+                data: partner,
+                directory: source,
+            },
+        })
+    }
+}
+
+/// Returns a name without this extension. A file called `.img` has none.
+fn stem<'a>(name: &'a str, extension: &str) -> Option<&'a str> {
+    let is_named = has_extension(name.as_bytes(), extension) && name.len() > extension.len() + 1;
+    is_named.then(|| &name[..name.len() - extension.len() - 1])
+}
+
+/// An extension that files of other formats have too. The first bytes of a file
+/// decide whether it is an archive.
+pub struct Ambiguous {
+    /// The extension, in lower case, without the dot.
+    pub extension: &'static str,
+    /// Returns whether an archive may begin with these [`HEAD`] bytes.
+    pub begins: fn(&[u8]) -> bool,
+    /// Returns whether a file of this size in bytes is worth the reading of its
+    /// first bytes; `None` if all are. If set, files in block images and on
+    /// servers are not read, because most with the extension are not archives.
+    pub may_have: Option<fn(u64) -> bool>,
+    /// Extension of a file with the same name that has the companion instead,
+    /// if it exists.
+    pub sheet: Option<&'static str>,
+}
+
+impl Ambiguous {
+    /// Returns whether a file has the extension.
+    pub fn is_of(&self, name: &str) -> bool {
+        stem(name, self.extension).is_some()
+    }
+
+    /// Returns the name of the file that has the companion instead.
+    pub fn sheet_of(&self, name: &str) -> Option<String> {
+        Some(format!("{}.{}", stem(name, self.extension)?, self.sheet?))
+    }
+}
+
+/// Returns the names of the other files that a source refers to, given all of
+/// its bytes.
+pub type SheetFiles = fn(&[u8]) -> Vec<String>;
+
+/// Maximum length in bytes of a source that refers to other files.
+pub const MAX_SHEET: u64 = 64 << 10;
+
 /// A container format: how it is detected and how it is opened.
+///
+/// Which files have a companion, and which files belong together, follows from
+/// the extensions, the pair and the sheet of all formats.
 pub struct Format {
     /// Short name, as shown in `info.json`.
     pub name: &'static str,
     /// Extensions of its files, in lower case, without the dot.
     pub extensions: &'static [&'static str],
+    /// Extensions that files of other formats have too.
+    pub ambiguous: &'static [Ambiguous],
+    /// The extensions of its two files, if it consists of two. They are
+    /// ambiguous: only together the files are an archive.
+    pub pair: Option<Pair>,
+    /// Finds the files that an archive refers to by name, if it can.
+    pub sheet: Option<SheetFiles>,
+    /// Types of its files on desktops; none if other programs open them.
+    pub types: &'static [FileType],
     /// Returns whether a source has the format. It may read a few bytes
     /// anywhere in the source.
     pub matches: fn(&Input<'_>) -> Result<bool>,
@@ -93,4 +203,24 @@ pub struct Format {
     pub is_plain_folder: bool,
     /// Whether games merge several of them.
     pub is_layered: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_file_of_a_pair_names_the_other() {
+        let pair = Pair {
+            data: "wad",
+            directory: "hed",
+        };
+        assert_eq!(pair.other("CD.WAD").as_deref(), Some("CD.hed"));
+        assert_eq!(pair.other("CD.hed").as_deref(), Some("CD.wad"));
+        assert_eq!(pair.directory_of("CD.wad").as_deref(), Some("CD.hed"));
+        assert_eq!(pair.directory_of("CD.hed"), None);
+        for name in [".wad", "wad", "CD.wad.txt", ""] {
+            assert_eq!(pair.other(name), None, "{name}");
+        }
+    }
 }

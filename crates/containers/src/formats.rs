@@ -1,11 +1,13 @@
 //! The list of container formats, and detection of a source's format.
 
+use std::sync::OnceLock;
+
 use crate::format::{Format, Input};
 use crate::io::{Error, Result};
 use crate::{gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, wad, xdvdfs, zip};
 
-/// The formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[
+/// The formats of this crate. Detection tries them in this order.
+const FORMATS: &[Format] = &[
     hpi::FORMAT,
     hip::FORMAT,
     pkr::FORMAT,
@@ -23,7 +25,27 @@ pub const FORMATS: &[Format] = &[
     wad::FORMAT,
     pre::FLAT_FORMAT,
     refused::FORMAT,
+    // It is detected by the end of the source, which may be a file of another
+    // archive.
+    zip::PREFIXED,
 ];
+
+/// Formats of the program that uses this crate.
+static ADDED: OnceLock<&[Format]> = OnceLock::new();
+
+/// Adds formats, which detection tries before the formats of this crate. This
+/// works once, and only before [`all`] or [`detect`] is called.
+///
+/// # Errors
+/// Returns `formats` if others were added or a format was looked up before.
+pub fn add(formats: &'static [Format]) -> std::result::Result<(), &'static [Format]> {
+    ADDED.set(formats)
+}
+
+/// Returns all formats. Detection tries them in this order.
+pub fn all() -> impl Iterator<Item = &'static Format> {
+    ADDED.get_or_init(|| &[]).iter().chain(FORMATS)
+}
 
 /// Detects the format of a source from its content.
 ///
@@ -32,7 +54,7 @@ pub const FORMATS: &[Format] = &[
 /// the source, or a part of it that detection needs, cannot be read.
 pub fn detect(input: &Input<'_>) -> Result<&'static Format> {
     let mut unreadable = None;
-    for format in FORMATS {
+    for format in all() {
         match (format.matches)(input) {
             Ok(true) => return Ok(format),
             Err(error) if error.is_fault() => return Err(error),

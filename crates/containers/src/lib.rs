@@ -1,7 +1,21 @@
-//! Readers and writers of the containers of old games: from the bytes of a
-//! source to entries and their content.
+#![doc = include_str!("../README.md")]
+//!
+//! ## Where to find what
+//!
+//! * [`formats`] lists the container formats and detects the format of a source.
+//!   [`format`](mod@format) says what a format declares: its extensions, its
+//!   partner files, how it is detected and opened. Each format has a folder of
+//!   its own, with reading and writing in it; [`hpi`], [`hip`], [`iso`] and
+//!   [`gcm`] are public.
+//! * [`volume`] holds what all containers have in common: entries, and how the
+//!   bytes of a file are stored. [`extract`] lists and copies files.
+//! * [`image`] decodes block images around discs.
+//! * [`io`] holds sources, cursors, and errors with offsets; [`text`] character
+//!   sets and file names; [`codec`] the decoders of packed bytes.
 
 pub mod codec;
+pub mod extract;
+pub mod file_type;
 pub mod format;
 pub mod formats;
 pub mod gcm;

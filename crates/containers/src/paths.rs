@@ -179,8 +179,8 @@ pub(super) fn until_nul(field: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::listing::Listing;
     use super::*;
+    use crate::extract::Listing;
 
     fn announce(paths: &[&str]) -> Vec<String> {
         let mut listing = Listing::default();
@@ -203,7 +203,10 @@ mod tests {
     #[test]
     fn no_path_leads_out_of_the_volume() {
         let found = announce(&["..\\..\\x", ".."]);
-        assert_eq!(found, ["../", "../../", "../../x", ".."]);
+        assert_eq!(
+            found,
+            ["%2E%2E/", "%2E%2E/%2E%2E/", "%2E%2E/%2E%2E/x", "%2E%2E"]
+        );
     }
 
     #[test]

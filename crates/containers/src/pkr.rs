@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
 use super::paths::{Paths, Span, plain_entry, record, until_nul};
+use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::Charset;
@@ -16,6 +17,15 @@ use crate::volume::{Content, Decoder, FileId, MAX_ENTRIES, Name, Sink, Streams, 
 pub(super) const FORMAT: Format = Format {
     name: "PKR",
     extensions: &["pkr"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
+    types: &[FileType {
+        magic: &[Magic::at(0, b"PKR2"), Magic::at(0, b"PKR3")],
+        // PGP keys have this extension, too: the magic bytes decide.
+        patterns: &["*.pkr"],
+        ..FileType::archive("application/x-neversoft-pkr", "Neversoft archive")
+    }],
     matches: |input| Ok(input.bytes(0, MAGIC_LENGTH)?.starts_with(b"PKR")),
     open,
     is_plain_folder: true,

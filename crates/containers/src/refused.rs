@@ -8,6 +8,10 @@ use crate::volume::{Sink, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "not supported",
     extensions: &[],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
+    types: &[],
     matches: |input| Ok(known(input)?.is_some()),
     open,
     is_plain_folder: false,
@@ -18,24 +22,108 @@ pub(super) const FORMAT: Format = Format {
 /// Inno Setup. The extracting program is shorter; the data follows it.
 const PROGRAM: u64 = 2 << 20;
 
-/// Magic bytes of archives, their names, and the programs that unpack them.
-const KNOWN: [(&[u8], &str, &str); 4] = [
-    (
+/// A format that is refused.
+struct Known {
+    /// Where its magic bytes are.
+    at: Position,
+    magic: &'static [u8],
+    /// Its name, with an article.
+    name: &'static str,
+    /// What to do with it.
+    advice: &'static str,
+}
+
+/// A position in a file, in bytes.
+#[derive(Clone, Copy)]
+enum Position {
+    Start(u64),
+    End(u64),
+}
+
+impl Known {
+    const fn at_start(magic: &'static [u8], name: &'static str, advice: &'static str) -> Self {
+        Self {
+            at: Position::Start(0),
+            magic,
+            name,
+            advice,
+        }
+    }
+
+    const fn at(self, at: Position) -> Self {
+        Self { at, ..self }
+    }
+
+    fn is(&self, input: &Input<'_>) -> Result<bool> {
+        let offset = match self.at {
+            Position::Start(offset) => Some(offset),
+            Position::End(distance) => input.source.len().checked_sub(distance),
+        };
+        match offset {
+            Some(offset) => Ok(input.bytes(offset, self.magic.len() as u64)? == self.magic),
+            None => Ok(false),
+        }
+    }
+}
+
+const SEVEN_ZIP: &str = "`7z x` unpacks it";
+
+/// The formats that magic bytes identify.
+const KNOWN: [Known; 20] = [
+    Known::at_start(
         b"Rar!\x1A\x07",
         "a rar archive",
         "`unrar x` or `7z x` unpacks it",
     ),
-    (
+    Known::at_start(
         b"ISc(",
         "an InstallShield cabinet",
         "`unshield x` unpacks it",
     ),
-    (
+    Known::at_start(
         b"\x13\x5D\x65\x8C",
         "an archive of InstallShield 3",
         "`unshieldv3` unpacks it",
     ),
-    (b"MSCF", "a cabinet", "`cabextract` unpacks it"),
+    Known::at_start(b"MSCF", "a cabinet", "`cabextract` unpacks it"),
+    Known::at_start(b"\x1F\x8B\x08", "a gzip file", "`gunzip` unpacks it"),
+    Known::at_start(b"\xFD7zXZ\0", "an xz file", "`unxz` unpacks it"),
+    Known::at_start(b"BZh", "a bzip2 file", "`bunzip2` unpacks it"),
+    Known::at_start(
+        b"\x28\xB5\x2F\xFD",
+        "a Zstandard file",
+        "`unzstd` unpacks it",
+    ),
+    // The header of POSIX and of GNU tar.
+    Known::at_start(b"ustar", "a tar archive", "`tar -x` unpacks it").at(Position::Start(257)),
+    // Methods of LHA: lh0 to lh7, lhd; and of LArc: lz4, lz5, lzs.
+    Known::at_start(b"-lh", "an lha archive", "`lha x` or `7z x` unpacks it")
+        .at(Position::Start(2)),
+    Known::at_start(b"-lz", "an lzh archive", "`lha x` or `7z x` unpacks it")
+        .at(Position::Start(2)),
+    Known::at_start(
+        b"\x60\xEA",
+        "an arj archive",
+        "`arj x` or `7z x` unpacks it",
+    ),
+    Known::at_start(b"**ACE**", "an ace archive", "`unace x` unpacks it").at(Position::Start(7)),
+    // The trailer of a disk image of macOS, 512 bytes.
+    Known::at_start(b"koly", "a disk image of macOS", SEVEN_ZIP).at(Position::End(512)),
+    // The trailers of versions 1 and 2.
+    Known::at_start(b"NERO", "a disc image of Nero", "`nrg2iso` converts it").at(Position::End(8)),
+    Known::at_start(b"NER5", "a disc image of Nero", "`nrg2iso` converts it").at(Position::End(12)),
+    Known::at_start(
+        b"MEDIA DESCRIPTOR",
+        "the description of a disc image of Alcohol 120%",
+        "the image is the .mdf file beside it, which `mdf2iso` or `iat` converts",
+    ),
+    Known::at_start(
+        b"WBFS",
+        "a WBFS disc image",
+        "`wit copy` or Dolphin converts it to ISO or RVZ",
+    ),
+    Known::at_start(b"StuffIt ", "a StuffIt archive", "`unar` unpacks it"),
+    Known::at_start(b"SIT!", "a StuffIt archive", "`unar` unpacks it"),
 ];
 
 /// Marks of programs made by Inno Setup: a name in the manifest, and the header
@@ -44,12 +132,12 @@ const INNO: [&[u8]; 2] = [b"JR.Inno.Setup", b"rDlPtS"];
 
 /// Returns the kind of a source and the program that unpacks it, if known.
 fn known(input: &Input<'_>) -> Result<Option<(&'static str, &'static str)>> {
-    let head = input.bytes(0, 8)?;
-    let found = KNOWN.iter().find(|(magic, ..)| head.starts_with(magic));
-    if let Some((_, what, unpacks)) = found {
-        return Ok(Some((what, unpacks)));
+    for known in &KNOWN {
+        if known.is(input)? {
+            return Ok(Some((known.name, known.advice)));
+        }
     }
-    if !head.starts_with(b"MZ") {
+    if input.bytes(0, 2)? != b"MZ" {
         return Ok(None);
     }
     let program = input.bytes(0, PROGRAM)?;
@@ -83,6 +171,15 @@ mod tests {
         assert!(refusal(b"ISc(\0\0\0\0").contains("`unshield x`"));
         assert!(refusal(b"\x13\x5D\x65\x8C\0\0").contains("InstallShield 3"));
         assert!(refusal(b"MSCF\0\0\0\0").contains("`cabextract`"));
+        for known in &KNOWN {
+            let mut bytes = vec![0; 1024];
+            let offset = match known.at {
+                Position::Start(offset) => offset as usize,
+                Position::End(distance) => bytes.len() - distance as usize,
+            };
+            bytes[offset..offset + known.magic.len()].copy_from_slice(known.magic);
+            assert!(refusal(&bytes).contains(known.advice), "{}", known.name);
+        }
         let program = [b"MZ", &[0; 5000][..], b"name=\"JR.Inno.Setup\""].concat();
         assert!(refusal(&program).contains("`innoextract`"));
     }

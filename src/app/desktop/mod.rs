@@ -4,6 +4,7 @@
 //! are unmounted after some time without use. Errors are shown as
 //! notifications.
 
+pub mod files;
 mod mounts;
 mod notify;
 
@@ -78,7 +79,7 @@ pub fn show(directory: &Path) -> Result<(), Error> {
         return match run(Command::new(opener[0]).args(arguments).arg(directory)) {
             Err(Error::Os(_, error)) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(_) if begun.elapsed() > SHOWN => Ok(()),
-            // Earlier lines list what was tried.
+            // Earlier lines list the attempts.
             Err(Error::Reported(report)) => Err(not_shown(last_line(&report))),
             outcome => outcome,
         };

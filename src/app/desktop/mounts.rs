@@ -14,11 +14,11 @@ use super::{Error, last_line, os, run};
 use crate::app::{self, shortened};
 use hpimount_containers::text::numbered;
 
-/// Name of the directory below that of the session.
+/// Name of the directory below the session's runtime directory.
 const DIRECTORY: &str = "hpimount";
 
 /// Prevents two clicks at the same time from mounting twice. The name is
-/// hidden, so that it is not that of an archive.
+/// hidden, so that no archive has the same one.
 const LOCK: &str = ".lock";
 
 /// Idle time after which a mount is unmounted.
@@ -128,9 +128,10 @@ impl Mounts {
             Err(Error::Os(_, error)) if is_dead(&error) => {}
             made => made?,
         }
-        let idle = format!("idle={}", self.idle.as_secs());
+        // Whoever looks at it in a file manager is to find the pictures.
+        let options = format!("idle={},meta=converted", self.idle.as_secs());
         let mut command = Command::new(&self.hpimount);
-        let outcome = run(command.args(["-o", &idle, "--"]).args([source, point]));
+        let outcome = run(command.args(["-o", &options, "--"]).args([source, point]));
         if outcome.is_err() {
             // Fails unless it is empty.
             let _ = fs::remove_dir(point);
@@ -186,8 +187,7 @@ fn source_at(point: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(info["sources"][0]["path"].as_str()?))
 }
 
-/// Returns whether the modification time of a source differs from that of its
-/// mount.
+/// Returns whether a source was modified since it was mounted.
 fn has_changed(source: &Path, point: &Path) -> bool {
     let time = |path| fs::metadata(path).map(|metadata| metadata.mtime()).ok();
     time(source) != time(point)

@@ -4,8 +4,8 @@
 //! picture is that in its `X.meta`; for an archive it is a contact sheet. For a
 //! file on a mount of `hpimount`, the preview in the mount is used.
 
-mod companion;
 pub mod limits;
+mod meta_directory;
 mod tree;
 
 use std::fs;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use self::companion::{Companion, OnDisk};
+use self::meta_directory::OnDisk;
 use crate::app::Confinement;
 use crate::mount::{OpenError, Options, Sources, Vfs};
 use hpimount_assets::model::{png, reduced};
@@ -52,7 +52,7 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
     let mut readable = vec![input.clone()];
     readable.extend(companion.iter().map(|one| one.path().to_owned()));
     let work = || {
-        let made = companion.as_ref().and_then(Companion::picture);
+        let made = companion.as_ref().and_then(OnDisk::picture_of_asset);
         let picture = match made {
             Some(picture) => picture,
             None => {

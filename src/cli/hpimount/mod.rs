@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub use self::options::MAX_THREADS;
 use super::{Common, Operand, Program, Settings};
 use crate::app::{Check, EXIT_REASONS, Inspection, MountOptions};
-use crate::inspect::Layout;
+use crate::inspect::ListStyle;
 use crate::mount::{Order, Sources};
 use crate::source::Location;
 
@@ -113,7 +113,7 @@ impl Args {
                 PathBuf::from(mount_point),
             ));
         };
-        let layout = Layout {
+        let style = ListStyle {
             json: self.json,
             umask: self.mount.umask,
         };
@@ -135,7 +135,7 @@ impl Args {
             }
             Job::List => {
                 let (sources, paths) = self.source_and_paths()?;
-                Action::Inspect(sources, Inspection::List(paths, layout))
+                Action::Inspect(sources, Inspection::List(paths, style))
             }
             Job::Cat => match self.source_and_paths()? {
                 (_, paths) if paths.is_empty() => {

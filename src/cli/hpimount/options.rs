@@ -1,5 +1,6 @@
-//! The options of `hpimount`, including those of `-o`.
+//! The options of `hpimount`, including `-o`.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use super::{Args, Job};
@@ -11,9 +12,27 @@ use crate::mount::{Meta, Order};
 /// Maximum value of `-o threads=`.
 pub const MAX_THREADS: usize = 256;
 
+/// Minimum value of `-o cachesize=` in bytes: with less, generated files and
+/// large directories would fail with ENOMEM.
+const MIN_CACHE: usize = 1 << 20;
+
+/// Environment variable with which the tests set smaller budgets.
+const TINY_CACHE: &str = "HPIMOUNT_TEST_TINY_CACHE";
+
+/// Parses a memory budget.
+fn cache_size(value: &OsStr) -> Result<usize, String> {
+    let size = size(value)?;
+    let is_tested = cfg!(debug_assertions) && std::env::var_os(TINY_CACHE).is_some();
+    match size < MIN_CACHE && !is_tested {
+        true => Err("must be at least 1M".to_owned()),
+        false => Ok(size),
+    }
+}
+
 /// The values of `-o meta=`.
-const META: [(&str, Meta); 3] = [
+const META: [(&str, Meta); 4] = [
     ("visible", Meta::Visible),
+    ("converted", Meta::Converted),
     ("hidden", Meta::Hidden),
     ("off", Meta::Off),
 ];
@@ -151,7 +170,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         default: NO_DEFAULT,
         ..OptionSpec::new(
             Name::Long("dat"),
-            Takes::Value("FILE", |args, file| {
+            Takes::File("FILE", |args, file| {
                 args.dat = Some(file.to_owned());
                 Ok(())
             }),
@@ -255,12 +274,12 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Memory budget for decoded data",
         long_help: "Memory budget for decoded data, in bytes, or with `K`, `M` or `G` in powers \
-            of 1024. Evicted data is decoded again on demand.",
+            of 1024, at least 1M. Evicted data is decoded again on demand.",
         default: "64M",
         ..OptionSpec::new(
             Name::Mount("cachesize"),
             Takes::Value("SIZE", |args, value| {
-                args.mount.vfs.cache_size = size(value)?;
+                args.mount.vfs.cache_size = cache_size(value)?;
                 Ok(())
             }),
         )
@@ -298,7 +317,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Unmount after this many seconds without use",
         long_help: "Unmount when the mount has not been used for this number of seconds, at least \
-            1: no lookups, listings or reads, no open files, and no current directory of a program. \
+            1: no lookups, listings or reads, no open files, no current directory of a program, and no \
+            program that waits for changes, such as a file manager with an open window. \
             It may take up to a fifth longer.",
         default: "it stays mounted",
         ..OptionSpec::new(
@@ -380,7 +400,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         default: "none is sent",
         ..OptionSpec::new(
             Name::Mount("header"),
-            Takes::Value("@FILE", |args, value| {
+            Takes::File("@FILE", |args, value| {
                 let file = text(value)?.strip_prefix('@');
                 let file = file.ok_or("expected header=@FILE")?;
                 args.mount.remote.header = Some(file.into());
@@ -429,7 +449,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         default: "that of the mount, else that of Total Annihilation",
         ..OptionSpec::new(
             Name::Mount("palette"),
-            Takes::Value("FILE", |args, file| {
+            Takes::File("FILE", |args, file| {
                 args.mount.palette = Some(file.into());
                 Ok(())
             }),
@@ -447,10 +467,14 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Compute checksums for the listings of HIP archives",
-        long_help: "Compute the checksums of all assets for `assets.tsv` of HIP archives, which \
-            reads the whole archive.",
-        default: "a checksum is computed only when its extended attribute is read",
+        help: "Compare all checksums: of HIP assets, Kingdoms files, CD sectors and stored files",
+        long_help: "Compare checksums that are otherwise compared only when an extended attribute \
+            is read, or not at all, because it takes another pass over the data: those of all assets of \
+            a HIP archive, for `assets.tsv`, which reads the whole archive; that of a file of TA: Kingdoms, \
+            before its first read; the EDC of each sector of a raw CD image; and those of files that \
+            are stored without compression in zip, 7z and PKR archives. A wrong one is EIO, except in \
+            `assets.tsv`.",
+        default: "only checksums that cost no further pass are compared",
         ..OptionSpec::new(
             Name::Mount("verify"),
             Takes::Nothing(|args| args.mount.vfs.verify = true),
@@ -468,21 +492,33 @@ pub(super) const IGNORED: &[&str] = &[
     "defaults",
     "dev",
     "diratime",
+    "dirsync",
     "exec",
     "group",
+    "iversion",
+    "lazytime",
+    "loud",
+    "mand",
     "nofail",
     "noatime",
     "noauto",
     "nodev",
     "nodiratime",
     "noexec",
+    "noiversion",
+    "nolazytime",
+    "nomand",
     "norelatime",
+    "nostrictatime",
     "nosuid",
+    "nosymfollow",
     "nouser",
     "owner",
     "relatime",
     "ro",
     "rw",
+    "silent",
+    "strictatime",
     "suid",
     "sync",
     "user",
@@ -515,6 +551,10 @@ const METAS: &[Choice] = &[
     Choice {
         name: "visible",
         help: "They are listed everywhere",
+    },
+    Choice {
+        name: "converted",
+        help: "As by default, and converted is listed in every archive",
     },
     Choice {
         name: "hidden",

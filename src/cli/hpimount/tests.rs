@@ -248,20 +248,29 @@ fn options_that_mount_and_fstab_add_are_accepted() {
 #[test]
 fn mistakes_are_reported() {
     for (text, message) in [
-        ("cahcesize=1M", "-o cahcesize=1M: unknown option"),
+        (
+            "cahcesize=1M",
+            "-o cahcesize=1M: unknown option, similar to cachesize",
+        ),
+        ("zzz", "-o zzz: unknown option"),
         ("umask", "-o umask: expected umask=OOO"),
         ("force=1", "-o force=1: expected force"),
         ("umask=9", "-o umask=9: is not an octal mask"),
         ("umask=1000", "-o umask=1000: is not an octal mask"),
         ("threads=0", "-o threads=0: must be from 1 to 256"),
+        ("cachesize=0", "-o cachesize=0: must be at least 1M"),
+        ("cachesize=1023K", "-o cachesize=1023K: must be at least 1M"),
         ("threads=257", "-o threads=257: must be from 1 to 256"),
         ("uid=root", "-o uid=root: is not a number"),
         ("spoolsize=1T", "-o spoolsize=1T: is not a number"),
         (
             "meta=shown",
-            "-o meta=shown: must be visible, hidden or off",
+            "-o meta=shown: must be visible, converted, hidden or off",
         ),
-        ("meta", "-o meta: expected meta=visible|hidden|off"),
+        (
+            "meta",
+            "-o meta: expected meta=visible|converted|hidden|off",
+        ),
     ] {
         assert_eq!(options(text).unwrap_err(), message);
     }

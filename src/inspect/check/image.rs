@@ -8,7 +8,8 @@ use md5::{Digest, Md5};
 use sha1_smol::Sha1;
 
 use super::job::{Worker, is_end};
-use super::report::{Cause, Image, Severity};
+use super::output::{Cause, Image, Severity};
+use crate::inspect::Contents;
 use crate::mount::Ino;
 use hpimount_containers::io;
 use hpimount_containers::volume::DiscImage;
@@ -61,7 +62,7 @@ impl Worker<'_, '_> {
     pub(super) fn images(&self, directory: Ino, numbers: Range<usize>, path: &str) {
         let mut hashed = Vec::new();
         for number in numbers {
-            let image = match self.vfs.image(directory, number) {
+            let image = match Contents(self.vfs).image(directory, number) {
                 Ok(image) => image,
                 Err(error) => {
                     let cause = Cause::text(&error);
@@ -81,7 +82,7 @@ impl Worker<'_, '_> {
             .any(|(image, listed)| !image.is_track && listed.is_some());
         for (image, listed) in hashed.iter().zip(matches) {
             let is_listed = listed.is_some();
-            self.report.image(
+            self.output.image(
                 self.source,
                 path,
                 &Image {
@@ -118,8 +119,8 @@ impl Worker<'_, '_> {
         let mut is_sound = true;
         let mut buffer = vec![0; PIECE.min(size) as usize];
         let mut offset = 0;
-        self.report.expect(size);
-        while offset < size && !self.report.is_broken() {
+        self.output.expect(size);
+        while offset < size && !self.output.is_broken() {
             let length = (size - offset).min(PIECE);
             let piece = &mut buffer[..length as usize];
             match image.bytes.read_exact_at(piece, offset) {
@@ -139,7 +140,7 @@ impl Worker<'_, '_> {
                 }
             }
             offset += length;
-            self.report.read(length);
+            self.output.read(length);
         }
         let file = match &image.file {
             Some(file) => file.clone(),

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::Plan;
-use super::report::{Cause, Report, Severity};
+use super::CheckPlan;
+use super::output::{Cause, CheckOutput, Severity};
 use crate::content::{BLOCK_SIZE, MAX_ASSET};
-use crate::mount::{Ino, Trouble, Vfs};
+use crate::inspect::{Contents, Trouble};
+use crate::mount::{Ino, Vfs};
 use hpimount_containers::io;
 
 /// Number of bytes read at a time after a larger read failed: a sector of a
@@ -39,21 +40,21 @@ pub(super) enum Job {
 pub(super) struct Worker<'a, 'r> {
     pub(super) source: &'a str,
     pub(super) vfs: &'a Vfs,
-    pub(super) report: &'a Report<'r>,
-    pub(super) plan: &'a Plan,
+    pub(super) output: &'a CheckOutput<'r>,
+    pub(super) plan: &'a CheckPlan,
 }
 
 impl<'a, 'r> Worker<'a, 'r> {
     pub(super) fn new(
         source: &'a str,
         vfs: &'a Vfs,
-        report: &'a Report<'r>,
-        plan: &'a Plan,
+        output: &'a CheckOutput<'r>,
+        plan: &'a CheckPlan,
     ) -> Self {
         Self {
             source,
             vfs,
-            report,
+            output,
             plan,
         }
     }
@@ -78,7 +79,7 @@ impl<'a, 'r> Worker<'a, 'r> {
     /// Returns a collector of findings about a file or archive.
     pub(super) fn findings<'b>(&'b self, path: &'b str) -> Findings<'b, 'r> {
         Findings {
-            report: self.report,
+            output: self.output,
             source: self.source,
             path,
             last: String::new(),
@@ -95,7 +96,7 @@ impl<'a, 'r> Worker<'a, 'r> {
         };
         let is_read = match is_asset && unparsed.is_none() {
             true => {
-                self.report.read(range.end);
+                self.output.read(range.end);
                 true
             }
             false => self.read(ino, range, &mut findings),
@@ -104,7 +105,7 @@ impl<'a, 'r> Worker<'a, 'r> {
             findings.add(severity, cause);
         }
         if is_whole && is_read {
-            match self.vfs.mismatch(ino) {
+            match Contents(self.vfs).mismatch(ino) {
                 Ok(None) => {}
                 Ok(Some(text)) => findings.add(Severity::Warning, Cause::text(&text)),
                 Err(trouble) => findings.trouble(&trouble),
@@ -125,7 +126,7 @@ impl<'a, 'r> Worker<'a, 'r> {
             return Err((Severity::Warning, Cause::text(&text)));
         }
         let trouble = |error: &io::Error| (Severity::of(error), Cause::of(error));
-        let parsed = match self.vfs.parse(ino) {
+        let parsed = match Contents(self.vfs).parse(ino) {
             Ok(parsed) => parsed,
             Err(Trouble::Bytes(error)) => return Err(trouble(&error)),
             Err(Trouble::Entry(error)) => {
@@ -138,7 +139,7 @@ impl<'a, 'r> Worker<'a, 'r> {
             }
             findings.add(Severity::of(error), Cause::of(error));
         }
-        self.report.summary.assets.add(1);
+        self.output.summary.assets.add(1);
         for warning in &parsed.warnings {
             findings.add(Severity::Warning, Cause::text(warning));
         }
@@ -154,10 +155,10 @@ impl<'a, 'r> Worker<'a, 'r> {
         while offset < range.end {
             let most = if offset < narrow { SECTOR } else { BLOCK_SIZE };
             let length = (range.end - offset).min(most.into()) as u32;
-            let error = match self.vfs.read_explained(ino, offset, length) {
+            let error = match Contents(self.vfs).read_explained(ino, offset, length) {
                 Ok(bytes) if !bytes.is_empty() => {
                     offset += bytes.len() as u64;
-                    self.report.read(bytes.len() as u64);
+                    self.output.read(bytes.len() as u64);
                     continue;
                 }
                 Ok(_) => io::Error::damaged(offset, "file", "ends here, before its size"),
@@ -174,7 +175,7 @@ impl<'a, 'r> Worker<'a, 'r> {
             }
             findings.error(&error);
             let can_continue = Severity::of(&error) == Severity::Damage && !is_end(&error);
-            if !can_continue || self.vfs.is_divisible(ino) != Ok(true) {
+            if !can_continue || Contents(self.vfs).is_divisible(ino) != Ok(true) {
                 return false;
             }
             offset += u64::from(length);
@@ -197,7 +198,7 @@ pub(super) fn is_end(error: &io::Error) -> bool {
 
 /// The findings about one file or archive, without duplicates.
 pub(super) struct Findings<'a, 'r> {
-    report: &'a Report<'r>,
+    output: &'a CheckOutput<'r>,
     source: &'a str,
     path: &'a str,
     last: String,
@@ -212,11 +213,11 @@ impl Findings<'_, '_> {
         self.last.clone_from(&cause.text);
         self.count += 1;
         if self.count < MAX_FINDINGS {
-            self.report.finding(severity, self.source, self.path, cause);
+            self.output.finding(severity, self.source, self.path, cause);
         } else if self.count == MAX_FINDINGS {
             let shown = MAX_FINDINGS - 1;
             let text = format!("there are more findings; only the first {shown} are shown");
-            self.report
+            self.output
                 .finding(severity, self.source, self.path, Cause::text(&text));
         }
     }

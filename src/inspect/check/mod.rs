@@ -8,7 +8,7 @@
 mod dat;
 mod image;
 mod job;
-mod report;
+mod output;
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -19,23 +19,23 @@ use indicatif::ProgressBar;
 
 pub use self::dat::Dat;
 use self::job::{Job, Worker};
-use self::report::{Report, Severity};
-pub use self::report::{Style, Summary};
-use super::Error;
+use self::output::{Cause, CheckOutput, Severity};
+pub use self::output::{Style, Summary};
 use super::walk::{Step, Walk};
-use crate::mount::{Ino, OpenCause, OpenError, Options, Prepared, Role, Vfs};
+use super::{Contents, Error, Role};
+use crate::mount::{Ino, OpenCause, OpenError, Options, Prepared, Vfs};
 use crate::sync::lock;
 
 /// Maximum number of queued jobs.
 const MAX_WAITING: usize = 1024;
 
-/// Size from which files are read in several parts concurrently, if possible,
-/// and the size of a part; both in bytes.
+/// Minimum size of a file that is read in several parts concurrently, if
+/// possible, and the size of a part; both in bytes.
 const LARGE: u64 = 8 << 20;
 const PART: u64 = 4 << 20;
 
 /// The sources to check, and the options.
-pub struct Plan {
+pub struct CheckPlan {
     /// The sources with their names; each is checked separately.
     pub sources: Vec<(String, Prepared)>,
     /// The options for opening them.
@@ -63,14 +63,14 @@ pub struct Checked {
 /// # Errors
 /// Returns [`Error::Output`] if writing fails.
 pub fn check(
-    plan: &Plan,
+    plan: &CheckPlan,
     out: &mut (dyn Write + Send),
     bar: &ProgressBar,
 ) -> Result<Checked, Error> {
-    let report = Report::new(out, plan.style, bar);
+    let output = CheckOutput::new(out, plan.style, bar);
     let mut unopened = None;
     for (name, prepared) in &plan.sources {
-        report.summary.sources.add(1);
+        output.summary.sources.add(1);
         let options = Options {
             // Damage must be reported.
             force: false,
@@ -78,10 +78,10 @@ pub fn check(
             ..plan.options.clone()
         };
         match Vfs::open_prepared(prepared, options) {
-            Ok(vfs) => Check::new(plan, name, &vfs, &report).run(),
+            Ok(vfs) => Check::new(plan, name, &vfs, &output).run(),
             Err(error) => {
                 let severity = match &error.cause {
-                    OpenCause::Unreadable(_) => Severity::NotChecked,
+                    OpenCause::Unreadable(_) | OpenCause::NoArchives => Severity::NotChecked,
                     OpenCause::Volume(cause) => match Severity::of(cause) {
                         // The source was named explicitly.
                         Severity::Warning => Severity::NotChecked,
@@ -89,37 +89,44 @@ pub fn check(
                     },
                 };
                 let cause = match &error.cause {
-                    OpenCause::Volume(cause) => report::Cause::of(cause),
-                    cause @ OpenCause::Unreadable(_) => report::Cause::text(cause),
+                    OpenCause::Volume(cause) => Cause::of(cause),
+                    cause @ (OpenCause::Unreadable(_) | OpenCause::NoArchives) => {
+                        Cause::text(cause)
+                    }
                 };
-                report.finding(severity, name, "", cause);
+                output.finding(severity, name, "", cause);
                 unopened.get_or_insert(error);
             }
         }
-        if report.is_broken() {
+        if output.is_broken() {
             break;
         }
     }
-    let summary = report.finish()?;
+    let summary = output.finish()?;
     Ok(Checked { summary, unopened })
 }
 
 /// The check of one source.
 struct Check<'a, 'r> {
-    plan: &'a Plan,
+    plan: &'a CheckPlan,
     /// Name of the source.
     source: &'a str,
     vfs: &'a Vfs,
-    report: &'a Report<'r>,
+    output: &'a CheckOutput<'r>,
 }
 
 impl<'a, 'r> Check<'a, 'r> {
-    fn new(plan: &'a Plan, source: &'a str, vfs: &'a Vfs, report: &'a Report<'r>) -> Self {
+    fn new(
+        plan: &'a CheckPlan,
+        source: &'a str,
+        vfs: &'a Vfs,
+        output: &'a CheckOutput<'r>,
+    ) -> Self {
         Self {
             plan,
             source,
             vfs,
-            report,
+            output,
         }
     }
 
@@ -129,14 +136,14 @@ impl<'a, 'r> Check<'a, 'r> {
         std::thread::scope(|scope| {
             for _ in 0..self.plan.threads.max(1) {
                 scope.spawn(|| {
-                    let worker = Worker::new(self.source, self.vfs, self.report, self.plan);
+                    let worker = Worker::new(self.source, self.vfs, self.output, self.plan);
                     loop {
                         let job = lock(&waiting).recv();
                         match job {
                             // The walk has ended.
                             Err(_) => break,
                             // The reader of the output is gone.
-                            Ok(_) if self.report.is_broken() => {}
+                            Ok(_) if self.output.is_broken() => {}
                             Ok(job) => worker.run(&job),
                         }
                     }
@@ -144,10 +151,10 @@ impl<'a, 'r> Check<'a, 'r> {
             }
             let discs = self.walk(&jobs);
             drop(jobs);
-            if self.plan.list.is_some() && discs == 0 && !self.report.is_broken() {
+            if self.plan.list.is_some() && discs == 0 && !self.output.is_broken() {
                 let cause = "has no disc to compare with the list";
-                let cause = report::Cause::text(&cause);
-                self.report
+                let cause = Cause::text(&cause);
+                self.output
                     .finding(Severity::NotChecked, self.source, "", cause);
             }
         });
@@ -162,14 +169,14 @@ impl<'a, 'r> Check<'a, 'r> {
         let mut walk = Walk::new(Ino::ROOT, String::new());
         let mut linked = HashSet::new();
         while let Some(step) = walk.next(self.vfs) {
-            if self.report.is_broken() {
+            if self.output.is_broken() {
                 break;
             }
             let step = match step {
                 Ok(step) => step,
                 Err((path, error)) => {
-                    let cause = report::Cause::text(&error);
-                    self.report
+                    let cause = Cause::text(&error);
+                    self.output
                         .finding(Severity::NotChecked, self.source, &path, cause);
                     continue;
                 }
@@ -189,7 +196,7 @@ impl<'a, 'r> Check<'a, 'r> {
                         self.file(step, is_asset, jobs);
                     }
                 }
-                Role::Shown | Role::Generated | Role::Link => {}
+                Role::AssetDirectory | Role::Generated | Role::Link => {}
             }
         }
         discs
@@ -198,28 +205,28 @@ impl<'a, 'r> Check<'a, 'r> {
     /// Checks an archive as a whole. Returns whether it is a disc; `None` if it
     /// cannot be entered.
     fn archive(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) -> Option<bool> {
-        let find = |severity, cause| self.report.finding(severity, self.source, path, cause);
-        let archive = match self.vfs.archive(directory) {
+        let find = |severity, cause| self.output.finding(severity, self.source, path, cause);
+        let archive = match Contents(self.vfs).archive(directory) {
             Ok(archive) => archive,
             Err(error) => {
-                find(Severity::NotChecked, report::Cause::text(&error));
+                find(Severity::NotChecked, Cause::text(&error));
                 return None;
             }
         };
         if let Some(problem) = &archive.problem {
-            find(Severity::of(problem), report::Cause::of(problem));
+            find(Severity::of(problem), Cause::of(problem));
             return None;
         }
         for warning in &archive.warnings {
-            find(Severity::Warning, report::Cause::text(warning));
+            find(Severity::Warning, Cause::text(warning));
         }
         if archive.is_container {
-            self.report.summary.archives.add(1);
+            self.output.summary.archives.add(1);
         }
         if self.plan.list.is_some() && archive.is_disc && archive.images.is_empty() {
             let cause = "is a disc whose tracks are not compared with the list; \
                          `chdman extractcd` makes a cue sheet whose tracks are";
-            find(Severity::NotChecked, report::Cause::text(&cause));
+            find(Severity::NotChecked, Cause::text(&cause));
         }
         let mut first = 0;
         for images in archive.images.chunk_by(|one, other| one.file == other.file) {
@@ -240,8 +247,8 @@ impl<'a, 'r> Check<'a, 'r> {
 
     fn file(&self, step: Step, is_asset: bool, jobs: &SyncSender<Job>) {
         let Step { path, entry } = step;
-        self.report.summary.files.add(1);
-        self.report.expect(entry.size);
+        self.output.summary.files.add(1);
+        self.output.expect(entry.size);
         let file = |range, is_whole| Job::File {
             ino: entry.ino,
             path: path.clone(),
@@ -249,7 +256,7 @@ impl<'a, 'r> Check<'a, 'r> {
             is_asset: is_asset && is_whole,
             is_whole,
         };
-        let is_divisible = || self.vfs.is_divisible(entry.ino) == Ok(true);
+        let is_divisible = || Contents(self.vfs).is_divisible(entry.ino) == Ok(true);
         if is_asset || entry.size < LARGE || !is_divisible() {
             return self.send(jobs, file(0..entry.size, true));
         }

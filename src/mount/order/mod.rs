@@ -37,7 +37,7 @@ struct Rules {
     /// Extensions that are mounted, from the lowest group to the highest.
     groups: &'static [&'static str],
     /// Whether the newest of several files with the same path wins, instead of
-    /// that of the highest archive.
+    /// the file in the highest archive.
     newest_wins: bool,
     /// Maximum number of archives with an extension that the game mounts.
     limit: Option<(&'static str, usize)>,
@@ -79,8 +79,8 @@ impl Order {
         found.map_or(&GIVEN, |(_, rules)| rules)
     }
 
-    /// Returns the group of an archive, of which higher ones win; `None` if it
-    /// is not mounted.
+    /// Returns the group of an archive; a higher group wins; `None` if it is
+    /// not mounted.
     fn group(self, path: &Path) -> Option<usize> {
         let extension = path.extension().and_then(OsStr::to_str)?;
         self.rules()

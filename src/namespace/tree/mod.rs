@@ -1,8 +1,8 @@
 //! The tree of a mount: inodes and directory entries in compact form.
 //!
-//! A tree is built once by a [`TreeBuilder`], to which volumes declare their
-//! entries, and is immutable afterwards. An inode takes 40 bytes, a directory
-//! entry 16 and its name. In addition the volume keeps what it needs to find a
+//! Volumes declare their entries to a [`TreeBuilder`], which builds the tree
+//! once; a tree is immutable afterwards. An inode takes 40 bytes, a directory
+//! entry 16 and its name. In addition the volume keeps the location of each
 //! file's data: 16 bytes for HPI, about 60 for HIP.
 
 mod builder;
@@ -34,7 +34,7 @@ const MAX_SIZE: u64 = i64::MAX as u64;
 
 /// The kind of an inode.
 #[derive(Debug, Clone, Copy, Hash)]
-pub enum Kind {
+pub enum InodeKind {
     /// A directory with contiguous entries.
     Dir {
         /// First of them in `Tree::dentries`.
@@ -75,19 +75,19 @@ pub enum Kind {
     Companion {
         /// The file or directory.
         of: Index,
-        /// What it shows.
+        /// The contents: of an archive, of an asset, or converted files.
         shows: Shows,
     },
-    /// Like [`Kind::Companion`], of an inode of another tree.
-    Shown {
+    /// Like [`InodeKind::Companion`], of an inode of another tree.
+    ForeignCompanion {
         /// Its number in the mount.
         of: Ino,
-        /// What it shows.
+        /// The contents: of an archive, of an asset, or converted files.
         shows: Shows,
     },
 }
 
-impl Kind {
+impl InodeKind {
     /// Returns the file type that users see.
     pub fn file_kind(self) -> FileKind {
         match self {
@@ -95,7 +95,7 @@ impl Kind {
             | Self::Deferred { .. }
             | Self::Grafted
             | Self::Companion { .. }
-            | Self::Shown { .. } => FileKind::Directory,
+            | Self::ForeignCompanion { .. } => FileKind::Directory,
             Self::File { .. } => FileKind::File,
             Self::Symlink { .. } | Self::Verbatim { .. } => FileKind::Symlink,
         }
@@ -103,7 +103,7 @@ impl Kind {
 }
 
 /// A directory before its entries are counted.
-const EMPTY_DIR: Kind = Kind::Dir { first: 0, count: 0 };
+const EMPTY_DIR: InodeKind = InodeKind::Dir { first: 0, count: 0 };
 
 /// An inode.
 #[derive(Debug, Clone)]
@@ -112,7 +112,7 @@ pub struct Inode {
     /// Modification time in seconds since 1970 UTC.
     pub modified: i64,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: InodeKind,
     /// The directory of its first entry; the root itself for the root.
     pub parent: Index,
     /// Its first entry in `Tree::dentries`; unused for the root.
@@ -157,7 +157,7 @@ pub struct Tree {
     /// The inodes of a merged tree that hide something, in order, each with the
     /// end of its archives in `hidden_volumes`.
     hiding: Vec<(Index, u32)>,
-    /// Numbers of the archives in which something is hidden.
+    /// Numbers of the archives whose files are hidden.
     hidden_volumes: Vec<u32>,
     /// The assets of the first volume, sorted by their numbers there.
     assets: Vec<(FileId, Index)>,
@@ -238,7 +238,8 @@ impl Tree {
         }
     }
 
-    /// Returns the archives in which the inode hides something, highest first.
+    /// Returns the archives whose entry of the same name is hidden by the
+    /// inode, highest first.
     pub fn hidden(&self, index: Index) -> &[u32] {
         let Ok(position) = self
             .hiding
@@ -293,8 +294,10 @@ impl Tree {
     /// Returns the text of a symbolic link, `None` for another inode.
     pub fn link(&self, index: Index) -> Option<Cow<'_, [u8]>> {
         match self.inode(index)?.kind {
-            Kind::Symlink { target } => Some(self.link_text(index, target).into_bytes().into()),
-            Kind::Verbatim { start, length } => {
+            InodeKind::Symlink { target } => {
+                Some(self.link_text(index, target).into_bytes().into())
+            }
+            InodeKind::Verbatim { start, length } => {
                 let (start, length) = (start as usize, length as usize);
                 Some(self.links.get(start..start + length)?.into())
             }
@@ -344,7 +347,7 @@ impl Tree {
 
     fn range(&self, directory: Index) -> Range<usize> {
         match self.inode(directory).map(|inode| inode.kind) {
-            Some(Kind::Dir { first, count }) => first as usize..(first + count) as usize,
+            Some(InodeKind::Dir { first, count }) => first as usize..(first + count) as usize,
             _ => 0..0,
         }
     }

@@ -13,7 +13,7 @@ pub(super) struct RawNames {
     bytes: Vec<u8>,
     /// Their inodes in ascending order, each with the end of its name.
     names_of: Vec<(Index, u32)>,
-    /// Names that were added after those of higher inodes.
+    /// Names that were added after the name of a higher inode.
     others: HashMap<Index, Box<[u8]>>,
 }
 

@@ -7,12 +7,13 @@ use std::io::{Seek, Write};
 use std::path::PathBuf;
 
 use super::splice::{Source, Splice};
-use crate::pack::copy::copy_file;
-use crate::pack::hip::{FILLER, MAX_ARCHIVE_LENGTH, file_size, layer_alignment};
-use crate::pack::{Error, Result};
+use crate::pack::Result;
+use crate::pack::hip::file_size;
+use hpimount_containers::hip::write::{FILLER, MAX_ARCHIVE_LENGTH, copy, layer_alignment};
 use hpimount_containers::hip::{AssetOffsets, Offsets};
 use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::write::output::Output;
+use hpimount_containers::hpi::write::{Error, Source as Bytes};
 
 /// Offsets of numbers in AHDR: `offset`, `size`, `plus`.
 const OFFSET: u64 = 8;
@@ -33,7 +34,7 @@ pub(in crate::pack) struct Plan {
 #[derive(Debug)]
 struct Change {
     asset: u32,
-    file: PathBuf,
+    file: Bytes,
     /// Length of the file in bytes.
     size: u32,
     /// The removed range of the archive: the asset and the padding after it.
@@ -123,7 +124,7 @@ impl Plan {
         }
         splice.copy_to(self.source.len())?;
         if u64::from(splice.out.end()) > MAX_ARCHIVE_LENGTH {
-            return Err(Error::TooLarge);
+            return Err(Error::TooLargeForGames.into());
         }
         for asset in &mut assets {
             // An asset past the end stays past the end.
@@ -222,6 +223,7 @@ fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
     let alignment = layer_alignment(offsets.platform);
     let place = &offsets.assets[asset as usize];
     let size = file_size(&file)?;
+    let file = Bytes::Path(file);
     let start = u64::from(place.offset);
     let end = start + u64::from(place.size);
     let others = offsets.assets.iter().enumerate();
@@ -293,8 +295,8 @@ fn write<W: Write + Seek>(
     };
     fill(out, before)?;
     let start = out.end();
-    let mut append = |bytes: &[u8]| Ok(out.append_plain(bytes)?);
-    let checksum = copy_file(&change.file, change.size.into(), &mut append, progress)?;
+    let mut append = |bytes: &[u8]| out.append_plain(bytes);
+    let checksum = copy(&change.file, change.size.into(), &mut append, progress)?;
     fill(out, behind)?;
     Ok((start, checksum))
 }
@@ -304,5 +306,5 @@ fn fill<W: Write + Seek>(out: &mut Output<W>, count: u64) -> Result<()> {
 }
 
 fn number(value: u64) -> Result<u32> {
-    u32::try_from(value).map_err(|_| Error::TooLarge)
+    u32::try_from(value).map_err(|_| Error::TooLargeForGames.into())
 }

@@ -5,10 +5,12 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::pack::copy::PIECE;
 use crate::pack::{Error, Result};
 use hpimount_containers::hpi::write::output::Output;
 use hpimount_containers::io::ReadAt;
+
+/// Number of bytes copied at a time.
+const PIECE: usize = 256 << 10;
 
 /// The archive that is copied.
 pub(in crate::pack) struct Source {

@@ -5,50 +5,25 @@
 //! a pending block wait for it. All bytes are of the version that the object
 //! had when it was opened.
 //!
-//! * `url`: URLs, and which parts of them may be displayed;
-//! * `wire`, `store`: requests and responses, by the crate `object_store`;
-//! * `network`: the threads for requests, and retries;
-//! * `ahead`: how far ahead of a reader blocks are fetched;
-//! * `object`, `folder`: one object, and the objects of a prefix;
-//! * `disk`: the cache of blocks for concurrent and later mounts.
+//! * `client`: requests, responses, and the cache;
+//! * `absent`: the same types for a program that is built without the feature
+//!   `remote`. None of them has a value, so that the rest of the program needs
+//!   no conditions;
+//! * `url`, `options`: URLs, which parts of them may be displayed, and options.
 
 #[cfg(not(feature = "remote"))]
 mod absent;
 #[cfg(feature = "remote")]
-mod ahead;
-#[cfg(feature = "remote")]
-mod credentials;
-#[cfg(feature = "remote")]
-mod disk;
-#[cfg(feature = "remote")]
-mod folder;
-#[cfg(feature = "remote")]
-mod kept;
-#[cfg(feature = "remote")]
-mod network;
-#[cfg(feature = "remote")]
-mod object;
+mod client;
 mod options;
-#[cfg(feature = "remote")]
-mod store;
 mod url;
-#[cfg(feature = "remote")]
-mod wire;
+
+#[cfg(not(feature = "remote"))]
+use self::absent as client;
 
 use std::path::PathBuf;
 
-#[cfg(not(feature = "remote"))]
-pub use self::absent::{ListedFile, Network, Remote, RemoteFile, RemoteFolder};
-#[cfg(feature = "remote")]
-pub use self::folder::{ListedFile, RemoteFolder};
-#[cfg(feature = "remote")]
-pub use self::kept::Remote;
-#[cfg(feature = "remote")]
-use self::kept::{BLOCK, Block, identity};
-#[cfg(feature = "remote")]
-pub use self::network::Network;
-#[cfg(feature = "remote")]
-pub use self::object::RemoteFile;
+pub use self::client::{ListedFile, Network, Remote, RemoteFile, RemoteFolder};
 pub use self::options::RemoteOptions;
 pub use self::url::{RemoteUrl, Scheme};
 

@@ -36,8 +36,8 @@ pub enum Scheme {
     S3,
 }
 
-/// The URL of a remote source. Its query may be a secret, such as that of a
-/// presigned URL: only [`RemoteUrl::request`] returns it.
+/// The URL of a remote source. Its query may be a secret, such as the signature
+/// of a presigned URL: only [`RemoteUrl::request`] returns it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RemoteUrl {
     scheme: Scheme,

@@ -164,27 +164,19 @@ fn everything_that_7_zip_packs_with_supported_methods_is_read() {
 }
 
 #[test]
-fn files_of_7_zip_with_encryption_or_unsupported_methods_are_listed_and_named() {
+fn encrypted_files_of_7_zip_are_listed_and_named() {
     let directory = tempfile::tempdir().unwrap();
     let files = sources(directory.path());
-    let cases: [(&[&str], &str); 4] = [
-        (&["-m0=ppmd"], "PPMd"),
-        (&["-m0=bzip2"], "bzip2"),
-        (&["-m0=deflate64"], "Deflate64"),
-        (&["-psecret"], "is encrypted"),
-    ];
-    for (options, problem) in cases {
-        let Some(archive) = pack(directory.path(), options) else {
-            return;
-        };
-        let found = read(&open_path(&archive).unwrap());
-        assert!(found.keys().eq(files.keys()), "{options:?}");
-        for (path, read) in found.iter().filter(|(path, _)| *path != "empty") {
-            let error = read.as_ref().unwrap_err();
-            assert!(error.contains(problem), "{path}: {error}");
-        }
-        fs::remove_file(archive).unwrap();
+    let Some(archive) = pack(directory.path(), &["-psecret"]) else {
+        return;
+    };
+    let found = read(&open_path(&archive).unwrap());
+    assert!(found.keys().eq(files.keys()));
+    for (path, read) in found.iter().filter(|(path, _)| *path != "empty") {
+        let error = read.as_ref().unwrap_err();
+        assert!(error.contains("is encrypted"), "{path}: {error}");
     }
+    fs::remove_file(archive).unwrap();
     let Some(archive) = pack(directory.path(), &["-psecret", "-mhe=on"]) else {
         return;
     };

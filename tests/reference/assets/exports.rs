@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use crate::shared;
 use crate::support::gltf;
@@ -12,7 +13,7 @@ use crate::support::pictures::pixels;
 use crate::support::skip::skip;
 use crate::support::views::rendering;
 use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::view::{AssetContext, AssetRef, Bytes, View, Wanted};
+use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, View, Wanted};
 use serde_json::Value;
 
 /// A file in a folder on disk, and the names of all files in the folder.
@@ -49,8 +50,8 @@ impl AssetContext for Siblings<'_> {
         Some(bytes.into())
     }
 
-    fn as_dyn(&self) -> &dyn AssetContext {
-        self
+    fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        Some(make(self).into())
     }
 }
 

@@ -1,9 +1,13 @@
 //! Assets, with all their generated files.
 
+use std::sync::Arc;
+
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::ifp;
 use hpimount_assets::neversoft::psx;
-use hpimount_assets::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
+use hpimount_assets::view::{
+    self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
+};
 
 /// A PSX file, alone and with itself as the file with its textures.
 pub fn psx(data: &[u8]) {
@@ -38,14 +42,14 @@ impl AssetContext for Mirror {
         Some(self.0.clone())
     }
 
-    fn as_dyn(&self) -> &dyn AssetContext {
-        self
+    fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        Some(make(self).into())
     }
 }
 
 fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
     let bytes = Bytes::copy_from_slice(data);
-    let _ = (format.matches)(&bytes);
+    let _ = format.matches(&bytes);
     let view = match (format.open)(&bytes, context) {
         Ok(view) => view,
         Err(failure) => {

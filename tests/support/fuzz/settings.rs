@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use hpimount::pack::hip::settings::parse;
 use hpimount::pack::{Archive, Format, SETTINGS, Target};
 use hpimount_containers::format::Options;
+use hpimount_containers::hip::write::parse;
 
 use super::seeds;
 use crate::support::record::open;

@@ -9,9 +9,11 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::{PATIENCE, TAG, eventually};
 
-/// Returns a command that runs the program.
+/// Returns a command that runs the program, which accepts any size of the cache.
 pub fn hpimount() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_hpimount"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hpimount"));
+    command.env("HPIMOUNT_TEST_TINY_CACHE", "1");
+    command
 }
 
 /// The result of running a program.

@@ -12,7 +12,7 @@ use crate::view::json;
 use crate::view::{AssetContext, Summary};
 use hpimount_containers::io::{Endian, Warnings};
 
-/// The properties of an asset, in the order in which they are shown.
+/// The properties of an asset, in the order of the files.
 #[derive(Debug)]
 pub(crate) struct Info {
     title: &'static str,

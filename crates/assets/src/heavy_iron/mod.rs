@@ -5,7 +5,15 @@
 //! empty model, not an error. References between assets are 32-bit ids, and
 //! textures of materials are referenced by name; both are resolved by the layer
 //! above (FORMATS, HIP assets).
+//!
+//! Each kind of asset has a room: its `parse` reads the bytes, its `export`, if
+//! it has one, turns the model into pictures or scenes, and its `view` declares
+//! the format and writes the files of `X.meta`. [`view`], [`info`] and
+//! [`names`] are shared by these views, [`record`] by the objects and tables,
+//! and [`report`] has the files about a whole archive. What the views ask of
+//! their archive is in [`context`].
 
+pub mod context;
 pub mod info;
 pub mod model;
 pub mod names;

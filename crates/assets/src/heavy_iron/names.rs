@@ -3,7 +3,8 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::view::{AssetContext, NamedAsset, Table};
+use super::context::NamedAsset;
+use crate::view::{AssetContext, Table};
 
 /// Looks up the names of assets by their ids.
 #[derive(Clone, Copy)]
@@ -21,7 +22,7 @@ impl<'a> Names<'a> {
         if id == 0 {
             return None;
         }
-        self.0.asset_name(id)
+        self.0.archive().asset_name(id)
     }
 
     /// Returns a reference to the asset with this id.

@@ -34,7 +34,7 @@ pub(crate) struct Origin {
 
 impl Origin {
     pub(crate) fn of(context: &dyn AssetContext) -> Self {
-        Self::of_type(context.asset())
+        Self::of_type(context.archive().asset())
     }
 
     pub(crate) fn of_type(asset: Option<AssetType>) -> Self {
@@ -122,10 +122,10 @@ impl<M: Send + Sync + 'static> Kind<M> {
     }
 }
 
-/// Returns the name of the asset in its archive, or else that of its file.
+/// Returns the name of the asset in its archive, or else the name of its file.
 pub(crate) fn name_of(context: &dyn AssetContext) -> String {
-    let asset = context.asset();
-    let own = asset.and_then(|asset| context.asset_name(asset.id));
+    let asset = context.archive().asset();
+    let own = asset.and_then(|asset| context.archive().asset_name(asset.id));
     own.map_or_else(|| context.name().to_owned(), |own| own.name)
 }
 

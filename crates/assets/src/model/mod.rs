@@ -1,11 +1,10 @@
 //! Writers of pictures and models in common formats.
 //!
-//! A game's format is converted to a [`Picture`] or a [`Scene`] in its own
-//! module ([`psx`], [`hgo`], [`ta`], [`heavy_iron`]); the writers ([`png`],
-//! [`apng`], [`obj`], [`gltf`], [`bvh`], [`preview`]) depend only on those.
-//! Output is proportional to input, and bounded: an `ExportPlan` determines
-//! beforehand, without decoding, which parts cannot be written, and why.
-//! [`ifp`] writes animations in their original format.
+//! A format is converted to a [`Picture`] or a [`Scene`] in the `export` of its
+//! own room; the writers ([`png`], [`apng`], [`obj`], [`gltf`], [`bvh`],
+//! [`preview`]) know no format. Output is proportional to input, and bounded:
+//! an `ExportPlan` of the format determines beforehand, without decoding, which
+//! parts cannot be written, and why.
 
 pub mod apng;
 pub mod bvh;

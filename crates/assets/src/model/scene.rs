@@ -250,8 +250,8 @@ pub struct Animation<'a> {
     pub frames: usize,
     /// The animated nodes.
     pub nodes: Range<usize>,
-    /// Returns the transformation of a node in a frame: called with the index
-    /// of the frame and that of the node.
+    /// Returns the transformation of a node in a frame: called with the indexes
+    /// of the frame and of the node.
     pub transform: Box<dyn Fn(usize, usize) -> Transform + Send + Sync + 'a>,
 }
 

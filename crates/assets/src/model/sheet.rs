@@ -5,7 +5,7 @@ use super::{Picture, Pixels};
 /// Width and height of a contact sheet in pixels.
 const SHEET_EDGE: u32 = 256;
 
-/// Maximum factor by which a small picture is enlarged.
+/// Maximum enlargement of a small picture.
 const MAX_ENLARGED: usize = 8;
 
 /// Renders pictures in a square grid, each as large as fits into its cell, on a

@@ -3,8 +3,7 @@
 
 use hpimount_containers::text::windows_1252;
 
-/// Returns the text of `bytes` up to the first NUL, or all of it if there is
-/// none.
+/// Returns the text of `bytes` up to the first NUL, or all of it without a NUL.
 ///
 /// The bytes are treated as Windows-1252, where every byte is a character.
 pub fn until_nul(bytes: &[u8]) -> String {

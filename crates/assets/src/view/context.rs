@@ -7,22 +7,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::View;
+use crate::heavy_iron::context::ArchiveContext;
 use crate::model::Reservation;
-use crate::total_annihilation::pal::Palette;
-use hpimount_containers::volume::AssetType;
+use crate::total_annihilation::context::GameContext;
 
 /// A file of the mount found by a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AssetRef(pub u64);
-
-/// The name of an asset, and the archive where it was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedAsset {
-    /// The name.
-    pub name: String,
-    /// The archive, if it is not that of the requesting asset.
-    pub archive: Option<String>,
-}
 
 /// How a view identifies a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,15 +26,6 @@ pub enum Wanted<'a> {
     /// By its id: in the archive of the asset, then in the archives beside it
     /// (SEMANTICS, Names from other archives).
     Id(u32),
-}
-
-/// A palette chosen by the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChosenPalette {
-    /// The colors.
-    pub palette: Palette,
-    /// Name of its file.
-    pub file: String,
 }
 
 /// A value that views compute once for a whole archive, game or folder, such as
@@ -66,76 +48,8 @@ pub trait AssetContext {
     /// Returns the name of the asset itself; empty if it is unknown.
     fn name(&self) -> &str;
 
-    /// Returns the type of the asset, if its volume has one.
-    fn asset(&self) -> Option<AssetType> {
-        None
-    }
-
     /// Finds a file.
     fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef>;
-
-    /// Returns the files in the directory at a path as in [`Wanted::Path`], in
-    /// order.
-    fn list(&self, directory: &str) -> Vec<AssetRef> {
-        let _ = directory;
-        Vec::new()
-    }
-
-    /// Returns the name of the asset with this id in its archive, looked up
-    /// like [`Wanted::Id`]. The file may have another name.
-    fn asset_name(&self, id: u32) -> Option<NamedAsset> {
-        let _ = id;
-        None
-    }
-
-    /// Returns the assets of the asset's archive, in order: the files with a
-    /// known type.
-    fn assets(&self) -> Vec<AssetRef> {
-        Vec::new()
-    }
-
-    /// Returns the type of a file, if its archive has one.
-    fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
-        let _ = file;
-        None
-    }
-
-    /// Returns the name of a file in its archive, as in
-    /// [`AssetContext::asset_name`].
-    fn name_of(&self, file: AssetRef) -> Option<String> {
-        let _ = file;
-        None
-    }
-
-    /// Returns the files of a type in the asset's archive, by the four letters
-    /// of [`AssetType::code`].
-    fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
-        let _ = code;
-        Vec::new()
-    }
-
-    /// Returns the files of a type in the archives beside the asset's, in the
-    /// order of [`Wanted::Id`].
-    fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
-        let _ = code;
-        Vec::new()
-    }
-
-    /// Returns the files with one of these extensions (lower case, without the
-    /// dot), in the order of their paths: those in and below the directories in
-    /// the root of the asset's archive, merged game or folder whose names begin
-    /// with `folder`. With an empty name, all files are searched. The contents
-    /// of nested archives are not.
-    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
-        let _ = (folder, extensions);
-        Vec::new()
-    }
-
-    /// Returns the palette chosen by the user for all pictures without one of
-    /// their own.
-    fn palette(&self) -> Option<&ChosenPalette> {
-        None
-    }
 
     /// Returns the path of a file in the mount.
     fn path_of(&self, file: AssetRef) -> String {
@@ -147,12 +61,6 @@ pub trait AssetContext {
     fn archive_of(&self, file: AssetRef) -> String {
         let _ = file;
         String::new()
-    }
-
-    /// Returns the number of bytes that [`AssetContext::read`] returns; `None`
-    /// for a file that is too large.
-    fn size_of(&self, file: AssetRef) -> Option<u64> {
-        Some(self.read(file)?.len() as u64)
     }
 
     /// Returns the bytes of a file.
@@ -174,24 +82,30 @@ pub trait AssetContext {
         None
     }
 
-    /// Returns the value that is shared under `name`, created by `make` if
-    /// there is none.
-    fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
-        let _ = name;
-        Some(make(self.as_dyn()).into())
+    /// Returns the value that is shared under `name`, created by `make` on the
+    /// first call.
+    fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>>;
+
+    /// Returns what only the assets in archives of Heavy Iron's games need.
+    fn archive(&self) -> &dyn ArchiveContext {
+        &Alone
     }
 
-    /// Returns the context itself, for [`AssetContext::shared`].
-    fn as_dyn(&self) -> &dyn AssetContext;
+    /// Returns what only the assets of Total Annihilation need.
+    fn game(&self) -> &dyn GameContext {
+        &Alone
+    }
+}
 
+impl dyn AssetContext + '_ {
     /// Returns the bytes of the file with this name beside the asset.
-    fn read_sibling(&self, name: &str) -> Option<Bytes> {
+    pub fn read_sibling(&self, name: &str) -> Option<Bytes> {
         self.read(self.find(Wanted::Sibling(name))?)
     }
 }
 
-/// Returns the value that is shared under `name`, created by `make` if there is
-/// none.
+/// Returns the value that is shared under `name`, created by `make` on the
+/// first call.
 pub(crate) fn shared<T: Shared>(
     context: &dyn AssetContext,
     name: &'static str,
@@ -218,7 +132,11 @@ impl AssetContext for Alone {
         None
     }
 
-    fn as_dyn(&self) -> &dyn AssetContext {
-        self
+    fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        Some(make(self).into())
     }
 }
+
+impl ArchiveContext for Alone {}
+
+impl GameContext for Alone {}

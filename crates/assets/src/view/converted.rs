@@ -42,6 +42,7 @@ pub struct ConvertedFile {
 }
 
 /// How a format declares its conversions.
+#[derive(Clone, Copy)]
 pub enum Conversion {
     /// The same for every asset.
     Always(Converted),
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn no_format_declares_a_conversion_twice() {
-        for format in VIEW_FORMATS {
+        for format in VIEW_FORMATS.iter() {
             let converted = format.converted.of(None);
             let mut names: Vec<_> = converted
                 .files

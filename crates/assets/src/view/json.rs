@@ -35,7 +35,7 @@ pub fn write_lines(value: &impl Serialize, depth: usize, out: &mut dyn Write) ->
     out.write_all(b"\n")
 }
 
-/// Returns the text of [`write_pretty`], for values that are known to be small.
+/// Returns the text of [`write_pretty`], for small values.
 pub fn pretty(value: &impl Serialize) -> Vec<u8> {
     lines(value, usize::MAX)
 }

@@ -2,8 +2,10 @@
 //! models.
 //!
 //! An asset `X` has a directory `X.meta` beside it; its files are the
-//! [`ViewFile`]s of the asset's [`View`]. A new asset format is one module in
-//! `asset/`, one here, and one line in [`VIEW_FORMATS`].
+//! [`ViewFile`]s of the asset's [`View`]. A new asset format is a folder in the
+//! room of its family and one line in [`VIEW_FORMATS`].
+//!
+//! [`VIEW_FORMATS`]: crate::formats::VIEW_FORMATS
 
 pub(crate) mod context;
 pub mod converted;
@@ -12,9 +14,7 @@ pub(crate) mod listed;
 pub mod report;
 mod summary;
 
-pub use self::context::{
-    Alone, AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, Wanted,
-};
+pub use self::context::{Alone, AssetContext, AssetRef, MakeShared, Shared, Wanted};
 use self::converted::Conversion;
 pub use self::summary::Summary;
 pub use bytes::Bytes;
@@ -23,6 +23,7 @@ pub use hpimount_containers::text::Table;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use hpimount_containers::file_type::FileType;
 use hpimount_containers::io::Error;
 use hpimount_containers::text::has_extension;
 
@@ -62,7 +63,8 @@ pub trait View: Send + Sync {
         None
     }
 
-    /// Returns why the asset could not be parsed completely, if so.
+    /// Returns why the asset could not be parsed completely, or `None` if it
+    /// could.
     fn failure(&self) -> Option<&Error> {
         None
     }
@@ -91,6 +93,23 @@ pub struct Failure {
 pub type Open = fn(&Bytes, &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>>;
 
 /// An asset format with a view.
+///
+/// It is created with [`ViewFormat::new`] and the properties that differ:
+///
+/// ```
+/// # use hpimount_assets::view::{Alone, AssetContext, Bytes, Failure, View, ViewFormat, refused};
+/// # use hpimount_containers::io::Error;
+/// fn open(_: &Bytes, _: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+///     Ok(refused(Error::UnknownFormat))
+/// }
+///
+/// const FORMAT: ViewFormat = ViewFormat {
+///     extensions: &["abc"],
+///     ..ViewFormat::new("ABC", open)
+/// };
+/// assert!(FORMAT.shows(b"x.ABC"));
+/// ```
+#[derive(Clone, Copy)]
 pub struct ViewFormat {
     /// Short name, as shown in `info.json`.
     pub name: &'static str,
@@ -99,22 +118,61 @@ pub struct ViewFormat {
     pub extensions: &'static [&'static str],
     /// Types of its files in archives, four letters each.
     pub asset_types: &'static [[u8; 4]],
+    /// Types of its files on desktops. With a [`ViewFormat::preview`], file
+    /// managers request thumbnails of them.
+    pub types: &'static [FileType],
     /// The conversions of an asset in converted trees.
     pub converted: Conversion,
+    /// The pictures that represent an asset as a thumbnail.
+    pub preview: Option<Preview>,
     /// Parses a file.
     pub open: Open,
     /// Returns whether a file without such an extension has the format, by its
-    /// content.
-    pub matches: fn(&Bytes) -> bool,
+    /// content; `None` if the content does not tell.
+    pub matches: Option<fn(&Bytes) -> bool>,
+}
+
+/// The pictures that represent an asset.
+///
+/// If the view has none of [`Preview::files`], the pictures of its first folder
+/// with any represent it.
+#[derive(Debug, Clone, Copy)]
+pub struct Preview {
+    /// Names of files of the view, the best first. Without any, the first
+    /// picture of the view is taken.
+    pub files: &'static [&'static str],
+    /// Position among the formats whose assets represent an archive: those with
+    /// lower numbers come first.
+    pub rank: u8,
 }
 
 impl ViewFormat {
+    /// Creates a format without extensions and types, which shows an asset only
+    /// as a view.
+    pub const fn new(name: &'static str, open: Open) -> Self {
+        Self {
+            name,
+            extensions: &[],
+            asset_types: &[],
+            types: &[],
+            converted: Conversion::NOTHING,
+            preview: None,
+            open,
+            matches: None,
+        }
+    }
+
     /// Returns whether a file with this name has the format, by its extension
     /// alone.
     pub fn shows(&self, name: &[u8]) -> bool {
         // A file called `.hgo` has no extension.
         let mut extensions = self.extensions.iter();
         extensions.any(|known| has_extension(name, known) && name.len() > known.len() + 1)
+    }
+
+    /// Returns whether a file has the format by its content.
+    pub fn matches(&self, bytes: &Bytes) -> bool {
+        self.matches.is_some_and(|matches| matches(bytes))
     }
 }
 

@@ -8,8 +8,9 @@ use super::AssetContext;
 
 /// A file in a converted tree that combines many assets.
 ///
-/// Its context is that of the tree's root: it has no asset and no siblings,
-/// paths are relative to that root, and ids and types are those of the archive.
+/// Its context belongs to the root of the tree: it has no asset and no
+/// siblings, paths are relative to that root, and ids and types come from the
+/// archive.
 pub struct Report {
     /// Its path from the root of the converted tree, such as
     /// `tables/units.tsv`.

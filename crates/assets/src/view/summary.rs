@@ -36,7 +36,7 @@ impl Summary {
         self
     }
 
-    /// Adds the number of items, and the first of them.
+    /// Adds the number of items, and the first ones.
     pub fn list<T: Display>(
         &mut self,
         label: &str,

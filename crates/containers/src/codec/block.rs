@@ -6,10 +6,9 @@
 use std::cell::Cell;
 use std::io::Read;
 
+use bzip2::bufread::BzDecoder;
 use lzma_rust2::{Lzma2Reader, LzmaReader};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name};
-
-use super::bzip2;
 
 /// Smallest LZMA dictionary, in bytes.
 const MIN_DICTIONARY: u32 = 4096;
@@ -72,7 +71,7 @@ impl Codec {
             dictionary.min(useful).max(MIN_DICTIONARY)
         };
         let bytes = match self {
-            Self::Bzip2 => bzip2::decode(packed, wanted)?,
+            Self::Bzip2 => read(BzDecoder::new(packed), wanted)?,
             Self::Lzma {
                 properties,
                 dictionary,

@@ -4,10 +4,10 @@
 
 pub mod bits;
 pub mod block;
-pub mod bzip2;
 mod copy;
 mod inflate;
 mod lzss;
+mod reader;
 
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use crate::volume::Decoder;
 pub(super) use self::copy::Copy;
 pub(super) use self::inflate::{Inflate, Wrapping, inflate_start};
 pub(super) use self::lzss::Lzss;
+pub(super) use self::reader::{Method, lzma_memory};
 
 /// Number of packed bytes read at a time.
 const PIECE: u64 = 32 << 10;
@@ -195,17 +196,32 @@ impl<C: Codec> Stream<C> {
             return Ok(());
         };
         let sum = hasher.clone().finalize();
-        if sum == *should_be {
-            return Ok(());
-        }
-        let problem = format!("checksum is {sum:08x}, should be {should_be:08x}");
-        let error = self.packed.problem(problem);
-        if !self.force {
-            return Err(error);
-        }
-        log::warn!("{error}; ignored");
-        Ok(())
+        compare_sums(sum, *should_be, self.force, |problem| {
+            self.packed.problem(problem)
+        })
     }
+}
+
+/// Compares the checksum of a decoded file; with `force` a wrong one is only
+/// logged.
+///
+/// # Errors
+/// Returns the error that `error` creates if it is wrong.
+fn compare_sums(
+    sum: u32,
+    should_be: u32,
+    force: bool,
+    error: impl Fn(String) -> Error,
+) -> Result<()> {
+    if sum == should_be {
+        return Ok(());
+    }
+    let error = error(format!("checksum is {sum:08x}, should be {should_be:08x}"));
+    if !force {
+        return Err(error);
+    }
+    log::warn!("{error}; ignored");
+    Ok(())
 }
 
 impl<C: Codec> Decoder for Stream<C> {

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use self::fst::{Fst, Item};
 use super::paths::{plain_entry, record, until_nul};
+use crate::file_type::FileType;
 use crate::format::{Format, Input};
 use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{Content, DiscImage, FileId, MAX_DEPTH, Name, NodeId, Sink, Volume};
@@ -23,6 +24,13 @@ use crate::volume::{Content, DiscImage, FileId, MAX_DEPTH, Name, NodeId, Sink, V
 pub const FORMAT: Format = Format {
     name: "GCM",
     extensions: &["gcm", "tgc", "iso"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
+    types: &[FileType {
+        patterns: &["*.gcm", "*.tgc"],
+        ..FileType::new("application/x-gamecube-rom", None)
+    }],
     matches,
     open,
     is_plain_folder: true,

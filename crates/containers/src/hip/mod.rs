@@ -24,6 +24,7 @@ mod report;
 mod settings;
 mod toc;
 mod tree;
+pub mod write;
 
 pub use detect::{Game, Platform};
 pub use hash::{CHECKSUM, asset_id};
@@ -39,6 +40,7 @@ use self::contents::Contents;
 use self::detect::Detected;
 use self::layout::Layout;
 use self::toc::Asset;
+use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::Warnings;
 use crate::io::{Error, ReadAt, Result, read_error};
@@ -51,6 +53,18 @@ use crate::volume::{
 pub const FORMAT: Format = Format {
     name: "HIP",
     extensions: &["hip", "hop"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
+    types: &[FileType {
+        magic: &[Magic {
+            and: &[Magic::at(4, &[0; 4])],
+            ..Magic::at(0, MAGIC)
+        }],
+        patterns: &["*.hip", "*.hop"],
+        has_thumbnail: true,
+        ..FileType::archive("application/x-hip-archive", "Heavy Iron archive")
+    }],
     matches,
     open,
     is_plain_folder: false,

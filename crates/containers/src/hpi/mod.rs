@@ -27,6 +27,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use self::cipher::Cipher;
 use self::file_sum::FileSum;
 use self::record::{MAGIC, VERSION_1, VERSION_2};
+use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{self, Error, ReadAt, Result};
 use crate::volume::{Chunk, ChunkTable, Chunks, Content, FileId, Sink, Volume, no_such_file};
@@ -35,6 +36,20 @@ use crate::volume::{Chunk, ChunkTable, Chunks, Content, FileId, Sink, Volume, no
 pub const FORMAT: Format = Format {
     name: "HPI",
     extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
+    types: &[FileType {
+        magic: &[Magic {
+            and: &[Magic::at(4, &[0, 0, 1, 0]), Magic::at(4, &[0, 0, 2, 0])],
+            ..Magic::at(0, b"HAPI")
+        }],
+        patterns: &["*.hpi", "*.ufo", "*.ccx", "*.kmp"],
+        // Tablatures and others have these extensions, too.
+        shared_patterns: &["*.gp3", "*.gpf"],
+        has_thumbnail: true,
+        ..FileType::archive("application/x-hpi-archive", "Total Annihilation archive")
+    }],
     matches: |input| Ok(input.bytes(0, MAGIC.len() as u64)? == MAGIC),
     open,
     is_plain_folder: false,
@@ -367,7 +382,7 @@ mod tests {
     use super::write as pack;
     use super::write::{Directory, File, Node, Serial, Source};
     use super::*;
-    use crate::listing::Listing;
+    use crate::extract::Listing;
 
     type Open = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<Hpi>;
 

@@ -6,13 +6,26 @@
 
 use std::sync::Arc;
 
-use super::{BlockImage, ImageFormat, block_error, block_length, head};
+use super::{BlockImage, GAMECUBE, ImageFormat, block_error, block_length, head};
+use crate::file_type::{FileType, Magic};
 use crate::io::{Error, ReadAt, Result, read_error, read_vec};
 
 /// How CISO images are detected and opened.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "CISO",
     extensions: &["ciso"],
+    types: &[FileType {
+        // Not a PSP disc, in which the magic is followed by a size.
+        magic: &[Magic {
+            and: &[
+                Magic::at(4, &0x0020_0000_u32.to_le_bytes()),
+                Magic::at(4, &0x8000_u32.to_le_bytes()),
+            ],
+            ..Magic::at(0, MAGIC)
+        }],
+        patterns: &["*.ciso"],
+        ..GAMECUBE
+    }],
     matches,
     open,
 };

@@ -6,12 +6,22 @@ use std::sync::Arc;
 use libdeflater::Decompressor;
 
 use super::{BlockImage, ImageFormat, block_error, block_length, ciso, head};
+use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// How CSO images are detected and opened.
 pub(super) const CSO: ImageFormat = ImageFormat {
     name: "CSO",
     extensions: &["cso"],
+    types: &[FileType {
+        // The magic is followed by the length of the header, or 0.
+        magic: &[Magic {
+            and: &[Magic::at(4, &[24, 0, 0, 0]), Magic::at(4, &[0; 4])],
+            ..Magic::at(0, b"CISO")
+        }],
+        patterns: &["*.cso"],
+        ..COMPRESSED
+    }],
     matches: |source| Ok(head(source, 4)? == b"CISO" && !(ciso::FORMAT.matches)(source)?),
     open: |source| open(source, false),
 };
@@ -20,9 +30,20 @@ pub(super) const CSO: ImageFormat = ImageFormat {
 pub(super) const ZSO: ImageFormat = ImageFormat {
     name: "ZSO",
     extensions: &["zso"],
+    types: &[FileType {
+        magic: &[Magic::at(0, b"ZISO")],
+        patterns: &["*.zso"],
+        ..COMPRESSED
+    }],
     matches: |source| Ok(head(source, 4)? == b"ZISO"),
     open: |source| open(source, true),
 };
+
+/// The type of both on desktops.
+const COMPRESSED: FileType = FileType::new(
+    "application/x-compressed-iso",
+    Some("compressed disc image"),
+);
 
 /// Length of the header in bytes.
 const HEADER: u64 = 24;

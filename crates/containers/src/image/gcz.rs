@@ -6,13 +6,19 @@ use std::sync::Arc;
 
 use libdeflater::{Decompressor, adler32};
 
-use super::{BlockImage, ImageFormat, block_error, block_length, starts_with};
+use super::{BlockImage, GAMECUBE, ImageFormat, block_error, block_length, starts_with};
+use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// How GCZ images are detected and opened.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "GCZ",
     extensions: &["gcz"],
+    types: &[FileType {
+        magic: &[Magic::at(0, &MAGIC)],
+        patterns: &["*.gcz"],
+        ..GAMECUBE
+    }],
     matches,
     open,
 };

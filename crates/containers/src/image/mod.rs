@@ -18,6 +18,7 @@ mod wia;
 
 use std::sync::Arc;
 
+use crate::file_type::FileType;
 use crate::io::{Error, ReadAt, Result, read_vec};
 
 /// Largest block that is decoded, in bytes.
@@ -92,11 +93,19 @@ pub struct ImageFormat {
     pub name: &'static str,
     /// Extensions of its files, in lower case, without the dot.
     pub extensions: &'static [&'static str],
+    /// Types of its files on desktops.
+    pub types: &'static [FileType],
     /// Returns whether a source has the format.
     pub matches: fn(&dyn ReadAt) -> Result<bool>,
     /// Reads the tables of a source.
     pub open: OpenImage,
 }
+
+/// The type of compressed GameCube images on desktops.
+const GAMECUBE: FileType = FileType::new(
+    "application/x-gamecube-image",
+    Some("compressed GameCube disc image"),
+);
 
 /// The formats, in the order in which they are tried.
 pub const IMAGES: &[ImageFormat] = &[

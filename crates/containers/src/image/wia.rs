@@ -12,14 +12,20 @@ use std::sync::Arc;
 use sha1_smol::Sha1;
 
 use super::padding::{PERIOD, SEED, generate};
-use super::{BlockImage, ImageFormat, MAX_BLOCK, block_error, block_length, head};
+use super::{BlockImage, GAMECUBE, ImageFormat, MAX_BLOCK, block_error, block_length, head};
 use crate::codec::block::{Codec, Decoded};
+use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// How RVZ images are detected and opened.
 pub(super) const RVZ: ImageFormat = ImageFormat {
     name: "RVZ",
     extensions: &["rvz"],
+    types: &[FileType {
+        magic: &[Magic::at(0, MAGIC_RVZ)],
+        patterns: &["*.rvz"],
+        ..GAMECUBE
+    }],
     matches: |source| Ok(head(source, 4)? == MAGIC_RVZ),
     open: |source| open(source, true),
 };
@@ -28,6 +34,11 @@ pub(super) const RVZ: ImageFormat = ImageFormat {
 pub(super) const WIA: ImageFormat = ImageFormat {
     name: "WIA",
     extensions: &["wia"],
+    types: &[FileType {
+        magic: &[Magic::at(0, MAGIC_WIA)],
+        patterns: &["*.wia"],
+        ..GAMECUBE
+    }],
     matches: |source| Ok(head(source, 4)? == MAGIC_WIA),
     open: |source| open(source, false),
 };

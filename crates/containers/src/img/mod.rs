@@ -10,9 +10,9 @@ use serde_json::json;
 
 use self::directory::{Directory, RECORD, read_records};
 use super::paths::{Span, first_wins, plain_entry, record};
-use crate::format::{Format, Input, Options};
+use crate::file_type::{FileType, Magic};
+use crate::format::{Ambiguous, Format, Input, Options, Pair, PairedFiles};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
-use crate::text::has_extension;
 use crate::volume::{Content, FileId, MAX_ENTRIES, Name, Sink, Volume};
 
 /// How IMG archives are detected and opened. No extension is listed, because
@@ -20,10 +20,36 @@ use crate::volume::{Content, FileId, MAX_ENTRIES, Name, Sink, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "IMG",
     extensions: &[],
+    ambiguous: &[Ambiguous {
+        extension: "img",
+        begins: |head| head.starts_with(VERSION_2),
+        may_have: None,
+        sheet: None,
+    }],
+    pair: Some(PAIR),
+    sheet: None,
+    types: &[FileType {
+        magic: &[Magic::at(0, VERSION_2)],
+        // In the database, other names with .img are raw disk images.
+        patterns: &[
+            "gta3.img",
+            "gta_int.img",
+            "player.img",
+            "cuts.img",
+            "cutscene.img",
+        ],
+        ..FileType::archive("application/x-gta-img", "Grand Theft Auto archive")
+    }],
     matches,
     open,
     is_plain_folder: true,
     is_layered: false,
+};
+
+/// The two files of version 1.
+const PAIR: Pair = Pair {
+    data: "img",
+    directory: "dir",
 };
 
 /// Unit in which positions and sizes are counted, in bytes.
@@ -55,42 +81,12 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     if head.starts_with(b"VER") && head.len() == VERSION_2.len() || head == VERSION_3 {
         return Ok(true);
     }
-    let Some(pair) = Pair::of(input) else {
+    let Some(pair) = PAIR.find(input) else {
         return Ok(false);
     };
     let length = pair.directory.len().min((EXAMINED * RECORD) as u64);
     let start = read_vec(&*pair.directory, 0, length, "directory")?;
-    Ok(directory::is_plausible(&start, pair.image.len()))
-}
-
-/// The two files of version 1.
-struct Pair {
-    directory: Arc<dyn ReadAt>,
-    image: Arc<dyn ReadAt>,
-}
-
-impl Pair {
-    /// Returns the source and its partner; the source may be either file.
-    fn of(input: &Input<'_>) -> Option<Self> {
-        let name = &input.options.name;
-        let partner = |extension: &str| {
-            let stem = &name[..name.len() - 4];
-            (input.partner)(&format!("{stem}.{extension}"))
-        };
-        if has_extension(name.as_bytes(), "img") {
-            Some(Self {
-                directory: partner("dir")?,
-                image: input.source.clone(),
-            })
-        } else if has_extension(name.as_bytes(), "dir") {
-            Some(Self {
-                directory: input.source.clone(),
-                image: partner("img")?,
-            })
-        } else {
-            None
-        }
-    }
+    Ok(directory::is_plausible(&start, pair.data.len()))
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
@@ -106,9 +102,9 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
                 .to_owned(),
         ));
     } else {
-        let pair = Pair::of(&input).ok_or(Error::UnknownFormat)?;
+        let pair = PAIR.find(&input).ok_or(Error::UnknownFormat)?;
         let directory = version_1(&pair, &mut warnings)?;
-        (1, pair.image, directory)
+        (1, pair.data, directory)
     };
     announce(&directory, sink)?;
     Ok(Box::new(Img {
@@ -135,7 +131,7 @@ fn version_2(source: &dyn ReadAt, warnings: &mut Warnings) -> Result<Directory> 
     Ok(read_records(records, layout, warnings))
 }
 
-fn version_1(pair: &Pair, warnings: &mut Warnings) -> Result<Directory> {
+fn version_1(pair: &PairedFiles, warnings: &mut Warnings) -> Result<Directory> {
     let length = pair.directory.len();
     let count = check_count(length / RECORD as u64)?;
     if !length.is_multiple_of(RECORD as u64) {
@@ -143,7 +139,7 @@ fn version_1(pair: &Pair, warnings: &mut Warnings) -> Result<Directory> {
         warnings.push(format!("the directory has {odd} bytes after its records"));
     }
     let records = read_vec(&*pair.directory, 0, count * RECORD as u64, "directory")?;
-    let layout = directory::Layout::version_1(pair.image.len());
+    let layout = directory::Layout::version_1(pair.data.len());
     Ok(read_records(records, layout, warnings))
 }
 

@@ -3,7 +3,7 @@
 use crate::io::{Error, Result};
 
 /// Maximum length of a cue sheet in bytes, and maximum number of tracks.
-pub(super) const MAX_SHEET: u64 = 64 << 10;
+pub(super) use crate::format::MAX_SHEET;
 const MAX_TRACKS: usize = 99;
 
 /// The contents of a track.

@@ -14,7 +14,7 @@ use self::cue::{Kind, Track};
 use self::directory::{Found, RECORD, Record, Visit, Walk};
 use self::sector::{DESCRIPTORS, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, read_user};
 use self::wav::{Samples, Wav};
-use crate::format::{Format, Input};
+use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volume, no_such_file};
 
@@ -22,6 +22,23 @@ use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volum
 pub const FORMAT: Format = Format {
     name: "ISO 9660",
     extensions: &["iso"],
+    ambiguous: &[
+        Ambiguous {
+            extension: "bin",
+            begins: sector::begins_frame,
+            may_have: Some(sector::has_frames),
+            sheet: Some("cue"),
+        },
+        Ambiguous {
+            extension: "img",
+            begins: sector::begins_frame,
+            may_have: None,
+            sheet: None,
+        },
+    ],
+    pair: None,
+    sheet: None,
+    types: &[],
     matches,
     open,
     is_plain_folder: true,
@@ -32,6 +49,10 @@ pub const FORMAT: Format = Format {
 pub const CUE: Format = Format {
     name: "CUE",
     extensions: &["cue"],
+    ambiguous: &[],
+    pair: None,
+    sheet: Some(sheet_files),
+    types: &[],
     matches: matches_cue,
     open: open_cue,
     is_plain_folder: true,
@@ -162,7 +183,7 @@ fn open_cue(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 
 /// Returns the names of the files that a cue sheet refers to; empty if `sheet`
 /// is not a cue sheet.
-pub fn sheet_files(sheet: &[u8]) -> Vec<String> {
+fn sheet_files(sheet: &[u8]) -> Vec<String> {
     if sheet.len() as u64 > cue::MAX_SHEET || !cue::begins_sheet(sheet) {
         return Vec::new();
     }

@@ -30,6 +30,22 @@ const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
 /// Length of a raw frame.
 pub(super) const RAW: u64 = 2352;
 
+/// Length of a raw frame with subchannels.
+const WITH_SUBCHANNELS: u64 = 2448;
+
+/// Returns whether a file with these first bytes begins with a raw frame.
+pub(super) fn begins_frame(head: &[u8]) -> bool {
+    head.starts_with(&SYNC)
+}
+
+/// Returns whether a file of `size` bytes consists of raw frames, with enough
+/// of them for the descriptors of a disc.
+pub(super) fn has_frames(size: u64) -> bool {
+    [RAW, WITH_SUBCHANNELS]
+        .into_iter()
+        .any(|frame| size >= (DESCRIPTORS + 2) * frame && size.is_multiple_of(frame))
+}
+
 /// Length of a raw frame's sync, address and mode.
 const RAW_HEADER: usize = 16;
 
@@ -87,7 +103,7 @@ impl Form {
             Ok::<_, Error>(read_vec(source, offset, length, "sector")? == wanted)
         };
         if found(start, &SYNC)? {
-            for step in [RAW, 2448] {
+            for step in [RAW, WITH_SUBCHANNELS] {
                 if found(start + step, &SYNC)? {
                     let kind = Kind::Raw;
                     return Ok(Some(Self { step, kind }));
@@ -100,10 +116,10 @@ impl Form {
             (MODE_2, 8, Kind::Mode2),
             (RAW, 16, Kind::Raw),
             (RAW, 24, Kind::Raw),
-            (2448, 0, Kind::Cooked),
-            (2448, 8, Kind::Mode2),
-            (2448, 16, Kind::Raw),
-            (2448, 24, Kind::Raw),
+            (WITH_SUBCHANNELS, 0, Kind::Cooked),
+            (WITH_SUBCHANNELS, 8, Kind::Mode2),
+            (WITH_SUBCHANNELS, 16, Kind::Raw),
+            (WITH_SUBCHANNELS, 24, Kind::Raw),
         ];
         for (step, skip, kind) in forms {
             if found(start + DESCRIPTORS * step + skip + 1, b"CD001")? {

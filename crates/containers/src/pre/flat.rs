@@ -1,7 +1,8 @@
 //! Form 1: consecutive files, without a magic.
 
 use super::{Files, Member, check_count, padded};
-use crate::format::{Format, Input};
+use crate::file_type::FileType;
+use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::text::has_extension;
 use crate::volume::{Sink, Volume};
@@ -10,11 +11,33 @@ use crate::volume::{Sink, Volume};
 pub(crate) const FORMAT: Format = Format {
     name: "PRE",
     extensions: &[],
+    ambiguous: &[Ambiguous {
+        extension: "pre",
+        begins,
+        may_have: None,
+        sheet: None,
+    }],
+    pair: None,
+    sheet: None,
+    types: &[FileType {
+        shared_patterns: &["*.pre"],
+        ..super::TYPE
+    }],
     matches,
     open,
     is_plain_folder: true,
     is_layered: false,
 };
+
+/// Returns whether an archive may begin with these bytes: a small number and the
+/// start of a printable name.
+fn begins(head: &[u8]) -> bool {
+    let Some((files, name)) = head.split_first_chunk() else {
+        return false;
+    };
+    let has_name = name.first().is_some_and(|byte| (0x20..0x7F).contains(byte));
+    has_name && (1..0x1_0000).contains(&u32::from_le_bytes(*files))
+}
 
 /// Length of the number of files.
 const HEADER: u64 = 4;

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::codec::{Lzss, PackedFile};
 use super::paths::{Paths, Span, plain_entry, record};
+use crate::file_type::FileType;
 use crate::format::Options;
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
@@ -18,6 +19,10 @@ use crate::volume::{Content, Decoder, FileId, MAX_ENTRIES, Sink, Streams, Volume
 
 pub(super) use self::flat::FORMAT as FLAT_FORMAT;
 pub(super) use self::packed::FORMAT as PACKED_FORMAT;
+
+/// The type of both forms on desktops. The magic bytes of packed files decide
+/// about names that other programs use.
+const TYPE: FileType = FileType::archive("application/x-neversoft-pre", "Neversoft archive");
 
 /// Separators in names.
 const SEPARATORS: &[u8] = b"/\\";

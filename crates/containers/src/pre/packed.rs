@@ -1,7 +1,10 @@
 //! Forms 2 and 3: a header with a magic, and files that may be packed.
 
+use std::ops::RangeInclusive;
+
 use super::{Files, Member, check_count, padded};
-use crate::format::{Format, Input};
+use crate::file_type::{FileType, Magic};
+use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Cursor, Endian, Error, Result, read_vec};
 use crate::paths::until_nul;
 use crate::volume::{Sink, Volume};
@@ -10,6 +13,22 @@ use crate::volume::{Sink, Volume};
 pub(crate) const FORMAT: Format = Format {
     name: "PRE",
     extensions: &["prx", "prd", "prf"],
+    ambiguous: &[Ambiguous {
+        extension: "pre",
+        begins: |head| has_magic(head, 2..=3),
+        may_have: None,
+        sheet: None,
+    }],
+    pair: None,
+    sheet: None,
+    types: &[FileType {
+        magic: &[
+            Magic::at(4, &0xABCD_0002_u32.to_le_bytes()),
+            Magic::at(4, &0xABCD_0003_u32.to_le_bytes()),
+        ],
+        shared_patterns: &["*.prx", "*.prd"],
+        ..super::TYPE
+    }],
     matches,
     open,
     is_plain_folder: true,
@@ -32,12 +51,18 @@ const CHECKSUM: u64 = 4;
 /// extension `.prx` too.
 const MODULES: [&[u8; 4]; 2] = [b"~PSP", b"\x7FELF"];
 
+/// Returns whether the first bytes of a file have the magic of one of these
+/// forms.
+fn has_magic(head: &[u8], forms: RangeInclusive<u32>) -> bool {
+    let magic = head.get(4..8).and_then(|magic| magic.try_into().ok());
+    let magic = magic.map_or(0, u32::from_le_bytes);
+    magic & 0xFFFF_0000 == MAGIC && forms.contains(&(magic & 0xFFFF))
+}
+
 fn matches(input: &Input<'_>) -> Result<bool> {
     let head = input.bytes(0, HEADER)?;
     let is_module = MODULES.iter().any(|magic| head.starts_with(&magic[..]));
-    let magic = head.get(4..8).and_then(|magic| magic.try_into().ok());
-    let magic = magic.map_or(0, u32::from_le_bytes);
-    Ok(magic & 0xFFFF_0000 == MAGIC && !is_module)
+    Ok(has_magic(&head, 0..=0xFFFF) && !is_module)
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Problem;
+use crate::codec;
 use crate::io::{Error, Result};
 
 /// Largest dictionary that is supported, in bytes.
@@ -36,6 +37,8 @@ pub(super) enum Method {
         dictionary: u32,
     },
     Deflate,
+    /// By a reader of [`codec`].
+    Reader(codec::Method),
     Delta {
         distance: usize,
     },
@@ -55,6 +58,7 @@ pub(super) enum Processor {
     ArmThumb,
     Sparc,
     Arm64,
+    RiscV,
 }
 
 impl Coder {
@@ -103,12 +107,23 @@ impl Coder {
             [8] | [3, 3, 7, 1] => branches(Processor::ArmThumb),
             [9] | [3, 3, 8, 5] => branches(Processor::Sparc),
             [10] => branches(Processor::Arm64),
+            [11] => branches(Processor::RiscV),
             [3, 3, 1, 0x1B] => Ok(Method::Bcj2),
             [6, 0xF1, 7, 1] => Err(Problem::Encrypted),
-            [3, 4, 1] => unsupported("PPMd"),
-            [4, 1, 9] => unsupported("Deflate64"),
-            [4, 2, 2] => unsupported("bzip2"),
-            [4, 0xF7, 0x11, 1] => unsupported("Zstandard"),
+            [3, 4, 1] => {
+                let (&order, memory) = self.properties.split_first().unwrap_or((&0, &[]));
+                let memory = memory.first_chunk().copied().map(u32::from_le_bytes);
+                match memory {
+                    Some(memory @ ..=MAX_DICTIONARY) => Ok(Method::Reader(codec::Method::PpmdH {
+                        order: order.into(),
+                        memory,
+                    })),
+                    _ => unsupported("PPMd with a model that is too large"),
+                }
+            }
+            [4, 1, 9] => Ok(Method::Reader(codec::Method::Deflate64)),
+            [4, 2, 2] => Ok(Method::Reader(codec::Method::Bzip2)),
+            [4, 0xF7, 0x11, 1] => Ok(Method::Reader(codec::Method::Zstandard)),
             ref other => unsupported(&format!("the unknown method {other:02x?}")),
         }
     }
@@ -137,10 +152,8 @@ impl Method {
             Self::Lzma {
                 properties,
                 dictionary,
-            } => {
-                let literals = u32::from(properties % 9 + properties / 9 % 5);
-                dictionary as usize + (0x600 << literals)
-            }
+            } => codec::lzma_memory(properties, dictionary),
+            Self::Reader(method) => method.memory(),
             Self::Lzma2 { dictionary } => dictionary as usize + (0x600 << 4),
             _ => 0,
         }

@@ -409,6 +409,10 @@ fn read_files(cursor: &mut Cursor<'_>, blocks: &[Block]) -> Result<Vec<Item>> {
             _ => {}
         }
     }
+    if lists.names.is_empty() && count == 1 {
+        // Packed from a pipe.
+        lists.names.push(String::new());
+    }
     if lists.names.len() < count {
         return Err(cursor.wrong("names", format!("are missing for {count} files")));
     }

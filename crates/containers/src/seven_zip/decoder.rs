@@ -110,6 +110,12 @@ impl Chain<'_> {
                 })?)
             }
             Method::Lzma2 { dictionary } => Box::new(Lzma2Reader::new(input, dictionary, None)),
+            Method::Reader(method) => {
+                let input = BufReader::with_capacity(PIECE, input);
+                let reader = method.reader(input, coder.size);
+                reader
+                    .map_err(|error| Error::damaged(block.offset(), "block", error.to_string()))?
+            }
             Method::Deflate => Box::new(DeflateDecoder::new(input)),
             Method::Delta { distance } => Box::new(DeltaReader::new(input, distance)),
             Method::Branches(processor) => Box::new(match processor {
@@ -120,6 +126,7 @@ impl Chain<'_> {
                 Processor::ArmThumb => BcjReader::new_arm_thumb(input, 0),
                 Processor::Sparc => BcjReader::new_sparc(input, 0),
                 Processor::Arm64 => BcjReader::new_arm64(input, 0),
+                Processor::RiscV => BcjReader::new_riscv(input, 0),
             }),
         })
     }

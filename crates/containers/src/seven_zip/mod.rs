@@ -23,6 +23,10 @@ use crate::volume::{Content, Decoder, Entry, FileId, Sink, Streams, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "7z",
     extensions: &["7z"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
+    types: &[],
     matches: |input| Ok(input.bytes(0, header::MAGIC.len() as u64)? == header::MAGIC),
     open,
     is_plain_folder: true,
@@ -53,7 +57,11 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let Database { blocks, items } = database;
     let mut paths = Paths::new(sink);
     for item in items {
-        let path = item.name.as_bytes();
+        let path = match &*item.name {
+            "" => unnamed(&input.options.name),
+            name => name,
+        };
+        let path = path.as_bytes();
         if item.is_directory {
             paths.directory(path, b"/", Charset::Utf8)?;
             continue;
@@ -85,6 +93,13 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         options: input.options,
         warnings: warnings.texts(),
     }))
+}
+
+/// Returns the name of a file without one: that of the archive, without its
+/// extension.
+fn unnamed(archive: &str) -> &str {
+    let name = archive.rsplit('/').next().unwrap_or(archive);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
 impl SevenZip {
@@ -176,5 +191,37 @@ impl std::fmt::Display for Problem {
             Self::Encrypted => f.write_str("is encrypted, and 7z archives are not decrypted"),
             Self::Unsupported(what) => write!(f, "{what}, which is not supported"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::listing::{open as open_named, read};
+    use super::*;
+
+    #[test]
+    fn a_file_without_a_name_has_that_of_the_archive() {
+        // One stored block of one file, and no names.
+        let database = [
+            &[1, 4, 6, 0, 1, 9, 4, 0, 7, 11, 1, 0, 1, 1, 0, 12, 4, 0, 0][..],
+            &[5, 1, 0, 0],
+        ]
+        .concat();
+        let mut end = [4_u64, database.len() as u64]
+            .map(u64::to_le_bytes)
+            .concat();
+        end.extend(crc32fast::hash(&database).to_le_bytes());
+        let start = crc32fast::hash(&end).to_le_bytes();
+        let bytes = [header::MAGIC, &[0, 4][..], &start, &end, b"text", &database].concat();
+        for name in ["piped.7z", "mods/piped.7z"] {
+            let (listing, _) = open_named(&FORMAT, name, bytes.clone(), None).unwrap();
+            assert_eq!(listing.paths(), ["piped"]);
+        }
+        let (listing, volume) = open_named(&FORMAT, "x", bytes, None).unwrap();
+        let (name, entry) = listing.files().next().unwrap();
+        assert_eq!(
+            (name, read(&*volume, entry).unwrap()),
+            ("x", b"text".to_vec())
+        );
     }
 }

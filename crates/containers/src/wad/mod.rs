@@ -11,7 +11,8 @@ use serde_json::json;
 
 use self::directory::{Directory, Form, Record};
 use super::paths::{Paths, Span, plain_entry, record};
-use crate::format::{Format, Input, Options};
+use crate::file_type::FileType;
+use crate::format::{Format, Input, Options, Pair};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::{Charset, has_extension};
 use crate::volume::{Content, FileId, Sink, Volume};
@@ -21,10 +22,24 @@ use crate::volume::{Content, FileId, Sink, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "HED/WAD",
     extensions: &[],
+    ambiguous: &[],
+    pair: Some(PAIR),
+    sheet: None,
+    types: &[FileType {
+        // In the database, other names with .wad are files of Doom.
+        patterns: &["cd.wad", "*.hed"],
+        ..FileType::archive("application/x-neversoft-wad", "Neversoft archive")
+    }],
     matches,
     open,
     is_plain_folder: true,
     is_layered: false,
+};
+
+/// The two files.
+const PAIR: Pair = Pair {
+    data: "wad",
+    directory: "hed",
 };
 
 /// Maximum length of a directory.
@@ -51,36 +66,26 @@ struct Wad {
     warnings: Vec<String>,
 }
 
-/// The two files of a volume.
-struct Pair {
+/// The directory and the data file of a volume.
+struct Parts {
     directory: Vec<u8>,
     bytes: Arc<dyn ReadAt>,
 }
 
-impl Pair {
+impl Parts {
     /// Finds both files; the source may be either.
     fn read(input: &Input<'_>) -> Result<Option<Self>> {
-        let name = &input.options.name;
-        let partner = |extension: &str| {
-            let stem = &name[..name.len() - 4];
-            (input.partner)(&format!("{stem}.{extension}"))
-        };
-        let source = input.source.clone();
-        let (directory, bytes) = if has_extension(name.as_bytes(), "wad") {
-            (partner("hed"), Some(source))
-        } else if has_extension(name.as_bytes(), "hed") {
-            (Some(source), partner("wad"))
-        } else {
-            (None, None)
-        };
-        let (Some(directory), Some(bytes)) = (directory, bytes) else {
+        let Some(found) = PAIR.find(input) else {
             return Ok(None);
         };
-        if directory.len() > MAX_DIRECTORY {
+        let length = found.directory.len();
+        if length > MAX_DIRECTORY {
             return Ok(None);
         }
-        let directory = read_vec(&*directory, 0, directory.len(), "directory")?;
-        Ok(Some(Self { directory, bytes }))
+        Ok(Some(Self {
+            directory: read_vec(&*found.directory, 0, length, "directory")?,
+            bytes: found.data,
+        }))
     }
 }
 
@@ -88,7 +93,7 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     if other_wad(input)?.is_some() {
         return Ok(true);
     }
-    let Some(pair) = Pair::read(input)? else {
+    let Some(pair) = Parts::read(input)? else {
         return Ok(false);
     };
     Ok(directory::read(&pair.directory, pair.bytes.len()).is_ok())
@@ -109,7 +114,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         let text = format!("is a WAD of {game}, which is not supported");
         return Err(Error::Unsupported(text));
     }
-    let pair = Pair::read(&input)?.ok_or(Error::UnknownFormat)?;
+    let pair = Parts::read(&input)?.ok_or(Error::UnknownFormat)?;
     let directory = directory::read(&pair.directory, pair.bytes.len())?;
     let mut warnings = Warnings::default();
     let files = announce(&directory, &*pair.bytes, sink, &mut warnings)?;

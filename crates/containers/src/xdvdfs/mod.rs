@@ -11,6 +11,7 @@ use serde_json::json;
 use self::table::{Node, nodes};
 use super::paths::{Span, record};
 use super::time;
+use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{
@@ -22,6 +23,14 @@ use crate::volume::{
 pub(super) const FORMAT: Format = Format {
     name: "XDVDFS",
     extensions: &["xiso", "iso"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
+    types: &[FileType {
+        magic: &[Magic::at(0x1_0000, MAGIC)],
+        patterns: &["*.xiso"],
+        ..FileType::archive("application/x-xbox-disc", "Xbox disc image")
+    }],
     matches,
     open,
     is_plain_folder: true,
@@ -392,7 +401,7 @@ mod tests {
         let table = node([0, 0], [DATA, 3], 0x20, b"a.txt");
         let input = Input::alone(Arc::new(Disc(image(&table))), Options::default());
         assert!(matches(&input).unwrap());
-        let mut listing = super::super::listing::Listing::default();
+        let mut listing = crate::extract::Listing::default();
         let volume = super::open(input, &mut listing).unwrap();
         let (_, entry) = listing.files().next().unwrap();
         assert_eq!(read(&*volume, entry).unwrap(), [7; 3]);

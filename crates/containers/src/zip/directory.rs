@@ -7,14 +7,14 @@ use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 
 use super::super::paths::Paths;
 use super::super::time;
-use super::{Member, UNKNOWN};
+use super::{Known, Member, UNKNOWN};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 use crate::volume::{Entry, FileId, MAX_ENTRIES, Sink};
 
 /// Number of bytes at the end of the source that are searched for the end
-/// record: its length with the longest comment.
-const SEARCHED: u64 = 22 + 65_535;
+/// record: its length with the longest comment, and padding after it.
+const SEARCHED: u64 = 256 << 10;
 
 /// Bytes of the directory that are read at a time: more than the longest
 /// record.
@@ -166,6 +166,7 @@ impl Reader<'_> {
             crc: record.crc32(),
             method,
             is_encrypted: record.flags().is_encrypted() || method == AES,
+            known: Known::default(),
         });
         Ok(())
     }

@@ -2,27 +2,42 @@
 //! stored, or packed by deflate. See `docs/formats/zip.md`.
 
 mod directory;
+mod method;
+mod summed;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::json;
 
 use self::directory::Directory;
+use self::summed::{Known, Summed};
 use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
 use super::paths::{Span, record};
 use crate::format::{Format, Input, Options};
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, Result, read_vec};
 use crate::volume::{Content, Decoder, FileId, Sink, Streams, Volume};
 
 /// How zip archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
     name: "zip",
     extensions: &["zip"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
+    types: &[],
     matches,
     open,
     is_plain_folder: true,
     is_layered: false,
+};
+
+/// How zip archives behind other data are detected: by their directory. This is
+/// tried last, since other archives may end with a zip that is one of their
+/// files.
+pub(super) const PREFIXED: Format = Format {
+    extensions: &[],
+    matches: |input| directory::exists(&*input.source),
+    ..FORMAT
 };
 
 /// First bytes of the header before each file.
@@ -53,8 +68,8 @@ const UNKNOWN: u64 = u64::MAX;
 
 /// A zip archive.
 struct Zip {
-    source: Arc<dyn ReadAt>,
-    members: Vec<Member>,
+    /// The source and the files.
+    summed: Summed,
     options: Options,
     warnings: Vec<String>,
 }
@@ -74,6 +89,8 @@ struct Member {
     crc: u32,
     method: u16,
     is_encrypted: bool,
+    /// What is known of the checksum, if it is stored.
+    known: Known,
 }
 
 fn matches(input: &Input<'_>) -> Result<bool> {
@@ -95,8 +112,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     }
     let Directory { members, warnings } = directory::read(&*input.source, sink)?;
     Ok(Box::new(Zip {
-        source: input.source,
-        members,
+        summed: Summed::new(input.source, members, input.options.force),
         options: input.options,
         warnings: warnings.texts(),
     }))
@@ -109,7 +125,12 @@ impl Zip {
         if known != UNKNOWN {
             return Ok(known);
         }
-        let header = read_vec(&*self.source, member.header, LOCAL_LENGTH, "local header")?;
+        let header = read_vec(
+            &**self.summed.source(),
+            member.header,
+            LOCAL_LENGTH,
+            "local header",
+        )?;
         if !header.starts_with(LOCAL_HEADER) {
             return Err(Error::damaged(
                 member.header,
@@ -131,7 +152,7 @@ impl Zip {
 
     fn packed(&self, member: &Member) -> Result<PackedFile> {
         Ok(PackedFile {
-            source: self.source.clone(),
+            source: self.summed.source().clone(),
             offset: self.data_offset(member)?,
             stored: member.stored,
             size: member.size,
@@ -143,20 +164,37 @@ impl Zip {
 
 impl Streams for Zip {
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
-        let member = record(&self.members, file)?;
+        let member = record(self.summed.members(), file)?;
         let packed = self.packed(member)?;
         if member.method == STORED {
             packed.check(member.stored)?;
             return Ok(packed.decoder(Copy));
         }
+        if member.method != DEFLATE {
+            packed.check(u64::MAX)?;
+            let (method, skipped) = method::of(member, &packed)?;
+            return packed.reader(method, skipped);
+        }
         packed.check(member.stored.saturating_mul(MAX_DEFLATE_RATIO))?;
         Ok(packed.decoder(Inflate::new(Wrapping::None)))
+    }
+
+    fn decoder_memory(&self, file: FileId) -> usize {
+        let Ok(member) = record(self.summed.members(), file) else {
+            return 0;
+        };
+        if matches!(member.method, STORED | DEFLATE) {
+            return 0;
+        }
+        let packed = self.packed(member);
+        let method = packed.and_then(|packed| method::of(member, &packed));
+        method.map_or(0, |(method, _)| method.memory())
     }
 }
 
 impl Volume for Zip {
     fn content(&self, file: FileId) -> Result<Content<'_>> {
-        let member = record(&self.members, file)?;
+        let member = record(self.summed.members(), file)?;
         if member.is_encrypted {
             return Err(Error::Encrypted(
                 "is encrypted, and files of zip archives are not decrypted".to_owned(),
@@ -177,43 +215,27 @@ impl Volume for Zip {
                     offset: self.data_offset(member)?,
                     size: member.size,
                 };
-                span.content(&*self.source, self.options.force)
+                span.content(&self.summed, self.options.force)
             }
             DEFLATE => Ok(Content::Stream(self)),
+            method if method::is_supported(method) => Ok(Content::Stream(self)),
             method => Err(Error::Unsupported(format!(
                 "is packed by method {method}{}, which is not supported",
-                method_name(method)
+                method::name(method)
             ))),
         }
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.members.capacity() * size_of::<Member>()
+        size_of::<Self>() + self.summed.memory()
     }
 
     fn info(&self) -> serde_json::Value {
-        json!({ "files": self.members.len() })
+        json!({ "files": self.summed.members().len() })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-}
-
-/// Returns the name of a method, in parentheses after a space.
-fn method_name(method: u16) -> &'static str {
-    match method {
-        1 => " (shrunk)",
-        2..=5 => " (reduced)",
-        6 => " (imploded)",
-        9 => " (Deflate64)",
-        10 => " (imploded, of PKWARE's library)",
-        12 => " (bzip2)",
-        14 => " (LZMA)",
-        20 | 93 => " (Zstandard)",
-        95 => " (xz)",
-        98 => " (PPMd)",
-        _ => "",
     }
 }
 

@@ -1,6 +1,8 @@
-use super::super::listing::{Listing, open as open_file, read};
+use super::super::listing::{open as open_file, read};
 use super::*;
+use crate::extract::Listing;
 use std::io::Write;
+use std::sync::Arc;
 
 /// A file for an archive.
 struct File {
@@ -121,14 +123,14 @@ fn encrypted_files_and_other_methods_are_listed_and_refused() {
         ..file(b"a", b"secret")
     };
     let other = File {
-        method: 14,
+        method: 6,
         ..file(b"b", b"packed")
     };
     let (listing, volume) = open(&[encrypted, other]);
     let files: Vec<_> = listing.files().map(|(_, entry)| entry.file).collect();
     assert!(matches!(volume.content(files[0]), Err(Error::Encrypted(_))));
     let error = volume.content(files[1]).err().unwrap();
-    assert!(matches!(&error, Error::Unsupported(text) if text.contains("LZMA")));
+    assert!(matches!(&error, Error::Unsupported(text) if text.contains("imploded")));
 }
 
 #[test]
@@ -183,13 +185,14 @@ fn the_error_for_a_part_of_an_archive_names_the_cause() {
 }
 
 #[test]
-fn with_verify_the_checksum_of_stored_files_is_compared() {
+fn a_stored_file_with_a_wrong_checksum_cannot_be_read_to_its_end() {
     let mut bytes = archive(&[file(b"a", b"text")]);
     let at = bytes.windows(4).position(|window| window == b"text");
     bytes[at.unwrap()] = b'T';
-    let read_with = |verify| {
+    let read_with = |verify, force| {
         let options = Options {
             verify,
+            force,
             ..Options::default()
         };
         let mut listing = Listing::default();
@@ -198,6 +201,32 @@ fn with_verify_the_checksum_of_stored_files_is_compared() {
         let (_, entry) = listing.files().next().unwrap();
         read(&*volume, entry)
     };
-    assert_eq!(read_with(false).unwrap(), b"Text");
-    assert!(read_with(true).is_err());
+    assert!(read_with(false, false).is_err());
+    assert!(read_with(true, false).is_err());
+    assert_eq!(read_with(false, true).unwrap(), b"Text");
+}
+
+#[test]
+fn archives_behind_other_data_and_before_padding_are_found() {
+    let plain = archive(&[file(b"a", b"text")]);
+    let padding = vec![0; 70_000];
+    for (before, after) in [
+        (b"#!/bin/sh\nexit\n".as_slice(), [].as_slice()),
+        (b"\x7FELF\x02\x01\x01", &[]),
+        (&[0; 4096], &[]),
+        (&[], &padding),
+        (b"#!", &padding),
+    ] {
+        let bytes = [before, &plain, after].concat();
+        let input = Input::alone(Arc::new(bytes), Options::default());
+        let format = crate::formats::detect(&input).unwrap();
+        assert_eq!(format.name, "zip");
+        let mut listing = Listing::default();
+        let volume = (format.open)(input, &mut listing).unwrap();
+        let (name, entry) = listing.files().next().unwrap();
+        assert_eq!(
+            (name, read(&*volume, entry).unwrap()),
+            ("a", b"text".to_vec())
+        );
+    }
 }

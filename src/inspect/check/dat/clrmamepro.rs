@@ -9,7 +9,7 @@
 //! )
 //! ```
 //!
-//! Values with spaces are in quotes, in which `\"` is a quote and `\\` a
+//! Values with spaces are in quotes, where `\"` is a quote and `\\` a
 //! backslash.
 
 use std::io::BufRead;

@@ -74,6 +74,9 @@ impl Dat {
             true => clrmamepro::read(list, &mut dat)?,
             false => logiqx::read(list, &mut dat)?,
         }
+        if dat.files.is_empty() {
+            return Err("is not a list of Redump or No-Intro: it names no files".to_owned());
+        }
         Ok(dat)
     }
 

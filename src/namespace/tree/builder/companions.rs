@@ -3,12 +3,12 @@
 
 use super::{Label, NewInode, TreeBuilder};
 use crate::namespace::companion::{self, CONVERTED, Companions, Shows};
-use crate::namespace::tree::{Index, Kind, ROOT};
+use crate::namespace::tree::{Index, InodeKind, ROOT};
 use hpimount_containers::text::file_name;
 use hpimount_containers::volume::{Name, NodeId, Sink as _};
 
 /// A companion to be added: its directory, its name, and its kind.
-type Found = (Index, String, Kind);
+type Found = (Index, String, InodeKind);
 
 impl TreeBuilder {
     /// Adds the companions before the entries are grouped, so that these are
@@ -38,13 +38,13 @@ impl TreeBuilder {
         }
         for (directory, dentry) in &self.entries {
             let name = self.tree.dentry_name(dentry);
-            if Shows::may_name(name) || companion::partner(name).is_some() {
+            if Shows::may_name(name) || companion::partners(name).next().is_some() {
                 return None;
             }
             let of = dentry.inode;
             if let Some(shows) = self.shows_of(name, of) {
                 let companion = shows.name_beside(name);
-                found.push((*directory, companion, Kind::Companion { of, shows }));
+                found.push((*directory, companion, InodeKind::Companion { of, shows }));
             }
         }
         Some(found)
@@ -53,7 +53,7 @@ impl TreeBuilder {
     /// Returns what the companion of an entry shows, by its extension or its
     /// type.
     fn shows_of(&self, name: &str, file: Index) -> Option<Shows> {
-        if !matches!(self.tree.inodes[file as usize].kind, Kind::File { .. }) {
+        if !matches!(self.tree.inodes[file as usize].kind, InodeKind::File { .. }) {
             return None;
         }
         let asset = match self.assets.is_empty() {
@@ -69,7 +69,7 @@ impl TreeBuilder {
     pub(super) fn add_companions(&mut self) -> bool {
         let tree = &self.tree;
         let mut found = Vec::new();
-        // Hardly any real name is that of a companion.
+        // Few real entries are named like a companion.
         let mut dentries = tree.dentries.iter();
         let may_be_taken = dentries.any(|dentry| Shows::may_name(tree.dentry_name(dentry)));
         for directory in 0..tree.inodes() {
@@ -85,13 +85,17 @@ impl TreeBuilder {
                     tree.find(directory, &shown, false).is_some()
                 };
                 if !may_be_taken || !is_taken() {
-                    found.push((directory, companion, Kind::Companion { of: file, shows }));
+                    found.push((
+                        directory,
+                        companion,
+                        InodeKind::Companion { of: file, shows },
+                    ));
                 }
             }
         }
         if self.companions.converted && tree.find(ROOT, CONVERTED, true).is_none() {
             let (of, shows) = (ROOT, Shows::Converted);
-            let kind = Kind::Companion { of, shows };
+            let kind = InodeKind::Companion { of, shows };
             found.push((ROOT, CONVERTED.to_owned(), kind));
         }
         if found.is_empty() {
@@ -104,12 +108,10 @@ impl TreeBuilder {
 
     /// Returns whether a file with an ambiguous extension is an archive.
     fn is_archive(&self, directory: Index, name: &str, file: Index) -> bool {
-        let is_file = matches!(self.tree.inodes[file as usize].kind, Kind::File { .. });
-        let exists = |other: Option<String>| {
-            other.is_some_and(|other| self.tree.find(directory, &other, true).is_some())
-        };
-        let by_head = || self.by_head.contains(&file) && !exists(companion::sheet(name));
-        is_file && self.companions.inside && (by_head() || exists(companion::partner(name)))
+        let is_file = matches!(self.tree.inodes[file as usize].kind, InodeKind::File { .. });
+        let exists = |other: String| self.tree.find(directory, &other, true).is_some();
+        let by_head = || self.by_head.contains(&file) && !companion::sheets(name).any(exists);
+        is_file && self.companions.inside && (by_head() || companion::partners(name).any(exists))
     }
 
     fn add_all(&mut self, found: Vec<Found>) {
@@ -171,7 +173,7 @@ mod tests {
     /// Returns the names in the root, each companion with the name of its file.
     fn entries(tree: &Tree) -> Vec<(&str, &str)> {
         let of = |index| match tree.inodes[index as usize].kind {
-            Kind::Companion { of, .. } => tree.name(of),
+            InodeKind::Companion { of, .. } => tree.name(of),
             _ => "",
         };
         let entries = tree.entries(ROOT, 0);

@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use self::by_name::{equal_names, number_duplicates, sort_by_name};
-use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, MAX_SIZE, NOT_MADE, ROOT, RawNames, Tree};
+use super::{Dentry, EMPTY_DIR, Index, Inode, InodeKind, MAX_SIZE, NOT_MADE, ROOT, RawNames, Tree};
 use crate::memory::budget::Charge;
-use crate::namespace::companion::{self, Companions, HeadTest, Shows};
+use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::{FileKind, Ino};
+use hpimount_containers::format::Ambiguous;
 use hpimount_containers::io::{self, Compact};
 use hpimount_containers::text::file_name;
 use hpimount_containers::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
@@ -67,7 +68,7 @@ impl<'a> Label<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct NewInode {
     /// What it is.
-    pub kind: Kind,
+    pub kind: InodeKind,
     /// Decoded size in bytes; `None` for a text that is not generated yet.
     pub size: Option<u64>,
     /// Modification time in seconds since 1970 UTC; `None` for that of the
@@ -147,64 +148,65 @@ impl TreeBuilder {
 
     /// Makes the root, which has no entries, show an inode of another tree.
     pub fn root_shows(&mut self, of: Ino, shows: Shows) {
-        self.tree.inodes[ROOT as usize].kind = Kind::Shown { of, shows };
+        self.tree.inodes[ROOT as usize].kind = InodeKind::ForeignCompanion { of, shows };
         self.tree.inodes[ROOT as usize].nlink = 1;
     }
 
-    /// Treats all files with ambiguous extensions as archives, except for
-    /// possible CD images.
+    /// Treats all files with ambiguous extensions as archives, except for those
+    /// with extensions that hardly ever belong to one.
     pub fn trust_extensions(&mut self) {
-        self.note_archives(false, &|_, _, _| true);
+        self.note_archives(false, &|_, _, known| known.next().is_some());
     }
 
     /// Examines the first bytes of the files with ambiguous extensions. `head`
     /// returns those of a file of the given size, if it may be read.
     /// `in_blocks` is set if every read decodes a block.
     pub fn probe(&mut self, in_blocks: bool, head: &dyn Fn(FileId, u64) -> Option<Vec<u8>>) {
-        self.note_archives(!in_blocks, &|file, size, test| {
-            head(file, size).is_some_and(|head| test(&head))
+        self.note_archives(!in_blocks, &|file, size, known| {
+            let mut known = known.peekable();
+            known.peek().is_some()
+                && head(file, size).is_some_and(|head| known.any(|known| (known.begins)(&head)))
         });
     }
 
     fn note_archives(
         &mut self,
-        looks_for_discs: bool,
-        is_archive: &dyn Fn(FileId, u64, HeadTest) -> bool,
+        tests_all: bool,
+        is_archive: &dyn Fn(FileId, u64, &mut dyn Iterator<Item = &Ambiguous>) -> bool,
     ) {
         if !self.companions.inside {
             return;
         }
         for (_, dentry) in &self.entries {
             let inode = &self.tree.inodes[dentry.inode as usize];
-            let Kind::File { file, .. } = inode.kind else {
+            let InodeKind::File { file, .. } = inode.kind else {
                 continue;
             };
             let name = self.tree.dentry_name(dentry);
-            if let Some(test) = companion::test_of_head(name, inode.size, looks_for_discs)
-                && is_archive(file, inode.size, test)
-            {
+            let mut known = companion::ambiguous(name, inode.size, tests_all);
+            if is_archive(file, inode.size, &mut known) {
                 self.by_head.insert(dentry.inode);
             }
         }
     }
 
     /// Returns the kind of a file of the volume whose entries are added.
-    pub fn file_kind(&self, file: FileId) -> Kind {
+    pub fn file_kind(&self, file: FileId) -> InodeKind {
         let volume = self.volume;
-        Kind::File { volume, file }
+        InodeKind::File { volume, file }
     }
 
     /// Returns the kind of a symbolic link with this text.
     ///
     /// # Errors
     /// Returns an error if the texts of all links are too long together.
-    pub fn link_kind(&mut self, text: &[u8]) -> io::Result<Kind> {
+    pub fn link_kind(&mut self, text: &[u8]) -> io::Result<InodeKind> {
         let links = &mut self.tree.links;
         let (start, length) = (links.len(), text.len());
         let end = u32::try_from(start + length);
         end.map_err(|_| too_many("bytes in the texts of symbolic links", u32::MAX as usize))?;
         links.extend_from_slice(text);
-        Ok(Kind::Verbatim {
+        Ok(InodeKind::Verbatim {
             start: start as u32,
             length: length as u32,
         })
@@ -218,8 +220,7 @@ impl TreeBuilder {
         }
     }
 
-    /// Records the volumes in which `node`, the last one added, hides
-    /// something.
+    /// Records the volumes where `node`, the last one added, hides something.
     pub fn hides(&mut self, node: NodeId, volumes: impl Iterator<Item = u32>) {
         let tree = &mut self.tree;
         let before = tree.hidden_volumes.len();
@@ -257,7 +258,7 @@ impl TreeBuilder {
             // A directory is linked by its own `.` as well, and by each of its
             // subdirectories. Those of a directory that is built on demand are
             // unknown: it has 1 link, as `find` expects.
-            nlink: matches!(inode.kind, Kind::Dir { .. }).into(),
+            nlink: matches!(inode.kind, InodeKind::Dir { .. }).into(),
         });
         if is_dir {
             self.tree.inodes[parent.0 as usize].nlink += 1;
@@ -356,7 +357,7 @@ impl TreeBuilder {
         self.entries.sort_by_key(|&(directory, _)| directory);
         let inodes = &mut self.tree.inodes;
         for (position, (directory, _)) in self.entries.iter().enumerate() {
-            if let Kind::Dir { first, count } = &mut inodes[*directory as usize].kind {
+            if let InodeKind::Dir { first, count } = &mut inodes[*directory as usize].kind {
                 if *count == 0 {
                     *first = position as u32;
                 }
@@ -405,7 +406,7 @@ impl TreeBuilder {
             let dentries = tree.dentries[range].iter().cloned();
             self.entries
                 .extend(dentries.map(|dentry| (directory as Index, dentry)));
-            if let Kind::Dir { count, .. } = &mut tree.inodes[directory].kind {
+            if let InodeKind::Dir { count, .. } = &mut tree.inodes[directory].kind {
                 *count = 0;
             }
         }
@@ -443,7 +444,7 @@ impl Sink for TreeBuilder {
     ) -> io::Result<NodeId> {
         let volume = self.volume;
         let inode = NewInode {
-            kind: Kind::Deferred { volume, directory },
+            kind: InodeKind::Deferred { volume, directory },
             modified,
             ..NewInode::DIR
         };
@@ -474,7 +475,7 @@ impl Sink for TreeBuilder {
 
     fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> io::Result<()> {
         let inode = NewInode {
-            kind: Kind::Symlink { target: target.0 },
+            kind: InodeKind::Symlink { target: target.0 },
             size: Some(0),
             modified: None,
         };

@@ -1,4 +1,8 @@
 //! HGO: models with their textures, skeletons and animations (FORMATS, HGO).
+//!
+//! [`parse`](mod@parse) reads the bytes into a model, [`export`] turns it into
+//! pictures and scenes, and [`view`] declares the format and writes the files of
+//! `X.meta`.
 
 pub mod export;
 pub mod parse;

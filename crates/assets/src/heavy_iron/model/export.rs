@@ -73,7 +73,7 @@ pub struct ExportPlan {
     pub has_scene: bool,
     /// Whether the scene and its pictures fit into one file.
     pub has_glb: bool,
-    /// The textures, in the order in which materials first name them.
+    /// The textures, in the order of their first materials.
     pub textures: Vec<TextureUse>,
     /// The shown atomics, by the numbers of clump and atomic.
     pub atomics: Vec<(usize, usize)>,
@@ -327,7 +327,7 @@ impl ExportPlan {
     }
 }
 
-/// Returns why a geometry is not shown, if so.
+/// Returns why a geometry is not shown, or `None` if it is.
 fn problem(geometry: &Geometry) -> Option<&'static str> {
     match &geometry.vertices {
         Vertices::Plain(_) | Vertices::GameCube(_) => None,

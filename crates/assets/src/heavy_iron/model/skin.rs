@@ -1,8 +1,8 @@
 //! Skins: the bones of a clump as joints of a scene.
 //!
-//! The bind pose is that of the frames, in which the vertices are also shown
-//! without a skin. The matrices of a skin are not needed: they describe the
-//! same pose if the model was exported in it.
+//! The frames give the bind pose. Without a skin, the vertices are shown in it,
+//! too. The matrices of a skin are not needed: they describe the same pose if
+//! the model was exported in it.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ pub(super) fn bones(clump: &Clump) -> Option<Vec<usize>> {
     (frames.len() == count && count <= MAX_JOINTS).then_some(known)
 }
 
-/// Adds the frames of a clump to a scene as nodes, and those of the bones as
+/// Adds the frames of a clump to a scene as nodes, and the frames of bones as
 /// joints. Returns false if a frame has no inverse.
 pub(super) fn add_joints(clump: &Clump, bones: &[usize], scene: &mut Scene<'_>) -> bool {
     let first = scene.nodes.len();

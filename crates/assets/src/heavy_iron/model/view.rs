@@ -20,18 +20,19 @@ use crate::model::{Picture, gltf, obj, png, preview};
 use crate::renderware;
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{InContext, Listed, Render};
-use crate::view::{AssetContext, AssetRef, Failure, Table, View, ViewFormat, Wanted};
+use crate::view::{AssetContext, AssetRef, Failure, Preview, Table, View, ViewFormat, Wanted};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::volume::AssetType;
 
 /// Models.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HIP model",
-    extensions: &[],
     asset_types: &[*b"MODL", *b"JSP ", *b"BSP "],
     converted: Conversion::By(converted),
-    open,
-    matches: |_| false,
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 8,
+    }),
+    ..ViewFormat::new("HIP model", open)
 };
 
 /// Returns the conversions of a model. BSP worlds, the tables of a JSPINFO
@@ -206,8 +207,8 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
 /// Maximum number of geometries that `info.json` lists individually.
 const MAX_GEOMETRIES: usize = 256;
 
-/// Returns the possible ids of a texture's asset: that of its name with `.RW3`,
-/// and rarely that of the bare name.
+/// Returns the possible ids of a texture's asset: usually the id of its name
+/// with `.RW3`, and rarely that of the bare name.
 pub(crate) fn texture_ids(name: &str) -> [u32; 2] {
     // Names are stored in single bytes.
     let bytes = name

@@ -23,15 +23,12 @@ use hpimount_containers::io::Warnings;
 
 /// Objects.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HIP object",
-    extensions: &[],
     asset_types: TYPES,
     converted: Conversion::Always(
         Converted::whole(&[ConvertedFile::named("json", "object.json")])
             .within(Folder::OfType("objects")),
     ),
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("HIP object", open)
 };
 
 /// Types with the layout of objects.
@@ -111,8 +108,8 @@ fn describe(model: &Typed, info: &mut Info, _names: Names<'_>) {
 }
 
 impl Typed {
-    /// Returns the base type by its name if the game's names are known,
-    /// otherwise by its number.
+    /// Returns the base type by its name in a game with known names, otherwise
+    /// by its number.
     fn base_type(&self) -> serde_json::Value {
         let number = self.object.base_type;
         let name = (self.game == Game::Bfbb).then(|| base_type_name(number));

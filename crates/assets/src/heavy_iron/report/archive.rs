@@ -62,7 +62,7 @@ impl<'a> Archive<'a> {
 
     /// Returns the assets in the order of the archive.
     pub(super) fn members(&self) -> impl Iterator<Item = Member> {
-        let files = self.context.assets().into_iter();
+        let files = self.context.archive().assets().into_iter();
         files.filter_map(|file| self.member(file))
     }
 
@@ -74,13 +74,16 @@ impl<'a> Archive<'a> {
 
     /// Returns an asset of this archive or of one beside it.
     pub(super) fn member(&self, file: AssetRef) -> Option<Member> {
-        let asset = self.context.asset_of(file)?;
+        let asset = self.context.archive().asset_of(file)?;
         Some(Member { file, asset })
     }
 
     /// Returns the name of an asset; empty if it has none.
     pub(super) fn name(&self, member: &Member) -> String {
-        self.context.name_of(member.file).unwrap_or_default()
+        self.context
+            .archive()
+            .name_of(member.file)
+            .unwrap_or_default()
     }
 
     /// Returns the bytes of an asset; `None` for one that cannot be read.
@@ -97,7 +100,7 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// Returns an error if too many bytes have been read.
     pub(super) fn count(&self, file: AssetRef) -> io::Result<()> {
-        let size = self.context.size_of(file).unwrap_or_default();
+        let size = self.context.archive().size_of(file).unwrap_or_default();
         let left = self.left.get().checked_sub(size);
         let left = left.ok_or_else(|| {
             io::Error::other(format!("the assets have more than {MAX_BYTES} bytes"))

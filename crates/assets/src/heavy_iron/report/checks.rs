@@ -112,7 +112,7 @@ impl Checks<'_> {
         self.report(member, &format!("{field} {id:08X}{name} is missing"))
     }
 
-    /// Checks that the id is that of the name and of no other asset.
+    /// Checks that the id belongs to the name and to no other asset.
     fn id(&mut self, member: &Member) -> io::Result<()> {
         let AssetType { id, code, .. } = member.asset;
         if !self.seen.insert(id) {

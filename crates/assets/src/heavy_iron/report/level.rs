@@ -129,10 +129,10 @@ impl<'a> Reader<'a> {
             let stem = name.split('.').next().unwrap_or_default();
             stem.to_owned()
         };
-        let own = context.assets().first().map(|&file| stem(file));
-        let mut beside = context.find_type_beside(code);
+        let own = context.archive().assets().first().map(|&file| stem(file));
+        let mut beside = context.archive().find_type_beside(code);
         beside.retain(|&file| Some(stem(file)) == own);
-        let files = context.find_type(code).into_iter().chain(beside);
+        let files = context.archive().find_type(code).into_iter().chain(beside);
         files.filter_map(|file| self.archive.member(file)).collect()
     }
 
@@ -181,8 +181,13 @@ impl<'a> Reader<'a> {
     /// Reads the models of pickups: one table, which all levels share.
     fn read_pickups(&mut self) -> io::Result<()> {
         let context = self.archive.context;
-        let beside = context.find_type_beside(*b"PICK");
-        for file in context.find_type(*b"PICK").into_iter().chain(beside) {
+        let beside = context.archive().find_type_beside(*b"PICK");
+        for file in context
+            .archive()
+            .find_type(*b"PICK")
+            .into_iter()
+            .chain(beside)
+        {
             let Some(member) = self.archive.member(file) else {
                 continue;
             };

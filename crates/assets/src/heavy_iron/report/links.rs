@@ -157,6 +157,6 @@ fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
 fn end_cells(id: u32, names: Names<'_>, table: &mut Table<'_>) {
     names.cells(id, table);
     let file = names.0.find(Wanted::Id(id)).filter(|_| id != 0);
-    let asset = file.and_then(|file| names.0.asset_of(file));
+    let asset = file.and_then(|file| names.0.archive().asset_of(file));
     table.optional_text(asset.map(|asset| code_text(asset.code)).as_deref());
 }

@@ -19,9 +19,10 @@ use crate::view::report::Report;
 
 /// Returns whether the archive has an asset whose type matches `wants`.
 fn has(context: &dyn AssetContext, wants: fn([u8; 4]) -> bool) -> bool {
-    let mut files = context.assets().into_iter();
+    let mut files = context.archive().assets().into_iter();
     files.any(|file| {
         context
+            .archive()
             .asset_of(file)
             .is_some_and(|asset| wants(asset.code))
     })
@@ -29,7 +30,7 @@ fn has(context: &dyn AssetContext, wants: fn([u8; 4]) -> bool) -> bool {
 
 /// Returns whether the archive has an asset of this type.
 fn has_type(context: &dyn AssetContext, code: [u8; 4]) -> bool {
-    !context.find_type(code).is_empty()
+    !context.archive().find_type(code).is_empty()
 }
 
 /// The table of all assets of a type.

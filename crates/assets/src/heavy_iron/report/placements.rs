@@ -67,7 +67,7 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Returns the position of an object, if it has one.
+    /// Returns the position of an object; `None` without one.
     pub(super) fn of(object: &Object) -> Option<Self> {
         let vector = |name| match object.field(name) {
             Some(Value::Vec3(vector)) => Some(vector),

@@ -24,7 +24,7 @@ pub(super) struct Reference {
     pub(super) found: Option<AssetRef>,
 }
 
-/// Fields with ids that are not those of assets.
+/// Fields with ids of something other than assets.
 const NOT_ASSETS: [&str; 3] = ["variable", "pickup", "npc_type"];
 
 /// A function that is called with each reference.
@@ -76,7 +76,7 @@ pub(super) fn of_table(archive: &Archive<'_>, sheets: &Sheets, visit: Visit<'_>)
     result
 }
 
-/// Visits the reference of a field with this id, if it is that of an asset.
+/// Visits the reference of a field with this id, if it refers to an asset.
 fn see(archive: &Archive<'_>, field: &'static str, id: u32, visit: Visit<'_>) -> io::Result<()> {
     if NOT_ASSETS.contains(&field) {
         return Ok(());
@@ -164,7 +164,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
             table.text(&name).text(&member.code()).text(reference.field);
             let id = target.as_ref().map_or(reference.id, |one| one.asset.id);
             table.cell(format_args!("{id:08X}"));
-            let asset = context.asset_name(id);
+            let asset = context.archive().asset_name(id);
             let known = target.as_ref().map(|one| archive.name(one));
             table.optional_text(known.or(reference.name).as_deref());
             let code = target.as_ref().map(|one| code_text(one.asset.code));

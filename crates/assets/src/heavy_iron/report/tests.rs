@@ -8,8 +8,9 @@ use bytes::Bytes;
 
 use super::*;
 use crate::formats::VIEW_FORMATS;
+use crate::heavy_iron::context::{ArchiveContext, NamedAsset};
 use crate::heavy_iron::object::Link;
-use crate::view::{self, AssetRef, MakeShared, NamedAsset, Shared, View, Wanted};
+use crate::view::{self, AssetRef, MakeShared, Shared, View, Wanted};
 use hpimount_containers::hip::{Game, Platform, asset_id};
 use hpimount_containers::io::Endian;
 use hpimount_containers::volume::AssetType;
@@ -93,15 +94,47 @@ impl AssetContext for Archives {
         ""
     }
 
-    fn asset(&self) -> Option<AssetType> {
-        Some(self.assets[self.asset?].kind)
-    }
-
     fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
         let Wanted::Id(id) = wanted else { return None };
         let mut found = self.chosen(|asset| asset.kind.id == id);
         found.sort_by_key(|&file| !self.is_own(self.get(file).unwrap()));
         found.first().copied()
+    }
+
+    fn archive_of(&self, file: AssetRef) -> String {
+        self.get(file).unwrap().archive.to_owned()
+    }
+
+    fn read(&self, file: AssetRef) -> Option<Bytes> {
+        self.count(file);
+        Some(self.get(file)?.bytes.clone())
+    }
+
+    fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
+        self.count(file);
+        let asset = self.get(file)?;
+        let mut formats = VIEW_FORMATS.iter();
+        let format = formats.find(|one| one.asset_types.contains(&asset.kind.code))?;
+        let context = Self {
+            assets: self.assets.clone(),
+            asset: Some(file.0 as usize),
+            reads: RefCell::default(),
+        };
+        Some(view::open(format, &asset.bytes, &context).into())
+    }
+
+    fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        Some(make(self).into())
+    }
+
+    fn archive(&self) -> &dyn ArchiveContext {
+        self
+    }
+}
+
+impl ArchiveContext for Archives {
+    fn asset(&self) -> Option<AssetType> {
+        Some(self.assets[self.asset?].kind)
     }
 
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
@@ -132,38 +165,8 @@ impl AssetContext for Archives {
         self.chosen(|asset| !self.is_own(asset) && asset.kind.code == code)
     }
 
-    fn archive_of(&self, file: AssetRef) -> String {
-        self.get(file).unwrap().archive.to_owned()
-    }
-
     fn size_of(&self, file: AssetRef) -> Option<u64> {
         Some(self.get(file)?.bytes.len() as u64)
-    }
-
-    fn read(&self, file: AssetRef) -> Option<Bytes> {
-        self.count(file);
-        Some(self.get(file)?.bytes.clone())
-    }
-
-    fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
-        self.count(file);
-        let asset = self.get(file)?;
-        let mut formats = VIEW_FORMATS.iter();
-        let format = formats.find(|one| one.asset_types.contains(&asset.kind.code))?;
-        let context = Self {
-            assets: self.assets.clone(),
-            asset: Some(file.0 as usize),
-            reads: RefCell::default(),
-        };
-        Some(view::open(format, &asset.bytes, &context).into())
-    }
-
-    fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
-        Some(make(self).into())
-    }
-
-    fn as_dyn(&self) -> &dyn AssetContext {
-        self
     }
 }
 

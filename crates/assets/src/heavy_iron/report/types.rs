@@ -14,7 +14,7 @@ use crate::heavy_iron::tables::view::sheet::{
 };
 use crate::view::{AssetContext, Table};
 
-/// The columns before those of the type.
+/// The columns before the type's own.
 const ASSET: [&str; 2] = ["asset", "asset_name"];
 
 /// Writes the rows of all tables of a type.
@@ -25,7 +25,7 @@ pub(super) fn tables(
 ) -> io::Result<()> {
     let archive = Archive::new(context);
     let members = || {
-        let files = context.find_type(code).into_iter();
+        let files = context.archive().find_type(code).into_iter();
         files.filter_map(|file| archive.member(file))
     };
     let parsed = |member: &Member| -> io::Result<_> {
@@ -76,7 +76,7 @@ pub(super) fn objects(
     let has_list = code == *b"GRUP";
     columns.extend(has_list.then(|| "list".to_owned()));
     let mut table = new_table(&columns, out)?;
-    for file in context.find_type(code) {
+    for file in context.archive().find_type(code) {
         let Some(member) = archive.member(file) else {
             continue;
         };

@@ -22,22 +22,15 @@ use hpimount_containers::volume::AssetType;
 
 /// Sounds.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HIP sound",
-    extensions: &[],
     asset_types: &[*b"SND ", *b"SNDS"],
     converted: Conversion::By(converted),
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("HIP sound", open)
 };
 
 /// The table of an archive's sounds.
 pub const TABLE_FORMAT: ViewFormat = ViewFormat {
-    name: "HIP sound table",
-    extensions: &[],
     asset_types: &[*b"SNDI"],
-    converted: Conversion::NOTHING,
-    open: open_table,
-    matches: |_| false,
+    ..ViewFormat::new("HIP sound table", open_table)
 };
 
 /// Returns the conversions of a sound. The native file gets the header that the
@@ -86,7 +79,7 @@ pub(crate) struct Headers {
     tables: Vec<SoundTable>,
     /// Why a table is incomplete.
     problems: Vec<String>,
-    /// Bytes of the tables, of which the headers keep slices.
+    /// Bytes of the tables; the headers keep slices of them.
     bytes: usize,
 }
 
@@ -97,12 +90,12 @@ impl Headers {
             problems: Vec::new(),
             bytes: 0,
         };
-        for file in context.find_type(*b"SNDI") {
+        for file in context.archive().find_type(*b"SNDI") {
             let Some(bytes) = context.read(file) else {
                 continue;
             };
             headers.bytes += bytes.len();
-            let facts = Origin::of_type(context.asset_of(file)).facts;
+            let facts = Origin::of_type(context.archive().asset_of(file)).facts;
             let table = sound::parse_table(&bytes, &facts).unwrap_or_else(|incomplete| {
                 let Incomplete { error, model } = *incomplete;
                 headers.problems.push(error.to_string());

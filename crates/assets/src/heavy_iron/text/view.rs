@@ -15,26 +15,20 @@ use crate::view::{AssetContext, Failure, Table, View, ViewFormat};
 
 /// Texts.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HIP text",
-    extensions: &[],
     asset_types: &[*b"TEXT"],
     converted: Conversion::Always(
         Converted::whole(&[ConvertedFile::named("txt", "text.txt")]).within(Folder::Named("texts")),
     ),
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("HIP text", open)
 };
 
 /// Credits.
 pub const CREDITS_FORMAT: ViewFormat = ViewFormat {
-    name: "HIP credits",
-    extensions: &[],
     asset_types: &[*b"CRDT"],
     converted: Conversion::Always(
         Converted::whole(&[ConvertedFile::named("txt", "text.txt")]).within(Folder::Named("texts")),
     ),
-    open: open_credits,
-    matches: |_| false,
+    ..ViewFormat::new("HIP credits", open_credits)
 };
 
 pub(crate) const KIND: Kind<Text> = Kind {

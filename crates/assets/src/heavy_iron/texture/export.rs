@@ -3,7 +3,7 @@
 use crate::heavy_iron::texture::Texture;
 use crate::model::{Picture, Pixels, size_problem};
 
-/// Returns why a texture cannot be shown, if so. Decodes nothing.
+/// Returns why a texture cannot be shown, or `None` if it can. Decodes nothing.
 pub fn picture_problem(texture: &Texture) -> Option<String> {
     if texture.levels.is_empty() {
         return Some("it has no pixels".to_owned());

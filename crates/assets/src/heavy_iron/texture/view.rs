@@ -13,18 +13,25 @@ use crate::heavy_iron::view::{Kind, Shown, stem};
 use crate::model::{padded, png};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{Listed, Render};
-use crate::view::{AssetContext, Failure, Table, View, ViewFormat};
+use crate::view::{AssetContext, Failure, Preview, Table, View, ViewFormat};
+use hpimount_containers::file_type::FileType;
 
 /// Textures.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HIP texture",
     extensions: &["rwtx", "texs"],
     asset_types: &[*b"RWTX", *b"TEXS"],
     converted: Conversion::Always(
         Converted::whole(&[ConvertedFile::first("png")]).within(Folder::Named("textures")),
     ),
-    open,
-    matches: |_| false,
+    types: &[FileType {
+        patterns: &["*.rwtx", "*.rw3"],
+        ..FileType::new("image/x-renderware-texture", Some("RenderWare texture"))
+    }],
+    preview: Some(Preview {
+        files: &[],
+        rank: 6,
+    }),
+    ..ViewFormat::new("HIP texture", open)
 };
 
 pub(crate) const KIND: Kind<Textures> = Kind {

@@ -12,7 +12,7 @@ use super::{MAX_SCENE_PIXELS, Picture, Pixels, Scene, gltf::Pictures};
 /// Width and height of a preview in pixels.
 pub const EDGE: u32 = 256;
 
-/// Width and height in which it is rendered.
+/// Width and height of the rendering.
 const DRAWN: usize = 2 * EDGE as usize;
 
 /// Number of rows that are rendered at a time. All rows would need 5 MiB,
@@ -30,7 +30,7 @@ const VIEWER: [f32; 3] = [0.62, 0.52, 0.86];
 /// time for many large overlapping ones. Further triangles are not drawn.
 const MAX_WORK: usize = 96 << 20;
 
-/// Ambient light, to which each of the lights is added.
+/// Ambient light; each of the lights is added to it.
 const AMBIENT: f32 = 0.38;
 
 /// The lights: their directions relative to the viewer (right, up, towards the
@@ -433,7 +433,7 @@ impl RowSlope {
     }
 }
 
-/// Returns the columns of a row in which no weight is negative.
+/// Returns the columns of a row where no weight is negative.
 fn inside(row: &[RowSlope; 3], columns: usize) -> Span {
     let (mut start, mut end) = (0, columns);
     for weight in row {

@@ -1,4 +1,8 @@
 //! PSX: models, levels and their textures (FORMATS, PSX).
+//!
+//! [`parse`](mod@parse) reads the bytes into a model, [`export`] turns it into
+//! pictures and scenes, and [`view`] declares the format and writes the files of
+//! `X.meta`.
 
 pub mod export;
 pub mod parse;

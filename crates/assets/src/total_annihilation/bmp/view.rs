@@ -17,12 +17,10 @@ use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 
 /// BMP pictures.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "BMP",
     extensions: bmp::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
-    open,
-    matches: |bytes| bytes.starts_with(b"BM") && bmp::parse(bytes).is_ok(),
+    matches: Some(|bytes| bytes.starts_with(b"BM") && bmp::parse(bytes).is_ok()),
+    ..ViewFormat::new("BMP", open)
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {

@@ -14,16 +14,21 @@ use crate::view::converted::{Conversion, Converted};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, Wanted, json};
+use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
 
 /// Compiled scripts.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "COB",
     extensions: cob::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[])),
-    open,
-    matches: |_| false,
+    types: &[FileType {
+        magic: &[Magic::at(0, &[4, 0, 0, 0]), Magic::at(0, &[6, 0, 0, 0])],
+        priority: 50,
+        // COBOL has this extension, too; it is text.
+        patterns: &["*.cob"],
+        ..FileType::new("application/x-ta-cob", Some("Total Annihilation script"))
+    }],
+    ..ViewFormat::new("COB", open)
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {

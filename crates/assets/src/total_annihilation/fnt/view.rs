@@ -15,15 +15,12 @@ use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 
 /// Fonts.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "FNT",
     extensions: fnt::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
         "png",
         "sheet.png",
     )])),
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("FNT", open)
 };
 
 /// Number of characters per row of the sheet, and of rows.

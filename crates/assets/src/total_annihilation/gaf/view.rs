@@ -17,20 +17,29 @@ use crate::total_annihilation::view::{Shown, failure, file_part, warnings_size};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
+use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
+use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
 
 /// Sprites and textures.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "GAF",
     extensions: gaf::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
         "png",
         "preview.png",
     )])),
-    open,
-    matches: |bytes| bytes.starts_with(&[0, 1, 1, 0]) && gaf::parse(bytes).is_ok(),
+    matches: Some(|bytes| bytes.starts_with(&[0, 1, 1, 0]) && gaf::parse(bytes).is_ok()),
+    types: &[FileType {
+        magic: &[Magic::at(0, &[0, 1, 1, 0])],
+        priority: 50,
+        patterns: &["*.gaf", "*.taf"],
+        ..FileType::new("image/x-ta-gaf", Some("Total Annihilation sprites"))
+    }],
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 9,
+    }),
+    ..ViewFormat::new("GAF", open)
 };
 
 /// Maximum number of pictures of a file; the largest file of the games has a
@@ -165,7 +174,7 @@ fn animation_problem(
     size_problem(width.into(), height.into())
 }
 
-/// Returns the picture of a frame, in which lost pixels are transparent.
+/// Returns the picture of a frame; lost pixels are transparent.
 fn picture(shown: &Shown<Gaf>, frame: &Frame) -> Option<Picture> {
     let decoded = shown.asset.decode(frame);
     let picture = decoded.unwrap_or_else(|incomplete| incomplete.model);
@@ -256,8 +265,8 @@ struct Head<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     palette: &'a str,
     sequences: Seq<'a, SequenceFacts<'a>>,
-    /// Raw frames in which the key does not occur. Kingdoms has some with a
-    /// border in another color, which is not transparent then.
+    /// Raw frames without the key. Kingdoms has some with a border in another
+    /// color, which is not transparent then.
     #[serde(skip_serializing_if = "Option::is_none")]
     key_unused: Option<usize>,
     warnings: Vec<String>,
@@ -276,8 +285,8 @@ struct SequenceFacts<'a> {
     seconds: Option<f64>,
 }
 
-/// Returns the warnings about a file and the pixels of its frames, each of
-/// which is decoded once; and the number of raw frames without the key.
+/// Returns the warnings about a file and the pixels of its frames, decoding
+/// each frame once; and the number of raw frames without the key.
 fn checked(gaf: &Gaf) -> (Warnings, usize) {
     let mut warnings = gaf.warnings.clone();
     let mut key_unused = 0;
@@ -464,7 +473,7 @@ mod tests {
     fn only_sequences_with_an_omitted_frame_lose_their_animation() {
         let frames = |count| vec![(Built::new(1, 1, Body::Raw(vec![3])), 1); count];
         let mut bytes = file(&[sequence("large", frames(17)), sequence("small", frames(2))]);
-        // All frames of the first sequence are one, of which 16 are shown.
+        // All frames of the first sequence are one; 16 are shown.
         let gaf = gaf::parse(&bytes.clone().into()).unwrap();
         let large = gaf.sequences[0].get(0).unwrap().frame;
         for reference in gaf.sequences[0].frames() {

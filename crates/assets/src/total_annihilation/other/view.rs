@@ -8,19 +8,14 @@ use serde_json::{Value, json};
 use crate::total_annihilation::other::{Recognized, recognize};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::view::Shown;
-use crate::view::converted::Conversion;
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 use hpimount_containers::io::Warnings;
 
 /// Scenarios of TA: Kingdoms, and videos of both games.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "TA scenario or video",
     extensions: &["crt", "zrb", "smk", "bik"],
-    asset_types: &[],
-    converted: Conversion::NOTHING,
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("TA scenario or video", open)
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {

@@ -16,12 +16,9 @@ use hpimount_containers::io::Warnings;
 
 /// Tables that blend and shade colors.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "TA blend table",
     extensions: pal::BLEND_EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("TA blend table", open)
 };
 
 /// Columns of a table.

@@ -44,7 +44,7 @@ impl Colors {
 
     /// Returns the palette chosen by the user.
     fn chosen(context: &dyn AssetContext) -> Option<Self> {
-        let chosen = context.palette()?;
+        let chosen = context.game().palette()?;
         Some(Self {
             palette: chosen.palette,
             source: format!("option:{}", chosen.file),
@@ -83,7 +83,7 @@ impl Colors {
             let name = format!("{stem}.pcx");
             Self::carried(context, Wanted::Sibling(&name))
         };
-        (!stem.is_empty() && context.palette().is_none())
+        (!stem.is_empty() && context.game().palette().is_none())
             .then(|| beside().or_else(|| Self::named(context, stem)))
             .flatten()
             .unwrap_or_else(|| Self::of_mount(context))

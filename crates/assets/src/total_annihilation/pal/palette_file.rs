@@ -6,7 +6,7 @@ use crate::total_annihilation::pal::{self, Palette, RGB_SIZE};
 use crate::total_annihilation::pcx;
 use hpimount_containers::io::{Error, Result};
 
-/// Maximum length of a palette file in bytes: that of a large picture.
+/// Maximum length of a palette file in bytes; a picture with a palette may be large.
 pub const MAX_SIZE: u64 = 64 << 20;
 
 /// First line of a GIMP palette.

@@ -15,15 +15,12 @@ use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 
 /// Palettes of 256 colors.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "TA palette",
     extensions: pal::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
         "png",
         "swatch.png",
     )])),
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("TA palette", open)
 };
 
 /// Width and height of a color in the picture, and the number of colors in

@@ -12,16 +12,23 @@ use crate::total_annihilation::pcx::{self, Pcx, Pixels};
 use crate::total_annihilation::view::{Shown, failure, warnings_size};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
-use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
+use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
+use hpimount_containers::file_type::FileType;
 
 /// PCX pictures.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "PCX",
     extensions: pcx::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
-    open,
-    matches: |bytes| bytes.starts_with(&[10, 5, 1]) && pcx::parse(bytes).is_ok(),
+    matches: Some(|bytes| bytes.starts_with(&[10, 5, 1]) && pcx::parse(bytes).is_ok()),
+    types: &[
+        FileType::new("image/vnd.zbrush.pcx", None),
+        FileType::new("image/x-pcx", None),
+    ],
+    preview: Some(Preview {
+        files: &["picture.png"],
+        rank: 1,
+    }),
+    ..ViewFormat::new("PCX", open)
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {

@@ -1,4 +1,5 @@
-//! SCT: sections, from which map editors assemble maps (FORMATS, TA 7).
+//! SCT: sections, the parts that map editors assemble maps from (FORMATS, TA
+//! 7).
 
 use bytes::Bytes;
 

@@ -11,19 +11,25 @@ use crate::total_annihilation::terrain::view;
 use crate::total_annihilation::view::{Shown, failure, warnings_size};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
-use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
+use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
+use hpimount_containers::file_type::FileType;
 
 /// Sections.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "SCT",
     extensions: sct::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
         "png",
         "minimap.png",
     )])),
-    open,
-    matches: |_| false,
+    types: &[FileType {
+        patterns: &["*.sct"],
+        ..FileType::new("image/x-ta-sct", Some("Total Annihilation map section"))
+    }],
+    preview: Some(Preview {
+        files: &["minimap.png", "section.png"],
+        rank: 10,
+    }),
+    ..ViewFormat::new("SCT", open)
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {

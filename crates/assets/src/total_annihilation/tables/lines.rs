@@ -1,4 +1,4 @@
-//! Rows as lines of text, which are written before all columns are known.
+//! Rows as lines of text, written before the last column is found.
 //!
 //! A line has the first cells of its row, and then each value, preceded by the
 //! number of its column: `ARMTANK`, `units/tank.fbi`, `mod.ufo`, `0=ARMTANK`,
@@ -19,8 +19,8 @@ use hpimount_containers::text::push_escaped;
 /// Bytes of lines for which memory is reserved at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Maximum number of bytes of lines that are kept. Those of a large mod need
-/// half of it.
+/// Maximum number of bytes of lines that are kept. The lines of a large mod
+/// need half of it.
 const MAX_KEPT: usize = 16 << 20;
 
 /// A row of a table.

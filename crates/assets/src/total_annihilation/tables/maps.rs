@@ -1,4 +1,4 @@
-//! The table of maps, each of which has a picture (TNT) and a text (OTA).
+//! The table of maps. A map has a picture (TNT) and a text (OTA).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ const COLUMNS: [&str; 16] = [
 
 /// Returns the files of maps.
 pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
-    context.find_extensions("maps", &["ota", "tnt"])
+    context.game().find_extensions("maps", &["ota", "tnt"])
 }
 
 /// The files of a map.

@@ -33,7 +33,9 @@ type VisitRow<'v> = &'v mut dyn FnMut(&str, Section<'_>) -> io::Result<()>;
 impl Source {
     /// Returns the files, in the order of their paths.
     pub(super) fn files(&self, context: &dyn AssetContext) -> Vec<AssetRef> {
-        let mut files = context.find_extensions(self.folder, &[self.extension]);
+        let mut files = context
+            .game()
+            .find_extensions(self.folder, &[self.extension]);
         if !self.name_has.is_empty() {
             files.retain(|&file| {
                 let path = context.path_of(file).to_ascii_lowercase();
@@ -86,9 +88,9 @@ pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Resul
     })
 }
 
-/// Writes the table of all rows. The columns are known only after all texts
-/// were read; if there is no memory for the rows until then, the texts are read
-/// again, so that only one of them is in memory at a time.
+/// Writes the table of all rows. All texts must be read to find the columns; if
+/// there is no memory for the rows until then, the texts are read again, so
+/// that only one of them is in memory at a time.
 pub(super) fn write(
     sources: &[Source],
     context: &dyn AssetContext,

@@ -1,11 +1,13 @@
 use std::cell::Cell;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use super::{REPORTS, file_name};
 use crate::model::Reservation;
 use crate::total_annihilation::build::tdf::{Item, file, key, section};
 use crate::total_annihilation::build::tnt::Map;
-use crate::view::{AssetContext, AssetRef, Bytes, Wanted};
+use crate::total_annihilation::context::GameContext;
+use crate::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
 use hpimount_containers::text::has_extension;
 
 /// A game with files in memory, in the order of their paths.
@@ -52,15 +54,6 @@ impl AssetContext for Game {
         None
     }
 
-    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
-        let files = self.files.iter().enumerate();
-        let found = files.filter(|(_, (path, _))| {
-            let mut known = extensions.iter();
-            path.starts_with(folder) && known.any(|one| has_extension(path.as_bytes(), one))
-        });
-        found.map(|(number, _)| AssetRef(number as u64)).collect()
-    }
-
     fn path_of(&self, file: AssetRef) -> String {
         self.get(file).0.clone()
     }
@@ -81,8 +74,23 @@ impl AssetContext for Game {
         }
     }
 
-    fn as_dyn(&self) -> &dyn AssetContext {
+    fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        Some(make(self).into())
+    }
+
+    fn game(&self) -> &dyn GameContext {
         self
+    }
+}
+
+impl GameContext for Game {
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let files = self.files.iter().enumerate();
+        let found = files.filter(|(_, (path, _))| {
+            let mut known = extensions.iter();
+            path.starts_with(folder) && known.any(|one| has_extension(path.as_bytes(), one))
+        });
+        found.map(|(number, _)| AssetRef(number as u64)).collect()
     }
 }
 

@@ -11,19 +11,20 @@ use serde_json::{Value, json};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdf::{self, Item, Section, Tdf};
 use crate::total_annihilation::view::{Shown, failure, warnings_size};
-use crate::view::converted::Conversion;
 use crate::view::json::Seq;
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
+use hpimount_containers::file_type::FileType;
 
 /// Texts of sections and keys.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "TDF",
     extensions: tdf::EXTENSIONS,
-    asset_types: &[],
-    converted: Conversion::NOTHING,
-    open,
-    matches: |_| false,
+    types: &[FileType {
+        is_text: true,
+        patterns: &["*.fbi", "*.ota", "*.tdf"],
+        ..FileType::new("text/x-ta-tdf", Some("Total Annihilation definitions"))
+    }],
+    ..ViewFormat::new("TDF", open)
 };
 
 /// Bytes of an entry without its text.

@@ -49,7 +49,7 @@ impl Index {
     /// name wins.
     fn new(context: &dyn AssetContext) -> Self {
         let mut index = Self::default();
-        for file in context.list(FOLDER) {
+        for file in context.game().list(FOLDER) {
             let path = context.path_of(file);
             let extensions = gaf::EXTENSIONS.iter();
             let is_one = extensions
@@ -81,7 +81,7 @@ pub(super) struct Resolved {
     pub(super) file: String,
     /// Number of the sequence in it.
     pub(super) sequence: usize,
-    /// Whether its frames are those of the players' colors.
+    /// Whether its frames are for the players' colors.
     pub(super) has_team_colors: bool,
     texture_file: AssetRef,
 }

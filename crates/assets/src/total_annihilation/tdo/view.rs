@@ -17,19 +17,25 @@ use crate::total_annihilation::view::{Shown, failure, file_part, stem, warnings_
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, Wanted, json};
+use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, Wanted, json};
+use hpimount_containers::file_type::FileType;
 
 /// Models.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "3DO",
     extensions: tdo::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[
         ConvertedFile::named("png", "preview.png"),
         ConvertedFile::named("glb", "model.glb"),
     ])),
-    open,
-    matches: |_| false,
+    types: &[FileType {
+        patterns: &["*.3do"],
+        ..FileType::new("model/x-ta-3do", Some("Total Annihilation model"))
+    }],
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 2,
+    }),
+    ..ViewFormat::new("3DO", open)
 };
 
 /// Folder of the textures' pictures.

@@ -153,7 +153,7 @@ pub(crate) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Re
 /// The heights of cells: the first of every `stride` bytes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heights {
-    /// Bytes of a cell, of which the first one is the height.
+    /// Bytes of a cell; the first one is the height.
     stride: usize,
     cells: Bytes,
 }

@@ -12,19 +12,25 @@ use crate::total_annihilation::tnt::{self, Tnt, Version};
 use crate::total_annihilation::view::{Shown, failure, warnings_size};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
+use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
+use hpimount_containers::file_type::FileType;
 
 /// Maps.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "TNT",
     extensions: tnt::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
         "png",
         "minimap.png",
     )])),
-    open,
-    matches: |_| false,
+    types: &[FileType {
+        patterns: &["*.tnt"],
+        ..FileType::new("image/x-ta-tnt", Some("Total Annihilation map"))
+    }],
+    preview: Some(Preview {
+        files: &["minimap.png"],
+        rank: 5,
+    }),
+    ..ViewFormat::new("TNT", open)
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {

@@ -59,8 +59,8 @@ pub struct Format {
     pub bits: u16,
 }
 
-/// Parses the chunks of a sound, up to its samples. Their sizes are used, but
-/// not that of the whole file.
+/// Parses the chunks of a sound, up to its samples. Their sizes are used; the
+/// size of the whole file is not.
 ///
 /// # Errors
 /// Returns [`Incomplete`] if it is neither RIFF nor `TMH`.

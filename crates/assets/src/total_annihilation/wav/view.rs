@@ -8,18 +8,13 @@ use serde_json::{Value, json};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::view::{Shown, failure, warnings_size};
 use crate::total_annihilation::wav::{self, Kind, Wav};
-use crate::view::converted::Conversion;
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, hex, json};
 
 /// Sounds.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "WAV",
     extensions: wav::EXTENSIONS,
-    asset_types: &[],
-    converted: Conversion::NOTHING,
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("WAV", open)
 };
 
 /// Code of samples without compression.

@@ -61,6 +61,9 @@ pub enum Error {
     /// The archive would reach 4 GiB.
     #[error("the archive would be larger than 4 GiB, the most that the format can address")]
     ArchiveTooLarge,
+    /// A HIP archive would reach 2 GiB.
+    #[error("the archive would be larger than 2 GiB, the most that the games can address")]
+    TooLargeForGames,
     /// A file could not be read.
     #[error("{}: {cause}", file.display())]
     Source {

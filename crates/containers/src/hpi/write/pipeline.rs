@@ -176,7 +176,7 @@ impl Feeder<'_> {
 
 impl Source {
     /// Opens the file for reading, and returns its length as well.
-    fn open(&self) -> Result<(Box<dyn Read + '_>, u64)> {
+    pub(crate) fn open(&self) -> Result<(Box<dyn Read + '_>, u64)> {
         match self {
             Self::Bytes(bytes) => Ok((Box::new(bytes.as_slice()), bytes.len() as u64)),
             Self::Path(path) => {
@@ -191,7 +191,7 @@ impl Source {
     }
 
     /// Returns the error for a failed read.
-    fn error(&self, cause: io::Error) -> Error {
+    pub(crate) fn error(&self, cause: io::Error) -> Error {
         let file = match self {
             Self::Bytes(_) => PathBuf::new(),
             Self::Path(path) => path.clone(),

@@ -1,5 +1,9 @@
 //! Decoder for FLAC frames (RFC 9639) as used by CHD: without metadata, two
 //! channels of 16 bits.
+//!
+//! The decoders on crates.io read whole files with a header, do not return how
+//! many bytes the frames have, after which the subchannels begin, or have not
+//! been released for years.
 
 use crc::{CRC_16_UMTS, Crc, Table};
 

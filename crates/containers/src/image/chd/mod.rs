@@ -17,12 +17,18 @@ use crc::{CRC_16_IBM_3740, Crc, Table};
 use self::map::{Hunk, Storage};
 use self::method::Method;
 use super::{BlockImage, CdTrack, ImageFormat, block_error, block_length, starts_with};
+use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// How CHD images are detected and opened.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "CHD",
     extensions: &["chd"],
+    types: &[FileType {
+        magic: &[Magic::at(0, MAGIC)],
+        patterns: &["*.chd"],
+        ..FileType::new("application/x-mame-chd", Some("CHD disc image"))
+    }],
     matches: |source| starts_with(source, MAGIC),
     open,
 };

@@ -127,9 +127,9 @@ fn turned([a, b, c]: [u16; 3]) -> [u32; 3] {
 }
 
 /// Returns the four existing joints with the largest weights, which add up to
-/// 1; the first joint alone if there are none.
+/// 1; without weights, the first joint alone.
 fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights {
-    // At most the joints of the object, of which there are at most 255.
+    // At most the joints of the object; it has at most 255.
     let mut best: Vec<(u16, f32)> = Vec::with_capacity(4);
     for (joint, weight) in pairs {
         let exists = usize::try_from(joint).is_ok_and(|joint| joint < joints);

@@ -3,7 +3,8 @@
 use crate::crash::hgo::{Texture, TextureFormat};
 use crate::model::{Picture, Pixels, size_problem};
 
-/// Returns why a texture cannot be shown, if so. Examines no pixels.
+/// Returns why a texture cannot be shown, or `None` if it can. Examines no
+/// pixels.
 pub(super) fn problem(texture: &Texture) -> Option<String> {
     let side = |length: i32| u64::try_from(length).unwrap_or(0);
     let (width, height) = (side(texture.width), side(texture.height));
@@ -19,7 +20,7 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
     })
 }
 
-/// Returns the number of bytes of the pixels, for the formats that are known.
+/// Returns the number of bytes of the pixels, for formats with a known layout.
 fn data_size(format: TextureFormat, width: usize, height: usize) -> Option<usize> {
     let tiles = |side: usize| width.div_ceil(side) * height.div_ceil(side);
     match format {
@@ -150,8 +151,8 @@ fn rgb565(color: u16) -> [u8; 4] {
 
 /// Returns the pixels of a texture with a palette of red, green, blue and
 /// alpha. Indices are stored row by row; with 4 bits, the left one is in the
-/// low half. No file of the games uses this; the layout is that of the same
-/// engine elsewhere.
+/// low half. No file of the games uses this; the same engine has this layout in
+/// other games.
 fn indexed(texture: &Texture, (width, height): (usize, usize)) -> Pixels {
     let index = |pixel_number: usize| match texture.format {
         TextureFormat::Pal4 => {

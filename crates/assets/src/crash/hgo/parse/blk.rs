@@ -25,8 +25,8 @@ pub struct BlockTable {
 pub struct Entry {
     /// Type of the block.
     pub tag: [u8; 4],
-    /// Absolute offset in the HGO file of the block's size, which is 4 more
-    /// than that of the block.
+    /// Absolute offset in the HGO file of the block's size, 4 bytes after the
+    /// start of the block.
     pub offset: u32,
     /// The contradiction to the entries before it, if there is one.
     pub mismatch: Option<Mismatch>,
@@ -35,7 +35,7 @@ pub struct Entry {
 /// A contradiction between an entry and those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Mismatch {
-    /// No block of this type is known.
+    /// The type is unknown.
     UnknownType,
     /// The previous block has a known length, so this one should have this
     /// offset.

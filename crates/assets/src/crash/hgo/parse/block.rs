@@ -15,7 +15,8 @@ pub struct Block {
     /// Its type as in the tools, such as `NTBL`; in GameCube files the bytes
     /// are reversed.
     pub tag: [u8; 4],
-    /// 0 for the root, 1 for the blocks in it, 2 for those of the texture set.
+    /// 0 for the root, 1 for the blocks in it, 2 for the blocks of the texture
+    /// set.
     pub depth: u8,
     /// Absolute offset of its first byte, the type.
     pub offset: u64,

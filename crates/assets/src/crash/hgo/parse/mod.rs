@@ -41,7 +41,7 @@ pub struct Hgo {
     /// Byte order of the file: big on GameCube.
     #[get_size(ignore)]
     pub endian: Endian,
-    /// The whole file, of which parts of the model are slices.
+    /// The whole file; parts of the model are slices of it.
     #[get_size(ignore)]
     file: Bytes,
     /// All blocks, each before those inside it; the first is the root.

@@ -29,7 +29,7 @@ pub struct Joint {
     pub inverse_world: Matrix,
     /// Orientation of its axes.
     pub orientation: Matrix,
-    /// Position at which other objects are attached, relative to the joint.
+    /// Position relative to the joint where other objects are attached.
     pub locator_offset: [f32; 3],
     /// Number of the parent; `None` for a root. It may be out of range, or part
     /// of a cycle.
@@ -48,7 +48,7 @@ pub struct Layer {
     pub parts: Vec<Part>,
 }
 
-/// The way in which the geometry of a part follows the skeleton.
+/// How the geometry of a part follows the skeleton.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, GetSize)]
 pub enum Slot {
     /// Fixed to a joint.

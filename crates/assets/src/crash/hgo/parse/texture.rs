@@ -18,8 +18,8 @@ pub struct Texture {
     pub width: i32,
     /// Height in pixels.
     pub height: i32,
-    /// Number of mipmaps, for formats that store it; the pixels are only
-    /// those of the largest level.
+    /// Number of mipmaps, for formats that store it; only the pixels of the
+    /// largest level follow.
     pub mipmaps: Option<i32>,
     /// Absolute offset of the pixels.
     pub offset: u64,

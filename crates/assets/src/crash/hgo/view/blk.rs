@@ -15,12 +15,10 @@ use hpimount_containers::io::Warnings;
 
 /// Tables of the blocks of an HGO file.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HGO block table",
     extensions: blk::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[])),
-    open,
-    matches: |bytes| blk::begins(bytes),
+    matches: Some(|bytes| blk::begins(bytes)),
+    ..ViewFormat::new("HGO block table", open)
 };
 
 fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {

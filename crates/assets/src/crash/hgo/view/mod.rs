@@ -15,19 +15,28 @@ use crate::model::padded;
 use crate::model::{gltf, obj, png, preview};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{AssetContext, Failure, View, ViewFormat};
+use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_containers::file_type::{FileType, Magic};
 
 /// HGO models.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HGO",
     extensions: hgo::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[
         ConvertedFile::named("png", "preview.png"),
         ConvertedFile::first("glb"),
     ])),
-    open,
-    matches: |bytes| hgo::parse(bytes).is_ok(),
+    matches: Some(|bytes| hgo::parse(bytes).is_ok()),
+    types: &[FileType {
+        magic: &[Magic::at(0, b"FOGH"), Magic::at(0, b"HGOF")],
+        patterns: &["*.hgo"],
+        is_opened: true,
+        ..FileType::new("model/x-crash-hgo", Some("Crash Bandicoot model"))
+    }],
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 3,
+    }),
+    ..ViewFormat::new("HGO", open)
 };
 
 fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {

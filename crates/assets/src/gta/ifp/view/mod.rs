@@ -14,15 +14,25 @@ use crate::model;
 use crate::view::converted::{Conversion, Converted};
 use crate::view::listed::{Listed, ListedView, Part, Render, Whole, whole_files};
 use crate::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_containers::file_type::{FileType, Magic};
 
 /// IFP animation packages.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "IFP",
     extensions: ifp::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[])),
-    open,
-    matches: |bytes| ifp::parse(bytes).is_ok(),
+    matches: Some(|bytes| ifp::parse(bytes).is_ok()),
+    types: &[FileType {
+        magic: &[
+            Magic::at(0, b"ANPK"),
+            Magic::at(0, b"ANP2"),
+            Magic::at(0, b"ANP3"),
+            Magic::at(0, b"ANLF"),
+        ],
+        patterns: &["*.ifp"],
+        is_opened: true,
+        ..FileType::new("application/x-gta-ifp", Some("Grand Theft Auto animations"))
+    }],
+    ..ViewFormat::new("IFP", open)
 };
 
 /// Folder of the animations.

@@ -15,7 +15,7 @@ const ONE_UV: u16 = 4;
 const PRELIT: u16 = 8;
 const TWO_UVS: u16 = 0x80;
 
-/// Version from which geometries have no surface properties.
+/// First version without surface properties in geometries.
 const WITHOUT_SURFACE: u32 = 0x3_4000;
 
 /// Platforms of native geometry.
@@ -49,13 +49,13 @@ pub struct Geometry {
     /// For each number of a material in triangles and meshes, the number in
     /// [`Geometry::materials`].
     pub material_entries: Vec<usize>,
-    /// Triangles by material, in the order in which they are drawn.
+    /// Triangles by material, in drawing order.
     pub meshes: Vec<BinMesh>,
     /// Whether meshes are strips.
     pub is_strips: bool,
     /// Whether there is a skin.
     pub has_skin: bool,
-    /// The skin, if its form is known.
+    /// The skin; `None` for an unknown form.
     pub skin: Option<Skin>,
     /// Types of its extensions.
     pub extensions: Vec<u32>,
@@ -141,7 +141,7 @@ impl Plain {
     }
 }
 
-/// The triangles of a material, in the order in which they are drawn.
+/// The triangles of a material, in drawing order.
 #[derive(Debug, Clone)]
 pub struct BinMesh {
     /// Number of the material.

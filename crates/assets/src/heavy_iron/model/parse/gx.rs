@@ -349,7 +349,7 @@ fn lists(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Bytes>> {
     Ok(lists)
 }
 
-/// The way in which the vertices of a command form triangles.
+/// How the vertices of a command form triangles.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Quads,

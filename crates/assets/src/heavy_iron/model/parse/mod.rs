@@ -2,8 +2,9 @@
 //! JSP assets with more information about level geometry (FORMATS, HIP assets
 //! 7).
 //!
-//! Geometry in the platform-independent form and in that of the GameCube is
-//! read. That of the Xbox and the PlayStation 2, and worlds, are only named.
+//! Geometry is read in the platform-independent form and in the form of the
+//! GameCube. The forms of the Xbox and the PlayStation 2, and worlds, are only
+//! named.
 
 mod clump;
 mod frame;

@@ -39,8 +39,8 @@ pub struct Object {
     /// Whether the entity has the padding word of Battle for Bikini Bottom;
     /// `None` for objects that are not entities.
     pub has_pad: Option<bool>,
-    /// The fields after the header, in their order: those of an entity, of the
-    /// type, of the DYNA type.
+    /// The fields after the header, in their order: the fields of an entity, of
+    /// the type, of the DYNA type.
     pub parts: Vec<Record>,
     /// The type of a DYNA asset, if known.
     pub dyna: Option<&'static DynaType>,

@@ -1,7 +1,7 @@
 //! Types of object assets, with the fields of their bodies (FORMATS, HIP assets
 //! 6).
 //!
-//! The fields are those of Battle for Bikini Bottom. The data after them is not
+//! The fields are as in Battle for Bikini Bottom. The data after them is not
 //! known in detail.
 
 use crate::heavy_iron::record::{Layout, layout};
@@ -13,9 +13,9 @@ pub struct ObjectType {
     pub code: [u8; 4],
     /// The number of the type in the header.
     pub base_type: u8,
-    /// Whether the body begins like that of an entity.
+    /// Whether the body begins with the fields of an entity.
     pub is_entity: bool,
-    /// The fields of the body, after those of an entity.
+    /// The fields of the body, after the fields of an entity.
     pub fields: Layout,
     /// Length of the asset without its links in Battle for Bikini Bottom;
     /// `None` if it is not always the same.

@@ -21,15 +21,15 @@ const UNUSED: usize = 0x4A;
 pub struct DspHeader {
     /// Number of samples.
     pub samples: u32,
-    /// Number of nibbles, including those of the frames' first bytes.
+    /// Number of nibbles, including the first bytes of the frames.
     pub nibbles: u32,
     /// Samples per second.
     pub rate: u32,
     /// Whether the sound is a loop.
     pub is_loop: bool,
-    /// Nibble at which the loop starts.
+    /// Nibble where the loop starts.
     pub loop_start: u32,
-    /// Nibble at which it ends; originals have one far past the data.
+    /// Nibble where it ends; originals have one far past the data.
     pub loop_end: u32,
     /// Eight pairs of coefficients, in 1/2048.
     pub coefficients: [i16; 16],

@@ -35,8 +35,8 @@ pub(super) fn check(data: &[u8], channels: usize, warnings: &mut Warnings) {
     }
 }
 
-/// Decodes interleaved samples. A block has the sample in its head and those of
-/// all nibbles except for the last.
+/// Decodes interleaved samples. A block has the sample in its head and one for
+/// each nibble except the last.
 pub(super) fn decode(data: &[u8], channels: usize, out: &mut [i16]) {
     let blocks = data.chunks_exact(BLOCK * channels);
     for (samples, block) in out.chunks_mut(SAMPLES * channels).zip(blocks) {

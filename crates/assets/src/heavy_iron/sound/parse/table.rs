@@ -135,7 +135,7 @@ impl Layout {
         ..Self::PS2
     };
 
-    /// Returns the layouts of a console, that of the game first.
+    /// Returns the layouts of a console, starting with the one for the game.
     fn of(facts: &Facts) -> Vec<Self> {
         match facts.platform {
             Platform::GameCube if facts.game.is_scooby() => vec![Self::GC_SCOOBY, Self::GC],

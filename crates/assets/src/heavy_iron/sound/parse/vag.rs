@@ -15,7 +15,7 @@ const REPEAT: u8 = 2;
 const LOOP_START: u8 = 4;
 const STOP: u8 = 7;
 
-/// Plausible rates, from which the byte order of a header is detected.
+/// Plausible rates; they tell the byte order of a header.
 const LIKELY_RATES: std::ops::RangeInclusive<u32> = 4000..=48_000;
 
 /// Pairs of coefficients, in 1/64.
@@ -37,7 +37,7 @@ pub struct VagHeader {
 
 impl VagHeader {
     /// Reads an entry and the id of its sound. The table is little-endian, but
-    /// the other numbers of an entry are in the order in which the rate is
+    /// the other numbers of an entry are in the order that makes the rate
     /// plausible.
     pub(super) fn read(entry: &[u8], offset: u64) -> Result<(Self, u32)> {
         let asset = {

@@ -16,22 +16,17 @@ use crate::heavy_iron::tables::{
 use crate::heavy_iron::view::{Kind, Origin, Shown};
 use crate::heavy_iron::{Facts, Parsed};
 use crate::parse::Incomplete;
-use crate::view::converted::Conversion;
 use crate::view::listed::{InContext, Listed, Render};
 use crate::view::{AssetContext, Failure, View, ViewFormat};
 use hpimount_containers::io::{Error, Warnings};
 
 /// Tables.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HIP table",
-    extensions: &[],
     asset_types: &[
         *b"ALST", *b"ANIM", *b"ATBL", *b"COLL", *b"FLY ", *b"JAW ", *b"LKIT", *b"LODT", *b"MAPR",
         *b"MINF", *b"MRKR", *b"PICK", *b"PIPT", *b"SHDW", *b"SHRP",
     ],
-    converted: Conversion::NOTHING,
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("HIP table", open)
 };
 
 /// A parsed table.

@@ -70,7 +70,7 @@ impl GxFormat {
         }
     }
 
-    /// Returns the number of colors of its palette, 0 if it has none.
+    /// Returns the number of colors of its palette, 0 without a palette.
     pub fn colors(self) -> usize {
         match self {
             Self::C4 => 16,

@@ -1,7 +1,7 @@
 //! Textures: RWTX and TEXS, which are RenderWare texture dictionaries
 //! (FORMATS, HIP assets 4).
 //!
-//! The platform is that of the stored texture and not of the archive: there
+//! The platform comes from the stored texture and not from the archive: there
 //! are GameCube textures in Xbox archives.
 
 mod color;

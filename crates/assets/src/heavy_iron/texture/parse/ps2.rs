@@ -1,6 +1,6 @@
 //! Textures of the PlayStation 2: their header and their pixels, little-endian.
-//! The layout is that of a free implementation of RenderWare; no texture of a
-//! game was available (FORMATS, HIP assets 4).
+//! The layout follows a free implementation of RenderWare; no texture of a game
+//! was available (FORMATS, HIP assets 4).
 
 use bytes::Bytes;
 

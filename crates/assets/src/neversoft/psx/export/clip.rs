@@ -11,8 +11,8 @@ use crate::neversoft::psx::{self, AngleTransform, AnimationV1, AnimationV2, Cont
 /// games.
 const RATE: f32 = 30.0;
 
-/// The keyframe animations that the game would use: those of the last chunk
-/// that has any.
+/// The keyframe animations that the game would use: the animations of the last
+/// chunk that has any.
 pub(super) struct Clips<'a> {
     list: List<'a>,
     objects: usize,
@@ -52,9 +52,9 @@ impl<'a> Clips<'a> {
         }
     }
 
-    /// Returns why an animation cannot be shown, if so. `work` is the number of
-    /// bytes that may still be examined for this, for all animations, which may
-    /// share their bytes.
+    /// Returns why an animation cannot be shown, or `None` if it can. `work` is
+    /// the number of bytes that may still be examined for this, for all
+    /// animations, which may share their bytes.
     pub(super) fn problem(&self, index: usize, work: &mut u64) -> Option<String> {
         let poses = self.poses(index);
         if poses == 0 {

@@ -4,8 +4,8 @@ use super::pvr;
 use crate::model::{Picture, Pixels, size_problem};
 use crate::neversoft::psx::{Palette, Texture, TextureData};
 
-/// Returns why a texture cannot be shown, if so. Examines no pixels, and does
-/// not look for a palette.
+/// Returns why a texture cannot be shown, or `None` if it can. Examines no
+/// pixels, and does not look for a palette.
 pub(super) fn problem(texture: &Texture) -> Option<String> {
     let (width, height) = (texture.width, texture.height);
     size_problem(width.into(), height.into()).or_else(|| match &texture.data {

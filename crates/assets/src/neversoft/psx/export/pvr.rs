@@ -83,7 +83,7 @@ impl Arrangement {
     }
 }
 
-/// Returns why pixels cannot be shown, if so.
+/// Returns why pixels cannot be shown, or `None` if they can.
 pub(super) fn problem(format: u32, width: usize, height: usize, length: usize) -> Option<String> {
     let (Some(_), Some(arrangement)) = (Color::of(format), Arrangement::of(format)) else {
         return Some(format!("its pixel format {format:#x} is unknown"));

@@ -13,8 +13,8 @@ use crate::neversoft::psx::Psx;
 /// The note in files with a skeleton.
 const NOTE: &str = "Animations run at 30 frames per second, which is not recorded in the file.";
 
-/// Returns the matrix of an object's angles, of which 4096 are a full turn,
-/// with y up: first about z, then x, then y.
+/// Returns the matrix of an object's angles (4096 are a full turn), with y up:
+/// first about z, then x, then y.
 pub(super) fn turn_of(angles: [i16; 3]) -> Rows {
     // Only rotations about x are the same with y down and y up.
     let [x, y, z] = angles.map(|angle| f32::from(angle) * std::f32::consts::TAU / 4096.0);

@@ -18,8 +18,8 @@ const NEUTRAL: u16 = 128;
 pub enum Colors {
     /// In their corners only, for formats that use those.
     Corners,
-    /// In their corners, and as the mean in their material, for formats in
-    /// which many programs use only the material.
+    /// In their corners, and as the mean in their material, for formats where
+    /// many programs use only the material.
     Materials,
 }
 

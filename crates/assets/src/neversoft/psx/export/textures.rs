@@ -10,7 +10,7 @@ use crate::neversoft::psx::{Palette, Psx, Texture};
 use hpimount_containers::io::Warnings;
 
 /// Suffixes of the names of files that belong together, such as `skhan.psx` and
-/// `skhan_l.psx`; those of files with textures first.
+/// `skhan_l.psx`; files with textures first.
 const SUFFIXES: [&str; 6] = ["_l", "", "_l2", "_2", "_o", "_g"];
 
 /// Returns the names of files that may have the missing textures of `name`, the
@@ -218,13 +218,13 @@ impl TextureSet {
         self.shown.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.shown.is_empty()
     }
 
     /// Returns the name of a texture's file, without extension: its number in
-    /// the file (those of neighbors follow) and its id.
+    /// the file (the textures of neighbors follow) and its id.
     pub fn name(&self, index: usize) -> String {
         let Some(shown) = self.shown.get(index) else {
             return String::new();

@@ -20,9 +20,9 @@ pub struct AnimationV1 {
     pub frames: u16,
     /// Number of frames that are interpolated between two stored ones.
     pub tween: u16,
-    /// The stored poses of all objects for each stored frame: those of the
-    /// first frame, then those of the second, and so on. A slice of the file,
-    /// empty if the chunk is damaged.
+    /// The stored poses of all objects for each stored frame: first of all
+    /// objects in the first frame, then in the second, and so on. A slice of
+    /// the file, empty if the chunk is damaged.
     #[get_size(ignore)]
     poses: Bytes,
 }
@@ -113,7 +113,7 @@ impl AnimationV1 {
         self.poses.len() / size_of::<TransformRecord>()
     }
 
-    /// Returns the pose with number `index`: that of an object in a frame.
+    /// Returns the pose with number `index`: for an object in a frame.
     pub fn pose(&self, index: usize) -> Option<Transform> {
         let start = index.checked_mul(size_of::<TransformRecord>())?;
         let (record, _) = TransformRecord::ref_from_prefix(self.poses.get(start..)?).ok()?;
@@ -161,8 +161,8 @@ impl AnimationV2 {
         Ok(self.streams.len() - cursor.remaining())
     }
 
-    /// Decodes the poses of `objects` objects: those of the first frame, then
-    /// those of the second, and so on.
+    /// Decodes the poses of `objects` objects: first of all objects in the
+    /// first frame, then in the second, and so on.
     ///
     /// # Errors
     /// Returns an error if the streams do not fit into the chunk, and

@@ -98,7 +98,7 @@ fn textures(psx: &Psx, warnings: &mut Warnings) {
 
 impl Psx {
     /// Returns the sources of stitched vertices in the order of the file,
-    /// without those of models that replace another one at a distance.
+    /// without models that replace another one at a distance.
     pub fn stitch_sources(&self) -> Vec<VertexRef> {
         let mut replaces = vec![false; self.models.len()];
         for (index, model) in self.models.iter().enumerate() {
@@ -121,8 +121,8 @@ impl Psx {
     }
 }
 
-/// Returns one node of each cycle among `count` nodes, each of which has at
-/// most one link, in time proportional to `count`.
+/// Returns one node of each cycle among `count` nodes with at most one link
+/// each, in time proportional to `count`.
 fn cycles(count: usize, next: impl Fn(usize) -> Option<usize>) -> Vec<usize> {
     let mut found = Vec::new();
     let mut walk_of = vec![None; count];

@@ -91,7 +91,7 @@ pub struct BlockMap {
 /// Texture coordinates of an object that move.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Wibble {
-    /// Index of the object; `None` if the number is not that of an object.
+    /// Index of the object; `None` if no object has the number.
     pub object: Option<u32>,
     /// Speed to the right.
     pub u_velocity: i16,

@@ -14,7 +14,7 @@
 //! mode 15     nothing; all values are 0
 //! ```
 //!
-//! The last key is that of the last frame. Between two keys the value changes
+//! The last key belongs to the last frame. Between two keys the value changes
 //! by the same step in each frame: their difference divided by the number of
 //! frames, rounded towards 0.
 
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_last_key_is_at_the_last_frame() {
-        // A key every four frames, and one two frames after the last of these.
+        // A key every four frames, and a final key two frames later.
         let stream = [0x32, 0, 0, 0b0000_1100];
         assert_eq!(values(&stream, 7).unwrap(), (vec![0, 0, 0, 0, 0, 1, 3], 4));
     }

@@ -264,8 +264,8 @@ impl Psx {
     }
 
     /// Returns the divisor that converts vertices and keyframe translations to
-    /// the unit of object positions: 16 in animated files except for those of
-    /// Apocalypse, otherwise 1 (FORMATS, PSX 9).
+    /// the unit of object positions: 16 in animated files, except in
+    /// Apocalypse; otherwise 1 (FORMATS, PSX 9).
     pub fn vertex_scale(&self) -> u8 {
         if self.is_animated() && self.v3_has_lod != Some(false) {
             16

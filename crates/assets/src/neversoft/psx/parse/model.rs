@@ -25,7 +25,7 @@ pub struct Model {
     /// Corners of the faces.
     pub vertices: Vec<Vertex>,
     /// Unit normals with 12 fractional bits. If there are as many as vertices
-    /// and faces together, those of the vertices come first.
+    /// and faces together, the normals of the vertices come first.
     pub normals: Vec<[i16; 3]>,
     /// Triangles and quads.
     pub faces: Vec<Face>,
@@ -45,7 +45,7 @@ pub struct Bounds {
 /// The step to the next level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Lod {
-    /// Distance from which the next model is shown; 0x7FFF for never.
+    /// Distance where the next model replaces it; 0x7FFF for never.
     pub distance: i16,
     /// Index of the next model; 0xFFFF for none.
     pub next: u16,

@@ -25,7 +25,7 @@ const EXTERNAL: u32 = 0x8000_0000;
 pub struct Palette {
     /// Offset of the palette in the file.
     pub offset: u64,
-    /// Id by which textures refer to it.
+    /// Id that textures refer to it by.
     pub id: u32,
     /// 16 or 256 colors: red in bits 0 to 4, green in 5 to 9, blue in 10 to
     /// 14, and bit 15 for blending.

@@ -1,5 +1,5 @@
 //! `info.json`: everything except vertices, normals, faces, colors, pixels and
-//! keyframes, of which it has the counts.
+//! keyframes, which it only counts.
 
 use std::io::{self, Write};
 

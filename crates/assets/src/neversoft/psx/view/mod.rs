@@ -17,22 +17,36 @@ use crate::neversoft::psx::{self, Psx};
 use crate::parse::Incomplete;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{AssetContext, Failure, View, ViewFormat};
+use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_containers::file_type::{FileType, Magic};
 
 /// PSX models, levels and texture banks.
 ///
 /// PlayStation programs and pictures have the same extension, so the content
 /// decides.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "PSX",
     extensions: psx::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[
         ConvertedFile::named("png", "preview.png"),
         ConvertedFile::first("glb"),
     ])),
-    open,
-    matches: |bytes| psx::parse(bytes).is_ok(),
+    matches: Some(|bytes| psx::parse(bytes).is_ok()),
+    types: &[FileType {
+        magic: &[
+            Magic::at(0, &[3, 0, 2, 0]),
+            Magic::at(0, &[4, 0, 2, 0]),
+            Magic::at(0, &[6, 0, 2, 0]),
+        ],
+        priority: 50,
+        patterns: &["*.psx"],
+        is_opened: true,
+        ..FileType::new("model/x-neversoft-psx", Some("Neversoft model or level"))
+    }],
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 4,
+    }),
+    ..ViewFormat::new("PSX", open)
 };
 
 /// Maximum number of bytes of neighbors that are read.

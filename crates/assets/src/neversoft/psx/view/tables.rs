@@ -31,7 +31,7 @@ pub(super) fn units(fixed: i64) -> f64 {
     fixed as f64 / 4096.0
 }
 
-/// Converts an angle, of which 4096 is a full turn, to degrees.
+/// Converts an angle (4096 is a full turn) to degrees.
 fn degrees(angle: i16) -> f64 {
     f64::from(angle) * 360.0 / 4096.0
 }

@@ -129,7 +129,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Returns text without the NULs or spaces with which compilers pad it.
+/// Returns text without the NULs or spaces that compilers add as padding.
 fn padding_trimmed(mut bytes: &[u8]) -> &[u8] {
     while let [rest @ .., 0 | b' '] = bytes {
         bytes = rest;

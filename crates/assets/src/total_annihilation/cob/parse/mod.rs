@@ -45,7 +45,7 @@ pub struct Cob {
     pub unknown_20: u32,
     /// Names of the scripts.
     pub scripts: Names,
-    /// Names of the pieces, equal to those of the 3DO's objects ignoring case.
+    /// Names of the pieces: the names of the 3DO's objects, ignoring case.
     pub pieces: Names,
     /// Version 6: names of sounds, and commands to the game.
     pub strings: Names,

@@ -1,0 +1,40 @@
+//! What the views of these assets need of their game: its directories, and the
+//! palette that the user has chosen.
+
+use super::pal::Palette;
+use crate::view::AssetRef;
+
+/// A palette chosen by the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenPalette {
+    /// The colors.
+    pub palette: Palette,
+    /// Name of its file.
+    pub file: String,
+}
+
+/// The archive, merged game or folder of an asset.
+pub trait GameContext {
+    /// Returns the files in the directory at a path as in [`Wanted::Path`](crate::view::Wanted::Path), in
+    /// order.
+    fn list(&self, directory: &str) -> Vec<AssetRef> {
+        let _ = directory;
+        Vec::new()
+    }
+
+    /// Returns the files with one of these extensions (lower case, without the
+    /// dot), in the order of their paths: those in and below the directories in
+    /// the root of the asset's archive, merged game or folder whose names begin
+    /// with `folder`. With an empty name, all files are searched. The contents
+    /// of nested archives are not.
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let _ = (folder, extensions);
+        Vec::new()
+    }
+
+    /// Returns the palette chosen by the user for all pictures without one of
+    /// their own.
+    fn palette(&self) -> Option<&ChosenPalette> {
+        None
+    }
+}

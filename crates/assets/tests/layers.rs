@@ -1,0 +1,41 @@
+//! The crate parses bytes and writes bytes: nothing in it mounts, waits, or
+//! uses the network.
+
+use std::fs;
+use std::path::Path;
+
+/// Names that only the mount may use.
+const FORBIDDEN: [&str; 4] = ["fuser", "tokio", "std::thread", "std::net"];
+
+/// Calls `check` for each Rust file below a directory, and returns their number.
+fn each_file(directory: &Path, check: &dyn Fn(&Path, &str)) -> usize {
+    let entries = fs::read_dir(directory).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .map(|path| {
+            if path.is_dir() {
+                return each_file(&path, check);
+            }
+            if path.extension().is_none_or(|extension| extension != "rs") {
+                return 0;
+            }
+            check(&path, &fs::read_to_string(&path).unwrap());
+            1
+        })
+        .sum()
+}
+
+#[test]
+fn no_code_of_the_formats_names_fuse_threads_or_the_network() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = each_file(&root.join("src"), &|path, text| {
+        for name in FORBIDDEN {
+            assert!(!text.contains(name), "{} names {name}", path.display());
+        }
+    });
+    assert!(files > 100, "only {files} files were found");
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    for name in ["fuser", "tokio", "reqwest", "rustls"] {
+        assert!(!manifest.contains(name), "Cargo.toml names {name}");
+    }
+}

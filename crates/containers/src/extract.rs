@@ -1,0 +1,179 @@
+//! The entries of a volume as paths, and the bytes of a file, for programs that
+//! do not mount the volume.
+
+use std::io::{Read, Write};
+
+use crate::io::{Error, Result, read_error};
+use crate::text::file_name;
+use crate::volume::{Content, Entry, Name, NodeId, Sink, Streams, Volume};
+
+/// Number of bytes that are copied at a time.
+const PIECE: usize = 64 << 10;
+
+/// A sink that records the entries of a volume as paths, in the order in which
+/// the volume declares them.
+///
+/// The names are valid on Linux: none is `..` or contains a slash. Several
+/// entries may have the same path.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Path of each node except for the root, which is node 0; those of
+    /// directories end in a slash.
+    nodes: Vec<(String, Option<Entry>)>,
+}
+
+impl Listing {
+    /// Returns the paths; those of directories end in a slash.
+    pub fn paths(&self) -> Vec<String> {
+        self.nodes.iter().map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Returns the files with their paths. A file with several names occurs
+    /// several times.
+    pub fn files(&self) -> impl Iterator<Item = (&str, Entry)> {
+        let nodes = self.nodes.iter();
+        nodes.filter_map(|(path, entry)| Some((path.as_str(), (*entry)?)))
+    }
+
+    fn add(&mut self, parent: NodeId, name: Name<'_>, entry: Option<Entry>) -> NodeId {
+        let parent = parent.0.checked_sub(1);
+        let parent = parent.and_then(|parent| self.nodes.get(parent as usize));
+        let parent = parent.map_or("", |(path, _)| path);
+        let slash = if entry.is_some() { "" } else { "/" };
+        let path = format!("{parent}{}{slash}", file_name(name));
+        self.nodes.push((path, entry));
+        NodeId(self.nodes.len() as u32)
+    }
+
+    fn entry(&self, node: NodeId) -> Option<Entry> {
+        self.nodes.get(node.0.checked_sub(1)? as usize)?.1
+    }
+}
+
+impl Sink for Listing {
+    fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    fn dir(&mut self, parent: NodeId, name: Name<'_>, _modified: Option<i64>) -> Result<NodeId> {
+        Ok(self.add(parent, name, None))
+    }
+
+    fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
+        Ok(self.add(parent, name, Some(entry)))
+    }
+
+    fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()> {
+        if let Some(entry) = self.entry(file) {
+            self.add(parent, name, Some(entry));
+        }
+        Ok(())
+    }
+
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()> {
+        self.link(parent, name, target)
+    }
+}
+
+/// Writes the bytes of a file of `volume` to `out`, without holding them in
+/// memory as a whole.
+///
+/// # Errors
+/// Returns an error if the file cannot be read or decoded, or if `out` fails.
+/// The bytes before the error have been written.
+pub fn copy(volume: &dyn Volume, entry: Entry, out: &mut dyn Write) -> Result<()> {
+    let size = entry.size.unwrap_or(0);
+    let mut piece = vec![0; size.min(PIECE as u64) as usize];
+    match volume.content(entry.file)? {
+        Content::Extent { source, offset } => in_pieces(&mut piece, size, out, |at, piece| {
+            let offset = offset.saturating_add(at);
+            let read = source.read_exact_at(piece, offset);
+            read.map_err(|cause| read_error(offset, piece.len() as u64, cause))
+        }),
+        Content::Chunks(chunks) => {
+            let table = chunks.chunk_table(entry.file)?;
+            let mut position = 0;
+            while position < size {
+                let chunk = table.at(position)?;
+                let mut decoded = chunks.open_chunk(entry.file, chunk)?;
+                in_pieces(&mut piece, chunk.length.into(), out, |_, piece| {
+                    let read = decoded.read_exact(piece);
+                    read.map_err(|cause| read_error(chunk.offset, chunk.stored.into(), cause))
+                })?;
+                position += u64::from(chunk.length);
+            }
+            Ok(())
+        }
+        Content::Stream(streams) => {
+            let mut decoder = streams.decoder(entry.file)?;
+            in_pieces(&mut piece, size, out, |_, piece| decoder.read(piece))
+        }
+        Content::Part { whole, offset } => {
+            let Content::Stream(streams) = volume.content(whole)? else {
+                return Err(Error::Unsupported("is a part of no stream".to_owned()));
+            };
+            copy_part(streams, whole, offset, size, out)
+        }
+        Content::Generated(generated) => generated.generate(entry.file, out),
+    }
+}
+
+/// Writes `size` bytes of a stream from `offset` on.
+fn copy_part(
+    streams: &dyn Streams,
+    whole: crate::volume::FileId,
+    offset: u64,
+    size: u64,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut decoder = streams.decoder(whole)?;
+    let mut piece = vec![0; PIECE];
+    in_pieces(&mut piece, offset, &mut std::io::sink(), |_, piece| {
+        decoder.read(piece)
+    })?;
+    in_pieces(&mut piece, size, out, |_, piece| decoder.read(piece))
+}
+
+/// Writes `size` bytes to `out`. `read` fills a piece at a position.
+fn in_pieces(
+    buffer: &mut [u8],
+    size: u64,
+    out: &mut dyn Write,
+    mut read: impl FnMut(u64, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let mut position = 0;
+    while position < size {
+        let length = (size - position).min(buffer.len() as u64) as usize;
+        let piece = &mut buffer[..length];
+        read(position, piece)?;
+        out.write_all(piece)
+            .map_err(|error| Error::of_output(&error))?;
+        position += length as u64;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::volume::FileId;
+
+    #[test]
+    fn paths_do_not_lead_out_of_the_volume() {
+        let mut listing = Listing::default();
+        let entry = Entry {
+            file: FileId(0),
+            size: Some(0),
+            modified: None,
+            asset: None,
+        };
+        let root = listing.root();
+        let parent = listing.dir(root, Name::utf_8(".."), None).unwrap();
+        let file = listing.file(parent, Name::utf_8("a/b"), entry).unwrap();
+        listing.link(root, Name::utf_8("link"), file).unwrap();
+        for path in listing.paths() {
+            assert!(path.split('/').all(|part| part != ".." && part != "b"));
+        }
+        assert_eq!(listing.files().count(), 2);
+    }
+}

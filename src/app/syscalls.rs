@@ -1,0 +1,267 @@
+//! The system calls of confined threads, by a filter of seccomp(2).
+//!
+//! What is not listed fails with EPERM: starting programs, creating sockets,
+//! changing modes and owners, tracing processes, mounting, BPF, io_uring and
+//! everything that a later kernel adds. Landlock restricts those that are
+//! listed and have a path.
+
+use std::collections::BTreeMap;
+use std::env::consts::ARCH;
+
+use libc::c_long;
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
+    SeccompFilter, SeccompRule, apply_filter,
+};
+
+/// What a thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// It parses sources and answers the kernel.
+    Parse,
+    /// It communicates with servers, and stores what they send.
+    Network,
+}
+
+/// Calls of all threads, for: memory and threads; open files; files by path;
+/// time; the process itself; and the system log, whose socket is open.
+const COMMON: &[c_long] = &[
+    libc::SYS_brk,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_futex,
+    libc::SYS_get_robust_list,
+    libc::SYS_madvise,
+    libc::SYS_membarrier,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_restart_syscall,
+    libc::SYS_rseq,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_yield,
+    libc::SYS_set_robust_list,
+    libc::SYS_sigaltstack,
+    libc::SYS_tgkill,
+    libc::SYS_close,
+    libc::SYS_dup,
+    libc::SYS_dup3,
+    libc::SYS_fadvise64,
+    libc::SYS_fallocate,
+    libc::SYS_fcntl,
+    libc::SYS_fdatasync,
+    libc::SYS_flock,
+    libc::SYS_fstat,
+    libc::SYS_fstatfs,
+    libc::SYS_fsync,
+    libc::SYS_ftruncate,
+    libc::SYS_getdents64,
+    libc::SYS_lseek,
+    libc::SYS_ppoll,
+    libc::SYS_pread64,
+    libc::SYS_preadv,
+    libc::SYS_preadv2,
+    libc::SYS_pwrite64,
+    libc::SYS_pwritev,
+    libc::SYS_pwritev2,
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_write,
+    libc::SYS_writev,
+    libc::SYS_faccessat,
+    libc::SYS_faccessat2,
+    libc::SYS_getcwd,
+    libc::SYS_newfstatat,
+    libc::SYS_openat,
+    libc::SYS_openat2,
+    libc::SYS_readlinkat,
+    libc::SYS_statfs,
+    libc::SYS_statx,
+    libc::SYS_clock_getres,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_gettimeofday,
+    libc::SYS_nanosleep,
+    libc::SYS_getegid,
+    libc::SYS_geteuid,
+    libc::SYS_getgid,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_getrusage,
+    libc::SYS_gettid,
+    libc::SYS_getuid,
+    libc::SYS_prlimit64,
+    libc::SYS_sysinfo,
+    libc::SYS_uname,
+    libc::SYS_landlock_add_rule,
+    libc::SYS_landlock_create_ruleset,
+    libc::SYS_landlock_restrict_self,
+    libc::SYS_seccomp,
+    libc::SYS_sendto,
+];
+
+/// Older forms of the calls above, which not every architecture has.
+#[cfg(target_arch = "x86_64")]
+const COMMON_OLDER: &[c_long] = &[
+    libc::SYS_access,
+    libc::SYS_dup2,
+    libc::SYS_lstat,
+    libc::SYS_open,
+    libc::SYS_poll,
+    libc::SYS_readlink,
+    libc::SYS_stat,
+    libc::SYS_time,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const COMMON_OLDER: &[c_long] = &[];
+
+/// Calls of threads that communicate with servers, for: connections; waiting
+/// for them; and the directory of `-o blockcache=`. The system's resolver loads
+/// libraries.
+const NETWORK: &[c_long] = &[
+    libc::SYS_bind,
+    libc::SYS_connect,
+    libc::SYS_getpeername,
+    libc::SYS_getsockname,
+    libc::SYS_getsockopt,
+    libc::SYS_recvfrom,
+    libc::SYS_recvmmsg,
+    libc::SYS_recvmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_sendmsg,
+    libc::SYS_setsockopt,
+    libc::SYS_shutdown,
+    libc::SYS_socket,
+    libc::SYS_socketpair,
+    libc::SYS_epoll_create1,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
+    libc::SYS_eventfd2,
+    libc::SYS_pipe2,
+    libc::SYS_copy_file_range,
+    libc::SYS_fchmod,
+    libc::SYS_linkat,
+    libc::SYS_mkdirat,
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_renameat2,
+    libc::SYS_unlinkat,
+    libc::SYS_utimensat,
+];
+
+/// Older forms of the calls above, which not every architecture has.
+#[cfg(target_arch = "x86_64")]
+const NETWORK_OLDER: &[c_long] = &[
+    libc::SYS_epoll_wait,
+    libc::SYS_link,
+    libc::SYS_mkdir,
+    libc::SYS_rename,
+    libc::SYS_rmdir,
+    libc::SYS_unlink,
+];
+#[cfg(target_arch = "aarch64")]
+const NETWORK_OLDER: &[c_long] = &[libc::SYS_renameat];
+#[cfg(target_arch = "riscv64")]
+const NETWORK_OLDER: &[c_long] = &[];
+
+/// Requests of ioctl(2): attributes and size of a terminal, closing at exec,
+/// non-blocking sockets, and a FUSE device for another thread. Not TIOCSTI,
+/// which types into a terminal.
+const IOCTLS: &[u64] = &[
+    libc::TCGETS as _,
+    libc::TIOCGWINSZ as _,
+    libc::FIOCLEX as _,
+    libc::FIONBIO as _,
+    // FUSE_DEV_IOC_CLONE of linux/fuse.h.
+    0x8004_E500,
+];
+
+/// Operations of prctl(2): names of threads and of memory, the auxiliary vector
+/// with the size of a page, and those of confining further.
+const PRCTLS: &[u64] = &[
+    libc::PR_SET_NAME as u64,
+    libc::PR_GET_NAME as u64,
+    libc::PR_SET_VMA as u64,
+    libc::PR_SET_NO_NEW_PRIVS as u64,
+    libc::PR_SET_SECCOMP as u64,
+    // PR_GET_AUXV of linux/prctl.h.
+    0x4155_5856,
+];
+
+/// Restricts the current thread, and those that it starts, to the calls that
+/// its work needs.
+///
+/// # Errors
+/// Returns an error if the kernel has no filters, or if the architecture is not
+/// known.
+pub(super) fn restrict(work: Work) -> Result<(), seccompiler::Error> {
+    apply_filter(&without_clone3()?)?;
+    apply_filter(&allowed(work)?)
+}
+
+/// Returns a filter by which clone3(2) does not exist, so that clone(2) is
+/// called, whose flags a filter can see.
+fn without_clone3() -> Result<BpfProgram, BackendError> {
+    let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    let missing = SeccompAction::Errno(libc::ENOSYS as u32);
+    SeccompFilter::new(rules, SeccompAction::Allow, missing, ARCH.try_into()?)?.try_into()
+}
+
+/// Returns the filter that allows the calls of this work only.
+fn allowed(work: Work) -> Result<BpfProgram, BackendError> {
+    let (more, older) = match work {
+        Work::Parse => (&[][..], &[][..]),
+        Work::Network => (NETWORK, NETWORK_OLDER),
+    };
+    let calls = [COMMON, COMMON_OLDER, &[libc::SYS_clone3], more, older].concat();
+    let mut rules: BTreeMap<c_long, Vec<SeccompRule>> =
+        calls.into_iter().map(|call| (call, Vec::new())).collect();
+    let threads_only = libc::CLONE_THREAD as u64;
+    rules.insert(
+        libc::SYS_clone,
+        vec![rule(0, SeccompCmpOp::MaskedEq(threads_only), threads_only)?],
+    );
+    rules.insert(libc::SYS_ioctl, equal(1, IOCTLS)?);
+    rules.insert(libc::SYS_prctl, equal(0, PRCTLS)?);
+    // Parsers need no memory that is executable.
+    let executable = SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64);
+    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
+        if work == Work::Parse {
+            rules.insert(call, vec![rule(2, executable.clone(), 0)?]);
+        }
+    }
+    let denied = SeccompAction::Errno(libc::EPERM as u32);
+    SeccompFilter::new(rules, denied, SeccompAction::Allow, ARCH.try_into()?)?.try_into()
+}
+
+/// Returns a rule for one argument of a call, of which 32 bits count.
+fn rule(argument: u8, operation: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
+    let length = SeccompCmpArgLen::Dword;
+    SeccompRule::new(vec![SeccompCondition::new(
+        argument, length, operation, value,
+    )?])
+}
+
+/// Returns the rules by which an argument has one of these values.
+fn equal(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
+    let values = values.iter();
+    values
+        .map(|&value| rule(argument, SeccompCmpOp::Eq, value))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_filter_for_every_kind_of_work() {
+        without_clone3().unwrap();
+        for work in [Work::Parse, Work::Network] {
+            allowed(work).unwrap();
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Architectures for which there are no filters of system calls.
+
+/// What a thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// It parses sources and answers the kernel.
+    Parse,
+    /// It communicates with servers, and stores what they send.
+    Network,
+}
+
+/// Does nothing.
+///
+/// # Errors
+/// Always returns a message.
+pub(super) fn restrict(_work: Work) -> Result<(), &'static str> {
+    Err("not available on this architecture")
+}

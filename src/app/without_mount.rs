@@ -1,0 +1,190 @@
+//! Inspection of sources without mounting them, in threads that are confined as
+//! in a mount.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use signal_hook::consts::SIGPIPE;
+use signal_hook::low_level::emulate_default_handler;
+
+use super::exit::{self, Failure};
+use super::{Confinement, MountOptions, cores, network, spool};
+use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
+use crate::inspect::{self, Error, ListStyle};
+use crate::mount::{Sources, Vfs};
+use crate::source::Location;
+
+/// An inspection of sources.
+#[derive(Debug)]
+pub enum Inspection {
+    /// List these paths, or everything.
+    List(Vec<String>, ListStyle),
+    /// Print the files at these paths.
+    Cat(Vec<String>),
+}
+
+impl Inspection {
+    /// Returns the paths of the entries; without any, the path of the root.
+    fn paths(&self) -> Vec<&str> {
+        match self {
+            Self::List(paths, _) if paths.is_empty() => vec![""],
+            Self::List(paths, _) | Self::Cat(paths) => paths.iter().map(String::as_str).collect(),
+        }
+    }
+}
+
+/// Inspects sources. A problem with a path is reported on standard error, and
+/// the others are still inspected; the first problem determines the exit code.
+///
+/// # Errors
+/// Returns an error if the sources cannot be opened, or if writing fails.
+pub fn inspect(
+    sources: &Sources,
+    inspection: &Inspection,
+    options: &MountOptions,
+) -> Result<ExitCode, Failure> {
+    let prepared = sources.prepare()?;
+    let vfs_options = vfs_options(sources, options)?;
+    let confinement = Confinement::to(&prepared.paths());
+    let inspected = confinement.run(|| {
+        let vfs = Vfs::open_prepared(&prepared, vfs_options)?;
+        inspect_opened(&vfs, inspection)
+    });
+    let outcome = inspected.map_err(|error| Failure::Other("cannot start a thread", error))?;
+    outcome.map_err(|error| {
+        end_on_broken_pipe(&error);
+        error.into()
+    })
+}
+
+fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error> {
+    let stdout = io::stdout();
+    let is_terminal = stdout.is_terminal();
+    let mut out = io::BufWriter::new(stdout.lock());
+    let mut failed = None;
+    for path in inspection.paths() {
+        let inspected = match inspection {
+            Inspection::List(_, style) => inspect::list(vfs, path, *style, is_terminal, &mut out),
+            Inspection::Cat(_) => inspect::cat(vfs, path, &mut out),
+        };
+        // An error message for a path must come after its output.
+        out.flush().map_err(Error::Output)?;
+        match inspected {
+            Ok(()) => {}
+            Err(Error::Output(error)) => return Err(Error::Output(error)),
+            Err(error) => {
+                let code = Failure::from(error).report();
+                failed.get_or_insert(code);
+            }
+        }
+    }
+    Ok(failed.unwrap_or(ExitCode::SUCCESS))
+}
+
+/// A check and its output options.
+#[derive(Debug)]
+pub struct Check {
+    /// The sources, which are checked separately.
+    pub sources: Vec<Location>,
+    /// The list to compare disc images with.
+    pub list: Option<PathBuf>,
+    /// Whether to print findings as JSON.
+    pub json: bool,
+    /// Whether to show progress on a terminal.
+    pub progress: bool,
+}
+
+/// Checks everything in the sources. Findings go to standard output.
+///
+/// # Errors
+/// Returns an error if the list cannot be read, or if writing fails.
+pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure> {
+    let open = |path: &PathBuf| {
+        let opened = File::open(path);
+        opened.map_err(|error| Error::List(format!("{}: {error}", path.display())))
+    };
+    let list = check
+        .list
+        .as_ref()
+        .map(|path| Ok::<_, Error>((path, open(path)?)));
+    let list = list.transpose()?;
+    let mut sources = Vec::with_capacity(check.sources.len());
+    for location in &check.sources {
+        let alone = given(vec![location.clone()]);
+        sources.push((location.display_name(), alone.prepare()?));
+    }
+    let mut readable = Vec::new();
+    for (_, prepared) in &sources {
+        readable.extend(prepared.paths());
+    }
+    let options_of_vfs = vfs_options(&given(check.sources.clone()), options)?;
+    let bar = progress_bar(0, check.progress);
+    let checked = Confinement::to(&readable).run(|| {
+        let list = list.map(|(path, file)| {
+            let wrong = |problem| Error::List(format!("{}: {problem}", path.display()));
+            Dat::read(file).map_err(wrong)
+        });
+        let plan = CheckPlan {
+            sources,
+            options: options_of_vfs,
+            threads: options.threads.unwrap_or_else(cores),
+            list: list.transpose()?,
+            style: Style {
+                json: check.json,
+                is_terminal: io::stdout().is_terminal(),
+            },
+        };
+        check_sources(&plan, &mut io::stdout(), &bar)
+    });
+    let checked = checked.map_err(|error| Failure::Other("cannot start a thread", error))?;
+    let Checked { summary, unopened } = checked.map_err(|error| {
+        end_on_broken_pipe(&error);
+        Failure::from(error)
+    })?;
+    Ok(ExitCode::from(exit::checked(&summary, unopened).code))
+}
+
+fn given(locations: Vec<Location>) -> Sources {
+    Sources::Given {
+        locations,
+        order: None,
+        separate: false,
+    }
+}
+
+/// Returns the options with resources that confined threads could not open: a
+/// file for generated data, and connections.
+fn vfs_options(
+    sources: &Sources,
+    options: &MountOptions,
+) -> Result<crate::mount::Options, Failure> {
+    Ok(crate::mount::Options {
+        spool: spool(),
+        network: network(sources, options)?,
+        ..options.vfs.clone()
+    })
+}
+
+/// Returns a progress bar for this many bytes, shown only on terminals.
+pub fn progress_bar(bytes: u64, is_wanted: bool) -> ProgressBar {
+    if !is_wanted {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    let style = ProgressStyle::with_template(template).expect("the template is valid");
+    ProgressBar::new(bytes).with_style(style)
+}
+
+/// Terminates the process by SIGPIPE, like others in a pipeline, if the reader
+/// of standard output is gone.
+fn end_on_broken_pipe(error: &Error) {
+    if let Error::Output(error) = error
+        && error.kind() == io::ErrorKind::BrokenPipe
+    {
+        // Does not return; if it did, the error would be reported.
+        let _ = emulate_default_handler(SIGPIPE);
+    }
+}

@@ -1,0 +1,305 @@
+//! The contents of a mount without a kernel, with the roles of entries and with
+//! detailed errors.
+
+use crate::content::Caller;
+use crate::mount::{Access, Bytes, Context, Error, Ino, Meta, Node, Result, Vfs};
+use crate::namespace::companion::{self, Shows};
+use crate::namespace::tree::{InodeKind, ROOT};
+use crate::source::folder;
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::{View, ViewFormat};
+use hpimount_containers::volume::{Content, DiscImage};
+use hpimount_containers::{io, iso};
+
+/// Maximum size of an `info.json` whose warnings are read, in bytes.
+const MAX_INFO: usize = 16 << 20;
+
+/// The role of an entry in a traversal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A directory of a source.
+    Directory,
+    /// `X.d`, which shows the contents of an archive.
+    Inside,
+    /// A directory that shows assets.
+    AssetDirectory,
+    /// A file whose data is in a source.
+    File {
+        /// Whether it is a kind of asset that has a view, and the mount shows
+        /// views.
+        is_asset: bool,
+    },
+    /// A file that is generated.
+    Generated,
+    /// A symbolic link.
+    Link,
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Its inode number.
+    pub ino: Ino,
+    /// Its role.
+    pub role: Role,
+    /// Number of its links.
+    pub links: u32,
+    /// Decoded size in bytes; 0 for anything but a file, and for a generated
+    /// file of unknown size.
+    pub size: u64,
+}
+
+/// Names of the formats of CDs.
+const CDS: [&str; 2] = [iso::FORMAT.name, iso::CUE.name];
+
+/// Properties of the root of a source, or of `X.d`.
+pub struct Archive {
+    /// Whether it is a container rather than a folder on disk.
+    pub is_container: bool,
+    /// Whether it is a disc, or a sheet that describes one.
+    pub is_disc: bool,
+    /// Why it is empty.
+    pub problem: Option<io::Error>,
+    /// Warnings about it, one sentence each.
+    pub warnings: Vec<String>,
+    /// The disc images that it consists of.
+    pub images: Vec<DiscImage>,
+}
+
+/// Why something is unavailable, with more detail than the kernel gets.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Trouble {
+    /// There is no such entry, or it is of another kind.
+    #[error(transparent)]
+    Entry(#[from] Error),
+    /// The data of a source is damaged or cannot be read.
+    #[error(transparent)]
+    Bytes(#[from] io::Error),
+}
+
+/// The result of parsing an asset.
+#[derive(Debug)]
+pub struct Parsed {
+    /// Why it could not be parsed completely.
+    pub failure: Option<io::Error>,
+    /// Warnings about it, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// A mount whose contents are inspected.
+#[derive(Clone, Copy)]
+pub struct Contents<'v>(pub &'v Vfs);
+
+impl Contents<'_> {
+    /// Returns at most `most` entries of a directory, starting at number
+    /// `start`.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotADirectory`], [`Error::NotFound`], or an error of
+    /// entering a directory that is built on demand.
+    pub fn entries(&self, directory: Ino, start: usize, most: usize) -> Result<Vec<Entry>> {
+        let (node, _) = self.0.directory(directory)?;
+        let entries = node.tree().entries(node.index, start).take(most);
+        Ok(entries
+            .filter_map(|(name, index)| {
+                let node = node.other(index);
+                let inode = node.tree().inode(index)?;
+                Some(Entry {
+                    name: name.to_owned(),
+                    ino: node.ino(),
+                    role: role_of(self.0, &node)?,
+                    links: inode.nlink,
+                    size: inode.size().unwrap_or(0),
+                })
+            })
+            .collect())
+    }
+
+    /// Like [`Vfs::read`], but the error is returned in full instead of being
+    /// logged.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Vfs::read`].
+    pub fn read_explained(
+        &self,
+        ino: Ino,
+        offset: u64,
+        size: u32,
+    ) -> std::result::Result<Bytes, Trouble> {
+        let range = offset..offset.saturating_add(size.into());
+        Ok(self
+            .0
+            .node_bytes(&self.0.node(ino)?, range, Access::Unknown)??)
+    }
+
+    /// Returns whether parts of a file can be read without those before them.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotFound`].
+    pub fn is_divisible(&self, ino: Ino) -> Result<bool> {
+        let node = self.0.node(ino)?;
+        let file = node.file().ok_or(Error::NotFound)?;
+        let content = file.volume.volume.content(file.file);
+        Ok(matches!(
+            content,
+            Ok(Content::Extent { .. } | Content::Chunks(_))
+        ))
+    }
+
+    /// Returns the properties of the root of a source, or of an `X.d`.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Contents::entries`].
+    pub fn archive(&self, directory: Ino) -> Result<Archive> {
+        let (node, _) = self.0.directory(directory)?;
+        let subtree = node.subtree();
+        let volume = subtree.volumes.first().ok_or(Error::NotFound)?;
+        let mut warnings = volume.image_warnings.clone();
+        warnings.extend_from_slice(volume.volume.warnings());
+        let images = volume.volume.images();
+        Ok(Archive {
+            is_container: volume.format != folder::FORMAT_NAME,
+            // A CD in a block image has no images of its tracks.
+            is_disc: !images.is_empty() || CDS.contains(&volume.format),
+            problem: subtree.problem.clone(),
+            warnings,
+            images,
+        })
+    }
+
+    /// Returns an image of the archive in a directory: a disc, or a track of
+    /// one.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotFound`] for a number without an image, and the
+    /// errors of [`Contents::entries`].
+    pub fn image(&self, directory: Ino, number: usize) -> Result<DiscImage> {
+        let (node, _) = self.0.directory(directory)?;
+        let volume = node.subtree().volumes.first().ok_or(Error::NotFound)?;
+        let mut images = volume.volume.images().into_iter();
+        images.nth(number).ok_or(Error::NotFound)
+    }
+
+    /// Reads an asset, and returns how its data differs from what its archive
+    /// records of it. Other files are not read.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn mismatch(&self, ino: Ino) -> std::result::Result<Option<String>, Trouble> {
+        let node = self.0.node(ino)?;
+        let file = node.file().ok_or(Error::NotFound)?;
+        match file.volume.volume.assets() {
+            Some(assets) => Ok(assets.mismatch(file.file)?),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the format that shows a file, by the type that its archive gives
+    /// it, or else by its name.
+    pub fn view_format(&self, ino: Ino) -> Option<&'static ViewFormat> {
+        VIEW_FORMATS.get(view_number(&self.0.node(ino).ok()?)?)
+    }
+
+    /// Parses a file as the asset type given by its archive or its name.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read, or if there is not enough memory.
+    pub fn parse(&self, ino: Ino) -> std::result::Result<Parsed, Trouble> {
+        let node = self.0.node(ino)?;
+        let number = view_number(&node).ok_or(Error::NotFound)?;
+        let format = VIEW_FORMATS.get(number).ok_or(Error::NotFound)?;
+        let context = Context::new(self.0, &node);
+        let model = self.0.model_in(&context, format, Caller::Request)?;
+        let failure = model.view.failure().cloned();
+        let warnings = match failure {
+            None => self.warnings_of(&*model.view, &context)?,
+            Some(_) => Vec::new(),
+        };
+        Ok(Parsed { failure, warnings })
+    }
+
+    /// Returns the warnings in the `info.json` of a view.
+    fn warnings_of(&self, view: &dyn View, context: &Context<'_>) -> io::Result<Vec<String>> {
+        let mut files = view.files().into_iter();
+        let Some(number) = files.position(|file| file.folder.is_none() && file.name == "info.json")
+        else {
+            return Ok(Vec::new());
+        };
+        let budget = self.0.reader.budget();
+        let mut info = Bounded {
+            bytes: Vec::new(),
+            most: MAX_INFO.min(budget.limit() / 4),
+        };
+        let _memory = budget.reserve("its warnings", info.most, true)?;
+        if let Err(error) = view.render(number, context, &mut info) {
+            return match error.kind() {
+                // Its warnings alone never make it that long.
+                std::io::ErrorKind::FileTooLarge => Ok(Vec::new()),
+                _ => Err(io::Error::of_output(&error)),
+            };
+        }
+        #[derive(serde::Deserialize)]
+        struct Info {
+            #[serde(default)]
+            warnings: Vec<String>,
+        }
+        let info = serde_json::from_slice::<Info>(&info.bytes);
+        Ok(info.map(|info| info.warnings).unwrap_or_default())
+    }
+}
+
+/// Returns the role of an inode.
+fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
+    if node.index == ROOT && node.subtree().is_rendered() {
+        return Some(Role::AssetDirectory);
+    }
+    let inode = node.tree().inode(node.index)?;
+    Some(match inode.kind {
+        InodeKind::Dir { .. }
+        | InodeKind::Deferred { .. }
+        | InodeKind::Grafted
+        | InodeKind::ForeignCompanion { .. } => Role::Directory,
+        InodeKind::Companion { shows, .. } => match shows {
+            Shows::Inside => Role::Inside,
+            Shows::Meta(_) | Shows::Converted => Role::AssetDirectory,
+        },
+        InodeKind::Symlink { .. } | InodeKind::Verbatim { .. } => Role::Link,
+        InodeKind::File { .. } if node.file().is_none() || inode.size().is_none() => {
+            Role::Generated
+        }
+        InodeKind::File { .. } => Role::File {
+            is_asset: vfs.options.meta != Meta::Off && view_number(node).is_some(),
+        },
+    })
+}
+
+/// Returns the number of the format that shows a file; `None` for a file that
+/// is not an asset.
+fn view_number(node: &Node<'_>) -> Option<usize> {
+    let file = node.file()?;
+    let known = file.volume.volume.asset(file.file);
+    let number = companion::view_format(node.tree().name(node.index), known);
+    number.map(usize::from)
+}
+
+/// A buffer for a text that may be too long.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl std::io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.most {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

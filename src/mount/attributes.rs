@@ -1,0 +1,147 @@
+//! Attributes of inodes.
+
+use super::place;
+use super::subtree::Node;
+use super::{Error, FileKind, Ino, Result, Vfs};
+use crate::namespace::transient::TransientKind;
+use crate::namespace::tree::Inode;
+use crate::sync::lock;
+
+/// Attributes of an inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attr {
+    /// Its number.
+    pub ino: Ino,
+    /// Its kind.
+    pub kind: FileKind,
+    /// Decoded size in bytes.
+    pub size: u64,
+    /// Modification time in seconds since 1970 UTC.
+    pub modified: i64,
+    /// Number of its links.
+    pub nlink: u32,
+    /// How many inodes had its number before.
+    pub reuse: u32,
+    /// Whether its name and attributes never change while mounted.
+    pub lasting: bool,
+}
+
+/// Size of the mount as `statfs` reports it.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// Decoded bytes of all files.
+    pub bytes: u64,
+    /// Number of inodes.
+    pub inodes: u64,
+}
+
+impl Attr {
+    fn new(node: &Node<'_>, inode: &Inode, size: u64) -> Self {
+        Self {
+            ino: node.ino(),
+            kind: inode.kind.file_kind(),
+            size,
+            modified: inode.modified,
+            nlink: inode.nlink,
+            reuse: 0,
+            lasting: true,
+        }
+    }
+
+    /// Returns the attributes of an inode of a subtree. A generated file whose
+    /// size is unknown is rendered to determine it.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotFound`], or the errors of rendering.
+    pub(super) fn of_node(vfs: &Vfs, node: &Node<'_>) -> Result<Self> {
+        let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
+        let size = match (node.tree().link(node.index), inode.size()) {
+            (Some(text), _) => text.len() as u64,
+            (None, Some(size)) => size,
+            (None, None) => vfs
+                .rendered_size(node)
+                .map_err(|error| vfs.failed(node, &error))?,
+        };
+        Ok(Self::new(node, inode, size))
+    }
+
+    /// Returns the attributes for a listing of a generated file whose size is
+    /// unknown; `None` for all others. They have size 0 and are not kept by the
+    /// kernel.
+    pub(super) fn of_unknown_size(vfs: &Vfs, node: &Node<'_>) -> Option<Self> {
+        let inode = node.tree().inode(node.index)?;
+        let is_generated = inode.kind.file_kind() == FileKind::File && inode.size().is_none();
+        if !is_generated || vfs.known_size(node).is_some() {
+            return None;
+        }
+        Some(Self {
+            lasting: false,
+            ..Self::new(node, inode, 0)
+        })
+    }
+
+    /// Returns the attributes of an inode that exists only while the kernel
+    /// remembers it.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotFound`].
+    pub(super) fn of_transient(vfs: &Vfs, ino: Ino) -> Result<Self> {
+        let (kind, reuse) = {
+            let transients = lock(&vfs.transients);
+            let kind = transients.get(ino).cloned();
+            (kind.ok_or(Error::NotFound)?, transients.reuse(ino))
+        };
+        match kind {
+            TransientKind::Alias { directory, .. } => {
+                let attr = Self::of_node(vfs, &vfs.node(directory)?)?;
+                Ok(Self { ino, reuse, ..attr })
+            }
+            TransientKind::Snapshot(text) => Ok(Self {
+                ino,
+                kind: FileKind::File,
+                size: text.len() as u64,
+                modified: vfs.getattr(Ino::ROOT)?.modified,
+                nlink: 1,
+                reuse,
+                lasting: false,
+            }),
+        }
+    }
+
+    /// Returns the attributes of the symbolic link that replaces an alias of a
+    /// directory (see [`Ino::shortcut`]).
+    ///
+    /// # Errors
+    /// Returns [`Error::NotFound`].
+    pub(super) fn of_shortcut(vfs: &Vfs, directory: Ino) -> Result<Self> {
+        let node = vfs.node(directory)?;
+        Ok(Self {
+            ino: directory.shortcut(),
+            kind: FileKind::Symlink,
+            size: place::link_text(vfs, &node)?.len() as u64,
+            nlink: 1,
+            ..Self::of_node(vfs, &node)?
+        })
+    }
+
+    /// Returns the attributes of the directory `self` under another spelling,
+    /// `name` in `parent`, where it has an inode of its own; if too many
+    /// spellings are in use, it is a symbolic link to the exact one instead.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotFound`].
+    pub(super) fn aliased(self, vfs: &Vfs, parent: Ino, name: &str) -> Result<Self> {
+        let mut transients = lock(&vfs.transients);
+        match transients.alias(vfs.grafts.numbers(), parent, name, self.ino) {
+            Some(alias) => Ok(Self {
+                ino: alias,
+                reuse: transients.reuse(alias),
+                ..self
+            }),
+            None => {
+                drop(transients);
+                Self::of_shortcut(vfs, self.ino)
+            }
+        }
+    }
+}

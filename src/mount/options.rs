@@ -1,0 +1,113 @@
+//! Options of a mount, and the choices that follow from them.
+
+use std::fs::File as DiskFile;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::namespace::companion::{Companions, Meta};
+use crate::source::remote::Network;
+use hpimount_assets::total_annihilation::context::ChosenPalette;
+use hpimount_containers::format;
+use hpimount_containers::volume::Volume;
+
+/// Maximum nesting of archives in archives.
+const MAX_NESTING: u8 = 16;
+
+/// Options of a mount.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Find names only in their exact spelling.
+    pub case_sensitive: bool,
+    /// Memory budget in bytes.
+    pub cache_size: usize,
+    /// Maximum size of the temporary file for generated files.
+    pub spool_size: u64,
+    /// The temporary file, opened before the process is confined; if `None`, it
+    /// is opened on demand.
+    pub spool: Option<Arc<DiskFile>>,
+    /// Mount and read past damage as far as possible.
+    pub force: bool,
+    /// Compute checksums for listings.
+    pub verify: bool,
+    /// Show the contents of archives in directories beside them.
+    pub companions: bool,
+    /// Which companions of assets are listed, and whether `converted` is.
+    pub meta: Meta,
+    /// Use the converted tree as the root.
+    pub converted: bool,
+    /// The palette of all pictures that have none of their own.
+    pub palette: Option<Arc<ChosenPalette>>,
+    /// Mount nothing if one of several sources cannot be mounted.
+    pub strict: bool,
+    /// The threads that read sources on servers; if `None`, they are started on
+    /// demand and not confined.
+    pub network: Option<Arc<Network>>,
+    /// The mount point, as an absolute path without symbolic links: a folder
+    /// that contains it does not show it.
+    pub mount_point: Option<PathBuf>,
+}
+
+impl Options {
+    /// Returns the options for opening the volume called `name`.
+    pub(super) fn of_volume(&self, name: &str) -> format::Options {
+        format::Options {
+            name: name.to_owned(),
+            force: self.force,
+            verify: self.verify,
+        }
+    }
+
+    /// Returns which files of a volume at this nesting depth have listed
+    /// companions. A plain folder, or a container that is one in all but name,
+    /// also lists the companions of assets.
+    pub(super) fn companions_in(&self, nesting: u8, is_plain_folder: bool) -> Companions {
+        Companions {
+            inside: self.companions && nesting < MAX_NESTING,
+            meta: match self.meta {
+                Meta::Default | Meta::Converted => is_plain_folder,
+                Meta::Visible => true,
+                Meta::Hidden | Meta::Off => false,
+            },
+            converted: self.meta == Meta::Visible,
+            others: None,
+        }
+    }
+
+    /// Returns whether `converted` is listed in the root of a source.
+    pub(super) fn lists_converted(&self, volume: &dyn Volume) -> bool {
+        match self.meta {
+            // For archives whose own directories have no meaning for users.
+            Meta::Default => volume.assets().is_some(),
+            Meta::Visible | Meta::Converted => true,
+            Meta::Hidden | Meta::Off => false,
+        }
+    }
+
+    /// Returns whether two spellings name the same entry.
+    pub(super) fn is_same_name(&self, a: &str, b: &str) -> bool {
+        match self.case_sensitive {
+            true => a == b,
+            false => a.eq_ignore_ascii_case(b),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            case_sensitive: false,
+            cache_size: 64 << 20,
+            spool_size: 1 << 30,
+            spool: None,
+            force: false,
+            verify: false,
+            companions: true,
+            meta: Meta::Default,
+            converted: false,
+            palette: None,
+            strict: false,
+            network: None,
+            mount_point: None,
+        }
+    }
+}

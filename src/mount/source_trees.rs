@@ -1,0 +1,219 @@
+//! The trees of the opened sources: one as the root, several merged or side by
+//! side.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use super::control::{ControlInodes, ControlTree};
+use super::error::OpenError;
+use super::grafts::Grafts;
+use super::merge::{self, Shadow};
+use super::order::Order;
+use super::volume::NewVolume;
+use super::{Ino, Options, control};
+use crate::namespace::companion::{Companions, Shows};
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::{InodeKind, Label, NewInode, ROOT, Tree, TreeBuilder};
+use hpimount_containers::volume::{Name, NodeId};
+
+/// An opened source: its unfinished tree, and the volume of its files.
+pub(super) struct OpenedSource {
+    pub(super) builder: TreeBuilder,
+    pub(super) volume: NewVolume,
+    /// Whether it can be merged with others.
+    pub(super) is_layered: bool,
+    pub(super) path: PathBuf,
+}
+
+/// The trees of all sources before they have inode numbers.
+pub(super) struct SourceTrees {
+    /// The tree of the root, and the volumes of its files.
+    tree: Tree,
+    volumes: Vec<NewVolume>,
+    /// Trees that are grafted at directories of `tree`.
+    grafted: Vec<(NodeId, Tree, NewVolume)>,
+    layers: MergedLayers,
+    /// The `order` of `info.json`.
+    order: Value,
+}
+
+/// The archives of a merged mount, lowest first.
+pub(super) struct MergedLayers {
+    /// Their names. A mount that is not merged has a name here, but no tree, for
+    /// each volume of its root.
+    pub(super) names: Vec<String>,
+    /// Their trees.
+    pub(super) trees: Vec<Tree>,
+    /// The files in these trees that others hide.
+    pub(super) shadowed: Vec<Shadow>,
+}
+
+impl MergedLayers {
+    /// Returns the layers of a mount that is not merged.
+    fn none(volumes: &[NewVolume]) -> Self {
+        Self {
+            names: names(volumes),
+            trees: Vec::new(),
+            shadowed: Vec::new(),
+        }
+    }
+}
+
+impl SourceTrees {
+    /// Uses one source as the root.
+    pub(super) fn single(opened: OpenedSource) -> Self {
+        let volumes = vec![opened.volume];
+        Self {
+            tree: opened.builder.finish(),
+            layers: MergedLayers::none(&volumes),
+            volumes,
+            grafted: Vec::new(),
+            order: Value::Null,
+        }
+    }
+
+    /// Shows each source in a directory that is named after its file.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many sources.
+    pub(super) fn side_by_side(
+        sources: Vec<OpenedSource>,
+        options: &Options,
+    ) -> Result<Self, OpenError> {
+        let now = seconds(SystemTime::now());
+        let mut builder = TreeBuilder::new(0, now, options.companions_in(0, true));
+        let mut grafted = Vec::with_capacity(sources.len());
+        for opened in sources {
+            let tree = opened.builder.finish();
+            let inode = NewInode {
+                kind: InodeKind::Grafted,
+                modified: tree.inode(ROOT).map(|root| root.modified),
+                ..NewInode::DIR
+            };
+            let path = &opened.path;
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            let node = builder
+                .add(NodeId(ROOT), &Label::new(Name::host(name)), inode)
+                .map_err(|error| OpenError::new(path.to_string_lossy(), error))?;
+            grafted.push((node, tree, opened.volume));
+        }
+        Ok(Self {
+            tree: builder.finish(),
+            volumes: Vec::new(),
+            grafted,
+            layers: MergedLayers::none(&[]),
+            order: Value::Null,
+        })
+    }
+
+    /// Merges sources, the last one on top, loose files above all.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many entries.
+    pub(super) fn merged(
+        mut sources: Vec<OpenedSource>,
+        order: Order,
+        why: &str,
+        loose: Option<OpenedSource>,
+        mut warnings: Vec<String>,
+        options: &Options,
+    ) -> Result<Self, OpenError> {
+        let rule = order.rule(sources.len());
+        let paths: Vec<PathBuf> = sources.iter().map(|source| source.path.clone()).collect();
+        warnings.extend(order.beyond_the_limit(&paths));
+        for warning in &warnings {
+            log::warn!("{warning}");
+        }
+        sources.extend(loose);
+        let mut trees = Vec::with_capacity(sources.len());
+        let mut volumes = Vec::with_capacity(sources.len());
+        for opened in sources {
+            // The merged tree has companions instead.
+            trees.push(opened.builder.without_companions().finish());
+            volumes.push(opened.volume);
+        }
+        let names = names(&volumes);
+        let order = json!({
+            "rule": order,
+            "why": why,
+            "lowest_to_highest": names,
+            "warnings": warnings,
+        });
+        let companions = options.companions_in(0, false);
+        let merged = merge::merge(&trees, rule, companions).map_err(|error| {
+            let first = volumes.first().map_or("", |volume| &volume.location);
+            OpenError::new(first, error)
+        })?;
+        Ok(Self {
+            tree: merged.tree.finish(),
+            volumes,
+            grafted: Vec::new(),
+            layers: MergedLayers {
+                names,
+                trees,
+                shadowed: merged.shadowed,
+            },
+            order,
+        })
+    }
+
+    /// Returns the volumes of all sources.
+    pub(super) fn volumes(&self) -> impl Iterator<Item = &NewVolume> {
+        let grafted = self.grafted.iter().map(|(_, _, volume)| volume);
+        self.volumes.iter().chain(grafted)
+    }
+
+    /// Assigns inode numbers to the trees, and adds the control directory, whose
+    /// `info.json` names the sources and those that were skipped. The directory
+    /// is missing if there are too many entries for it, which is logged.
+    pub(super) fn graft(
+        self,
+        grafts: &Grafts,
+        skipped: &[OpenError],
+        options: &Options,
+    ) -> Option<ControlInodes> {
+        let info = control::info(self.volumes(), skipped, &self.order, options);
+        let modified = self.tree.inode(ROOT).map_or(0, |root| root.modified);
+        let control = ControlTree::new(&info, modified, &self.layers);
+        let files = root_of_files(options);
+        let mut origin = Origin::Root;
+        if options.converted {
+            let mut builder = TreeBuilder::new(0, modified, Companions::NONE);
+            builder.root_shows(files, Shows::Converted);
+            grafts.add(Origin::Root, builder.finish(), Vec::new());
+            origin = Origin::Files;
+        }
+        let volumes = grafts.add(origin, self.tree, self.volumes);
+        for (node, tree, volume) in self.grafted {
+            let directory = Ino(files.0 + node.0);
+            grafts.add(Origin::Directory(directory), tree, vec![volume]);
+        }
+        match control {
+            Ok(control) => ControlInodes::graft(grafts, control, volumes),
+            Err(error) => {
+                log::error!("{} is not available: it {error}", control::NAME);
+                None
+            }
+        }
+    }
+}
+
+/// Returns the root of the files: the root of the mount, or the mirrored
+/// directory if the root is a converted tree.
+pub(super) fn root_of_files(options: &Options) -> Ino {
+    Ino(Ino::ROOT.0 + u32::from(options.converted))
+}
+
+fn names(volumes: &[NewVolume]) -> Vec<String> {
+    volumes.iter().map(|volume| volume.name.clone()).collect()
+}
+
+/// Returns whole seconds since 1970 UTC, negative before.
+pub(super) fn seconds(time: SystemTime) -> i64 {
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => after.as_secs() as i64,
+        Err(before) => -(before.duration().as_secs() as i64),
+    }
+}

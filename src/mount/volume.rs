@@ -1,0 +1,193 @@
+//! Volumes that are opened from a file of the disk, of a server, or of the mount
+//! itself, and volumes of texts that the mount writes.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use super::Options;
+use super::image::{self, Images};
+use super::subtree::volume_id;
+use crate::content::{OpenVolume, Reader};
+use crate::namespace::companion::Companions;
+use crate::namespace::numbers::Range;
+use crate::namespace::tree::TreeBuilder;
+use crate::source::folder;
+use hpimount_containers::format::{self, Format, Input};
+use hpimount_containers::formats;
+use hpimount_containers::io::{self, BlockBuffer, ReadAt, Result};
+use hpimount_containers::volume::{Content, FileId, Generate, LiveFolder, Volume};
+
+/// A volume before it has a number.
+pub(super) struct NewVolume {
+    /// Name of its file, as users know it.
+    pub(super) name: String,
+    /// The path of its file for messages; empty for a file inside another
+    /// volume.
+    pub(super) location: String,
+    /// Name of its format.
+    pub(super) format: &'static str,
+    /// Whether companions of assets are listed in it, as in a folder.
+    pub(super) is_plain_folder: bool,
+    /// Number of archives around it.
+    pub(super) nesting: u8,
+    /// Block images around it.
+    pub(super) images: Images,
+    /// The opened container.
+    pub(super) volume: Box<dyn Volume>,
+}
+
+impl NewVolume {
+    /// Creates a volume for a folder.
+    pub(super) fn folder(name: &str, location: &str, volume: Box<dyn Volume>) -> Self {
+        Self {
+            name: name.to_owned(),
+            location: location.to_owned(),
+            format: folder::FORMAT_NAME,
+            is_plain_folder: true,
+            nesting: 0,
+            images: Images::default(),
+            volume,
+        }
+    }
+
+    /// Creates a volume with one text: file number 0.
+    pub(super) fn text(name: &str, format: &'static str, text: Vec<u8>) -> Self {
+        Self {
+            name: name.to_owned(),
+            location: String::new(),
+            format,
+            is_plain_folder: false,
+            nesting: 0,
+            images: Images::default(),
+            volume: Box::new(Text(text)),
+        }
+    }
+
+    /// Returns the memory that it holds, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.volume.memory() + self.images.memory
+    }
+
+    /// Returns the warnings about it and the block images around it.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = &String> {
+        self.images.warnings.iter().chain(self.volume.warnings())
+    }
+
+    /// Returns the volume, which is number `number` of a subtree with these
+    /// inode numbers.
+    pub(super) fn open(self, range: Range, number: usize) -> OpenVolume {
+        OpenVolume {
+            id: volume_id(range, number),
+            name: self.name,
+            location: self.location,
+            format: self.format,
+            image_warnings: self.images.warnings,
+            is_plain_folder: self.is_plain_folder,
+            nesting: self.nesting,
+            volume: self.volume,
+            charge: None,
+        }
+    }
+}
+
+/// A file that is opened as a volume.
+pub(super) struct VolumeFile<'a> {
+    /// Its name, as users know it.
+    pub(super) name: &'a str,
+    /// Its path for messages.
+    pub(super) location: &'a str,
+    /// Number of archives around it.
+    pub(super) nesting: u8,
+    /// Its bytes.
+    pub(super) source: Arc<dyn ReadAt>,
+    /// Finds the other files of a volume that consists of several.
+    pub(super) partner: &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>,
+}
+
+/// A volume that was opened from a file, with its unfinished tree.
+pub(super) struct OpenedFile {
+    /// Its tree.
+    pub(super) builder: TreeBuilder,
+    /// The volume.
+    pub(super) volume: NewVolume,
+    /// Its format.
+    pub(super) format: &'static Format,
+}
+
+/// Opens a file as a volume: removes the block images around it, detects its
+/// format, and reads its directory into the tree that `new_builder` begins. A
+/// format that `accepts` refuses is unknown.
+///
+/// # Errors
+/// Returns [`io::Error::UnknownFormat`] if no format recognizes the file, and
+/// the errors of reading its directory.
+pub(super) fn open(
+    file: VolumeFile<'_>,
+    reader: &Arc<Reader>,
+    options: &Options,
+    accepts: fn(&Format) -> bool,
+    new_builder: impl FnOnce(Companions) -> TreeBuilder,
+) -> Result<OpenedFile> {
+    let buffered = Arc::new(BlockBuffer::new(file.source));
+    let (source, images) = image::unwrap(reader, buffered)?;
+    let input = Input {
+        source,
+        partner: file.partner,
+        tracks: &images.tracks,
+        options: options.of_volume(file.name),
+    };
+    let format = formats::detect(&input)?;
+    if !accepts(format) {
+        return Err(io::Error::UnknownFormat);
+    }
+    let mut builder = new_builder(options.companions_in(file.nesting, format.is_plain_folder));
+    let volume = (format.open)(input, &mut builder)?;
+    probe(&mut builder, &*volume, !images.formats.is_empty());
+    let volume = NewVolume {
+        name: file.name.to_owned(),
+        location: file.location.to_owned(),
+        format: format.name,
+        is_plain_folder: format.is_plain_folder,
+        nesting: file.nesting,
+        images,
+        volume,
+    };
+    Ok(OpenedFile {
+        builder,
+        volume,
+        format,
+    })
+}
+
+/// Detects which files of a volume are archives if their names are ambiguous.
+/// `in_blocks` is set if the volume is in a block image.
+pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: bool) {
+    match volume.live().is_some_and(LiveFolder::is_remote) {
+        true => builder.trust_extensions(),
+        false => builder.probe(in_blocks, &|file, size| format::head(volume, file, size)),
+    }
+}
+
+/// A text as a volume: all other files are empty.
+struct Text(Vec<u8>);
+
+impl Generate for Text {
+    fn generate(&self, file: FileId, out: &mut dyn Write) -> Result<()> {
+        let text = match file {
+            FileId(0) => self.0.as_slice(),
+            _ => &[],
+        };
+        out.write_all(text)
+            .map_err(|error| io::Error::of_output(&error))
+    }
+}
+
+impl Volume for Text {
+    fn content(&self, _file: FileId) -> Result<Content<'_>> {
+        Ok(Content::Generated(self))
+    }
+
+    fn memory(&self) -> usize {
+        self.0.capacity()
+    }
+}

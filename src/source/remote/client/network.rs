@@ -1,0 +1,391 @@
+//! The threads for requests to servers, and retries.
+//!
+//! They are separate from the threads that parse, which may not connect to
+//! anything, and pass only bytes and numbers to them.
+
+use std::env;
+use std::future::Future;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
+use object_store::path::Path;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::credentials;
+use super::disk::DiskCache;
+use super::store::{Failure, FailureKind, Pin, Store};
+use super::url::{RemoteUrl, Scheme, port_of};
+use super::wire::{Connector, Wire};
+use super::{Access, BLOCK, RemoteOptions};
+use crate::source::location::secret_line;
+use crate::sync::tally::Tally;
+
+/// Time before a request is retried: the first time, and the maximum.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(2);
+
+/// Ports that are permitted for all URLs: DNS over TCP, and HTTPS for redirects
+/// and for services that issue tokens.
+const USUAL_PORTS: [u16; 2] = [53, 443];
+
+/// Files with trusted certificates for TLS, and those that the system's
+/// resolver reads.
+const READABLE: [&str; 12] = [
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/run/nscd",
+    "/run/systemd/resolve",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/share/ca-certificates",
+    "/usr/share/ca-certificates",
+    "/usr/share/pki",
+    "/var/lib/ca-certificates",
+    "/var/run/nscd",
+];
+
+/// Environment variables with proxies, endpoints and services of S3, and files
+/// to read.
+const PROXIES: [&str; 6] = [
+    "http_proxy",
+    "HTTP_PROXY",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+];
+const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
+const SERVICES: [&str; 3] = [
+    "AWS_ENDPOINT_URL_STS",
+    "AWS_METADATA_ENDPOINT",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+];
+const FILES: [&str; 4] = [
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+];
+
+/// The threads for requests to servers. They end when it is dropped.
+#[derive(Debug)]
+pub struct Network {
+    runtime: Handle,
+    _stop: oneshot::Sender<()>,
+    connector: Connector,
+    headers: Option<HeaderMap>,
+    /// The options for remote sources.
+    pub(super) options: RemoteOptions,
+    pub(super) wire: Arc<Wire>,
+    /// Requests that were retried.
+    pub(super) retries: Tally,
+    /// Bytes of objects that were received.
+    pub(super) bytes: Tally,
+    pub(super) disk: Option<Arc<DiskCache>>,
+}
+
+impl Network {
+    /// Starts a thread for requests to the servers of `urls`. It first calls
+    /// `enter` with the access that it and the threads started by it need.
+    ///
+    /// # Errors
+    /// Returns a message if an option cannot be applied, or if the thread
+    /// cannot be started.
+    pub fn start<'a>(
+        options: &RemoteOptions,
+        urls: impl Iterator<Item = &'a RemoteUrl>,
+        enter: impl FnOnce(&Access) + Send + 'static,
+    ) -> Result<Arc<Self>, String> {
+        let headers = options.header.as_deref().map(|file| {
+            let line = secret_line(file)?;
+            let value = match line.split_once(':') {
+                Some((name, value)) if name.eq_ignore_ascii_case("authorization") => value.trim(),
+                _ => &line,
+            };
+            let mut value = HeaderValue::from_str(value)
+                .map_err(|_| format!("{}: is not a valid header value", file.display()))?;
+            value.set_sensitive(true);
+            Ok::<_, String>(HeaderMap::from_iter([(AUTHORIZATION, value)]))
+        });
+        let headers = headers.transpose()?;
+        let disk = options.block_cache.as_deref().map(|directory| {
+            DiskCache::open(directory, options.block_cache_size)
+                .map_err(|error| format!("-o blockcache={}: {error}", directory.display()))
+        });
+        let disk = disk.transpose()?.map(Arc::new);
+        let access = access(options, urls);
+        let wire = Arc::<Wire>::default();
+        let connector = Connector::new(&wire, options.timeout, &access.ports);
+        let (sender, receiver) = mpsc::channel();
+        let (stop, stopped) = oneshot::channel();
+        let run = move || {
+            enter(&access);
+            // Fails if another mount of this process has set it.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            match Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => {
+                    let _ = sender.send(Ok(runtime.handle().clone()));
+                    // The sender is only dropped, together with the network.
+                    let _ = runtime.block_on(stopped);
+                    runtime.shutdown_background();
+                }
+                Err(error) => drop(sender.send(Err(error))),
+            }
+        };
+        let cannot = |error: io::Error| format!("cannot start a thread for the network: {error}");
+        let named = thread::Builder::new().name("network".to_owned());
+        named.spawn(run).map_err(cannot)?;
+        let started = receiver
+            .recv()
+            .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
+        Ok(Arc::new(Self {
+            runtime: started.map_err(cannot)?,
+            _stop: stop,
+            connector,
+            headers,
+            options: options.clone(),
+            wire,
+            retries: Tally::default(),
+            bytes: Tally::default(),
+            disk,
+        }))
+    }
+
+    /// Runs `work` in the network threads.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        drop(self.runtime.spawn(work));
+    }
+
+    /// Runs `work` in the network threads and waits for its result.
+    pub(super) fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let (sender, receiver) = mpsc::channel();
+        self.spawn(async move {
+            let _ = sender.send(work.await);
+        });
+        receiver
+            .recv()
+            .unwrap_or_else(|_| Err(Failure::lasting("internal error in a request")))
+    }
+
+    /// Returns the store of a URL. Must be called in the network threads,
+    /// because only they may read the trusted certificates.
+    pub(super) fn store(&self, url: &RemoteUrl) -> Result<(Store, Path), Failure> {
+        Store::open(url, &self.connector, self.headers.as_ref())
+    }
+
+    /// Returns a page of a listing. Requests are retried until no byte has
+    /// arrived for as long as a read may wait.
+    pub(super) async fn list(
+        &self,
+        store: &Store,
+        prefix: &str,
+        token: Option<String>,
+    ) -> Result<(Vec<super::store::Listed>, Option<String>), Failure> {
+        let mut patience = Patience::new(self.options.timeout);
+        loop {
+            let request = store.list(prefix, token.clone());
+            let failure = match timeout_at(patience.end(), request).await {
+                Ok(Ok(page)) => return Ok(page),
+                Ok(Err(failure)) => failure,
+                Err(_) => silence(),
+            };
+            patience.pause(self, store, failure).await?;
+        }
+    }
+
+    /// Passes to `take` the bytes of an object from `start` to `end`, or to its
+    /// end. If no version is pinned yet, the first response pins its own.
+    ///
+    /// A reset connection may lose all data that was not read yet, and long
+    /// responses may be lost on connections where shorter ones arrive: the
+    /// request after one without any byte is for half as many bytes, but at
+    /// least a block, and the request after a successful one for twice as many.
+    pub(super) async fn fetch(
+        &self,
+        (store, key): (&Store, &Path),
+        pinned: Option<&Pin>,
+        (start, end): (u64, u64),
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<Pin, Failure> {
+        let mut pin = pinned.cloned();
+        let mut position = start;
+        let mut end = end;
+        let mut longest = end - start;
+        let mut patience = Patience::new(self.options.timeout);
+        'parts: loop {
+            let part_start = position;
+            let mut part_end = end.min(position.saturating_add(longest));
+            let request = store.get(key, position..part_end, pin.as_ref());
+            let failure = match timeout_at(patience.end(), request).await {
+                Err(_) => silence(),
+                Ok(Err(failure)) => failure,
+                Ok(Ok(mut part)) => {
+                    end = end.min(part.pin.len());
+                    part_end = part_end.min(end);
+                    let pin = &*pin.insert(part.pin);
+                    loop {
+                        match timeout_at(patience.end(), part.body.next()).await {
+                            Err(_) => break silence(),
+                            Ok(None) => break cut(),
+                            Ok(Some(Err(error))) => break error.into(),
+                            Ok(Some(Ok(bytes))) => {
+                                let left = (part_end - position).min(bytes.len() as u64);
+                                take(&bytes[..left as usize]);
+                                self.bytes.add(bytes.len() as u64);
+                                position += left;
+                                patience.reward();
+                                if position == end {
+                                    return Ok(pin.clone());
+                                }
+                                if position == part_end {
+                                    longest = longest.saturating_mul(2);
+                                    continue 'parts;
+                                }
+                            }
+                        }
+                    }
+                }
+            };
+            if position == part_start {
+                longest = ((part_end - part_start) / 2).max(BLOCK);
+            }
+            patience.pause(self, store, failure).await?;
+        }
+    }
+}
+
+fn silence() -> Failure {
+    Failure {
+        kind: FailureKind::Passing,
+        text: "the server does not answer".to_owned(),
+    }
+}
+
+fn cut() -> Failure {
+    Failure {
+        kind: FailureKind::Passing,
+        text: "the server ends its answer too early".to_owned(),
+    }
+}
+
+/// The limit for retries of a failing operation.
+struct Patience {
+    timeout: Duration,
+    /// The time of the last progress.
+    since: Instant,
+    pause: Duration,
+}
+
+impl Patience {
+    fn new(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            since: Instant::now(),
+            pause: FIRST_PAUSE,
+        }
+    }
+
+    fn end(&self) -> Instant {
+        self.since + self.timeout
+    }
+
+    /// Records progress.
+    fn reward(&mut self) {
+        *self = Self::new(self.timeout);
+    }
+
+    /// Waits before the next attempt.
+    ///
+    /// # Errors
+    /// Returns `failure` if there should be no other attempt.
+    async fn pause(
+        &mut self,
+        network: &Network,
+        store: &Store,
+        failure: Failure,
+    ) -> Result<(), Failure> {
+        let may_pass = match failure.kind {
+            FailureKind::Passing => true,
+            FailureKind::Unreachable => store.is_known(),
+            _ => false,
+        };
+        if !may_pass {
+            return Err(failure);
+        }
+        let pause = self.pause.max(network.wire.rest());
+        if Instant::now() + pause >= self.end() {
+            return Err(Failure {
+                text: format!(
+                    "{}, and no byte came for {} s",
+                    failure.text,
+                    self.timeout.as_secs()
+                ),
+                ..failure
+            });
+        }
+        log::debug!("trying again in {} ms: {}", pause.as_millis(), failure.text);
+        network.retries.add(1);
+        sleep(pause).await;
+        self.pause = (self.pause * 2).min(MAX_PAUSE);
+        Ok(())
+    }
+}
+
+/// Returns the access that the network threads need.
+fn access<'a>(options: &RemoteOptions, urls: impl Iterator<Item = &'a RemoteUrl>) -> Access {
+    let variable = |name: &&str| env::var(name).ok().filter(|value| !value.is_empty());
+    let mut ports = USUAL_PORTS.to_vec();
+    let mut is_s3 = false;
+    for url in urls {
+        is_s3 |= url.scheme() == Scheme::S3;
+        ports.extend(url.port());
+    }
+    let proxies = PROXIES.iter().filter_map(variable);
+    ports.extend(proxies.filter_map(|proxy| match proxy.contains("://") {
+        true => port_of(&proxy),
+        false => port_of(&format!("http://{proxy}")),
+    }));
+    let mut readable: Vec<PathBuf> = READABLE.iter().map(PathBuf::from).collect();
+    readable.extend(FILES.iter().filter_map(env::var_os).map(PathBuf::from));
+    if is_s3 {
+        let services = ENDPOINTS.iter().chain(&SERVICES).filter_map(variable);
+        ports.extend(services.filter_map(|url| port_of(&url)));
+        let is_given = |name| env::var_os(name).is_some();
+        if is_given("AWS_METADATA_ENDPOINT") || is_given("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
+            ports.push(80);
+        }
+        readable.extend(credentials::files().into_iter().flatten());
+    }
+    ports.sort_unstable();
+    ports.dedup();
+    Access {
+        ports,
+        readable,
+        writable: options.block_cache.iter().cloned().collect(),
+    }
+}
+
+/// Returns the identity of a URL's server: with other settings, a mount may use
+/// another server for the same URL.
+pub(super) fn endpoint(url: &RemoteUrl) -> String {
+    let given = ENDPOINTS.iter().find_map(|name| env::var(name).ok());
+    match url.scheme() {
+        Scheme::S3 => given.unwrap_or_default(),
+        Scheme::Http | Scheme::Https => String::new(),
+    }
+}
+
+/// The range that is requested to open a source.
+pub(super) const FIRST: (u64, u64) = (0, BLOCK);

@@ -1,0 +1,105 @@
+//! What a confined thread cannot do, seen from inside: what Landlock does not
+//! know is refused by the filter of system calls.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::net::UdpSocket;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use hpimount::app::Confinement;
+
+type Attempt<'a> = (&'a str, Box<dyn Fn() -> io::Result<()> + Sync + 'a>);
+
+fn system(outcome: Result<(), rustix::io::Errno>) -> io::Result<()> {
+    Ok(outcome?)
+}
+
+#[test]
+fn a_confined_thread_cannot_change_modes_open_sockets_or_start_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    let socket = dir.path().join("socket");
+    fs::write(&file, "inside").unwrap();
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let attempts: Vec<Attempt<'_>> = vec![
+        (
+            "chmod",
+            Box::new(|| fs::set_permissions(&file, Permissions::from_mode(0o777))),
+        ),
+        (
+            "chown",
+            Box::new(|| std::os::unix::fs::chown(&file, Some(0), Some(0))),
+        ),
+        ("UDP", Box::new(|| UdpSocket::bind("127.0.0.1:0").map(drop))),
+        (
+            "a UNIX socket",
+            Box::new(|| UnixStream::connect(&socket).map(drop)),
+        ),
+        (
+            "a pair of sockets",
+            Box::new(|| UnixStream::pair().map(drop)),
+        ),
+        (
+            "a program",
+            Box::new(|| std::process::Command::new("/bin/true").status().map(drop)),
+        ),
+        (
+            "a signal",
+            Box::new(|| {
+                let own = rustix::process::getpid();
+                system(rustix::process::kill_process(
+                    own,
+                    rustix::process::Signal::CONT,
+                ))
+            }),
+        ),
+        (
+            "a priority",
+            Box::new(|| system(rustix::process::setpriority_process(None, 5))),
+        ),
+        (
+            "an attribute",
+            Box::new(|| xattr::set(&file, "user.a", b"b")),
+        ),
+        (
+            "a mount",
+            Box::new(|| {
+                let flags = rustix::mount::UnmountFlags::DETACH;
+                system(rustix::mount::unmount(dir.path(), flags))
+            }),
+        ),
+    ];
+    let confinement = Confinement::to(&[dir.path().to_owned()]);
+    let try_all = || {
+        assert_eq!(fs::read(&file).unwrap(), b"inside");
+        for (what, attempt) in &attempts {
+            let error = attempt().expect_err(what);
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{what}");
+        }
+        // Threads are not programs.
+        std::thread::scope(|scope| scope.spawn(|| ()).join().unwrap());
+    };
+    confinement.run(try_all).unwrap();
+    let later = || std::thread::scope(|scope| scope.spawn(try_all).join().unwrap());
+    confinement.run(later).unwrap();
+    UnixStream::connect(&socket).expect("the waiting thread is not confined");
+}
+
+#[test]
+fn a_confined_thread_of_root_can_read_and_has_no_other_capability() {
+    let confinement = Confinement::to(&["/proc".into()]);
+    let status = || fs::read_to_string("/proc/thread-self/status").unwrap();
+    let inside = confinement.run(status).unwrap();
+    let field = |name: &str| {
+        let value = inside.lines().find_map(|line| line.strip_prefix(name));
+        u64::from_str_radix(value.unwrap().trim(), 16).unwrap()
+    };
+    for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+        assert_eq!(field(set) & !(1 << 2), 0, "{set}");
+    }
+    assert_eq!((field("NoNewPrivs:"), field("Seccomp:")), (1, 2));
+}

@@ -1,0 +1,97 @@
+//! An asset format needs nothing but its `ViewFormat`: one that is made up here
+//! is shown, converted, drawn as a thumbnail, and known to desktops.
+
+use std::fs;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use hpimount::app::desktop::files::files;
+use hpimount::app::thumbnail;
+use hpimount::mount::{Ino, Options, Sources, Vfs};
+use hpimount_assets::formats;
+use hpimount_assets::model::{Picture, Pixels, png};
+use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::{AssetContext, Bytes, Failure, Preview, View, ViewFile, ViewFormat};
+use hpimount_containers::file_type::FileType;
+use tempfile::tempdir;
+
+/// The made-up format: each byte is a gray pixel.
+const MADE_UP: &[ViewFormat] = &[ViewFormat {
+    extensions: &["made"],
+    types: &[FileType {
+        patterns: &["*.made"],
+        is_opened: true,
+        ..FileType::new("image/x-made-up", Some("made-up picture"))
+    }],
+    converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
+    preview: Some(Preview {
+        files: &["gray.png"],
+        rank: 0,
+    }),
+    ..ViewFormat::new("made up", open)
+}];
+
+struct Gray(Bytes);
+
+fn open(bytes: &Bytes, _: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    Ok(Box::new(Gray(bytes.clone())))
+}
+
+fn picture(bytes: &[u8]) -> Picture {
+    let pixels = bytes.iter().map(|&gray| [gray, gray, gray, 255]);
+    Picture {
+        width: bytes.len() as u32,
+        height: 1,
+        pixels: Pixels::Rgba(pixels.collect()),
+    }
+}
+
+impl View for Gray {
+    fn files(&self) -> Vec<ViewFile> {
+        let name = "gray.png".to_owned();
+        vec![ViewFile { folder: None, name }]
+    }
+
+    fn render(&self, _: usize, _: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+        png::write(&picture(&self.0), out)
+    }
+
+    fn memory(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+#[test]
+fn a_format_of_one_line_is_shown_converted_drawn_and_known_to_desktops() {
+    assert!(formats::add(MADE_UP));
+    assert!(!formats::add(MADE_UP), "formats are added once");
+    let dir = tempdir().unwrap();
+    let asset = dir.path().join("x.made");
+    let pixels = [10, 20, 30];
+    fs::write(&asset, pixels).unwrap();
+    let mut expected = Vec::new();
+    png::write(&picture(&pixels), &mut expected).unwrap();
+
+    let sources = Sources::Given {
+        locations: vec![dir.path().to_owned().into()],
+        order: None,
+        separate: false,
+    };
+    let vfs = Vfs::open(&sources, Options::default()).unwrap();
+    for path in ["x.made.meta/gray.png", "converted/x.png"] {
+        let file = path.split('/').try_fold(Ino::ROOT, |directory, name| {
+            vfs.lookup(directory, name).map(|attr| attr.ino)
+        });
+        let file = file.unwrap_or_else(|error| panic!("{path}: {error:?}"));
+        let bytes = vfs.read(file, 0, 1 << 20).unwrap().to_vec();
+        assert_eq!(bytes, expected, "{path}");
+    }
+
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let drawn = thumbnail::png_of(&asset, 128, deadline).unwrap();
+    assert_eq!(png::read(&drawn, 100).unwrap(), picture(&pixels));
+
+    for file in files() {
+        assert!(file.text.contains("image/x-made-up"), "{}", file.name);
+    }
+}
