@@ -27,6 +27,7 @@ const PAIR: Pair = Pair {
 static FORMATS: [Format; 1] = [Format {
     name: "box",
     extensions: &["box"],
+    types: &[],
     ambiguous: &[Ambiguous {
         extension: "dat",
         begins: |head| head.starts_with(MAGIC),
@@ -88,7 +89,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     Ok(Box::new(BoxVolume { source, offset }))
 }
 
-fn mounted(source: &Path) -> Vfs {
+fn mounted(source: &Path) -> Arc<Vfs> {
     let sources = Sources::Given {
         locations: vec![source.to_owned().into()],
         order: None,
