@@ -32,7 +32,7 @@ fn file(bytes: &[u8]) -> Walked {
 }
 
 #[test]
-fn a_ciso_of_a_disc_that_ends_in_zeros_has_them() {
+fn a_ciso_restores_the_zeros_at_the_end_of_a_disc() {
     const ZEROS: usize = 12 << 20;
     let mut disc = container_seeds::gcm();
     let size = disc.len() as u32;
@@ -131,7 +131,7 @@ fn a_stored_member_of_a_zip_with_a_wrong_checksum_is_not_read_to_its_end() {
     assert!(mounted(&path)["a.txt"].sha256.is_err());
 }
 
-/// Runs `--check`, and returns its exit code and what it prints.
+/// Runs `--check`, and returns its exit code and output.
 fn check(arguments: &[&str], source: &Path) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_hpimount"))
         .arg("--check")

@@ -41,7 +41,7 @@ pub fn gxt(data: &[u8]) {
     look(&gxt::FORMAT, data, &Alone);
 }
 
-/// A context in which every file beside the asset is the asset.
+/// A context where every file beside the asset is the asset.
 struct Mirror(Bytes);
 
 impl AssetContext for Mirror {
