@@ -1,6 +1,6 @@
 //! Throughput of decoding chunks.
 //!
-//! Blocks are those of `scripts/bench`'s corpus, 64 KiB each. `libdeflate`
+//! The blocks come from `scripts/bench`'s corpus, 64 KiB each. `libdeflate`
 //! decodes the same blocks as `lz77`, packed both ways, as the reference.
 
 #[allow(dead_code)]
@@ -149,7 +149,7 @@ fn decoders(criterion: &mut Criterion) {
     }
 }
 
-/// Measures what is done to every byte in addition to unpacking.
+/// Measures the steps that every byte takes in addition to unpacking.
 fn per_byte(criterion: &mut Criterion) {
     let mut bytes = blocks(Kind::Noise);
     let mut group = criterion.benchmark_group("per byte");

@@ -1,8 +1,8 @@
 //! Cost of decoding and writing the pictures of Total Annihilation, drawing a
 //! model, and generating a table of all units.
 //!
-//! Elements are output pixels, faces, and units. A frame of runs is like those
-//! of games: short runs of one color, copied pixels and gaps.
+//! Elements are output pixels, faces, and units. A frame of runs is like a
+//! game's: short runs of one color, copied pixels and gaps.
 
 #[path = "../tests/support/ta/mod.rs"]
 mod ta;

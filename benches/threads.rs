@@ -1,5 +1,5 @@
-//! Cost of requests that several threads answer: if something shared is a
-//! bottleneck, it grows although there are cores for all threads.
+//! Cost of requests that several threads answer. If the threads share a
+//! bottleneck, the cost grows with their number, even with a core for each.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -91,8 +91,8 @@ fn list(vfs: &Vfs, directory: Ino) -> Vec<Ino> {
     found
 }
 
-/// Returns the time in which `threads` threads make `rounds` requests each;
-/// `request` is called with the number of the thread and that of the request.
+/// Returns how long `threads` threads take to make `rounds` requests each;
+/// `request` is called with the numbers of the thread and of the request.
 fn together(threads: usize, rounds: u64, request: &(dyn Fn(usize, usize) + Sync)) -> Duration {
     let begun = Instant::now();
     std::thread::scope(|scope| {

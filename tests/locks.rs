@@ -79,7 +79,7 @@ fn block(byte: u8) -> Block {
 }
 
 /// Runs `scenario` in many orders of its threads' steps: half of them uniformly
-/// random, half with few context switches, but at unfavourable times.
+/// random, half with few context switches, but at unfavorable times.
 fn in_every_order(what: &str, scenario: fn()) {
     let orders = trial::length(1_000, 100_000);
     let run = |scheduler: Box<dyn Scheduler + Send>| {
@@ -307,7 +307,7 @@ fn a_block_that_is_made_from_others_never_waits_forever() {
 }
 
 #[test]
-fn a_block_is_that_of_its_key_however_it_was_cached() {
+fn every_key_has_its_own_block_after_any_order_of_steps() {
     in_every_order("blocks stored, found, decoded and not kept", || {
         let (_, blocks) = blocks(2500);
         at_once(4, move |number| {

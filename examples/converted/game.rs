@@ -72,7 +72,7 @@ fn sprite(number: usize) -> Vec<u8> {
     ta::gaf::file(&[ta::gaf::sequence("walk", frames.collect())])
 }
 
-/// Returns a picture as large as those of units.
+/// Returns a picture as large as the pictures of units.
 fn picture(number: usize) -> Vec<u8> {
     let pixels = (0..96 * 96).map(|pixel| (pixel / 7 + number) as u8);
     ta::pcx::Pcx::indexed(96, 96, pixels.collect()).file()
@@ -94,7 +94,7 @@ fn model(number: usize) -> Vec<u8> {
     ta::tdo::file(&root)
 }
 
-/// Returns the text of a unit with 90 keys, most of which occur in all units.
+/// Returns the text of a unit with 90 keys; most of them occur in all units.
 fn unit(number: usize) -> Vec<u8> {
     let keys = (0..90).map(|key| {
         let name = if key % 10 == 9 { key * number } else { key };

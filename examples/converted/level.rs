@@ -1,4 +1,5 @@
-//! Synthetic assets of Heavy Iron's games, like those of a level on GameCube.
+//! Synthetic assets of Heavy Iron's games, like the assets of a level on
+//! GameCube.
 
 #[path = "../../tests/support/heavy_iron/build.rs"]
 mod build;

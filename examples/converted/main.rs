@@ -1,10 +1,10 @@
 //! Generates the assets whose conversion `scripts/bench` measures, and converts
 //! them in one process, without a mount.
 //!
-//! `converted make DIR` fills a new directory: `game` with 170 sprites, 150
-//! pictures and 280 models of Total Annihilation, `models` with 300 models,
-//! `mod` with the texts of 2,000 units, and `level.HIP` with 200 textures, 300
-//! sounds and 100 models of Heavy Iron's games. `--quick` makes a tenth of it.
+//! `converted make DIR` fills a new directory. `game` has 170 sprites, 150
+//! pictures and 280 models of Total Annihilation, `models` 300 models, and `mod`
+//! the texts of 2,000 units. `level.HIP` has 200 textures, 300 sounds and 100
+//! models of Heavy Iron's games. `--quick` makes a tenth of it.
 //!
 //! `converted render DIR` parses each asset of `game` once and renders each
 //! file of its view once, and `converted render-level` does the same with the

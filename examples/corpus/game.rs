@@ -1,4 +1,4 @@
-//! A tree like that of Total Annihilation.
+//! A tree like the one of Total Annihilation.
 
 use std::fs;
 use std::io;

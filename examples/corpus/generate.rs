@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// Bytes of prose from which texts are cut.
+/// Bytes of prose to cut texts from.
 const PROSE: usize = 24 << 20;
 
 /// Different words of the prose.

@@ -11,8 +11,8 @@
 //! `corpus hip DIR OUT` packs a directory into an archive for GameCube: every
 //! file is an asset, every directory a layer.
 //!
-//! `corpus shape OUT --files N --width N` writes an HPI archive directly, of
-//! which only the shape matters.
+//! `corpus shape OUT --files N --width N` writes an HPI archive of a given shape
+//! directly, with meaningless contents.
 
 mod game;
 mod generate;
@@ -42,7 +42,7 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
-    /// Fill a new directory with files like those of a game
+    /// Fill a new directory with files like a game's
     Game {
         dir: PathBuf,
         /// Only a twentieth of the files

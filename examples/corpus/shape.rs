@@ -1,5 +1,5 @@
-//! Archives of which only the shape matters: number of files, width, depth and
-//! size.
+//! Archives of a given shape (number of files, width, depth and size) with
+//! meaningless contents.
 
 use std::fs::File as OsFile;
 use std::io;

@@ -1,7 +1,7 @@
 //! A map of the mod: an island.
 
 use super::NewFile;
-use super::palette::{GREEN, GREY, SAND, WATER, color};
+use super::palette::{GRAY, GREEN, SAND, WATER, color};
 use super::ta::tnt::Map;
 
 /// Tiles of a side, pixels of a tile, and pixels of the minimap.
@@ -60,7 +60,7 @@ fn ground(x: f32, y: f32) -> u8 {
     } else if level < ROCKS {
         color(GREEN, light - 1)
     } else {
-        color(GREY, light)
+        color(GRAY, light)
     }
 }
 

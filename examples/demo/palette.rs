@@ -20,7 +20,7 @@ const HUES: [[u8; 3]; 16] = [
     [240, 150, 190],
 ];
 
-pub(super) const GREY: u8 = 0;
+pub(super) const GRAY: u8 = 0;
 pub(super) const STEEL: u8 = 1;
 pub(super) const RED: u8 = 2;
 pub(super) const OLIVE: u8 = 5;

@@ -2,7 +2,7 @@
 //! and texts, and an explosion.
 
 use super::NewFile;
-use super::palette::{self, BLUE, FIRE, GREEN, GREY, METAL, OLIVE, RED, SAND, STEEL, TEAL, color};
+use super::palette::{self, BLUE, FIRE, GRAY, GREEN, METAL, OLIVE, RED, SAND, STEEL, TEAL, color};
 use super::ta::{cob, gaf, pcx, tdo};
 
 /// Length of a model's unit.
@@ -169,7 +169,7 @@ fn textures() -> Vec<u8> {
             color(METAL, if y % 6 < 2 { 3 } else { 8 + (x / 4) % 2 })
         }),
         ("team", |x, y| {
-            let hue = if (x + y) / 8 % 4 == 0 { GREY } else { BLUE };
+            let hue = if (x + y) / 8 % 4 == 0 { GRAY } else { BLUE };
             color(hue, 13 - y / 12)
         }),
         ("dark", |_, y| color(METAL, 9 - y / 6)),

@@ -109,7 +109,7 @@ def measure(directory, programs, point, rounds, quick):
 | the same conversions in one process, without a mount | {game_alone:.2f} |
 | the daemon, for as many plain files of the same sizes in a folder | {plain:.2f} |
 
-The kernel requests the size and the bytes of each of {count} files, however they are generated: previews are beside a directory and in it, but are rendered once. Without requests nothing is served, so the daemon cannot take less than the last two rows together.
+The kernel requests the size and the bytes of each of {count} files. A preview is both beside a directory and in it, but the daemon renders it once. The daemon has to convert the files and to answer the requests, so it cannot take less than the last two rows together.
 
 `cp -r` of directories of a HIP archive with 200 textures, 300 sounds and 100 models ({level_files} converted files, {level_size / 2**20:.1f} MiB):
 

@@ -28,7 +28,7 @@ def measure(directory, programs, point, rounds):
     """The part of the report about locks; empty if system calls cannot be counted."""
     if not can_count():
         return ""
-    lines = ["| | requests | futex calls | of these per 1,000 requests |", "|---|--:|--:|--:|"]
+    lines = ["| | requests | futex calls | futex calls per 1,000 requests |", "|---|--:|--:|--:|"]
     for method in ["zlib", "stored"]:
         peer = Peer(method, directory / f"{method}.hpi", f"{programs / 'hpimount'} {{archive}} {{point}}")
         if not peer.is_possible():
@@ -39,8 +39,10 @@ def measure(directory, programs, point, rounds):
             requests, calls = (statistics.median(each) for each in zip(*counted))
             lines.append(f"| {title}, {method} | {requests:,.0f} | {calls:,.0f} | {calls / requests * 1000:.0f} |")
     return (
-        f"{HEADING}\n\nA free lock is taken without a system call: futex calls are for locks that are not free, and to wake"
-        " threads, as the one that prefetches. Requests of all kinds, in cold mounts:\n\n" + "\n".join(lines) + "\n"
+        f"{HEADING}\n\nA thread takes a free lock without a system call. It makes futex calls for locks that are not free, and"
+        " to wake other threads, such as the one that prefetches. Requests of all kinds, in cold mounts:\n\n"
+        + "\n".join(lines)
+        + "\n"
     )
 
 

@@ -47,7 +47,7 @@ def growth(curves, rounds):
     """The second part, with the curves."""
     text = f"""{CURVES}
 
-Made by `scripts/bench --curves --write`: medians of {rounds} rounds, all cold, on archives of which only the shape matters (`cargo run --example corpus -- shape`) and squashfs of the same files. The last line of a table gives the power of its first column with which a figure grows, from the second point to the last: 0 means not at all, 1 in proportion.
+Made by `scripts/bench --curves --write`: medians of {rounds} rounds, all cold, on archives of a given shape with meaningless contents (`cargo run --example corpus -- shape`) and squashfs of the same files. The last line of a table gives the exponent of a figure's growth from the second point to the last, as a power of the first column: 0 means no growth, 1 growth in proportion.
 """
     return text + "".join(map(curve, curves))
 

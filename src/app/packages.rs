@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_package_is_that_of_the_system_or_of_its_base() {
+    fn the_package_is_for_the_system_or_for_its_base() {
         for (os_release, command) in [
             (
                 "PRETTY_NAME=\"Debian 13\"\nID=debian\n",

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_those_of_the_table() {
+    fn the_defaults_match_the_table() {
         let mut line = Vec::new();
         for id in ["method", "key"] {
             let option = PROGRAM.flags().find(|option| option.id() == id).unwrap();

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_the_same_until_it_is_read() {
+    fn a_snapshot_stays_the_same_until_it_is_read() {
         let (numbers, mut inodes) = (Numbers::default(), Transients::default());
         let look = |inodes: &mut Transients, text: &[u8]| {
             inodes.snapshot(&numbers, || text.to_vec()).unwrap()

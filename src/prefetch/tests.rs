@@ -313,7 +313,7 @@ fn the_next_reader_of_first_pages_has_only_these_pushed() {
 }
 
 #[test]
-fn of_files_of_which_the_beginning_is_read_only_that_is_decoded() {
+fn a_file_whose_beginning_is_read_is_decoded_no_further() {
     for method in [Method::Lz77, Method::Zlib] {
         let vfs = mount(directory(&[100_000; 8]), method, CACHE_SIZE);
         let files = files_in(&vfs, Ino::ROOT);
@@ -425,7 +425,7 @@ fn files_of_the_next_directory_are_not_decoded_without_a_cache() {
 }
 
 #[test]
-fn what_is_decoded_but_never_read_is_dropped() {
+fn blocks_decoded_but_never_read_are_dropped() {
     let (vfs, all) = directories::<16>(240_000, CACHE_SIZE);
     let prefetch = Prefetch::default();
     read(&prefetch, &vfs, all[0][0], 0, 131_072);

@@ -200,8 +200,8 @@ fn the_completions_mention_every_option() {
     check(&THUMBNAILER);
 }
 
-/// Types lines, in which a tab completes, into an interactive bash, and returns
-/// the arguments of each command that it runs, separated by blanks.
+/// Types lines into an interactive bash, where a tab completes, and returns the
+/// arguments of each command that bash runs, separated by blanks.
 fn typed_in_bash(lines: &[&str]) -> Vec<String> {
     let dir = tempdir().unwrap();
     let mut setup = Generated::Bash.text(&HPIMOUNT);
@@ -344,7 +344,7 @@ fn assert_documented(table: &str) {
 }
 
 #[test]
-fn the_documented_options_are_those_of_the_table() {
+fn the_documented_options_match_the_table() {
     let flags = HPIMOUNT.flags().filter(|option| !option.hidden);
     let rows: String = flags.map(option_row).collect();
     assert_documented(&format!("| option | | default |\n|---|---|---|\n{rows}"));
@@ -353,7 +353,7 @@ fn the_documented_options_are_those_of_the_table() {
 }
 
 #[test]
-fn the_documented_exit_codes_are_those_of_the_table() {
+fn the_documented_exit_codes_match_the_table() {
     let reasons = HPIMOUNT.exit_reasons.iter();
     let rows: String = reasons
         .map(|reason| row(&[&reason.code.to_string(), reason.meaning]))

@@ -63,19 +63,19 @@ fn packages() -> Vec<Package> {
     metadata.packages
 }
 
-/// Returns descriptions of the packages for which `is_wrong` returns true.
+/// Returns descriptions of the packages that `is_wrong` returns true for.
 fn wrong(is_wrong: impl Fn(&Package) -> bool) -> Vec<String> {
     let describe = |package: Package| {
-        let licence = package.license.as_deref().unwrap_or("no licence");
+        let license = package.license.as_deref().unwrap_or("no license");
         let source = package.source.as_deref().unwrap_or("this folder");
-        format!("{} {}: {licence}, {source}", package.name, package.version)
+        format!("{} {}: {license}, {source}", package.name, package.version)
     };
     let packages = packages().into_iter();
     packages.filter(is_wrong).map(describe).collect()
 }
 
 #[test]
-fn every_dependency_has_a_licence_that_is_allowed() {
+fn every_dependency_has_a_license_that_is_allowed() {
     let rules = rules();
     let allowed: Vec<Licensee> = rules
         .licenses
@@ -83,9 +83,9 @@ fn every_dependency_has_a_licence_that_is_allowed() {
         .iter()
         .map(|name| Licensee::parse(name).unwrap())
         .collect();
-    let is_allowed = |licence: &str| {
-        Expression::parse_mode(licence, ParseMode::LAX).is_ok_and(|expression| {
-            expression.evaluate(|wanted| allowed.iter().any(|licence| licence.satisfies(wanted)))
+    let is_allowed = |license: &str| {
+        Expression::parse_mode(license, ParseMode::LAX).is_ok_and(|expression| {
+            expression.evaluate(|wanted| allowed.iter().any(|license| license.satisfies(wanted)))
         })
     };
     let wrong = wrong(|package| !package.license.as_deref().is_some_and(is_allowed));

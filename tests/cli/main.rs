@@ -2,7 +2,9 @@
 
 mod check;
 mod command_line;
+mod completions;
 mod exit_codes;
+mod foreign_text;
 mod licences;
 mod list;
 mod shared_folder;

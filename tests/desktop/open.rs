@@ -12,8 +12,8 @@ use hpimount_test_attributes::fuse_test;
 use rustix::mount::UnmountFlags;
 use tempfile::TempDir;
 
-/// A session in which the file manager and the notifications are programs that
-/// log their arguments.
+/// A session whose file manager and notifications are programs that log their
+/// arguments.
 struct Session {
     dir: TempDir,
 }

@@ -27,7 +27,7 @@ fn fails(input: &Path) {
 }
 
 /// Returns a cube with a texture, so that its picture on a mount differs from
-/// that of the file alone.
+/// the picture of the file alone.
 fn cube() -> Vec<u8> {
     let mut root = tdo::object("base");
     tdo::add_box(&mut root, [0; 3], [1 << 20; 3], |_, side| {

@@ -1,5 +1,5 @@
-//! Formats of archives, containers and assets: what is read is what was written,
-//! and what is shown of it. A folder for each family.
+//! Formats of archives, containers and assets: reads return the written bytes,
+//! and the views show them. A folder for each family.
 
 mod containers;
 mod heavy_iron;

@@ -12,8 +12,8 @@ use hpimount_containers::io::Result;
 /// The damages of a byte.
 const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];
 
-/// Returns the files with their bytes; those that cannot be read are omitted.
-/// `None` if the container is refused.
+/// Returns the files that can be read, with their bytes. Returns `None` if the
+/// container is refused.
 fn files(name: &str, bytes: Vec<u8>) -> Option<BTreeMap<String, Vec<u8>>> {
     let opened = open(name, bytes, &|_| None, true).ok()?;
     let mut files = BTreeMap::new();

@@ -58,7 +58,7 @@ fn the_seeds_are_containers_with_files_that_can_be_read() {
 }
 
 #[test]
-fn truncated_seeds_make_nothing_panic() {
+fn truncated_seeds_cause_no_panic() {
     for (run, seeds) in TARGETS {
         for seed in seeds() {
             let step = (seed.len() / 400).max(1);
@@ -70,7 +70,7 @@ fn truncated_seeds_make_nothing_panic() {
 }
 
 #[test]
-fn extreme_numbers_make_nothing_panic() {
+fn extreme_numbers_cause_no_panic() {
     for (run, seeds) in TARGETS {
         for seed in seeds() {
             let step = (seed.len() / 1000).max(1);
@@ -89,7 +89,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_seeds_make_nothing_panic(
+    fn damaged_seeds_cause_no_panic(
         target in 0..TARGETS.len(),
         seed in any::<prop::sample::Index>(),
         damage in vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_make_nothing_panic(
+    fn arbitrary_bytes_cause_no_panic(
         target in 0..TARGETS.len(),
         bytes in vec(any::<u8>(), 0..3000),
     ) {

@@ -145,6 +145,9 @@ targets! {
     damaged_psx_files_are_shown_or_refused: "psx", 100;
     damaged_hgo_files_are_shown_or_refused: "hgo", 100;
     damaged_ifp_files_are_shown_or_refused: "ifp", 200;
+    damaged_texture_dictionaries_are_shown_or_refused: "txd", 300;
+    damaged_collision_models_are_shown_or_refused: "col", 300;
+    damaged_texts_are_shown_or_refused: "gxt", 300;
     damaged_gaf_files_are_read_or_refused: "gaf", 300;
     damaged_3do_files_are_read_or_refused: "tdo", 300;
     damaged_cob_files_are_read_or_refused: "cob", 300;

@@ -2,11 +2,11 @@
 //! it is refused with an offset, or reads return the same bytes as before or
 //! EIO.
 //!
-//! Only chunks have mandatory checksums, and only for their payloads. If the
-//! damaged byte is not covered by one (a stored file, a name, a size, an
-//! offset, the header of a chunk), the archive is a valid archive with other
-//! content, and the damage cannot be detected. Then exactly that content must
-//! be read, as by the plain reader in `crate::support::plain`.
+//! Only chunks have mandatory checksums, and only for their payloads. No
+//! checksum covers a stored file, a name, a size, an offset or the header of a
+//! chunk. If a byte there is damaged, the archive is a valid archive with other
+//! content, and the damage cannot be detected. Then reads must return exactly
+//! that content, as the plain reader in `crate::support::plain` does.
 //!
 //! The checksums of HIP assets are not enforced, since edited archives have
 //! stale ones, but the attribute `user.hip.checksum_ok` must show the damage.
@@ -59,8 +59,8 @@ impl Variant {
         }
     }
 
-    /// Damages the source in every way, checks what is seen each time, and
-    /// counts the outcomes.
+    /// Damages the source in every way, checks the mount each time, and counts
+    /// the outcomes.
     fn outcomes(&self) -> Counts {
         let whole = self.bench.open(&self.bytes).unwrap();
         let whole = self.compared(inside(see(&whole), &self.inside));
@@ -96,8 +96,8 @@ impl Variant {
         compare(whole, &self.compared(seen))
     }
 
-    /// Returns what is compared with the undamaged source: everything except
-    /// texts that show the damaged fields themselves, and converted assets.
+    /// Returns the files to compare with the undamaged source: all except texts
+    /// that show the damaged fields themselves, and converted assets.
     fn compared(&self, mut seen: Vec<Seen>) -> Vec<Seen> {
         if matches!(self.kind, Kind::Hip) {
             let texts = ["/info.json", "/assets.tsv", "/types/Settings.ini"];
@@ -149,8 +149,8 @@ fn problem(seen: &[Seen]) -> Option<String> {
 }
 
 /// Damages every variant in every way, and asserts that exactly the `possible`
-/// outcomes happen: others are not promised, and without one of these the trial
-/// would not show what it should.
+/// outcomes happen: others are not promised, and if one of these does not
+/// happen, the trial does not test it.
 fn assert_outcomes(what: &str, variants: &[Variant], possible: &[Outcome]) {
     let mut sums = Counts::default();
     for variant in variants {
@@ -458,8 +458,8 @@ fn ta_assets() -> Vec<Variant> {
 /// The outcomes for assets: the files of their companions can always be read.
 const OF_ASSETS: [Outcome; 3] = [Outcome::Refused, Outcome::Same, Outcome::Undetected];
 
-/// The outcomes for assets of Total Annihilation. Some types are known by their
-/// first bytes.
+/// The outcomes for assets of Total Annihilation. Some types are recognized by
+/// their first bytes.
 const OF_TA_ASSETS: [Outcome; 4] = [
     Outcome::Refused,
     Outcome::Unknown,

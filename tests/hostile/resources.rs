@@ -3,7 +3,7 @@
 //! proportion.
 //!
 //! The address space is 256 MiB plus the cache; exceeding it terminates the
-//! process, so a complete walk shows that everything fitted. The limit of CPU
+//! process, so a complete walk shows that everything fits. The limit of CPU
 //! time does the same for endless loops.
 
 use crate::support::bombs::{Bomb, bomb};

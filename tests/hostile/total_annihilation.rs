@@ -94,7 +94,7 @@ fn a_text_with_sections_a_million_deep_is_refused_with_a_reason() {
     check_memory(&mount);
 }
 
-/// Asserts that the daemon has not used more than its budget and what is
+/// Asserts that the daemon has not used more than its budget and the memory
 /// allowed for hostile input.
 fn check_memory(mount: &Mount) {
     mount.daemon().assert_running();

@@ -48,7 +48,7 @@ fn the_missing_part_of_a_truncated_archive_is_an_error() {
     trial::record(
         "the archive truncated while mounted, then whole again",
         percents.len(),
-        "EIO for what is gone, then every byte right",
+        "EIO for the missing bytes, then every byte right",
     );
 }
 
@@ -71,7 +71,7 @@ fn a_replaced_archive_is_not_taken_for_the_mounted_one() {
 #[fuse_test]
 fn chunks_that_are_overwritten_are_errors() {
     let (mount, whole) = mount();
-    // After the stored file, in which damage is not detected.
+    // After the stored file, where damage is not detected.
     let from = whole.len() - whole.len() / 3;
     writable(&mount)
         .write_all_at(&vec![0x55; whole.len() - from], from as u64)

@@ -1,4 +1,5 @@
-//! The threads of the daemon can access what they need, and nothing else.
+//! The threads of the daemon can access the files and ports that they need, and
+//! nothing else.
 
 use hpimount_test_attributes::fuse_test;
 use std::fs;
@@ -169,7 +170,7 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
     connect(&other).unwrap();
 }
 
-/// What is known of a thread.
+/// The state of a thread, as `/proc` shows it.
 struct Thread {
     name: String,
     /// Whether executed programs get no privileges.
@@ -205,7 +206,7 @@ fn can_mount_directly() -> bool {
 }
 
 #[fuse_test]
-fn the_threads_that_answer_are_confined_and_those_that_unmount_are_not() {
+fn threads_that_answer_are_confined_and_threads_that_unmount_are_not() {
     if known().is_none() {
         return;
     }

@@ -3,6 +3,8 @@
 
 mod archive_changes;
 #[cfg(target_os = "linux")]
+mod confined_thread;
+#[cfg(target_os = "linux")]
 mod confinement;
 mod faults_below;
 mod faulty_source;
@@ -11,6 +13,8 @@ mod life;
 mod many_mounts;
 mod mount_helper;
 mod mount_stacks;
+#[cfg(target_os = "linux")]
+mod mounting;
 mod odd_starts;
 mod ordinary_user;
 mod privilege;

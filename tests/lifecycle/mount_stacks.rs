@@ -1,5 +1,5 @@
-//! Mounts above, below and beside those of hpimount, and mount points that
-//! others change.
+//! Other mounts above, below and beside a mount of hpimount, and mount points
+//! that others change.
 
 use hpimount_test_attributes::fuse_test;
 use std::fs;

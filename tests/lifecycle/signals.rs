@@ -54,8 +54,8 @@ const PASSING: [Signal; 9] = [
     Signal::STOP,
 ];
 
-/// Returns a command of hpimount that ignores no signals, however the test was
-/// started.
+/// Returns a command of hpimount that ignores no signals, no matter how the test
+/// was started.
 fn command(fixture: &Fixture, args: &[&str]) -> Command {
     ignore_nothing();
     with_place(hpimount(), fixture, args)
@@ -339,7 +339,7 @@ fn signal_daemon(tag: &str, waiting: &Child, signal: Signal) {
 }
 
 #[fuse_test]
-fn what_sigkill_leaves_at_any_moment_is_removed_by_the_next_start() {
+fn a_mount_killed_at_any_moment_is_removed_by_the_next_start() {
     let count = trial::length(30, 1_000);
     let mut fixture = Fixture::new();
     let mut dead = 0;

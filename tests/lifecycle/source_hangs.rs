@@ -104,7 +104,7 @@ fn requests_that_need_no_source_are_answered_while_a_read_hangs() {
     trial::record(
         "one of two threads hangs in a read below",
         rounds,
-        "names, attributes and what was read before are answered",
+        "names, attributes and bytes that were read before are answered",
     );
 }
 

@@ -18,7 +18,7 @@ use crate::support::mount::{Fixture, Mount, eventually, has_programs, run};
 use crate::support::mounted::{output, stats};
 use crate::support::trial;
 
-/// The unit in which a device loses bytes.
+/// A device loses bytes in units of this many.
 const BLOCK: usize = 4096;
 
 /// Name of the archive in its file system.

@@ -1,4 +1,4 @@
-//! Sizes are known without decoding, and nothing is decoded more often than
+//! The mount reports sizes without decoding, and decodes nothing more often than
 //! necessary.
 
 use hpimount_test_attributes::fuse_test;
@@ -22,7 +22,7 @@ fn decoded(mount: &Mount) -> u64 {
 }
 
 #[fuse_test]
-fn sizes_and_blocks_are_those_of_decoded_files_without_decoding() {
+fn sizes_and_blocks_are_right_without_decoding() {
     for archive in [
         V1::new(usual_tree(Method::Lz77)).build(),
         V2::new(usual_tree(Method::Zlib)).build(),
@@ -89,7 +89,7 @@ fn the_cache_stays_within_its_budget() {
             for name in ["a", "b"] {
                 let (path, data) = (mount.path().join(name), &data);
                 // Blocks that are read partly are cached; the kernel caches
-                // those that are read whole.
+                // blocks that are read whole.
                 scope.spawn(move || {
                     let file = open_direct(&path);
                     for start in (0..data.len() - PART).step_by(5 * PART) {
@@ -209,7 +209,7 @@ fn a_small_read_brings_the_rest_of_its_block_into_the_page_cache() {
 const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];
 
 #[fuse_test]
-fn a_long_chunk_read_in_order_is_decoded_once_however_small_the_cache() {
+fn a_long_chunk_read_in_order_is_decoded_once_even_with_a_tiny_cache() {
     for method in BOTH {
         // With one thread: several may answer concurrent requests of the kernel
         // out of order, and restart decoding because the cache is so small.

@@ -184,7 +184,7 @@ fn unused_spellings_are_forgotten() {
     assert!(mount.path().join("mapS/suB/deeP/map.tnT").exists());
 }
 
-/// Tools must find the same below a directory however it is spelt.
+/// Tools must find the same files below a directory in every spelling.
 #[fuse_test]
 fn tools_walk_through_another_spelling() {
     let mount = tree_mounted("");

@@ -313,7 +313,7 @@ fn a_text_that_was_only_listed_is_read_whole() {
 }
 
 #[fuse_test]
-fn paths_into_companions_may_be_spelt_in_any_case() {
+fn paths_into_companions_are_found_in_any_case() {
     let fixture = || {
         folder(|source| {
             let inner = archive("Ped.ifp", &package());

@@ -120,7 +120,7 @@ const CONVERTED_GAME: &[&str] = &[
     "unitpics/ARMCOM.png",
 ];
 
-/// Returns the names without those of reports.
+/// Returns the names except for the names of reports.
 fn without_tables(names: Vec<String>) -> Vec<String> {
     let mut names = names;
     names.retain(|name| !name.starts_with("tables"));
@@ -146,7 +146,7 @@ fn it_is_the_root_on_request() {
 }
 
 #[fuse_test]
-fn the_parts_are_those_of_the_companion_and_the_files_are_some_of_them() {
+fn the_parts_match_the_companion_and_include_the_files() {
     let mount = mounted(&game(), "");
     for (asset, whole) in [
         ("anims/ARMCOM_gadget.gaf", "anims/ARMCOM_gadget"),
@@ -212,7 +212,7 @@ fn assets_of_hip_archives_are_in_a_directory_for_each_kind() {
 }
 
 #[fuse_test]
-fn assets_of_one_name_and_kind_have_their_ids_appended() {
+fn assets_with_the_same_name_and_kind_get_their_ids_appended() {
     let mut hip = Hip::default();
     hip.layer(0)
         .add(Asset::new(b"TEXT", "Same", b"\0\0\0\x01a").with_id(0x11))
@@ -473,7 +473,7 @@ fn inode_numbers_stay_the_same_when_directories_are_evicted_and_rebuilt() {
 }
 
 #[fuse_test]
-fn an_asset_that_changed_since_it_was_listed_is_shown_as_it_is_now() {
+fn an_asset_that_changed_after_it_was_listed_shows_its_new_contents() {
     let fixture = folder(|source| {
         fs::create_dir(source.join("sub")).unwrap();
         fs::write(source.join("sub/a.pcx"), picture(2)).unwrap();

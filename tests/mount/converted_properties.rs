@@ -255,8 +255,8 @@ fn contents(code: &[u8; 4], platform: Platform, pick: Index) -> Option<Vec<u8>> 
     })
 }
 
-/// Generates archives in which most assets have contents of their types, and
-/// one sound has its header.
+/// Generates archives where most assets have contents of their types, and one
+/// sound has its header.
 fn levels() -> impl Strategy<Value = Hip> {
     let picks = vec(proptest::option::weighted(0.7, any::<Index>()), 20);
     (archives(), picks).prop_map(|((target, mut hip), picks)| {

@@ -43,7 +43,7 @@ struct Listed {
     name: String,
     ino: u64,
     kind: FileType,
-    /// The offset at which the listing continues after it.
+    /// The offset where the listing continues after it.
     next: u64,
 }
 

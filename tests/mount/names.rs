@@ -158,7 +158,7 @@ fn long_names_are_cut_and_can_be_opened() {
 }
 
 #[fuse_test]
-fn raw_names_are_those_of_the_archive_in_both_versions() {
+fn raw_names_are_the_stored_names_in_both_versions() {
     let names: [&[u8]; 7] = [
         b"plain.txt",
         b"caf\xE9",

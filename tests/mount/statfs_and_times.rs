@@ -105,7 +105,7 @@ fn dates_past_2038_are_not_negative() {
 }
 
 #[fuse_test]
-fn assets_have_the_time_at_which_the_archive_was_made() {
+fn assets_have_the_time_of_the_archive() {
     let mut hip = Hip {
         time: 1_063_238_400,
         ..Hip::default()

@@ -1,5 +1,5 @@
-//! hpipack builds HIP archives from directories as HipHopTool and mounts have
-//! them.
+//! hpipack builds HIP archives from directories in the form of HipHopTool and of
+//! mounts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,7 +36,7 @@ fn two_assets() -> Hip {
     hip
 }
 
-/// The copy is that of `cp -rL types`.
+/// The copy is made by `cp -rL types`.
 #[fuse_test]
 fn a_mounted_archive_is_packed_from_its_types_and_from_a_copy() {
     let mut hip = two_assets();
@@ -248,7 +248,7 @@ fn kept(text: &[u8]) -> String {
     hpimount_containers::text::windows_1252(&text).into_owned()
 }
 
-/// Returns what is expected of an asset after packing.
+/// Returns the facts that an asset must have after packing.
 fn repacked(asset: &Asset) -> AssetFacts {
     let right = CHECKSUM.checksum(&asset.bytes);
     AssetFacts {

@@ -38,7 +38,7 @@ fn directory() -> (TempDir, BTreeMap<&'static str, Vec<u8>>) {
     (root, files)
 }
 
-/// The ways in which HPI archives are packed, as options.
+/// The ways to pack HPI archives, as options.
 const WAYS: [&[&str]; 7] = [
     &["--format", "ta", "--method", "stored"],
     &["--format", "ta", "--method", "lz77", "--key", "0x7D"],

@@ -10,6 +10,7 @@ mod discs;
 #[cfg(feature = "remote")]
 #[path = "../remote/fixtures/mod.rs"]
 mod fixtures;
+mod gta;
 mod heavy_iron;
 mod hip;
 mod hpi;
@@ -29,7 +30,8 @@ use std::sync::Once;
 /// which is reported once.
 ///
 /// # Panics
-/// Panics if there is none and `CI=true`, and if only the file is missing.
+/// Panics if the folder is missing and `CI=true`, and if only the file is
+/// missing.
 fn shared(path: &str) -> Option<PathBuf> {
     static REPORT: Once = Once::new();
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared"));

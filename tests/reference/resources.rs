@@ -10,8 +10,7 @@ use crate::support::limited::{Needed, folder_of, limited, walk_each};
 use crate::support::trial;
 use hpimount_test_attributes::fuse_test;
 
-/// Returns the damaged and hostile samples, including those of assets and of
-/// containers.
+/// Returns the damaged and hostile samples, including assets and containers.
 fn hostile_samples() -> Option<Vec<PathBuf>> {
     let folders = [
         ("hpi/hostile", ""),

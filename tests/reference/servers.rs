@@ -61,8 +61,8 @@ fn all_in(mount: &Mount) -> BTreeMap<PathBuf, Result<Found, ErrorKind>> {
     paths.collect()
 }
 
-/// Folders of samples, and the extensions of those that are mounted: all if
-/// there are none.
+/// Folders of samples, and the extensions of the samples that are mounted; an
+/// empty list is for all of them.
 const SAMPLES: [(&str, &[&str]); 16] = [
     ("hpi/real", &[]),
     ("hpi/good", &[]),

@@ -98,7 +98,7 @@ fn bytes_of_another_version_are_never_returned_and_the_old_one_recovers() {
         trial::record(
             &format!("file replaced, shortened and removed on {what}"),
             3,
-            "EIO for what is not cached, right bytes for what is; right when the old one is back",
+            "right bytes where they are cached, EIO elsewhere; right when the old file is back",
         );
     }
 }

@@ -1,5 +1,5 @@
-//! Archives on a web server: bytes that are read, requests, caches, and what is
-//! shown of URLs.
+//! Archives on a web server: bytes that are read, requests, caches, and how
+//! URLs are shown.
 
 use hpimount_test_attributes::fuse_test;
 use std::fs;

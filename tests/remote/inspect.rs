@@ -22,7 +22,7 @@ fn with(variables: &[(&'static str, String)], arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the lines of a listing without the dates, which are those of the
+/// Returns the lines of a listing without the dates, which come from the
 /// server.
 fn listed(ran: &Run) -> Vec<String> {
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");

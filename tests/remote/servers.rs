@@ -15,7 +15,7 @@ use hpimount_test_attributes::fuse_test;
 const OPTIONS: &str = "cachesize=1M";
 
 #[fuse_test]
-fn servers_without_etags_are_read_and_those_without_ranges_refused() {
+fn servers_without_etags_are_read_and_servers_without_ranges_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("big #1.hpi"), sample().bytes).unwrap();
     let without_etag = Nginx::start(dir.path(), "etag off;");

@@ -248,7 +248,7 @@ pub enum Method7z {
 }
 
 /// Returns a 7z of these files in one block, a directory `d` and an empty file
-/// `empty`. The checksum of every file is that of its bytes plus `wrong`.
+/// `empty`. The checksum of every file is computed from its bytes, plus `wrong`.
 pub fn seven_zip_of(method: Method7z, files: &[(&str, &[u8])], wrong: u32) -> Vec<u8> {
     let all: Vec<u8> = files.iter().flat_map(|(_, bytes)| bytes.to_vec()).collect();
     let (id, packed): (&[u8], _) = match method {

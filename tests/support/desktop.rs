@@ -1,4 +1,4 @@
-//! What desktops know of files.
+//! The types that desktops assign to files, and the programs for them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::support::mount::{Run, has_programs, run};
 use crate::support::pictures::pixels;
 use tempfile::{TempDir, tempdir};
 
-/// Creates a data directory with our types, in addition to those of the system.
+/// Creates a data directory with our types, in addition to the system's types.
 pub fn home() -> Option<TempDir> {
     if !has_programs(&["update-mime-database", "gio"]) {
         return None;

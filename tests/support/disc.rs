@@ -139,7 +139,7 @@ impl Directory<'_> {
         self.table(self.extent, 0, index).len()
     }
 
-    /// Returns the records, none of which may cross a sector.
+    /// Returns the records; no record may cross a sector.
     fn table(
         &self,
         parent: usize,

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// Returns the places where `known` is not a part of `ours`, one per line:
 /// `layers[0].name: "HIGH" is known, ours is null`.
 ///
-/// Objects may have more fields than are known; lists must have the same
+/// Objects may have more fields than `known`; lists must have the same
 /// length. Numbers are equal if they are the same 32-bit number, because that
 /// is how the formats store them.
 pub fn differences(known: &Value, ours: &Value) -> Vec<String> {

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::hpi::{Content, Entry};
 
-/// What is at a path.
+/// An entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     Directory,

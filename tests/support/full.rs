@@ -63,7 +63,7 @@ fn block(tag: &[u8; 4], size: usize) -> Vec<u8> {
 /// Zeros at the end of every HGO file, enough for what may follow the items.
 pub const TAIL: usize = 60;
 
-/// Returns the head of a file with this block, in which `before` precedes the
+/// Returns the head of a file with this block, where `before` precedes the
 /// `items` bytes of items.
 fn hgo_head(tag: &[u8; 4], before: &[u8], items: u32) -> Vec<u8> {
     let size = 8 + before.len() + items as usize + TAIL;
@@ -83,7 +83,7 @@ pub fn full_hgo_files() -> Vec<(&'static str, Vec<u8>)> {
     });
     let texture = [block(b"TXM0", 24), big(&[0x83, 0, 0, 0])].concat();
     let textures = full_of(&texture, |_, length| hgo_head(b"TST0", &[], length));
-    // Many references to an unterminated name, every byte of which is escaped.
+    // Many references to an unterminated name whose bytes are all escaped.
     let table = [block(b"NTBL", 112), big(&[100]), vec![1; 100]].concat();
     let animations = full_of(&[0; 32], |count, length| {
         let size = 16 + length as usize + TAIL;

@@ -5,8 +5,8 @@ use hpimount_containers::hip::{CHECKSUM, Game, Platform, asset_id};
 /// The byte that fills gaps.
 const FILLER: u8 = 0x33;
 
-/// An archive to be built. The defaults are those of Battle for Bikini Bottom
-/// on GameCube.
+/// An archive to be built. The defaults are for Battle for Bikini Bottom on
+/// GameCube.
 #[derive(Debug, Clone)]
 pub struct Hip {
     pub sub_version: u32,
@@ -15,7 +15,7 @@ pub struct Hip {
     /// PCRT and PMOD.
     pub time: u32,
     pub date: Vec<u8>,
-    /// Strings of PLAT, which is omitted if there are none.
+    /// Strings of PLAT, which is omitted if this is empty.
     pub plat: Vec<&'static str>,
     /// Alignment of layers.
     pub alignment: usize,
@@ -157,7 +157,7 @@ impl Hip {
         bytes
     }
 
-    /// Lays out the assets layer by layer, then those of no layer.
+    /// Lays out the assets layer by layer, then the assets of no layer.
     fn data(&self, base: usize) -> (Vec<AssetOffsets>, Vec<u8>) {
         let mut all_offsets = vec![AssetOffsets::default(); self.assets.len()];
         let mut data = Vec::new();

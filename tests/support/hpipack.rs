@@ -17,7 +17,7 @@ pub fn hpipack(options: &[&str], dir: &Path, out: &Path) -> Output {
     command.args(options).arg(dir).arg(out).output().unwrap()
 }
 
-/// Returns what it wrote to standard error.
+/// Returns the standard error of hpipack.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }

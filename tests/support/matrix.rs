@@ -202,7 +202,7 @@ fn read(vfs: &Vfs, ino: Ino, size: u64) -> Option<Vec<u8>> {
 pub enum Outcome {
     /// Refused with an error that has an offset.
     Refused,
-    /// Refused because the first eight bytes are not those of an archive.
+    /// Refused because the first eight bytes are no archive's.
     Unknown,
     /// Everything is as without the damage.
     Same,

@@ -53,7 +53,7 @@ pub struct Seen {
     pub bytes: Option<Vec<u8>>,
     /// The archive it is from.
     pub source: String,
-    /// The archives in which it hides something, highest first.
+    /// The archives that have something hidden by it, highest first.
     pub shadows: Vec<String>,
 }
 

@@ -165,7 +165,7 @@ pub fn order(mount: &Mount) -> Vec<String> {
     serde_json::from_value(names).unwrap()
 }
 
-/// Returns an extended attribute, `None` if there is none.
+/// Returns an extended attribute, or `None` if the file does not have it.
 pub fn attribute(path: &Path, name: &str) -> Option<String> {
     let value = xattr::get(path, format!("user.hpimount.{name}")).unwrap();
     value.map(|bytes| String::from_utf8(bytes).unwrap())

@@ -1,4 +1,5 @@
-//! Code shared by the test programs. `fuzz` is a part of those that run it.
+//! Code shared by the test programs. Only programs that run fuzz targets include
+//! `fuzz`.
 
 // Nothing is public in a test program, and each uses a part of this.
 #![allow(dead_code, unreachable_pub)]

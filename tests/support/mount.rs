@@ -140,7 +140,7 @@ pub fn unescaped(path: &[u8]) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// Asserts that a line of the mount table is that of an hpimount mount with its
+/// Asserts that a line of the mount table is for an hpimount mount with its
 /// protective flags, and returns the source and the options of the file system.
 pub fn assert_guarded(line: &str) -> (&str, &str) {
     let (left, right) = line.split_once(" - ").unwrap();
@@ -244,7 +244,7 @@ impl Fixture {
         self.mount_in_foreground_by(command)
     }
 
-    /// Returns the same, made by `command`, to which `-f` is added.
+    /// Returns the same mount, made by `command` with `-f` added.
     pub fn mount_in_foreground_by(self, mut command: Command) -> Mount {
         let log = fs::File::create(self.dir().join("log")).unwrap();
         command

@@ -14,7 +14,7 @@ pub fn mounted(archive: &[u8], options: &str) -> Mount {
     mounted_by(hpimount(), archive, options)
 }
 
-/// Returns the same with a command to which the arguments are added.
+/// Returns the same, mounted by a command with the arguments added.
 pub fn mounted_by(mut program: Command, archive: &[u8], options: &str) -> Mount {
     let fixture = Fixture::new();
     fs::write(&fixture.archive, archive).unwrap();

@@ -1,4 +1,4 @@
-//! Files of containers, with and without those of the containers in them.
+//! Files of containers, with and without the files of the containers in them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,8 +8,8 @@ use hpimount::namespace::companion::Meta;
 
 use super::walked::{self, Walked};
 
-/// Returns the files, including those in companions of containers, but not in
-/// those of assets.
+/// Returns the files, including files in companions of containers, but not in
+/// companions of assets.
 pub fn files(path: &Path) -> BTreeMap<String, Walked> {
     let options = Options {
         meta: Meta::Off,

@@ -31,8 +31,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// Returns the entries of a directory, in the order in which they were
-    /// listed.
+    /// Returns the entries of a directory, in the order of the listing.
     pub fn list(&self, dir: NodeId) -> &[(Vec<u8>, NodeId)] {
         match &self.nodes[dir.0 as usize] {
             Node::Dir(entries) => entries,
@@ -43,7 +42,7 @@ impl Recorder {
     /// Returns the node at a path below the root.
     ///
     /// # Panics
-    /// Panics if there is none.
+    /// Panics if the path has no node.
     pub fn find(&self, path: &str) -> NodeId {
         path.split('/').fold(self.root(), |dir, name| {
             let entries = self.list(dir);

@@ -17,13 +17,13 @@ pub fn skip(why: &str) {
     skip_anywhere(why);
 }
 
-/// Does the same for what is not installed in CI either.
+/// Does the same for software that is not installed in CI either.
 pub fn skip_anywhere(why: &str) {
     let thread = std::thread::current();
     report(thread.name().unwrap_or("a thread"), why);
 }
 
-/// Reports what is skipped, and why. `scripts/test` counts these lines.
+/// Reports a skipped test, and why. `scripts/test` counts these lines.
 pub fn report(what: &str, why: &str) {
     let line = format!("skipped: {what}: {why}\n");
     // Not with `eprintln!`, which the test harness captures in tests that

@@ -38,8 +38,8 @@ pub fn pack_as(directory: &Path, archive: &Path, options: &[&str]) {
     assert!(ran.status.success(), "{options:?}: {}", stderr(&ran));
 }
 
-/// Returns a HIP archive with these assets in one layer, of several types, all
-/// of which are shown according to their extensions.
+/// Returns a HIP archive with these assets of several types in one layer. All
+/// types are shown according to the extension.
 pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     let types = [b"RAW ", b"BINK", b"CSN ", b"XYZ "];
     let mut hip = Hip::default();

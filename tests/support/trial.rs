@@ -1,13 +1,13 @@
 //! Reliability trials with two lengths: a short one in every test run, and the
-//! long one of `scripts/soak`, which records what was tried, how often, and the
-//! outcome.
+//! long one of `scripts/soak`, which records each trial, how often it ran, and
+//! the outcome.
 
 use std::env;
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// The environment variable with the file to which a long run appends its rows.
+/// The environment variable with the file that a long run appends its rows to.
 const ROWS: &str = "HPIMOUNT_SOAK";
 
 /// Returns `long` in `scripts/soak`, otherwise `short`.

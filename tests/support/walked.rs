@@ -29,8 +29,8 @@ pub fn open(path: PathBuf, options: Options) -> Result<Arc<Vfs>, String> {
     Vfs::open(&sources, options).map_err(|error| error.to_string())
 }
 
-/// Returns all files of a mount, except for those of `.hpimount` and
-/// `converted`, by path.
+/// Returns all files of a mount by path, except for the files of `.hpimount` and
+/// `converted`.
 pub fn files(vfs: &Vfs) -> BTreeMap<String, Walked> {
     let mut files = BTreeMap::new();
     walk(vfs, Ino::ROOT, "", &mut files);

@@ -27,7 +27,10 @@ pub fn add(formats: &'static [ViewFormat]) -> bool {
 const OWN_FORMATS: &[ViewFormat] = &[
     crash::hgo::FORMAT,
     crash::hgo::BLK_FORMAT,
+    gta::col::FORMAT,
+    gta::gxt::FORMAT,
     gta::ifp::FORMAT,
+    gta::txd::FORMAT,
     neversoft::psx::FORMAT,
     heavy_iron::texture::FORMAT,
     heavy_iron::sound::FORMAT,

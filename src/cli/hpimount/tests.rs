@@ -190,7 +190,7 @@ fn the_choices_are_all_orders() {
 }
 
 #[test]
-fn the_defaults_are_those_of_the_table() {
+fn the_defaults_match_the_table() {
     let default = |id: &str| {
         let option = PROGRAM.mount_options().find(|option| option.id() == id);
         option.unwrap().default

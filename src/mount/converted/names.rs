@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_whose_name_is_another_s_full_name_gets_its_own_full_name() {
+    fn a_file_named_like_the_full_name_of_another_gets_its_own_full_name() {
         let assets = [("a.pcx", PNG), ("a.gaf", PNG), ("a.pcx.gaf", PNG)];
         let expected = ["a.pcx.png", "a.gaf.png", "a.pcx.gaf.png"];
         assert_eq!(named(&assets, &[]), expected);

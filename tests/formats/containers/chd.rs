@@ -1,4 +1,4 @@
-//! CHD images by MAME's `chdman`: what is read is what was packed.
+//! CHD images by MAME's `chdman`: reads return the bytes that it packed.
 
 use crate::support::chd::{bytes, created, open_bytes, varied};
 

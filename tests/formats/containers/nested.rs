@@ -1,6 +1,6 @@
-//! Nested containers behave like single ones: every good sample in a zip and in
-//! a disc, through the library and through a mount, archives several levels
-//! deep, and which files in a folder are treated as containers.
+//! Nested containers behave like single ones: in a zip and in a disc, through
+//! the library and through a mount, and several levels deep. Only files that
+//! begin like a container are treated as one.
 
 use std::fs;
 
@@ -61,7 +61,7 @@ fn a_tgc_has_the_files_of_its_disc() {
 }
 
 #[test]
-fn files_with_common_extensions_are_containers_only_if_they_begin_as_one() {
+fn common_extensions_need_the_first_bytes_of_a_container() {
     let mut disc = Disc::default();
     disc.file("A.TXT", b"text")
         .form_2_file("M.STR", &[1; MODE_2]);

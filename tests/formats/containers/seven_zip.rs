@@ -80,7 +80,7 @@ fn truncated_or_damaged_archives_are_refused() {
     }
 }
 
-/// Writes and returns files for which several methods are useful.
+/// Writes and returns files that suit several methods.
 fn sources(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut state = 7_u32;
     let mut noise = move || {

@@ -108,7 +108,7 @@ fn names_come_from_the_archives_of_the_same_level_and_from_shared_ones() {
     // Tables have the names too.
     let links = rows(&meta_in(&level, id("opener")).join("links.tsv"));
     assert_eq!(links[1]["target_name"], "twin");
-    // In the HOP, `own` is its own asset and not that of the HIP.
+    // In the HOP, `own` is its own asset and not the HIP's.
     let twin = mount.file("jf/JF01.hop.d");
     let object = json(&meta_in(&twin, id("twin")).join("object.json"));
     assert_eq!(object["links"][0]["target"]["name"], "own");

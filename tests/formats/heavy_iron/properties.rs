@@ -1,4 +1,4 @@
-//! Synthetic assets of Heavy Iron's games: parsing returns what was written,
+//! Synthetic assets of Heavy Iron's games: parsing returns the written values,
 //! and if Python is available, independent readers agree.
 
 use crate::support::decoded::{first, read_sound};

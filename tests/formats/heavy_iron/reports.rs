@@ -42,7 +42,7 @@ fn model() -> Vec<u8> {
     build::plain_model(&corners, &[[0.0; 2]; 3], &[[0, 1, 2]])
 }
 
-/// Returns a set of two models, the second of which is 3 above the first.
+/// Returns a set of two models; the second one is 3 above the first.
 fn set(models: [u32; 2]) -> Vec<u8> {
     let head = build::big(&[0x464E_494D, 2, 0, 0, 0]);
     let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];

@@ -135,7 +135,7 @@ fn an_asset_in_several_layers_is_one_file() {
 }
 
 #[test]
-fn an_asset_of_no_layer_and_an_id_of_no_asset_are_warnings() {
+fn assets_without_a_layer_and_ids_without_an_asset_are_warnings() {
     let mut hip = Hip::default();
     hip.layers.push((0, vec![0xDEAD_BEEF]));
     hip.assets.push(Asset::new(b"TIMR", "TIMER_01", b"timer"));
@@ -410,7 +410,7 @@ fn info_has_the_game_and_the_evidence_for_it() {
 }
 
 #[test]
-fn settings_are_those_of_hiphoptool() {
+fn settings_match_hiphoptool() {
     let mut hip = Hip::default();
     let model = Asset {
         source_file: br"\\Job\x.dff".to_vec(),

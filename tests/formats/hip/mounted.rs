@@ -159,7 +159,7 @@ proptest! {
 }
 
 #[fuse_test]
-fn names_in_tables_are_those_of_the_files() {
+fn names_in_tables_match_the_names_of_files() {
     let mut hip = Hip::default();
     hip.layer(0);
     for name in ["A/B GROUP", "../../etc/passwd", "tab\there", "back\\slash"] {

@@ -21,7 +21,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use rustix::fs::{RawDir, SeekFrom};
 
-/// Generates names that are shown as they are, including those of archives and
+/// Generates names that are shown unchanged, including names of archives and
 /// assets.
 fn names() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![

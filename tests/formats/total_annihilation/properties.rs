@@ -1,5 +1,5 @@
 //! Properties of all files in the formats of Total Annihilation: parsing
-//! returns what was written, and other bytes are refused without a panic.
+//! returns the written values, and other bytes are refused without a panic.
 
 #[path = "../../support/fuzz/ta.rs"]
 mod fuzz;

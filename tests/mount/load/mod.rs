@@ -31,7 +31,7 @@ const CACHE: usize = 4 << 20;
 /// program itself, its tree, and the buffers of a request for each thread.
 const OTHER_MEMORY: usize = 28 << 20;
 
-/// Time in which every reader makes progress, however busy the machine is.
+/// Every reader makes progress within this time, even on a busy machine.
 const GUARD: Duration = Duration::from_secs(120);
 
 /// Returns how long the readers read.

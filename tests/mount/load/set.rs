@@ -39,7 +39,7 @@ const LAYER: &str = "assets.hip/layers/00-DEFAULT";
 /// Length of a file with chunks that are decoded a piece at a time.
 const LONG: usize = 1_000_001;
 
-/// Directories of the mount below which everything is known.
+/// Directories of the mount whose whole contents the readers compare.
 pub(super) const ROOTS: [&str; 4] = ["zlib.hpi", "lz77.ufo", "assets.hip/layers", "loose"];
 
 /// The expected contents of a file.
@@ -209,8 +209,8 @@ impl Set {
     }
 }
 
-/// Returns a text in which every line has its position, so that no part of a
-/// file equals another.
+/// Returns a text whose every line has its position, so that no part of a file
+/// equals another.
 fn lines(number: usize, length: usize) -> Vec<u8> {
     let mut text = String::with_capacity(length + 100);
     for line in 0.. {

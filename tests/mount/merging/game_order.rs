@@ -156,7 +156,7 @@ fn links_to_archives_are_archives_and_other_links_stay_links() {
 }
 
 #[fuse_test]
-fn merged_archives_are_not_loose_files_but_skipped_ones_are() {
+fn skipped_archives_are_loose_files_and_merged_ones_are_not() {
     let sources = Folder::new();
     contestants(&sources, &["a.hpi", "b.ufo"]);
     sources.damaged("bad.ufo");

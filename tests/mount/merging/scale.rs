@@ -2,7 +2,7 @@
 //! The figures of the large ones are printed by
 //!
 //! ```text
-//! cargo test --release --test merge_scale -- --ignored --nocapture --test-threads 1
+//! cargo test --release --test mount merging::scale -- --ignored --nocapture --test-threads 1
 //! ```
 
 use hpimount_test_attributes::fuse_test;

@@ -143,8 +143,8 @@ fn unpack(format: &str, into: &Path) -> Vec<(PathBuf, Files)> {
     folders
 }
 
-/// Runs an external program, and returns whether it succeeded and what it
-/// printed. Skips the test and returns `None` if it is not installed.
+/// Runs an external program, and returns whether it succeeded and its output.
+/// Skips the test and returns `None` if the program is not installed.
 fn run_external(program: &str, args: &[&OsStr]) -> Option<(bool, String)> {
     match Command::new(program).args(args).output() {
         Ok(output) => {

@@ -128,7 +128,7 @@ fn the_tables_have_exactly_the_promised_columns() {
 }
 
 #[test]
-fn a_rotation_is_that_of_the_running_game_in_both_layouts() {
+fn both_layouts_rotate_as_the_running_game_does() {
     // Both samples rotate about z by 0.2 per key; ANPK stores the inverse.
     for sample in ["anpk_mixed.ifp", "anp3_types1to4.ifp"] {
         let Some(view) = view("ifp/generated", sample) else {

@@ -9,8 +9,8 @@ use crate::support::pictures::pixels;
 use crate::support::sources::{folder, names};
 use hpimount_test_attributes::fuse_test;
 
-/// Asserts that the size of every file below a directory is known before it is
-/// opened, and returns the number of files.
+/// Asserts that every file below a directory shows its size before it is opened,
+/// and returns the number of files.
 fn check_sizes(directory: &Path) -> usize {
     let mut files = 0;
     for name in names(directory) {

@@ -91,8 +91,8 @@ fn adapt(name: &str, known: &mut Value) {
         *known = json!({"blocks": known.take(), "warnings": []});
     }
     if name == "anpk_zero_markers.ifp" {
-        // The known offsets of zeroed tags are those of the end of their
-        // section's body less 8; ours are those of the tags.
+        // For zeroed tags, the known offset is the end of their section's body
+        // less 8; ours is the offset of the tag.
         let warnings = known["warnings"].as_array_mut().unwrap().iter_mut();
         let markers = warnings.filter(|w| w.as_str().unwrap().starts_with("marker"));
         for (warning, tag) in markers.zip(ZERO_MARKERS) {
@@ -123,7 +123,7 @@ fn compare_warnings(known: &mut Value, ours: &mut Value) -> Vec<String> {
         serde_json::from_value(warnings.expect("there are warnings")).unwrap()
     };
     let (known, mut ours) = (take(known), take(ours));
-    // The known facts are those of the file, not of the exports.
+    // The known facts are about the file, not about the exports.
     ours.retain(|text| !text.contains(" is not shown: "));
     let mut found = Vec::new();
     if known.len() != ours.len() {
@@ -144,8 +144,8 @@ pub(super) fn offsets(text: &str) -> Vec<&str> {
     words.filter(|word| word.starts_with("0x")).collect()
 }
 
-/// The beginning of the error of each damaged sample. The offsets are those of
-/// the damage, and equal to known ones.
+/// The beginning of the error of each damaged sample. The offsets point to the
+/// damage, and equal known ones.
 pub(super) const DAMAGE: [(&str, &str); 18] = [
     ("bad_anim_count.ifp", "animation count at 0x20: "),
     ("bad_anpk_truncated.ifp", "frame count at 0x6c: "),

@@ -27,7 +27,7 @@ fn known(archive: &Archive) -> BTreeMap<String, Json> {
     known
 }
 
-/// Returns whether a value equals that of the independent reader.
+/// Returns whether a value equals the value of the independent reader.
 fn agrees(ours: Value, known: &Json) -> bool {
     let float = |ours: f32, known: &Json| known.as_f64().is_some_and(|k| k as f32 == ours);
     let floats = |ours: &[f32]| {
@@ -81,7 +81,7 @@ fn check_rows(shown: &str, rows: &Rows, known: &Json) {
 
 /// Asserts that there are warnings exactly if the independent reader has notes,
 /// except for these: entities without the padding word are usual in all games
-/// but one, and an object's id is not compared with that of its asset.
+/// but one, and an object's id is not compared with its asset's id.
 fn check_warnings(archive: &Archive, shown: &str, known: &Json, warnings: &Warnings) {
     let notes = known["notes"].as_array().cloned().unwrap_or_default();
     let is_noted = notes.iter().any(|note| {
@@ -438,7 +438,7 @@ fn check_animation_table(archive: &Archive, asset: &Asset, known: &Json, shown: 
 }
 
 #[test]
-fn texts_are_those_that_the_independent_reader_reads() {
+fn texts_equal_the_texts_of_the_independent_reader() {
     use hpimount_assets::heavy_iron::text::parse;
     let mut seen = 0;
     for archive in archives(false) {

@@ -195,7 +195,7 @@ fn shown(mount: &Mount, id: u32, extension: &str) -> PathBuf {
     meta.join(&found[0])
 }
 
-/// Compares a file that a reader made of an asset with what is shown. Returns
+/// Compares a file that a reader made of an asset with the mount's. Returns
 /// `false` for files that are not compared.
 fn compare(mount: &Mount, made: &Path) -> bool {
     let name = made.file_name().unwrap().to_str().unwrap();

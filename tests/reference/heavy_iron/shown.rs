@@ -25,7 +25,7 @@ fn file_with(directory: &Path, extension: &str) -> PathBuf {
     directory.join(&names[0])
 }
 
-/// Returns those of the programs that are installed.
+/// Returns the programs that are installed.
 fn installed(programs: &[&'static str]) -> Vec<&'static str> {
     let mut found = programs.to_vec();
     found.retain(|program| {

@@ -1,4 +1,4 @@
-//! The builders of odd and broken archives produce what they promise.
+//! The builders of odd and broken archives keep their promises.
 
 use crate::hpi::reader::reports_on_bytes;
 use crate::support::hpi::{Content, Entry, V1, V2, hostile, quirks, usual_tree};

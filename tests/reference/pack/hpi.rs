@@ -65,9 +65,9 @@ fn packed_files_are_the_same_in_other_readers() {
     }
 }
 
-/// Returns the packed size of all LZ77 chunks in an archive, and the size to
-/// which our encoder packs them. An archive's key and chunks can be found
-/// without its directory.
+/// Returns the packed size of all LZ77 chunks in an archive, and their size when
+/// our encoder packs them. An archive's key and chunks can be found without its
+/// directory.
 fn lz77_sizes(archive: &[u8]) -> (usize, usize) {
     let mut bytes = archive.to_vec();
     Cipher::from_header(bytes[12]).apply(20, &mut bytes[20..]);

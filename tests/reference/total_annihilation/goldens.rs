@@ -1,5 +1,5 @@
-//! The results of Total Annihilation's parsers for every sample match those of
-//! independent readers.
+//! Total Annihilation's parsers and independent readers have the same results
+//! for every sample.
 //!
 //! The manifest of the samples lists which are read (`ok`), read with a warning
 //! (`odd`), have a lost frame (`bad-frame`), or are refused (`bad`). Known

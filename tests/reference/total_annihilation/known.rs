@@ -77,7 +77,7 @@ pub fn not_compared(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Converts known facts to those of the models.
+/// Converts known facts to the facts of the models.
 pub fn adapt(name: &str, known: &mut Value) {
     match name.rsplit('.').next() {
         Some("gaf" | "taf") => {
@@ -159,7 +159,7 @@ fn whole<M>(result: Result<M, Box<Incomplete<M>>>) -> Result<M, String> {
     result.map_err(|incomplete| incomplete.error.to_string())
 }
 
-/// Returns the sequences, and each frame with the grey palette and its
+/// Returns the sequences, and each frame with the gray palette and its
 /// transparency.
 fn gaf_facts(gaf: &gaf::Gaf) -> Facts {
     let mut facts = Facts::new(Value::Null, &gaf.warnings);
@@ -418,7 +418,7 @@ fn pcx_facts(pcx: &pcx::Pcx) -> Result<Facts, String> {
     facts.is_odd |= !picture.warnings.is_empty() || !issues.is_empty();
     let (pixels, palette) = match picture.pixels {
         pcx::Pixels::Rgb(pixels) => (pixels, None),
-        // Without a palette the goldens have the grey one.
+        // Without a palette the goldens have the gray one.
         pcx::Pixels::Indexed(pixels) => (pixels, Some(pcx.palette.unwrap_or_else(Palette::gray))),
     };
     let picture = Picture::new(pcx.width, pcx.height, pixels, palette.as_ref());

@@ -6,16 +6,16 @@ use crate::shared;
 use crate::support::mount::Mount;
 use crate::support::sources::{folder, names};
 
-/// Returns a mount of the samples, if they exist, with the grey palette that
+/// Returns a mount of the samples, if they exist, with the gray palette that
 /// the independent readers use for pictures.
 pub(super) fn samples() -> Option<Mount> {
     let samples = shared("samples/ta")?;
     let fixture = folder(|source| {
-        let grey = (0..=255).flat_map(|shade| [shade, shade, shade, 0]);
+        let gray = (0..=255).flat_map(|shade| [shade, shade, shade, 0]);
         fs::create_dir(source.join("palettes")).unwrap();
         fs::write(
             source.join("palettes/palette.pal"),
-            grey.collect::<Vec<u8>>(),
+            gray.collect::<Vec<u8>>(),
         )
         .unwrap();
         for kind in names(&samples) {

@@ -61,7 +61,8 @@ pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let starts = bytes.windows(MARKER.len()).enumerate();
     let starts = starts.filter(|(_, window)| *window == MARKER);
     let starts: Vec<usize> = starts.map(|(at, _)| at).take(SUMS).collect();
-    // Inner chunks first: their checksums change those of the outer ones.
+    // Inner chunks first: their checksums are bytes of the outer chunks, and so
+    // change the checksums of these.
     for &at in starts.iter().rev() {
         seal_chunk(&mut bytes[at..]);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hpimount_assets::crash::hgo;
-use hpimount_assets::gta::ifp;
+use hpimount_assets::gta::{col, gxt, ifp, txd};
 use hpimount_assets::neversoft::psx;
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
@@ -26,7 +26,22 @@ pub fn ifp(data: &[u8]) {
     look(&ifp::FORMAT, data, &Alone);
 }
 
-/// A context in which every file beside the asset is the asset.
+/// A texture dictionary.
+pub fn txd(data: &[u8]) {
+    look(&txd::FORMAT, data, &Alone);
+}
+
+/// Collision models.
+pub fn col(data: &[u8]) {
+    look(&col::FORMAT, data, &Alone);
+}
+
+/// Texts.
+pub fn gxt(data: &[u8]) {
+    look(&gxt::FORMAT, data, &Alone);
+}
+
+/// A context where every file beside the asset is the asset.
 struct Mirror(Bytes);
 
 impl AssetContext for Mirror {

@@ -22,7 +22,7 @@ mod settings;
 mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
-pub use asset::{hgo, ifp, psx};
+pub use asset::{col, gxt, hgo, ifp, psx, txd};
 pub use chunk::{chunk, lz77};
 pub use container::{gcm, image, img, iso, pkr, pre, seven_zip, wad, xdvdfs, zip};
 pub use dat::dat;
@@ -42,7 +42,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 35] = [
+pub const TARGETS: [Target; 38] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -51,6 +51,9 @@ pub const TARGETS: [Target; 35] = [
     target("psx", psx, seeds::psx),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
+    target("txd", txd, seeds::txd),
+    target("col", col, seeds::col),
+    target("gxt", gxt, seeds::gxt),
     target("gaf", gaf, seeds::gaf),
     target("tdo", tdo, seeds::tdo),
     target("cob", cob, seeds::cob),

@@ -282,7 +282,7 @@ fn file_content(size: usize, pattern: u8) -> What {
 struct Known {
     ino: Ino,
     node: usize,
-    /// The place in the list of the directory in which it was looked up.
+    /// The place in the list of the directory where it was looked up.
     parent: usize,
     /// Whether it is a directory in another spelling, which exists as long as
     /// it has lookups.
@@ -361,14 +361,14 @@ impl<'a> Trial<'a> {
     /// Looks up a name, and returns the place of the inode that is found.
     fn lookup(&mut self, place: usize, name: u8, spelling: u16) -> Option<usize> {
         let name = windows_1252(NAMES[usize::from(name) % NAMES.len()]);
-        let respelt = name.chars().enumerate().map(|(at, letter)| {
+        let respelled = name.chars().enumerate().map(|(at, letter)| {
             match (spelling >> (at % 16) & 1, letter.is_ascii_lowercase()) {
                 (0, _) => letter,
                 (_, true) => letter.to_ascii_uppercase(),
                 (_, false) => letter.to_ascii_lowercase(),
             }
         });
-        let name: String = respelt.collect();
+        let name: String = respelled.collect();
         let parent = self.known[place].ino;
         let found = self.vfs.lookup(parent, &name);
         let missing = self.no_directory(place);
@@ -395,8 +395,8 @@ impl<'a> Trial<'a> {
     fn check_entry(&mut self, parent: usize, name: &str, node: usize, attr: Attr) -> usize {
         self.check_attr(node, attr);
         let is_directory = self.model.nodes[node].is_directory();
-        let respelt = self.known[parent].alias || self.model.nodes[node].name != name;
-        if !is_directory || !respelt {
+        let respelled = self.known[parent].alias || self.model.nodes[node].name != name;
+        if !is_directory || !respelled {
             let first = *self.inos.entry(node).or_insert(attr.ino);
             assert_eq!(first, attr.ino, "two inodes for one file");
             return self.learn(attr.ino, node, parent, false);

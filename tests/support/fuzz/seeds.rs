@@ -8,7 +8,7 @@ use hpimount_containers::hpi::lz77::encode;
 use super::chunk::ChunkHead;
 use super::heavy_iron::{build as hi, number_of};
 use crate::support::assets;
-use crate::support::build::Endian;
+use crate::support::build::{Endian, col, gxt, txd};
 use crate::support::full::{full_hgo_files, full_ifp_files};
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
@@ -148,6 +148,23 @@ pub fn hgo() -> Vec<Vec<u8>> {
     seeds.push(assets::block_table());
     seeds.extend(beginnings(full_hgo_files()));
     short(seeds)
+}
+
+pub fn txd() -> Vec<Vec<u8>> {
+    let two = txd::txd(&[txd::gray("a", [1, 2]), txd::gray("b", [3, 4])]);
+    short(vec![two, txd::txd(&[])])
+}
+
+pub fn col() -> Vec<Vec<u8>> {
+    let all: Vec<_> = (1..=4)
+        .map(|version| col::model(version, "crate"))
+        .collect();
+    let together = all.concat();
+    short([all, vec![together]].concat())
+}
+
+pub fn gxt() -> Vec<Vec<u8>> {
+    short(vec![gxt::third(), gxt::later()])
 }
 
 pub fn ifp() -> Vec<Vec<u8>> {

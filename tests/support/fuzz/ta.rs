@@ -192,7 +192,7 @@ pub fn tdf(data: &[u8]) {
     assert!(tdf.depth <= 64);
 }
 
-/// Palettes, BMP pictures, fonts, sounds, and what is only recognized.
+/// Palettes, BMP pictures, fonts, sounds, and formats that are only recognized.
 pub fn ta_small(data: &[u8]) {
     let pal = model(pal::parse(&data.to_vec().into()));
     assert!(pal.nonzero_padding <= 256);

@@ -39,7 +39,7 @@ pub struct Found {
 }
 
 /// Returns the verdict on the result of a parser, and calls `see` with its
-/// model, also that of a failure.
+/// model, even if the parser failed.
 fn found<M>(
     parsed: Parsed<M>,
     warnings: impl Fn(&M) -> &Warnings,

@@ -238,8 +238,8 @@ pub fn directory_in_itself() -> Vec<u8> {
     directory_alone(&[node.as_bytes(), entry.as_bytes(), b"a\0"].concat())
 }
 
-/// Returns directories in which all entries lead to the next one, so that a few
-/// bytes describe `width` to the power of `levels` files.
+/// Returns directories whose entries all lead to the next directory, so that a
+/// few bytes describe `width` to the power of `levels` files.
 pub fn shared_directories(levels: usize, width: usize) -> Vec<u8> {
     let length = size_of::<Node1>() + width * size_of::<Entry1>();
     let record = ROOT + levels * length;

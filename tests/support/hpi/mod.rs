@@ -179,8 +179,8 @@ impl Built {
     }
 }
 
-/// Returns a tree with everything usual in it: text and noise, sizes around
-/// that of a chunk, an empty file, an empty directory, and a deep one.
+/// Returns a tree with everything usual in it: text and noise, sizes around the
+/// size of a chunk, an empty file, an empty directory, and a deep one.
 pub fn usual_tree(method: Method) -> Vec<Entry> {
     use super::{noise, text};
     let file = |name: &str, data: Vec<u8>| file(name.as_bytes(), File::new(data, method));

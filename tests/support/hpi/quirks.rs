@@ -5,7 +5,7 @@ use hpimount_containers::hpi::chunk::Method;
 use super::super::text;
 use super::{Entry, File, V1, V2, dir, file, usual_tree};
 
-/// An odd archive: a name for what is odd, its bytes, and its contents.
+/// An odd archive: a name for the oddity, its bytes, and its contents.
 pub struct Quirk {
     pub name: &'static str,
     pub bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A private mount namespace in which an ordinary user can mount.
+//! A private mount namespace where an ordinary user can mount.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

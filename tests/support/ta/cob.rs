@@ -7,7 +7,7 @@ pub struct Cob {
     /// 4 or 6.
     pub version: u32,
     pub statics: u32,
-    /// Scripts, with the word at which they start.
+    /// Scripts, with the index of their first word.
     pub scripts: Vec<(String, u32)>,
     pub pieces: Vec<String>,
     /// Only in version 6.

@@ -1,8 +1,8 @@
 //! Small files in the formats of Total Annihilation, built according to
 //! `docs/formats/ta.md`. The numbers in section comments are its sections.
 
-// Every integration test is a separate program, in which nothing is public, and
-// uses a part of this.
+// Every integration test is a separate program, where nothing is public, and
+// uses a part of this module.
 #![allow(dead_code, unreachable_pub)]
 
 pub mod bmp;

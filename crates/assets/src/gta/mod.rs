@@ -1,3 +1,19 @@
-//! Assets of the Grand Theft Auto games.
+//! Grand Theft Auto III, Vice City and San Andreas.
 
+mod axes;
+pub mod col;
+pub mod gxt;
 pub mod ifp;
+pub mod txd;
+
+use serde_json::Value;
+
+use crate::parse::Incomplete;
+use crate::view::Failure;
+
+/// Returns the failure for an asset that could not be parsed completely.
+fn failure<M>(incomplete: Incomplete<M>, partial: impl FnOnce(&M) -> Value) -> Box<Failure> {
+    let Incomplete { error, model } = incomplete;
+    let partial = partial(&model);
+    Box::new(Failure { error, partial })
+}

@@ -30,7 +30,7 @@ pub use hpimount_containers::hip::{Game, Platform};
 
 use bytes::Bytes;
 
-use crate::parse::Incomplete;
+use crate::parse::{Incomplete, floats, slice_of, take};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// The result of a parser: the model, or the model so far and the error.
@@ -104,28 +104,4 @@ fn other(endian: Endian) -> Endian {
         Endian::Little => Endian::Big,
         Endian::Big => Endian::Little,
     }
-}
-
-/// Returns `part`, which a cursor over `bytes` returned, as a slice of `bytes`.
-fn slice_of(bytes: &Bytes, part: &[u8]) -> Bytes {
-    bytes.slice_ref(part)
-}
-
-/// Takes `length` bytes from `cursor`, which reads `bytes`, as a slice of it.
-fn take(
-    cursor: &mut Cursor<'_>,
-    bytes: &Bytes,
-    length: usize,
-    field: &'static str,
-) -> Result<Bytes> {
-    Ok(slice_of(bytes, cursor.take(length, field)?))
-}
-
-/// Reads `N` floats.
-fn floats<const N: usize>(cursor: &mut Cursor<'_>, field: &'static str) -> Result<[f32; N]> {
-    let mut values = [0.0; N];
-    for value in &mut values {
-        *value = cursor.f32(field)?;
-    }
-    Ok(values)
 }

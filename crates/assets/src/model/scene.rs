@@ -130,7 +130,7 @@ pub struct Corner {
 pub struct Part {
     /// Index of the material.
     pub material: usize,
-    /// Corners of each triangle, anticlockwise seen from the front.
+    /// Corners of each triangle, counterclockwise seen from the front.
     pub triangles: Vec<[u32; 3]>,
     /// The polygons that the triangles are cut from, in order: how many
     /// successive triangles each has, which form a fan around its first corner.

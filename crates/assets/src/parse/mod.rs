@@ -8,7 +8,8 @@
 pub mod count;
 pub mod name;
 
-use hpimount_containers::io::Error;
+use bytes::Bytes;
+use hpimount_containers::io::{Cursor, Error, Result};
 
 /// An asset with broken structure.
 #[derive(Debug)]
@@ -18,4 +19,31 @@ pub struct Incomplete<M> {
     /// Everything before the error; the part that was being read is included as
     /// far as it is known.
     pub model: M,
+}
+
+/// Returns `part`, which a cursor over `bytes` returned, as a slice of `bytes`.
+pub(crate) fn slice_of(bytes: &Bytes, part: &[u8]) -> Bytes {
+    bytes.slice_ref(part)
+}
+
+/// Takes `length` bytes from `cursor`, which reads `bytes`, as a slice of it.
+pub(crate) fn take(
+    cursor: &mut Cursor<'_>,
+    bytes: &Bytes,
+    length: usize,
+    field: &'static str,
+) -> Result<Bytes> {
+    Ok(slice_of(bytes, cursor.take(length, field)?))
+}
+
+/// Reads `N` floats.
+pub(crate) fn floats<const N: usize>(
+    cursor: &mut Cursor<'_>,
+    field: &'static str,
+) -> Result<[f32; N]> {
+    let mut values = [0.0; N];
+    for value in &mut values {
+        *value = cursor.f32(field)?;
+    }
+    Ok(values)
 }

@@ -128,7 +128,7 @@ mod tests {
     proptest! {
         /// Level 0 has stored blocks only.
         #[test]
-        fn the_start_of_a_stream_is_that_of_what_was_packed(
+        fn the_start_of_a_stream_decodes_to_the_start_of_its_bytes(
             bytes in prop::collection::vec(0..8_u8, 1..3000),
             level in 0..10_u32,
             length in any::<prop::sample::Index>(),
@@ -139,7 +139,7 @@ mod tests {
         }
 
         #[test]
-        fn a_damaged_or_short_stream_is_no_panic(
+        fn a_damaged_or_short_stream_does_not_panic(
             bytes in prop::collection::vec(0..8_u8, 1..3000),
             level in 0..10_u32,
             damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_those_of_real_assets() {
+    fn ids_match_real_assets() {
         let known: &[(&[u8], u32)] = &[
             (b"", 0),
             (b"a", 0x41),

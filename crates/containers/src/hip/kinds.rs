@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_those_of_hiphoptool() {
+    fn folders_match_hiphoptool() {
         assert_eq!(plain(b"RWTX").folder(), "Texture");
         assert_eq!(plain(b"NPC ").folder(), "Villain");
         assert_eq!(plain(b"JSP ").folder(), "JSP");

@@ -572,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn chunk_sizes_are_those_of_the_format() {
+    fn only_chunk_sizes_of_the_format_are_accepted() {
         assert!(check_chunk(0x8000, true).is_ok());
         assert!(check_chunk(0x8000, false).is_err());
         assert!(check_chunk(0x18000, true).is_err());

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_in_frames_equal_those_in_bare_sectors_at_any_offset() {
+    fn samples_in_frames_equal_samples_in_bare_sectors_at_any_offset() {
         let sample = |at: usize| (at * 7 / 3) as u8;
         let bare: Vec<u8> = (0..3 * RAW as usize).map(sample).collect();
         let frames = bare.chunks(RAW as usize).flat_map(|sector| {

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_are_those_of_the_games() {
+    fn hashes_match_the_games() {
         for (name, value) in [
             ("bits.psx", 0x31A1_EA54),
             ("b1.vab", 0x7B88_F05C),

@@ -91,7 +91,7 @@ mod tests {
     use crate::namespace::tree::compare_folded;
 
     #[test]
-    fn beginnings_are_ordered_as_the_names_are() {
+    fn beginnings_sort_like_the_whole_names() {
         let names = [
             "",
             "A",

@@ -12,8 +12,8 @@ use crate::heavy_iron::model::view::{find_texture, is_level_info, read, state_of
 use crate::heavy_iron::object::Object;
 use crate::heavy_iron::record::{Record, Value};
 use crate::heavy_iron::tables::{parse_list, parse_model_info};
-use crate::heavy_iron::texture::export::picture;
 use crate::model::{Scene, Transform, gltf};
+use crate::renderware::texture::export::picture;
 use crate::view::context::shared;
 use crate::view::{AssetContext, AssetRef, Shared, Wanted};
 

@@ -296,7 +296,7 @@ fn all_placed_assets_are_in_one_table() {
 }
 
 #[test]
-fn references_show_missing_assets_and_those_of_other_archives() {
+fn references_show_missing_assets_and_assets_of_other_archives() {
     let archives = Archives::new(&[
         (
             "a.HIP",

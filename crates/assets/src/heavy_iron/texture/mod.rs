@@ -1,6 +1,5 @@
 //! Textures (FORMATS, HIP assets 2).
 
-pub mod export;
 pub mod parse;
 pub mod view;
 

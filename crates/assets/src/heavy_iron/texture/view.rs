@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::json;
 
-use super::export;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::texture::{self, Sampling, Texture, Textures};
 use crate::heavy_iron::view::{Kind, Shown, stem};
 use crate::model::{padded, png};
+use crate::renderware::texture::export;
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{Listed, Render};
 use crate::view::{AssetContext, Failure, Preview, Table, View, ViewFormat};

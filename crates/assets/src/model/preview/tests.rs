@@ -32,7 +32,7 @@ fn a_face_has_no_seams_where_bands_meet() {
 }
 
 #[test]
-fn nearer_faces_hide_those_behind() {
+fn nearer_faces_hide_farther_ones() {
     let mut scene = scene();
     scene.materials[0].color = [1.0, 0.0, 0.0, 1.0];
     scene.materials[1].color = [0.0, 0.0, 1.0, 1.0];

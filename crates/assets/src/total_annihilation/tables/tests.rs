@@ -125,7 +125,7 @@ fn texts_are_read_again_only_if_there_is_no_memory_for_the_rows() {
 }
 
 #[test]
-fn columns_are_the_union_of_keys_in_the_order_in_which_they_appear() {
+fn columns_are_the_union_of_keys_in_order_of_appearance() {
     let game = Game::default()
         .text(
             "units/a.fbi",
@@ -160,7 +160,7 @@ fn columns_are_the_union_of_keys_in_the_order_in_which_they_appear() {
 }
 
 #[test]
-fn weapons_come_from_their_own_texts_and_from_those_of_units() {
+fn weapons_come_from_their_own_texts_and_from_units() {
     let damage = section("DAMAGE", vec![key("default", "200")]);
     let game = Game::default()
         .text(

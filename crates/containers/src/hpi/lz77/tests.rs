@@ -180,12 +180,12 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn what_is_encoded_decodes(plain in repetitive(), step in 1..5000_usize) {
+    fn encoded_bytes_decode_to_the_original(plain in repetitive(), step in 1..5000_usize) {
         prop_assert_eq!(both(&encode(&plain), plain.len(), step).unwrap(), plain);
     }
 
     #[test]
-    fn the_start_is_that_of_the_whole(plain in repetitive(), wanted in any::<prop::sample::Index>()) {
+    fn the_start_equals_the_start_of_the_whole(plain in repetitive(), wanted in any::<prop::sample::Index>()) {
         let wanted = wanted.index(plain.len() + 1);
         let mut decoder = Decoder::default();
         let start = decoder.decode_start(&encode(&plain), wanted, plain.len()).unwrap();

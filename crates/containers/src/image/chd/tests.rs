@@ -158,7 +158,7 @@ fn zstandard(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn zstandard_hunks_decode_to_what_was_packed() {
+fn zstandard_hunks_decode_to_the_packed_bytes() {
     let bytes = |step| (0..HUNK).map(|at| (at / step) as u8).collect();
     let hunks: [Vec<u8>; 2] = [bytes(7), bytes(40)];
     let image = packed(

@@ -179,7 +179,7 @@ impl ExportPlan {
     pub fn notes(&self) -> Vec<String> {
         vec![
             "x is right, y up, z back: the game's z, which is forward, is negated, which makes its left-handed space a right-handed one.".into(),
-            "Triangles are anticlockwise seen from their front; the file has them clockwise. All surfaces are seen from both sides.".into(),
+            "Triangles are counterclockwise seen from their front; the file has them clockwise. All surfaces are seen from both sides.".into(),
             "Lengths are in the game's units.".into(),
         ]
     }

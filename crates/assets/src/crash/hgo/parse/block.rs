@@ -196,7 +196,7 @@ mod tests {
     use hpimount_containers::io::Endian;
 
     #[test]
-    fn blocks_are_listed_with_those_inside_them() {
+    fn blocks_are_listed_with_their_nested_blocks() {
         let hgo = parse(&Build::new(Endian::Big).mouse().into()).unwrap();
         let listed: Vec<_> = hgo.blocks.iter().map(|b| (b.depth, &b.tag)).collect();
         assert_eq!(

@@ -229,7 +229,7 @@ mod tests {
     use crate::crash::hgo::parse::parse;
 
     #[test]
-    fn the_byte_order_determines_at_which_end_attributes_start() {
+    fn the_byte_order_determines_where_attributes_start() {
         let value = |bits, endian, name| {
             let attributes = Attributes::new(bits, endian);
             attributes

@@ -175,7 +175,7 @@ impl ExportPlan {
         let scale = psx.vertex_scale();
         vec![
             "x is right, y up, z back: the game's y and z, which are down and forward, are negated.".into(),
-            "Triangles are anticlockwise seen from their front; the file has them clockwise.".into(),
+            "Triangles are counterclockwise seen from their front; the file has them clockwise.".into(),
             format!("A unit is one of object positions; vertices are divided by {scale}."),
             "Faces that the game does not draw are included, fully transparent.".into(),
         ]

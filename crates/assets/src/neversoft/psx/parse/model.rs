@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_may_be_either_votes_by_the_usual_distance() {
+    fn an_ambiguous_model_votes_by_the_usual_distance() {
         // y of the vertex reads as a legal vertex type too.
         let with = version_3(true, [1, 1, 1, 1]);
         let without = version_3(false, [0, 0, 0x10, 0]);

@@ -1,8 +1,11 @@
-//! Chunks of RenderWare streams (FORMATS, HIP assets 2).
+//! RenderWare: chunks of its streams (FORMATS, HIP assets 2), and what the games
+//! of several families store in them.
 //!
 //! A chunk is a type, a size and a version, little-endian on every console, and
 //! a body, which may contain chunks. Children are parsed only on request,
 //! so those of unknown chunks are skipped.
+
+pub mod texture;
 
 use bytes::Bytes;
 

@@ -1,22 +1,19 @@
 //! Mounting as programs of the system expect it.
-#![cfg(target_os = "linux")]
 
-mod support;
-
+use hpimount_test_attributes::fuse_test;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::support::mount::{
+    Fixture, Mount, SMALL, can_mount, has_programs, hpimount, mounts_at, run,
+};
 use rustix::fs::inotify;
-use support::mount::{Fixture, Mount, SMALL, can_mount, has_programs, hpimount, mounts_at, run};
 
-#[test]
+#[fuse_test]
 fn of_mounts_that_start_at_once_on_a_directory_one_is_made() {
-    if !can_mount() {
-        return;
-    }
     let fixture = Fixture::new();
     let mut started = Vec::new();
     for _ in 0..6 {
@@ -40,11 +37,8 @@ fn of_mounts_that_start_at_once_on_a_directory_one_is_made() {
     assert_eq!(layers, 1);
 }
 
-#[test]
+#[fuse_test]
 fn the_daemon_does_not_hold_the_directory_below_the_mount() {
-    if !can_mount() {
-        return;
-    }
     let mount = Mount::new(&[]);
     let open = fs::read_dir(format!("/proc/{}/fd", mount.pid())).unwrap();
     for entry in open {
@@ -53,11 +47,8 @@ fn the_daemon_does_not_hold_the_directory_below_the_mount() {
     }
 }
 
-#[test]
+#[fuse_test]
 fn a_mount_stays_while_a_program_waits_for_changes() {
-    if !can_mount() {
-        return;
-    }
     let mount = Mount::new(&["-o", "idle=1"]);
     let watcher = inotify::init(inotify::CreateFlags::CLOEXEC).unwrap();
     inotify::add_watch(&watcher, mount.path(), inotify::WatchFlags::CREATE).unwrap();
@@ -97,11 +88,8 @@ fn a_mount_that_was_made_writable_is_still_read_only() {
     is_read_only(xattr::set(&file, "user.a", b"b"), "setxattr");
 }
 
-#[test]
+#[fuse_test]
 fn a_name_of_more_than_255_bytes_is_too_long() {
-    if !can_mount() {
-        return;
-    }
     let mount = Mount::new(&[]);
     let error = |length| {
         let file = mount.file(&"a".repeat(length));
@@ -125,11 +113,8 @@ fn a_cache_in_which_nothing_fits_is_refused() {
     }
 }
 
-#[test]
+#[fuse_test]
 fn converted_can_be_listed_in_an_archive_of_any_kind() {
-    if !can_mount() {
-        return;
-    }
     let lists = |options: &str| {
         let mount = Mount::new(&["-o", options]);
         let names = fs::read_dir(mount.path()).unwrap();
@@ -142,7 +127,7 @@ fn converted_can_be_listed_in_an_archive_of_any_kind() {
 }
 
 /// Returns the result of the helper of mount(8) with these options.
-fn helper(fixture: &Fixture, options: &str) -> support::mount::Run {
+fn helper(fixture: &Fixture, options: &str) -> crate::support::mount::Run {
     let programs = std::path::Path::new(env!("CARGO_BIN_EXE_hpimount"));
     let path = format!(
         "{}:{}",

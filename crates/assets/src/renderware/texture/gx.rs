@@ -197,6 +197,7 @@ mod tests {
             width,
             height,
             data: data.to_vec().into(),
+            pitch: 0,
         }
     }
 

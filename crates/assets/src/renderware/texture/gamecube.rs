@@ -3,9 +3,9 @@
 use bytes::Bytes;
 
 use super::color::{ia8, rgb5a3, rgb565};
-use super::{Format, GxFormat, Sampling, Texture, check_size, take_levels};
-use crate::heavy_iron::take;
+use super::{Format, GxFormat, Rules, Sampling, Texture, check_size, take_levels};
 use crate::parse::name::until_nul;
+use crate::parse::take;
 use crate::renderware::Chunk;
 use hpimount_containers::io::{Endian, Error, Result, Warnings};
 
@@ -55,7 +55,7 @@ impl GxPalette {
 }
 
 /// Reads the fields of a GameCube texture.
-pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
+pub(super) fn read(fields: &Chunk, rules: Rules, warnings: &mut Warnings) -> Result<Texture> {
     if fields.is_cut() {
         warnings.push(format!(
             "texture at {:#x}: needs {} bytes, {} are left",
@@ -111,12 +111,19 @@ pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
         declared_size,
         levels: Vec::new(),
         format: Format::GameCube { format, palette },
+        is_opaque: false,
         palette: colors,
         version: fields.version,
         offset: fields.offset,
     };
     let data = fields.body.slice(fields.body.len() - cursor.remaining()..);
     let size = |width, height| format.size(width, height);
-    take_levels(&mut texture, &data, cursor.offset(), size, warnings)?;
+    take_levels(
+        &mut texture,
+        (&data, cursor.offset()),
+        size,
+        rules,
+        warnings,
+    )?;
     Ok(texture)
 }

@@ -1,26 +1,16 @@
 //! Containers by other programs, in the forms that have needed care.
 
-#[path = "support"]
-#[allow(dead_code, unreachable_pub)]
-mod support {
-    pub mod container_seeds;
-    pub mod disc;
-    pub mod programs;
-    pub mod skip;
-    pub mod walked;
-}
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::container_seeds;
+use crate::support::disc::Disc;
+use crate::support::programs::run_in;
+use crate::support::walked::{self, Walked};
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
-use support::container_seeds;
-use support::disc::Disc;
-use support::programs::run_in;
-use support::walked::{self, Walked};
 
 /// Returns the files of a mount without companions.
 fn mounted(path: &Path) -> BTreeMap<String, Walked> {
@@ -42,7 +32,7 @@ fn file(bytes: &[u8]) -> Walked {
 }
 
 #[test]
-fn a_ciso_of_a_disc_that_ends_in_zeros_has_them() {
+fn a_ciso_restores_the_zeros_at_the_end_of_a_disc() {
     const ZEROS: usize = 12 << 20;
     let mut disc = container_seeds::gcm();
     let size = disc.len() as u32;
@@ -141,7 +131,7 @@ fn a_stored_member_of_a_zip_with_a_wrong_checksum_is_not_read_to_its_end() {
     assert!(mounted(&path)["a.txt"].sha256.is_err());
 }
 
-/// Runs `--check`, and returns its exit code and what it prints.
+/// Runs `--check`, and returns its exit code and output.
 fn check(arguments: &[&str], source: &Path) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_hpimount"))
         .arg("--check")

@@ -1,42 +1,33 @@
-//! Textures: RWTX and TEXS, which are RenderWare texture dictionaries
-//! (FORMATS, HIP assets 4).
+//! Textures as the platforms store them (FORMATS, HIP assets 4, GTA 2).
 //!
 //! The platform comes from the stored texture and not from the archive: there
 //! are GameCube textures in Xbox archives.
 
 mod color;
+mod d3d;
 mod dxt;
+pub mod export;
 mod gamecube;
 mod gx;
 mod ps2;
 mod swizzle;
 mod xbox;
 
+pub use d3d::{D3dColors, D3dFormat, D3dPixels, D3dVersion};
 pub use dxt::Blocks;
 pub use gamecube::GxPalette;
 pub use gx::GxFormat;
-pub use ps2::Ps2Format;
+pub use ps2::{Ps2Format, Ps2Pixels};
 pub use xbox::{XboxColors, XboxFormat};
 
 use bytes::Bytes;
 
-use crate::heavy_iron::{Parsed, read_into};
-use crate::renderware::{Chunk, Chunks, Version, kind};
+use super::{Chunk, Version, kind};
+use crate::parse::name::until_nul;
 use hpimount_containers::io::{Endian, Error, Result, Warnings};
 
 /// Maximum length of the side of a texture, in pixels.
 pub const MAX_SIDE: u32 = 4096;
-
-/// A texture dictionary.
-#[derive(Debug, Default)]
-pub struct Textures {
-    /// Number of textures according to the dictionary.
-    pub declared: Option<u16>,
-    /// The textures, in the order of the file; assets of the games have one.
-    pub textures: Vec<Texture>,
-    /// Warnings.
-    pub warnings: Warnings,
-}
 
 /// A texture. Its pixels are kept as stored.
 #[derive(Debug, Clone)]
@@ -61,10 +52,12 @@ pub struct Texture {
     pub declared_levels: u32,
     /// Length of all levels in bytes, according to the header.
     pub declared_size: Option<u32>,
-    /// The existing levels, the largest first. A PS2 texture has one.
+    /// The existing levels, the largest first.
     pub levels: Vec<Level>,
     /// How the pixels are stored.
     pub format: Format,
+    /// Whether decoded pixels are opaque whatever their stored alpha is.
+    pub is_opaque: bool,
     /// Stored colors of the palette; empty if there is none.
     pub palette: Bytes,
     /// Version of the library that wrote it.
@@ -82,6 +75,9 @@ pub struct Level {
     pub height: u32,
     /// The stored pixels. Missing ones at the end are zeros.
     pub data: Bytes,
+    /// Length of a stored row in bytes, where the format has rows that may be
+    /// padded (Direct3D); otherwise 0.
+    pub pitch: usize,
 }
 
 impl Level {
@@ -105,12 +101,15 @@ pub enum Format {
     Xbox(XboxFormat),
     /// PlayStation 2.
     PlayStation2(Ps2Format),
+    /// Windows: rows of pixels, or blocks.
+    Direct3d(D3dFormat),
 }
 
 impl Format {
-    /// Returns the name of the console.
+    /// Returns the name of the platform.
     pub fn platform(self) -> &'static str {
         match self {
+            Self::Direct3d(format) => format.version.name(),
             Self::GameCube { .. } => "gc",
             Self::Xbox(_) => "xbox",
             Self::PlayStation2(_) => "ps2",
@@ -123,6 +122,7 @@ impl Format {
             Self::GameCube { format, .. } => format.name(),
             Self::Xbox(format) => format.name(),
             Self::PlayStation2(format) => format.name(),
+            Self::Direct3d(format) => format.name(),
         }
     }
 
@@ -132,6 +132,7 @@ impl Format {
             Self::GameCube { palette, .. } => palette.map(GxPalette::name),
             Self::Xbox(format) => format.palette_name(),
             Self::PlayStation2(format) => format.palette_name(),
+            Self::Direct3d(format) => format.palette_name(),
         }
     }
 }
@@ -204,102 +205,105 @@ impl Texture {
                 let colors = palette.map_or_else(Vec::new, |p| p.colors(&self.palette));
                 gx::decode(level, format, &colors, out);
             }
-            Format::Xbox(format) => {
-                xbox::decode(level, format, &self.palette, out);
-                if format.is_blocks() && self.has_alpha == Some(false) {
-                    out.iter_mut().for_each(|pixel| pixel[3] = 255);
-                }
-            }
+            Format::Xbox(format) => xbox::decode(level, format, &self.palette, out),
             Format::PlayStation2(format) => ps2::decode(level, format, &self.palette, out),
+            Format::Direct3d(format) => d3d::decode(level, format, &self.palette, out),
+        }
+        if self.is_opaque {
+            out.iter_mut().for_each(|pixel| pixel[3] = 255);
         }
         true
     }
 }
 
-/// Parses an RWTX or TEXS asset.
+/// What the textures of a family of games are held to.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// Whether level 0 may lack up to half of its bytes, and wrong numbers of
+    /// levels, depths and versions are only warnings.
+    pub may_be_cut: bool,
+    /// What a missing alpha flag means on Xbox and Windows.
+    pub alpha: AlphaFlag,
+}
+
+/// Which textures are opaque if their header says that they have no alpha.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AlphaFlag {
+    /// All that are stored in blocks.
+    Blocks,
+    /// All but those in blocks with separate alpha.
+    NotSeparate,
+}
+
+impl AlphaFlag {
+    fn is_opaque(self, has_alpha: bool, blocks: Option<Blocks>) -> bool {
+        !has_alpha
+            && match self {
+                Self::Blocks => blocks.is_some(),
+                Self::NotSeparate => blocks.is_none_or(|blocks| blocks == Blocks::Dxt1),
+            }
+    }
+}
+
+/// Maximum number of levels: those of a texture with the longest side.
+const MAX_LEVELS: u32 = MAX_SIDE.ilog2() + 1;
+
+/// Reads a native texture.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::parse::Incomplete) with the textures so far if
-/// the structure is broken: no texture, a truncated header, an unknown
-/// format, a size out of range, or fewer than half of the pixels of level 0.
-pub fn parse(bytes: &Bytes) -> Parsed<Textures> {
-    read_into(bytes, Textures::default(), |model| dictionary(bytes, model))
-}
-
-fn dictionary(bytes: &Bytes, model: &mut Textures) -> Result<()> {
-    let mut chunks = Chunks::new(bytes.clone(), 0);
-    for chunk in chunks.by_ref() {
-        match chunk.kind {
-            kind::TEXTURE_DICTIONARY => entries(&chunk, model)?,
-            kind::TEXTURE_NATIVE => texture(&chunk, model)?,
-            other => {
-                return Err(Error::damaged(
-                    chunk.offset - 12,
-                    "texture dictionary",
-                    format!("is a chunk of type {other:#x}"),
-                ));
-            }
-        }
-    }
-    if chunks.left() == bytes.len() {
-        return Err(Error::damaged(
-            0,
-            "texture dictionary",
-            format!("needs 12 bytes, {} are left", bytes.len()),
-        ));
-    }
-    Ok(())
-}
-
-fn entries(dictionary: &Chunk, model: &mut Textures) -> Result<()> {
-    if dictionary.is_cut() {
-        model.warnings.push(format!(
-            "texture dictionary at {:#x}: needs {} bytes, {} are left",
-            dictionary.offset,
-            dictionary.declared_size,
-            dictionary.body.len()
-        ));
-    }
-    for chunk in dictionary.children() {
-        match chunk.kind {
-            kind::STRUCT => {
-                chunk.check_whole("texture dictionary")?;
-                model.declared = Some(chunk.cursor(Endian::Little).u16("texture count")?);
-            }
-            kind::TEXTURE_NATIVE => texture(&chunk, model)?,
-            _ => {}
-        }
-    }
-    let found = model.textures.len();
-    if let Some(declared) = model.declared.filter(|&count| usize::from(count) != found) {
-        model.warnings.push(format!(
-            "texture count at {:#x}: is {declared}, found {found}",
-            dictionary.offset + 12
-        ));
-    }
-    Ok(())
-}
-
-fn texture(native: &Chunk, model: &mut Textures) -> Result<()> {
-    let number = model.textures.len();
+/// Returns [`Error::Damaged`] if the platform or the format is unknown, the
+/// size is out of range, the header is truncated, or pixels of level 0 are
+/// missing (see [`Rules::may_be_cut`]).
+pub fn read(native: &Chunk, rules: Rules, warnings: &mut Warnings) -> Result<Texture> {
     let fields = native.child(kind::STRUCT, "texture")?;
-    let mut cursor = fields.cursor(Endian::Little);
-    let warnings = &mut model.warnings;
-    let texture = match cursor.u32("texture platform")? {
-        gamecube::PLATFORM => gamecube::read(&fields, warnings),
-        xbox::PLATFORM => xbox::read(&fields, warnings),
-        ps2::PLATFORM => ps2::read(native, &fields, warnings),
-        other => Err(Error::damaged(
-            fields.offset,
-            "texture platform",
-            format!("is {other:#x}, which is unknown"),
-        )),
-    };
-    let texture = texture.map_err(|error| error.within(format!("texture {number}")))?;
-    model.textures.push(texture);
-    Ok(())
+    let platform = fields.cursor(Endian::Little).u32("texture platform")?;
+    match platform {
+        gamecube::PLATFORM => gamecube::read(&fields, rules, warnings),
+        xbox::PLATFORM => xbox::read(&fields, rules, warnings),
+        ps2::PLATFORM => ps2::read(native, &fields, rules, warnings),
+        d3d::PLATFORM_8 => d3d::read(&fields, D3dVersion::Eight, rules, warnings),
+        d3d::PLATFORM_9 => d3d::read(&fields, D3dVersion::Nine, rules, warnings),
+        other => {
+            let problem = match platform_name(other) {
+                Some(name) => format!("is {other:#x} ({name}), which is not decoded"),
+                None => format!("is {other:#x}, which is unknown"),
+            };
+            Err(Error::damaged(fields.offset, "texture platform", problem))
+        }
+    }
 }
 
+/// Returns the name of a platform whose textures are not decoded.
+fn platform_name(platform: u32) -> Option<&'static str> {
+    match platform {
+        2 => Some("OpenGL"),
+        6 => Some("GameCube, in this byte order"),
+        10 => Some("PSP"),
+        _ => None,
+    }
+}
+
+/// Returns the name of a native texture, also of one that cannot be read.
+pub fn name(native: &Chunk) -> Option<String> {
+    let mut children = native.children();
+    let fields = children.find(|chunk| chunk.kind == kind::STRUCT)?;
+    let mut cursor = fields.cursor(Endian::Little);
+    let at = match cursor.u32("texture platform").ok()? {
+        gamecube::PLATFORM => 24,
+        ps2::PLATFORM => return Some(children.find(|chunk| chunk.kind == kind::STRING)?.string()),
+        _ => 8,
+    };
+    Some(until_nul(fields.body.get(at..at + 32)?))
+}
+
+/// Checks the number of levels, stored at `offset`.
+fn check_levels(offset: u64, levels: u32) -> Result<()> {
+    if (1..=MAX_LEVELS).contains(&levels) {
+        return Ok(());
+    }
+    let problem = format!("are {levels}, 1 to {MAX_LEVELS} are possible");
+    Err(Error::damaged(offset, "texture levels", problem))
+}
 /// Checks the size of a texture, stored at `offset`.
 fn check_size(offset: u64, width: u32, height: u32) -> Result<()> {
     let is_side = |side| (1..=MAX_SIDE).contains(&side);
@@ -317,17 +321,21 @@ fn check_size(offset: u64, width: u32, height: u32) -> Result<()> {
 /// level in bytes.
 ///
 /// At least half of level 0 must exist, so that a picture is not much larger
-/// than its source; other levels must be complete.
+/// than its source, or all of it (see [`Rules::may_be_cut`]); other levels must
+/// be complete.
 fn take_levels(
     texture: &mut Texture,
-    data: &Bytes,
-    offset: u64,
+    (data, offset): (&Bytes, u64),
     size: impl Fn(u32, u32) -> usize,
+    rules: Rules,
     warnings: &mut Warnings,
 ) -> Result<()> {
     let side = texture.width.max(texture.height);
     let most = u32::BITS - side.leading_zeros();
     let declared = texture.declared_levels;
+    if !rules.may_be_cut {
+        check_levels(texture.offset, declared)?;
+    }
     if !(1..=most).contains(&declared) {
         warnings.push(format!(
             "texture levels at {:#x}: are {declared}, 1 to {most} are possible",
@@ -343,7 +351,8 @@ fn take_levels(
         if available < needed {
             let text = format!("needs {needed} bytes, {available} are left");
             let at = offset + start as u64;
-            if number == 0 && available.saturating_mul(2) < needed {
+            let least = if rules.may_be_cut { needed / 2 } else { needed };
+            if number == 0 && available < least {
                 return Err(Error::damaged(at, "level 0", text));
             }
             warnings.push(format!("level {number} at {at:#x}: {text}"));
@@ -356,6 +365,7 @@ fn take_levels(
             width,
             height,
             data,
+            pitch: 0,
         });
         start += available;
     }
@@ -375,25 +385,6 @@ fn take_levels(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_empty_asset_has_no_textures() {
-        let model = parse(&Bytes::new()).unwrap();
-        assert!(model.textures.is_empty() && model.warnings.is_empty());
-    }
-
-    #[test]
-    fn other_chunks_are_an_error() {
-        let error = |bytes: &'static [u8]| parse(&bytes.into()).unwrap_err().error.to_string();
-        assert_eq!(
-            error(b"\x16\0\0\0\0\0\0\0"),
-            "texture dictionary at 0x0: needs 12 bytes, 8 are left"
-        );
-        assert_eq!(
-            error(b"\x10\0\0\0\0\0\0\0\0\0\0\0"),
-            "texture dictionary at 0x0: is a chunk of type 0x10"
-        );
-    }
 
     #[test]
     fn sampling_words_are_decoded() {

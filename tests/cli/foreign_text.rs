@@ -1,12 +1,11 @@
 //! What others chose, such as the names of files, reaches the user as text only.
 
-mod support;
-
+use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use support::hpipack::{hpipack, stderr};
-use support::mount::{Fixture, can_mount, hpimount, run};
+use crate::support::hpipack::{hpipack, stderr};
+use crate::support::mount::{Fixture, hpimount, run};
 
 /// A name that turns a terminal red and forges a line of a log.
 const NAME: &str = "a\x1b[31mb\nhpimount: forged\u{202e}gpj.hpi";
@@ -35,11 +34,8 @@ fn names_of_sources_cannot_control_a_terminal_or_forge_a_line() {
     assert!(!ran.stderr.contains('\x1b'), "{ran:?}");
 }
 
-#[test]
+#[fuse_test]
 fn names_in_warnings_cannot_control_a_terminal() {
-    if !can_mount() {
-        return;
-    }
     let fixture = Fixture::new();
     let odd = fixture.dir().join(NAME);
     fs::write(&odd, "nothing that is known").unwrap();

@@ -1,4 +1,4 @@
-//! Blocks of 4 by 4 pixels: DXT1, DXT3, DXT5 (Xbox) and CMPR (GameCube).
+//! Blocks of 4 by 4 pixels: DXT1 to DXT5 (Xbox, Windows) and CMPR (GameCube).
 
 use super::color::{rgb565, wide4};
 
@@ -10,8 +10,12 @@ pub(super) type Block = [[u8; 4]; 16];
 pub enum Blocks {
     /// 8 bytes, transparent pixels.
     Dxt1,
+    /// 16 bytes, alpha of 4 bits, colors multiplied by alpha.
+    Dxt2,
     /// 16 bytes, alpha of 4 bits.
     Dxt3,
+    /// 16 bytes, interpolated alpha, colors multiplied by alpha.
+    Dxt4,
     /// 16 bytes, interpolated alpha.
     Dxt5,
 }
@@ -21,7 +25,30 @@ impl Blocks {
     pub(super) fn size(self) -> usize {
         match self {
             Self::Dxt1 => 8,
-            Self::Dxt3 | Self::Dxt5 => 16,
+            Self::Dxt2 | Self::Dxt3 | Self::Dxt4 | Self::Dxt5 => 16,
+        }
+    }
+
+    /// Returns the format with this number, `DXT1` to `DXT5`.
+    pub(super) fn from_number(number: u8) -> Option<Self> {
+        Some(match number {
+            1 => Self::Dxt1,
+            2 => Self::Dxt2,
+            3 => Self::Dxt3,
+            4 => Self::Dxt4,
+            5 => Self::Dxt5,
+            _ => return None,
+        })
+    }
+
+    /// Returns its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Dxt1 => "DXT1",
+            Self::Dxt2 => "DXT2",
+            Self::Dxt3 => "DXT3",
+            Self::Dxt4 => "DXT4",
+            Self::Dxt5 => "DXT5",
         }
     }
 
@@ -30,6 +57,8 @@ impl Blocks {
         let half = |at: usize| -> [u8; 8] { std::array::from_fn(|index| block[at + index]) };
         match self {
             Self::Dxt1 => dxt_colors(half(0), false),
+            Self::Dxt2 => Self::Dxt3.decode(block).map(divided),
+            Self::Dxt4 => Self::Dxt5.decode(block).map(divided),
             Self::Dxt3 => {
                 let mut pixels = dxt_colors(half(8), true);
                 for (index, pixel) in pixels.iter_mut().enumerate() {
@@ -47,6 +76,16 @@ impl Blocks {
             }
         }
     }
+}
+
+/// Returns a color that is stored multiplied by its alpha.
+fn divided([r, g, b, a]: [u8; 4]) -> [u8; 4] {
+    let alpha = u32::from(a);
+    let part = |part: u8| match alpha {
+        0 => part,
+        _ => ((u32::from(part) * 255 + alpha / 2) / alpha).min(255) as u8,
+    };
+    [part(r), part(g), part(b), a]
 }
 
 /// Returns the colors of a block of 8 bytes. `four` is set for formats with
@@ -175,6 +214,13 @@ mod tests {
         let mut block = [0; 16];
         block[..5].copy_from_slice(&[0, 0, 0xFF, 0xFF, 3]);
         assert_eq!(Blocks::Dxt1.decode(&block)[0], [0; 4]);
+    }
+
+    #[test]
+    fn colors_multiplied_by_alpha_are_divided_again() {
+        assert_eq!(divided([64, 128, 0, 128]), [128, 255, 0, 128]);
+        assert_eq!(divided([200, 1, 2, 100]), [255, 3, 5, 100]);
+        assert_eq!(divided([9, 8, 7, 0]), [9, 8, 7, 0]);
     }
 
     #[test]

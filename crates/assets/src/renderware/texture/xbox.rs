@@ -1,11 +1,11 @@
 //! Textures of the Xbox: their header and their pixels, little-endian.
 
-use super::color::{argb1555, argb4444, rgb565, xrgb1555};
+use super::color::{argb1555, argb4444, bgra, rgb565, xrgb1555};
 use super::dxt::{self, Blocks};
 use super::swizzle::Morton;
-use super::{Format, Level, Sampling, Texture, check_size, take_levels};
-use crate::heavy_iron::take;
+use super::{Format, Level, Rules, Sampling, Texture, check_size, take_levels};
 use crate::parse::name::until_nul;
+use crate::parse::take;
 use crate::renderware::Chunk;
 use hpimount_containers::io::{Endian, Error, Result, Warnings};
 
@@ -88,6 +88,7 @@ impl XboxFormat {
         match compression {
             0 => {}
             0x0C => return Ok(Self::Blocks(Blocks::Dxt1)),
+            0x0D => return Ok(Self::Blocks(Blocks::Dxt2)),
             0x0E => return Ok(Self::Blocks(Blocks::Dxt3)),
             0x0F => return Ok(Self::Blocks(Blocks::Dxt5)),
             other => return unknown("compression", other.into()),
@@ -107,9 +108,7 @@ impl XboxFormat {
     /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Blocks(Blocks::Dxt1) => "DXT1",
-            Self::Blocks(Blocks::Dxt3) => "DXT3",
-            Self::Blocks(Blocks::Dxt5) => "DXT5",
+            Self::Blocks(blocks) => blocks.name(),
             Self::Palette { colors: 256, .. } => "PAL8",
             Self::Palette { .. } => "PAL4",
             Self::Pixels(XboxColors::Argb1555) => "1555",
@@ -129,9 +128,12 @@ impl XboxFormat {
         }
     }
 
-    /// Returns whether pixels are stored in blocks.
-    pub(super) fn is_blocks(self) -> bool {
-        matches!(self, Self::Blocks(_))
+    /// Returns the format of the blocks, if pixels are stored in blocks.
+    fn blocks(self) -> Option<Blocks> {
+        match self {
+            Self::Blocks(blocks) => Some(blocks),
+            _ => None,
+        }
     }
 
     /// Returns the length in bytes of a picture of this size.
@@ -146,7 +148,7 @@ impl XboxFormat {
 }
 
 /// Reads the fields of an Xbox texture.
-pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
+pub(super) fn read(fields: &Chunk, rules: Rules, warnings: &mut Warnings) -> Result<Texture> {
     let mut cursor = fields.cursor(Endian::Little);
     cursor.u32("texture platform")?;
     let sampling = Sampling::from_word(cursor.u32("filter and addressing")?);
@@ -189,13 +191,20 @@ pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
         declared_size,
         levels: Vec::new(),
         format: Format::Xbox(format),
+        is_opaque: rules.alpha.is_opaque(has_alpha, format.blocks()),
         palette,
         version: fields.version,
         offset: fields.offset,
     };
     let data = fields.body.slice(fields.body.len() - cursor.remaining()..);
     let size = |width, height| format.size(width, height);
-    take_levels(&mut texture, &data, cursor.offset(), size, warnings)?;
+    take_levels(
+        &mut texture,
+        (&data, cursor.offset()),
+        size,
+        rules,
+        warnings,
+    )?;
     check_pixels(&texture, format, warnings);
     Ok(texture)
 }
@@ -204,7 +213,7 @@ pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
 fn check_pixels(texture: &Texture, format: XboxFormat, warnings: &mut Warnings) {
     let at = texture.offset;
     let is_swizzlable = texture.width.is_power_of_two() && texture.height.is_power_of_two();
-    if !format.is_blocks() && !is_swizzlable {
+    if format.blocks().is_none() && !is_swizzlable {
         warnings.push(format!(
             "texture size at {at:#x}: {} by {} pixels cannot be swizzled",
             texture.width, texture.height
@@ -264,8 +273,4 @@ fn swizzled<const N: usize>(
             *pixel = decode(stored.get(x | y).copied().unwrap_or([0; N]));
         }
     }
-}
-
-fn bgra([b, g, r, a]: [u8; 4], has_alpha: bool) -> [u8; 4] {
-    [r, g, b, if has_alpha { a } else { 255 }]
 }

@@ -1,8 +1,5 @@
 //! What a confined thread cannot do, seen from inside: what Landlock does not
 //! know is refused by the filter of system calls.
-#![cfg(target_os = "linux")]
-
-mod support;
 
 use std::fs::{self, Permissions};
 use std::io;

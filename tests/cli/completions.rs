@@ -1,12 +1,10 @@
 //! Paths are completed wherever an option has one.
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
-use support::hpipack::HPIPACK;
-use support::mount::{has_programs, run};
+use crate::support::hpipack::HPIPACK;
+use crate::support::mount::{has_programs, run};
 
 /// Returns what bash completes the last word of a line to, as readline calls
 /// the completion: with the words that it breaks the line into.

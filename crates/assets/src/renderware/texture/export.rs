@@ -1,6 +1,6 @@
 //! Textures as pictures.
 
-use crate::heavy_iron::texture::Texture;
+use super::Texture;
 use crate::model::{Picture, Pixels, size_problem};
 
 /// Returns why a texture cannot be shown, or `None` if it can. Decodes nothing.

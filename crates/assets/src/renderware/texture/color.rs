@@ -72,6 +72,11 @@ pub(super) fn ia8(word: u16) -> [u8; 4] {
     [gray, gray, gray, alpha]
 }
 
+/// Converts a stored color: blue, green, red, alpha.
+pub(super) fn bgra([b, g, r, a]: [u8; 4], has_alpha: bool) -> [u8; 4] {
+    [r, g, b, if has_alpha { a } else { 255 }]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,10 @@
+//! COL: collision models (FORMATS, GTA 3).
+
+#[cfg(test)]
+pub(crate) mod build;
+pub mod export;
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

@@ -1,0 +1,10 @@
+//! GXT: texts of the games (FORMATS, GTA 4).
+
+#[cfg(test)]
+pub(crate) mod build;
+mod characters;
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

@@ -1,0 +1,9 @@
+//! TXD: texture dictionaries (FORMATS, GTA 2).
+
+#[cfg(test)]
+pub(crate) mod build;
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;
