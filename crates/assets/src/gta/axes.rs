@@ -12,7 +12,7 @@ pub(super) fn upright() -> Transform {
     let half = std::f32::consts::FRAC_1_SQRT_2;
     Transform {
         rotation: [-half, 0.0, 0.0, half],
-        ..Transform::HERE
+        ..Transform::IDENTITY
     }
 }
 

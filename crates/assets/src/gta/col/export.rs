@@ -152,7 +152,7 @@ impl Builder<'_> {
             parts,
             ..Mesh::default()
         });
-        self.node(name.to_owned(), Transform::HERE, index);
+        self.node(name.to_owned(), Transform::IDENTITY, index);
     }
 
     fn sphere(&mut self, index: usize, sphere: &Sphere) {
