@@ -311,3 +311,81 @@ fn record(directory: &mut [u8], offset: u32) -> &mut File2 {
     let record = record.and_then(|bytes| File2::mut_from_prefix(bytes).ok());
     record.expect("the record was read from there").0
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::extract::Listing;
+    use crate::hpi::FORMAT;
+    use crate::hpi::write::{self, Node, Serial, Source};
+    use crate::io::ReadAt;
+    use crate::listing::{open, read};
+
+    fn file(byte: u8, size: usize) -> File {
+        File {
+            source: Source::Bytes(vec![byte; size]),
+            modified: 0,
+        }
+    }
+
+    /// Returns an archive of the files `a` and `b`.
+    fn archive(version: u32) -> Vec<u8> {
+        let entries = [("a", file(1, 9)), ("b", file(2, 200_000))];
+        let entries = entries.map(|(name, file)| (name.to_owned(), Node::File(file)));
+        let root = write::Directory {
+            entries: entries.into(),
+        };
+        let mut out = Cursor::new(Vec::new());
+        let packer = &mut Serial::default();
+        if version == 1 {
+            let options = v1::Options {
+                method: Method::Lz77,
+                key: 0x7D,
+            };
+            v1::write(&root, options, &mut out, packer, &mut |_| {}).unwrap();
+        } else {
+            let options = v2::Options { packed: true };
+            v2::write(&root, options, &mut out, packer, &mut |_| {}).unwrap();
+        }
+        out.into_inner()
+    }
+
+    #[test]
+    fn one_packer_packs_all_replaced_files() {
+        for version in [1, 2] {
+            let bytes: Arc<dyn ReadAt> = Arc::new(archive(version));
+            let mut listing = Listing::default();
+            let offsets = Offsets::read(&bytes, &mut listing).unwrap();
+            let original = Original {
+                bytes,
+                path: "test.hpi".into(),
+            };
+            let sizes = [70_000, 5];
+            let replacements = listing.files().zip(sizes).map(|((path, entry), size)| {
+                let new = file(3 + entry.file.0 as u8, size);
+                Replacement {
+                    id: entry.file,
+                    path: path.to_owned(),
+                    file: new,
+                    size: size as u64,
+                }
+            });
+            let plan = Plan::new(original, offsets, replacements.collect()).unwrap();
+            let (mut out, mut done) = (Cursor::new(Vec::new()), 0);
+            let mut progress = |bytes| done += bytes;
+            plan.write(&mut out, &mut Serial::default(), &mut progress)
+                .unwrap();
+            assert_eq!(done, plan.bytes());
+
+            let (listing, volume) = open(&FORMAT, "test.hpi", out.into_inner(), None).unwrap();
+            assert_eq!(listing.paths(), ["a", "b"]);
+            for ((_, entry), size) in listing.files().zip(sizes) {
+                let expected = vec![3 + entry.file.0 as u8; size];
+                assert_eq!(read(&*volume, entry).unwrap(), expected);
+            }
+        }
+    }
+}
