@@ -1,6 +1,6 @@
 //! Views of the assets of Total Annihilation and TA: Kingdoms.
 
-use get_size2::{GetSize, GetSizeTracker};
+use get_size2::GetSize;
 use serde_json::Value;
 
 use crate::parse::Incomplete;
@@ -9,20 +9,13 @@ use crate::view::listed::{Listed, ListedView};
 use crate::view::{Failure, View};
 
 /// A parsed asset, and the palette that it is shown with.
+#[derive(GetSize)]
 pub(crate) struct Shown<M> {
     pub(crate) asset: M,
     pub(crate) colors: Colors,
-    /// Heap memory of the asset in bytes.
-    pub(crate) heap: usize,
 }
 
-impl<M> GetSize for Shown<M> {
-    fn get_heap_size_with_tracker<T: GetSizeTracker>(&self, tracker: T) -> (usize, T) {
-        (self.heap + self.colors.heap_size(), tracker)
-    }
-}
-
-impl<M: Send + Sync + 'static> Shown<M> {
+impl<M: GetSize + Send + Sync + 'static> Shown<M> {
     /// Returns the view with these files.
     pub(crate) fn view(self, files: Vec<Listed<Self>>) -> Box<dyn View> {
         Box::new(ListedView { model: self, files })
@@ -55,9 +48,4 @@ pub(crate) fn file_part(name: &str) -> String {
         }
     };
     name.trim().chars().map(safe).collect()
-}
-
-/// Returns the heap memory of warnings in bytes.
-pub(crate) fn warnings_size(warnings: &hpimount_containers::io::Warnings) -> usize {
-    warnings.get_heap_size()
 }

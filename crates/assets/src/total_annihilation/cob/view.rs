@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::total_annihilation::cob::{self, Cob};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdo;
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::view::converted::{Conversion, Converted};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -39,7 +39,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     })?;
     let shown = Shown {
         colors: Colors::embedded(),
-        heap: warnings_size(&cob.warnings),
         asset: cob,
     };
     let mut files = vec![

@@ -13,7 +13,7 @@ use crate::total_annihilation::gaf::{
     self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND,
 };
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::view::{Shown, failure, file_part, warnings_size};
+use crate::total_annihilation::view::{Shown, failure, file_part};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -73,15 +73,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     })?;
     let mut shown = Shown {
         colors: Colors::of_sprite(context),
-        heap: 0,
         asset: gaf,
     };
     let files = files(&mut shown.asset);
-    let gaf = &shown.asset;
-    let names = gaf.sequences.iter().map(|one| one.name.capacity());
-    shown.heap = warnings_size(&gaf.warnings)
-        + gaf.sequences.capacity() * size_of::<Sequence>()
-        + names.sum::<usize>();
     Ok(shown.view(files))
 }
 

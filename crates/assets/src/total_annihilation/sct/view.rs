@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::sct::{self, Sct};
 use crate::total_annihilation::terrain::view;
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
@@ -50,7 +50,6 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     }
     let shown = Shown {
         colors: Colors::of_mount(context),
-        heap: warnings_size(&sct.warnings),
         asset: sct,
     };
     Ok(shown.view(files))

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdf::{self, Item, Section, Tdf};
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::view::json::Seq;
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
@@ -27,9 +27,6 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TDF", open)
 };
 
-/// Bytes of an entry without its text.
-const ENTRY_SIZE: usize = 24;
-
 /// Maximum nesting of sections in a [`Value`], since the depth of a parsed one
 /// is limited.
 const MAX_VALUE_DEPTH: usize = 32;
@@ -38,7 +35,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     let tdf = tdf::parse(bytes).map_err(|incomplete| failure(*incomplete, partial))?;
     let shown = Shown {
         colors: Colors::embedded(),
-        heap: warnings_size(&tdf.warnings) + ENTRY_SIZE * tdf.len() + bytes.len(),
         asset: tdf,
     };
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
@@ -169,6 +165,14 @@ fn page(shown: &Shown<Tdf>, out: &mut dyn Write) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::view::Alone;
+
+    #[test]
+    fn the_memory_of_a_text_includes_its_entries_and_the_copy_without_comments() {
+        let text = "// comment\n".to_owned() + &"a=1;".repeat(1000);
+        let view = open(&Bytes::from(text.clone().into_bytes()), &Alone).unwrap();
+        // Each entry has two spans of the text.
+        assert!(view.memory() >= text.len() + 1000 * 16, "{}", view.memory());
+    }
 
     #[test]
     fn a_text_that_is_too_deep_is_reported() {

@@ -12,8 +12,8 @@ use super::textures::Textures;
 use crate::model::{MAX_CORNERS, Picture, Pixels, Scene, gltf, obj, padded, png, preview};
 use crate::total_annihilation::cob;
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::tdo::{self, Model, Object, Primitive, Surface};
-use crate::total_annihilation::view::{Shown, failure, file_part, stem, warnings_size};
+use crate::total_annihilation::tdo::{self, Model, Object, Surface};
+use crate::total_annihilation::view::{Shown, failure, file_part, stem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -84,28 +84,11 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
             files.push(Listed::new(Some(FOLDER), name, render));
         }
     }
-    let heap = heap_size(&model);
     let shown = Shown {
         asset: model,
         colors: Colors::of_mount(context),
-        heap,
     };
     Ok(shown.view(files))
-}
-
-fn heap_size(model: &Model) -> usize {
-    let objects = model.objects.iter().map(|object| {
-        let indices = object
-            .primitives
-            .iter()
-            .map(|one| 2 * one.indices.capacity());
-        object.vertices.capacity() * size_of::<[i32; 3]>()
-            + object.primitives.capacity() * size_of::<Primitive>()
-            + indices.sum::<usize>()
-    });
-    warnings_size(&model.warnings)
-        + model.objects.capacity() * size_of::<Object>()
-        + objects.sum::<usize>()
 }
 
 /// Returns the name of the file of a texture, without extension.

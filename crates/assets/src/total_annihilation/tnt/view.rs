@@ -9,7 +9,7 @@ use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::terrain::TILE_EDGE;
 use crate::total_annihilation::terrain::view::{self, REDUCED};
 use crate::total_annihilation::tnt::{self, Tnt, Version};
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
@@ -58,11 +58,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         Version::Kingdoms => Colors::of_kingdoms_map(context),
         Version::Ta | Version::OldTa => Colors::of_mount(context),
     };
-    let shown = Shown {
-        colors,
-        heap: warnings_size(&tnt.warnings),
-        asset: tnt,
-    };
+    let shown = Shown { colors, asset: tnt };
     Ok(shown.view(files))
 }
 

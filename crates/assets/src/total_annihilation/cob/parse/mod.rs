@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 pub use code::{Content, Instruction, Item, Items};
 pub use opcode::{OperandKind, Operation};
@@ -35,7 +36,7 @@ const VERSION_KINGDOMS: u32 = 6;
 const MAX_NAMES: u32 = 65536;
 
 /// The parsed contents of a COB file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Cob {
     /// Version: 4 for Total Annihilation, 6 for Kingdoms.
     pub version: u32,
@@ -52,8 +53,10 @@ pub struct Cob {
     /// Warnings.
     pub warnings: Warnings,
     /// A word for each script, the index of its first word in the code.
+    #[get_size(ignore)]
     starts: Bytes,
     /// The code, in words.
+    #[get_size(ignore)]
     code: Bytes,
 }
 
