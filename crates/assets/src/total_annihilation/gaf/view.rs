@@ -13,7 +13,7 @@ use crate::total_annihilation::gaf::{
     self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND,
 };
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::view::{Shown, failure, file_part};
+use crate::total_annihilation::view::{Shown, file_part, parts};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -66,17 +66,16 @@ const MAX_ON_SHEET: usize = 64;
 const FRAMES: usize = 1 << 16;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let gaf = gaf::parse(bytes).map_err(|incomplete| {
-        failure(*incomplete, |gaf| {
-            json::bounded_value(&Head::new(gaf, ""), &json!({}))
-        })
+    let is_shown = |gaf: &Gaf| !gaf.sequences.is_empty();
+    let (gaf, error) = parts(gaf::parse(bytes), is_shown, |gaf| {
+        json::bounded_value(&Head::new(gaf, ""), &json!({}))
     })?;
     let mut shown = Shown {
         colors: Colors::of_sprite(context),
         asset: gaf,
     };
     let files = files(&mut shown.asset);
-    Ok(shown.view(files))
+    Ok(shown.partial_view(files, error))
 }
 
 /// Returns the files. Omitted ones are reported as warnings.
@@ -461,6 +460,23 @@ mod tests {
             "001/00.png",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_damaged_sequence_hides_only_those_from_it_on() {
+        let mut bytes = built();
+        // The pointer to the second sequence.
+        put(&mut bytes, 16, &[0xFF; 4]);
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        let names: Vec<String> = view.files().into_iter().map(|file| file.name).collect();
+        assert_eq!(names[0], "error.txt");
+        assert!(names.contains(&"000 walk_run.apng".to_owned()));
+        assert!(
+            view.failure()
+                .unwrap()
+                .to_string()
+                .starts_with("sequence 1")
+        );
     }
 
     #[test]

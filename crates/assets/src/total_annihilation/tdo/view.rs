@@ -13,7 +13,7 @@ use crate::model::{MAX_CORNERS, Picture, Pixels, Scene, gltf, obj, padded, png, 
 use crate::total_annihilation::cob;
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdo::{self, Model, Object, Surface};
-use crate::total_annihilation::view::{Shown, failure, file_part, stem};
+use crate::total_annihilation::view::{Shown, file_part, parts, stem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -51,10 +51,10 @@ const ONE: f64 = 65536.0;
 const MAX_TEXTURES: usize = 4096;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut model = tdo::parse(bytes).map_err(|incomplete| {
-        failure(*incomplete, |model| {
-            json::bounded_value(&Facts::new(model, ""), &json!({}))
-        })
+    let has_primitives = |object: &Object| !object.primitives.is_empty();
+    let is_shown = |model: &Model| model.objects.iter().any(has_primitives);
+    let (mut model, error) = parts(tdo::parse(bytes), is_shown, |model| {
+        json::bounded_value(&Facts::new(model, ""), &json!({}))
     })?;
     let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
     let mut add = |name: &str, render| {
@@ -88,7 +88,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         asset: model,
         colors: Colors::of_mount(context),
     };
-    Ok(shown.view(files))
+    Ok(shown.partial_view(files, error))
 }
 
 /// Returns the name of the file of a texture, without extension.

@@ -143,7 +143,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Tnt, Box<Incomplete<Tnt>>> {
 }
 
 impl Tnt {
-    /// Returns the number of cells.
+    /// Returns the number of cells; 0 if the header is invalid.
     pub fn cells(&self) -> usize {
         // At most `MAX_CELLS`.
         (u64::from(self.width) * u64::from(self.height)) as usize
