@@ -7,7 +7,6 @@ mod assembler;
 mod code;
 mod opcode;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -185,10 +184,8 @@ impl Cob {
                         }
                     }
                 }
-                Content::Text(text) => {
-                    let count = text.len();
-                    odd.push(format!("word {at}: {count} bytes of text are in the code"));
-                }
+                // Compilers leave their names.
+                Content::Text(_) => {}
                 Content::Unknown(word) => {
                     odd.push(format!("word {at}: {word:#010x} is not a known opcode"));
                 }
@@ -202,13 +199,12 @@ impl Cob {
         self.check_starts(&begins);
     }
 
-    /// Adds warnings about the starts of scripts.
+    /// Adds warnings about the starts of scripts. Several may have the same
+    /// one: compilers share the code of empty scripts.
     fn check_starts(&mut self, begins: &WordSet) {
         let end = self.code_words() as u32;
-        let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
         for script in 0..self.scripts.len() {
             let start = self.script_start(script).unwrap_or_default();
-            *shared.entry(start).or_default() += 1;
             if start > end {
                 let warning = format!("script {script} starts at word {start} of {end}");
                 self.warnings.push(warning);
@@ -216,10 +212,6 @@ impl Cob {
                 let warning = format!("script {script} starts in an instruction at word {start}");
                 self.warnings.push(warning);
             }
-        }
-        for (start, count) in shared.into_iter().filter(|&(_, count)| count > 1) {
-            let warning = format!("{count} scripts start at word {start}");
-            self.warnings.push(warning);
         }
     }
 
