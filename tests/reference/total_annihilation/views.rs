@@ -11,6 +11,7 @@ use crate::shared;
 use crate::support::pictures::pixels;
 use crate::support::sources::{json, names, read};
 use crate::support::ta_files::other_programs_read;
+use crate::total_annihilation::known;
 use crate::total_annihilation::samples::samples;
 use serde_json::Value;
 
@@ -302,16 +303,6 @@ fn maps_and_pictures_have_the_known_facts() {
     assert_eq!(shown["units"], 1);
 }
 
-/// Samples that the manifest calls odd or bad although the games' own files
-/// are like them: names of compilers in the code, scripts with the same start,
-/// layers that are clipped, and menus of TA: Kingdoms. They are healthy.
-const HEALTHY: [&str; 4] = [
-    "cob/v4_banner.cob",
-    "cob/shared.cob",
-    "gaf/layers_outside.gaf",
-    "tdf/tak.gui",
-];
-
 #[fuse_test]
 fn every_sample_matches_the_manifest() {
     let Some(samples) = shared("samples/ta") else {
@@ -336,7 +327,7 @@ fn every_sample_matches_the_manifest() {
             facts.into_iter().any(has)
         };
         let is_right = match entry["expect"].as_str().unwrap() {
-            _ if HEALTHY.contains(&name.as_str()) => error.is_err() && !is_odd(),
+            _ if known::HEALTHY.contains(&name.as_str()) => error.is_err() && !is_odd(),
             "bad" => error.is_ok(),
             "odd" | "bad-frame" => error.is_err() && is_odd(),
             _ => error.is_err() && !is_odd(),

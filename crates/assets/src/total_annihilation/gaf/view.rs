@@ -80,13 +80,10 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
 
 /// Returns the files. Omitted ones are reported as warnings.
 fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("frames.tsv", frames),
-    ]);
+    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
     let sequences = std::mem::take(&mut gaf.sequences);
     if sequences.iter().any(|sequence| !sequence.is_empty()) {
+        files.push(Listed::whole("frames.tsv", frames));
         files.push(Listed::whole("preview.png", preview));
     }
     // Many references may refer to one frame.
@@ -119,8 +116,8 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
                 omitted += 1;
             }
         }
-        if sequence.len() < 2 || area == 0 || omitted > omitted_before {
-            // No animation: it has at most one frame, or some are not shown.
+        if !is_animation(sequence) || area == 0 || omitted > omitted_before {
+            // There is nothing to animate, or some frames are not shown.
         } else if let Some(why) = animation_problem(sequence, area, &known) {
             problem = Some(why);
         } else {
@@ -140,6 +137,12 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
         ));
     }
     files
+}
+
+/// Returns whether the frames of a sequence are shown one after the other.
+/// Without any duration they are states, such as those of a button.
+fn is_animation(sequence: &Sequence) -> bool {
+    sequence.len() >= 2 && sequence.frames().any(|reference| reference.ticks > 0)
 }
 
 /// Returns the name of the folder of a sequence, and of its animation.
@@ -535,6 +538,23 @@ mod tests {
         let frames = frames.map(|frame| (frame, 1)).to_vec();
         let gaf = gaf::parse(&file(&[sequence("walk", frames)]).into()).unwrap();
         assert_eq!(checked(&gaf).1, 1);
+    }
+
+    #[test]
+    fn frames_without_duration_are_not_an_animation() {
+        let frame = || Built::new(1, 1, Body::Raw(vec![3]));
+        let button = sequence("button", vec![(frame(), 0), (frame(), 0)]);
+        let view = open(&file(&[button]).into(), &Alone).ok().unwrap();
+        let files = view.files();
+        assert!(!files.iter().any(|file| file.name.ends_with(".apng")));
+        assert!(files.iter().any(|file| file.name == "01.png"));
+    }
+
+    #[test]
+    fn a_file_without_frames_has_no_table_of_them() {
+        let view = open(&file(&[]).into(), &Alone).ok().unwrap();
+        let names: Vec<_> = view.files().into_iter().map(|file| file.name).collect();
+        assert_eq!(names, ["info.json", "info.txt"]);
     }
 
     #[test]

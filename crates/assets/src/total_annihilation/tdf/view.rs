@@ -8,6 +8,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::total_annihilation::other::{menu, menu_view};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdf::{self, Item, Section, Tdf};
 use crate::total_annihilation::view::{Shown, failure};
@@ -32,6 +33,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
 const MAX_VALUE_DEPTH: usize = 32;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    // Menus of both games have the same extension.
+    if menu::is_menu(bytes) {
+        return Ok(menu_view::view(bytes));
+    }
     let tdf = tdf::parse(bytes).map_err(|incomplete| failure(*incomplete, partial))?;
     let shown = Shown {
         colors: Colors::embedded(),
@@ -165,6 +170,27 @@ fn page(shown: &Shown<Tdf>, out: &mut dyn Write) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::view::Alone;
+
+    #[test]
+    fn a_menu_of_kingdoms_is_healthy_and_shows_its_strings() {
+        let menu = b"2 1 \r\n2 0 0 640 480 1 1 0 0 \r\n10 BattleMenu 1 2 \r\n";
+        let info = crate::view::rendered(open, menu, "info.json");
+        let info: Value = serde_json::from_str(&info).unwrap();
+        let expected = json!({
+            "format": "TA: Kingdoms menu",
+            "strings": ["BattleMenu"],
+            "warnings": [],
+        });
+        assert_eq!(info, expected);
+        let page = crate::view::rendered(open, menu, "info.txt");
+        assert!(page.contains("1: BattleMenu\n"), "{page}");
+        assert!(
+            open(&Bytes::from_static(menu), &Alone)
+                .unwrap()
+                .failure()
+                .is_none()
+        );
+    }
 
     #[test]
     fn the_memory_of_a_text_includes_its_entries_and_the_copy_without_comments() {

@@ -65,7 +65,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         ));
     };
     add("pieces.tsv", pieces);
-    add("textures.tsv", textures);
+    if !drawn_textures(&model).is_empty() {
+        add("textures.tsv", textures);
+    }
     let corners = corners(&model);
     if corners > MAX_CORNERS {
         let why = format!("it has {corners} corners, more than {MAX_CORNERS}");

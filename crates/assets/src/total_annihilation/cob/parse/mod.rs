@@ -102,10 +102,16 @@ impl Cob {
         Items::new(&self.code)
     }
 
-    /// Returns the text that the compiler left in the code.
+    /// Returns the text that the compiler left in the code. It may consist of
+    /// parts with NULs between them, which are joined by blanks.
     pub fn compiled_with(&self) -> Option<String> {
         self.items().find_map(|item| match item.content {
-            Content::Text(text) => Some(windows_1252(text).into_owned()),
+            Content::Text(text) => {
+                let text = windows_1252(text);
+                let parts = text.split(char::is_control).map(str::trim);
+                let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+                Some(parts.join(" "))
+            }
             _ => None,
         })
     }

@@ -76,6 +76,15 @@ fn text_of_a_compiler_is_distinguished_from_unknown_words() {
 }
 
 #[test]
+fn the_name_of_a_compiler_has_no_control_characters() {
+    let mut cob = small(4);
+    cob.code
+        .extend(build::text("Scriptor\0Compiled by NOBODY, Version 1.0\r\n"));
+    let expected = "Scriptor Compiled by NOBODY, Version 1.0";
+    assert_eq!(parsed(&cob).compiled_with().as_deref(), Some(expected));
+}
+
+#[test]
 fn what_compilers_leave_is_not_a_warning() {
     let mut cob = small(4);
     cob.code.extend(build::text("Build by NOBODY Ver1"));
