@@ -19,7 +19,7 @@ struct Damaged {
 }
 
 /// Returns the view of an asset that could not be parsed completely: the files
-/// of `parts`, which shows what was read, and `error.txt`.
+/// of `parts`, a view of everything before the error, and `error.txt`.
 pub(crate) fn damaged(failure: Error, parts: Box<dyn View>) -> Box<dyn View> {
     Box::new(Damaged {
         text: format!("{failure}\n"),
@@ -32,7 +32,7 @@ pub(crate) fn damaged(failure: Error, parts: Box<dyn View>) -> Box<dyn View> {
 #[derive(GetSize)]
 struct Facts(Vec<u8>);
 
-/// Returns the view of an asset of which only facts are known.
+/// Returns the view of an asset that has nothing to show but known facts.
 pub(super) fn facts_only(failure: Failure) -> Box<dyn View> {
     let Failure { error, partial } = failure;
     let parts = ListedView {

@@ -10,6 +10,7 @@
 pub(crate) mod context;
 pub mod converted;
 pub(crate) mod damaged;
+pub(crate) mod exported;
 pub mod json;
 pub(crate) mod listed;
 pub mod report;

@@ -140,7 +140,7 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
 }
 
 /// Returns whether the frames of a sequence are shown one after the other.
-/// Without any duration they are states, such as those of a button.
+/// Frames without any duration are states, for example of a button.
 fn is_animation(sequence: &Sequence) -> bool {
     sequence.len() >= 2 && sequence.frames().any(|reference| reference.ticks > 0)
 }

@@ -1,12 +1,11 @@
-//! Menus of TA: Kingdoms, which have the extension of those of Total
-//! Annihilation (FORMATS, TA 9).
+//! Menus of TA: Kingdoms (FORMATS, TA 9). Menus of Total Annihilation have the
+//! same extension, but are texts with sections.
 
 use std::borrow::Cow;
 
 use hpimount_containers::text::windows_1252;
 
-/// Number of bytes at the beginning of a file in which a text with sections has
-/// a bracket.
+/// A text with sections has a bracket in this many bytes at its beginning.
 const BEGINNING: usize = 64;
 
 /// Returns whether a file is a menu of TA: Kingdoms: a text that begins with a

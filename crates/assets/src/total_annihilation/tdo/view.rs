@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::export::{Texture, corners, drawn_textures, scene};
 use super::textures::Textures;
-use crate::model::{MAX_CORNERS, Picture, Pixels, Scene, gltf, obj, padded, png, preview};
+use crate::model::{Picture, Pixels, Scene, corners_problem, gltf, obj, padded, png, preview};
 use crate::total_annihilation::cob;
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdo::{self, Model, Object, Surface};
@@ -68,9 +68,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     if !drawn_textures(&model).is_empty() {
         add("textures.tsv", textures);
     }
-    let corners = corners(&model);
-    if corners > MAX_CORNERS {
-        let why = format!("it has {corners} corners, more than {MAX_CORNERS}");
+    if let Some(why) = corners_problem(corners(&model)) {
         model
             .warnings
             .push(format!("the model is not shown: {why}"));
