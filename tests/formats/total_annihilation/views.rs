@@ -35,7 +35,7 @@ fn model() -> Vec<u8> {
 fn sprite(name: &str, frames: &[(u16, u8)]) -> gaf::Sequence {
     let frame = |&(width, index): &(u16, u8)| {
         let pixels = vec![Some(index); 2 * usize::from(width)];
-        (gaf::Frame::rle(width, 2, &pixels), 0)
+        (gaf::Frame::rle(width, 2, &pixels), 1)
     };
     gaf::sequence(name, frames.iter().map(frame).collect())
 }
@@ -223,7 +223,6 @@ fn an_animation_has_a_frame_for_each_picture() {
     for _ in 0..3 {
         reader.next_frame(&mut buffer).unwrap();
         let control = reader.info().frame_control.unwrap();
-        // 0 ticks are shown as one.
         assert_eq!((control.delay_num, control.delay_den), (1, 30));
     }
 }

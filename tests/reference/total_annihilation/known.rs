@@ -15,6 +15,16 @@ use hpimount_assets::total_annihilation::{
 use hpimount_containers::io::Warnings;
 use serde_json::{Map, Value, json};
 
+/// Samples that the manifest calls odd or bad although the games' own files
+/// are like them: names of compilers in the code, scripts with the same start,
+/// layers that are clipped, and menus of TA: Kingdoms. They are healthy.
+pub const HEALTHY: [&str; 4] = [
+    "cob/v4_banner.cob",
+    "cob/shared.cob",
+    "gaf/layers_outside.gaf",
+    "tdf/tak.gui",
+];
+
 /// The facts about a sample that were read.
 #[derive(Default)]
 pub struct Facts {

@@ -55,6 +55,22 @@ pub(crate) fn not_shown(what: impl Display, why: impl Display) -> String {
     format!("{what} is not shown: {why}")
 }
 
+/// Returns why a model is not shown, if it has too many face corners.
+pub(crate) fn corners_problem(corners: usize) -> Option<String> {
+    let is_too_large = corners > MAX_CORNERS;
+    is_too_large.then(|| format!("it has {corners} corners, more than {MAX_CORNERS}"))
+}
+
+/// Returns why a scene is not shown, if it has too many face corners, or its
+/// pictures have too many pixels together.
+pub(crate) fn scene_problem(corners: usize, pixels: u64) -> Option<String> {
+    corners_problem(corners).or_else(|| {
+        let is_too_large = pixels > MAX_SCENE_PIXELS;
+        is_too_large
+            .then(|| format!("its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}"))
+    })
+}
+
 /// Returns `number`, one of `0..count`, with leading zeros, so that names sort
 /// by their numbers. It has at least `width` digits.
 pub fn padded(number: usize, count: usize, width: usize) -> String {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use hpimount_containers::io::{Cursor, Endian, Result};
 use hpimount_containers::text::windows_1252;
@@ -89,8 +90,8 @@ impl Pointer {
 }
 
 /// A name as stored, without its NUL. It is a slice of the file.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Name(Bytes);
+#[derive(Clone, Default, PartialEq, Eq, GetSize)]
+pub struct Name(#[get_size(ignore)] Bytes);
 
 impl Name {
     /// Returns its bytes.
@@ -118,10 +119,12 @@ impl fmt::Debug for Name {
 
 /// Names in a table of pointers. They are looked up on demand, since any number
 /// of pointers may refer to one long name.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Names {
+    #[get_size(ignore)]
     file: Bytes,
     /// A 32-bit pointer for each name.
+    #[get_size(ignore)]
     table: Bytes,
 }
 

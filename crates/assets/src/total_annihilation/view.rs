@@ -1,31 +1,40 @@
 //! Views of the assets of Total Annihilation and TA: Kingdoms.
 
-use get_size2::{GetSize, GetSizeTracker};
+use get_size2::GetSize;
 use serde_json::Value;
 
 use crate::parse::Incomplete;
 use crate::total_annihilation::pal::colors::Colors;
+use crate::view::damaged::damaged;
 use crate::view::listed::{Listed, ListedView};
 use crate::view::{Failure, View};
+use hpimount_containers::io::Error;
 
 /// A parsed asset, and the palette that it is shown with.
+#[derive(GetSize)]
 pub(crate) struct Shown<M> {
     pub(crate) asset: M,
     pub(crate) colors: Colors,
-    /// Heap memory of the asset in bytes.
-    pub(crate) heap: usize,
 }
 
-impl<M> GetSize for Shown<M> {
-    fn get_heap_size_with_tracker<T: GetSizeTracker>(&self, tracker: T) -> (usize, T) {
-        (self.heap + self.colors.heap_size(), tracker)
-    }
-}
-
-impl<M: Send + Sync + 'static> Shown<M> {
+impl<M: GetSize + Send + Sync + 'static> Shown<M> {
     /// Returns the view with these files.
     pub(crate) fn view(self, files: Vec<Listed<Self>>) -> Box<dyn View> {
         Box::new(ListedView { model: self, files })
+    }
+
+    /// Returns the view with these files, which show the parts of the asset
+    /// before the error, if there was one.
+    pub(crate) fn partial_view(
+        self,
+        files: Vec<Listed<Self>>,
+        error: Option<Error>,
+    ) -> Box<dyn View> {
+        let parts = self.view(files);
+        match error {
+            Some(error) => damaged(error, parts),
+            None => parts,
+        }
     }
 }
 
@@ -37,6 +46,24 @@ pub(crate) fn failure<M>(
     let Incomplete { error, model } = incomplete;
     let partial = partial(&model);
     Box::new(Failure { error, partial })
+}
+
+/// Returns the parsed asset, and the error if it could not be parsed
+/// completely. If there is nothing to show of it, by `is_shown`, its facts are
+/// returned as a failure.
+pub(crate) fn parts<M>(
+    parsed: Result<M, Box<Incomplete<M>>>,
+    is_shown: impl FnOnce(&M) -> bool,
+    partial: impl FnOnce(&M) -> Value,
+) -> Result<(M, Option<Error>), Box<Failure>> {
+    match parsed {
+        Ok(model) => Ok((model, None)),
+        Err(incomplete) if is_shown(&incomplete.model) => {
+            let Incomplete { error, model } = *incomplete;
+            Ok((model, Some(error)))
+        }
+        Err(incomplete) => Err(failure(*incomplete, partial)),
+    }
 }
 
 /// Returns the name of an asset without its extension.
@@ -55,9 +82,4 @@ pub(crate) fn file_part(name: &str) -> String {
         }
     };
     name.trim().chars().map(safe).collect()
-}
-
-/// Returns the heap memory of warnings in bytes.
-pub(crate) fn warnings_size(warnings: &hpimount_containers::io::Warnings) -> usize {
-    warnings.get_heap_size()
 }

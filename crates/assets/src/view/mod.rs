@@ -9,6 +9,8 @@
 
 pub(crate) mod context;
 pub mod converted;
+pub(crate) mod damaged;
+pub(crate) mod exported;
 pub mod json;
 pub(crate) mod listed;
 pub mod report;
@@ -89,7 +91,9 @@ pub struct Failure {
 }
 
 /// Parses the bytes of a whole file, using other files of the mount. The view
-/// keeps slices of the bytes.
+/// keeps slices of the bytes. The view of an asset that could not be parsed
+/// completely has a [`View::failure`] if it shows parts of the asset; if there
+/// are only facts to show, a [`Failure`] is returned instead.
 pub type Open = fn(&Bytes, &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>>;
 
 /// An asset format with a view.
@@ -177,63 +181,15 @@ impl ViewFormat {
 }
 
 /// Parses the bytes of an asset; if it cannot be parsed completely, the view
-/// has the error in `error.txt`, and everything before it in `info.json`.
+/// has the error in `error.txt`, and at least the known facts in `info.json`.
 pub fn open(format: &ViewFormat, bytes: &Bytes, context: &dyn AssetContext) -> Box<dyn View> {
-    (format.open)(bytes, context).unwrap_or_else(|failure| Box::new(Broken::new(&failure)))
+    (format.open)(bytes, context).unwrap_or_else(|failure| damaged::facts_only(*failure))
 }
 
 /// Returns the view of an asset that is not parsed, with the reason.
 pub fn refused(error: Error) -> Box<dyn View> {
     let partial = serde_json::json!({});
-    Box::new(Broken::new(&Failure { error, partial }))
-}
-
-/// The view of an asset that could not be parsed.
-struct Broken {
-    failure: Error,
-    error: Vec<u8>,
-    info: Vec<u8>,
-}
-
-impl Broken {
-    fn new(failure: &Failure) -> Self {
-        Self {
-            failure: failure.error.clone(),
-            error: format!("{}\n", failure.error).into_bytes(),
-            info: json::pretty(&failure.partial),
-        }
-    }
-}
-
-impl View for Broken {
-    fn files(&self) -> Vec<ViewFile> {
-        let file = |name: &str| ViewFile {
-            folder: None,
-            name: name.to_owned(),
-        };
-        vec![file("error.txt"), file("info.json")]
-    }
-
-    fn render(
-        &self,
-        index: usize,
-        _context: &dyn AssetContext,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        match index {
-            0 => out.write_all(&self.error),
-            1 => out.write_all(&self.info),
-            _ => Ok(()),
-        }
-    }
-
-    fn failure(&self) -> Option<&Error> {
-        Some(&self.failure)
-    }
-
-    fn memory(&self) -> usize {
-        size_of_val(self) + self.error.capacity() + self.info.capacity()
-    }
+    damaged::facts_only(Failure { error, partial })
 }
 
 /// Returns the bytes in hexadecimal digits.

@@ -3,6 +3,7 @@
 //! Only the variants that occur in archives are supported: uncompressed pixels.
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::parse::Incomplete;
 use crate::total_annihilation::pal::Palette;
@@ -23,7 +24,7 @@ const HEADER_SIZE: usize = 40;
 const COLOR_SIZE: usize = 4;
 
 /// The parsed header of a BMP file, with the pixels as they are stored.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Bmp {
     /// Width in pixels.
     pub width: u32,
@@ -38,6 +39,7 @@ pub struct Bmp {
     /// Warnings.
     pub warnings: Warnings,
     /// The existing rows, each padded to four bytes.
+    #[get_size(ignore)]
     rows: Bytes,
 }
 

@@ -10,7 +10,7 @@ use crate::total_annihilation::bmp::{self, Bmp, Pixels};
 use crate::total_annihilation::gaf::export;
 use crate::total_annihilation::pal::Palette;
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
@@ -34,7 +34,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     }
     let shown = Shown {
         colors: Colors::own(bmp.palette.unwrap_or_default()),
-        heap: warnings_size(&bmp.warnings),
         asset: bmp,
     };
     Ok(shown.view(files))

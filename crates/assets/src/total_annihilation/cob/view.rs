@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::total_annihilation::cob::{self, Cob};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdo;
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, parts};
 use crate::view::converted::{Conversion, Converted};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -32,14 +32,12 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let cob = cob::parse(bytes).map_err(|incomplete| {
-        failure(*incomplete, |cob| {
-            json::bounded_value(&Facts::new(cob, &cob.warnings), &json!({}))
-        })
+    let is_shown = |cob: &Cob| cob.code_words() > 0;
+    let (cob, error) = parts(cob::parse(bytes), is_shown, |cob| {
+        json::bounded_value(&Facts::new(cob, &cob.warnings), &json!({}))
     })?;
     let shown = Shown {
         colors: Colors::embedded(),
-        heap: warnings_size(&cob.warnings),
         asset: cob,
     };
     let mut files = vec![
@@ -47,7 +45,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
         Listed::new(None, "info.txt".into(), Render::InContext(page, 0)),
     ];
     files.extend(whole_files(&[("script.asm", script as _)]));
-    Ok(shown.view(files))
+    Ok(shown.partial_view(files, error))
 }
 
 #[derive(Serialize)]

@@ -1,6 +1,7 @@
 //! FNT: fonts (FORMATS, TA 10).
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::parse::Incomplete;
 use crate::total_annihilation::finish;
@@ -17,7 +18,7 @@ pub const CHARACTERS: usize = 256;
 const FIRST_GLYPH: u16 = 4 + 2 * CHARACTERS as u16;
 
 /// The parsed contents of an FNT file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Fnt {
     /// Height of all glyphs in pixels, 1 to 255.
     pub height: u16,
@@ -26,7 +27,9 @@ pub struct Fnt {
     /// Warnings.
     pub warnings: Warnings,
     /// A 16-bit pointer for each character.
+    #[get_size(ignore)]
     table: Bytes,
+    #[get_size(ignore)]
     file: Bytes,
 }
 

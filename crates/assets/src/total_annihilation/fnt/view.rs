@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::model::png::{self, Tones};
 use crate::total_annihilation::fnt::{self, Fnt};
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
@@ -30,7 +30,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     let fnt = fnt::parse(bytes).map_err(|incomplete| failure(*incomplete, head))?;
     let shown = Shown {
         colors: Colors::embedded(),
-        heap: warnings_size(&fnt.warnings),
         asset: fnt,
     };
     Ok(shown.view(whole_files(&[

@@ -13,7 +13,7 @@ use crate::total_annihilation::gaf::{
     self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND,
 };
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::view::{Shown, failure, file_part, warnings_size};
+use crate::total_annihilation::view::{Shown, file_part, parts};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -66,34 +66,24 @@ const MAX_ON_SHEET: usize = 64;
 const FRAMES: usize = 1 << 16;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let gaf = gaf::parse(bytes).map_err(|incomplete| {
-        failure(*incomplete, |gaf| {
-            json::bounded_value(&Head::new(gaf, ""), &json!({}))
-        })
+    let is_shown = |gaf: &Gaf| !gaf.sequences.is_empty();
+    let (gaf, error) = parts(gaf::parse(bytes), is_shown, |gaf| {
+        json::bounded_value(&Head::new(gaf, ""), &json!({}))
     })?;
     let mut shown = Shown {
         colors: Colors::of_sprite(context),
-        heap: 0,
         asset: gaf,
     };
     let files = files(&mut shown.asset);
-    let gaf = &shown.asset;
-    let names = gaf.sequences.iter().map(|one| one.name.capacity());
-    shown.heap = warnings_size(&gaf.warnings)
-        + gaf.sequences.capacity() * size_of::<Sequence>()
-        + names.sum::<usize>();
-    Ok(shown.view(files))
+    Ok(shown.partial_view(files, error))
 }
 
 /// Returns the files. Omitted ones are reported as warnings.
 fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("frames.tsv", frames),
-    ]);
+    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
     let sequences = std::mem::take(&mut gaf.sequences);
     if sequences.iter().any(|sequence| !sequence.is_empty()) {
+        files.push(Listed::whole("frames.tsv", frames));
         files.push(Listed::whole("preview.png", preview));
     }
     // Many references may refer to one frame.
@@ -126,8 +116,8 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
                 omitted += 1;
             }
         }
-        if sequence.len() < 2 || area == 0 || omitted > omitted_before {
-            // No animation: it has at most one frame, or some are not shown.
+        if !is_animation(sequence) || area == 0 || omitted > omitted_before {
+            // There is nothing to animate, or some frames are not shown.
         } else if let Some(why) = animation_problem(sequence, area, &known) {
             problem = Some(why);
         } else {
@@ -147,6 +137,12 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
         ));
     }
     files
+}
+
+/// Returns whether the frames of a sequence are shown one after the other.
+/// Frames without any duration are states, for example of a button.
+fn is_animation(sequence: &Sequence) -> bool {
+    sequence.len() >= 2 && sequence.frames().any(|reference| reference.ticks > 0)
 }
 
 /// Returns the name of the folder of a sequence, and of its animation.
@@ -470,6 +466,23 @@ mod tests {
     }
 
     #[test]
+    fn a_damaged_sequence_hides_only_those_from_it_on() {
+        let mut bytes = built();
+        // The pointer to the second sequence.
+        put(&mut bytes, 16, &[0xFF; 4]);
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        let names: Vec<String> = view.files().into_iter().map(|file| file.name).collect();
+        assert_eq!(names[0], "error.txt");
+        assert!(names.contains(&"000 walk_run.apng".to_owned()));
+        assert!(
+            view.failure()
+                .unwrap()
+                .to_string()
+                .starts_with("sequence 1")
+        );
+    }
+
+    #[test]
     fn only_sequences_with_an_omitted_frame_lose_their_animation() {
         let frames = |count| vec![(Built::new(1, 1, Body::Raw(vec![3])), 1); count];
         let mut bytes = file(&[sequence("large", frames(17)), sequence("small", frames(2))]);
@@ -525,6 +538,23 @@ mod tests {
         let frames = frames.map(|frame| (frame, 1)).to_vec();
         let gaf = gaf::parse(&file(&[sequence("walk", frames)]).into()).unwrap();
         assert_eq!(checked(&gaf).1, 1);
+    }
+
+    #[test]
+    fn frames_without_duration_are_not_an_animation() {
+        let frame = || Built::new(1, 1, Body::Raw(vec![3]));
+        let button = sequence("button", vec![(frame(), 0), (frame(), 0)]);
+        let view = open(&file(&[button]).into(), &Alone).ok().unwrap();
+        let files = view.files();
+        assert!(!files.iter().any(|file| file.name.ends_with(".apng")));
+        assert!(files.iter().any(|file| file.name == "01.png"));
+    }
+
+    #[test]
+    fn a_file_without_frames_has_no_table_of_them() {
+        let view = open(&file(&[]).into(), &Alone).ok().unwrap();
+        let names: Vec<_> = view.files().into_iter().map(|file| file.name).collect();
+        assert_eq!(names, ["info.json", "info.txt"]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Formats that are recognized but not read: scenarios and videos
 //! (FORMATS, TA 12).
 
+use get_size2::GetSize;
+
 use crate::parse::count::count;
 use crate::total_annihilation::pointer::little;
 use hpimount_containers::io::{Error, Result};
@@ -12,7 +14,7 @@ const SCENARIO: u32 = 0x3F80_0000;
 const UNIT_SIZE: usize = 568;
 
 /// A recognized file.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub enum Recognized {
     /// A scenario of TA: Kingdoms (CRT).
     Scenario {
@@ -26,7 +28,7 @@ pub enum Recognized {
 }
 
 /// The header of a Smacker video.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub struct Smacker {
     /// Width in pixels.
     pub width: u32,

@@ -26,7 +26,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     let shown = Shown {
         asset: recognized,
         colors: Colors::embedded(),
-        heap: 0,
     };
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
 }

@@ -29,7 +29,6 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         pal::parse_blend(bytes).map_err(|incomplete| failure(*incomplete, |_| json!({})))?;
     let shown = Shown {
         colors: Colors::of_mount(context),
-        heap: 0,
         asset: table,
     };
     Ok(shown.view(whole_files(&[

@@ -1,11 +1,14 @@
 //! The palette of an asset: that of the mount, or that of the game
 //! (FORMATS, TA 2).
 
+use get_size2::GetSize;
+
 use crate::total_annihilation::pal::{self, Palette};
 use crate::total_annihilation::{pcx, tdf};
 use crate::view::{AssetContext, AssetRef, Wanted};
 
 /// A palette and its origin.
+#[derive(GetSize)]
 pub(crate) struct Colors {
     /// The colors.
     pub(crate) palette: Palette,
@@ -113,11 +116,6 @@ impl Colors {
         Self::chosen(context)
             .or_else(kingdom)
             .unwrap_or_else(|| Self::of_mount(context))
-    }
-
-    /// Returns the heap memory in bytes.
-    pub(crate) fn heap_size(&self) -> usize {
-        self.source.capacity()
     }
 
     fn named(context: &dyn AssetContext, stem: &str) -> Option<Self> {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::model::png::{self, Tones};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::pal::{self, Pal};
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
@@ -31,7 +31,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     let pal = pal::parse(bytes).map_err(|incomplete| failure(*incomplete, |_| json!({})))?;
     let shown = Shown {
         colors: Colors::own(pal.palette),
-        heap: warnings_size(&pal.warnings),
         asset: pal,
     };
     Ok(shown.view(whole_files(&[

@@ -9,7 +9,7 @@ use crate::model::{png, size_problem};
 use crate::total_annihilation::gaf::export;
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::pcx::{self, Pcx, Pixels};
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
@@ -48,12 +48,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
             .warnings
             .push(format!("the picture is not shown: {problem}")),
     }
-    let heap = warnings_size(&pcx.warnings);
-    let shown = Shown {
-        asset: pcx,
-        colors,
-        heap,
-    };
+    let shown = Shown { asset: pcx, colors };
     Ok(shown.view(files))
 }
 

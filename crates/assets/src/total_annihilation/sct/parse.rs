@@ -2,6 +2,7 @@
 //! 7).
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::parse::Incomplete;
 use crate::total_annihilation::finish;
@@ -16,7 +17,7 @@ pub const EXTENSIONS: &[&str] = &["sct"];
 const MINIMAP_EDGE: u32 = 128;
 
 /// The parsed contents of an SCT file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Sct {
     /// Version: 3, or 2, which is older and has larger cells.
     pub version: u32,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::sct::{self, Sct};
 use crate::total_annihilation::terrain::view;
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, parts};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
@@ -33,27 +33,29 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut sct = sct::parse(bytes).map_err(|incomplete| failure(*incomplete, head))?;
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("height.png", heights),
-    ]);
+    let is_shown = |sct: &Sct| sct.terrain.tiles_on_map() > 0;
+    let (mut sct, error) = parts(sct::parse(bytes), is_shown, head)?;
+    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
     if sct.minimap.is_some() {
         files.push(Listed::whole("minimap.png", minimap));
     }
-    if view::has_ground(&sct.terrain) && view::is_shown_whole(&sct.terrain) {
-        files.push(Listed::whole("section.png", section));
-    } else {
-        sct.warnings
-            .push("the picture of the section is too large to be shown");
+    if view::has_ground(&sct.terrain) {
+        if view::is_shown_whole(&sct.terrain) {
+            files.push(Listed::whole("section.png", section));
+        } else {
+            sct.warnings
+                .push("the picture of the section is too large to be shown");
+        }
+    }
+    // After the pictures that are better previews.
+    if sct.heights().next().is_some() {
+        files.push(Listed::whole("height.png", heights));
     }
     let shown = Shown {
         colors: Colors::of_mount(context),
-        heap: warnings_size(&sct.warnings),
         asset: sct,
     };
-    Ok(shown.view(files))
+    Ok(shown.partial_view(files, error))
 }
 
 fn head(sct: &Sct) -> Value {
@@ -102,4 +104,24 @@ fn minimap(shown: &Shown<Sct>, out: &mut dyn Write) -> io::Result<()> {
 
 fn section(shown: &Shown<Sct>, out: &mut dyn Write) -> io::Result<()> {
     view::write(&shown.asset.terrain, &shown.colors, 1, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::total_annihilation::build::put;
+    use crate::total_annihilation::build::tnt::Section;
+    use crate::view::Alone;
+
+    #[test]
+    fn a_damaged_part_hides_only_itself() {
+        let mut bytes = Section::small(3).file();
+        put(&mut bytes, 4, &[0xFF; 4]);
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        let names: Vec<_> = view.files().into_iter().map(|file| file.name).collect();
+        let shown = ["info.json", "info.txt", "section.png", "height.png"];
+        assert_eq!(names[0], "error.txt");
+        assert_eq!(names[1..], shown);
+        assert!(view.failure().unwrap().to_string().starts_with("minimap"));
+    }
 }

@@ -79,7 +79,9 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         let ota = read(map.ota).map(|bytes| tdf::parse(&bytes));
         let ota = ota.map(|parsed| parsed.unwrap_or_else(|lost| lost.model));
         let ota = Text::new(ota.as_ref());
-        let tnt = read(map.tnt).and_then(|bytes| tnt::parse(&bytes).ok());
+        let tnt = read(map.tnt).map(|bytes| tnt::parse(&bytes));
+        let tnt = tnt.map(|parsed| parsed.unwrap_or_else(|lost| lost.model));
+        let tnt = tnt.filter(|tnt| tnt.cells() > 0);
         let Some(file) = map.ota.or(map.tnt) else {
             continue;
         };

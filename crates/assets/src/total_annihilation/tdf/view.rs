@@ -8,9 +8,10 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::total_annihilation::other::{menu, menu_view};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdf::{self, Item, Section, Tdf};
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::view::json::Seq;
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
@@ -27,18 +28,18 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TDF", open)
 };
 
-/// Bytes of an entry without its text.
-const ENTRY_SIZE: usize = 24;
-
 /// Maximum nesting of sections in a [`Value`], since the depth of a parsed one
 /// is limited.
 const MAX_VALUE_DEPTH: usize = 32;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    // Menus of both games have the same extension.
+    if menu::is_menu(bytes) {
+        return Ok(menu_view::view(bytes));
+    }
     let tdf = tdf::parse(bytes).map_err(|incomplete| failure(*incomplete, partial))?;
     let shown = Shown {
         colors: Colors::embedded(),
-        heap: warnings_size(&tdf.warnings) + ENTRY_SIZE * tdf.len() + bytes.len(),
         asset: tdf,
     };
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
@@ -169,6 +170,35 @@ fn page(shown: &Shown<Tdf>, out: &mut dyn Write) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::view::Alone;
+
+    #[test]
+    fn a_menu_of_kingdoms_is_healthy_and_shows_its_strings() {
+        let menu = b"2 1 \r\n2 0 0 640 480 1 1 0 0 \r\n10 BattleMenu 1 2 \r\n";
+        let info = crate::view::rendered(open, menu, "info.json");
+        let info: Value = serde_json::from_str(&info).unwrap();
+        let expected = json!({
+            "format": "TA: Kingdoms menu",
+            "strings": ["BattleMenu"],
+            "warnings": [],
+        });
+        assert_eq!(info, expected);
+        let page = crate::view::rendered(open, menu, "info.txt");
+        assert!(page.contains("1: BattleMenu\n"), "{page}");
+        assert!(
+            open(&Bytes::from_static(menu), &Alone)
+                .unwrap()
+                .failure()
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn the_memory_of_a_text_includes_its_entries_and_the_copy_without_comments() {
+        let text = "// comment\n".to_owned() + &"a=1;".repeat(1000);
+        let view = open(&Bytes::from(text.clone().into_bytes()), &Alone).unwrap();
+        // Each entry has two spans of the text.
+        assert!(view.memory() >= text.len() + 1000 * 16, "{}", view.memory());
+    }
 
     #[test]
     fn a_text_that_is_too_deep_is_reported() {

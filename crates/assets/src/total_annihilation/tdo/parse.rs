@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::parse::Incomplete;
 use crate::parse::count::fill;
@@ -42,7 +43,7 @@ const MAX_CORNERS: u64 = 1 << 20;
 ///
 /// The frame of reference is left-handed: x to the unit's left, y up, z
 /// backwards. Front faces are clockwise.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Model {
     /// All objects, each before its children and these before its next
     /// sibling.
@@ -52,7 +53,7 @@ pub struct Model {
 }
 
 /// A piece of a model, which scripts can move.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Object {
     /// Absolute offset of its first byte.
     pub offset: u32,
@@ -88,7 +89,7 @@ impl Object {
 }
 
 /// A face; with two corners a line, with one a point.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Primitive {
     /// Palette index; unused if there is a texture.
     pub color: u32,

@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::export::{Texture, corners, drawn_textures, scene};
 use super::textures::Textures;
-use crate::model::{MAX_CORNERS, Picture, Pixels, Scene, gltf, obj, padded, png, preview};
+use crate::model::{Picture, Pixels, Scene, corners_problem, gltf, obj, padded, png, preview};
 use crate::total_annihilation::cob;
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::tdo::{self, Model, Object, Primitive, Surface};
-use crate::total_annihilation::view::{Shown, failure, file_part, stem, warnings_size};
+use crate::total_annihilation::tdo::{self, Model, Object, Surface};
+use crate::total_annihilation::view::{Shown, file_part, parts, stem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -51,10 +51,10 @@ const ONE: f64 = 65536.0;
 const MAX_TEXTURES: usize = 4096;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut model = tdo::parse(bytes).map_err(|incomplete| {
-        failure(*incomplete, |model| {
-            json::bounded_value(&Facts::new(model, ""), &json!({}))
-        })
+    let has_primitives = |object: &Object| !object.primitives.is_empty();
+    let is_shown = |model: &Model| model.objects.iter().any(has_primitives);
+    let (mut model, error) = parts(tdo::parse(bytes), is_shown, |model| {
+        json::bounded_value(&Facts::new(model, ""), &json!({}))
     })?;
     let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
     let mut add = |name: &str, render| {
@@ -65,10 +65,10 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         ));
     };
     add("pieces.tsv", pieces);
-    add("textures.tsv", textures);
-    let corners = corners(&model);
-    if corners > MAX_CORNERS {
-        let why = format!("it has {corners} corners, more than {MAX_CORNERS}");
+    if !drawn_textures(&model).is_empty() {
+        add("textures.tsv", textures);
+    }
+    if let Some(why) = corners_problem(corners(&model)) {
         model
             .warnings
             .push(format!("the model is not shown: {why}"));
@@ -84,28 +84,11 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
             files.push(Listed::new(Some(FOLDER), name, render));
         }
     }
-    let heap = heap_size(&model);
     let shown = Shown {
         asset: model,
         colors: Colors::of_mount(context),
-        heap,
     };
-    Ok(shown.view(files))
-}
-
-fn heap_size(model: &Model) -> usize {
-    let objects = model.objects.iter().map(|object| {
-        let indices = object
-            .primitives
-            .iter()
-            .map(|one| 2 * one.indices.capacity());
-        object.vertices.capacity() * size_of::<[i32; 3]>()
-            + object.primitives.capacity() * size_of::<Primitive>()
-            + indices.sum::<usize>()
-    });
-    warnings_size(&model.warnings)
-        + model.objects.capacity() * size_of::<Object>()
-        + objects.sum::<usize>()
+    Ok(shown.partial_view(files, error))
 }
 
 /// Returns the name of the file of a texture, without extension.

@@ -2,6 +2,7 @@
 //! (FORMATS, TA 6).
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::total_annihilation::pointer::{Pointer, u16_at};
 use hpimount_containers::io::{Error, Result, Warnings};
@@ -19,14 +20,16 @@ const MAX_TILES: u32 = 65536;
 const MAX_CELLS: u64 = 1 << 24;
 
 /// A picture that consists of tiles of 32 x 32 palette indices.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Terrain {
     /// Width in tiles.
     pub width: u32,
     /// Height in tiles.
     pub height: u32,
     /// A 16-bit tile number for each position, row by row.
+    #[get_size(ignore)]
     map: Bytes,
+    #[get_size(ignore)]
     tiles: Bytes,
 }
 
@@ -129,13 +132,14 @@ impl Terrain {
 }
 
 /// A small picture of a map or section.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Minimap {
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
     /// Palette indices, row by row.
+    #[get_size(ignore)]
     pub pixels: Bytes,
 }
 
@@ -151,10 +155,11 @@ pub(crate) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Re
 }
 
 /// The heights of cells: the first of every `stride` bytes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub(crate) struct Heights {
     /// Bytes of a cell; the first one is the height.
     stride: usize,
+    #[get_size(ignore)]
     cells: Bytes,
 }
 

@@ -9,7 +9,7 @@ use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::terrain::TILE_EDGE;
 use crate::total_annihilation::terrain::view::{self, REDUCED};
 use crate::total_annihilation::tnt::{self, Tnt, Version};
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, parts};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
@@ -27,20 +27,18 @@ pub const FORMAT: ViewFormat = ViewFormat {
         ..FileType::new("image/x-ta-tnt", Some("Total Annihilation map"))
     }],
     preview: Some(Preview {
-        files: &["minimap.png"],
+        files: &["minimap.png", "map_1_8.png"],
         rank: 5,
     }),
     ..ViewFormat::new("TNT", open)
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut tnt = tnt::parse(bytes).map_err(|incomplete| failure(*incomplete, head))?;
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("features.tsv", features),
-        ("height.png", heights),
-    ]);
+    let (mut tnt, error) = parts(tnt::parse(bytes), |tnt| tnt.cells() > 0, head)?;
+    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
+    if !tnt.features.is_empty() {
+        files.push(Listed::whole("features.tsv", features));
+    }
     let minimap = tnt.minimap.as_ref();
     if minimap.is_some_and(|minimap| view::is_picture(minimap, tnt.minimap_used())) {
         files.push(Listed::whole("minimap.png", minimap_picture));
@@ -54,16 +52,16 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
                 .push("the map is shown only at an eighth of its size");
         }
     }
+    // After the pictures that are better previews.
+    if tnt.heights().next().is_some() {
+        files.push(Listed::whole("height.png", heights));
+    }
     let colors = match tnt.version {
         Version::Kingdoms => Colors::of_kingdoms_map(context),
         Version::Ta | Version::OldTa => Colors::of_mount(context),
     };
-    let shown = Shown {
-        colors,
-        heap: warnings_size(&tnt.warnings),
-        asset: tnt,
-    };
-    Ok(shown.view(files))
+    let shown = Shown { colors, asset: tnt };
+    Ok(shown.partial_view(files, error))
 }
 
 fn version(tnt: &Tnt) -> &'static str {
@@ -179,4 +177,102 @@ fn map(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
 
 fn small(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
     view::write(&shown.asset.terrain, &shown.colors, REDUCED, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::total_annihilation::build::put;
+    use crate::total_annihilation::build::tnt::{Kingdoms, Map};
+    use crate::view::Alone;
+
+    /// Offsets of the pointers to the parts of a map in its header.
+    const CELLS: usize = 0x10;
+    const TILES: usize = 0x14;
+    const FEATURES: usize = 0x20;
+
+    /// Returns a map of 16 x 16 cells, which is large enough for a minimap.
+    fn map() -> Map {
+        Map {
+            width: 16,
+            height: 16,
+            map: vec![0; 64],
+            cells: vec![(1, 0xFFFF); 256],
+            minimap: (252, 252, vec![0; 252 * 252]),
+            ..Map::small()
+        }
+    }
+
+    /// Opens a file with the word `value` at the offset `at`, renders all files
+    /// of its view, and returns their names.
+    fn files_with(mut bytes: Vec<u8>, at: usize, value: u32) -> Vec<String> {
+        put(&mut bytes, at, &value.to_le_bytes());
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        let files = view.files();
+        for (index, file) in files.iter().enumerate() {
+            let mut rendering = Vec::new();
+            view.render(index, &Alone, &mut rendering).unwrap();
+            assert!(!rendering.is_empty(), "{}", file.name);
+            if file.name == "error.txt" {
+                let error = view.failure().unwrap();
+                assert_eq!(rendering, format!("{error}\n").into_bytes());
+            }
+        }
+        let has_error = files.iter().any(|file| file.name == "error.txt");
+        assert_eq!(view.failure().is_some(), has_error);
+        files.into_iter().map(|file| file.name).collect()
+    }
+
+    #[test]
+    fn a_damaged_part_hides_only_itself() {
+        let expected = [
+            "error.txt",
+            "info.json",
+            "info.txt",
+            "features.tsv",
+            "minimap.png",
+            "map_1_8.png",
+            "map.png",
+            "height.png",
+        ];
+        let without = |hidden: &[&str]| -> Vec<&str> {
+            let names = expected.into_iter();
+            names.filter(|name| !hidden.contains(name)).collect()
+        };
+        let damaged = |at| files_with(map().file(0x2000), at, u32::MAX);
+        assert_eq!(damaged(FEATURES), without(&["features.tsv"]));
+        assert_eq!(damaged(CELLS), without(&["height.png"]));
+        assert_eq!(damaged(TILES), expected, "missing tiles are black");
+        let intact = files_with(map().file(0x2000), 4, 16);
+        assert_eq!(intact, without(&["error.txt"]));
+        let kingdoms = files_with(Kingdoms::small(false).file(), 0x20, u32::MAX);
+        assert_eq!(
+            kingdoms,
+            without(&["map_1_8.png", "map.png"]),
+            "the ground is in other files"
+        );
+    }
+
+    #[test]
+    fn a_file_of_another_version_or_size_has_only_its_error() {
+        for (at, value) in [(0, 0x3000), (4, 0), (8, u32::MAX)] {
+            let mut bytes = map().file(0x2000);
+            put(&mut bytes, at, &u32::to_le_bytes(value));
+            let failure = open(&bytes.into(), &Alone).err().unwrap();
+            assert_eq!(failure.partial["features"], 0);
+        }
+    }
+
+    #[test]
+    fn a_map_without_minimap_is_previewed_by_its_ground() {
+        let mut bytes = map().file(0x2000);
+        put(&mut bytes, 0x28, &[0; 4]);
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        let Conversion::Always(converted) = FORMAT.converted else {
+            unreachable!("maps of all types are converted alike");
+        };
+        let preview = converted.files[0].find(&*view).unwrap();
+        assert_eq!(view.files()[preview].name, "map_1_8.png");
+        assert!(FORMAT.preview.unwrap().files.contains(&"map_1_8.png"));
+    }
 }

@@ -1,6 +1,7 @@
 //! WAV: properties of sounds, which need no conversion (FORMATS, TA 11).
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::parse::Incomplete;
 use crate::total_annihilation::finish;
@@ -17,7 +18,7 @@ const TMH: &[u8] = b"TMH";
 const TMH_HEADER_SIZE: usize = 64;
 
 /// The form of a sound.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, GetSize)]
 pub enum Kind {
     /// A RIFF file.
     #[default]
@@ -27,15 +28,17 @@ pub enum Kind {
 }
 
 /// The parsed header of a sound.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Wav {
     /// Its form.
     pub kind: Kind,
     /// Format, channels and rate; `None` without a format chunk.
     pub format: Option<Format>,
     /// The header of a [`Kind::Tmh`], as it is stored.
+    #[get_size(ignore)]
     pub tmh_header: Option<Bytes>,
     /// The samples, as they are stored; `None` if there are none.
+    #[get_size(ignore)]
     pub data: Option<Bytes>,
     /// Absolute offset of the samples.
     pub data_offset: u64,
@@ -47,7 +50,7 @@ pub struct Wav {
 }
 
 /// The format of the samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Format {
     /// 1 is PCM.
     pub encoding: u16,

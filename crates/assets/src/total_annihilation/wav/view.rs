@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::total_annihilation::view::{Shown, failure};
 use crate::total_annihilation::wav::{self, Kind, Wav};
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, hex, json};
@@ -24,7 +24,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     let wav = wav::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
     let shown = Shown {
         colors: Colors::embedded(),
-        heap: warnings_size(&wav.warnings),
         asset: wav,
     };
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))

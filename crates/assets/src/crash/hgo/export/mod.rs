@@ -9,7 +9,7 @@ use get_size2::GetSize;
 use crate::crash::hgo::{self, Geometry, Hgo, Layer, Matrix, Mesh};
 use crate::model::math::finite;
 use crate::model::scene::{Alpha, Joint, Material, Node, Texture, Wrap, sound_parents};
-use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Scene, Transform, not_shown, padded};
+use crate::model::{Picture, Scene, Transform, corners_problem, not_shown, padded, scene_problem};
 use hpimount_containers::io::Warnings;
 
 /// The parts of a file that can be shown, determined without decoding anything.
@@ -52,8 +52,7 @@ impl ExportPlan {
         for (index, layer) in hgo.layers.iter().enumerate() {
             let corners = corners(layer);
             all += corners;
-            if corners > MAX_CORNERS {
-                let why = format_args!("it has {corners} corners, more than {MAX_CORNERS}");
+            if let Some(why) = corners_problem(corners) {
                 let what = format_args!("layer {index}");
                 self.problems.push(not_shown(what, why));
             } else if meshes(layer).any(has_triangles) {
@@ -76,15 +75,7 @@ impl ExportPlan {
             .map(|t| u64::from(t.width.unsigned_abs()) * u64::from(t.height.unsigned_abs()))
             .sum();
         self.has_scene = !self.layers.is_empty();
-        let problem = if all > MAX_CORNERS {
-            Some(format!("it has {all} corners, more than {MAX_CORNERS}"))
-        } else if pixels > MAX_SCENE_PIXELS {
-            Some(format!(
-                "its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}"
-            ))
-        } else {
-            None
-        };
+        let problem = scene_problem(all, pixels);
         if let Some(why) = problem.filter(|_| self.has_scene) {
             self.has_scene = false;
             self.problems.push(not_shown("model.glb", why));

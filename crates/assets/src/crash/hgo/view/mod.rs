@@ -4,17 +4,16 @@ pub mod blk;
 mod info;
 mod tables;
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::crash::hgo::export::{ExportPlan, layer_name, texture_name};
 use crate::crash::hgo::{self, Hgo};
-use crate::model::padded;
-use crate::model::{gltf, obj, png, preview};
+use crate::model::scene::Material;
+use crate::model::{Picture, Scene};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
-use crate::view::listed::{Listed, ListedView, Render, whole_files};
+use crate::view::exported::{self, Exported};
+use crate::view::listed::{Listed, ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 
@@ -64,15 +63,6 @@ struct Shown {
     plan: ExportPlan,
 }
 
-/// Folder of the pictures.
-const TEXTURES: &str = "textures";
-
-/// Folder of the layers.
-const MODELS: &str = "models";
-
-/// File of the layers' materials.
-const MATERIALS: &str = "materials.mtl";
-
 /// Returns the files, in order.
 fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     let mut files: Vec<Listed<Shown>> = whole_files(&[
@@ -90,71 +80,44 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
         ("points.tsv", |shown, out| tables::points(&shown.hgo, out)),
         ("blocks.tsv", |shown, out| tables::blocks(&shown.hgo, out)),
     ]);
-    let Shown { hgo, plan } = shown;
-    if plan.has_scene {
-        let render = Render::InContext(glb, 0);
-        files.push(Listed::new(None, "model.glb".into(), render));
-        files.push(Listed::whole("preview.png", drawn));
-    }
-    for &index in &plan.textures {
-        let name = format!("{}.png", texture_name(hgo, index));
-        files.push(Listed::new(
-            Some(TEXTURES),
-            name,
-            Render::Part(texture, index),
-        ));
-    }
-    for &index in &plan.layers {
-        let number = padded(index, hgo.layers.len(), 2);
-        let name = format!("{number} {}.obj", layer_name(hgo, index));
-        files.push(Listed::new(Some(MODELS), name, Render::Part(layer, index)));
-    }
-    if !plan.layers.is_empty() {
-        files.push(Listed::new(
-            Some(MODELS),
-            MATERIALS.into(),
-            Render::Whole(materials),
-        ));
-    }
+    exported::add_files(shown, &mut files);
     files
 }
 
-fn texture(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    match shown.plan.picture(&shown.hgo, index) {
-        Some(picture) => png::write(&picture, out),
-        None => Ok(()),
+impl Exported for Shown {
+    fn pictures(&self) -> impl Iterator<Item = (usize, String)> {
+        let numbers = self.plan.textures.iter();
+        numbers.map(|&number| (number, texture_name(&self.hgo, number)))
     }
-}
 
-fn layer(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    obj::write(&shown.plan.layer(&shown.hgo, index), MATERIALS, out)
-}
+    fn picture(&self, number: usize) -> Option<Picture> {
+        self.plan.picture(&self.hgo, number)
+    }
 
-fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let Shown { hgo, plan } = shown;
-    obj::write_materials(&plan.materials(hgo), &plan.notes(), "../textures/", out)
-}
+    fn has_scene(&self) -> bool {
+        self.plan.has_scene
+    }
 
-fn glb(
-    shown: &Shown,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let Shown { hgo, plan } = shown;
-    let pictures = |index| plan.picture(hgo, index);
-    gltf::write(
-        &plan.scene(hgo),
-        &pictures,
-        &|bytes| context.reserve(bytes),
-        out,
-    )
-}
+    fn scene(&self) -> Scene<'_> {
+        self.plan.scene(&self.hgo)
+    }
 
-fn drawn(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let Shown { hgo, plan } = shown;
-    let picture = preview::draw(&plan.scene(hgo), &|index| plan.picture(hgo, index));
-    png::write(&picture, out)
+    fn part_count(&self) -> usize {
+        self.hgo.layers.len()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (usize, String)> {
+        let numbers = self.plan.layers.iter();
+        numbers.map(|&number| (number, layer_name(&self.hgo, number)))
+    }
+
+    fn part(&self, number: usize) -> Scene<'_> {
+        self.plan.layer(&self.hgo, number)
+    }
+
+    fn materials(&self) -> (Vec<Material>, Vec<String>) {
+        (self.plan.materials(&self.hgo), self.plan.notes())
+    }
 }
 
 #[cfg(test)]

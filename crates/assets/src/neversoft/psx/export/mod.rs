@@ -18,8 +18,8 @@ pub use self::surface::Colors;
 use self::surface::Surfaces;
 use crate::model::scene::{Material, Node};
 use crate::model::{
-    MAX_CORNERS, MAX_CURVES, MAX_JOINTS, MAX_POSES, MAX_SCENE_PIXELS, Scene, Transform, not_shown,
-    padded,
+    MAX_CURVES, MAX_JOINTS, MAX_POSES, Scene, Transform, corners_problem, not_shown, padded,
+    scene_problem,
 };
 use crate::neversoft::psx::{Model, Psx, Vertex, VertexRef};
 use hpimount_containers::io::Warnings;
@@ -80,8 +80,7 @@ impl ExportPlan {
     fn choose_models(&mut self, psx: &Psx) {
         for (index, model) in psx.models.iter().enumerate() {
             let corners = sound_corners(model);
-            if corners > MAX_CORNERS {
-                let why = format_args!("it has {corners} corners, more than {MAX_CORNERS}");
+            if let Some(why) = corners_problem(corners) {
                 let what = format_args!("model {index}");
                 self.problems.push(not_shown(what, why));
             } else if corners > 0 {
@@ -112,17 +111,10 @@ impl ExportPlan {
             .sum();
         let joints = psx.objects.len();
         let is_character = psx.parents().is_some() || psx.is_animated();
-        let problem = if corners > MAX_CORNERS {
-            Some(format!("it has {corners} corners, more than {MAX_CORNERS}"))
-        } else if pixels > MAX_SCENE_PIXELS {
-            Some(format!(
-                "its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}"
-            ))
-        } else if is_character && joints > MAX_JOINTS {
-            Some(format!("it has {joints} joints, more than {MAX_JOINTS}"))
-        } else {
-            None
-        };
+        let problem = scene_problem(corners, pixels).or_else(|| {
+            let is_too_large = is_character && joints > MAX_JOINTS;
+            is_too_large.then(|| format!("it has {joints} joints, more than {MAX_JOINTS}"))
+        });
         self.has_scene = corners > 0 && problem.is_none();
         let problem = problem.filter(|_| corners > 0);
         if let Some(why) = problem {

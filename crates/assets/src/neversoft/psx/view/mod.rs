@@ -10,12 +10,13 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::model::padded;
-use crate::model::{bvh, gltf, obj, png, preview};
+use crate::model::scene::Material;
+use crate::model::{Picture, Scene, bvh, obj, padded};
 use crate::neversoft::psx::export::{Colors, ExportPlan, TextureSet, model_name, neighbors};
 use crate::neversoft::psx::{self, Psx};
 use crate::parse::Incomplete;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::exported::{self, Exported};
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
 use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
@@ -50,7 +51,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 /// Maximum number of bytes of neighbors that are read.
-const MAX_NEIGHBOURS: usize = 16 << 20;
+const MAX_NEIGHBORS: usize = 16 << 20;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match psx::parse(bytes) {
@@ -76,7 +77,7 @@ fn read_neighbors(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
     if context.name().is_empty() || !TextureSet::lacks(psx) {
         return Vec::new();
     }
-    let mut left = MAX_NEIGHBOURS;
+    let mut left = MAX_NEIGHBORS;
     let mut read = |name: String| {
         let bytes = context.read_sibling(&name)?;
         left = left.checked_sub(bytes.len())?;
@@ -93,17 +94,8 @@ struct Shown {
     plan: ExportPlan,
 }
 
-/// Folder of the pictures.
-const TEXTURES: &str = "textures";
-
-/// Folder of the models.
-const MODELS: &str = "models";
-
 /// Folder of the animations.
 const ANIMATIONS: &str = "animations";
-
-/// File of the models' materials.
-const MATERIALS: &str = "materials.mtl";
 
 /// File of the scene's materials.
 const SCENE_MATERIALS: &str = "scene.mtl";
@@ -132,30 +124,8 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     if plan.has_scene {
         files.push(Listed::whole("scene.obj", scene));
         files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
-        let render = Render::InContext(glb, 0);
-        files.push(Listed::new(None, "model.glb".into(), render));
-        files.push(Listed::whole("preview.png", drawn));
     }
-    for index in 0..plan.textures.len() {
-        let name = format!("{}.png", plan.textures.name(index));
-        files.push(Listed::new(
-            Some(TEXTURES),
-            name,
-            Render::Part(texture, index),
-        ));
-    }
-    for &index in &plan.models {
-        let number = padded(index, psx.models.len(), 2);
-        let name = format!("{number} {}.obj", model_name(psx, index));
-        files.push(Listed::new(Some(MODELS), name, Render::Part(model, index)));
-    }
-    if !plan.models.is_empty() {
-        files.push(Listed::new(
-            Some(MODELS),
-            MATERIALS.into(),
-            Render::Whole(materials),
-        ));
-    }
+    exported::add_files(shown, &mut files);
     let last = plan.motions.last().map_or(0, |&last| last + 1);
     for &index in &plan.motions {
         let name = format!("{}.bvh", padded(index, last, 3));
@@ -168,20 +138,40 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     files
 }
 
-fn texture(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    match shown.plan.textures.picture(&shown.psx, index) {
-        Some(picture) => png::write(&picture, out),
-        None => Ok(()),
+impl Exported for Shown {
+    fn pictures(&self) -> impl Iterator<Item = (usize, String)> {
+        let textures = &self.plan.textures;
+        (0..textures.len()).map(|number| (number, textures.name(number)))
     }
-}
 
-fn model(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    obj::write(&shown.plan.model(&shown.psx, index), MATERIALS, out)
-}
+    fn picture(&self, number: usize) -> Option<Picture> {
+        self.plan.textures.picture(&self.psx, number)
+    }
 
-fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let (materials, notes) = shown.plan.materials(&shown.psx);
-    obj::write_materials(&materials, &notes, "../textures/", out)
+    fn has_scene(&self) -> bool {
+        self.plan.has_scene
+    }
+
+    fn scene(&self) -> Scene<'_> {
+        self.plan.scene(&self.psx, Colors::Corners)
+    }
+
+    fn part_count(&self) -> usize {
+        self.psx.models.len()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (usize, String)> {
+        let numbers = self.plan.models.iter();
+        numbers.map(|&number| (number, model_name(&self.psx, number)))
+    }
+
+    fn part(&self, number: usize) -> Scene<'_> {
+        self.plan.model(&self.psx, number)
+    }
+
+    fn materials(&self) -> (Vec<Material>, Vec<String>) {
+        self.plan.materials(&self.psx)
+    }
 }
 
 fn scene(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
@@ -190,27 +180,7 @@ fn scene(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let (materials, notes) = shown.plan.materials(&shown.psx);
-    obj::write_materials(&materials, &notes, "textures/", out)
-}
-
-fn glb(
-    shown: &Shown,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let Shown { psx, plan } = shown;
-    let pictures = |index| plan.textures.picture(psx, index);
-    let scene = plan.scene(psx, Colors::Corners);
-    gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
-}
-
-fn drawn(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let Shown { psx, plan } = shown;
-    let pictures = |index| plan.textures.picture(psx, index);
-    let picture = preview::draw(&plan.scene(psx, Colors::Corners), &pictures);
-    png::write(&picture, out)
+    exported::write_materials(shown, "textures/", out)
 }
 
 fn motion(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {

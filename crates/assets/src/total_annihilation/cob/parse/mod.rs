@@ -7,10 +7,10 @@ mod assembler;
 mod code;
 mod opcode;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 pub use code::{Content, Instruction, Item, Items};
 pub use opcode::{OperandKind, Operation};
@@ -35,7 +35,7 @@ const VERSION_KINGDOMS: u32 = 6;
 const MAX_NAMES: u32 = 65536;
 
 /// The parsed contents of a COB file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Cob {
     /// Version: 4 for Total Annihilation, 6 for Kingdoms.
     pub version: u32,
@@ -52,8 +52,10 @@ pub struct Cob {
     /// Warnings.
     pub warnings: Warnings,
     /// A word for each script, the index of its first word in the code.
+    #[get_size(ignore)]
     starts: Bytes,
     /// The code, in words.
+    #[get_size(ignore)]
     code: Bytes,
 }
 
@@ -100,10 +102,16 @@ impl Cob {
         Items::new(&self.code)
     }
 
-    /// Returns the text that the compiler left in the code.
+    /// Returns the text that the compiler left in the code. It may consist of
+    /// parts with NULs between them, which are joined by blanks.
     pub fn compiled_with(&self) -> Option<String> {
         self.items().find_map(|item| match item.content {
-            Content::Text(text) => Some(windows_1252(text).into_owned()),
+            Content::Text(text) => {
+                let text = windows_1252(text);
+                let parts = text.split(char::is_control).map(str::trim);
+                let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+                Some(parts.join(" "))
+            }
             _ => None,
         })
     }
@@ -182,10 +190,8 @@ impl Cob {
                         }
                     }
                 }
-                Content::Text(text) => {
-                    let count = text.len();
-                    odd.push(format!("word {at}: {count} bytes of text are in the code"));
-                }
+                // Compilers leave their names.
+                Content::Text(_) => {}
                 Content::Unknown(word) => {
                     odd.push(format!("word {at}: {word:#010x} is not a known opcode"));
                 }
@@ -199,13 +205,12 @@ impl Cob {
         self.check_starts(&begins);
     }
 
-    /// Adds warnings about the starts of scripts.
+    /// Adds warnings about the starts of scripts. Several may have the same
+    /// one: compilers share the code of empty scripts.
     fn check_starts(&mut self, begins: &WordSet) {
         let end = self.code_words() as u32;
-        let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
         for script in 0..self.scripts.len() {
             let start = self.script_start(script).unwrap_or_default();
-            *shared.entry(start).or_default() += 1;
             if start > end {
                 let warning = format!("script {script} starts at word {start} of {end}");
                 self.warnings.push(warning);
@@ -213,10 +218,6 @@ impl Cob {
                 let warning = format!("script {script} starts in an instruction at word {start}");
                 self.warnings.push(warning);
             }
-        }
-        for (start, count) in shared.into_iter().filter(|&(_, count)| count > 1) {
-            let warning = format!("{count} scripts start at word {start}");
-            self.warnings.push(warning);
         }
     }
 

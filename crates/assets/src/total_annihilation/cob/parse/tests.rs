@@ -61,9 +61,8 @@ fn text_of_a_compiler_is_distinguished_from_unknown_words() {
     let cob = parsed(&cob);
     assert_eq!(cob.compiled_with().as_deref(), Some("Build by NOBODY Ver1"));
     let warnings = cob.warnings.texts();
-    assert_eq!(warnings[0], "word 5: 20 bytes of text are in the code");
-    assert_eq!(warnings[1], "word 11: 0x10ff0000 is not a known opcode");
-    assert_eq!(warnings.len(), 7);
+    assert_eq!(warnings[0], "word 11: 0x10ff0000 is not a known opcode");
+    assert_eq!(warnings.len(), 6);
     let text = assembler(&cob);
     assert!(
         text.contains("    .ascii \"Build by NOBODY Ver1\"\n"),
@@ -74,6 +73,26 @@ fn text_of_a_compiler_is_distinguished_from_unknown_words() {
         "{text}"
     );
     assert_eq!(parsed(&small(4)).compiled_with(), None);
+}
+
+#[test]
+fn the_name_of_a_compiler_has_no_control_characters() {
+    let mut cob = small(4);
+    cob.code
+        .extend(build::text("Scriptor\0Compiled by NOBODY, Version 1.0\r\n"));
+    let expected = "Scriptor Compiled by NOBODY, Version 1.0";
+    assert_eq!(parsed(&cob).compiled_with().as_deref(), Some(expected));
+}
+
+#[test]
+fn what_compilers_leave_is_not_a_warning() {
+    let mut cob = small(4);
+    cob.code.extend(build::text("Build by NOBODY Ver1"));
+    let start = cob.scripts[0].1;
+    cob.scripts.push(("Empty".to_owned(), start));
+    let cob = parsed(&cob);
+    assert!(cob.compiled_with().is_some());
+    assert!(cob.warnings.is_empty(), "{:?}", cob.warnings);
 }
 
 #[test]
@@ -124,7 +143,6 @@ fn scripts_may_share_a_start_but_it_must_be_valid() {
         [
             "script 3 starts in an instruction at word 1",
             "script 4 starts at word 6 of 5",
-            "2 scripts start at word 2",
         ]
     );
     assert!(assembler(&cob).contains("\nA:\n\nB:\n    push"));

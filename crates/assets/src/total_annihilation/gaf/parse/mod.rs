@@ -12,6 +12,7 @@ mod rle;
 use std::collections::HashSet;
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 pub use picture::{Indexed, Picture, Pixels};
 
@@ -49,8 +50,9 @@ const MAX_LAYERS: u16 = 1024;
 pub const TICKS_PER_SECOND: u32 = 30;
 
 /// The parsed contents of a GAF file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Gaf {
+    #[get_size(ignore)]
     bytes: Bytes,
     /// Version word: `0x00010100`, or 0.
     pub version: u32,
@@ -64,7 +66,7 @@ pub struct Gaf {
 }
 
 /// A sequence of frames: an animation, or several views of one thing.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Sequence {
     /// Absolute offset of its first byte.
     pub offset: u32,
@@ -77,6 +79,7 @@ pub struct Sequence {
     /// Second word, usually 0.
     pub unknown_4: u32,
     /// [`REFERENCE_SIZE`] bytes for each frame.
+    #[get_size(ignore)]
     references: Bytes,
 }
 

@@ -167,7 +167,7 @@ impl Gaf {
         } else {
             Pixels::Indexed(Indexed::new(frame))
         };
-        let (mut clipped, mut mixed) = (0_usize, 0_usize);
+        let mut mixed = 0_usize;
         // The cost of decoding the layers: their pixels and their bytes.
         let mut effort = 0;
         for (number, layer) in layers.iter().enumerate() {
@@ -193,19 +193,12 @@ impl Gaf {
             };
             let result = self.pixels(layer, format, &mut drawn);
             picture.warnings = std::mem::take(&mut drawn.warnings);
-            match draw(&drawn, frame, layer, picture) {
-                Some(fits) => clipped += usize::from(!fits),
-                None => mixed += 1,
-            }
+            mixed += usize::from(!draw(&drawn, frame, layer, picture));
             effort += result.map_err(within)?;
         }
-        for (count, what) in [
-            (clipped, "layers go over the edge of the frame"),
-            (mixed, "layers have palette indices and others colors"),
-        ] {
-            if count > 0 {
-                picture.warnings.push(format!("{count} {what}"));
-            }
+        if mixed > 0 {
+            let warning = format!("{mixed} layers have palette indices and others colors");
+            picture.warnings.push(warning);
         }
         Ok(())
     }
@@ -228,10 +221,10 @@ impl Gaf {
     }
 }
 
-/// Draws a layer into the picture of its frame, aligned at their origins.
-/// Returns whether the whole layer is inside; `None` if one has palette indices
+/// Draws a layer into the picture of its frame, aligned at their origins, and
+/// clipped at the edges of the frame. Returns false if one has palette indices
 /// and the other colors.
-fn draw(drawn: &Picture, frame: &Frame, layer: &Frame, picture: &mut Picture) -> Option<bool> {
+fn draw(drawn: &Picture, frame: &Frame, layer: &Frame, picture: &mut Picture) -> bool {
     let offset = |frame: i16, layer: i16| i32::from(frame) - i32::from(layer);
     let (dx, dy) = (offset(frame.x, layer.x), offset(frame.y, layer.y));
     let across = overlap(dx, layer.width, frame.width);
@@ -263,11 +256,10 @@ fn draw(drawn: &Picture, frame: &Frame, layer: &Frame, picture: &mut Picture) ->
                     }
                 }
             }
-            _ => return None,
+            _ => return false,
         }
     }
-    let fits = |part: Overlap, layer: u16| part.length == usize::from(layer);
-    Some(fits(across, layer.width) && fits(down, layer.height))
+    true
 }
 
 /// The part of a layer that is inside its frame, in one direction.

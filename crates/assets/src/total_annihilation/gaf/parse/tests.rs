@@ -164,10 +164,7 @@ fn layers_are_drawn_by_their_origins_and_clipped() {
     (frame.x, frame.y) = (1, 1);
     let gaf = parsed(single(frame));
     let picture = gaf.decode(&first(&gaf)).unwrap();
-    assert_eq!(
-        picture.warnings.texts(),
-        ["2 layers go over the edge of the frame"]
-    );
+    assert!(picture.warnings.is_empty(), "{:?}", picture.warnings);
     let picture = indexed(&gaf);
     assert_eq!(picture.indices, [1, 1, 9, 1, 1, 5, 9, 9, 9]);
     assert_eq!(picture.mask, [255, 255, 0, 255, 255, 255, 0, 0, 0]);

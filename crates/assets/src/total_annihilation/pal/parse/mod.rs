@@ -3,6 +3,7 @@
 mod table;
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::parse::Incomplete;
 use crate::total_annihilation::finish;
@@ -21,7 +22,7 @@ const FILE_SIZE: usize = 1024;
 pub const RGB_SIZE: usize = 768;
 
 /// 256 colors, each red, green, blue. All are opaque, including index 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Palette(pub [[u8; 3]; 256]);
 
 impl Palette {
@@ -60,7 +61,7 @@ const fn ta() -> [[u8; 3]; 256] {
 }
 
 /// The parsed contents of a palette file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Pal {
     /// The colors.
     pub palette: Palette,
@@ -113,9 +114,10 @@ pub enum BlendKind {
 }
 
 /// The parsed contents of a blend table.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct BlendTable {
     /// Rows of 256 palette indices.
+    #[get_size(ignore)]
     pub rows: Bytes,
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::parse::Incomplete;
 use crate::total_annihilation::pal::{Palette, RGB_SIZE};
@@ -27,7 +28,7 @@ const PALETTE_MARKER: u8 = 0x0C;
 const MIN_LENGTH: usize = HEADER_SIZE + RGB_SIZE;
 
 /// The parsed header of a PCX file, with the pixels as they are stored.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Pcx {
     /// Version; 5 has 256 colors.
     pub version: u8,
@@ -51,6 +52,7 @@ pub struct Pcx {
     /// Warnings, except for those about the pixels, which are in
     /// [`Picture::warnings`].
     pub warnings: Warnings,
+    #[get_size(ignore)]
     file: Bytes,
 }
 

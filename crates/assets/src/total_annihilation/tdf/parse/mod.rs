@@ -10,6 +10,7 @@ mod reader;
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::parse::Incomplete;
 use crate::total_annihilation::finish;
@@ -21,7 +22,7 @@ use hpimount_containers::text::windows_1252;
 pub const EXTENSIONS: &[&str] = &["tdf", "fbi", "ota", "gui", "tsf"];
 
 /// The parsed contents of a TDF file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Tdf {
     /// Whether there are comments of the form `/* */`.
     pub has_block_comments: bool,
@@ -31,27 +32,34 @@ pub struct Tdf {
     pub depth: usize,
     /// Warnings.
     pub warnings: Warnings,
-    /// The text, with blanks instead of comments.
+    /// The text, with blanks instead of comments. It is a copy if there are
+    /// any, and counted as one.
+    #[get_size(size_fn = text_size)]
     text: Bytes,
     /// The sections and keys; a section is followed by its contents.
     entries: Vec<Entry>,
 }
 
+/// Returns the memory of a text in bytes.
+fn text_size(text: &Bytes) -> usize {
+    text.len()
+}
+
 /// A part of the text.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, GetSize)]
 struct Span {
     start: u32,
     length: u32,
 }
 
 /// A section or a key.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, GetSize)]
 struct Entry {
     name: Span,
     content: Content,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, GetSize)]
 enum Content {
     /// Contains the entries up to this index.
     Section {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::comments::{Blanked, blank};
 use super::{Content, Entry, Span, Tdf};
+use crate::total_annihilation::other::menu::is_menu;
 use hpimount_containers::io::{Error, Result};
 use hpimount_containers::text::windows_1252;
 
@@ -32,9 +33,7 @@ pub(super) fn read(bytes: &Bytes, tdf: &mut Tdf) -> Result<()> {
         tdf.warnings.push("the text begins with a byte order mark");
         start = BYTE_ORDER_MARK.len();
     }
-    let first = bytes[start..].iter().find(|&&byte| !is_blank(byte));
-    let beginning = &bytes[start..bytes.len().min(start + 64)];
-    if first.is_some_and(u8::is_ascii_digit) && !beginning.contains(&b'[') {
+    if is_menu(&bytes[start..]) {
         let text =
             "text at 0x0: begins with numbers, as the menus of TA: Kingdoms do, which are not TDF";
         return Err(Error::Unsupported(text.to_owned()));

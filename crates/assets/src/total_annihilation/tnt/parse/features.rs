@@ -1,6 +1,7 @@
 //! The table of features (FORMATS, TA 6).
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::parse::name;
 use crate::total_annihilation::pointer::{Pointer, u32_at};
@@ -13,8 +14,9 @@ const FEATURE_SIZE: usize = 132;
 const MAX_FEATURES: u32 = 65535;
 
 /// Names of features of a map.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Features {
+    #[get_size(ignore)]
     table: Bytes,
 }
 

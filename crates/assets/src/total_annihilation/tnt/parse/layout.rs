@@ -27,10 +27,10 @@ impl Tnt {
                 return Err(Error::damaged(0, "version", problem));
             }
         };
-        (self.width, self.height) = (cursor.u32("width")?, cursor.u32("height")?);
-        check_size(self.width, self.height, 4, 1)?;
-        if !(self.width.is_multiple_of(2) && self.height.is_multiple_of(2)) {
-            let (width, height) = (self.width, self.height);
+        let (width, height) = (cursor.u32("width")?, cursor.u32("height")?);
+        check_size(width, height, 4, 1)?;
+        (self.width, self.height) = (width, height);
+        if !(width.is_multiple_of(2) && height.is_multiple_of(2)) {
             let warning = format!("the map is {width}x{height} cells, not even numbers");
             self.warnings.push(warning);
         }

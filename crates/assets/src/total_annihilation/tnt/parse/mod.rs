@@ -9,6 +9,7 @@ mod layout;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 pub use features::{Feature, Features};
 
@@ -35,7 +36,7 @@ const MINIMAP_PADDING: u8 = 0x64;
 const KINGDOMS_NONE: u16 = 0xFF00;
 
 /// Layout of a map.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Version {
     /// Total Annihilation, 0x2000.
     #[default]
@@ -47,7 +48,7 @@ pub enum Version {
 }
 
 /// The parsed contents of a TNT file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Tnt {
     /// Layout.
     pub version: Version,
@@ -72,20 +73,24 @@ pub struct Tnt {
     pub warnings: Warnings,
     heights: Heights,
     /// The bytes of all cells that contain their features.
+    #[get_size(ignore)]
     feature_cells: Bytes,
 }
 
 /// The ground of a map of Kingdoms: for each area of 32 x 32 pixels a part of a
 /// JPEG file, row by row.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Ground {
     /// Bytes of `u` and of `v` for each area: 1 or 4. Programs disagree; it is
     /// determined from the distance between the two lists.
     pub coordinate_size: usize,
     /// Absolute offset of a larger minimap; 0 for none.
     pub large_minimap: u32,
+    #[get_size(ignore)]
     names: Bytes,
+    #[get_size(ignore)]
     u: Bytes,
+    #[get_size(ignore)]
     v: Bytes,
 }
 
@@ -138,7 +143,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Tnt, Box<Incomplete<Tnt>>> {
 }
 
 impl Tnt {
-    /// Returns the number of cells.
+    /// Returns the number of cells; 0 if the header is invalid.
     pub fn cells(&self) -> usize {
         // At most `MAX_CELLS`.
         (u64::from(self.width) * u64::from(self.height)) as usize
