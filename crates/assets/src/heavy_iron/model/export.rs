@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::skin;
+use super::{prelight, skin};
 use crate::heavy_iron::model::{Atomic, Clump, Geometry, Material, Model, Vertices};
 use crate::heavy_iron::model::{Mesh, Placement};
 use crate::model::math::{finite, unit};
@@ -387,7 +387,8 @@ fn mesh_of(
     plain: usize,
 ) -> Option<scene::Mesh> {
     let geometry = clump.geometries.get(atomic.geometry)?;
-    let mesh = geometry.mesh()?;
+    let mut mesh = geometry.mesh()?;
+    prelight::adjust(&mut mesh.colors, geometry.flags);
     let material = |entry: u32| {
         let index = geometry.material_entries.get(entry as usize).copied();
         let index = index.filter(|&index| index < geometry.materials.len());
