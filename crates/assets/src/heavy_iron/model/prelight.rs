@@ -13,7 +13,9 @@ pub(super) fn adjust(colors: &mut [[u8; 4]], flags: u16) {
     if flags & LIT == 0 {
         return;
     }
-    let parts = colors.iter().flat_map(|[red, green, blue, _]| [red, green, blue]);
+    let parts = colors
+        .iter()
+        .flat_map(|[red, green, blue, _]| [red, green, blue]);
     let light = u8::MAX - parts.copied().max().unwrap_or(u8::MAX);
     for [red, green, blue, _] in colors {
         for part in [red, green, blue] {
@@ -33,7 +35,10 @@ mod tests {
 
     #[test]
     fn a_lit_model_with_black_colors_is_white() {
-        assert_eq!(adjusted([[0, 0, 0, 128]; 2], 0x68), [[255, 255, 255, 128]; 2]);
+        assert_eq!(
+            adjusted([[0, 0, 0, 128]; 2], 0x68),
+            [[255, 255, 255, 128]; 2]
+        );
     }
 
     #[test]
