@@ -1,6 +1,8 @@
 //! Scenes of models, as used by the writers: right-handed, y up, in the game's
 //! own units.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use super::math::Transform;
@@ -53,6 +55,33 @@ impl Material {
             alpha: Alpha::Opaque,
             double_sided: true,
             unlit: false,
+        }
+    }
+}
+
+/// Names of materials that are unique in a file, also for programs that ignore
+/// case and for formats without white space in names.
+#[derive(Debug, Default)]
+pub(crate) struct MaterialNames {
+    /// The names so far, and how often each was wanted.
+    taken: HashMap<String, usize>,
+}
+
+impl MaterialNames {
+    /// Returns `name`, followed by a number if it is taken.
+    pub(crate) fn unique(&mut self, name: &str) -> String {
+        let key = |name: &str| name.to_lowercase().replace(char::is_whitespace, "_");
+        let Some(mut count) = self.taken.insert(key(name), 1) else {
+            return name.to_owned();
+        };
+        loop {
+            count += 1;
+            let other = format!("{name}_{count}");
+            if let Entry::Vacant(vacant) = self.taken.entry(key(&other)) {
+                vacant.insert(1);
+                self.taken.insert(key(name), count);
+                return other;
+            }
         }
     }
 }

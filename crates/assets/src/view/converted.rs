@@ -118,7 +118,8 @@ impl ConvertedFile {
     }
 
     /// Returns the number of its file in the view; `None` if the asset does not
-    /// have it.
+    /// have it. The reason and the partial properties of a damaged asset are no
+    /// conversion.
     pub fn find(&self, view: &dyn View) -> Option<usize> {
         let has = |file: &ViewFile| has_extension(file.name.as_bytes(), self.extension);
         let is_part = |file: &ViewFile| {
@@ -126,6 +127,9 @@ impl ConvertedFile {
             is_it && file.folder.is_none()
         };
         let found = view.position(&is_part);
+        if view.failure().is_some() {
+            return found;
+        }
         let found = found.or_else(|| view.position(&|file| has(file) && file.folder.is_none()));
         found.or_else(|| view.position(&has))
     }
@@ -135,7 +139,9 @@ impl ConvertedFile {
 mod tests {
     use super::*;
     use crate::formats::VIEW_FORMATS;
-    use crate::view::refused;
+    use std::io::{self, Write};
+
+    use crate::view::{AssetContext, refused};
     use hpimount_containers::io::Error;
 
     #[test]
@@ -153,13 +159,51 @@ mod tests {
         }
     }
 
+    /// A view with files of these names.
+    struct Files(&'static [&'static str]);
+
+    impl View for Files {
+        fn files(&self) -> Vec<ViewFile> {
+            let file = |name: &&str| ViewFile {
+                folder: None,
+                name: (*name).to_owned(),
+            };
+            self.0.iter().map(file).collect()
+        }
+
+        fn render(
+            &self,
+            _index: usize,
+            _context: &dyn AssetContext,
+            _out: &mut dyn Write,
+        ) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn memory(&self) -> usize {
+            0
+        }
+    }
+
     #[test]
     fn a_file_is_found_by_name_or_else_by_extension() {
-        let broken = refused(Error::UnknownFormat);
-        let find = |file: ConvertedFile| file.find(&*broken);
-        assert_eq!(find(ConvertedFile::named("json", "info.json")), Some(1));
+        let view = Files(&["notes.txt", "other.json", "info.json"]);
+        let find = |file: ConvertedFile| file.find(&view);
+        assert_eq!(find(ConvertedFile::named("json", "info.json")), Some(2));
         assert_eq!(find(ConvertedFile::named("txt", "text.txt")), Some(0));
         assert_eq!(find(ConvertedFile::first("JSON")), Some(1));
         assert_eq!(find(ConvertedFile::first("png")), None);
+    }
+
+    #[test]
+    fn a_damaged_asset_has_no_conversion() {
+        let damaged = refused(Error::UnknownFormat);
+        for file in [
+            ConvertedFile::named("json", "object.json"),
+            ConvertedFile::named("txt", "text.txt"),
+            ConvertedFile::first("json"),
+        ] {
+            assert_eq!(file.find(&*damaged), None);
+        }
     }
 }

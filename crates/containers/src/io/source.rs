@@ -14,20 +14,23 @@ pub trait ReadAt: Send + Sync {
     /// Returns the length of the source in bytes, as it was when it was opened.
     fn len(&self) -> u64;
 
-    /// Fills `buf` with the bytes at `offset`.
+    /// Fills `buf` with the bytes at `offset`. An empty `buf` is filled at any
+    /// offset: archives place empty files after their end, as do the rests of
+    /// truncated ones.
     ///
     /// # Errors
     /// Returns `UnexpectedEof` if the source ends too early, or the error of
     /// the operating system. Interrupted and short reads are continued.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
 
-    /// Checks that `length` bytes at `offset` do not extend past the end.
+    /// Checks that `length` bytes at `offset` do not extend past the end. No
+    /// bytes do not, wherever they are.
     ///
     /// # Errors
     /// Returns `UnexpectedEof` if they do.
     fn check_end(&self, length: usize, offset: u64) -> io::Result<()> {
         let end = offset.checked_add(length as u64);
-        if end.is_none_or(|end| end > self.len()) {
+        if length > 0 && end.is_none_or(|end| end > self.len()) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         Ok(())
@@ -59,6 +62,9 @@ impl ReadAt for Vec<u8> {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        if buf.is_empty() {
+            return Ok(());
+        }
         let found = usize::try_from(offset)
             .ok()
             .and_then(|start| self.get(start..start.checked_add(buf.len())?));
@@ -171,6 +177,18 @@ mod tests {
             "directory at 0x1: its 18446744073709551615 bytes extend past the end of the file at 0x3"
         );
         assert_eq!(read_vec(&source, 1, 2, "directory").unwrap(), [2, 3]);
+    }
+
+    #[test]
+    fn reading_no_bytes_succeeds_past_the_end() {
+        let source = vec![1, 2, 3];
+        for offset in [3, 4, u64::MAX] {
+            source.check_end(0, offset).unwrap();
+            source.read_exact_at(&mut [], offset).unwrap();
+            let error = source.check_end(1, offset).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+            source.read_exact_at(&mut [0], offset).unwrap_err();
+        }
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::skin;
+use super::{prelight, skin};
 use crate::heavy_iron::model::{Atomic, Clump, Geometry, Material, Model, Vertices};
 use crate::heavy_iron::model::{Mesh, Placement};
 use crate::model::math::{finite, unit};
 use crate::model::not_shown;
-use crate::model::scene::{self, Alpha, Corner, Node, Part, Texture, Weights, Wrap};
+use crate::model::scene::{self, Alpha, Corner, MaterialNames, Node, Part, Texture, Weights, Wrap};
 use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform, padded};
 use hpimount_containers::io::Warnings;
 
@@ -194,7 +194,8 @@ impl ExportPlan {
         notes
     }
 
-    /// Returns the materials of all geometries, followed by a plain one.
+    /// Returns the materials of all geometries, named after their textures,
+    /// followed by a plain one.
     pub fn materials(&self, model: &Model) -> Vec<scene::Material> {
         let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
         let pairs = geometries.flat_map(|geometry| {
@@ -206,14 +207,21 @@ impl ExportPlan {
         let textures: HashMap<String, usize> = textures
             .map(|(index, texture)| (texture.name.to_ascii_lowercase(), index))
             .collect();
+        let mut names = MaterialNames::default();
+        let plain = scene::Material::plain();
+        names.unique(&plain.name);
         let materials = pairs.enumerate().map(|(index, (geometry, material))| {
-            let name = format!("material_{}", padded(index, count, 2));
             let texture = material.texture.as_ref();
+            let name = texture.filter(|named| !named.name.is_empty());
+            let name = match name {
+                Some(named) => names.unique(&named.name),
+                None => names.unique(&format!("material_{}", padded(index, count, 2))),
+            };
             let texture =
                 texture.and_then(|named| textures.get(&named.name.to_ascii_lowercase()).copied());
             self.material(name, geometry, material, texture)
         });
-        materials.chain([scene::Material::plain()]).collect()
+        materials.chain([plain]).collect()
     }
 
     /// Returns a material; `picture` is the number of its texture in the plan.
@@ -387,7 +395,8 @@ fn mesh_of(
     plain: usize,
 ) -> Option<scene::Mesh> {
     let geometry = clump.geometries.get(atomic.geometry)?;
-    let mesh = geometry.mesh()?;
+    let mut mesh = geometry.mesh()?;
+    prelight::adjust(&mut mesh.colors, geometry.flags);
     let material = |entry: u32| {
         let index = geometry.material_entries.get(entry as usize).copied();
         let index = index.filter(|&index| index < geometry.materials.len());

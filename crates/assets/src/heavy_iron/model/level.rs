@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::heavy_iron::model::Model;
 use crate::heavy_iron::model::export::{ExportPlan, TextureState, TextureUse};
 use crate::model::math::finite;
-use crate::model::scene::{Alpha, Corner, Material, Mesh, Node, Part, Wrap};
+use crate::model::scene::{Alpha, Corner, Material, MaterialNames, Mesh, Node, Part, Wrap};
 use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform};
 use hpimount_containers::io::Warnings;
 
@@ -57,6 +57,7 @@ pub struct Level {
     /// Numbers of textures by their names in lower case.
     known_textures: HashMap<String, usize>,
     known_materials: HashMap<MaterialKey, usize>,
+    names: MaterialNames,
     corners: usize,
     pixels: u64,
     /// The omitted parts.
@@ -159,7 +160,11 @@ impl Level {
             .entry((texture, color, material.alpha, material.unlit))
             .or_insert(next);
         if number == next {
-            material.name = format!("material_{number}");
+            let texture = material.texture.as_ref();
+            material.name = match texture {
+                Some(texture) => self.names.unique(short(&texture.file)),
+                None => self.names.unique(&format!("material_{number}")),
+            };
             self.scene.materials.push(material);
         }
         number

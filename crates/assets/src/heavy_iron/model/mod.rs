@@ -3,6 +3,7 @@
 pub mod export;
 pub mod level;
 pub mod parse;
+mod prelight;
 pub mod skin;
 pub mod view;
 

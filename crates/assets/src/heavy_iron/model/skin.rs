@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 
 use crate::heavy_iron::model::{Clump, Skin};
-use crate::model::MAX_JOINTS;
 use crate::model::math::{cross, finite, subtract};
 use crate::model::scene::{Joint, Node, Scene, Weight, Weights};
+use crate::model::{MAX_JOINTS, Transform};
 
 use super::level::transform_of;
 
@@ -55,6 +55,7 @@ pub(super) fn add_joints(clump: &Clump, bones: &[usize], scene: &mut Scene<'_>) 
             mesh: None,
         });
     }
+    join_roots(first, scene);
     let joints = bones.iter().map(|bone| {
         let node = first + bone;
         let inverse_bind = inverse_of(scene, node)?;
@@ -70,6 +71,26 @@ pub(super) fn add_joints(clump: &Clump, bones: &[usize], scene: &mut Scene<'_>) 
             false
         }
     }
+}
+
+/// Gives the nodes from `first` on a common root, which glTF requires of joints,
+/// if they have several. Only damaged skeletons do.
+fn join_roots(first: usize, scene: &mut Scene<'_>) {
+    let skeleton = scene.nodes.len();
+    let roots = scene.nodes[first..].iter_mut();
+    let roots: Vec<_> = roots.filter(|node| node.parent.is_none()).collect();
+    if roots.len() < 2 {
+        return;
+    }
+    for root in roots {
+        root.parent = Some(skeleton);
+    }
+    scene.nodes.push(Node {
+        name: "skeleton".to_owned(),
+        parent: None,
+        transform: Transform::HERE,
+        mesh: None,
+    });
 }
 
 /// Returns the joint weights of a skin, for this number of joints.
@@ -191,6 +212,28 @@ mod tests {
                 "{again:?}"
             );
         }
+    }
+
+    #[test]
+    fn joints_have_a_common_root() {
+        let roots = |parents: &[Option<usize>]| {
+            let bones: Vec<_> = (0..parents.len() as i32).map(|id| [id, id, 0]).collect();
+            let frames = parents.iter().zip(0..);
+            let frames = frames.map(|(&parent, id)| frame(parent, id, bones.clone()));
+            let clump = Clump {
+                frames: frames.collect(),
+                ..Clump::default()
+            };
+            let mut scene = Scene::default();
+            let bones: Vec<_> = (0..parents.len()).collect();
+            assert!(add_joints(&clump, &bones, &mut scene));
+            assert_eq!(scene.joints.len(), bones.len());
+            let (_, roots) = scene.children();
+            (scene.nodes.len(), roots)
+        };
+        assert_eq!(roots(&[None, Some(0), Some(1)]), (3, vec![0]));
+        // The parent of the last frame is damaged.
+        assert_eq!(roots(&[None, Some(0), None]), (4, vec![3]));
     }
 
     #[test]

@@ -515,7 +515,13 @@ fn all_assets_of_a_type_are_in_one_table() {
             "a.HIP",
             b"GRUP",
             "group",
-            object("group", 17, &words(&[0x0002_0000, 5, id("cond")]), &[]),
+            object("group", 17, &words(&[0x0002_0000, 5, id("two words")]), &[]),
+        ),
+        (
+            "a.HIP",
+            b"COND",
+            "two words",
+            object("two words", 31, &words(&[5, 0x4329_EFFD, 1, 0]), &[]),
         ),
         ("a.HIP", b"SNDI", "sounds", sound_table(id("spot"))),
     ]);
@@ -542,10 +548,10 @@ fn all_assets_of_a_type_are_in_one_table() {
         "{conditions}"
     );
     let groups = archives.text("tables/GRUP.tsv");
-    assert!(
-        groups.ends_with("\tgroup\t2\t0\t00000005 cond\n"),
-        "{groups}"
-    );
+    let words = id("two words");
+    let row = format!("\tgroup\t2\t0\t00000005 {words:08X}\t00000005; two words\n");
+    assert!(groups.contains("\tlist\tlist_name\n"), "{groups}");
+    assert!(groups.ends_with(&row), "{groups}");
     let sounds = archives.text("tables/SNDI.tsv");
     assert!(
         sounds.contains(&format!("SND\t{:08X}\tspot\t8000\t16\n", id("spot"))),

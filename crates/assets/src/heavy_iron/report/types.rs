@@ -74,7 +74,9 @@ pub(super) fn objects(
         add_columns(known.fields, &mut columns);
     }
     let has_list = code == *b"GRUP";
-    columns.extend(has_list.then(|| "list".to_owned()));
+    if has_list {
+        columns.extend(["list", "list_name"].map(str::to_owned));
+    }
     let mut table = new_table(&columns, out)?;
     for file in context.archive().find_type(code) {
         let Some(member) = archive.member(file) else {
@@ -93,11 +95,15 @@ pub(super) fn objects(
         for record in &typed.object.parts {
             fields(&typed, record, archive.names(), &mut table);
         }
-        let list = typed.object.list.iter().take(MAX_LISTED);
-        let list = list.filter_map(|record| record.number("id"));
-        let list = list.map(|id| archive.names().find(id).unwrap_or(format!("{id:08X}")));
         if has_list {
-            table.text(&list.collect::<Vec<_>>().join(" "));
+            let list = typed.object.list.iter().take(MAX_LISTED);
+            let list: Vec<_> = list.filter_map(|record| record.number("id")).collect();
+            let ids = list.iter().map(|id| format!("{id:08X}"));
+            table.text(&ids.clone().collect::<Vec<_>>().join(" "));
+            let names = list.iter().zip(ids);
+            let names = names.map(|(&list, id)| archive.names().find(list).unwrap_or(id));
+            // Names have spaces.
+            table.text(&names.collect::<Vec<_>>().join("; "));
         }
         table.end_row()?;
     }

@@ -99,7 +99,9 @@ impl Writer<'_> {
             let material = scene.materials.get(part.material);
             material.is_some_and(|material| material.texture.is_some())
         };
-        if mesh.parts.iter().any(textured) {
+        // Without its texture, the coordinates are kept for another one.
+        let has_uvs = corners.clone().any(|corner| corner.uv != [0.0; 2]);
+        if has_uvs || mesh.parts.iter().any(textured) {
             let uvs: Vec<_> = corners.clone().map(|corner| corner.uv).collect();
             let uvs = buffer.vertex_vectors(root, &uvs);
             attributes.insert(Valid(Semantic::TexCoords(0)), uvs);

@@ -187,3 +187,20 @@ fn a_missing_picture_gets_no_texture() {
     let surface = &json["materials"][0]["pbrMetallicRoughness"];
     assert!(surface.get("baseColorTexture").is_none());
 }
+
+#[test]
+fn texture_coordinates_are_kept_without_a_texture() {
+    let mut scene = scene();
+    scene.materials[0].texture = None;
+    let coordinates = |scene: &Scene<'_>| {
+        let file = written(scene, &|_| None);
+        let (json, _) = read(&file);
+        let attributes = &json["meshes"][0]["primitives"][0]["attributes"];
+        attributes.get("TEXCOORD_0").is_some()
+    };
+    assert!(coordinates(&scene));
+    for corner in &mut scene.meshes[0].corners {
+        corner.uv = [0.0; 2];
+    }
+    assert!(!coordinates(&scene));
+}

@@ -43,7 +43,7 @@ const PIPES: Layout = layout!(model: Id, sub_objects: U32, pipe_flags: U32);
 const COLLISIONS: Layout = layout!(model: Id, collision: Id, camera_collision: Id);
 const SHADOWS: Layout = layout!(model: Id, shadow: Id, unknown: U32);
 const PICKUPS: Layout = layout!(
-    pickup: Id, type: U8, index: U8, flags: U16, quantity: U32, model: Id, animation: Id
+    pickup: Id, type: U8, pickup_index: U8, flags: U16, quantity: U32, model: Id, animation: Id
 );
 const SURFACES: Layout = layout!(surface: Id, mesh_index: U32);
 const LIGHTS: Layout = layout!(

@@ -490,3 +490,38 @@ const JAW: Sheet = Sheet {
         Ok(())
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::heavy_iron::tables::view::{FORMAT, parse};
+    use crate::heavy_iron::{Facts, Game, Platform};
+
+    #[test]
+    fn no_table_has_two_columns_of_the_same_name() {
+        let facts = Facts::new(Platform::GameCube, Game::Bfbb);
+        let pickups = Bytes::from_static(b"KCIP\0\0\0\0");
+        let zeros = Bytes::from_static(&[0; 4]);
+        let mut parsed = 0;
+        for &code in FORMAT.asset_types {
+            let bytes = match &code {
+                b"PICK" => pickups.clone(),
+                _ => zeros.clone(),
+            };
+            let Ok(sheets) = parse(&bytes, &facts, code) else {
+                continue;
+            };
+            parsed += 1;
+            for sheet in sheets_of(&sheets) {
+                let columns = sheet.columns(&sheets);
+                let mut names = columns.clone();
+                names.sort_unstable();
+                names.dedup();
+                assert_eq!(names.len(), columns.len(), "{columns:?}");
+            }
+        }
+        assert!(parsed >= 7, "{parsed}");
+    }
+}
