@@ -78,9 +78,10 @@ impl<'v> Listing<'v> {
     /// Returns the entries: the offset after each, its name, and its inode.
     fn entries(&self) -> impl Iterator<Item = (u64, &str, u32)> {
         let entries = self.node.tree().entries(self.node.index, self.start);
-        let offsets = self.start as u64 + 1..;
-        offsets
-            .zip(entries)
-            .map(|(next, (name, index))| (next, name, index))
+        // A caller may start at any offset, even after the last entry.
+        (1..).zip(entries).map(|(number, (name, index))| {
+            let next = (self.start as u64).saturating_add(number);
+            (next, name, index)
+        })
     }
 }

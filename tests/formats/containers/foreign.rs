@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::container_seeds;
-use crate::support::disc::Disc;
 use crate::support::programs::run_in;
 use crate::support::walked::{self, Walked};
 use hpimount::mount::Options;

@@ -88,7 +88,7 @@ fn join_roots(first: usize, scene: &mut Scene<'_>) {
     scene.nodes.push(Node {
         name: "skeleton".to_owned(),
         parent: None,
-        transform: Transform::HERE,
+        transform: Transform::IDENTITY,
         mesh: None,
     });
 }
