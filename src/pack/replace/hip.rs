@@ -3,17 +3,22 @@
 //! Everything after a replaced asset moves by a multiple of the alignment of
 //! layers, so that all alignments are kept.
 
-use std::io::{Seek, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
 
+use super::needs::{self, HEAD};
 use super::splice::{Source, Splice};
-use crate::pack::Result;
 use crate::pack::hip::file_size;
+use crate::pack::{Error as Failed, Result};
 use hpimount_containers::hip::write::{FILLER, MAX_ARCHIVE_LENGTH, copy, layer_alignment};
 use hpimount_containers::hip::{AssetOffsets, Offsets};
 use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::write::output::Output;
 use hpimount_containers::hpi::write::{Error, Source as Bytes};
+
+/// Offset of the type in AHDR.
+const CODE: u64 = 4;
 
 /// Offsets of numbers in AHDR: `offset`, `size`, `plus`.
 const OFFSET: u64 = 8;
@@ -64,6 +69,9 @@ impl Plan {
         offsets: Offsets,
         files: Vec<(u32, PathBuf)>,
     ) -> Result<Self> {
+        for (asset, file) in &files {
+            check(&source, &offsets, *asset, file)?;
+        }
         let mut changes: Vec<Change> = files
             .into_iter()
             .map(|(asset, file)| change(&offsets, asset, file))
@@ -216,6 +224,22 @@ fn cut_off(offsets: &Offsets, changes: &[Change]) -> Option<u32> {
         start < end && end < start + u64::from(asset.size)
     });
     cut_off.next().map(|(_, asset)| asset.id)
+}
+
+/// Checks that an asset of its type may have the contents of a file.
+fn check(source: &Source, offsets: &Offsets, asset: u32, path: &Path) -> Result<()> {
+    let size = file_size(path)?;
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
+    read.map_err(|cause| Failed::source(path, cause))?;
+    let mut code = [0; 4];
+    let at = offsets.assets[asset as usize].header + CODE;
+    let read = source.bytes.read_exact_at(&mut code, at);
+    read.map_err(|cause| source.error(cause))?;
+    match needs::problem(code, offsets.platform.endian(), &head, size) {
+        Some(problem) => Err(Failed::source(path, problem)),
+        None => Ok(()),
+    }
 }
 
 /// Plans to replace an asset with the contents of a file.

@@ -3,6 +3,7 @@
 mod hip;
 mod hpi;
 mod names;
+mod needs;
 mod splice;
 
 use std::collections::HashMap;
