@@ -206,10 +206,10 @@ fn an_asset_is_found_by_its_path_its_name_or_its_id() {
         "0x8f9d6501",
         "types/Text/[8F9D6501] greeting",
     ] {
-        let after = replaced(&bytes, &[(name.to_owned(), b"bye".to_vec())]).unwrap();
+        let after = replaced(&bytes, &[(name.to_owned(), b"\x03\0\0\0bye\0".to_vec())]).unwrap();
         let after = opened(&after);
         let entry = after.tree.entry(after.tree.find("ids/8F9D6501"));
-        assert_eq!(after.read(entry).unwrap(), b"bye", "{name}");
+        assert_eq!(after.read(entry).unwrap(), b"\x03\0\0\0bye\0", "{name}");
     }
     // After 0x, an id needs no leading zeros.
     assert!(replaced(&bytes, &[("0x7".to_owned(), Vec::new())]).is_ok());

@@ -11,6 +11,7 @@ use crate::heavy_iron::tables::view::{self, Sheets};
 use crate::heavy_iron::{model, text};
 use crate::view::{AssetContext, AssetRef, Table, Wanted};
 use hpimount_containers::hip::asset_id;
+use hpimount_containers::io::Endian;
 
 /// A reference of an asset.
 pub(super) struct Reference {
@@ -23,6 +24,39 @@ pub(super) struct Reference {
     /// The asset.
     pub(super) found: Option<AssetRef>,
 }
+
+/// What a reference says about the use of the asset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The field uses it.
+    Use,
+    /// The table has a row of properties for it, whether it is used or not.
+    Listed,
+    /// Undecoded bytes contain its id.
+    Bytes,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Use => "use",
+            Self::Listed => "listed",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    /// Returns the kind of a reference by a field of an asset of type `code`.
+    fn of(code: [u8; 4], field: &str) -> Self {
+        match &code {
+            _ if field == REST => Self::Bytes,
+            b"COLL" | b"LODT" | b"PIPT" | b"SHDW" if field == "model" => Self::Listed,
+            _ => Self::Use,
+        }
+    }
+}
+
+/// The field of references in undecoded bytes.
+const REST: &str = "rest";
 
 /// Fields with ids of something other than assets.
 const NOT_ASSETS: [&str; 3] = ["variable", "pickup", "npc_type"];
@@ -38,17 +72,24 @@ type Visit<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
 fn each(archive: &Archive<'_>, member: &Member, visit: Visit<'_>) -> io::Result<()> {
     let code = member.asset.code;
     if is_object(code) {
-        return match archive.object(member)? {
-            Some(object) => of_object(archive, &object, visit),
-            None => Ok(()),
+        let Some(object) = archive.object(member)? else {
+            return Ok(());
         };
+        of_object(archive, &object, visit)?;
+        return of_rest(archive, member, &object.rest, visit);
     }
     let Some(bytes) = archive.read(member)? else {
         return Ok(());
     };
     if view::is_table(code) {
         return match view::parse(&bytes, &member.origin().facts, code) {
-            Ok(sheets) => of_table(archive, &sheets, visit),
+            Ok(sheets) => {
+                of_table(archive, &sheets, visit)?;
+                match &sheets {
+                    Sheets::Shrapnel(shrapnel) => of_rest(archive, member, &shrapnel.rest, visit),
+                    _ => Ok(()),
+                }
+            }
             Err(_) => Ok(()),
         };
     }
@@ -74,6 +115,32 @@ pub(super) fn of_table(archive: &Archive<'_>, sheets: &Sheets, visit: Visit<'_>)
         }
     });
     result
+}
+
+/// Visits the ids of available assets in undecoded bytes. Other numbers are
+/// rarely the id of one, which is a hash.
+fn of_rest(
+    archive: &Archive<'_>,
+    member: &Member,
+    rest: &[u8],
+    visit: Visit<'_>,
+) -> io::Result<()> {
+    for &word in rest.as_chunks().0 {
+        let id = match member.origin().facts.endian {
+            Endian::Big => u32::from_be_bytes(word),
+            Endian::Little => u32::from_le_bytes(word),
+        };
+        let found = archive.context.find(Wanted::Id(id));
+        if id != 0 && found.is_some() {
+            visit(Reference {
+                field: REST,
+                id,
+                name: None,
+                found,
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// Visits the reference of a field with this id, if it refers to an asset.
@@ -149,6 +216,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         "name",
         "type",
         "field",
+        "kind",
         "target",
         "target_name",
         "target_type",
@@ -162,6 +230,8 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
             let target = reference.found.and_then(|file| archive.member(file));
             table.cell(format_args!("{:08X}", member.asset.id));
             table.text(&name).text(&member.code()).text(reference.field);
+            let kind = Kind::of(member.asset.code, reference.field);
+            table.cell(kind.name());
             let id = target.as_ref().map_or(reference.id, |one| one.asset.id);
             table.cell(format_args!("{id:08X}"));
             let asset = context.archive().asset_name(id);

@@ -322,19 +322,51 @@ fn references_show_missing_assets_and_assets_of_other_archives() {
     let table = archives.text("tables/refs.tsv");
     let has = |row: String| assert!(table.contains(&row), "{row}\n{table}");
     has(format!(
-        "\tcrate\tSIMP\tmodel\t{:08X}\tcrate.dff\tMODL\tboot.HIP\t\n",
+        "\tcrate\tSIMP\tmodel\tuse\t{:08X}\tcrate.dff\tMODL\tboot.HIP\t\n",
         id("crate.dff")
     ));
     has(format!(
-        "\tlist\tALST\tanimation\t{:08X}\t\t\t\tmissing\n",
+        "\tlist\tALST\tanimation\tuse\t{:08X}\t\t\t\tmissing\n",
         id("walk")
     ));
-    has("\tlist\tALST\tanimation\tDEADBEEF\t\t\t\tmissing\n".to_owned());
+    has("\tlist\tALST\tanimation\tuse\tDEADBEEF\t\t\t\tmissing\n".to_owned());
     has(format!(
-        "\thello\tTEXT\tsound\t{:08X}\tbeep\tSND\tboot.HIP\t\n",
+        "\thello\tTEXT\tsound\tuse\t{:08X}\tbeep\tSND\tboot.HIP\t\n",
         id("beep")
     ));
     assert_eq!(table.lines().count(), 1 + 4);
+}
+
+#[test]
+fn references_tell_uses_from_rows_of_properties_and_undecoded_bytes() {
+    let shrapnel = words(&[1, id("burst"), 0, 3, 0x3F80_0000, id("smoke")]);
+    let archives = Archives::new(&[
+        (
+            "a.HIP",
+            b"SHDW",
+            "shadows",
+            words(&[1, id("crate.dff"), id("blob.dff"), 0]),
+        ),
+        ("a.HIP", b"SHRP", "burst", shrapnel),
+        ("a.HIP", b"PARE", "smoke", Vec::new()),
+        ("a.HIP", b"MODL", "crate.dff", Vec::new()),
+        ("a.HIP", b"MODL", "blob.dff", Vec::new()),
+    ]);
+    let table = archives.text("tables/refs.tsv");
+    let kinds: Vec<_> = table
+        .lines()
+        .skip(1)
+        .map(|row| {
+            let cells: Vec<_> = row.split('\t').collect();
+            [cells[1], cells[3], cells[4], cells[6]]
+        })
+        .collect();
+    let expected = [
+        ["shadows", "model", "listed", "crate.dff"],
+        ["shadows", "shadow", "use", "blob.dff"],
+        ["burst", "rest", "bytes", "smoke"],
+    ];
+    assert_eq!(kinds, expected);
 }
 
 /// Returns a table with the header of one sound, with a loop far past its end.
