@@ -29,6 +29,7 @@ const OWN_FORMATS: &[ViewFormat] = &[
     crash::hgo::BLK_FORMAT,
     gta::ifp::FORMAT,
     neversoft::psx::FORMAT,
+    neversoft::tim::FORMAT,
     heavy_iron::texture::FORMAT,
     heavy_iron::sound::FORMAT,
     heavy_iron::sound::TABLE_FORMAT,

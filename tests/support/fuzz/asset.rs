@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::ifp;
-use hpimount_assets::neversoft::psx;
+use hpimount_assets::neversoft::{psx, tim};
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
@@ -24,6 +24,13 @@ pub fn hgo(data: &[u8]) {
 /// An IFP package.
 pub fn ifp(data: &[u8]) {
     look(&ifp::FORMAT, data, &Alone);
+}
+
+/// The small formats of Neversoft's games and of the PlayStation.
+pub fn neversoft(data: &[u8]) {
+    for format in [tim::FORMAT] {
+        look(&format, data, &Alone);
+    }
 }
 
 /// A context in which every file beside the asset is the asset.

@@ -1,3 +1,5 @@
-//! Assets of Neversoft's games.
+//! Assets of Neversoft's games, and of the PlayStation.
 
 pub mod psx;
+pub mod tim;
+mod view;

@@ -1,0 +1,4 @@
+//! Files of Neversoft's games and of the PlayStation.
+
+mod samples;
+mod tim;

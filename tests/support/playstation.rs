@@ -1,0 +1,45 @@
+//! Small files of the PlayStation.
+
+/// Returns a file of each kind.
+pub fn files() -> Vec<Vec<u8>> {
+    vec![
+        tim(0, &[1, 4], 8),
+        tim(9, &[2, 2], 8),
+        tim(3, &[3, 2], 12),
+        tim2(),
+    ]
+}
+
+/// A TIM picture of `size` words; with a palette if bit 3 of the flags says so.
+fn tim(flags: u32, size: &[u16; 2], bytes: usize) -> Vec<u8> {
+    let block = |size: &[u16; 2], bytes: usize| {
+        let mut block = (12 + bytes as u32).to_le_bytes().to_vec();
+        block.extend(
+            [0, 0, size[0], size[1]]
+                .iter()
+                .flat_map(|half: &u16| half.to_le_bytes()),
+        );
+        block.extend((0..bytes).map(|at| at as u8));
+        block
+    };
+    let mut file = [0x10, flags].map(u32::to_le_bytes).concat();
+    if flags & 8 != 0 {
+        file.extend(block(&[256, 1], 512));
+    }
+    file.extend(block(size, bytes));
+    file
+}
+
+/// A TIM2 file with a picture of 4 by 2 pixels and a palette of 256 colors.
+fn tim2() -> Vec<u8> {
+    let mut file = b"TIM2\x04\0\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    file.extend(
+        [48 + 8 + 1024, 1024, 8]
+            .iter()
+            .flat_map(|word: &u32| word.to_le_bytes()),
+    );
+    file.extend([48, 0, 0, 1, 0, 1, 3, 5, 4, 0, 2, 0]);
+    file.resize(64, 0);
+    file.extend((0..8 + 1024).map(|at| at as u8));
+    file
+}
