@@ -7,7 +7,22 @@ pub fn files() -> Vec<Vec<u8>> {
         tim(9, &[2, 2], 8),
         tim(3, &[3, 2], 12),
         tim2(),
+        vag(b"VAGp"),
+        vag(b"VAGi"),
     ]
+}
+
+/// A VAG sound of four blocks, the last two of which are a loop.
+fn vag(magic: &[u8; 4]) -> Vec<u8> {
+    let mut file = magic.to_vec();
+    let words = [32_u32, 16 << 24, 64, 22_050];
+    file.extend(words.iter().flat_map(|word| word.to_be_bytes()));
+    file.resize(if magic == b"VAGi" { 0x800 } else { 0x30 }, 0);
+    for (filter, flags) in [(0x0C, 0), (0x16, 0), (0x2A, 4), (0x4B, 3)] {
+        file.extend([filter, flags]);
+        file.extend((0..14).map(|at| 18 * at));
+    }
+    file
 }
 
 /// A TIM picture of `size` words; with a palette if bit 3 of the flags says so.

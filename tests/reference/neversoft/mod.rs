@@ -2,3 +2,4 @@
 
 mod samples;
 mod tim;
+mod vag;

@@ -1,9 +1,13 @@
 //! The samples, and what an independent reader says about them.
 
 use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::view::{Alone, Bytes, Failure, View};
+use hpimount_assets::view::{
+    AssetContext, AssetRef, Bytes, Failure, MakeShared, Shared, View, Wanted,
+};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -17,6 +21,8 @@ pub(super) struct Sample {
     pub bytes: Bytes,
     /// Its facts, or an `error`.
     pub known: Value,
+    /// The files of its folder.
+    beside: Vec<PathBuf>,
 }
 
 /// Returns the samples in a folder of the family with one of these extensions,
@@ -29,14 +35,15 @@ pub(super) fn samples(folder: &str, extensions: &[&str]) -> Vec<Sample> {
         return Vec::new();
     };
     let entries = fs::read_dir(samples).unwrap();
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut beside: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    beside.sort();
+    let mut paths = beside.clone();
     paths.retain(|path| {
         let extension = path.extension().unwrap_or_default();
         extensions.iter().any(|&wanted| extension == wanted)
     });
-    paths.sort();
     assert!(!paths.is_empty());
-    let sample = |path: std::path::PathBuf| {
+    let sample = |path: PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let known = fs::read_to_string(goldens.join(format!("{name}.json"))).unwrap();
         // Our names of fields are in American spelling.
@@ -45,6 +52,7 @@ pub(super) fn samples(folder: &str, extensions: &[&str]) -> Vec<Sample> {
             name,
             bytes: fs::read(path).unwrap().into(),
             known: serde_json::from_str(&known).unwrap(),
+            beside: beside.clone(),
         }
     };
     paths.into_iter().map(sample).collect()
@@ -55,7 +63,7 @@ impl Sample {
     pub(super) fn open(&self) -> Result<Box<dyn View>, Box<Failure>> {
         let mut formats = VIEW_FORMATS.iter();
         let format = formats.find(|format| format.shows(self.name.as_bytes()));
-        (format.expect("a known extension").open)(&self.bytes, &Alone)
+        (format.expect("a known extension").open)(&self.bytes, self)
     }
 
     /// Returns the view of a sample that has no error; of a damaged one,
@@ -88,6 +96,30 @@ impl Sample {
     }
 }
 
+/// The other files of its folder.
+impl AssetContext for Sample {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
+        let Wanted::Sibling(name) = wanted else {
+            return None;
+        };
+        let mut beside = self.beside.iter();
+        let index = beside.position(|path| path.ends_with(name))?;
+        Some(AssetRef(index as u64))
+    }
+
+    fn read(&self, file: AssetRef) -> Option<Bytes> {
+        Some(fs::read(&self.beside[file.0 as usize]).unwrap().into())
+    }
+
+    fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        Some(make(self).into())
+    }
+}
+
 /// Returns the bytes of the file of a view with this name.
 pub(super) fn file(view: &dyn View, name: &str) -> Vec<u8> {
     let index = view.position(&|file| file.name == name);
@@ -102,7 +134,7 @@ pub(super) fn files(view: &dyn View, extension: &str) -> Vec<Vec<u8>> {
 }
 
 /// Returns the SHA-256 of bytes in hexadecimal digits.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -111,4 +143,11 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 pub(super) fn pixels_sha256(png: &[u8]) -> String {
     let picture = hpimount_assets::model::png::read(png, 1 << 24).unwrap();
     sha256(picture.rgba().as_flattened())
+}
+
+/// Returns the SHA-256 of the samples of a WAV file.
+pub(super) fn samples_sha256(wav: &[u8]) -> String {
+    let (head, samples) = wav.split_at(44);
+    let length = u32::from_le_bytes(head[40..].try_into().unwrap());
+    sha256(&samples[..length as usize])
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::ifp;
-use hpimount_assets::neversoft::{psx, tim};
+use hpimount_assets::neversoft::{psx, tim, vag};
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
@@ -28,7 +28,7 @@ pub fn ifp(data: &[u8]) {
 
 /// The small formats of Neversoft's games and of the PlayStation.
 pub fn neversoft(data: &[u8]) {
-    for format in [tim::FORMAT] {
+    for format in [tim::FORMAT, vag::FORMAT] {
         look(&format, data, &Alone);
     }
 }
@@ -94,6 +94,14 @@ fn check(format: &ViewFormat, name: &str, made: &[u8]) {
             let mut reader = decoder.read_info().unwrap();
             let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
             reader.next_frame(&mut pixels).unwrap();
+        }
+        Some("wav") => {
+            let length = u32::from_le_bytes(made[4..8].try_into().unwrap()) as usize;
+            assert_eq!(
+                (&made[..4], length),
+                (&b"RIFF"[..], made.len() - 8),
+                "{name}"
+            );
         }
         Some("glb") => check_glb(made),
         Some("ifp") => assert!(

@@ -2,4 +2,5 @@
 
 pub mod psx;
 pub mod tim;
+pub mod vag;
 mod view;

@@ -7,6 +7,7 @@
 
 pub mod count;
 pub mod name;
+pub mod spu;
 
 use hpimount_containers::io::Error;
 
