@@ -9,7 +9,27 @@ pub fn files() -> Vec<Vec<u8>> {
         tim2(),
         vag(b"VAGp"),
         vag(b"VAGi"),
+        vab(),
     ]
+}
+
+/// A bank of version 4 with two programs and two sounds.
+fn vab() -> Vec<u8> {
+    let mut file = b"pBAV\x04\0\0\0".to_vec();
+    file.resize(0x20 + 64 * 16 + 2 * 512 + 512, 0);
+    (file[0x12], file[0x14], file[0x16]) = (2, 3, 2);
+    let sound = vag(b"VAGp").split_off(0x30);
+    for (slot, tones) in [(0, 2), (60, 1)] {
+        file[0x20 + 16 * slot] = tones;
+    }
+    for (tone, sound) in [(0, 1), (1, 2), (16, 2)] {
+        let at = 0x20 + 64 * 16 + 32 * tone;
+        file[at + 4..at + 8].copy_from_slice(&[72, 64, 0, 127]);
+        file[at + 22] = sound;
+    }
+    let sizes = 0x20 + 64 * 16 + 2 * 512;
+    (file[sizes + 2], file[sizes + 4]) = (16, 16);
+    [file, sound.clone(), sound].concat()
 }
 
 /// A VAG sound of four blocks, the last two of which are a loop.

@@ -30,6 +30,7 @@ const OWN_FORMATS: &[ViewFormat] = &[
     gta::ifp::FORMAT,
     neversoft::psx::FORMAT,
     neversoft::tim::FORMAT,
+    neversoft::vab::FORMAT,
     neversoft::vag::FORMAT,
     heavy_iron::texture::FORMAT,
     heavy_iron::sound::FORMAT,

@@ -2,4 +2,5 @@
 
 mod samples;
 mod tim;
+mod vab;
 mod vag;

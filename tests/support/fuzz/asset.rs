@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::ifp;
-use hpimount_assets::neversoft::{psx, tim, vag};
+use hpimount_assets::neversoft::{psx, tim, vab, vag};
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
@@ -12,7 +12,11 @@ use hpimount_assets::view::{
 /// A PSX file, alone and with itself as the file with its textures.
 pub fn psx(data: &[u8]) {
     look(&psx::FORMAT, data, &Alone);
-    look(&psx::FORMAT, data, &Mirror(Bytes::copy_from_slice(data)));
+    look(
+        &psx::FORMAT,
+        data,
+        &Mirror("ab", Bytes::copy_from_slice(data)),
+    );
 }
 
 /// An HGO file, and a table of its blocks.
@@ -28,17 +32,24 @@ pub fn ifp(data: &[u8]) {
 
 /// The small formats of Neversoft's games and of the PlayStation.
 pub fn neversoft(data: &[u8]) {
-    for format in [tim::FORMAT, vag::FORMAT] {
+    for format in [tim::FORMAT, vag::FORMAT, vab::FORMAT] {
         look(&format, data, &Alone);
     }
+    // A bank whose sounds are in another file.
+    look(
+        &vab::FORMAT,
+        data,
+        &Mirror("ab.vh", Bytes::copy_from_slice(data)),
+    );
 }
 
-/// A context in which every file beside the asset is the asset.
-struct Mirror(Bytes);
+/// A context with the name of the asset, in which every file beside it is the
+/// asset.
+struct Mirror(&'static str, Bytes);
 
 impl AssetContext for Mirror {
     fn name(&self) -> &str {
-        "ab"
+        self.0
     }
 
     fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
@@ -46,7 +57,7 @@ impl AssetContext for Mirror {
     }
 
     fn read(&self, _file: AssetRef) -> Option<Bytes> {
-        Some(self.0.clone())
+        Some(self.1.clone())
     }
 
     fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {

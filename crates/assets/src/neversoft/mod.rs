@@ -2,5 +2,6 @@
 
 pub mod psx;
 pub mod tim;
+pub mod vab;
 pub mod vag;
 mod view;

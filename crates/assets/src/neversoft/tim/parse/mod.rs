@@ -160,7 +160,7 @@ impl Stored {
         match &self.details {
             _ if self.bits > 8 => 0,
             Details::PlayStation { palette: None, .. } => 0,
-            Details::PlayStation { .. } => (self.colors.len() / 2 >> self.bits).max(1),
+            Details::PlayStation { .. } => ((self.colors.len() / 2) >> self.bits).max(1),
             Details::PlayStation2 { .. } => 1,
         }
     }
