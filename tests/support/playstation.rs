@@ -32,7 +32,7 @@ fn vab() -> Vec<u8> {
     [file, sound.clone(), sound].concat()
 }
 
-/// A VAG sound of four blocks, the last two of which are a loop.
+/// A VAG sound of four blocks. The last two are a loop.
 fn vag(magic: &[u8; 4]) -> Vec<u8> {
     let mut file = magic.to_vec();
     let words = [32_u32, 16 << 24, 64, 22_050];

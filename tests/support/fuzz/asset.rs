@@ -43,8 +43,7 @@ pub fn neversoft(data: &[u8]) {
     );
 }
 
-/// A context with the name of the asset, in which every file beside it is the
-/// asset.
+/// A context with the name of the asset. Every file beside it is the asset.
 struct Mirror(&'static str, Bytes);
 
 impl AssetContext for Mirror {

@@ -118,7 +118,7 @@ pub struct Tone {
     pub volume: u8,
     /// Its position between left and right.
     pub pan: u8,
-    /// The note at which the sound has 44,100 samples per second.
+    /// The note with 44,100 samples per second.
     pub center: u8,
     /// Raises the pitch, in 1/128 of a semitone.
     pub shift: u8,
@@ -149,7 +149,7 @@ pub struct Sound {
     pub size: usize,
     /// Samples per second at note 60.
     pub rate: u32,
-    /// Whether the rate is that of a tone.
+    /// Whether a tone determines the rate.
     pub has_tone: bool,
     /// Number of samples.
     pub samples: u32,
@@ -305,7 +305,7 @@ impl Vab {
         self.body_end = offset;
     }
 
-    /// Returns the rate of each sound: that of the first tone with it.
+    /// Returns the rate of each sound. The first tone with the sound decides.
     fn rates(&self) -> HashMap<usize, u32> {
         let mut rates = HashMap::new();
         for tone in self.programs.iter().flat_map(|program| &program.tones) {

@@ -77,7 +77,7 @@ pub enum Details {
     },
     /// TIM2.
     PlayStation2 {
-        /// Number of sizes in which the picture is stored.
+        /// Number of mipmaps, as it is stored.
         mipmaps: u8,
         /// Number of colors of the palette.
         colors: u16,
