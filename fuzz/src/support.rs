@@ -24,6 +24,8 @@ pub mod hpi;
 mod patterns;
 #[path = "../../tests/support/record.rs"]
 pub mod record;
+#[path = "../../tests/support/playstation.rs"]
+pub mod playstation;
 #[path = "../../tests/support/ta/mod.rs"]
 pub mod ta;
 #[path = "../../tests/support/walked.rs"]

@@ -143,6 +143,7 @@ targets! {
     damaged_lz77_is_decoded_or_refused_by_both_decoders_alike: "lz77", 100;
     damaged_hip_archives_keep_the_promises: "hip", 200;
     damaged_psx_files_are_shown_or_refused: "psx", 100;
+    damaged_neversoft_files_are_shown_or_refused: "neversoft", 200;
     damaged_hgo_files_are_shown_or_refused: "hgo", 100;
     damaged_ifp_files_are_shown_or_refused: "ifp", 200;
     damaged_texture_dictionaries_are_shown_or_refused: "txd", 300;

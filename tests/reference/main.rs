@@ -15,6 +15,7 @@ mod heavy_iron;
 mod hip;
 mod hpi;
 mod list;
+mod neversoft;
 mod pack;
 mod resources;
 #[cfg(feature = "remote")]

@@ -43,6 +43,7 @@ pub mod packed;
 mod patterns;
 pub mod pictures;
 pub mod plain;
+pub mod playstation;
 pub mod programs;
 pub mod record;
 pub mod shown;

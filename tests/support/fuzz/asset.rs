@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::{col, gxt, ifp, txd};
-use hpimount_assets::neversoft::psx;
+use hpimount_assets::neversoft::{psx, tim, vab, vag};
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
@@ -12,7 +12,11 @@ use hpimount_assets::view::{
 /// A PSX file, alone and with itself as the file with its textures.
 pub fn psx(data: &[u8]) {
     look(&psx::FORMAT, data, &Alone);
-    look(&psx::FORMAT, data, &Mirror(Bytes::copy_from_slice(data)));
+    look(
+        &psx::FORMAT,
+        data,
+        &Mirror("ab", Bytes::copy_from_slice(data)),
+    );
 }
 
 /// An HGO file, and a table of its blocks.
@@ -41,12 +45,25 @@ pub fn gxt(data: &[u8]) {
     look(&gxt::FORMAT, data, &Alone);
 }
 
-/// A context where every file beside the asset is the asset.
-struct Mirror(Bytes);
+/// The small formats of Neversoft's games and of the PlayStation.
+pub fn neversoft(data: &[u8]) {
+    for format in [tim::FORMAT, vag::FORMAT, vab::FORMAT] {
+        look(&format, data, &Alone);
+    }
+    // A bank whose sounds are in another file.
+    look(
+        &vab::FORMAT,
+        data,
+        &Mirror("ab.vh", Bytes::copy_from_slice(data)),
+    );
+}
+
+/// A context with the name of the asset. Every file beside it is the asset.
+struct Mirror(&'static str, Bytes);
 
 impl AssetContext for Mirror {
     fn name(&self) -> &str {
-        "ab"
+        self.0
     }
 
     fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
@@ -54,7 +71,7 @@ impl AssetContext for Mirror {
     }
 
     fn read(&self, _file: AssetRef) -> Option<Bytes> {
-        Some(self.0.clone())
+        Some(self.1.clone())
     }
 
     fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
@@ -102,6 +119,14 @@ fn check(format: &ViewFormat, name: &str, made: &[u8]) {
             let mut reader = decoder.read_info().unwrap();
             let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
             reader.next_frame(&mut pixels).unwrap();
+        }
+        Some("wav") => {
+            let length = u32::from_le_bytes(made[4..8].try_into().unwrap()) as usize;
+            assert_eq!(
+                (&made[..4], length),
+                (&b"RIFF"[..], made.len() - 8),
+                "{name}"
+            );
         }
         Some("glb") => check_glb(made),
         Some("ifp") => assert!(

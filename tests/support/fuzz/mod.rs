@@ -22,7 +22,7 @@ mod settings;
 mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
-pub use asset::{col, gxt, hgo, ifp, psx, txd};
+pub use asset::{col, gxt, hgo, ifp, neversoft, psx, txd};
 pub use chunk::{chunk, lz77};
 pub use container::{gcm, image, img, iso, pkr, pre, seven_zip, wad, xdvdfs, zip};
 pub use dat::dat;
@@ -42,13 +42,14 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 38] = [
+pub const TARGETS: [Target; 39] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
     target("lz77", lz77, seeds::lz77),
     target("hip", hip, seeds::hip),
     target("psx", psx, seeds::psx),
+    target("neversoft", neversoft, seeds::neversoft),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
     target("txd", txd, seeds::txd),

@@ -12,6 +12,7 @@ use crate::support::build::{Endian, col, gxt, txd};
 use crate::support::full::{full_hgo_files, full_ifp_files};
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
+use crate::support::playstation;
 use crate::support::ta;
 use crate::support::{noise, text};
 
@@ -141,6 +142,10 @@ pub fn psx() -> Vec<Vec<u8>> {
     let mut seeds: Vec<_> = [3, 4, 6].map(assets::level).into();
     seeds.push(assets::empty_psx());
     short(seeds)
+}
+
+pub fn neversoft() -> Vec<Vec<u8>> {
+    short(playstation::files())
 }
 
 pub fn hgo() -> Vec<Vec<u8>> {

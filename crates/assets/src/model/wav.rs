@@ -2,6 +2,10 @@
 
 use std::io::{self, Write};
 
+/// Maximum number of samples of all channels of a written sound; five minutes
+/// of stereo music have fewer.
+const MAX_SAMPLES: usize = 1 << 25;
+
 /// Bytes before the samples: RIFF, `fmt ` and the header of `data`.
 const HEAD: u64 = 44;
 
@@ -28,6 +32,13 @@ pub struct Wav {
 }
 
 impl Wav {
+    /// Returns why the sound is not written, or `None` if it is.
+    pub fn length_problem(&self) -> Option<String> {
+        let count = u64::from(self.samples) * u64::from(self.channels);
+        (count > MAX_SAMPLES as u64)
+            .then(|| format!("it has {count} samples, more than {MAX_SAMPLES}"))
+    }
+
     /// Returns the size of the samples in bytes.
     fn data_size(&self) -> u64 {
         SAMPLE * u64::from(self.channels) * u64::from(self.samples)

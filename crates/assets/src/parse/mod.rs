@@ -7,6 +7,7 @@
 
 pub mod count;
 pub mod name;
+pub mod spu;
 
 use bytes::Bytes;
 use hpimount_containers::io::{Cursor, Error, Result};

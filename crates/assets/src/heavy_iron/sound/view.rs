@@ -51,10 +51,6 @@ fn converted(asset: Option<AssetType>) -> Converted {
     Converted::whole(files).within(Folder::Named("sounds"))
 }
 
-/// Maximum number of samples of all channels of a written sound; five minutes
-/// of stereo music have fewer.
-const MAX_SAMPLES: usize = 1 << 25;
-
 pub(crate) const KIND: Kind<Sound> = Kind {
     title: "HIP sound",
     describe,
@@ -169,9 +165,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     KIND.view(bytes, context, sound::parse(bytes, &entry), |shown| {
         let sound = &shown.model;
         let mut files = Vec::new();
-        if sound.all_samples() > MAX_SAMPLES {
-            let count = sound.all_samples();
-            let why = format!("it has {count} samples, more than {MAX_SAMPLES}");
+        if let Some(why) = wav_of(sound).length_problem() {
             let warning = not_shown(format_args!("{stem}.wav"), why);
             shown.info.warnings.push(warning);
         } else if sound.samples > 0 {

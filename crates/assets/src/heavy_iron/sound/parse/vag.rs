@@ -1,13 +1,11 @@
 //! VAG: ADPCM of the PlayStation 2, frames of 16 bytes with 28 samples.
 
-use super::{Loop, clamp};
+use super::Loop;
+use crate::parse::spu::{self, BLOCK as FRAME, Rounding, SAMPLES};
 use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 
 /// Length of a header in bytes.
 pub(super) const HEADER: usize = 0x30;
-
-const FRAME: usize = 16;
-const SAMPLES: usize = 28;
 
 /// Flags of a frame.
 const END: u8 = 1;
@@ -17,9 +15,6 @@ const STOP: u8 = 7;
 
 /// Plausible rates; they tell the byte order of a header.
 const LIKELY_RATES: std::ops::RangeInclusive<u32> = 4000..=48_000;
-
-/// Pairs of coefficients, in 1/64.
-const FILTERS: [(i32, i32); 5] = [(0, 0), (60, 0), (115, -52), (98, -55), (122, -60)];
 
 /// The header of a VAG file, as stored in the table: with the asset's id in a
 /// word that files do not use.
@@ -115,22 +110,7 @@ pub(super) fn extent(data: &[u8], warnings: &mut Warnings) -> (u32, Option<Loop>
 
 /// Decodes samples.
 pub(super) fn decode(data: &[u8], out: &mut [i16]) {
-    let (mut h1, mut h2) = (0, 0);
-    for (samples, frame) in out.chunks_mut(SAMPLES).zip(data.as_chunks::<FRAME>().0) {
-        let filter = FILTERS.get(usize::from(frame[0] >> 4));
-        let (a, b) = filter.copied().unwrap_or_default();
-        let shift = match frame[0] & 15 {
-            shift @ 0..=12 => shift,
-            _ => 9,
-        };
-        for (pair, byte) in samples.chunks_mut(2).zip(&frame[2..]) {
-            for (sample, nibble) in pair.iter_mut().zip([byte & 15, byte >> 4]) {
-                let value = i32::from((u16::from(nibble) << 12) as i16) >> shift;
-                *sample = clamp(value + ((h1 * a + h2 * b) >> 6));
-                (h2, h1) = (h1, i32::from(*sample));
-            }
-        }
-    }
+    spu::decode(data, Rounding::Sum, out);
 }
 
 #[cfg(test)]

@@ -1,0 +1,182 @@
+//! ADPCM of the PlayStation's sound chip (SPU): blocks of 16 bytes with 28
+//! samples, in sounds of several families (FORMATS, Neversoft 3).
+
+use hpimount_containers::io::Warnings;
+
+/// Bytes of a block.
+pub const BLOCK: usize = 16;
+
+/// Samples of a block.
+pub const SAMPLES: usize = 28;
+
+/// Flags of a block.
+const END: u8 = 1;
+const REPEAT: u8 = 2;
+const LOOP_START: u8 = 4;
+
+/// Flags of the block that Sony's tools append, which is not heard.
+const TERMINATOR: u8 = 7;
+
+/// Largest shift and filter that mean something.
+const MAX_SHIFT: u8 = 12;
+const MAX_FILTER: u8 = 4;
+
+/// Shift that the chip uses instead of a larger one.
+const OTHER_SHIFT: u8 = 9;
+
+/// Pairs of coefficients, in 1/64.
+const FILTERS: [(i32, i32); 5] = [(0, 0), (60, 0), (115, -52), (98, -55), (122, -60)];
+
+/// How the prediction of a sample from the two before it is rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rounding {
+    /// Each of the two terms, as the PlayStation does.
+    Terms,
+    /// Their sum.
+    Sum,
+}
+
+/// Decodes blocks into `out`, until one of the two ends.
+pub fn decode(data: &[u8], rounding: Rounding, out: &mut [i16]) {
+    let (mut h1, mut h2) = (0, 0);
+    for (samples, block) in out.chunks_mut(SAMPLES).zip(data.as_chunks::<BLOCK>().0) {
+        let filter = FILTERS.get(usize::from(block[0] >> 4));
+        let (a, b) = filter.copied().unwrap_or_default();
+        let shift = match block[0] & 15 {
+            shift @ 0..=MAX_SHIFT => shift,
+            _ => OTHER_SHIFT,
+        };
+        for (pair, byte) in samples.chunks_mut(2).zip(&block[2..]) {
+            for (sample, nibble) in pair.iter_mut().zip([byte & 15, byte >> 4]) {
+                let value = i32::from((u16::from(nibble) << 12) as i16) >> shift;
+                let predicted = match rounding {
+                    Rounding::Terms => ((h1 * a) >> 6) + ((h2 * b) >> 6),
+                    Rounding::Sum => (h1 * a + h2 * b) >> 6,
+                };
+                let clamped = (value + predicted).clamp(i16::MIN.into(), i16::MAX.into());
+                *sample = clamped as i16;
+                (h2, h1) = (h1, clamped);
+            }
+        }
+    }
+}
+
+/// The part of a sound that is heard.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Samples before the end.
+    pub samples: u32,
+    /// First and last sample of the loop.
+    pub loops: Option<(u32, u32)>,
+}
+
+/// Returns the part of a sound that is heard: up to the first block with the
+/// end flag, or all of it if anything audible follows, as in a stream.
+pub fn extent(data: &[u8], warnings: &mut Warnings) -> Extent {
+    let (blocks, rest) = data.as_chunks::<BLOCK>();
+    if !rest.is_empty() {
+        warnings.push(format!("{} bytes follow the last block", rest.len()));
+    }
+    let mut end = blocks.iter().position(|block| block[1] & END != 0);
+    let mut heard = blocks;
+    if let Some(last) = end {
+        if blocks[last + 1..].iter().any(is_audible) {
+            warnings.push(format!("sound follows the end flag of block {last}"));
+            end = None;
+        } else if is_terminator(&blocks[last]) {
+            heard = &blocks[..last];
+            end = None;
+        } else {
+            heard = &blocks[..=last];
+        }
+    }
+    let is_odd = |block: &[u8; BLOCK]| block[0] & 15 > MAX_SHIFT || block[0] >> 4 > MAX_FILTER;
+    if let Some(odd) = heard.iter().position(is_odd) {
+        let head = heard[odd][0];
+        warnings.push(format!(
+            "unknown shift or filter {head:#04x} in block {odd}"
+        ));
+    }
+    let sample = |block: usize| u32::try_from(SAMPLES * block).unwrap_or(u32::MAX);
+    let samples = sample(heard.len());
+    let mut loops = None;
+    if end.is_some_and(|end| blocks[end][1] & REPEAT != 0) {
+        let start = heard.iter().rposition(|block| block[1] & LOOP_START != 0);
+        match start {
+            Some(start) => loops = Some((sample(start), samples.saturating_sub(1))),
+            None => warnings.push("the sound repeats without a start of the loop"),
+        }
+    }
+    Extent { samples, loops }
+}
+
+fn is_terminator(block: &[u8; BLOCK]) -> bool {
+    let data = &block[2..];
+    let is_filled = |with: u8| data.iter().all(|&byte| byte == with);
+    block[1] == TERMINATOR && [0, 7].contains(&block[0]) && (is_filled(0x77) || is_filled(0))
+}
+
+fn is_audible(block: &[u8; BLOCK]) -> bool {
+    !is_terminator(block) && block[2..].iter().any(|&byte| byte != 0)
+}
+
+/// Returns whether bytes without a header can be blocks.
+pub fn is_plausible(data: &[u8]) -> bool {
+    let (blocks, rest) = data.as_chunks::<BLOCK>();
+    let is_block = |block: &[u8; BLOCK]| {
+        block[0] & 15 <= MAX_SHIFT && block[0] >> 4 <= MAX_FILTER && block[1] <= TERMINATOR
+    };
+    rest.is_empty() && !blocks.is_empty() && blocks.iter().all(is_block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(head: u8, flags: u8, byte: u8) -> [u8; BLOCK] {
+        let mut block = [byte; BLOCK];
+        (block[0], block[1]) = (head, flags);
+        block
+    }
+
+    fn extent_of(blocks: &[[u8; BLOCK]]) -> (u32, Option<(u32, u32)>, usize) {
+        let mut warnings = Warnings::default();
+        let Extent { samples, loops } = extent(blocks.as_flattened(), &mut warnings);
+        (samples, loops, warnings.len())
+    }
+
+    #[test]
+    fn a_sound_ends_at_its_flag_and_repeats_from_the_last_start() {
+        let (plain, start) = (block(0, 0, 1), block(0, LOOP_START, 1));
+        let repeat = block(0, END | REPEAT, 1);
+        let terminator = block(7, TERMINATOR, 0x77);
+        assert_eq!(
+            extent_of(&[start, start, repeat, terminator]),
+            (84, Some((28, 83)), 0)
+        );
+        assert_eq!(extent_of(&[start, block(0, END, 1)]), (56, None, 0));
+        assert_eq!(extent_of(&[plain, repeat]), (56, None, 1));
+        assert_eq!(extent_of(&[plain, terminator]), (28, None, 0));
+        assert_eq!(extent_of(&[plain, repeat, plain]), (84, None, 1));
+        assert_eq!(extent_of(&[block(0x5D, 0, 1)]), (28, None, 1));
+    }
+
+    #[test]
+    fn the_two_terms_of_a_prediction_are_rounded_separately() {
+        let data = block(0x2C, 0, 0xFF);
+        let decoded = |rounding| {
+            let mut out = [0; 4];
+            decode(&data, rounding, &mut out);
+            out
+        };
+        assert_eq!(decoded(Rounding::Terms), [-1, -3, -7, -12]);
+        assert_eq!(decoded(Rounding::Sum), [-1, -3, -6, -10]);
+    }
+
+    #[test]
+    fn the_low_half_of_a_byte_comes_first() {
+        let mut out = [0; 3];
+        decode(&block(12, 0, 0x21), Rounding::Terms, &mut out);
+        assert_eq!(out, [1, 2, 1]);
+    }
+}
