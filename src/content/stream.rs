@@ -110,7 +110,9 @@ impl Decoders {
     ) -> Result<(u64, Arc<Vec<u8>>)> {
         let start = wanted.start - (wanted.start - stream.start) % u64::from(BLOCK_SIZE);
         let key = (stream.file, Part::Block(start));
-        let is_kept = |length| is_kept(wanted, &(start..start + length), access);
+        // Without checkpoints, a dropped block would be decoded from the start.
+        let is_kept =
+            |length| !stream.has_checkpoints || is_kept(wanted, &(start..start + length), access);
         let decode = || Ok(Block::Bytes(Arc::new(self.decode_to(stream, start)?)));
         let block = self
             .blocks

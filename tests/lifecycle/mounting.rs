@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::support::mount::{
-    Fixture, Mount, SMALL, can_mount, has_programs, hpimount, mounts_at, run,
+    Fixture, Mount, SMALL, TINY_CACHE, can_mount, has_programs, hpimount, mounts_at, run,
 };
 use rustix::fs::inotify;
 
@@ -105,7 +105,7 @@ fn a_cache_in_which_nothing_fits_is_refused() {
     let fixture = Fixture::new();
     for size in ["0", "1", "512K"] {
         let mut command = hpimount();
-        command.env_remove("HPIMOUNT_TEST_TINY_CACHE");
+        command.env_remove(TINY_CACHE);
         command.args(["-o", &format!("cachesize={size}")]);
         let ran = run(command.args([&fixture.archive, &fixture.point]));
         assert_eq!(ran.code, Some(2), "{ran:?}");

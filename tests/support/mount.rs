@@ -21,7 +21,7 @@ use super::hpi::{Built, File, V1, dir, file};
 use super::noise;
 use super::skip::possible;
 
-pub use process::{Daemon, Run, hpimount, run};
+pub use process::{Daemon, Run, TINY_CACHE, hpimount, run};
 
 /// Environment variable that identifies the daemon of a test.
 const TAG: &str = "HPIMOUNT_TEST_TAG";

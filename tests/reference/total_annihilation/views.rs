@@ -161,7 +161,8 @@ fn the_table_of_frames_has_the_known_headers() {
     }
 }
 
-/// Points, faces (as triangles of points), lines and single points of an OBJ.
+/// Points, faces (from the point with the lowest number on), lines and single
+/// points of an OBJ.
 type Shape = (Vec<[f64; 3]>, Vec<Vec<u32>>);
 
 fn shape(text: &str) -> Shape {
@@ -176,17 +177,17 @@ fn shape(text: &str) -> Shape {
                 points.push([part(words.next()), part(words.next()), part(words.next())]);
             }
             "f" => {
-                // Triangles around the first corner.
-                let corners: Vec<u32> = words.map(index).collect();
-                let triangles =
-                    (1..corners.len() - 1).map(|k| vec![corners[0], corners[k], corners[k + 1]]);
-                elements.extend(triangles);
+                let mut corners: Vec<u32> = words.map(index).collect();
+                let lowest = corners.iter().enumerate().min_by_key(|(_, point)| **point);
+                let lowest = lowest.map_or(0, |(number, _)| number);
+                corners.rotate_left(lowest);
+                elements.push(corners);
             }
             "l" | "p" => elements.push(words.map(index).collect()),
             _ => {}
         }
     }
-    // hpimount orders the triangles by material.
+    // hpimount orders the faces by material.
     elements.sort();
     (points, elements)
 }

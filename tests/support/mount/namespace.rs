@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
 
-use super::{Daemon, Fixture, Run, mounts_in, run, tag};
+use super::{Daemon, Fixture, Run, TINY_CACHE, mounts_in, run, tag};
 
 /// `nobody`, a user without any files.
 pub const USER: u32 = 65534;
@@ -98,6 +98,7 @@ impl Namespace {
     pub fn hpimount_by(&self, starter: &[&str], args: &[&str]) -> Command {
         let mut command = self.user(USER, starter[0]);
         command
+            .env(TINY_CACHE, "1")
             .args(&starter[1..])
             .args([&self.program, &self.fixture.archive, &self.fixture.point])
             .args(args);

@@ -9,10 +9,13 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::{PATIENCE, TAG, eventually};
 
+/// Environment variable for which the program accepts any size of the cache.
+pub const TINY_CACHE: &str = "HPIMOUNT_TEST_TINY_CACHE";
+
 /// Returns a command that runs the program, which accepts any size of the cache.
 pub fn hpimount() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hpimount"));
-    command.env("HPIMOUNT_TEST_TINY_CACHE", "1");
+    command.env(TINY_CACHE, "1");
     command
 }
 

@@ -207,7 +207,8 @@ impl Tnt {
         };
         let (width, height) = (edge(self.width, 32)?, edge(self.height, 128)?);
         let longer = width.max(height);
-        let scaled = |edge: u64| ((MINIMAP_EDGE * edge + longer / 2) / longer) as u32;
+        // To the nearest pixel; a half is rounded down.
+        let scaled = |edge: u64| ((2 * MINIMAP_EDGE * edge + longer - 1) / (2 * longer)) as u32;
         let used = (scaled(width), scaled(height));
         let minimap = self.minimap.as_ref();
         let whole = minimap.filter(|minimap| !minimap.is_padded_after(used));
