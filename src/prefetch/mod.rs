@@ -11,15 +11,15 @@
 //!    this directory from now on, and accepts pages for them.
 //! 2. **A read arrives.** Before it is answered, `fuse.rs` calls
 //!    [`Prefetch::note`]. The state finds the reader that the read belongs to: a
-//!    [`Run`](run), which is the list of files that this reader is expected to
+//!    `Run`, which is the list of files that this reader is expected to
 //!    read next. If no run expects the file, a new run begins there. The kernel
 //!    does not name the process, so two readers differ only by their files.
 //! 3. **The run learns how the program reads.** The second file in the order of
 //!    the listing makes the run active. If the second file is in front of the
 //!    first one, the program reads each directory from its end, as `rg` does, and
-//!    the run turns around ([`walk`] knows both orders). If the program goes on to
+//!    the run turns around (`walk` knows both orders). If the program goes on to
 //!    the next file after the first few kilobytes, as file managers and `file`
-//!    do, only the heads of files are pushed from then on ([`head`]).
+//!    do, only the heads of files are pushed from then on (`head`).
 //! 4. **The read is answered** by the thread that received it, which asks
 //!    [`content`](crate::content) for the bytes. [`Access`] tells it how the
 //!    program reads, so that it does not cache blocks that are read only once. A
@@ -44,7 +44,7 @@
 //!    not pushed.
 //!
 //! For sources on servers, the prefetch also announces the next files
-//! ([`announce`]), so that several of them are fetched at a time.
+//! (`announce`), so that several of them are fetched at a time.
 
 mod ablation;
 mod head;
