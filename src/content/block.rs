@@ -23,6 +23,9 @@ pub(super) type Blocks = Cache<(Key, Part), Block, Error>;
 pub(super) enum Part {
     /// The decoded bytes from this position on.
     Block(u64),
+    /// The same, of a stream without checkpoints: they stay in the cache after
+    /// they were read, because decoding them again would begin at the start.
+    Piece(u64),
     /// Where its chunks are.
     Table,
     /// Checkpoints of a decoder.

@@ -51,6 +51,16 @@ pub(super) struct Stream<'a> {
     pub(super) open: &'a dyn Fn() -> Result<Box<dyn Decoder>>,
 }
 
+impl Stream<'_> {
+    /// Returns the part of the cache for the block at a position in the file.
+    fn part(&self, position: u64) -> Part {
+        match self.has_checkpoints {
+            true => Part::Block(position),
+            false => Part::Piece(position),
+        }
+    }
+}
+
 /// The decoders that are kept at their position.
 pub(super) struct Decoders {
     blocks: Arc<Blocks>,
@@ -109,8 +119,7 @@ impl Decoders {
         access: Access,
     ) -> Result<(u64, Arc<Vec<u8>>)> {
         let start = wanted.start - (wanted.start - stream.start) % u64::from(BLOCK_SIZE);
-        let key = (stream.file, Part::Block(start));
-        // Without checkpoints, a dropped block would be decoded from the start.
+        let key = (stream.file, stream.part(start));
         let is_kept =
             |length| !stream.has_checkpoints || is_kept(wanted, &(start..start + length), access);
         let decode = || Ok(Block::Bytes(Arc::new(self.decode_to(stream, start)?)));
@@ -132,7 +141,7 @@ impl Decoders {
         let slot = self.slot(stream);
         let mut slot = lock(&slot);
         // Another reader may have decoded it while this one waited.
-        if let Some(Block::Bytes(block)) = self.blocks.peek(&(stream.file, Part::Block(start))) {
+        if let Some(Block::Bytes(block)) = self.blocks.peek(&(stream.file, stream.part(start))) {
             return Ok(block.to_vec());
         }
         let mut checkpoints = self.checkpoints(stream);
@@ -165,7 +174,7 @@ impl Decoders {
             }
             if keeps {
                 let block = Block::Bytes(Arc::new(block));
-                self.blocks.put(&(stream.file, Part::Block(at)), block);
+                self.blocks.put(&(stream.file, stream.part(at)), block);
             }
         }
     }

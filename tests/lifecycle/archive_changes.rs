@@ -12,7 +12,7 @@ use crate::support::each_method::{self, FILES, contents, read_all};
 use crate::support::files::{open_direct, read_at};
 use crate::support::hpi::{File as Packed, V1, file};
 use crate::support::mount::namespace::{Namespace, USER};
-use crate::support::mount::{Fixture, Mount, hpimount, run};
+use crate::support::mount::{Fixture, Mount, TINY_CACHE, hpimount, run};
 use crate::support::mounted::stats;
 use crate::support::{noise, trial};
 
@@ -209,6 +209,7 @@ fn an_unreadable_archive_is_an_error_until_it_is_readable_again() {
     let paths = many(&namespace.fixture);
     let mut program = namespace.user(USER, &namespace.program);
     program
+        .env(TINY_CACHE, "1")
         .args(&paths)
         .arg(&namespace.fixture.point)
         .args(UNCACHED);

@@ -113,7 +113,6 @@ const CONVERTED_GAME: &[&str] = &[
     "objects3d/ARMCOM.3do/model.obj",
     "objects3d/ARMCOM.3do/pieces.tsv",
     "objects3d/ARMCOM.3do/preview.png",
-    "objects3d/ARMCOM.3do/textures.tsv",
     "objects3d/ARMCOM.glb",
     "objects3d/ARMCOM.png",
     "unitpics",

@@ -134,11 +134,14 @@ proptest! {
         (target, hip) in archives(),
         picks in vec((any::<Index>(), 1..5000_usize), 1..4),
     ) {
-        prop_assume!(!hip.assets.is_empty());
+        // A plain text is refused as the text of an asset.
+        let assets_of_any_form = || hip.assets.iter().filter(|asset| asset.code != *b"TEXT");
+        let ids: Vec<u32> = assets_of_any_form().map(|asset| asset.id).collect();
+        prop_assume!(!ids.is_empty());
         let bytes = hip.build();
         let before = opened(&bytes);
         let changes: BTreeMap<String, Vec<u8>> = picks.iter().map(|(pick, length)| {
-            let id = format!("{:08X}", pick.get(&hip.assets).id);
+            let id = format!("{:08X}", pick.get(&ids));
             (id, noise(*length as u64, *length))
         }).collect();
         let list: Vec<_> = changes.clone().into_iter().collect();

@@ -131,6 +131,10 @@ fn the_table_of_frames_has_the_known_headers() {
     for (name, golden) in goldens("gaf", ".json") {
         let known = json(&golden);
         let meta = mount.file(&format!("gaf/{name}.meta"));
+        if !meta.join("frames.tsv").exists() {
+            assert!(known["sequences"].as_array().unwrap().is_empty(), "{name}");
+            continue;
+        }
         let table = String::from_utf8(read(&meta.join("frames.tsv"))).unwrap();
         let mut rows = table.lines().map(|row| row.split('\t').collect::<Vec<_>>());
         let columns = rows.next().unwrap();
