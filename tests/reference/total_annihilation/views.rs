@@ -132,7 +132,9 @@ fn the_table_of_frames_has_the_known_headers() {
         let known = json(&golden);
         let meta = mount.file(&format!("gaf/{name}.meta"));
         if !meta.join("frames.tsv").exists() {
-            assert!(known["sequences"].as_array().unwrap().is_empty(), "{name}");
+            let sequences = known["sequences"].as_array().unwrap();
+            let has_frames = |one: &Value| !one["frames"].as_array().unwrap().is_empty();
+            assert!(!sequences.iter().any(has_frames), "{name}");
             continue;
         }
         let table = String::from_utf8(read(&meta.join("frames.tsv"))).unwrap();
