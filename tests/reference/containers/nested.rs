@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::shared;
 use crate::support::mounted::mounted_files;
 use crate::support::nested::{files, name, without_reasons};
 use crate::support::programs::run_in;
-use crate::support::skip;
 use crate::support::walked::{self, Walked};
 use hpimount::mount::Options;
 use hpimount_test_attributes::fuse_test;
@@ -35,13 +35,7 @@ fn files_through_mount(path: &Path) -> BTreeMap<String, Walked> {
 
 /// Returns the good samples of a folder, and the files beside them.
 fn samples(folder: &str) -> Option<Vec<PathBuf>> {
-    let samples = Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../shared/samples/containers"
-    ));
-    if !skip::possible(samples.exists(), "the samples are missing") {
-        return None;
-    }
+    let samples = shared("samples/containers")?;
     let entries = fs::read_dir(samples.join(folder)).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| !name(path).starts_with("bad_") && !name(path).starts_with("bomb_"));

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::shared;
 use crate::support::containers::{Opened, open_path};
 use crate::support::skip::possible;
 use serde_json::Value;
@@ -98,13 +99,6 @@ fn entries(found: &Value, list: &str, path: fn(&Value) -> Vec<String>) -> Vec<Fi
         .collect();
     files.sort();
     files
-}
-
-/// Returns a folder beside the repository; without it the test is skipped.
-fn shared(path: &str) -> Option<PathBuf> {
-    let found = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);
-    let missing = format!("{} is missing", found.display());
-    possible(found.exists(), &missing).then_some(found)
 }
 
 /// Returns the results of the independent reader for a sample.

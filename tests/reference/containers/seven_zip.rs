@@ -2,20 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
+use crate::shared;
 use crate::support::containers::open_path;
-use crate::support::skip;
 
 #[test]
 fn archives_of_other_programs_match_their_manifest() {
-    let folder = Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../shared/samples/containers/foreign"
-    ));
-    if !skip::possible(folder.exists(), "the samples are missing") {
+    let Some(folder) = shared("samples/containers/foreign") else {
         return;
-    }
+    };
     let manifest = fs::read(folder.join("manifest.json")).unwrap();
     let manifest: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&manifest).unwrap();
     let archives = manifest.iter().filter(|(name, _)| name.ends_with(".7z"));

@@ -1,6 +1,7 @@
 //! Discs by other programs and by independent generators: the mount matches the
 //! results of independent readers.
 
+use crate::shared;
 use crate::support::skip;
 use crate::support::walked;
 use std::collections::BTreeMap;
@@ -11,15 +12,11 @@ use crate::support::walked::Walked;
 use hpimount::mount::Options;
 use serde_json::Value;
 
-const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared");
-
 /// Returns the samples of a kind, sorted; none if they are missing.
 fn samples(kind: &str, prefixes: &[&str], extensions: &[&str]) -> Vec<PathBuf> {
-    let directory = Path::new(SHARED).join("samples/containers").join(kind);
-    let missing = format!("{} is missing", directory.display());
-    if !skip::possible(directory.exists(), &missing) {
+    let Some(directory) = shared(&format!("samples/containers/{kind}")) else {
         return Vec::new();
-    }
+    };
     let entries = std::fs::read_dir(directory).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| {
@@ -38,10 +35,9 @@ fn name(path: &Path) -> String {
 
 /// Returns the output of an independent reader for a sample.
 fn reference(reader: &str, path: &Path) -> Option<Value> {
-    let script = Path::new(SHARED).join("oracle/containers").join(reader);
+    let script = shared("oracle/containers")?.join(reader);
     let output = Command::new("python3").arg(script).arg(path).output();
-    let run = output.is_ok() && Path::new(SHARED).exists();
-    if !skip::possible(run, "python3 cannot be run") {
+    if !skip::possible(output.is_ok(), "python3 cannot be run") {
         return None;
     }
     serde_json::from_slice(&output.ok()?.stdout).ok()
