@@ -1,4 +1,5 @@
-//! The mounted tree as the kernel sees it: the only file that names `fuser`.
+//! The mounted tree as the kernel sees it: this file answers requests, and
+//! `session` starts what answers them. Nothing else names `fuser`.
 //!
 //! The tree never changes, so every feature that avoids requests is enabled:
 //! names and attributes never expire, including negative lookups; `open` and
@@ -41,22 +42,28 @@
 //! 9. `Part::render` gives the view the files around the asset.
 //! 10. `View::render` writes the PNG.
 
+mod session;
+
 use std::ffi::OsStr;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, Notifier, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
-    ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
-    ReplyWrite, ReplyXattr, Request, Session, SessionACL, TimeOrNow, WriteFlags,
+    InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite,
+    ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 
-use crate::mount::{Attr, Bytes, Error, FileKind, Ino, Invalidations, Vfs};
+#[cfg(not(target_os = "linux"))]
+pub use self::session::mount_and_serve;
+#[cfg(target_os = "linux")]
+pub use self::session::serve;
+pub use self::session::{OpenDevice, Running, SessionOptions};
+use crate::mount::{Attr, Bytes, Error, FileKind, Ino, Vfs};
 use crate::prefetch::Prefetch;
 
 /// How long the kernel may rely on a lasting answer. The tree never changes;
@@ -116,157 +123,6 @@ struct Mounted {
     hook: Hook,
 }
 
-/// How the session with the kernel is run.
-#[derive(Debug, Clone, Copy)]
-pub struct SessionOptions {
-    /// Threads that answer requests. Platforms other than Linux have one.
-    pub threads: usize,
-    /// Whether other users than the mounting one are answered.
-    pub allow_other: bool,
-    /// Whether files are pushed into the kernel's page cache ahead of readers.
-    pub prefetch: bool,
-    /// How long the kernel may cache lasting answers; `None` for no limit.
-    pub lifetime: Option<Duration>,
-}
-
-fn config(options: SessionOptions) -> fuser::Config {
-    let mut config = fuser::Config::default();
-    config.acl = if options.allow_other {
-        SessionACL::All
-    } else {
-        SessionACL::Owner
-    };
-    config.n_threads = Some(if cfg!(target_os = "linux") {
-        options.threads.max(1)
-    } else {
-        1
-    });
-    config
-}
-
-/// Starts the session with the kernel over an open FUSE device, and answers
-/// requests on its own threads until the mount is gone.
-///
-/// # Errors
-/// Returns an error if the protocol negotiation fails, or if threads cannot be
-/// started.
-#[cfg(target_os = "linux")]
-pub fn serve(
-    vfs: Arc<Vfs>,
-    ownership: Ownership,
-    options: SessionOptions,
-    device: std::os::fd::OwnedFd,
-) -> io::Result<Running> {
-    let config = config(options);
-    let mounted = Mounted::new(vfs, ownership, options);
-    let background = mounted.background();
-    let session = Session::from_fd(mounted, device, config.acl, config)?;
-    run(session, background)
-}
-
-/// Mounts on `mount_point` and answers requests on its own thread until the
-/// mount is gone.
-///
-/// # Errors
-/// Returns an error if the system refuses the mount.
-#[cfg(not(target_os = "linux"))]
-pub fn mount_and_serve(
-    vfs: Arc<Vfs>,
-    ownership: Ownership,
-    options: SessionOptions,
-    mount_point: &std::path::Path,
-    name: &str,
-) -> io::Result<Running> {
-    use fuser::MountOption;
-
-    let mut config = config(options);
-    config.mount_options = vec![
-        // A comma or a backslash would begin another mount option.
-        MountOption::FSName(name.replace([',', '\\'], "_")),
-        MountOption::Subtype("hpimount".to_owned()),
-        MountOption::RO,
-        MountOption::NoSuid,
-        MountOption::NoDev,
-        MountOption::DefaultPermissions,
-    ];
-    let mounted = Mounted::new(vfs, ownership, options);
-    let background = mounted.background();
-    run(Session::new(mounted, mount_point, &config)?, background)
-}
-
-/// A session that answers requests on its own threads.
-pub struct Running {
-    thread: JoinHandle<io::Result<()>>,
-    device: OpenDevice,
-}
-
-/// Keeps the FUSE device of a session open after the session has ended.
-pub struct OpenDevice(#[expect(dead_code, reason = "held, not used")] Notifier);
-
-impl Running {
-    /// Waits until the mount is gone.
-    ///
-    /// # Errors
-    /// The first value is an error if the session ended unexpectedly.
-    pub fn join(self) -> (io::Result<()>, OpenDevice) {
-        let panicked = |_| Err(io::Error::other("the session panicked"));
-        (self.thread.join().unwrap_or_else(panicked), self.device)
-    }
-}
-
-/// The state of the threads that notify the kernel.
-struct Background {
-    vfs: Arc<Vfs>,
-    prefetch: Option<Arc<Prefetch>>,
-    hook: Hook,
-}
-
-fn run(session: Session<Mounted>, background: Background) -> io::Result<Running> {
-    let Background {
-        vfs,
-        prefetch,
-        hook,
-    } = background;
-    if let Some(prefetch) = prefetch {
-        let notifier = session.notifier();
-        prefetch.start(&vfs, move |inode, offset, bytes| {
-            if let Some(hook) = &hook {
-                hook("prefetch");
-            }
-            // The kernel may have forgotten the inode by now.
-            let _ = notifier.store(number(inode), offset, bytes);
-        })?;
-    }
-    let notifier = session.notifier();
-    let invalidations = vfs.invalidations().clone();
-    let queue = invalidations.clone();
-    std::thread::Builder::new()
-        .name("invalidate".to_owned())
-        .spawn(move || {
-            while let Some((parent, name)) = queue.next() {
-                // The kernel may not know the entry any more.
-                let _ = notifier.inval_entry(number(parent), OsStr::new(&name));
-            }
-        })?;
-    let device = OpenDevice(session.notifier());
-    let thread = std::thread::Builder::new()
-        .name("session".to_owned())
-        .spawn(move || {
-            let _closed = Closing(invalidations);
-            session.run()
-        })?;
-    Ok(Running { thread, device })
-}
-
-/// Ends the waiting for invalidations when the session ends.
-struct Closing(Arc<Invalidations>);
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        self.0.close();
-    }
-}
-
 impl Mounted {
     fn new(vfs: Arc<Vfs>, ownership: Ownership, options: SessionOptions) -> Self {
         Self {
@@ -276,14 +132,6 @@ impl Mounted {
             generation: generation(),
             lifetime: options.lifetime.unwrap_or(FOREVER),
             hook: panic_hook(),
-        }
-    }
-
-    fn background(&self) -> Background {
-        Background {
-            vfs: self.vfs.clone(),
-            prefetch: self.prefetch.clone(),
-            hook: self.hook.clone(),
         }
     }
 
