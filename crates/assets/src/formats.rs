@@ -32,6 +32,7 @@ const OWN_FORMATS: &[ViewFormat] = &[
     gta::ifp::FORMAT,
     gta::txd::FORMAT,
     neversoft::psx::FORMAT,
+    neversoft::qb::FORMAT,
     neversoft::tim::FORMAT,
     neversoft::vab::FORMAT,
     neversoft::vag::FORMAT,
