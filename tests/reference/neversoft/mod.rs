@@ -1,5 +1,7 @@
 //! Files of Neversoft's games and of the PlayStation.
 
+mod psh;
+mod psx;
 mod qb;
 mod samples;
 mod tim;

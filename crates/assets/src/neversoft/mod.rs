@@ -1,6 +1,9 @@
 //! Assets of Neversoft's games, and of the PlayStation.
 
+mod color;
+pub mod psh;
 pub mod psx;
+pub mod pvr;
 pub mod qb;
 pub mod tim;
 pub mod vab;
