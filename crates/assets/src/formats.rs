@@ -36,6 +36,7 @@ const OWN_FORMATS: &[ViewFormat] = &[
     neversoft::pvr::FORMAT,
     neversoft::qb::FORMAT,
     neversoft::tim::FORMAT,
+    neversoft::trg::FORMAT,
     neversoft::vab::FORMAT,
     neversoft::vag::FORMAT,
     heavy_iron::texture::FORMAT,

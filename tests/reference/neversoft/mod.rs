@@ -5,5 +5,6 @@ mod psx;
 mod qb;
 mod samples;
 mod tim;
+mod trg;
 mod vab;
 mod vag;

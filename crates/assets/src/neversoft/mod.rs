@@ -6,6 +6,7 @@ pub mod psx;
 pub mod pvr;
 pub mod qb;
 pub mod tim;
+pub mod trg;
 pub mod vab;
 pub mod vag;
 mod view;
