@@ -35,6 +35,7 @@ const OWN_FORMATS: &[ViewFormat] = &[
     neversoft::psx::FORMAT,
     neversoft::pvr::FORMAT,
     neversoft::qb::FORMAT,
+    neversoft::rle::FORMAT,
     neversoft::tim::FORMAT,
     neversoft::trg::FORMAT,
     neversoft::vab::FORMAT,

@@ -1,5 +1,6 @@
 //! Files of Neversoft's games and of the PlayStation.
 
+mod pictures;
 mod psh;
 mod psx;
 mod qb;

@@ -5,6 +5,7 @@ pub mod psh;
 pub mod psx;
 pub mod pvr;
 pub mod qb;
+pub mod rle;
 pub mod tim;
 pub mod trg;
 pub mod vab;
