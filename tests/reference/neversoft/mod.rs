@@ -1,5 +1,6 @@
 //! Files of Neversoft's games and of the PlayStation.
 
+mod kat;
 mod pictures;
 mod psh;
 mod psx;
@@ -9,3 +10,4 @@ mod tim;
 mod trg;
 mod vab;
 mod vag;
+mod xa;

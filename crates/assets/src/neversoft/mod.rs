@@ -1,6 +1,7 @@
 //! Assets of Neversoft's games, and of the PlayStation.
 
 mod color;
+pub mod kat;
 pub mod psh;
 pub mod psx;
 pub mod pvr;
@@ -11,3 +12,4 @@ pub mod trg;
 pub mod vab;
 pub mod vag;
 mod view;
+pub mod xa;
