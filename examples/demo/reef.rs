@@ -94,7 +94,11 @@ fn add_gate(hip: &mut Hip) {
         let button = [object(name, ONE_LINK, 156), heavy_iron::big(&link)].concat();
         hip.add(Asset::new(b"BUTN", name, &button));
     }
-    hip.add(Asset::new(b"PLAT", "GATE_01", &object("GATE_01", NO_LINKS, 192)));
+    hip.add(Asset::new(
+        b"PLAT",
+        "GATE_01",
+        &object("GATE_01", NO_LINKS, 192),
+    ));
 }
 
 /// Returns a texture for GameCube, in 16-bit pixels that are stored in tiles of
