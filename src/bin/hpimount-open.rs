@@ -68,7 +68,7 @@ fn open(file: &Path) -> Result<(), Error> {
 }
 
 fn mounts() -> Result<Mounts, Error> {
-    Mounts::of_session(&desktop::session_directory()?, hpimount())
+    Mounts::in_home(&desktop::home_directory()?, hpimount())
 }
 
 /// Returns the program that mounts: the one in the same directory, or else that

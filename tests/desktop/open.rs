@@ -65,7 +65,7 @@ impl Session {
         let bin = self.path("bin").display().to_string();
         command
             .env("PATH", format!("{bin}:{path}"))
-            .env("XDG_RUNTIME_DIR", self.path("run"));
+            .env("HOME", self.path("run"));
         command
     }
 
@@ -263,8 +263,8 @@ fn errors_are_shown_to_the_user() {
     assert_eq!(session.open(&[&missing]).code, Some(1));
     assert_eq!(session.lines("notified").len(), 2);
 
-    let ran = run(session.command().arg(&text).env_remove("XDG_RUNTIME_DIR"));
-    assert!(ran.stderr.contains("XDG_RUNTIME_DIR is not set"), "{ran:?}");
+    let ran = run(session.command().arg(&text).env_remove("HOME"));
+    assert!(ran.stderr.contains("HOME is not set"), "{ran:?}");
 }
 
 #[fuse_test]
@@ -329,5 +329,25 @@ fn a_click_on_an_asset_of_a_mount_opens_its_preview_or_its_model() {
         session.lines("opened"),
         opened.map(|path| path.display().to_string())
     );
+    assert!(session.mounts().is_empty());
+}
+
+#[fuse_test]
+fn an_opened_archive_is_a_volume_that_can_be_ejected() {
+    if !can_open() || !has_programs(&["gio"]) {
+        return;
+    }
+    let session = Session::new();
+    succeeded(&session.open(&[&session.archive("my mod.ufo")]));
+    let gio = |arguments: &[&str]| {
+        let mut command = Command::new("gio");
+        command.args(arguments).env("HOME", session.path("run"));
+        run(&mut command)
+    };
+    let point = session.mount_point("my mod.ufo");
+    let volumes = gio(&["mount", "--list"]).stdout;
+    assert!(volumes.contains("my mod.ufo -> file://"), "{volumes}");
+    let ejected = gio(&["mount", "--unmount", &point.display().to_string()]);
+    assert_eq!(ejected.code, Some(0), "{}", ejected.stderr);
     assert!(session.mounts().is_empty());
 }

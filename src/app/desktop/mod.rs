@@ -1,7 +1,7 @@
 //! Archives opened by double click: mounts without a shell. An asset on a mount
 //! is opened as what shows it.
 //!
-//! They are in one directory of the session, named after their archives, and
+//! They are in one directory of the user's home, named after their archives, and
 //! are unmounted after some time without use. Errors are shown as
 //! notifications.
 
@@ -20,9 +20,10 @@ pub use self::asset::representation;
 pub use self::mounts::Mounts;
 pub use self::notify::notify;
 
-/// Environment variable with the directory of the session, which contains the
-/// mounts.
-const SESSION: &str = "XDG_RUNTIME_DIR";
+/// Environment variable with the directory that contains the mounts. File
+/// managers show mounts in the home directory as volumes that can be ejected, but
+/// none in the session's runtime directory.
+const HOME: &str = "HOME";
 
 /// Programs that open a file or a directory with the program that the desktop
 /// has for it; the first installed one is used.
@@ -35,9 +36,9 @@ const SHOWN: Duration = Duration::from_secs(10);
 /// Why something was not opened or unmounted, with the message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no session.
-    #[error("{SESSION} is not set: there is no session in which to mount")]
-    NoSession,
+    /// There is no home directory.
+    #[error("{HOME} is not set: there is no directory in which to mount")]
+    NoHome,
     /// An error of the operating system.
     #[error("{0}: {1}")]
     Os(String, io::Error),
@@ -58,15 +59,13 @@ fn os(path: &Path) -> impl FnOnce(io::Error) -> Error {
     |error| Error::Os(path, error)
 }
 
-/// Returns the directory of the session, if there is a session.
+/// Returns the user's home directory.
 ///
 /// # Errors
-/// Returns [`Error::NoSession`] if there is none.
-pub fn session_directory() -> Result<PathBuf, Error> {
-    let value = std::env::var_os(SESSION).map(PathBuf::from);
-    value
-        .filter(|path| path.is_absolute())
-        .ok_or(Error::NoSession)
+/// Returns [`Error::NoHome`] if there is none.
+pub fn home_directory() -> Result<PathBuf, Error> {
+    let value = std::env::var_os(HOME).map(PathBuf::from);
+    value.filter(|path| path.is_absolute()).ok_or(Error::NoHome)
 }
 
 /// Shows the directory of a mount in the file manager, or a file in its viewer.
