@@ -194,6 +194,15 @@ impl AssetContext for Context<'_> {
         }
     }
 
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let Ok(root) = self.root() else {
+            return Vec::new();
+        };
+        let found = find::files_below(self.vfs, &root, folder, extensions);
+        let found = found.into_iter();
+        found.map(|file| AssetRef(file.0.into())).collect()
+    }
+
     fn path_of(&self, file: AssetRef) -> String {
         let node = self.node(file);
         let path = node.and_then(|node| place::path(self.vfs, &node).ok());
@@ -317,15 +326,6 @@ impl GameContext for Context<'_> {
         entries
             .filter_map(|(_, index)| file_ref(&node.other(index)))
             .collect()
-    }
-
-    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
-        let Ok(root) = self.root() else {
-            return Vec::new();
-        };
-        let found = find::files_below(self.vfs, &root, folder, extensions);
-        let found = found.into_iter();
-        found.map(|file| AssetRef(file.0.into())).collect()
     }
 
     fn palette(&self) -> Option<&ChosenPalette> {

@@ -23,8 +23,8 @@ pub struct Scene<'a> {
     pub joints: Vec<Joint>,
     /// Animations of the nodes.
     pub animations: Vec<Animation<'a>>,
-    /// Lines that are not part of the visible model. They are hidden nodes in
-    /// GLB files, and omitted from others.
+    /// Lines that are not part of the model. They are nodes in GLB files, and
+    /// omitted from others.
     pub outlines: Vec<Outline>,
 }
 
@@ -247,7 +247,7 @@ pub struct Node {
     pub mesh: Option<usize>,
 }
 
-/// A closed line.
+/// A line that is not part of a surface.
 #[derive(Debug)]
 pub struct Outline {
     /// Its name.
@@ -256,6 +256,19 @@ pub struct Outline {
     pub parent: usize,
     /// Positions, two or more.
     pub points: Vec<[f32; 3]>,
+    /// How the points are joined.
+    pub joined: Joined,
+    /// Whether viewers should not show it at first.
+    pub is_hidden: bool,
+}
+
+/// How the points of a line are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    /// One to the next, and the last one to the first.
+    Closed,
+    /// Each two, from the first one on.
+    Pairs,
 }
 
 /// A node that deforms meshes.

@@ -22,16 +22,6 @@ pub trait GameContext {
         Vec::new()
     }
 
-    /// Returns the files with one of these extensions (lower case, without the
-    /// dot), in the order of their paths: those in and below the directories in
-    /// the root of the asset's archive, merged game or folder whose names begin
-    /// with `folder`. With an empty name, all files are searched. The contents
-    /// of nested archives are not.
-    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
-        let _ = (folder, extensions);
-        Vec::new()
-    }
-
     /// Returns the palette chosen by the user for all pictures without one of
     /// their own.
     fn palette(&self) -> Option<&ChosenPalette> {

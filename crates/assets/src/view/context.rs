@@ -51,6 +51,16 @@ pub trait AssetContext {
     /// Finds a file.
     fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef>;
 
+    /// Returns the files with one of these extensions (lower case, without the
+    /// dot), in the order of their paths: those in and below the directories in
+    /// the root of the asset's archive, merged game or folder whose names begin
+    /// with `folder`. With an empty name, all files are searched. The contents
+    /// of nested archives are not.
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let _ = (folder, extensions);
+        Vec::new()
+    }
+
     /// Returns the path of a file in the mount.
     fn path_of(&self, file: AssetRef) -> String {
         let _ = file;

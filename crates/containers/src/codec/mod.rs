@@ -19,6 +19,7 @@ use crate::volume::Decoder;
 pub(super) use self::copy::Copy;
 pub(super) use self::inflate::{Inflate, Wrapping, inflate_start};
 pub(super) use self::lzss::Lzss;
+pub use self::lzss::unpack_lzss;
 pub(super) use self::reader::{Method, lzma_memory};
 
 /// Number of packed bytes read at a time.
