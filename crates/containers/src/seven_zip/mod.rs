@@ -17,7 +17,7 @@ use super::paths::{Paths, plain_entry, record};
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
-use crate::volume::{Content, Decoder, Entry, FileId, Sink, Streams, Volume};
+use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volume};
 
 /// How 7z archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
@@ -117,8 +117,12 @@ impl Streams for SevenZip {
         decoder::open(&self.source, block, self.options.force)
     }
 
-    fn decoder_memory(&self, file: FileId) -> usize {
-        self.block(file).map_or(0, |block| block.decoder_memory())
+    fn needs(&self, file: FileId) -> Needs {
+        Needs {
+            memory: self.block(file).map_or(0, |block| block.decoder_memory()),
+            is_copied: false,
+            whole: None,
+        }
     }
 }
 
