@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{Entry, File, V1, dir, file};
 use crate::support::mount::{Mount, has_programs};
-use crate::support::mounted::{mounted, output};
+use crate::support::mounted::{counter, mounted, output};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::hpi::chunk::Method;
 use rustix::fs::{FileType, RawDir, SeekFrom};
@@ -188,4 +188,42 @@ fn only_directories_can_be_listed() {
     assert_eq!(error("file").raw_os_error(), Some(libc::ENOTDIR));
     assert_eq!(error("file/x").raw_os_error(), Some(libc::ENOTDIR));
     assert_eq!(error("none").raw_os_error(), Some(libc::ENOENT));
+}
+
+#[fuse_test]
+fn a_walk_takes_two_requests_per_directory_and_none_per_file() {
+    if !has_programs(&["find"]) {
+        return;
+    }
+    let directories = 50;
+    let directory = |number: usize| {
+        let files = (0..20).map(|file| leaf(&format!("file{file:02}")));
+        dir(format!("dir{number:02}").as_bytes(), files.collect())
+    };
+    let tree = (0..directories).map(directory).collect();
+    let mount = mounted(&V1::new(tree).build().bytes, "");
+    let count = |name| counter(&mount, name);
+    let names = ["readdirs", "lookups", "getattrs"];
+    let before = names.map(count);
+    let found = output(
+        "find",
+        &[
+            ".",
+            "-name",
+            ".hpimount",
+            "-prune",
+            "-o",
+            "-type",
+            "f",
+            "-print",
+        ],
+        mount.path(),
+    );
+    assert_eq!(found.lines().count(), directories * 20);
+    let after = names.map(count);
+    let [listings, lookups, getattrs] = [0, 1, 2].map(|at| after[at] - before[at]);
+    // The second one says that the directory ends: no reply with entries can.
+    assert_eq!(listings, 2 * (directories as u64 + 1));
+    // Those of reading the counters.
+    assert!(lookups + getattrs < 10, "{lookups} and {getattrs}");
 }
