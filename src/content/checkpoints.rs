@@ -10,7 +10,7 @@ use hpimount_containers::volume::Decoder;
 /// [`BLOCK_SIZE`]. Decoding that many takes three milliseconds.
 pub(super) const SPACING: u64 = 1 << 20;
 
-/// Minimum distance between checkpoints whose windows are in the spool.
+/// Minimum distance between checkpoints without a window in memory.
 const DENSE_SPACING: u64 = 2 * BLOCK_SIZE as u64;
 
 /// The checkpoints of a file.
@@ -28,8 +28,16 @@ struct Points {
 struct Point {
     position: u64,
     decoder: Box<dyn Decoder>,
-    /// Whether the window of the decoder is in the spool.
-    is_spooled: bool,
+    window: Window,
+}
+
+/// Where the window of a checkpoint is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Window {
+    /// It has none.
+    None,
+    InMemory,
+    Spooled,
 }
 
 /// Where the windows of checkpoints are kept outside of memory.
@@ -77,7 +85,7 @@ impl Checkpoints {
             .take_while(|point| point.position > from);
         nearest.into_iter().find_map(|point| {
             let mut copy = point.decoder.fork()?;
-            if point.is_spooled {
+            if point.window == Window::Spooled {
                 copy.set_window(windows.get(point.position)?);
             }
             Some((point.position, copy))
@@ -106,18 +114,22 @@ impl Checkpoints {
         let Some(mut copy) = decoder.fork() else {
             return false;
         };
-        let window = copy.take_window();
-        let is_spooled = !window.is_empty() && windows.keep(position, &window);
-        if !is_spooled {
-            if !position.is_multiple_of(points.spacing) {
-                return false;
+        let bytes = copy.take_window();
+        let window = match bytes.is_empty() {
+            true => Window::None,
+            false if windows.keep(position, &bytes) => Window::Spooled,
+            false => {
+                copy.set_window(bytes);
+                Window::InMemory
             }
-            copy.set_window(window);
+        };
+        if !position.is_multiple_of(points.spacing_of(window)) {
+            return false;
         }
         let point = Point {
             position,
             decoder: copy,
-            is_spooled,
+            window,
         };
         points.points.insert(index, point);
         points.thin_out(limit);
@@ -131,16 +143,21 @@ impl Points {
         self.points.capacity() * size_of::<Point>() + decoders.sum::<usize>()
     }
 
+    fn spacing_of(&self, window: Window) -> u64 {
+        match window {
+            Window::None | Window::Spooled => self.dense_spacing,
+            Window::InMemory => self.spacing,
+        }
+    }
+
     fn thin_out(&mut self, limit: usize) {
         while self.memory() > limit && !self.points.is_empty() {
             self.spacing *= 2;
             self.dense_spacing *= 2;
-            let (spacing, dense) = (self.spacing, self.dense_spacing);
-            self.points.retain(|point| {
-                let spacing = if point.is_spooled { dense } else { spacing };
-                point.position.is_multiple_of(spacing)
-            });
-            self.points.shrink_to_fit();
+            let mut points = std::mem::take(&mut self.points);
+            points.retain(|point| point.position.is_multiple_of(self.spacing_of(point.window)));
+            points.shrink_to_fit();
+            self.points = points;
         }
     }
 }

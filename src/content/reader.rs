@@ -186,7 +186,8 @@ impl Reader {
                     nesting: file.volume.nesting,
                     start: 0,
                     needs: volume.needs(file.file),
-                    open: &|| volume.decoder(file.file),
+                    open: &|position| volume.decoder_before(file.file, position),
+                    restart: &|position| volume.restart_before(file.file, position),
                     whole: &|| volume.decode_whole(file.file),
                 };
                 self.decoders.read(&stream, range, access)
@@ -249,7 +250,7 @@ impl Reader {
         access: Access,
     ) -> Result<Bytes> {
         if chunk.length > BLOCK_SIZE {
-            let open = || {
+            let open = |_| {
                 let reader = volume.open_chunk(file.file, chunk)?;
                 Ok(Box::new(LongChunk::new(reader, chunk)) as Box<dyn Decoder>)
             };
@@ -263,6 +264,7 @@ impl Reader {
                     whole: None,
                 },
                 open: &open,
+                restart: &|_| 0,
                 whole: &|| None,
             };
             return self.decoders.read(&stream, wanted, access);

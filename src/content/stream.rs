@@ -60,13 +60,20 @@ pub(super) struct Stream<'a> {
     pub(super) start: u64,
     /// What its decoder needs.
     pub(super) needs: Needs,
-    /// Returns a decoder at its first byte.
-    pub(super) open: &'a dyn Fn() -> Result<Box<dyn Decoder>>,
+    /// Returns a decoder at the last restart not after a position in the stream.
+    pub(super) open: &'a dyn Fn(u64) -> Result<Box<dyn Decoder>>,
+    /// Returns the position of that restart; 0 is the first byte.
+    pub(super) restart: &'a dyn Fn(u64) -> u64,
     /// Decodes all of it at once, if [`Needs::whole`] says that this is possible.
     pub(super) whole: &'a dyn Fn() -> Option<Vec<u8>>,
 }
 
 impl Stream<'_> {
+    /// Returns the position in the file of the last restart not after `position`.
+    fn restart(&self, position: u64) -> u64 {
+        self.start + (self.restart)(position - self.start)
+    }
+
     /// Returns the part of the cache for the block at a position in the file.
     fn part(&self, position: u64) -> Part {
         match self.needs.is_copied {
@@ -258,7 +265,7 @@ impl Decoders {
                 charge: None,
             },
             (None, Some(kept)) => kept,
-            (None, None) => self.new_decoding(stream, None)?,
+            (None, None) => self.new_decoding(stream, 0, None)?,
         };
         let is_near = start - decoding.position() <= TOGETHER;
         loop {
@@ -338,14 +345,18 @@ impl Decoders {
         turn: Option<&Turn<'_>>,
     ) -> Result<Vec<u8>> {
         let kept = progress.decoding.take();
-        let (is_behind, is_new) = match &kept {
-            Some(kept) => (kept.position() > start, false),
-            None => (false, true),
-        };
+        let is_new = kept.is_none();
+        let is_behind = kept.as_ref().is_some_and(|kept| kept.position() > start);
         progress.goes_back |= is_behind;
-        let mut decoding = match kept.filter(|_| !is_behind) {
+        // What lies before a restart need not be decoded.
+        let is_nearest = |kept: &Decoding| {
+            let is_near = start.saturating_sub(kept.position()) <= TOGETHER;
+            is_near || stream.restart(start) <= kept.position()
+        };
+        let kept = kept.filter(|kept| !is_behind && is_nearest(kept));
+        let mut decoding = match kept {
             Some(kept) => kept,
-            None => self.new_decoding(stream, turn)?,
+            None => self.new_decoding(stream, start, turn)?,
         };
         let is_again = std::mem::take(&mut progress.is_evicted) && is_new;
         let is_far = start - decoding.position() > TOGETHER;
@@ -416,14 +427,26 @@ impl Decoders {
         }
     }
 
-    /// Returns a decoder at the start of a stream. Memory beyond a few buffers is
-    /// charged before it is created.
-    fn new_decoding(&self, stream: &Stream<'_>, turn: Option<&Turn<'_>>) -> Result<Decoding> {
+    /// Returns a new decoder, at the first block after the last restart before
+    /// `position`. Memory beyond a few buffers is charged before it is created.
+    fn new_decoding(
+        &self,
+        stream: &Stream<'_>,
+        position: u64,
+        turn: Option<&Turn<'_>>,
+    ) -> Result<Decoding> {
         let charge = turn.map(|turn| turn.charge(stream.needs.memory));
         let charge = charge.transpose()?;
-        let decoder = (stream.open)()?;
+        let within = position.saturating_sub(stream.start);
+        let mut decoder = (stream.open)(within)?;
+        let restart = (stream.restart)(within);
+        let end = stream.start + restart + decoder.left();
+        // Restarts are not at block boundaries.
+        let partial = restart.next_multiple_of(BLOCK_SIZE.into()) - restart;
+        let mut partial = vec![0; partial.min(decoder.left()) as usize];
+        decoder.read(&mut partial)?;
         Ok(Decoding {
-            end: stream.start + decoder.left(),
+            end,
             decoder,
             charge,
         })

@@ -15,7 +15,7 @@ const FILES: usize = 24;
 const SIZE: usize = 600_000;
 
 fn files() -> Vec<(String, Vec<u8>)> {
-    let all = text(SIZE + FILES);
+    let all = text(SIZE + FILES + 7);
     let file = |number: usize| {
         let bytes = all[number..number + SIZE + number % 7].to_vec();
         (format!("file{number:02}.txt"), bytes)

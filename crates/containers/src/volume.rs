@@ -188,6 +188,21 @@ pub trait Streams {
     /// Returns an error if its packed size is impossible for its size.
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>>;
 
+    /// Returns the last position not after `position` at which decoding can begin.
+    fn restart_before(&self, file: FileId, position: u64) -> u64 {
+        let _ = (file, position);
+        0
+    }
+
+    /// Opens a file at [`Streams::restart_before`].
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Streams::decoder`].
+    fn decoder_before(&self, file: FileId, position: u64) -> Result<Box<dyn Decoder>> {
+        let _ = position;
+        self.decoder(file)
+    }
+
     /// Decodes a whole file at once, if [`Needs::whole`] says that this is
     /// possible; `None` if anything is wrong with it, which its decoder reports.
     fn decode_whole(&self, file: FileId) -> Option<Vec<u8>> {

@@ -21,6 +21,8 @@ fn byte(position: u64) -> u8 {
 /// A volume of long files, with the same bytes.
 struct Long {
     needs: Needs,
+    /// Distance of the positions where decoding can begin.
+    restarts: u64,
     size: u64,
     /// Bytes that were decoded.
     decoded: Arc<AtomicU64>,
@@ -83,12 +85,20 @@ impl Decoder for Counting {
 }
 
 impl Streams for Long {
-    fn decoder(&self, _file: FileId) -> Result<Box<dyn Decoder>> {
+    fn restart_before(&self, _file: FileId, position: u64) -> u64 {
+        position - position % self.restarts
+    }
+
+    fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
+        self.decoder_before(file, 0)
+    }
+
+    fn decoder_before(&self, file: FileId, position: u64) -> Result<Box<dyn Decoder>> {
         Ok(Box::new(Counting {
             is_copied: self.needs.is_copied,
             window: WINDOW.into(),
             size: self.size,
-            position: 0,
+            position: self.restart_before(file, position),
             decoded: self.decoded.clone(),
             damaged_at: self.damaged_at,
         }))
@@ -137,9 +147,20 @@ impl Case {
     }
 
     fn with(needs: Needs, memory: usize, spool: u64, damaged_at: u64) -> Self {
+        Self::with_restarts(needs, u64::MAX, memory, spool, damaged_at)
+    }
+
+    fn with_restarts(
+        needs: Needs,
+        restarts: u64,
+        memory: usize,
+        spool: u64,
+        damaged_at: u64,
+    ) -> Self {
         let decoded = Arc::<AtomicU64>::default();
         let volume = Long {
             needs,
+            restarts,
             size: needs.whole.map_or(SIZE, |whole| whole.size),
             decoded: decoded.clone(),
             damaged_at,
@@ -389,4 +410,25 @@ fn a_file_that_takes_much_of_the_budget_is_decoded_in_blocks() {
     let case = short_file(8 << 20, u64::MAX);
     let decoded = case.read(128 << 10, 64 << 10).unwrap();
     assert_eq!(decoded, 192 << 10);
+}
+
+#[test]
+fn decoding_begins_at_the_restart_before_a_read() {
+    let needs = Needs {
+        memory: 0,
+        is_copied: false,
+        whole: None,
+    };
+    let distance = 3_000_000;
+    let case = Case::with_restarts(needs, distance, 4 << 20, 0, u64::MAX);
+    for number in 0..50_u64 {
+        let position = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (SIZE - 4096);
+        let decoded = case.read(position, 4096).unwrap();
+        assert!(decoded <= distance + 2 * u64::from(BLOCK_SIZE), "{decoded}");
+    }
+    // Nothing is decoded twice by a reader that goes on.
+    let case = Case::with_restarts(needs, distance, 4 << 20, 0, u64::MAX);
+    let step = 128 << 10;
+    let decoded = (0..SIZE / step).map(|at| case.read(at * step, step).unwrap());
+    assert_eq!(decoded.sum::<u64>(), SIZE);
 }

@@ -6,6 +6,7 @@ mod block;
 mod database;
 mod decoder;
 mod header;
+mod restarts;
 
 use std::sync::Arc;
 
@@ -113,8 +114,18 @@ impl SevenZip {
 
 impl Streams for SevenZip {
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
+        self.decoder_before(file, 0)
+    }
+
+    fn restart_before(&self, file: FileId, position: u64) -> u64 {
+        let block = self.block(file);
+        block.map_or(0, |block| block.restart(position, &*self.source).decoded)
+    }
+
+    fn decoder_before(&self, file: FileId, position: u64) -> Result<Box<dyn Decoder>> {
         let block = self.block(file)?;
-        decoder::open(&self.source, block, self.options.force)
+        let restart = block.restart(position, &*self.source);
+        decoder::open(&self.source, block, restart, self.options.force)
     }
 
     fn needs(&self, file: FileId) -> Needs {
