@@ -1,5 +1,5 @@
 //! hpimount-open mounts an archive for the desktop and shows it in the file
-//! manager.
+//! manager. Of an asset on a mount it shows the model or the preview.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -60,6 +60,9 @@ fn run(action: Action) -> Vec<(&'static str, Result<(), Error>)> {
 }
 
 fn open(file: &Path) -> Result<(), Error> {
+    if let Some(shown) = desktop::representation(file) {
+        return desktop::show(&shown);
+    }
     let point = mounts()?.open(file)?;
     desktop::show(&point)
 }

@@ -17,6 +17,8 @@ pub const PROGRAM: Program<Args> = Program {
         "`hpimount-open` mounts each FILE below the directory `hpimount` of the session and shows \
          it in the file manager. Desktops run it to open an archive. A FILE that is already mounted \
          there is shown again; one that has changed since is mounted again.",
+        "An asset on a mount is not mounted: its model is opened if the desktop has a viewer for \
+         glTF files, or else its preview, or else the directory with its parts.",
         "It is unmounted after ten minutes without use, or by `--unmount`. Errors are shown as \
          notifications and written to standard error.",
     ],

@@ -1,9 +1,11 @@
-//! Archives opened by double click: mounts without a shell.
+//! Archives opened by double click: mounts without a shell. An asset on a mount
+//! is opened as what shows it.
 //!
 //! They are in one directory of the session, named after their archives, and
 //! are unmounted after some time without use. Errors are shown as
 //! notifications.
 
+mod asset;
 pub mod files;
 mod mounts;
 mod notify;
@@ -14,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+pub use self::asset::representation;
 pub use self::mounts::Mounts;
 pub use self::notify::notify;
 
@@ -21,12 +24,12 @@ pub use self::notify::notify;
 /// mounts.
 const SESSION: &str = "XDG_RUNTIME_DIR";
 
-/// Programs that open a directory in the file manager of the desktop; the first
-/// installed one is used.
+/// Programs that open a file or a directory with the program that the desktop
+/// has for it; the first installed one is used.
 const OPENERS: [&[&str]; 2] = [&["xdg-open"], &["gio", "open"]];
 
-/// Some file managers run until they are closed: a failure after this time is
-/// unrelated to opening the directory.
+/// Some programs run until they are closed: a failure after this time is
+/// unrelated to opening the file.
 const SHOWN: Duration = Duration::from_secs(10);
 
 /// Why something was not opened or unmounted, with the message for the user.
@@ -44,7 +47,7 @@ pub enum Error {
     /// The file is not open.
     #[error("{0}: is not open")]
     NotOpen(String),
-    /// The directory of a mount cannot be shown, and why.
+    /// Something on a mount cannot be shown, and why.
     #[error("{0}: is mounted, but cannot be shown: {1}")]
     NotShown(String, String),
 }
@@ -66,17 +69,17 @@ pub fn session_directory() -> Result<PathBuf, Error> {
         .ok_or(Error::NoSession)
 }
 
-/// Shows the directory of a mount in the file manager.
+/// Shows the directory of a mount in the file manager, or a file in its viewer.
 ///
 /// # Errors
 /// Returns [`Error::NotShown`] if there is no program that does it, or it fails
 /// at once.
-pub fn show(directory: &Path) -> Result<(), Error> {
-    let not_shown = |why: &str| Error::NotShown(directory.display().to_string(), why.to_owned());
+pub fn show(path: &Path) -> Result<(), Error> {
+    let not_shown = |why: &str| Error::NotShown(path.display().to_string(), why.to_owned());
     for opener in OPENERS {
         let arguments = opener[1..].iter().map(OsString::from);
         let begun = Instant::now();
-        return match run(Command::new(opener[0]).args(arguments).arg(directory)) {
+        return match run(Command::new(opener[0]).args(arguments).arg(path)) {
             Err(Error::Os(_, error)) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(_) if begun.elapsed() > SHOWN => Ok(()),
             // Earlier lines list the attempts.

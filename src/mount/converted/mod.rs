@@ -26,6 +26,11 @@ use hpimount_containers::volume::{AssetName, AssetType, FileId, Name, NodeId, Si
 /// Number of entries after which the memory charge is updated.
 const CHARGED_AT_ONCE: usize = 4096;
 
+/// The directory, beside converted files, of the directories with all parts of
+/// their assets. File managers list directories first, and people look for the
+/// pictures.
+const PARTS: &str = "parts";
+
 /// A file of a directory that can be converted.
 struct Asset {
     index: Index,
@@ -41,6 +46,13 @@ impl Asset {
 
     fn converted(&self) -> hpimount_assets::view::converted::Converted {
         self.format().converted.of(self.known)
+    }
+
+    /// Returns whether its directory is not in [`PARTS`], since there are no
+    /// files that it is a part of.
+    fn is_directory_in_place(&self) -> bool {
+        let converted = self.converted();
+        converted.has_directory && converted.files.is_empty()
     }
 }
 
@@ -136,9 +148,9 @@ impl Draft {
             }
         }
         self.files.reserve_exact(files);
-        let with_directory = assets.iter();
-        let with_directory = with_directory.filter(|(_, asset)| asset.converted().has_directory);
-        taken.extend(with_directory.map(|(name, _)| *name));
+        let in_place = assets.iter();
+        let in_place = in_place.filter(|(_, asset)| asset.is_directory_in_place());
+        taken.extend(in_place.map(|(name, _)| *name));
         let named = assets.iter().map(|(name, asset)| Named {
             name,
             stem: names::stem(name, asset.format()),
@@ -275,6 +287,10 @@ impl Draft {
                 },
                 modified,
                 ..NewInode::DIR
+            };
+            let parent = match asset.is_directory_in_place() {
+                true => parent,
+                false => self.folder(parent, PARTS)?,
             };
             self.builder
                 .add(parent, &Label::new(Name::utf_8(name)), inode)?;

@@ -14,6 +14,7 @@ use self::cue::{Kind, Track};
 use self::directory::{Found, RECORD, Record, Visit, Walk};
 use self::sector::{DESCRIPTORS, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, read_user};
 use self::wav::{Samples, Wav};
+use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volume, no_such_file};
@@ -38,7 +39,10 @@ pub const FORMAT: Format = Format {
     ],
     pair: None,
     sheet: None,
-    types: &[],
+    types: &[
+        FileType::new("application/x-cd-image", None),
+        FileType::new("application/vnd.efi.iso", None),
+    ],
     matches,
     open,
     is_plain_folder: true,
@@ -52,7 +56,7 @@ pub const CUE: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: Some(sheet_files),
-    types: &[],
+    types: &[FileType::new("application/x-cue", None)],
     matches: matches_cue,
     open: open_cue,
     is_plain_folder: true,

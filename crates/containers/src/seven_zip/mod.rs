@@ -15,6 +15,7 @@ use serde_json::json;
 use self::block::Block;
 use self::database::Database;
 use super::paths::{Paths, plain_entry, record};
+use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
@@ -27,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: None,
-    types: &[],
+    types: &[FileType::new("application/x-7z-compressed", None)],
     matches: |input| Ok(input.bytes(0, header::MAGIC.len() as u64)? == header::MAGIC),
     open,
     is_plain_folder: true,

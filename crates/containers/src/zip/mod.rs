@@ -13,6 +13,7 @@ use self::directory::Directory;
 use self::summed::{Known, Summed};
 use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
 use super::paths::{Span, record};
+use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Cursor, Endian, Error, Result, read_vec};
 use crate::volume::{Content, Decoder, FileId, Needs, Sink, Streams, Volume, Whole};
@@ -24,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: None,
-    types: &[],
+    types: &[FileType::new("application/zip", None)],
     matches,
     open,
     is_plain_folder: true,
