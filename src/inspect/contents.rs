@@ -1,7 +1,7 @@
 //! The contents of a mount without a kernel, with the roles of entries and with
 //! detailed errors.
 
-use crate::content::Caller;
+use crate::content::{Caller, Key};
 use crate::mount::{Access, Bytes, Context, Error, Ino, Meta, Node, Result, Vfs, format_of};
 use crate::namespace::companion::Shows;
 use crate::namespace::tree::{InodeKind, ROOT};
@@ -147,6 +147,20 @@ impl Contents<'_> {
             content,
             Ok(Content::Extent { .. } | Content::Chunks(_))
         ))
+    }
+
+    /// Returns what a file is a part of, such as a solid block, if it can only be
+    /// decoded from the start of that.
+    pub fn whole_of(&self, ino: Ino) -> Option<Key> {
+        let node = self.0.node(ino).ok()?;
+        let file = node.file()?;
+        match file.volume.volume.content(file.file).ok()? {
+            Content::Part { whole, .. } => Some(Key {
+                file: whole,
+                ..file.key()
+            }),
+            _ => None,
+        }
     }
 
     /// Returns the properties of the root of a source, or of an `X.d`.

@@ -45,7 +45,9 @@
 //!    archives (1) may be entered: building those takes no rendering and no
 //!    model, and an `X.meta` is never entered from here;
 //! 4. the flight of a block: of an inner volume, then of those around it, with
-//!    the stream of a long chunk between them;
+//!    the stream between them that the block is decoded from. A thread that holds
+//!    a stream may wait for memory that decoders of volumes at the same depth or
+//!    further out use;
 //! 5. all others: shards of the caches, the budget, the lists of numbers,
 //!    transient inodes, open files, errors, and the state of the prefetch. They
 //!    are held for a few instructions, the last one also while the next files
