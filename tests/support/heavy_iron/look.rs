@@ -205,12 +205,11 @@ fn see_credits(credits: &credits::Credits) {
 fn see_model(model: &model::Model) {
     for clump in &model.clumps {
         assert_eq!(clump.placements().len(), clump.frames.len());
-        assert!(
-            clump
-                .atomics
-                .iter()
-                .all(|atomic| atomic.geometry < clump.geometries.len())
-        );
+        assert!(clump.atomics.iter().all(|atomic| {
+            atomic
+                .geometry
+                .is_none_or(|one| one < clump.geometries.len())
+        }));
         for geometry in &clump.geometries {
             for mesh in &geometry.meshes {
                 let _ = mesh.indices().count();
