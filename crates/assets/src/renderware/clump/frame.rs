@@ -1,8 +1,10 @@
 //! Frames: the transform hierarchy of a clump.
 
-use crate::heavy_iron::floats;
+use crate::model::Transform;
 use crate::parse::count::count;
-use crate::renderware::{Chunk, kind};
+use crate::parse::floats;
+use crate::parse::name::until_nul;
+use crate::renderware::{Chunk, Plugins, kind, user_data};
 use hpimount_containers::io::{Endian, Result, Warnings};
 
 /// Bytes of a frame.
@@ -42,6 +44,11 @@ impl Placement {
         std::array::from_fn(|i| turned[i] + self.position[i])
     }
 
+    /// Returns it as the transformation of a node. Shear is lost.
+    pub(crate) fn transform(&self) -> Transform {
+        Transform::from_axes([self.right, self.up, self.at, self.position])
+    }
+
     /// Returns this transform followed by that of `parent`.
     fn within(&self, parent: &Self) -> Self {
         Self {
@@ -53,9 +60,17 @@ impl Placement {
     }
 }
 
+impl Default for Placement {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
 /// A frame.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default, Clone)]
 pub struct Frame {
+    /// Its name; empty if it has none.
+    pub name: String,
     /// Transform relative to the parent.
     pub placement: Placement,
     /// Number of its parent. There are no cycles.
@@ -64,13 +79,27 @@ pub struct Frame {
     pub flags: u32,
     /// The node of a skeleton that it represents.
     pub node: Option<Node>,
+    /// Its plugins.
+    pub plugins: Plugins,
+}
+
+impl Frame {
+    /// Returns its memory on the heap in bytes, without the bytes of its file.
+    pub(super) fn memory(&self) -> usize {
+        let bones = self.node.as_ref().map_or(0, |node| node.bones.capacity());
+        self.name.capacity() + bones * size_of::<[i32; 3]>()
+    }
 }
 
 /// A node of a skeleton, and the skeleton if it is the root.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Node {
     /// Id of the node.
     pub id: i32,
+    /// Flags of the skeleton.
+    pub flags: u32,
+    /// Bytes of a key of its animations.
+    pub key_size: u32,
     /// Id, index and flags of the nodes of the skeleton, in the order of its
     /// bones; flag 1 ends a branch, 2 begins one.
     pub bones: Vec<[i32; 3]>,
@@ -122,7 +151,7 @@ pub(super) fn read(list: &Chunk, warnings: &mut Warnings) -> Result<Vec<Frame>> 
             placement,
             parent,
             flags: cursor.u32("frame flags")?,
-            node: None,
+            ..Frame::default()
         });
     }
     break_cycles(&mut frames, warnings);
@@ -130,10 +159,24 @@ pub(super) fn read(list: &Chunk, warnings: &mut Warnings) -> Result<Vec<Frame>> 
         .children()
         .filter(|chunk| chunk.kind == kind::EXTENSION);
     for (frame, extension) in frames.iter_mut().zip(extensions) {
-        let node = extension.children().find(|chunk| chunk.kind == kind::HANIM);
+        frame.plugins = extension.as_plugins();
+        let node = frame.plugins.find(kind::HANIM);
         frame.node = node.and_then(|node| read_node(&node).ok());
+        frame.name = name(&frame.plugins);
     }
     Ok(frames)
+}
+
+/// Returns the name of a frame by its plugins; empty if it has none.
+fn name(plugins: &Plugins) -> String {
+    let own = plugins.find(kind::FRAME_NAME);
+    let own = own.map(|plugin| until_nul(&plugin.body));
+    if let Some(own) = own.filter(|own| !own.is_empty()) {
+        return own;
+    }
+    let values = plugins.find(kind::USER_DATA);
+    let exported = values.and_then(|plugin| user_data::text(&plugin, "name"));
+    exported.unwrap_or_default()
 }
 
 /// Removes the parent of one frame of each cycle.
@@ -165,10 +208,11 @@ fn read_node(chunk: &Chunk) -> Result<Node> {
     let bones = cursor.u32("bone count")?;
     let mut node = Node {
         id,
-        bones: Vec::new(),
+        ..Node::default()
     };
     if bones > 0 {
-        cursor.take(8, "skeleton flags")?;
+        node.flags = cursor.u32("skeleton flags")?;
+        node.key_size = cursor.u32("key size")?;
         for _ in 0..cursor.check_count(bones.into(), 12, "bone count")? {
             let bone = [
                 cursor.i32("bone id")?,
@@ -195,8 +239,7 @@ mod tests {
         Frame {
             placement,
             parent,
-            flags: 0,
-            node: None,
+            ..Frame::default()
         }
     }
 

@@ -15,6 +15,8 @@ pub struct Mesh {
     pub normals: Vec<[f32; 3]>,
     /// Their colors; empty if they have none.
     pub colors: Vec<[u8; 4]>,
+    /// Their colors at night; empty if they have none.
+    pub night_colors: Vec<[u8; 4]>,
     /// Their texture coordinates, by set; v goes downwards.
     pub uvs: Vec<Vec<[f32; 2]>>,
     /// Numbers of their matrices, three times that of a bone; empty if they
@@ -52,20 +54,33 @@ impl Geometry {
             positions: shape.positions().collect(),
             normals: shape.normals().collect(),
             colors: plain.colors().collect(),
+            night_colors: self.night_colors().collect(),
             uvs: (0..self.uv_sets)
                 .map(|set| plain.uvs(set).collect())
                 .collect(),
             ..Mesh::default()
         };
         let mut parts = Parts::default();
-        for (corners, material) in plain.triangles() {
-            let triangle = corners.map(u32::from);
+        self.each_triangle(plain, |triangle, material| {
             if mesh.has_area(triangle) {
-                parts.of(material.into()).push(triangle);
+                parts.of(material).push(triangle);
             }
-        }
+        });
         mesh.parts = parts.parts;
         mesh
+    }
+
+    /// Calls `visit` with the drawn triangles and their materials: those of the
+    /// meshes, or of the list if there are none.
+    fn each_triangle(&self, plain: &Plain, mut visit: impl FnMut([u32; 3], u32)) {
+        if self.meshes.is_empty() {
+            let listed = plain.triangles();
+            listed.for_each(|(corners, material)| visit(corners.map(u32::from), material.into()));
+        }
+        for mesh in &self.meshes {
+            mesh.triangles()
+                .for_each(|triangle| visit(triangle, mesh.material));
+        }
     }
 
     fn gx_mesh(&self, gx: &Gx) -> Mesh {

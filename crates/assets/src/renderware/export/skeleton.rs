@@ -6,16 +6,14 @@
 
 use std::collections::HashMap;
 
-use crate::heavy_iron::model::{Clump, Skin};
 use crate::model::math::{cross, finite, subtract};
 use crate::model::scene::{Joint, Node, Scene, Weight, Weights};
 use crate::model::{MAX_JOINTS, Transform};
-
-use super::level::transform_of;
+use crate::renderware::clump::{Clump, Geometry, Skin};
 
 /// Returns the frame of each bone of a clump's skeleton; `None` if there is no
 /// complete skeleton.
-pub(super) fn bones(clump: &Clump) -> Option<Vec<usize>> {
+pub(crate) fn bones(clump: &Clump) -> Option<Vec<usize>> {
     let nodes = clump.frames.iter().enumerate();
     let nodes = nodes.filter_map(|(frame, one)| Some((frame, one.node.as_ref()?)));
     let frames: HashMap<i32, usize> = nodes
@@ -34,28 +32,36 @@ pub(super) fn bones(clump: &Clump) -> Option<Vec<usize>> {
     (frames.len() == count && count <= MAX_JOINTS).then_some(known)
 }
 
-/// Adds the frames of a clump to a scene as nodes, and the frames of bones as
-/// joints. Returns false if a frame has no inverse.
-pub(super) fn add_joints(clump: &Clump, bones: &[usize], scene: &mut Scene<'_>) -> bool {
+/// Adds the frames of a clump to a scene as nodes below `root`.
+pub(crate) fn add_frames(clump: &Clump, root: Option<usize>, scene: &mut Scene<'_>) {
     let first = scene.nodes.len();
     for (number, frame) in clump.frames.iter().enumerate() {
-        let transform = &frame.placement;
         scene.nodes.push(Node {
-            name: match &frame.node {
-                Some(node) => format!("bone_{}", node.id),
-                None => format!("frame_{number}"),
+            name: match (&frame.name, &frame.node) {
+                (name, _) if !name.is_empty() => name.clone(),
+                (_, Some(node)) => format!("bone_{}", node.id),
+                (_, None) => format!("frame_{number}"),
             },
-            parent: frame.parent.map(|parent| first + parent),
-            transform: transform_of([
-                transform.right,
-                transform.up,
-                transform.at,
-                transform.position,
-            ]),
+            parent: frame.parent.map(|parent| first + parent).or(root),
+            transform: frame.placement.transform(),
             mesh: None,
         });
     }
-    join_roots(first, scene);
+}
+
+/// Adds the frames of a clump to a scene as nodes below `root`, and the frames
+/// of bones as joints. Returns false if a frame has no inverse.
+pub(crate) fn add_joints(
+    clump: &Clump,
+    bones: &[usize],
+    root: Option<usize>,
+    scene: &mut Scene<'_>,
+) -> bool {
+    let first = scene.nodes.len();
+    add_frames(clump, root, scene);
+    if root.is_none() {
+        join_roots(first, scene);
+    }
     let joints = bones.iter().map(|bone| {
         let node = first + bone;
         let inverse_bind = inverse_of(scene, node)?;
@@ -93,8 +99,20 @@ fn join_roots(first: usize, scene: &mut Scene<'_>) {
     });
 }
 
+/// Returns the joint weights of the points of a geometry; empty without a skin
+/// for this number of joints and points.
+pub(crate) fn weights_of(geometry: &Geometry, points: usize, joints: usize) -> Vec<Weights> {
+    let skin = geometry.skin.as_ref();
+    let skin = skin.filter(|skin| usize::from(skin.bones) == joints);
+    let weights = skin.map_or_else(Vec::new, |skin| weights(skin, joints));
+    match weights.len() == points {
+        true => weights,
+        false => Vec::new(),
+    }
+}
+
 /// Returns the joint weights of a skin, for this number of joints.
-pub(super) fn weights(skin: &Skin, joints: usize) -> Vec<Weights> {
+fn weights(skin: &Skin, joints: usize) -> Vec<Weights> {
     let points = skin.indices().zip(skin.weights());
     points
         .map(|(bones, weights)| shares(bones, weights, joints))
@@ -162,8 +180,7 @@ fn inverse_of(scene: &Scene<'_>, node: usize) -> Option<[f32; 16]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heavy_iron::model::Node as Bone;
-    use crate::heavy_iron::model::{Frame, Placement};
+    use crate::renderware::clump::{Frame, Node as Bone, Placement};
 
     #[test]
     fn weights_are_of_existing_joints_and_add_up_to_one() {
@@ -184,8 +201,12 @@ mod tests {
         Frame {
             placement,
             parent,
-            flags: 0,
-            node: Some(Bone { id, bones }),
+            node: Some(Bone {
+                id,
+                bones,
+                ..Bone::default()
+            }),
+            ..Frame::default()
         }
     }
 
@@ -199,7 +220,7 @@ mod tests {
         let bones = bones(&clump).unwrap();
         assert_eq!(bones, [1, 0]);
         let mut scene = Scene::default();
-        assert!(add_joints(&clump, &bones, &mut scene));
+        assert!(add_joints(&clump, &bones, None, &mut scene));
         let point = [1.0, -2.0, 3.5];
         for joint in &scene.joints {
             let m = joint.inverse_bind;
@@ -226,7 +247,7 @@ mod tests {
             };
             let mut scene = Scene::default();
             let bones: Vec<_> = (0..parents.len()).collect();
-            assert!(add_joints(&clump, &bones, &mut scene));
+            assert!(add_joints(&clump, &bones, None, &mut scene));
             assert_eq!(scene.joints.len(), bones.len());
             let (_, roots) = scene.children();
             (scene.nodes.len(), roots)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
-use crate::heavy_iron::take;
+use crate::parse::take;
 use crate::renderware::Chunk;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 

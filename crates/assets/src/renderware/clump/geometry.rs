@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 
+use super::bin_mesh::{self, BinMesh};
 use super::gx::Gx;
 use super::material::{self, Material};
-use super::skin::{Skin, floats};
-use crate::heavy_iron;
-use crate::heavy_iron::take;
-use crate::renderware::{Chunk, Version, kind};
+use super::skin::{Skin, groups};
+use crate::parse::{floats, take};
+use crate::renderware::{Chunk, Plugins, Version, kind};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// Flags of a geometry.
@@ -57,8 +57,11 @@ pub struct Geometry {
     pub has_skin: bool,
     /// The skin; `None` for an unknown form.
     pub skin: Option<Skin>,
-    /// Types of its extensions.
-    pub extensions: Vec<u32>,
+    /// Its plugins.
+    pub plugins: Plugins,
+    /// Why it cannot be read; its vertices are [`Vertices::None`] then.
+    pub error: Option<Error>,
+    night_colors: Bytes,
 }
 
 /// A shape of a geometry.
@@ -73,12 +76,12 @@ pub struct MorphTarget {
 impl MorphTarget {
     /// Returns the positions of the vertices.
     pub fn positions(&self) -> impl Iterator<Item = [f32; 3]> {
-        floats(&self.positions)
+        groups(&self.positions)
     }
 
     /// Returns the normals of the vertices; empty if they have none.
     pub fn normals(&self) -> impl Iterator<Item = [f32; 3]> {
-        floats(&self.normals)
+        groups(&self.normals)
     }
 }
 
@@ -127,7 +130,7 @@ impl Plain {
 
     /// Returns the coordinates of a UV set, v downwards.
     pub fn uvs(&self, set: usize) -> impl Iterator<Item = [f32; 2]> {
-        floats(self.uvs.get(set).map_or(&[][..], |bytes| bytes))
+        groups(self.uvs.get(set).map_or(&[][..], |bytes| bytes))
     }
 
     /// Returns the triangles: their vertices counter-clockwise, and the number
@@ -141,55 +144,101 @@ impl Plain {
     }
 }
 
-/// The triangles of a material, in drawing order.
-#[derive(Debug, Clone)]
-pub struct BinMesh {
-    /// Number of the material.
-    pub material: u32,
-    /// Number of indices.
-    pub count: u32,
-    indices: Bytes,
-}
-
-impl BinMesh {
-    /// Returns the numbers of vertices; empty for native geometry.
-    pub fn indices(&self) -> impl Iterator<Item = u32> {
-        let words = self.indices.as_chunks().0.iter();
-        words.map(|word| u32::from_le_bytes(*word))
-    }
-}
-
 impl Geometry {
-    pub(super) fn read(&mut self, geometry: &Chunk, warnings: &mut Warnings) -> Result<()> {
+    /// Reads a geometry, or as much of it as there is before an error.
+    pub(super) fn read(chunk: &Chunk, warnings: &mut Warnings) -> Self {
+        let mut geometry = Self::default();
+        if let Err(error) = geometry.fill(chunk, warnings) {
+            geometry.vertices = Vertices::None;
+            geometry.skin = None;
+            geometry.error = Some(error);
+        }
+        geometry
+    }
+
+    fn fill(&mut self, geometry: &Chunk, warnings: &mut Warnings) -> Result<()> {
         let fields = geometry.child(kind::STRUCT, "geometry")?;
         self.version = fields.version;
-        self.fields(&fields, warnings)?;
-        let list = geometry.child(kind::MATERIAL_LIST, "material list")?;
-        (self.materials, self.material_entries) = material::read(&list)?;
-        let extensions = geometry
+        self.plugins = geometry.plugins();
+        let is_native = self.fields(&fields, warnings)?;
+        let list = geometry
             .children()
-            .filter(|chunk| chunk.kind == kind::EXTENSION);
-        let plugins: Vec<Chunk> = extensions.flat_map(|chunk| chunk.children()).collect();
-        for plugin in &plugins {
+            .find(|chunk| chunk.kind == kind::MATERIAL_LIST);
+        match list {
+            Some(list) => (self.materials, self.material_entries) = material::read(&list)?,
+            None => warnings.push(format!(
+                "geometry at {:#x}: has no materials",
+                fields.offset
+            )),
+        }
+        for plugin in self.plugins.iter() {
             plugin.check_whole("geometry plugin")?;
-            self.extensions.push(plugin.kind);
             match plugin.kind {
-                kind::BIN_MESH => self.bin_mesh(plugin)?,
-                kind::NATIVE_DATA => self.native(plugin)?,
+                kind::BIN_MESH => {
+                    let found = bin_mesh::read(&plugin, is_native, warnings)?;
+                    (self.is_strips, self.meshes) = (found.is_strips, found.meshes);
+                }
+                kind::NATIVE_DATA => self.native(&plugin)?,
                 kind::SKIN => self.has_skin = true,
+                kind::NIGHT_COLORS => self.read_night_colors(&plugin, warnings),
                 _ => {}
             }
         }
-        if matches!(self.vertices, Vertices::Plain(_)) {
-            let vertices = self.declared_vertices as usize;
-            let skin = plugins.iter().find(|plugin| plugin.kind == kind::SKIN);
-            self.skin = skin.and_then(|skin| Skin::read(skin, vertices));
+        if is_native && matches!(self.vertices, Vertices::None) {
+            let problem = "is missing".to_owned();
+            return Err(Error::damaged(fields.offset, "native geometry", problem));
         }
-        self.check(&fields, warnings)
+        self.read_skin(warnings);
+        self.check(&fields, warnings);
+        Ok(())
     }
 
-    /// Reads the structure: counts, and the platform-independent data.
-    fn fields(&mut self, fields: &Chunk, warnings: &mut Warnings) -> Result<()> {
+    /// Reads the skin of a geometry in the platform-independent form.
+    fn read_skin(&mut self, warnings: &mut Warnings) {
+        let plugin = self.plugins.find(kind::SKIN);
+        let is_plain = matches!(self.vertices, Vertices::Plain(_));
+        let Some(plugin) = plugin.filter(|_| is_plain) else {
+            return;
+        };
+        match Skin::read(&plugin, self.declared_vertices) {
+            Ok(skin) => {
+                skin.check(plugin.offset, warnings);
+                self.skin = Some(skin);
+            }
+            Err(error) => warnings.push(error.to_string()),
+        }
+    }
+
+    /// Reads the colors at night, which a word of 0 says there are none of.
+    fn read_night_colors(&mut self, plugin: &Chunk, warnings: &mut Warnings) {
+        let mut cursor = plugin.cursor(Endian::Little);
+        let colors = cursor.u32("night colors").and_then(|word| match word {
+            0 => Ok(Bytes::new()),
+            _ => self.per_vertex(&mut cursor, &plugin.body, 4, "night colors"),
+        });
+        match colors {
+            Ok(colors) => self.night_colors = colors,
+            Err(error) => warnings.push(error.to_string()),
+        }
+    }
+
+    /// Returns the colors of the vertices at night; empty if they have none.
+    pub fn night_colors(&self) -> impl Iterator<Item = [u8; 4]> {
+        self.night_colors.as_chunks().0.iter().copied()
+    }
+
+    /// Returns the number of triangles of a geometry in the
+    /// platform-independent form, including degenerate ones.
+    pub fn plain_triangles(&self, plain: &Plain) -> usize {
+        match self.meshes.is_empty() {
+            true => plain.triangles().count(),
+            false => self.meshes.iter().map(BinMesh::triangle_count).sum(),
+        }
+    }
+
+    /// Reads the structure: counts, and the platform-independent data. Returns
+    /// whether the geometry is native.
+    fn fields(&mut self, fields: &Chunk, warnings: &mut Warnings) -> Result<bool> {
         fields.check_whole("geometry")?;
         let mut cursor = fields.cursor(Endian::Little);
         self.flags = cursor.u16("geometry flags")?;
@@ -219,7 +268,7 @@ impl Geometry {
             let at = cursor.offset();
             warnings.push(format!("geometry at {at:#x}: {left} bytes follow it"));
         }
-        Ok(())
+        Ok(is_native)
     }
 
     /// Takes `size` bytes for each vertex.
@@ -249,7 +298,7 @@ impl Geometry {
     }
 
     fn morph(&self, cursor: &mut Cursor<'_>, body: &Bytes) -> Result<MorphTarget> {
-        let sphere = heavy_iron::floats(cursor, "bounding sphere")?;
+        let sphere = floats(cursor, "bounding sphere")?;
         let has_positions = cursor.u32("position flag")? != 0;
         let has_normals = cursor.u32("normal flag")? != 0;
         let mut morph = MorphTarget {
@@ -263,32 +312,6 @@ impl Geometry {
             morph.normals = self.per_vertex(cursor, body, 12, "normals")?;
         }
         Ok(morph)
-    }
-
-    fn bin_mesh(&mut self, plugin: &Chunk) -> Result<()> {
-        let mut cursor = plugin.cursor(Endian::Little);
-        self.is_strips = cursor.u32("mesh flags")? & 1 != 0;
-        let meshes = cursor.u32("mesh count")?;
-        let total = cursor.u32("index count")?;
-        let meshes = cursor.check_count(meshes.into(), 8, "mesh count")?;
-        // Native geometry has no indices here.
-        let needed = 8 * meshes as u64 + 4 * u64::from(total);
-        let has_indices = cursor.remaining() as u64 >= needed;
-        for _ in 0..meshes {
-            let count = cursor.u32("index count")?;
-            let material = cursor.u32("mesh material")?;
-            let mut mesh = BinMesh {
-                material,
-                count,
-                indices: Bytes::new(),
-            };
-            if has_indices {
-                let count = cursor.check_count(count.into(), 4, "index count")?;
-                mesh.indices = take(&mut cursor, &plugin.body, count * 4, "indices")?;
-            }
-            self.meshes.push(mesh);
-        }
-        Ok(())
     }
 
     fn native(&mut self, plugin: &Chunk) -> Result<()> {
@@ -308,15 +331,14 @@ impl Geometry {
         Ok(())
     }
 
-    /// Checks indices, and warns about invalid ones.
-    fn check(&self, fields: &Chunk, warnings: &mut Warnings) -> Result<()> {
+    /// Warns about invalid indices and positions.
+    fn check(&self, fields: &Chunk, warnings: &mut Warnings) {
         let at = fields.offset;
-        let entries = self.material_entries.len();
         match &self.vertices {
             Vertices::None => {
                 warnings.push(format!("geometry at {at:#x}: its vertices are missing"));
             }
-            Vertices::Plain(plain) => self.check_plain(plain, at, warnings)?,
+            Vertices::Plain(plain) => self.check_plain(plain, at, warnings),
             Vertices::GameCube(gx) => {
                 let (lists, meshes) = (gx.lists().len(), self.meshes.len());
                 if lists != meshes {
@@ -330,45 +352,49 @@ impl Geometry {
             }
             Vertices::Xbox(_) | Vertices::PlayStation2(_) => {}
         }
-        let odd = self
-            .meshes
-            .iter()
-            .find(|mesh| mesh.material as usize >= entries);
-        if let Some(mesh) = odd {
+        let entries = self.material_entries.len();
+        let mut meshes = self.meshes.iter();
+        if let Some(mesh) = meshes.find(|mesh| mesh.material as usize >= entries) {
             let material = mesh.material;
             warnings.push(format!(
                 "mesh at {at:#x}: has material {material} of {entries}"
             ));
         }
-        Ok(())
     }
 
-    fn check_plain(&self, plain: &Plain, at: u64, warnings: &mut Warnings) -> Result<()> {
+    fn check_plain(&self, plain: &Plain, at: u64, warnings: &mut Warnings) {
         let (vertices, entries) = (self.declared_vertices, self.material_entries.len());
-        for (number, (corners, material)) in plain.triangles().enumerate() {
-            let outside = corners.iter().find(|&&index| u32::from(index) >= vertices);
-            if let Some(index) = outside {
-                let problem = format!("has vertex {index} of {vertices}");
-                return Err(Error::damaged(at, format!("triangle {number}"), problem));
+        let mut warn = |count: usize, problem: &str| {
+            if count > 0 {
+                warnings.push(format!("geometry at {at:#x}: {count} {problem}"));
             }
-            if usize::from(material) >= entries {
-                warnings.push(format!(
-                    "triangle {number}: has material {material} of {entries}"
-                ));
-            }
-        }
+        };
+        let outside = |corners: &[u32]| corners.iter().any(|&index| index >= vertices);
+        let listed = plain.triangles();
+        let listed = listed.filter(|(corners, _)| outside(&corners.map(u32::from)));
+        warn(
+            listed.count(),
+            &format!("triangles have a vertex past {vertices}"),
+        );
+        let drawn = self.meshes.iter().flat_map(BinMesh::triangles);
+        let drawn = drawn.filter(|corners| outside(corners));
+        warn(
+            drawn.count(),
+            &format!("triangles of meshes have a vertex past {vertices}"),
+        );
+        let unknown = plain.triangles();
+        let unknown = unknown.filter(|(_, material)| usize::from(*material) >= entries);
+        warn(
+            unknown.count(),
+            &format!("triangles have a material past {entries}"),
+        );
         let shape = self.morphs.first();
-        let is_odd = |position: [f32; 3]| !position.iter().all(|value| value.is_finite());
-        let odd = shape.map_or(0, |shape| shape.positions().filter(|p| is_odd(*p)).count());
-        if odd > 0 {
-            warnings.push(format!(
-                "geometry at {at:#x}: {odd} positions are not finite"
-            ));
-        }
+        let is_odd = |position: &[f32; 3]| !position.iter().all(|value| value.is_finite());
+        let odd = shape.map_or(0, |shape| shape.positions().filter(is_odd).count());
+        warn(odd, "positions are not finite");
         let has_positions = shape.is_some_and(|shape| !shape.positions.is_empty());
         if !has_positions && vertices > 0 {
             warnings.push(format!("geometry at {at:#x}: its positions are missing"));
         }
-        Ok(())
     }
 }

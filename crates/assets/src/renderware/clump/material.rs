@@ -1,12 +1,13 @@
 //! Materials of a geometry.
 
-use crate::heavy_iron::floats;
 use crate::parse::count::count;
-use crate::renderware::{Chunk, kind};
+use crate::parse::floats;
+use crate::renderware::texture::Sampling;
+use crate::renderware::{Chunk, Plugins, kind};
 use hpimount_containers::io::{Endian, Error, Result};
 
 /// A material.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone)]
 pub struct Material {
     /// Flags.
     pub flags: u32,
@@ -16,18 +17,19 @@ pub struct Material {
     pub surface: Option<[f32; 3]>,
     /// The texture.
     pub texture: Option<TextureName>,
+    /// Its plugins.
+    pub plugins: Plugins,
 }
 
-/// A texture of a material, by name. The asset has the same name followed by
-/// `.RW3`, or rarely the bare name.
+/// A texture of a material, by name.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct TextureName {
     /// Its name.
     pub name: String,
     /// The name of its mask; usually empty.
     pub mask: String,
-    /// Filter and addressing, as in [`Sampling`](crate::heavy_iron::texture::Sampling).
-    pub sampling: u32,
+    /// Filter and addressing.
+    pub sampling: Sampling,
 }
 
 /// Reads a material list: the materials, and for each entry of the list the
@@ -62,6 +64,7 @@ fn material(chunk: &Chunk) -> Result<Material> {
     let mut cursor = fields.cursor(Endian::Little);
     let mut material = Material {
         flags: cursor.u32("material flags")?,
+        plugins: chunk.plugins(),
         ..Material::default()
     };
     material
@@ -77,14 +80,18 @@ fn material(chunk: &Chunk) -> Result<Material> {
     Ok(material)
 }
 
-fn texture_name(chunk: &Chunk) -> Result<TextureName> {
+/// Reads a reference to a texture.
+///
+/// # Errors
+/// Returns [`Error::Damaged`] if its structure is missing.
+pub(super) fn texture_name(chunk: &Chunk) -> Result<TextureName> {
     let fields = chunk.child(kind::STRUCT, "texture")?;
-    let sampling = fields.cursor(Endian::Little).u32("filter and addressing")?;
+    let word = fields.cursor(Endian::Little).u32("filter and addressing")?;
     let strings = chunk.children().filter(|chunk| chunk.kind == kind::STRING);
     let mut strings = strings.map(|chunk| chunk.string());
     Ok(TextureName {
         name: strings.next().unwrap_or_default(),
         mask: strings.next().unwrap_or_default(),
-        sampling,
+        sampling: Sampling::from_word(word),
     })
 }
