@@ -63,7 +63,6 @@ mod error;
 mod find;
 mod grafts;
 mod hidden;
-mod image;
 mod invalidate;
 mod listing;
 mod merge;

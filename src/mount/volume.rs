@@ -5,9 +5,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::Options;
-use super::image::{self, Images};
 use super::subtree::volume_id;
-use crate::content::{OpenVolume, Reader};
+use crate::content::{Images, OpenVolume, Reader, unwrap};
 use crate::namespace::companion::Companions;
 use crate::namespace::numbers::Range;
 use crate::namespace::tree::TreeBuilder;
@@ -129,7 +128,7 @@ pub(super) fn open(
     new_builder: impl FnOnce(Companions) -> TreeBuilder,
 ) -> Result<OpenedFile> {
     let buffered = Arc::new(BlockBuffer::new(file.source));
-    let (source, images) = image::unwrap(reader, buffered)?;
+    let (source, images) = unwrap(reader, buffered)?;
     let input = Input {
         source,
         partner: file.partner,

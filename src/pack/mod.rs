@@ -1,6 +1,7 @@
 //! Packing: a directory on disk becomes an archive, or files of an archive are
 //! replaced.
 
+mod apply;
 pub mod hip;
 mod replace;
 mod target;
@@ -10,12 +11,14 @@ mod walk;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+pub use apply::{Plan as Applied, check_target};
 pub use hip::SETTINGS;
 pub use replace::Replacement;
 pub use target::Target;
 pub use threads::Threads;
 use walk::walk;
 
+use hpimount_containers::changes::Notice;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{self, Directory, v1, v2};
 
@@ -57,6 +60,9 @@ pub enum Error {
         /// The problem.
         problem: String,
     },
+    /// Changes cannot be applied.
+    #[error("{}", refused(.0))]
+    Refused(Vec<Notice>),
     /// The archive cannot be written.
     #[error(transparent)]
     Archive(#[from] write::Error),
@@ -81,13 +87,27 @@ impl Error {
     }
 
     /// Returns the exit code of the process: 10 for an error of the directory,
-    /// 20 for one of the target.
+    /// 11 for changes that cannot be applied, 20 for an error of the target.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Target { .. } | Self::Archive(write::Error::Output(_)) => 20,
+            Self::Refused(_) => 11,
             Self::Source { .. } | Self::Archive(_) => 10,
         }
     }
+}
+
+/// Maximum number of refusals that an error lists.
+const MAX_REFUSALS: usize = 50;
+
+/// Returns the refusals, one per line.
+fn refused(refusals: &[Notice]) -> String {
+    let shown = refusals.iter().take(MAX_REFUSALS);
+    let mut lines: Vec<String> = shown.map(Notice::to_string).collect();
+    if refusals.len() > MAX_REFUSALS {
+        lines.push(format!("and {} more", refusals.len() - MAX_REFUSALS));
+    }
+    lines.join("\n")
 }
 
 /// An archive that is ready to be written.

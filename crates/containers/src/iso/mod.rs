@@ -41,6 +41,7 @@ pub const FORMAT: Format = Format {
     types: &[],
     matches,
     open,
+    apply: None,
     is_plain_folder: true,
     is_layered: false,
 };
@@ -55,6 +56,7 @@ pub const CUE: Format = Format {
     types: &[],
     matches: matches_cue,
     open: open_cue,
+    apply: None,
     is_plain_folder: true,
     is_layered: false,
 };
