@@ -342,10 +342,7 @@ const EXIT_REASONS: &[ExitReason] = &[
         code: 10,
         meaning: "DIR, ARCHIVE or FILE cannot be read, or contains something that cannot be packed",
     },
-    ExitReason {
-        code: 11,
-        meaning: "Changes of --apply cannot be applied; nothing is written",
-    },
+    ExitReason::NOT_APPLIED,
     ExitReason {
         code: 20,
         meaning: "OUT cannot be written, or exists",

@@ -51,6 +51,17 @@ impl NewVolume {
 
     /// Creates a volume with one text: file number 0.
     pub(super) fn text(name: &str, format: &'static str, text: Vec<u8>) -> Self {
+        Self::texts(name, format, text, Vec::new())
+    }
+
+    /// Creates a volume with one text, file number 0, and with sources as the files
+    /// from number 2 on.
+    pub(super) fn texts(
+        name: &str,
+        format: &'static str,
+        text: Vec<u8>,
+        files: Vec<Arc<dyn ReadAt>>,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             location: String::new(),
@@ -58,7 +69,7 @@ impl NewVolume {
             is_plain_folder: false,
             nesting: 0,
             images: Images::default(),
-            volume: Box::new(Text(text)),
+            volume: Box::new(Text { text, files }),
         }
     }
 
@@ -167,13 +178,16 @@ pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: b
     }
 }
 
-/// A text as a volume: all other files are empty.
-struct Text(Vec<u8>);
+/// A text as a volume: file number 0. Number 1 is empty, others follow.
+struct Text {
+    text: Vec<u8>,
+    files: Vec<Arc<dyn ReadAt>>,
+}
 
 impl Generate for Text {
     fn generate(&self, file: FileId, out: &mut dyn Write) -> Result<()> {
         let text = match file {
-            FileId(0) => self.0.as_slice(),
+            FileId(0) => self.text.as_slice(),
             _ => &[],
         };
         out.write_all(text)
@@ -182,11 +196,19 @@ impl Generate for Text {
 }
 
 impl Volume for Text {
-    fn content(&self, _file: FileId) -> Result<Content<'_>> {
-        Ok(Content::Generated(self))
+    fn content(&self, file: FileId) -> Result<Content<'_>> {
+        let number = (file.0 as usize).checked_sub(2);
+        let plain = number.and_then(|number| self.files.get(number));
+        Ok(match plain {
+            Some(source) => Content::Extent {
+                source: &**source,
+                offset: 0,
+            },
+            None => Content::Generated(self),
+        })
     }
 
     fn memory(&self) -> usize {
-        self.0.capacity()
+        self.text.capacity() + self.files.capacity() * size_of::<Arc<dyn ReadAt>>()
     }
 }

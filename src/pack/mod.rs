@@ -18,7 +18,7 @@ pub use target::Target;
 pub use threads::Threads;
 use walk::walk;
 
-use hpimount_containers::changes::Notice;
+use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{self, Directory, v1, v2};
 
@@ -61,7 +61,7 @@ pub enum Error {
         problem: String,
     },
     /// Changes cannot be applied.
-    #[error("{}", refused(.0))]
+    #[error("{}", changes::listed(.0))]
     Refused(Vec<Notice>),
     /// The archive cannot be written.
     #[error(transparent)]
@@ -87,27 +87,14 @@ impl Error {
     }
 
     /// Returns the exit code of the process: 10 for an error of the directory,
-    /// 11 for changes that cannot be applied, 20 for an error of the target.
+    /// 14 for changes that cannot be applied, 20 for an error of the target.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Target { .. } | Self::Archive(write::Error::Output(_)) => 20,
-            Self::Refused(_) => 11,
+            Self::Refused(_) => 14,
             Self::Source { .. } | Self::Archive(_) => 10,
         }
     }
-}
-
-/// Maximum number of refusals that an error lists.
-const MAX_REFUSALS: usize = 50;
-
-/// Returns the refusals, one per line.
-fn refused(refusals: &[Notice]) -> String {
-    let shown = refusals.iter().take(MAX_REFUSALS);
-    let mut lines: Vec<String> = shown.map(Notice::to_string).collect();
-    if refusals.len() > MAX_REFUSALS {
-        lines.push(format!("and {} more", refusals.len() - MAX_REFUSALS));
-    }
-    lines.join("\n")
 }
 
 /// An archive that is ready to be written.

@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub use self::folder::{Change, Folder, NewFile};
 pub(crate) use self::matching::are_equal;
 pub(crate) use self::occupied::Occupied;
-pub use self::report::{Notice, Report, Weight};
+pub use self::report::{Notice, Report, Weight, listed};
 pub use self::spliced::{Patch, Spliced};
 pub(crate) use self::tree::Directories;
 pub use self::tree::{Fate, Kind, Node, Tree};

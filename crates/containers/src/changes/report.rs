@@ -32,6 +32,19 @@ impl fmt::Display for Notice {
     }
 }
 
+/// Maximum number of refusals that a message lists.
+const MAX_LISTED: usize = 50;
+
+/// Returns refusals, one per line.
+pub fn listed(refusals: &[Notice]) -> String {
+    let shown = refusals.iter().take(MAX_LISTED);
+    let mut lines: Vec<String> = shown.map(Notice::to_string).collect();
+    if refusals.len() > MAX_LISTED {
+        lines.push(format!("and {} more", refusals.len() - MAX_LISTED));
+    }
+    lines.join("\n")
+}
+
 /// What became of a folder of changes.
 #[derive(Debug, Clone, Default)]
 pub struct Report {

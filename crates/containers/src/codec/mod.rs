@@ -5,6 +5,7 @@
 pub mod bits;
 pub mod block;
 mod copy;
+pub(crate) mod ecc;
 mod inflate;
 mod lzss;
 mod reader;

@@ -3,8 +3,9 @@
 
 use libdeflater::Decompressor;
 
-use super::{ecc, flac, huffman};
+use super::{flac, huffman};
 use crate::codec::block::{Codec, Decoded};
+use crate::codec::ecc;
 use crate::io::{Error, Result};
 
 /// Bytes per frame: of the sector, and of its subchannels.
