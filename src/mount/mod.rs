@@ -58,6 +58,7 @@
 mod attributes;
 mod beside;
 mod build;
+mod changes;
 mod context;
 mod control;
 mod converted;
@@ -65,7 +66,6 @@ mod error;
 mod find;
 mod grafts;
 mod hidden;
-mod image;
 mod invalidate;
 mod listing;
 mod merge;
@@ -75,6 +75,7 @@ mod order;
 mod partner;
 mod picture;
 mod place;
+mod plain;
 mod read;
 mod render;
 mod source_trees;
@@ -151,7 +152,11 @@ impl Vfs {
             let is_aliased = is_aliased || true_name != name;
             return self.entry(parent, name, &node.other(index), is_aliased);
         }
-        if let Some(control) = self.control.and_then(|control| control.find(parent, name)) {
+        if let Some(control) = self
+            .control
+            .as_ref()
+            .and_then(|control| control.find(parent, name))
+        {
             return self.getattr(control);
         }
         let found = HiddenCompanions::in_directory(self, &node)?.find(name)?;
@@ -422,7 +427,11 @@ impl Vfs {
 
     /// Returns the attributes of an entry that the kernel will remember.
     fn entry(&self, parent: Ino, name: &str, node: &Node<'_>, is_aliased: bool) -> Result<Attr> {
-        if self.control.is_some_and(|control| control.is_stats(node)) {
+        if self
+            .control
+            .as_ref()
+            .is_some_and(|control| control.is_stats(node))
+        {
             let snapshot = control::stats_snapshot(self).ok_or(Error::NoNumbers)?;
             return Attr::of_transient(self, snapshot);
         }

@@ -81,7 +81,9 @@ pub fn check(
             Ok(vfs) => Check::new(plan, name, &vfs, &output).run(),
             Err(error) => {
                 let severity = match &error.cause {
-                    OpenCause::Unreadable(_) | OpenCause::NoArchives => Severity::NotChecked,
+                    OpenCause::Unreadable(_) | OpenCause::NoArchives | OpenCause::Refused(_) => {
+                        Severity::NotChecked
+                    }
                     OpenCause::Volume(cause) => match Severity::of(cause) {
                         // The source was named explicitly.
                         Severity::Warning => Severity::NotChecked,
@@ -90,9 +92,7 @@ pub fn check(
                 };
                 let cause = match &error.cause {
                     OpenCause::Volume(cause) => Cause::of(cause),
-                    cause @ (OpenCause::Unreadable(_) | OpenCause::NoArchives) => {
-                        Cause::text(cause)
-                    }
+                    cause => Cause::text(cause),
                 };
                 output.finding(severity, name, "", cause);
                 unopened.get_or_insert(error);

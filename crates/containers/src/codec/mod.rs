@@ -6,6 +6,7 @@ pub mod bits;
 pub mod block;
 mod copy;
 mod deflate;
+pub(crate) mod ecc;
 mod lzss;
 mod reader;
 

@@ -1,6 +1,7 @@
 //! ISO 9660 discs, plain and as raw CD images, with Joliet names, and cue
 //! sheets with their tracks. The format is described in `docs/formats/iso.md`.
 
+mod apply;
 mod cue;
 mod directory;
 mod sector;
@@ -45,6 +46,7 @@ pub const FORMAT: Format = Format {
     ],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -59,6 +61,7 @@ pub const CUE: Format = Format {
     types: &[FileType::new("application/x-cue", None)],
     matches: matches_cue,
     open: open_cue,
+    apply: None,
     is_plain_folder: true,
     is_layered: false,
 };
@@ -75,6 +78,12 @@ const JOLIET: [&[u8]; 3] = [b"%/@", b"%/C", b"%/E"];
 
 /// Identifiers of UDF discs without ISO 9660 in place of the first descriptor.
 const UDF: [&[u8]; 2] = [b"BEA01", b"NSR02"];
+
+/// Returns how a cue sheet calls the sectors of an image; `None` if the image
+/// consists of user data alone, or is none.
+pub fn cue_mode(image: &dyn ReadAt) -> Option<&'static str> {
+    Form::detect(image, 0).ok()??.cue_mode(image)
+}
 
 /// A disc whose directories have been read.
 #[derive(Default)]

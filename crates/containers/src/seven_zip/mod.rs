@@ -31,6 +31,7 @@ pub(super) const FORMAT: Format = Format {
     types: &[FileType::new("application/x-7z-compressed", None)],
     matches: |input| Ok(input.bytes(0, header::MAGIC.len() as u64)? == header::MAGIC),
     open,
+    apply: None,
     is_plain_folder: true,
     is_layered: false,
 };

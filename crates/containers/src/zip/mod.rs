@@ -1,6 +1,7 @@
 //! Zip archives. The directory is read by the `rawzip` crate; the files are
 //! stored, or packed by deflate. See `docs/formats/zip.md`.
 
+mod apply;
 mod directory;
 mod method;
 mod summed;
@@ -28,6 +29,7 @@ pub(super) const FORMAT: Format = Format {
     types: &[FileType::new("application/zip", None)],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };

@@ -1,9 +1,9 @@
 //! Compression methods of CHD hunks. Those for CDs store the 2352 bytes of all
 //! frames first, and the subchannels of all frames after them.
 
-use super::{ecc, flac, huffman};
+use super::{flac, huffman};
 use crate::codec::block::{Codec, Decoded};
-use crate::codec::{Wrapping, inflate};
+use crate::codec::{Wrapping, ecc, inflate};
 use crate::io::{Error, Result};
 
 /// Bytes per frame: of the sector, and of its subchannels.
