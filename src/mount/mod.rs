@@ -25,8 +25,8 @@
 //! Answers: `attributes`, `listing`, `xattr` and `read` answer requests about an
 //! inode; `hidden` finds companions that are not listed; `place` knows paths and
 //! parents; `control` is the directory `.hpimount`; `render` makes the files
-//! that are generated, and `context`, `find` and `beside` give them access to
-//! other files. Inodes that exist only while the kernel remembers them are in
+//! that are generated, and `context`, `find`, `game` and `beside` give them access
+//! to other files. Inodes that exist only while the kernel remembers them are in
 //! `namespace::transient`; `invalidate` makes the kernel forget entries.
 //!
 //! [`Vfs`] itself holds these together: it turns the number of an inode into a
@@ -64,6 +64,7 @@ mod control;
 mod converted;
 mod error;
 mod find;
+mod game;
 mod grafts;
 mod hidden;
 mod invalidate;

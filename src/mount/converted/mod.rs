@@ -11,7 +11,7 @@ use self::names::Named;
 use super::build::{Built, new_builder};
 use super::context::Context;
 use super::subtree::{Converted, ConvertedSource, FileOfAsset, Node, Rendered};
-use super::{Attr, Ino, Result, Vfs, source_trees};
+use super::{Attr, Ino, Result, Vfs, game, source_trees};
 use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, InodeKind, Label, NewInode, Tree, TreeBuilder};
@@ -102,7 +102,8 @@ pub(super) fn build(vfs: &Vfs, directory: &Node<'_>, attr: Attr) -> Result<Built
         true => draft.by_kind(&directory),
         false => draft.mirror(&directory),
     };
-    let drafted = drafted.and_then(|()| match is_root {
+    let has_reports = is_root || game::is_root(&directory);
+    let drafted = drafted.and_then(|()| match has_reports {
         true => draft.reports(&Context::new(vfs, &directory)),
         false => Ok(()),
     });
@@ -391,12 +392,16 @@ fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asse
 
 /// Returns whether a directory is mirrored in the converted tree: an archive, a
 /// directory that is listed on demand, or one that contains something to
-/// convert. Archives and directories on demand are not entered to find out.
+/// convert, or a game with its tables. Archives and directories on demand are not entered to find out.
 fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     let tree = directory.tree();
     let kind = |index| tree.inode(index).map(|inode| inode.kind);
     if !matches!(kind(index), Some(InodeKind::Dir { .. })) {
         return kind(index).is_some_and(is_entered_on_demand);
+    }
+    let is_game = |index| game::is_root(&directory.other(index));
+    if is_game(index) {
+        return true;
     }
     let unknown = HashMap::new();
     // An iterator for each directory on the path: the memory depends on the
@@ -408,6 +413,7 @@ fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
             continue;
         };
         match kind(index) {
+            Some(InodeKind::Dir { .. }) if is_game(index) => return true,
             Some(InodeKind::Dir { .. }) => open.push(tree.entries(index, 0)),
             Some(InodeKind::File { .. })
                 if asset(&directory.other(index), name, &unknown).is_some() =>
