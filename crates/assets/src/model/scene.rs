@@ -135,6 +135,12 @@ pub struct Mesh {
     pub parts: Vec<Part>,
     /// Lines and single points, which have no surface.
     pub strokes: Vec<Stroke>,
+    /// Texture coordinates of each corner beyond those of [`Corner::uv`], by
+    /// set.
+    pub other_uvs: Vec<Vec<[f32; 2]>>,
+    /// Second colors of each corner, like [`Corner::color`]; empty if there are
+    /// none. Viewers show the first ones.
+    pub other_colors: Vec<[u8; 4]>,
     /// The weights of each point; empty for a mesh that is not skinned.
     pub weights: Vec<Weights>,
     /// Its blend shapes.

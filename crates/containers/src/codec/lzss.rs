@@ -134,6 +134,10 @@ impl Codec for Lzss {
         Ok(out.len())
     }
 
+    fn fork(&self, packed: &Packed) -> (Self, u64) {
+        (self.clone(), packed.position())
+    }
+
     fn memory(&self) -> usize {
         RING
     }

@@ -1,6 +1,7 @@
 //! ISO 9660 discs, plain and as raw CD images, with Joliet names, and cue
 //! sheets with their tracks. The format is described in `docs/formats/iso.md`.
 
+mod apply;
 mod cue;
 mod directory;
 mod sector;
@@ -14,6 +15,7 @@ use self::cue::{Kind, Track};
 use self::directory::{Found, RECORD, Record, Visit, Walk};
 use self::sector::{DESCRIPTORS, Form, SECTOR, Sectors, Slice, Spliced, XaFile, read_user};
 use self::wav::{Samples, Wav};
+use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volume, no_such_file};
@@ -38,9 +40,13 @@ pub const FORMAT: Format = Format {
     ],
     pair: None,
     sheet: None,
-    types: &[],
+    types: &[
+        FileType::new("application/x-cd-image", None),
+        FileType::new("application/vnd.efi.iso", None),
+    ],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -52,9 +58,10 @@ pub const CUE: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: Some(sheet_files),
-    types: &[],
+    types: &[FileType::new("application/x-cue", None)],
     matches: matches_cue,
     open: open_cue,
+    apply: None,
     is_plain_folder: true,
     is_layered: false,
 };
@@ -71,6 +78,12 @@ const JOLIET: [&[u8]; 3] = [b"%/@", b"%/C", b"%/E"];
 
 /// Identifiers of UDF discs without ISO 9660 in place of the first descriptor.
 const UDF: [&[u8]; 2] = [b"BEA01", b"NSR02"];
+
+/// Returns how a cue sheet calls the sectors of an image; `None` if the image
+/// consists of user data alone, or is none.
+pub fn cue_mode(image: &dyn ReadAt) -> Option<&'static str> {
+    Form::detect(image, 0).ok()??.cue_mode(image)
+}
 
 /// A disc whose directories have been read.
 #[derive(Default)]

@@ -48,10 +48,10 @@ pub(super) fn has_frames(size: u64) -> bool {
 }
 
 /// Length of a raw frame's sync, address and mode.
-const RAW_HEADER: usize = 16;
+pub(super) const RAW_HEADER: usize = 16;
 
 /// Set in the submode of a sector of Form 2.
-const FORM_2: u8 = 0x20;
+pub(super) const FORM_2: u8 = 0x20;
 
 /// Number of sectors read at once.
 pub(super) const RUN: u64 = 32;
@@ -59,18 +59,18 @@ pub(super) const RUN: u64 = 32;
 /// Maximum number of wrong checksums that are logged for an image.
 const MAX_LOGGED: u32 = 16;
 
-const EDC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_CD_ROM_EDC);
+pub(super) const EDC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_CD_ROM_EDC);
 
 /// How the sectors of an image are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     /// Bytes from one frame to the next.
-    step: u64,
-    kind: Kind,
+    pub(super) step: u64,
+    pub(super) kind: Kind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// User data at the start of the frame.
     Cooked,
     /// Mode 2 from its subheader on.
@@ -128,6 +128,25 @@ impl Form {
             }
         }
         Ok(None)
+    }
+}
+
+impl Form {
+    /// Returns how a cue sheet calls these sectors, which begin at the start of a
+    /// source; `None` if it has no name for them.
+    pub(super) fn cue_mode(self, source: &dyn ReadAt) -> Option<&'static str> {
+        match (self.kind, self.step) {
+            (Kind::Mode2, MODE_2) => Some("MODE2/2336"),
+            (Kind::Raw, RAW) => {
+                let mode = read_vec(source, DESCRIPTORS * RAW + 15, 1, "mode").ok()?;
+                Some(if mode[0] == 1 {
+                    "MODE1/2352"
+                } else {
+                    "MODE2/2352"
+                })
+            }
+            _ => None,
+        }
     }
 }
 

@@ -222,3 +222,31 @@ fn texture_coordinates_are_kept_without_a_texture() {
     }
     assert!(!coordinates(&scene));
 }
+
+#[test]
+fn other_sets_of_coordinates_and_colors_are_attributes() {
+    let mut scene = scene();
+    let mesh = &mut scene.meshes[0];
+    let corners = mesh.corners.len();
+    mesh.other_uvs = vec![vec![[0.25, 0.5]; corners]];
+    mesh.other_colors = vec![[0, 0, 255, 128]; corners];
+    let file = written(&scene, &|_| Some(picture()));
+    let (json, binary) = read(&file);
+    let attributes = &json["meshes"][0]["primitives"][0]["attributes"];
+    let bytes = |name: &str| {
+        let accessor = &json["accessors"][attributes[name].as_u64().unwrap() as usize];
+        assert_eq!(accessor["count"], corners, "{name}");
+        let view = &json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+        let start = view["byteOffset"].as_u64().unwrap_or_default() as usize;
+        &binary[start..start + 8]
+    };
+    assert!(attributes["TEXCOORD_0"].is_u64() && attributes["COLOR_0"].is_u64());
+    assert_eq!(
+        bytes("TEXCOORD_1"),
+        [0.25_f32, 0.5].map(f32::to_le_bytes).concat()
+    );
+    assert_eq!(
+        bytes("COLOR_1"),
+        [0_u16, 0, 65535, 128 * 257].map(u16::to_le_bytes).concat()
+    );
+}
