@@ -7,6 +7,7 @@
 mod block;
 mod checkpoints;
 mod image;
+mod long_chunk;
 mod member;
 mod model;
 mod parse;

@@ -305,7 +305,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Memory budget for decoded data",
         long_help: "Memory budget for decoded data, in bytes, or with `K`, `M` or `G` in powers \
-            of 1024, at least 1M. Evicted data is decoded again on demand.",
+            of 1024, at least 1M. Evicted data is decoded again on demand. One decoder at a time \
+            may exceed it, if it needs a larger dictionary.",
         default: "64M",
         ..OptionSpec::new(
             Name::Mount("cachesize"),
@@ -316,10 +317,11 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Limit of temporary files for generated files beyond the memory budget",
+        help: "Limit of the temporary file for what exceeds the memory budget",
         long_help: "Maximum size of the temporary file, in bytes, or with `K`, `M` or `G` in \
-            powers of 1024, for generated files, such as pictures and models, that do not fit in \
-            `cachesize`. With 0 there is no temporary file.",
+            powers of 1024, for what does not fit in `cachesize`: generated files, such as \
+            pictures and models, and decoded data of archives that decode only from their \
+            start. With 0 there is no temporary file.",
         default: "1G",
         ..OptionSpec::new(
             Name::Mount("spoolsize"),

@@ -13,8 +13,9 @@ use serde_json::json;
 
 use self::cue::{Kind, Track};
 use self::directory::{Found, RECORD, Record, Visit, Walk};
-use self::sector::{DESCRIPTORS, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, read_user};
+use self::sector::{DESCRIPTORS, Form, SECTOR, Sectors, Slice, Spliced, XaFile, read_user};
 use self::wav::{Samples, Wav};
+use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volume, no_such_file};
@@ -39,7 +40,10 @@ pub const FORMAT: Format = Format {
     ],
     pair: None,
     sheet: None,
-    types: &[],
+    types: &[
+        FileType::new("application/x-cd-image", None),
+        FileType::new("application/vnd.efi.iso", None),
+    ],
     matches,
     open,
     apply: Some(apply::apply),
@@ -54,7 +58,7 @@ pub const CUE: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: Some(sheet_files),
-    types: &[],
+    types: &[FileType::new("application/x-cue", None)],
     matches: matches_cue,
     open: open_cue,
     apply: None,
@@ -345,13 +349,13 @@ impl Visit for Adder<'_> {
         let name = file.name;
         let raw = match *file.extents {
             [(offset, size)] if file.is_form_2 && self.sectors.has_mode_2() => {
-                Mode2File::new(self.sectors, offset, size)
+                XaFile::new(self.sectors, offset, size)
             }
             _ => None,
         };
         if let Some(raw) = raw {
-            self.disc.other_memory += size_of::<Mode2File>();
-            let text = format!("{}.raw2336", name.text);
+            self.disc.other_memory += size_of::<XaFile>();
+            let text = format!("{}.cdxa", name.text);
             let name = Name {
                 text: text.as_str().into(),
                 raw: text.as_bytes(),

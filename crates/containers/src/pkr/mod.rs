@@ -14,7 +14,9 @@ use crate::format::{Format, Input, Options};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::paths::{Paths, Span, plain_entry, record, until_nul};
 use crate::text::Charset;
-use crate::volume::{Content, Decoder, FileId, MAX_ENTRIES, Name, Sink, Streams, Volume};
+use crate::volume::{
+    Content, Decoder, FileId, MAX_ENTRIES, Name, Needs, Sink, Streams, Volume, Whole,
+};
 
 /// How PKR archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
@@ -302,6 +304,27 @@ impl Streams for Pkr {
         }
         packed.check(packed.stored * MAX_DEFLATE_RATIO)?;
         Ok(packed.decoder(Inflate::new(Wrapping::Zlib)))
+    }
+
+    fn decode_whole(&self, file: FileId) -> Option<Vec<u8>> {
+        let packed = self.packed(record(&self.members, file).ok()?);
+        packed.check(packed.stored * MAX_DEFLATE_RATIO).ok()?;
+        packed.inflate_whole(Wrapping::Zlib)
+    }
+
+    fn needs(&self, file: FileId) -> Needs {
+        let member = record(&self.members, file).ok();
+        let member = member.filter(|member| !member.is_raw);
+        Needs {
+            whole: member.map(|member| {
+                let packed = self.packed(member);
+                Whole {
+                    packed: packed.stored,
+                    size: packed.size,
+                }
+            }),
+            ..Needs::default()
+        }
     }
 }
 
