@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
@@ -13,11 +14,13 @@ use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
 use crate::support::container_seeds as seeds;
 use crate::support::disc::Disc;
 use crate::support::hpi::{V1, V2, usual_tree};
-use crate::support::hpipack::stderr;
+use crate::support::hpipack::{contents, hpipack, stderr};
 use crate::support::noise;
 use crate::support::walked::{files, open, sha256_of};
 use hpimount::mount::{Error, Ino, Options};
+use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report};
 use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::io::ReadAt;
 
 /// Exit code of refused changes, and of targets that cannot be written.
 const REFUSED: i32 = 14;
@@ -378,6 +381,86 @@ fn the_target_is_neither_the_original_nor_in_the_folder_of_changes() {
     let ran = hpipack_apply(&["--force"], &folder, &original, &original);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert_ne!(fs::read(&original).unwrap(), seeds::img());
+}
+
+#[test]
+fn a_folder_is_packed_into_the_format_of_the_extension() {
+    for (name, files) in [
+        ("new.img", &["a.txd", "B.DFF"][..]),
+        ("new.prx", &["levels/a/a.psx", "b.qb"]),
+        ("new.wad", &["a.psx", "b.vab"]),
+        ("NEW.WAD", &["a.psx"]),
+        ("new.zip", &["units/a.fbi", "b.txt"]),
+    ] {
+        let work = tempdir().unwrap();
+        let folder = work.path().join("folder");
+        for (number, file) in files.iter().enumerate() {
+            write(&folder, file, &noise(number as u64, 4096));
+        }
+        // More names than fit in the first sector.
+        if name == "new.img" {
+            for number in 0..200 {
+                write(&folder, &format!("more{number}.txd"), &[7; 2048]);
+            }
+        }
+        let out = work.path().join("out").join(name);
+        fs::create_dir(out.parent().unwrap()).unwrap();
+        let ran = hpipack(&["--quiet"], &folder, &out);
+        assert!(ran.status.success(), "{name}: {}", stderr(&ran));
+        let packed = open(out.clone(), Options::default()).unwrap();
+        for path in contents(&folder)
+            .into_iter()
+            .filter_map(|(path, bytes)| Some((path, bytes?)))
+        {
+            let (path, bytes) = (path.0.to_str().unwrap().to_owned(), path.1);
+            assert!(read_at(&packed, &path) == bytes, "{name}: {path}");
+        }
+    }
+}
+
+#[test]
+fn damaged_originals_are_refused_or_changed_and_never_panic() {
+    for seed in all() {
+        let source = |bytes: &[u8]| -> Arc<dyn ReadAt> { Arc::new(bytes.to_vec()) };
+        let beside = seed.beside.as_ref().map(|(_, bytes)| bytes.clone());
+        // The tables are in the first and last bytes.
+        let length = seed.bytes.len();
+        let places = (0..length.min(3000))
+            .step_by(3)
+            .chain((length.saturating_sub(600)..length).step_by(2));
+        for (number, at) in places.enumerate() {
+            let (mut bytes, mut beside) = (seed.bytes.clone(), beside.clone());
+            let value = [0, 1, 0x7F, 0xFF][number % 4];
+            bytes[at] = value;
+            if let Some(beside) = &mut beside {
+                let at = at % beside.len();
+                beside[at] = value;
+            }
+            let mut folder = Folder::default();
+            for name in ["a.txt", "a.ifp", "NEW.DAT", "bits.psx"] {
+                let new = NewFile {
+                    bytes: source(&noise(1, 3000)),
+                    path: name.into(),
+                    modified: None,
+                };
+                folder.entries.insert(name.to_owned(), Change::File(new));
+            }
+            folder.entries.insert("m.txt".to_owned(), Change::Deleted);
+            let original = Original {
+                source: source(&bytes),
+                name: seed.name,
+                partner: &|_| beside.as_deref().map(source),
+            };
+            let unwrap = |source| Ok((source, Vec::new()));
+            let mut report = Report::default();
+            let written = changes::apply(&original, folder, &unwrap, &mut report);
+            if let Some(written) = written {
+                let length = written.data.len().min(1 << 20) as usize;
+                // What the original says may be past its end.
+                let _ = written.data.read_exact_at(&mut vec![0; length], 0);
+            }
+        }
+    }
 }
 
 #[test]

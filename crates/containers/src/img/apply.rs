@@ -130,6 +130,8 @@ impl Image {
                 true => length(count).div_ceil(SECTOR),
                 false => old_end / SECTOR,
             };
+            // A short image may end before its new table.
+            self.end = self.end.max(self.table_end);
         }
         for row in &mut rows {
             if let Some(new) = row.new.clone() {
