@@ -1,12 +1,13 @@
-//! hpipack packs a directory into an HPI or HIP archive.
+//! hpipack packs a directory into an archive, and applies changes to archives and
+//! discs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{fs, io, iter, thread};
 
 use hpimount::app::{ExitReason, progress_bar, tell};
 use hpimount::cli::hpipack::{Args, PROGRAM};
-use hpimount::pack::{self, Applied, Archive, Target, check_target};
+use hpimount::pack::{self, Archive, Target, check_target};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -33,49 +34,31 @@ fn run(args: &Args) -> Result<(), Failure> {
         });
     }
     let (dir, out) = args.paths().map_err(Failure::usage)?;
-    if !args.folders.is_empty() {
-        return apply(args, &dir, &out);
-    }
-    let archive = if args.replacements.is_empty() {
+    let archive = if !args.folders.is_empty() {
+        check_target(&out, &dir, &args.folders, args.force)?;
+        Archive::with_changes(&dir, &args.folders, args.is_strict)?
+    } else if args.replacements.is_empty() {
         let format = args.format(&dir, &out).map_err(Failure::usage)?;
         Archive::of_directory(&dir, &out, format)?
     } else {
         Archive::with_replacements(&dir, &args.replacements)?
     };
     let target = Target::new(&out, args.force)?;
-    clean_up_on_signals(vec![target.temporary().to_owned()])?;
+    let beside = archive.beside(&out);
+    let beside = beside.map(|path| Target::new(&path, args.force));
+    let beside = beside.transpose()?;
+    let targets = iter::once(&target).chain(&beside);
+    let temporary = targets.map(|target| target.temporary().to_owned());
+    clean_up_on_signals(temporary.collect())?;
     let bar = progress_bar(archive.bytes, !args.quiet);
-    let written = archive.write(target, &mut |bytes| bar.inc(bytes));
+    let written = archive.write(target, beside, &mut |bytes| bar.inc(bytes));
     bar.finish_and_clear();
     written?;
     if !args.quiet {
         for (path, why) in &archive.skipped {
             tell(PROGRAM.name, format!("{}: skipped: {why}", path.display()));
         }
-    }
-    Ok(())
-}
-
-/// Writes an archive or a disc with changes.
-fn apply(args: &Args, source: &Path, out: &Path) -> Result<(), Failure> {
-    check_target(out, source, &args.folders, args.force)?;
-    let plan = Applied::new(source, &args.folders, args.is_strict)?;
-    let target = Target::new(out, args.force)?;
-    let directory = plan.directory(out);
-    let directory = directory.map(|path| Target::new(&path, args.force));
-    let directory = directory.transpose()?;
-    let targets = iter::once(&target).chain(&directory);
-    clean_up_on_signals(
-        targets
-            .map(|target| target.temporary().to_owned())
-            .collect(),
-    )?;
-    let bar = progress_bar(plan.bytes(), !args.quiet);
-    let written = plan.write(target, directory, &mut |bytes| bar.inc(bytes));
-    bar.finish_and_clear();
-    written?;
-    if !args.quiet {
-        for warning in plan.warnings() {
+        for warning in &archive.warnings {
             tell(PROGRAM.name, warning);
         }
     }

@@ -8,7 +8,7 @@ use super::option::{NAMED_FILE, NO_DEFAULT};
 use super::values::{choice, text};
 use super::{Block, Choice, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
 use crate::app::ExitReason;
-use crate::pack::{Format, Replacement, SETTINGS};
+use crate::pack::{Empty, Format, Replacement, SETTINGS};
 use hpimount_containers::hip::FORMAT as HIP;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::text::has_extension;
@@ -17,7 +17,7 @@ use hpimount_containers::text::has_extension;
 pub const PROGRAM: Program<Args> = Program {
     name: "hpipack",
     manual_section: "1",
-    summary: "pack a directory into an HPI or HIP archive",
+    summary: "pack a directory into an archive, and apply changes to archives and discs",
     usage: &[
         "[OPTIONS] DIR OUT",
         "[OPTIONS] --replace NAME=FILE ARCHIVE OUT",
@@ -38,6 +38,8 @@ pub const PROGRAM: Program<Args> = Program {
          `[21641EA7] TIMER_01`. Files that `Settings.ini` does not list are skipped. Layout, alignment \
          and padding are those of HipHopTool; the checksums are those of the bytes, \
          except for assets that have none.",
+        "IMG, PRE, WAD and zip archives are written if OUT has their extension. Files are stored as they \
+         are; names that the format has no place for are refused, as are symbolic links.",
         "With `--replace`, OUT is a copy of the HPI or HIP archive ARCHIVE in which some files have \
          new contents. Everything else is copied unchanged.",
         "With `--apply`, OUT is the archive or disc SOURCE with the changes of the directory DIR, which \
@@ -73,13 +75,27 @@ enum Game {
     TotalAnnihilation,
     Kingdoms,
     HeavyIron,
+    Plain(Empty),
 }
 
 /// The games by their names on the command line.
-const GAMES: [(&str, Game); 3] = [
+const GAMES: [(&str, Game); 7] = [
     ("ta", Game::TotalAnnihilation),
     ("kingdoms", Game::Kingdoms),
     ("hip", Game::HeavyIron),
+    ("img", Game::Plain(Empty::Img)),
+    ("pre", Game::Plain(Empty::Pre)),
+    ("wad", Game::Plain(Empty::Wad)),
+    ("zip", Game::Plain(Empty::Zip)),
+];
+
+/// The extensions of the archives of formats that store files as they are.
+const EXTENSIONS: [(&str, Empty); 5] = [
+    ("img", Empty::Img),
+    ("pre", Empty::Pre),
+    ("prx", Empty::Pre),
+    ("wad", Empty::Wad),
+    ("zip", Empty::Zip),
 ];
 
 /// The methods by their names on the command line.
@@ -142,7 +158,11 @@ impl Args {
         let game = match self.game {
             Some(game) => game,
             None if is_hip() => Game::HeavyIron,
-            None => Game::TotalAnnihilation,
+            None => {
+                let mut named = EXTENSIONS.iter();
+                let named = named.find(|(extension, _)| has_extension(out, extension));
+                named.map_or(Game::TotalAnnihilation, |&(_, empty)| Game::Plain(empty))
+            }
         };
         let method = self.method.unwrap_or(Method::Zlib);
         let key = self.key.unwrap_or(0);
@@ -164,6 +184,10 @@ impl Args {
                 Err("--key: HIP archives are not enciphered".to_owned())
             }
             Game::HeavyIron => Ok(Format::Hip),
+            Game::Plain(_) if self.method.is_some() || self.key.is_some() => {
+                Err("--method and --key: only HPI archives are compressed or enciphered".to_owned())
+            }
+            Game::Plain(empty) => Ok(Format::Plain(empty)),
         }
     }
 }
@@ -197,9 +221,9 @@ fn key(value: &OsStr) -> Result<u8, String> {
 
 const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
-        help: "The game that loads the archive",
-        long_help: "The game that loads the archive.",
-        default: "hip if OUT or DIR is for it, else ta",
+        help: "The game that loads the archive, or its format",
+        long_help: "The game that loads the archive, or its format.",
+        default: "by the extension of OUT; hip if DIR is for it; else ta",
         ..OptionSpec::new(
             Name::Long("format"),
             Takes::Choice("GAME", GAME_CHOICES, |args, value| {
@@ -311,6 +335,22 @@ const GAME_CHOICES: &[Choice] = &[
     Choice {
         name: "hip",
         help: "Any game of Heavy Iron Studios, according to Settings.ini",
+    },
+    Choice {
+        name: "img",
+        help: "Grand Theft Auto: San Andreas, version 2 of IMG",
+    },
+    Choice {
+        name: "pre",
+        help: "Tony Hawk's Pro Skater 4 and later, form 3 of PRE",
+    },
+    Choice {
+        name: "wad",
+        help: "Neversoft's games, a WAD with the HED beside it",
+    },
+    Choice {
+        name: "zip",
+        help: "zip, without compression",
     },
 ];
 

@@ -20,12 +20,12 @@ const MEMORY: usize = 64 << 20;
 const PIECE: usize = 1 << 20;
 
 /// An archive with the changes of folders, ready to be written.
-pub struct Plan {
+pub(super) struct Plan {
     written: Written,
     /// The path of the original.
     source: PathBuf,
     /// What became of the changes.
-    pub report: Report,
+    report: Report,
 }
 
 impl std::fmt::Debug for Plan {
@@ -41,28 +41,50 @@ impl Plan {
     /// # Errors
     /// Returns [`Error::Source`] if the archive or a folder cannot be read, or
     /// [`Error::Refused`] with everything that cannot be applied.
-    pub fn new(path: &Path, folders: &[PathBuf], strict: bool) -> Result<Self> {
+    pub(super) fn new(path: &Path, folders: &[PathBuf], strict: bool) -> Result<Self> {
         let pool = Arc::new(FilePool::default());
         let mut folder = Folder::default();
         for path in folders {
-            let changes = read_changes(path, &pool);
-            folder.overlay(changes.map_err(|cause| Error::source(path, cause))?);
+            folder.overlay(read(path, &pool)?);
         }
         let source = FileSource::open(path, &pool);
         let source = Arc::new(source.map_err(|cause| Error::source(path, cause))?);
-        let reader = Reader::new(&Budget::new(MEMORY), Spool::new(None, 0));
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let original = Original {
             source,
             name: &name,
             partner: &|wanted| partner(path, wanted, &pool),
         };
+        Self::of(&original, path, folder, strict)
+    }
+
+    /// Plans to add everything in a directory to an empty archive.
+    ///
+    /// # Errors
+    /// Returns [`Error::Source`] if the directory cannot be read, or
+    /// [`Error::Refused`] with everything that the format has no place for.
+    pub(super) fn of_directory(directory: &Path, empty: Empty) -> Result<Self> {
+        let pool = Arc::new(FilePool::default());
+        let folder = read(directory, &pool)?;
+        let (bytes, partner) = empty.bytes();
+        let partner: Option<Arc<dyn ReadAt>> = partner.map(|bytes| Arc::new(bytes) as _);
+        let original = Original {
+            source: Arc::new(bytes),
+            name: empty.name(),
+            partner: &|_| partner.clone(),
+        };
+        Self::of(&original, directory, folder, false)
+    }
+
+    /// Plans to apply a folder to an original, which errors call `path`.
+    fn of(original: &Original<'_>, path: &Path, folder: Folder, strict: bool) -> Result<Self> {
+        let reader = Reader::new(&Budget::new(MEMORY), Spool::new(None, 0));
         let mut report = Report::default();
         let unwrap = |source| {
             let (source, images) = unwrap(&reader, source)?;
             Ok((source, images.tracks))
         };
-        let written = changes::apply(&original, folder, &unwrap, &mut report);
+        let written = changes::apply(original, folder, &unwrap, &mut report);
         if strict {
             report.refuse_risks();
         }
@@ -80,13 +102,13 @@ impl Plan {
     }
 
     /// Returns the number of bytes of the result.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let directory = self.written.directory.as_ref();
         self.written.data.len() + directory.map_or(0, ReadAt::len)
     }
 
     /// Returns the path of the second file of a pair that is written to `out`.
-    pub fn directory(&self, out: &Path) -> Option<PathBuf> {
+    pub(super) fn directory(&self, out: &Path) -> Option<PathBuf> {
         self.written.directory.as_ref()?;
         let name = out.file_name()?.to_str()?;
         let pairs = hpimount_containers::formats::all().filter_map(|format| format.pair);
@@ -106,31 +128,70 @@ impl Plan {
         Some(out.with_file_name(format!("{stem}.{extension}")))
     }
 
-    /// Writes the result to its target, and the directory of a pair to its own.
+    /// Writes the result to `out`, and the directory of a pair to its own target.
     ///
     /// # Errors
-    /// Returns an error if the original or a changed file cannot be read, or a
-    /// target cannot be written. The paths of the targets are then unchanged.
-    pub fn write(
+    /// Returns an error if the original or a changed file cannot be read, or if
+    /// writing fails.
+    pub(super) fn write(
         &self,
-        target: Target,
-        directory: Option<Target>,
+        mut out: impl Write,
+        directory: Option<&Target>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
         let source = &self.source;
-        copy(&self.written.data, source, &mut target.file(), progress)?;
-        if let (Some(spliced), Some(target)) = (&self.written.directory, &directory) {
+        copy(&self.written.data, source, &mut out, progress)?;
+        if let (Some(spliced), Some(target)) = (&self.written.directory, directory) {
             copy(spliced, source, &mut target.file(), progress)?;
         }
-        target.keep()?;
-        directory.map_or(Ok(()), Target::keep)
+        Ok(())
     }
 
     /// Returns the notes that are worth telling, one sentence each.
-    pub fn warnings(&self) -> impl Iterator<Item = String> {
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let notes = self.report.notes.iter();
         let notes = notes.filter(|(weight, _)| *weight != Weight::Information);
         notes.map(|(_, notice)| notice.to_string())
+    }
+}
+
+/// An archive without files, of a format that stores files as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Empty {
+    /// Grand Theft Auto: San Andreas.
+    Img,
+    /// Neversoft, form 3.
+    Pre,
+    /// Neversoft, with names; the directory is a file of its own.
+    Wad,
+    /// zip.
+    Zip,
+}
+
+impl Empty {
+    /// Returns its bytes, and those of the directory of a pair.
+    fn bytes(self) -> (Vec<u8>, Option<Vec<u8>>) {
+        match self {
+            Self::Img => (b"VER2\0\0\0\0".to_vec(), None),
+            // The length, the magic with the form, and no files.
+            Self::Pre => ([12, 0xABCD_0003, 0].map(u32::to_le_bytes).concat(), None),
+            Self::Wad => (Vec::new(), Some(vec![0xFF])),
+            Self::Zip => {
+                let mut end = b"PK\x05\x06".to_vec();
+                end.resize(22, 0);
+                (end, None)
+            }
+        }
+    }
+
+    /// Returns a name by which the archive is recognized.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Img => "empty.img",
+            Self::Pre => "empty.prx",
+            Self::Wad => "empty.wad",
+            Self::Zip => "empty.zip",
+        }
     }
 }
 
@@ -160,6 +221,11 @@ pub fn check_target(out: &Path, source: &Path, folders: &[PathBuf], force: bool)
         }
         None => Ok(()),
     }
+}
+
+/// Reads a folder of changes.
+fn read(path: &Path, pool: &Arc<FilePool>) -> Result<Folder> {
+    read_changes(path, pool).map_err(|cause| Error::source(path, cause))
 }
 
 /// Returns the file beside `path` with this name, ignoring ASCII case.

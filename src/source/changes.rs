@@ -1,5 +1,6 @@
 //! Folders of changes on disk: overlayfs uppers, partial copies, or made by hand.
 
+use std::collections::btree_map::Entry;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -99,11 +100,14 @@ impl Scan {
                     (text, change)
                 }
             };
-            if folder.entries.contains_key(&text) {
-                let reason = "is both deleted and there".to_owned();
-                folder.entries.insert(text, Change::Unusable(reason));
-            } else {
-                folder.entries.insert(text, change);
+            match folder.entries.entry(text) {
+                Entry::Vacant(free) => {
+                    free.insert(change);
+                }
+                Entry::Occupied(mut taken) => {
+                    let reason = "is both deleted and there".to_owned();
+                    taken.insert(Change::Unusable(reason));
+                }
             }
         }
         Ok(folder)

@@ -75,9 +75,9 @@ impl Matching<'_> {
             match self.tree.find(at, &name) {
                 Ok(Some(node)) => {
                     named.insert(node);
-                    self.existing(node, change, full, depth)?;
+                    self.present(node, change, full, depth)?;
                 }
-                Ok(None) => self.new(at, &name, change, full, depth)?,
+                Ok(None) => self.absent(at, &name, change, full, depth)?,
                 Err(names) => {
                     let reason = format!("may be any of {}", names.join(", "));
                     self.report.refuse(full, reason);
@@ -127,7 +127,7 @@ impl Matching<'_> {
     }
 
     /// Applies a change to an entry of the original.
-    fn existing(&mut self, node: NodeId, change: Change, path: String, depth: usize) -> Result<()> {
+    fn present(&mut self, node: NodeId, change: Change, path: String, depth: usize) -> Result<()> {
         let is_directory = matches!(self.tree.node(node).kind, Kind::Directory);
         match change {
             Change::Unusable(reason) => self.report.refuse(path, reason),
@@ -157,7 +157,7 @@ impl Matching<'_> {
     }
 
     /// Applies a change of a name that the original does not have.
-    fn new(
+    fn absent(
         &mut self,
         parent: NodeId,
         name: &str,

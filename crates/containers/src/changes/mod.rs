@@ -118,6 +118,13 @@ impl Job<'_> {
         matching::is_original(&self.volume, entry, new)
     }
 
+    /// Refuses to delete the last file of an archive that has no magic: without
+    /// files it would not be recognized.
+    pub(crate) fn refuse_to_empty(&mut self) {
+        let reason = "would have no files, and would not be recognized any more";
+        self.refuse(NodeId(0), reason);
+    }
+
     /// Adds a note about a node.
     pub(crate) fn note(&mut self, weight: Weight, node: NodeId, text: impl Into<String>) {
         let path = self.path(node);
@@ -191,6 +198,7 @@ impl Level<'_> {
         let format = formats::detect(&input())?;
         let mut tree = Tree::default();
         let volume: Arc<dyn Volume> = (format.open)(input(), &mut tree)?.into();
+        tree.number_duplicates();
         let Some(write) = format.apply else {
             return Err(Error::Unsupported(format!(
                 "a {} archive cannot be changed: unpack it and pack it again",
@@ -200,6 +208,11 @@ impl Level<'_> {
         let inside = matching::match_folder(folder, prefix, &mut tree, &volume, report)?;
         for changes in inside {
             self.inside(changes, &mut tree, &volume, report)?;
+        }
+        if !tree.is_changed() && format.pair.is_none() {
+            let mut whole = Spliced::default();
+            whole.append_all(&source);
+            return Ok(Written::alone(whole));
         }
         write(&mut Job {
             input: input(),

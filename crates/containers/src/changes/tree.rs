@@ -1,10 +1,10 @@
 //! The entries of an original, and what becomes of each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::folder::NewFile;
 use crate::io::{Error, Result};
-use crate::text::{Name, file_name};
+use crate::text::{Name, file_name, numbered};
 use crate::volume::{Entry, FileId, MAX_ENTRIES, NodeId, Sink};
 
 /// The kind of a node.
@@ -172,6 +172,39 @@ impl Tree {
         children.any(|child| self.node(child).is_added != self.is_deleted(child))
     }
 
+    /// Returns whether anything becomes of an entry.
+    pub(super) fn is_changed(&self) -> bool {
+        self.nodes
+            .iter()
+            .any(|node| !matches!(node.fate, Fate::Kept) || node.is_added)
+    }
+
+    /// Numbers the entries of a directory that have equal names, except for the
+    /// last one of each, as the mount does.
+    pub(super) fn number_duplicates(&mut self) {
+        for directory in 0..self.nodes.len() {
+            let children = self.nodes[directory].children.clone();
+            let name = |tree: &Self, child: u32| tree.nodes[child as usize].name.clone();
+            let mut taken: HashSet<Box<str>> = HashSet::with_capacity(children.len());
+            // From the last one on, which keeps its name.
+            let mut equal: Vec<u32> = children.iter().rev().copied().collect();
+            equal.retain(|&child| !taken.insert(name(self, child)));
+            let mut numbers: HashMap<Box<str>, usize> = HashMap::new();
+            for child in equal.into_iter().rev() {
+                let plain = name(self, child);
+                let number = numbers.entry(plain.clone()).or_default();
+                let unique = loop {
+                    *number += 1;
+                    let candidate: Box<str> = numbered(&plain, *number).into();
+                    if taken.insert(candidate.clone()) {
+                        break candidate;
+                    }
+                };
+                self.nodes[child as usize].name = unique;
+            }
+        }
+    }
+
     /// Sets what becomes of a node.
     pub(super) fn set(&mut self, node: NodeId, fate: Fate) {
         self.nodes[node.0 as usize].fate = fate;
@@ -224,8 +257,7 @@ impl Tree {
     ) -> std::result::Result<Option<NodeId>, Vec<&str>> {
         let children = &self.node(directory).children;
         let named = |&&child: &&u32| &*self.nodes[child as usize].name == name;
-        // Of equal names, the last one has the plain name in the mount.
-        if let Some(&exact) = children.iter().rev().find(named) {
+        if let Some(&exact) = children.iter().find(named) {
             return Ok(Some(NodeId(exact)));
         }
         let alike = children.iter().copied();

@@ -47,6 +47,7 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     };
     let (records, rest) = directory.as_chunks();
     let mut image = Image {
+        occupied: Occupied::new(std::iter::empty()),
         end: image.len().div_ceil(SECTOR),
         old: image.clone(),
         patch: Patch::new(image),
@@ -56,6 +57,9 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     let rows = image.rows(job, records);
     let mut table: Vec<u8> = rows.iter().flat_map(|row| row.record).collect();
     if !is_version_2 {
+        if rows.is_empty() {
+            job.refuse_to_empty();
+        }
         table.extend_from_slice(rest);
         let mut directory = Spliced::default();
         directory.append_bytes(table);
@@ -82,6 +86,8 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
 struct Image {
     old: Arc<dyn ReadAt>,
     patch: Patch,
+    /// The sectors that are in use.
+    occupied: Occupied,
     /// The sector after the last one.
     end: u64,
     is_version_2: bool,
@@ -106,7 +112,7 @@ impl Image {
                 });
             }
         }
-        let mut occupied = Occupied::new(records.iter().map(|record| {
+        self.occupied = Occupied::new(records.iter().map(|record| {
             let (sector, sectors) = self.place_of(record);
             sector..sector + sectors
         }));
@@ -124,10 +130,12 @@ impl Image {
                 true => length(count).div_ceil(SECTOR),
                 false => old_end / SECTOR,
             };
+            // A short image may end before its new table.
+            self.end = self.end.max(self.table_end);
         }
         for row in &mut rows {
             if let Some(new) = row.new.clone() {
-                self.replace(job, row, &new, &mut occupied, old_end);
+                self.replace(job, row, &new, old_end);
             } else if row.sectors > 0 && row.sector < self.table_end && count > records.len() {
                 self.move_away(job, row);
             }
@@ -151,14 +159,7 @@ impl Image {
     }
 
     /// Places the new contents of a file.
-    fn replace(
-        &mut self,
-        job: &mut Job<'_>,
-        row: &mut Row,
-        new: &NewFile,
-        occupied: &mut Occupied,
-        old_end: u64,
-    ) {
+    fn replace(&mut self, job: &mut Job<'_>, row: &mut Row, new: &NewFile, old_end: u64) {
         let sectors = new.len().div_ceil(SECTOR);
         let own = row.sector..row.sector + row.sectors;
         let is_in_table =
@@ -166,10 +167,10 @@ impl Image {
         let fits = row.sectors > 0
             && sectors > 0
             && !is_in_table
-            && row.sector + sectors <= occupied.room(&own);
+            && row.sector + sectors <= self.occupied.room(&own);
         if fits {
-            occupied.remove(&own);
-            occupied.add(row.sector..row.sector + sectors);
+            self.occupied.remove(&own);
+            self.occupied.add(row.sector..row.sector + sectors);
             self.put(row.sector, new);
         } else if sectors > 0 {
             let sector = self.append(new);
@@ -195,6 +196,7 @@ impl Image {
         let sector = self.end;
         self.patch.put_range(sector * SECTOR, &self.old, start..end);
         self.end += row.sectors;
+        self.occupied.add(sector..self.end);
         self.patch.grow(self.end * SECTOR);
         note_move(job, row, sector);
         row.sector = sector;
@@ -248,6 +250,7 @@ impl Image {
     fn append(&mut self, new: &NewFile) -> u64 {
         let sector = self.end;
         self.put(sector, new);
+        self.occupied.add(sector..self.end);
         sector
     }
 

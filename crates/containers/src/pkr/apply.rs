@@ -185,6 +185,7 @@ impl Data {
         let start = self.end.next_multiple_of(ALIGNMENT);
         self.patch.put_source(start, &new.bytes);
         self.end = start + new.len();
+        self.occupied.add(start..self.end);
         start
     }
 

@@ -95,6 +95,9 @@ fn apply(job: &mut Job<'_>, form: u8, places: &Places) -> Result<Written> {
         append(&mut body, header, new);
     }
     count += add(job, form, places.separator(), &mut body)?;
+    if count == 0 && form == 1 {
+        job.refuse_to_empty();
+    }
     let mut spliced = Spliced::default();
     if form != 1 {
         let head = read_vec(&*source, 0, 8, "header")?;

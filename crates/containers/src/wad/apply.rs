@@ -90,6 +90,9 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
         wad.append(job, node, &mut row, &new);
         rows.push(row);
     }
+    if rows.is_empty() {
+        job.refuse_to_empty();
+    }
     let old_rows: Vec<Row> = old.records.iter().map(Row::of).collect();
     let records = encode(&old_rows, old.form).len();
     let terminator = pair.directory.get(records..).unwrap_or_default();
@@ -219,6 +222,7 @@ impl Wad {
             false => start as u32,
         };
         self.put(start, new, u64::MAX);
+        self.occupied.add(start..start + new.len());
         self.end = (start + new.len()).next_multiple_of(SECTOR);
     }
 
