@@ -19,6 +19,8 @@ pub fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("cues.sfx", sfx()),
         ("music.xa", xa()),
         ("intro.str", movie()),
+        ("level.ddm", ddm()),
+        ("level.ddx", ddx()),
     ]
 }
 
@@ -132,6 +134,44 @@ fn kat() -> Vec<u8> {
 fn sfx() -> Vec<u8> {
     let cue = |marker| [vec![marker, 0, 0, 60], halves(&[0, 127, 1]), vec![0; 6]].concat();
     [cue(0), cue(0xFE), vec![0xFF; 4]].concat()
+}
+
+/// A level of one object with two triangles.
+fn ddm() -> Vec<u8> {
+    let named = |name: &str| {
+        let mut name = name.as_bytes().to_vec();
+        name.resize(64, 0);
+        name
+    };
+    let mut object = [words(&[0, 7, 0, 0, 0, 0, 0]), named("Floor"), vec![0; 28]].concat();
+    object.extend(words(&[1, 4, 4, 1]));
+    object.extend(
+        [
+            named("m"),
+            named("floor.dds"),
+            words(&[0, u32::MAX, 0, 0, 0, 0]),
+        ]
+        .concat(),
+    );
+    for [x, z] in [[0.0_f32, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] {
+        let floats = [x, 0.0, z, 0.0, -1.0, 0.0].map(f32::to_le_bytes).concat();
+        object.extend([floats, vec![255; 4], [x, z].map(f32::to_le_bytes).concat()].concat());
+    }
+    object.extend(halves(&[0, 1, 2, 3, 0, 0, 4]));
+    let length = object.len() as u32;
+    [words(&[1, 20 + length, 1, 20, length]), object].concat()
+}
+
+/// A list of one texture of 2 by 1 pixels.
+fn ddx() -> Vec<u8> {
+    let mut texture = b"DDS ".to_vec();
+    texture.resize(128, 0);
+    (texture[12], texture[16], texture[88]) = (1, 2, 24);
+    texture.extend([1, 2, 3, 4, 5, 6]);
+    let mut name = b"floor.dds".to_vec();
+    name.resize(256, 0);
+    let length = texture.len() as u32;
+    [words(&[0, 280 + length, 280, 1, 0, length]), name, texture].concat()
 }
 
 /// Returns a sector of a CD, from its subheader on.

@@ -31,6 +31,8 @@ const OWN_FORMATS: &[ViewFormat] = &[
     gta::gxt::FORMAT,
     gta::ifp::FORMAT,
     gta::txd::FORMAT,
+    neversoft::ddm::FORMAT,
+    neversoft::ddm::DDX_FORMAT,
     neversoft::kat::FORMAT,
     neversoft::kat::CUE_FORMAT,
     neversoft::psh::FORMAT,

@@ -5,6 +5,7 @@ mod decoders;
 mod fields;
 mod goldens;
 mod models;
+mod native_models;
 mod native_sounds;
 mod objects;
 mod random;

@@ -1,5 +1,6 @@
 //! Files of Neversoft's games and of the PlayStation.
 
+mod ddm;
 mod kat;
 mod pictures;
 mod psh;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::{col, gxt, ifp, txd};
-use hpimount_assets::neversoft::{kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
+use hpimount_assets::neversoft::{ddm, kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
@@ -58,6 +58,8 @@ pub fn neversoft(data: &[u8]) {
         psh::FORMAT,
         kat::FORMAT,
         xa::FORMAT,
+        ddm::FORMAT,
+        ddm::DDX_FORMAT,
     ];
     for format in alone {
         look(&format, data, &Alone);
@@ -133,6 +135,7 @@ fn check(format: &ViewFormat, name: &str, made: &[u8]) {
         }
         Some("txt" | "tsv" | "obj" | "mtl" | "bvh") => check_text(name, made),
         Some("q") => assert!(std::str::from_utf8(made).is_ok(), "{name}"),
+        Some("dds") => assert!(made.starts_with(b"DDS "), "{name}"),
         Some("bmp") => assert!(made.starts_with(b"BM"), "{name}"),
         Some("png") => {
             let decoder = png::Decoder::new(std::io::Cursor::new(made));

@@ -13,6 +13,7 @@
 //! and [`report`] has the files about a whole archive. What the views ask of
 //! their archive is in [`context`].
 
+mod archive;
 pub mod context;
 mod fields;
 pub mod info;

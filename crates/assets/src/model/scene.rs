@@ -23,6 +23,9 @@ pub struct Scene<'a> {
     pub joints: Vec<Joint>,
     /// Animations of the nodes.
     pub animations: Vec<Animation<'a>>,
+    /// Animations of the nodes whose keys have times of their own. Only GLB
+    /// files have them.
+    pub motions: Vec<Motion>,
     /// Lines that are not part of the model. They are nodes in GLB files, and
     /// omitted from others.
     pub outlines: Vec<Outline>,
@@ -301,6 +304,28 @@ pub struct Animation<'a> {
     /// Returns the transformation of a node in a frame: called with the indexes
     /// of the frame and of the node.
     pub transform: Box<dyn Fn(usize, usize) -> Transform + Send + Sync + 'a>,
+}
+
+/// An animation with keys at times of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Motion {
+    /// Its name.
+    pub name: String,
+    /// The keys of the moved nodes.
+    pub tracks: Vec<Track>,
+}
+
+/// The keys of a node, between which its transformation is interpolated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Track {
+    /// Index of the node.
+    pub node: usize,
+    /// Times in seconds, which rise.
+    pub times: Vec<f32>,
+    /// The translation at each time.
+    pub translations: Vec<[f32; 3]>,
+    /// The rotation at each time, as a quaternion x, y, z, w of length 1.
+    pub rotations: Vec<[f32; 4]>,
 }
 
 impl Mesh {

@@ -1,6 +1,7 @@
 //! Assets of Neversoft's games, and of the PlayStation.
 
 mod color;
+pub mod ddm;
 pub mod kat;
 pub mod psh;
 pub mod psx;

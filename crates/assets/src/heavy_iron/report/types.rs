@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::archive::{Archive, Member};
+use crate::heavy_iron::archive::{Archive, Member};
 use crate::heavy_iron::fields::Words;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::object::object_type;

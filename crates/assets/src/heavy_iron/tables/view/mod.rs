@@ -2,6 +2,8 @@
 
 pub(crate) mod sheet;
 
+use std::io::{self, Write};
+
 use bytes::Bytes;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -9,7 +11,7 @@ use serde::{Serialize, Serializer};
 use self::sheet::sheets_of;
 use crate::heavy_iron::fields::{NoWords, Parts};
 use crate::heavy_iron::info::Info;
-use crate::heavy_iron::model::{JspInfo, parse_jsp_info};
+use crate::heavy_iron::model::{JspInfo, animated, parse_jsp_info};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::parts::Part;
 use crate::heavy_iron::record::{Rows as Records, Value};
@@ -19,6 +21,7 @@ use crate::heavy_iron::tables::{
 };
 use crate::heavy_iron::view::{Kind, Origin, Shown};
 use crate::heavy_iron::{Facts, Parsed};
+use crate::model::gltf;
 use crate::parse::Incomplete;
 use crate::view::listed::{InContext, Listed, Render};
 use crate::view::{AssetContext, Failure, View, ViewFormat, json};
@@ -60,9 +63,42 @@ pub(crate) const LEVEL: Kind<Sheets> = Kind {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let Origin { code, facts, .. } = Origin::of(context);
+    let Origin {
+        code, facts, id, ..
+    } = Origin::of(context);
     let parsed = parse(bytes, &facts, code);
-    KIND.view(bytes, context, parsed, |shown| files(&shown.model))
+    KIND.view(bytes, context, parsed, |shown| {
+        let mut files = files(&shown.model);
+        let is_animation = matches!(shown.model, Sheets::Animation(_));
+        let id = id.filter(|_| is_animation).unwrap_or_default();
+        if id != 0 {
+            let models = animated::of_animation(id, context).into_iter();
+            let models: Vec<_> = models
+                .map(|given| Names(context).reference(given.model))
+                .collect();
+            shown.info.add("models", models);
+            if animated::skeleton_of(id, context).is_some() {
+                let render = Render::InContext(moved_skeleton, 0);
+                files.push(Listed::new(None, "model.glb".to_owned(), render));
+            }
+        }
+        files
+    })
+}
+
+/// Writes the skeleton of a model that an animation is given to, with the
+/// animation.
+fn moved_skeleton(
+    _shown: &Shown<Sheets>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let id = Origin::of(context).id.unwrap_or_default();
+    match animated::skeleton_of(id, context) {
+        Some(scene) => gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out),
+        None => Ok(()),
+    }
 }
 
 /// Returns the view of a JSP asset of a JSPINFO layer.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Sheets, records};
-use crate::heavy_iron::model::Branches;
+use crate::heavy_iron::model::{Branches, animated};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::record::{self, Layout, Record, Rows as Records, Value};
 use crate::heavy_iron::tables::{AnimationTable, Marker};
@@ -451,15 +451,28 @@ fn animations_of(model: &AnimationTable, file: usize, names: Names<'_>) -> Strin
 const DURATION: Sheet = Sheet {
     file: "table.tsv",
     columns: Columns::Fixed(&[
-        "duration", "times", "bones", "keys", "flags", "scale_x", "scale_y", "scale_z",
+        "duration",
+        "times",
+        "bones",
+        "keys",
+        "flags",
+        "scale_x",
+        "scale_y",
+        "scale_z",
+        "models",
+        "models_names",
     ]),
-    rows: |sheets, _, out| {
+    rows: |sheets, names, out| {
         if let Sheets::Animation(model) = sheets {
+            let id = out.asset.map_or(0, |(id, _)| id);
+            let given = animated::of_animation(id, names.0);
+            let models: Vec<u32> = given.iter().map(|given| given.model).collect();
             let table = out.begin();
             table.float(model.duration()).cell(model.times.len());
             table.cell(model.bones).cell(model.keys.len());
             table.cell(model.flags);
             add_floats(&model.scale, table);
+            add_ids(&models, names, table);
             table.end_row()?;
         }
         Ok(())
