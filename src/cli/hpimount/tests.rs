@@ -111,6 +111,7 @@ fn sample(id: &str) -> &'static str {
         "idle" => "600",
         "palette" => "colors.gpl",
         "game" => "folder",
+        "apply" => "changes",
         "dat" => "list.dat",
         "options" => "ro",
         _ => panic!("there is no sample value for {id}"),
