@@ -194,11 +194,12 @@ impl Writer<'_> {
         }
         let index = |node: &usize| Index::new(*node as u32);
         let skin = self.skin(scene);
-        for (node, children) in scene.nodes.iter().zip(children) {
+        for ((number, node), children) in (0..).zip(&scene.nodes).zip(children) {
             let mesh = node.mesh.and_then(|mesh| *meshes.get(mesh)?);
             let bent = node.mesh.and_then(|mesh| scene.meshes.get(mesh));
             let bent = mesh.is_some() && bent.is_some_and(|mesh| !mesh.weights.is_empty());
             let transform = &node.transform;
+            let extensions = scene.hidden.contains(&number).then(|| self.hidden());
             self.root.push(Node {
                 name: Some(node.name.clone()),
                 children: (!children.is_empty()).then(|| children.iter().map(index).collect()),
@@ -208,6 +209,7 @@ impl Writer<'_> {
                 scale: (transform.scale != [1.0; 3]).then_some(transform.scale),
                 mesh,
                 skin: skin.filter(|_| bent),
+                extensions,
                 ..Default::default()
             });
         }
@@ -223,17 +225,23 @@ impl Writer<'_> {
         self.root.scene = Some(scene);
     }
 
-    /// Adds the hidden node of an outline.
-    fn outline(&mut self, outline: &scene::Outline) {
+    /// Returns the extension of a hidden node.
+    fn hidden(&mut self) -> NodeExtensions {
         self.uses(VISIBILITY);
         let hidden = serde_json::json!({ "visible": false });
+        NodeExtensions {
+            others: [(VISIBILITY.to_owned(), hidden)].into_iter().collect(),
+        }
+    }
+
+    /// Adds the hidden node of an outline.
+    fn outline(&mut self, outline: &scene::Outline) {
+        let extensions = Some(self.hidden());
         let mesh = self.closed_line(outline);
         self.root.push(Node {
             name: Some(outline.name.clone()),
             mesh: Some(mesh),
-            extensions: Some(NodeExtensions {
-                others: [(VISIBILITY.to_owned(), hidden)].into_iter().collect(),
-            }),
+            extensions,
             ..Default::default()
         });
     }

@@ -315,16 +315,24 @@ impl Geometry {
     }
 
     fn native(&mut self, plugin: &Chunk) -> Result<()> {
-        // Native PlayStation 2 geometry has the number elsewhere, but the same
-        // wrapper.
-        let fields = plugin.child(kind::STRUCT, "native geometry")?;
+        // That of mobile games is not in a structure.
+        let fields = plugin.children().next();
+        let Some(fields) = fields.filter(|fields| fields.kind == kind::STRUCT) else {
+            let problem = "is of OpenGL, which is not read";
+            return Err(Error::damaged(plugin.offset, "native geometry", problem));
+        };
         let platform = fields.cursor(Endian::Little).u32("native platform")?;
         self.vertices = match platform {
             PLATFORM_GAMECUBE => Vertices::GameCube(Gx::read(&fields)?),
             PLATFORM_XBOX => Vertices::Xbox(fields.body),
             PLATFORM_PS2 => Vertices::PlayStation2(fields.body),
             other => {
-                let problem = format!("is {other}, which is unknown");
+                let problem = match other {
+                    2 => "is OpenGL, which is not read".to_owned(),
+                    8 | 9 => format!("is Direct3D {other}, which is not read"),
+                    10 => "is PSP, which is not read".to_owned(),
+                    other => format!("is {other}, which is unknown"),
+                };
                 return Err(Error::damaged(fields.offset, "native platform", problem));
             }
         };
