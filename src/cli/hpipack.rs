@@ -8,7 +8,7 @@ use super::option::{NAMED_FILE, NO_DEFAULT};
 use super::values::{choice, text};
 use super::{Block, Choice, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
 use crate::app::ExitReason;
-use crate::pack::{Format, Replacement, SETTINGS};
+use crate::pack::{Empty, Format, Replacement, SETTINGS};
 use hpimount_containers::hip::FORMAT as HIP;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::text::has_extension;
@@ -17,10 +17,11 @@ use hpimount_containers::text::has_extension;
 pub const PROGRAM: Program<Args> = Program {
     name: "hpipack",
     manual_section: "1",
-    summary: "pack a directory into an HPI or HIP archive",
+    summary: "pack a directory into an archive, and apply changes to archives and discs",
     usage: &[
         "[OPTIONS] DIR OUT",
         "[OPTIONS] --replace NAME=FILE ARCHIVE OUT",
+        "[OPTIONS] --apply DIR SOURCE OUT",
     ],
     description: &[
         "`hpipack` packs everything in the directory DIR into the archive OUT: an HPI archive for \
@@ -37,13 +38,20 @@ pub const PROGRAM: Program<Args> = Program {
          `[21641EA7] TIMER_01`. Files that `Settings.ini` does not list are skipped. Layout, alignment \
          and padding are those of HipHopTool; the checksums are those of the bytes, \
          except for assets that have none.",
+        "IMG, PRE, WAD and zip archives are written if OUT has their extension. Files are stored as they \
+         are; names that the format has no place for are refused, as are symbolic links.",
         "With `--replace`, OUT is a copy of the HPI or HIP archive ARCHIVE in which some files have \
          new contents. Everything else is copied unchanged.",
+        "With `--apply`, OUT is the archive or disc SOURCE with the changes of the directory DIR, which \
+         has the paths of a mount of SOURCE: a file there replaces or adds the file, an empty file \
+         `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. DIR may be the upper \
+         directory of an overlay on a mount. Unchanged files stay where they are, and new data is \
+         not compressed. The result of a compressed disc is a plain one.",
     ],
     operands: &[
         Operand {
             name: "DIR",
-            help: "The directory to pack, or with --replace the archive to change",
+            help: "The directory to pack, or with --replace or --apply the archive to change",
             not_needed_with: &[],
             many: false,
         },
@@ -67,13 +75,27 @@ enum Game {
     TotalAnnihilation,
     Kingdoms,
     HeavyIron,
+    Plain(Empty),
 }
 
 /// The games by their names on the command line.
-const GAMES: [(&str, Game); 3] = [
+const GAMES: [(&str, Game); 7] = [
     ("ta", Game::TotalAnnihilation),
     ("kingdoms", Game::Kingdoms),
     ("hip", Game::HeavyIron),
+    ("img", Game::Plain(Empty::Img)),
+    ("pre", Game::Plain(Empty::Pre)),
+    ("wad", Game::Plain(Empty::Wad)),
+    ("zip", Game::Plain(Empty::Zip)),
+];
+
+/// The extensions of the archives of formats that store files as they are.
+const EXTENSIONS: [(&str, Empty); 5] = [
+    ("img", Empty::Img),
+    ("pre", Empty::Pre),
+    ("prx", Empty::Pre),
+    ("wad", Empty::Wad),
+    ("zip", Empty::Zip),
 ];
 
 /// The methods by their names on the command line.
@@ -93,6 +115,10 @@ pub struct Args {
     key: Option<u8>,
     /// The files to replace in an archive; empty if a directory is packed.
     pub replacements: Vec<Replacement>,
+    /// The folders of changes to apply to an archive or disc, the last one on top.
+    pub folders: Vec<PathBuf>,
+    /// Whether changes are refused that games may not find.
+    pub is_strict: bool,
     /// Whether to overwrite OUT.
     pub force: bool,
     /// Whether to print errors only.
@@ -132,7 +158,11 @@ impl Args {
         let game = match self.game {
             Some(game) => game,
             None if is_hip() => Game::HeavyIron,
-            None => Game::TotalAnnihilation,
+            None => {
+                let mut named = EXTENSIONS.iter();
+                let named = named.find(|(extension, _)| has_extension(out, extension));
+                named.map_or(Game::TotalAnnihilation, |&(_, empty)| Game::Plain(empty))
+            }
         };
         let method = self.method.unwrap_or(Method::Zlib);
         let key = self.key.unwrap_or(0);
@@ -154,6 +184,10 @@ impl Args {
                 Err("--key: HIP archives are not enciphered".to_owned())
             }
             Game::HeavyIron => Ok(Format::Hip),
+            Game::Plain(_) if self.method.is_some() || self.key.is_some() => {
+                Err("--method and --key: only HPI archives are compressed or enciphered".to_owned())
+            }
+            Game::Plain(empty) => Ok(Format::Plain(empty)),
         }
     }
 }
@@ -187,9 +221,9 @@ fn key(value: &OsStr) -> Result<u8, String> {
 
 const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
-        help: "The game that loads the archive",
-        long_help: "The game that loads the archive.",
-        default: "hip if OUT or DIR is for it, else ta",
+        help: "The game that loads the archive, or its format",
+        long_help: "The game that loads the archive, or its format.",
+        default: "by the extension of OUT; hip if DIR is for it; else ta",
         ..OptionSpec::new(
             Name::Long("format"),
             Takes::Choice("GAME", GAME_CHOICES, |args, value| {
@@ -243,6 +277,31 @@ const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "Apply the changes in DIR to the archive or disc SOURCE; may be repeated",
+        long_help: "Write SOURCE with the changes of the directory DIR to OUT. May be given several times; the \
+            last one wins. What SOURCE's format cannot hold is refused: everything that is refused is \
+            listed, and nothing is written. DIR is described in docs/MODDING.md.",
+        default: NO_DEFAULT,
+        conflicts: &["format", "method", "key", "replace"],
+        ..OptionSpec::new(
+            Name::Long("apply"),
+            Takes::Folders("DIR", |args, value| {
+                args.folders.push(value.into());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --apply, refuse changes that the game may not find",
+        long_help: "With `--apply`, refuse what is otherwise a warning: files on discs that move, because a game \
+            that has their sectors compiled in reads the old ones.",
+        default: "warnings",
+        ..OptionSpec::new(
+            Name::Long("apply-strict"),
+            Takes::Nothing(|args| args.is_strict = true),
+        )
+    },
+    OptionSpec {
         help: "Replace OUT if it exists",
         long_help: "Replace OUT if it exists. It is replaced when the new archive is complete.",
         default: "an existing OUT is an error",
@@ -277,6 +336,22 @@ const GAME_CHOICES: &[Choice] = &[
         name: "hip",
         help: "Any game of Heavy Iron Studios, according to Settings.ini",
     },
+    Choice {
+        name: "img",
+        help: "Grand Theft Auto: San Andreas, version 2 of IMG",
+    },
+    Choice {
+        name: "pre",
+        help: "Tony Hawk's Pro Skater 4 and later, form 3 of PRE",
+    },
+    Choice {
+        name: "wad",
+        help: "Neversoft's games, a WAD with the HED beside it",
+    },
+    Choice {
+        name: "zip",
+        help: "zip, without compression",
+    },
 ];
 
 /// The values of `--method`, as in [`METHODS`].
@@ -307,6 +382,7 @@ const EXIT_REASONS: &[ExitReason] = &[
         code: 10,
         meaning: "DIR, ARCHIVE or FILE cannot be read, or contains something that cannot be packed",
     },
+    ExitReason::NOT_APPLIED,
     ExitReason {
         code: 20,
         meaning: "OUT cannot be written, or exists",

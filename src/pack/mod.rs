@@ -1,6 +1,7 @@
 //! Packing: a directory on disk becomes an archive, or files of an archive are
 //! replaced.
 
+mod apply;
 pub mod hip;
 mod replace;
 mod target;
@@ -10,12 +11,14 @@ mod walk;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+pub use apply::{Empty, check_target};
 pub use hip::SETTINGS;
 pub use replace::Replacement;
 pub use target::Target;
 pub use threads::Threads;
 use walk::walk;
 
+use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{self, Directory, v1, v2};
 
@@ -36,6 +39,8 @@ pub enum Format {
     },
     /// A game of Heavy Iron Studios, according to `Settings.ini`.
     Hip,
+    /// A format whose archives are packed by adding everything to an empty one.
+    Plain(Empty),
 }
 
 /// Why an archive could not be written.
@@ -57,6 +62,9 @@ pub enum Error {
         /// The problem.
         problem: String,
     },
+    /// Changes cannot be applied.
+    #[error("{}", changes::listed(.0))]
+    Refused(Vec<Notice>),
     /// The archive cannot be written.
     #[error(transparent)]
     Archive(#[from] write::Error),
@@ -81,10 +89,11 @@ impl Error {
     }
 
     /// Returns the exit code of the process: 10 for an error of the directory,
-    /// 20 for one of the target.
+    /// 14 for changes that cannot be applied, 20 for an error of the target.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Target { .. } | Self::Archive(write::Error::Output(_)) => 20,
+            Self::Refused(_) => 14,
             Self::Source { .. } | Self::Archive(_) => 10,
         }
     }
@@ -98,6 +107,8 @@ pub struct Archive {
     pub bytes: u64,
     /// Files that are not packed, and why.
     pub skipped: Vec<(PathBuf, &'static str)>,
+    /// What the user should know about the archive, one sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// How an archive is written.
@@ -107,6 +118,7 @@ enum Plan {
     Version2(Directory, v2::Options),
     Hip(Box<hip::Plan>),
     Replace(replace::Plan),
+    Apply(Box<apply::Plan>),
 }
 
 impl Archive {
@@ -123,6 +135,9 @@ impl Archive {
             .collect();
         let mut bytes = walked.bytes;
         let plan = match format {
+            Format::Plain(empty) => {
+                return Ok(Self::with(apply::Plan::of_directory(directory, empty)?));
+            }
             Format::TotalAnnihilation { method, key } => {
                 Plan::Version1(walked.root, v1::Options { method, key })
             }
@@ -139,7 +154,28 @@ impl Archive {
             plan,
             bytes,
             skipped,
+            warnings: Vec::new(),
         })
+    }
+
+    /// Prepares the archive or disc at `path` with the changes of folders, the
+    /// last one on top. With `strict`, changes are refused that games may not
+    /// find.
+    ///
+    /// # Errors
+    /// Returns [`Error::Source`] if the archive or a folder cannot be read, or
+    /// [`Error::Refused`] with everything that cannot be applied.
+    pub fn with_changes(path: &Path, folders: &[PathBuf], strict: bool) -> Result<Self> {
+        Ok(Self::with(apply::Plan::new(path, folders, strict)?))
+    }
+
+    fn with(plan: apply::Plan) -> Self {
+        Self {
+            bytes: plan.bytes(),
+            warnings: plan.warnings().collect(),
+            skipped: Vec::new(),
+            plan: Plan::Apply(Box::new(plan)),
+        }
     }
 
     /// Prepares a copy of the archive at `path` with some of its files
@@ -155,16 +191,32 @@ impl Archive {
             bytes: plan.bytes(),
             plan: Plan::Replace(plan),
             skipped: Vec::new(),
+            warnings: Vec::new(),
         })
     }
 
-    /// Writes the archive to the target. `progress` is called with the number
-    /// of bytes that have been read since the last call.
+    /// Returns the path of the second file, with the directory, of an archive that
+    /// is written to `out`; `None` if it is one file.
+    pub fn beside(&self, out: &Path) -> Option<PathBuf> {
+        match &self.plan {
+            Plan::Apply(plan) => plan.directory(out),
+            _ => None,
+        }
+    }
+
+    /// Writes the archive to the target, and the file of [`Archive::beside`] to its
+    /// own. `progress` is called with the number of bytes that have been read
+    /// since the last call.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read, or if the target cannot be
-    /// written. The path of the target is then unchanged.
-    pub fn write(&self, target: Target, progress: &mut dyn FnMut(u64)) -> Result<()> {
+    /// Returns an error if a file cannot be read, or if a target cannot be
+    /// written. The paths of the targets are then unchanged.
+    pub fn write(
+        &self,
+        target: Target,
+        beside: Option<Target>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
         let out = BufWriter::with_capacity(256 << 10, target.file());
         match &self.plan {
             Plan::Version1(root, options) => {
@@ -175,8 +227,10 @@ impl Archive {
             }
             Plan::Hip(plan) => plan.write(out, progress)?,
             Plan::Replace(plan) => plan.write(out, progress)?,
+            Plan::Apply(plan) => plan.write(out, beside.as_ref(), progress)?,
         }
-        target.keep()
+        target.keep()?;
+        beside.map_or(Ok(()), Target::keep)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The hpipack program.
 
+mod apply;
 mod hip;
 mod hpi;
 mod modding;

@@ -23,6 +23,7 @@ mod servers;
 #[path = "../support/mod.rs"]
 mod support;
 mod total_annihilation;
+mod writing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;

@@ -4,6 +4,7 @@
 // Nothing is public in a test program, and each uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod applied;
 pub mod assets;
 pub mod bombs;
 pub mod build;

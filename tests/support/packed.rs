@@ -42,7 +42,7 @@ pub fn replaced(archive: &[u8], changes: &[(String, Vec<u8>)]) -> Result<Vec<u8>
     let plan = plan.map_err(|error| error.to_string())?;
     let out = work_dir.path().join("out");
     let mut read = 0;
-    let written = plan.write(Target::new(&out, false).unwrap(), &mut |bytes| {
+    let written = plan.write(Target::new(&out, false).unwrap(), None, &mut |bytes| {
         read += bytes
     });
     written.map_err(|error| error.to_string())?;
@@ -58,7 +58,7 @@ pub fn packed(directory: &Path) -> Result<Vec<u8>, String> {
     let archive = archive.map_err(|error| error.to_string())?;
     let target = Target::new(&out, false).unwrap();
     let mut read = 0;
-    let written = archive.write(target, &mut |bytes| read += bytes);
+    let written = archive.write(target, None, &mut |bytes| read += bytes);
     written.map_err(|error| error.to_string())?;
     assert_eq!(read, archive.bytes);
     Ok(fs::read(out).unwrap())

@@ -34,8 +34,8 @@ fn each(folders: &[&str], mut check: impl FnMut(&Sample, &Dff)) {
     }
 }
 
-/// Returns whether a geometry has a native form that is only named.
-fn is_only_named(geometry: &Geometry) -> bool {
+/// Returns whether a geometry has the form of a console or of mobile games.
+fn is_native(geometry: &Geometry) -> bool {
     let error = geometry.error.as_ref().map(ToString::to_string);
     let is_mobile = error.is_some_and(|error| error.contains("OpenGL"));
     is_mobile
@@ -164,11 +164,8 @@ fn compare_frame(shown: &str, frame: &Frame, golden: &Value, frames: &[Value]) {
 }
 
 fn compare_geometry(shown: &str, geometry: &Geometry, golden: &Value) {
-    if is_only_named(geometry) {
-        assert!(
-            golden["native"].is_string() || golden["error"].is_string(),
-            "{shown}"
-        );
+    if is_native(geometry) {
+        compare_native(shown, geometry, golden);
         return;
     }
     let error = geometry.error.as_ref().map(ToString::to_string);
@@ -234,6 +231,19 @@ fn compare_geometry(shown: &str, geometry: &Geometry, golden: &Value) {
         compare_material(shown, &geometry.materials[*entry], golden);
     }
     compare_skin(shown, geometry.skin.as_ref(), &golden["skin"]);
+}
+
+/// Compares geometry as a console has it. That of mobile games is not read.
+fn compare_native(shown: &str, geometry: &Geometry, golden: &Value) {
+    let Some(mesh) = geometry.mesh() else {
+        let is_known = golden["native"].is_string() || golden["error"].is_string();
+        assert!(is_known, "{shown}: {golden:#}");
+        return;
+    };
+    assert!(golden["error"].is_null(), "{shown}: {golden:#}");
+    let floats = |values: &[[f32; 3]]| Floats(values.as_flattened().to_vec(), 3);
+    floats(&mesh.positions).equal(shown, golden, "positions");
+    bytes_equal(shown, mesh.colors, golden, "colours");
 }
 
 fn compare_meshes(shown: &str, geometry: &Geometry, golden: &Value) {
@@ -312,6 +322,7 @@ fn compare_skin(shown: &str, skin: Option<&Skin>, golden: &Value) {
         SkinForm::New => "new",
         SkinForm::Old => "old",
         SkinForm::Atomic => "atomic",
+        other => panic!("{shown}: {other:?}"),
     };
     assert_eq!(golden["form"], form, "{shown}");
     assert_eq!(golden["max_weights"], skin.most_weights, "{shown}");
@@ -518,8 +529,8 @@ fn models_have_the_triangles_that_they_were_generated_from() {
     let mut compared = 0;
     each(&["dff"], |sample, model| {
         let path = known.join(format!("{}.tris.tsv", sample.name));
-        let is_native = |clump: &Clump| clump.geometries.iter().any(is_only_named);
-        if !path.exists() || model.clumps.iter().any(is_native) {
+        let is_of_console = |clump: &Clump| clump.geometries.iter().any(is_native);
+        if !path.exists() || model.clumps.iter().any(is_of_console) {
             return;
         }
         let (known, found) = (known_triangles(&path), triangles_of(&model.clumps[0]));

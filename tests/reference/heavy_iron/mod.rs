@@ -2,8 +2,10 @@
 
 mod damage;
 mod decoders;
+mod fields;
 mod goldens;
 mod models;
+mod native_models;
 mod native_sounds;
 mod objects;
 mod random;

@@ -106,13 +106,12 @@ fn models_have_the_triangles_that_they_were_generated_from() {
             return;
         };
         if asset.name.starts_with("xbox_native") {
-            // This form is detected and not decoded.
-            let vertices = &clump.geometries[0].vertices;
+            // The samples are wrong: their sizes are too large by 4.
+            let geometry = &clump.geometries[0];
             assert!(
-                matches!(vertices, Vertices::Xbox(_)),
-                "{shown}: {vertices:?}"
+                geometry.error.is_some() && geometry.mesh().is_none(),
+                "{shown}"
             );
-            assert!(clump.geometries[0].mesh().is_none());
             return;
         }
         let (known, ours) = (known(&golden), ours(clump));

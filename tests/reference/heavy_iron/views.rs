@@ -31,6 +31,12 @@ fn objects_have_the_fields_and_links_that_the_independent_reader_finds() {
                 assert_eq!(field.as_array().unwrap().len() as u64, length, "{shown}");
                 continue;
             }
+            if name == "rest_hex" {
+                // The reader stops before the parts of an object.
+                let rest = field.as_str().unwrap_or_default();
+                assert!(value.as_str().unwrap().ends_with(rest), "{shown}: {rest}");
+                continue;
+            }
             if let Some(field) = OTHERWISE.iter().all(|one| one != name).then_some(field) {
                 assert!(agree(&field, value), "{shown}: {name}: {field} != {value}");
             }
@@ -218,7 +224,7 @@ fn small_assets_are_tables_with_their_numbers() {
 fn an_animation_of_another_format_has_an_error() {
     each(&["ANIM"], |_, asset, meta| {
         if asset.name == "not_an_anim.anm" {
-            assert_eq!(names(meta), ["error.txt", "info.json"]);
+            assert_eq!(names(meta), ["error.txt", "info.json", "info.txt"]);
             let error = fs::read_to_string(meta.join("error.txt")).unwrap();
             assert!(error.starts_with("magic at 0x0: "), "{error}");
         }

@@ -22,7 +22,7 @@ pub fn settings(data: &[u8]) {
         return;
     };
     archive
-        .write(Target::new(&out, false).unwrap(), &mut |_| {})
+        .write(Target::new(&out, false).unwrap(), None, &mut |_| {})
         .unwrap();
     let opened = open(fs::read(out).unwrap(), Options::default()).unwrap();
     assert!(opened.tree.names("ids").is_empty());

@@ -13,11 +13,14 @@
 //! and [`report`] has the files about a whole archive. What the views ask of
 //! their archive is in [`context`].
 
+mod archive;
 pub mod context;
+mod fields;
 pub mod info;
 pub mod model;
 pub mod names;
 pub mod object;
+pub mod parts;
 pub mod record;
 pub mod report;
 pub mod sound;

@@ -23,12 +23,15 @@ pub struct Scene<'a> {
     pub joints: Vec<Joint>,
     /// Animations of the nodes.
     pub animations: Vec<Animation<'a>>,
+    /// Animations of the nodes whose keys have times of their own. Only GLB
+    /// files have them.
+    pub motions: Vec<Motion>,
     /// Nodes without children whose meshes are not part of the visible model,
     /// such as damaged parts. They are hidden nodes in GLB files, and omitted
     /// from others.
     pub hidden: BTreeSet<usize>,
-    /// Lines that are not part of the visible model. They are hidden nodes in
-    /// GLB files, and omitted from others.
+    /// Lines that are not part of the model. They are nodes in GLB files, and
+    /// omitted from others.
     pub outlines: Vec<Outline>,
 }
 
@@ -257,7 +260,7 @@ pub struct Node {
     pub mesh: Option<usize>,
 }
 
-/// A closed line.
+/// A line that is not part of a surface.
 #[derive(Debug)]
 pub struct Outline {
     /// Its name.
@@ -266,6 +269,19 @@ pub struct Outline {
     pub parent: usize,
     /// Positions, two or more.
     pub points: Vec<[f32; 3]>,
+    /// How the points are joined.
+    pub joined: Joined,
+    /// Whether viewers should not show it at first.
+    pub is_hidden: bool,
+}
+
+/// How the points of a line are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    /// One to the next, and the last one to the first.
+    Closed,
+    /// Each two, from the first one on.
+    Pairs,
 }
 
 /// A node that deforms meshes.
@@ -292,6 +308,28 @@ pub struct Animation<'a> {
     /// Returns the transformation of a node in a frame: called with the indexes
     /// of the frame and of the node.
     pub transform: Box<dyn Fn(usize, usize) -> Transform + Send + Sync + 'a>,
+}
+
+/// An animation with keys at times of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Motion {
+    /// Its name.
+    pub name: String,
+    /// The keys of the moved nodes.
+    pub tracks: Vec<Track>,
+}
+
+/// The keys of a node, between which its transformation is interpolated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Track {
+    /// Index of the node.
+    pub node: usize,
+    /// Times in seconds, which rise.
+    pub times: Vec<f32>,
+    /// The translation at each time.
+    pub translations: Vec<[f32; 3]>,
+    /// The rotation at each time, as a quaternion x, y, z, w of length 1.
+    pub rotations: Vec<[f32; 4]>,
 }
 
 impl Mesh {

@@ -57,6 +57,8 @@ pub mod kind {
     pub const BIN_MESH: u32 = 0x50E;
     /// Plugin: geometry as a console stores it.
     pub const NATIVE_DATA: u32 = 0x510;
+    /// The vertex format of native geometry of the Xbox.
+    pub const VERTEX_FORMAT: u32 = 0x511;
     /// Plugin of Grand Theft Auto: colors of vertices at night.
     pub const NIGHT_COLORS: u32 = 0x253_F2F9;
     /// Plugin of Grand Theft Auto: the name of a frame.

@@ -1,5 +1,6 @@
 //! Models and levels (FORMATS, HIP assets).
 
+pub(crate) mod animated;
 pub mod export;
 pub mod level;
 pub mod parse;

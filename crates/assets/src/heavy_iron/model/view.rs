@@ -5,19 +5,19 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::json;
 
+use super::animated::{self, Given, Motions};
 use super::export::ExportPlan;
-use crate::heavy_iron::Platform;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::model::{self, Model};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::tables::view;
 use crate::heavy_iron::texture::{Texture, parse as parse_texture};
-use crate::heavy_iron::view::{Kind, Shown};
+use crate::heavy_iron::view::{Kind, Origin, Shown};
 use crate::model::not_shown;
 use crate::model::scene::Alpha;
 use crate::model::{Picture, gltf, obj, png, preview};
 use crate::renderware::clump;
-use crate::renderware::export::{TextureState, TextureUse};
+use crate::renderware::export::{TextureState, TextureUse, skeleton};
 use crate::renderware::kind;
 use crate::renderware::texture::export::{picture, picture_problem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
@@ -37,13 +37,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("HIP model", open)
 };
 
-/// Returns the conversions of a model. BSP worlds, the tables of a JSPINFO
-/// layer and the native models of the PlayStation 2 have none.
+/// Returns the conversions of a model. BSP worlds and the tables of a JSPINFO
+/// layer have none.
 fn converted(asset: Option<AssetType>) -> Converted {
-    let is_drawn = asset.is_none_or(|asset| {
-        let is_model = &asset.code != b"BSP " && asset.subtype == 0;
-        is_model && asset.platform != Platform::PlayStation2
-    });
+    let is_drawn = asset.is_none_or(|asset| &asset.code != b"BSP " && asset.subtype == 0);
     let files: &[ConvertedFile] = match is_drawn {
         true => {
             &const {
@@ -137,6 +134,14 @@ fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
         }));
         files.push(Listed::whole(MATERIALS, materials));
     }
+    if plan.skeleton.is_some() {
+        files.push(Listed::new(
+            None,
+            "animations.tsv".to_owned(),
+            Render::InContext(animations, 0),
+        ));
+        files.push(Listed::whole("skeleton.tsv", bones));
+    }
     for (index, texture) in plan.textures.iter().enumerate() {
         if texture.state.is_found() {
             let name = format!("{}.png", texture.name);
@@ -147,7 +152,7 @@ fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
     files
 }
 
-fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
+fn describe(planned: &Planned, info: &mut Info, names: Names<'_>) {
     let Planned { model, plan } = planned;
     info.add("clumps", model.clumps.len());
     let worlds = model.worlds.iter().map(
@@ -181,14 +186,19 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
         })
     });
     info.add("geometries", geometries.collect::<Vec<_>>());
-    let names = plan.textures.iter().map(|texture| &texture.name);
-    info.add("textures", names.collect::<Vec<_>>());
+    let textures = plan.textures.iter().map(|texture| &texture.name);
+    info.add("textures", textures.collect::<Vec<_>>());
     let missing = plan
         .textures
         .iter()
         .filter(|texture| !texture.state.is_found());
     let missing = missing.map(|texture| &texture.name);
     info.add("missing_textures", missing.collect::<Vec<_>>());
+    let animations = given(plan, names.0).into_iter();
+    let animations: Vec<_> = animations
+        .map(|given| names.reference(given.animation))
+        .collect();
+    info.add("animations", animations);
 }
 
 /// Maximum number of geometries that `info.json` lists individually.
@@ -269,7 +279,79 @@ fn glb(
     let Planned { model, plan } = &shown.model;
     let pictures = |index| picture_of(plan, index, context);
     let reserve = |bytes| context.reserve(bytes);
-    gltf::write(&plan.scene(model), &pictures, &reserve, out)
+    let mut scene = plan.scene(model);
+    let nodes: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
+    let mut motions = Motions::default();
+    for given in given(plan, context) {
+        motions.add(given.animation, &nodes, context);
+    }
+    scene.motions = motions.motions;
+    scene.notes.extend(motions.notes);
+    gltf::write(&scene, &pictures, &reserve, out)
+}
+
+/// Returns the animations of the model; none without a skeleton.
+fn given(plan: &ExportPlan, context: &dyn AssetContext) -> Vec<Given> {
+    let own = Origin::of(context).id.filter(|_| plan.skeleton.is_some());
+    own.map_or_else(Vec::new, |id| animated::of_model(id, context))
+}
+
+/// Writes `animations.tsv`.
+fn animations(
+    shown: &Shown<Planned>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let columns = [
+        "index",
+        "animation",
+        "animation_name",
+        "by",
+        "by_name",
+        "duration",
+        "bones",
+        "problem",
+    ];
+    let mut table = Table::new(out, &columns)?;
+    let names = Names(context);
+    for (index, given) in given(&shown.model.plan, context).iter().enumerate() {
+        table.cell(index);
+        names.cells(given.animation, &mut table);
+        names.cells(given.by, &mut table);
+        let read = animated::read(given.animation, context);
+        match &read {
+            Ok(animation) => table.float(animation.duration()).cell(animation.bones),
+            Err(_) => table.cell("").cell(""),
+        };
+        let problem = read.and_then(|animation| animation.tracks()).err();
+        table.optional_text(problem.as_deref());
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+/// Writes `skeleton.tsv`: the nodes in the order of the bones of animations.
+fn bones(shown: &Shown<Planned>, out: &mut dyn Write) -> io::Result<()> {
+    let Planned { model, plan } = &shown.model;
+    let clump = plan.skeleton.and_then(|number| model.clumps.get(number));
+    let frames = clump.and_then(skeleton::bones).unwrap_or_default();
+    let columns = ["bone", "node", "parent", "x", "y", "z"];
+    let mut table = Table::new(out, &columns)?;
+    for (bone, &frame) in frames.iter().enumerate() {
+        let Some(frame) = clump.and_then(|clump| clump.frames.get(frame)) else {
+            continue;
+        };
+        let parent = frames.iter().position(|&one| Some(one) == frame.parent);
+        let id = frame.node.as_ref().map(|node| node.id);
+        table.cell(bone).optional(id).optional(parent);
+        let place = frame.placement.position;
+        place.iter().for_each(|&part| {
+            table.float(part);
+        });
+        table.end_row()?;
+    }
+    Ok(())
 }
 
 fn drawn(

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use super::archive::{Archive, Member, stored};
 use super::references::{self, Reference};
+use crate::heavy_iron::archive::{Archive, Member, stored};
 use crate::heavy_iron::object::is_object;
 use crate::heavy_iron::sound::view::headers;
 use crate::heavy_iron::sound::{self, Entry};

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::archive::Archive;
 use crate::formats::VIEW_FORMATS;
+use crate::heavy_iron::archive::Archive;
 use crate::view::{AssetContext, Table};
 
 /// Returns whether assets of a type are shown.

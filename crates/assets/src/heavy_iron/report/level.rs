@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::archive::{Archive, Member};
 use super::placements::Placed;
+use crate::heavy_iron::archive::{Archive, Member};
 use crate::heavy_iron::model;
 use crate::heavy_iron::model::level::{self, Level, Piece, object_transform};
 use crate::heavy_iron::model::view::{find_texture, is_level_info, read, state_of};

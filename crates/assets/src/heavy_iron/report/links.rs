@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::archive::{Archive, code_text};
 use crate::heavy_iron::Game;
+use crate::heavy_iron::archive::{Archive, code_text};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::object::view::{PARAMETERS, parameter_cells};
 use crate::heavy_iron::object::{Link, is_object};

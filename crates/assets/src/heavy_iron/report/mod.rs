@@ -1,7 +1,6 @@
 //! Reports about an archive: links, placements, references, checks, tables of
 //! all assets of a type, and the level.
 
-mod archive;
 mod checks;
 mod errors;
 mod level;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::archive::{Archive, Member};
+use crate::heavy_iron::archive::{Archive, Member};
 use crate::heavy_iron::object::{Object, is_object};
 use crate::heavy_iron::record::Value;
 use crate::heavy_iron::tables::parse_marker;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::archive::Archive;
+use crate::heavy_iron::archive::Archive;
 use crate::heavy_iron::text;
 use crate::view::{AssetContext, Table};
 

@@ -216,14 +216,31 @@ impl<'a> Buffer<'a> {
         count: usize,
         interval: f32,
     ) -> Index<Accessor> {
-        let times: Vec<[f32; 1]> = (0..count).map(|pose| [pose as f32 * interval]).collect();
+        let times: Vec<f32> = (0..count).map(|pose| pose as f32 * interval).collect();
+        self.key_times(root, &times)
+    }
+
+    /// Adds times, which rise.
+    pub(super) fn key_times(&mut self, root: &mut Root, times: &[f32]) -> Index<Accessor> {
+        let bytes: Vec<u8> = times.iter().flat_map(|time| time.to_le_bytes()).collect();
         let layout = Layout::floats(Type::Scalar, None);
-        let accessor = self.accessor(root, &floats(&times), count, layout);
+        let accessor = self.accessor(root, &bytes, times.len(), layout);
         if let Some(accessor) = root.accessors.get_mut(accessor.value()) {
-            accessor.min = Some(json!([0.0]));
-            accessor.max = Some(json!(times.last().copied().unwrap_or_default()));
+            accessor.min = Some(json!([times.first().copied().unwrap_or_default()]));
+            accessor.max = Some(json!([times.last().copied().unwrap_or_default()]));
         }
         accessor
+    }
+
+    /// Adds the keys of an animation: translations or rotations.
+    pub(super) fn keys<const N: usize>(
+        &mut self,
+        root: &mut Root,
+        values: &[[f32; N]],
+    ) -> Index<Accessor> {
+        let shape = if N == 3 { Type::Vec3 } else { Type::Vec4 };
+        let layout = Layout::floats(shape, None);
+        self.accessor(root, &floats(values), values.len(), layout)
     }
 
     /// Returns the bytes, described in `root`.

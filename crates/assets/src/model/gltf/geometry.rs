@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Writer, linear};
 use crate::model::Scene;
-use crate::model::scene::{Mesh, Outline, Weights};
+use crate::model::scene::{Joined, Mesh, Outline, Weights};
 
 impl Writer<'_> {
     /// Adds the meshes; `None` for one without triangles, which glTF does not
@@ -55,7 +55,7 @@ impl Writer<'_> {
     }
 
     /// Adds the mesh of an outline, which has no material.
-    pub(super) fn closed_line(&mut self, outline: &Outline) -> Index<gltf_json::Mesh> {
+    pub(super) fn line(&mut self, outline: &Outline) -> Index<gltf_json::Mesh> {
         let positions = self.buffer.positions(&mut self.root, &outline.points);
         self.root.push(gltf_json::Mesh {
             name: Some(outline.name.clone()),
@@ -63,7 +63,10 @@ impl Writer<'_> {
                 attributes: [(Valid(Semantic::Positions), positions)].into(),
                 indices: None,
                 material: None,
-                mode: Valid(Mode::LineLoop),
+                mode: Valid(match outline.joined {
+                    Joined::Closed => Mode::LineLoop,
+                    Joined::Pairs => Mode::Lines,
+                }),
                 targets: None,
                 extensions: None,
                 extras: None,

@@ -54,6 +54,7 @@ pub fn write(
     let meshes = writer.meshes(scene);
     writer.nodes(scene, &meshes);
     writer.animations(scene);
+    writer.motions(scene);
     let Writer { mut root, buffer } = writer;
     let binary = buffer.finish(&mut root)?;
     pack(&root, binary.bytes(), out)
@@ -234,10 +235,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds the hidden node of an outline.
+    /// Adds the node of an outline.
     fn outline(&mut self, outline: &scene::Outline) {
-        let extensions = Some(self.hidden());
-        let mesh = self.closed_line(outline);
+        let mesh = self.line(outline);
+        let extensions = outline.is_hidden.then(|| self.hidden());
         self.root.push(Node {
             name: Some(outline.name.clone()),
             mesh: Some(mesh),
@@ -323,6 +324,72 @@ impl Writer<'_> {
                 });
             }
         }
+    }
+
+    fn motions(&mut self, scene: &Scene<'_>) {
+        for motion in &scene.motions {
+            let (mut channels, mut samplers) = (Vec::new(), Vec::new());
+            for track in motion.tracks.iter().filter(|track| !track.times.is_empty()) {
+                let mut turns = track.rotations.clone();
+                take_shorter_arcs(&mut turns);
+                self.channel(
+                    track,
+                    Property::Translation,
+                    &track.translations,
+                    &mut channels,
+                    &mut samplers,
+                );
+                self.channel(
+                    track,
+                    Property::Rotation,
+                    &turns,
+                    &mut channels,
+                    &mut samplers,
+                );
+            }
+            if !channels.is_empty() {
+                self.root.push(gltf_json::Animation {
+                    name: Some(motion.name.clone()),
+                    channels,
+                    samplers,
+                    extensions: None,
+                    extras: None,
+                });
+            }
+        }
+    }
+
+    /// Adds the keys of one property of a node: one of them if all are equal.
+    fn channel<const N: usize>(
+        &mut self,
+        track: &scene::Track,
+        path: Property,
+        keys: &[[f32; N]],
+        channels: &mut Vec<Channel>,
+        samplers: &mut Vec<Sampler>,
+    ) {
+        let is_still = keys.windows(2).all(|pair| pair[0] == pair[1]);
+        let count = if is_still { 1 } else { keys.len() };
+        let times = &track.times[..count];
+        let sampler = Sampler {
+            input: self.buffer.key_times(&mut self.root, times),
+            interpolation: Valid(Interpolation::Linear),
+            output: self.buffer.keys(&mut self.root, &keys[..count]),
+            extensions: None,
+            extras: None,
+        };
+        channels.push(Channel {
+            sampler: Index::new(samplers.len() as u32),
+            target: Target {
+                node: Index::new(track.node as u32),
+                path: Valid(path),
+                extensions: None,
+                extras: None,
+            },
+            extensions: None,
+            extras: None,
+        });
+        samplers.push(sampler);
     }
 }
 

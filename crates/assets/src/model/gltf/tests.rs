@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::model::Pixels;
 use crate::model::obj::tests::scene;
-use crate::model::scene::{Animation, Joint, Outline, Shape, Weight};
+use crate::model::scene::{Animation, Joined, Joint, Outline, Shape, Weight};
 
 /// Returns the JSON and the binary chunk of a file.
 fn read(file: &[u8]) -> (Value, &[u8]) {
@@ -148,6 +148,8 @@ fn an_outline_is_a_hidden_node() {
         name: "plate".into(),
         parent: 0,
         points: corners.into(),
+        joined: Joined::Closed,
+        is_hidden: true,
     });
     let file = written(&scene, &|_| None);
     let (json, _) = read(&file);
@@ -167,6 +169,22 @@ fn an_outline_is_a_hidden_node() {
     let positions = &json["accessors"][line["attributes"]["POSITION"].as_u64().unwrap() as usize];
     assert_eq!(positions["count"], 3);
     assert_eq!(positions["max"], serde_json::json!([4.0, 0.0, 0.0]));
+}
+
+#[test]
+fn a_line_of_pairs_is_visible() {
+    let mut scene = scene();
+    scene.outlines.push(Outline {
+        name: "rail".into(),
+        parent: 0,
+        points: vec![[0.0; 3], [1.0; 3], [1.0; 3], [2.0; 3]],
+        joined: Joined::Pairs,
+        is_hidden: false,
+    });
+    let (json, _) = read(&written(&scene, &|_| None));
+    assert!(json["nodes"][1].get("extensions").is_none());
+    let mesh = &json["meshes"][json["nodes"][1]["mesh"].as_u64().unwrap() as usize];
+    assert_eq!(mesh["primitives"][0]["mode"], 1);
 }
 
 #[test]

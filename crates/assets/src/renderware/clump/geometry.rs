@@ -5,7 +5,9 @@ use bytes::Bytes;
 use super::bin_mesh::{self, BinMesh};
 use super::gx::Gx;
 use super::material::{self, Material};
+use super::ps2::Ps2;
 use super::skin::{Skin, groups};
+use super::xbox::Xbox;
 use crate::parse::{floats, take};
 use crate::renderware::{Chunk, Plugins, Version, kind};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
@@ -95,10 +97,10 @@ pub enum Vertices {
     Plain(Plain),
     /// In the native form of the GameCube.
     GameCube(Gx),
-    /// In the native form of the Xbox; not read.
-    Xbox(Bytes),
-    /// In the native form of the PlayStation 2; not read.
-    PlayStation2(Bytes),
+    /// In the native form of the Xbox.
+    Xbox(Xbox),
+    /// In the native form of the PlayStation 2.
+    PlayStation2(Ps2),
 }
 
 impl Vertices {
@@ -178,11 +180,14 @@ impl Geometry {
                     let found = bin_mesh::read(&plugin, is_native, warnings)?;
                     (self.is_strips, self.meshes) = (found.is_strips, found.meshes);
                 }
-                kind::NATIVE_DATA => self.native(&plugin)?,
                 kind::SKIN => self.has_skin = true,
                 kind::NIGHT_COLORS => self.read_night_colors(&plugin, warnings),
                 _ => {}
             }
+        }
+        // Native data need the meshes, which may follow them.
+        if let Some(plugin) = self.plugins.find(kind::NATIVE_DATA) {
+            self.native(&plugin, warnings)?;
         }
         if is_native && matches!(self.vertices, Vertices::None) {
             let problem = "is missing".to_owned();
@@ -314,18 +319,42 @@ impl Geometry {
         Ok(morph)
     }
 
-    fn native(&mut self, plugin: &Chunk) -> Result<()> {
-        // That of mobile games is not in a structure.
+    /// Reads the native data, and the skin, without which they can be shown.
+    fn native(&mut self, plugin: &Chunk, warnings: &mut Warnings) -> Result<()> {
+        // Mobile games have no structure around the data.
         let fields = plugin.children().next();
         let Some(fields) = fields.filter(|fields| fields.kind == kind::STRUCT) else {
             let problem = "is of OpenGL, which is not read";
             return Err(Error::damaged(plugin.offset, "native geometry", problem));
         };
         let platform = fields.cursor(Endian::Little).u32("native platform")?;
-        self.vertices = match platform {
-            PLATFORM_GAMECUBE => Vertices::GameCube(Gx::read(&fields)?),
-            PLATFORM_XBOX => Vertices::Xbox(fields.body),
-            PLATFORM_PS2 => Vertices::PlayStation2(fields.body),
+        let skin = self.plugins.find(kind::SKIN);
+        let mut problem = None;
+        let mut kept = |read: Result<Skin>| read.map_err(|error| problem = Some(error)).ok();
+        match platform {
+            PLATFORM_GAMECUBE => {
+                let vertices = self.declared_vertices;
+                self.skin = skin.and_then(|skin| kept(Skin::read_gamecube(&skin, vertices)));
+                let has_matrices = self.skin.as_ref().map(|skin| skin.most_weights == 1);
+                self.vertices = Vertices::GameCube(Gx::read(&fields, has_matrices)?);
+            }
+            PLATFORM_XBOX => {
+                let format = self.plugins.find(kind::VERTEX_FORMAT);
+                let format = format.map(|one| one.cursor(Endian::Little).u32("vertex format"));
+                let (flags, sets) = (self.flags, self.uv_sets);
+                let read = Xbox::read(&fields, format.transpose()?, flags, sets)?;
+                self.check_meshes(read.meshes(), fields.offset)?;
+                let vertices = read.vertices();
+                self.skin = skin.and_then(|skin| kept(Skin::read_xbox(&skin, vertices)));
+                self.vertices = Vertices::Xbox(read);
+            }
+            PLATFORM_PS2 => {
+                let is_prelit = self.flags & PRELIT != 0;
+                let read = Ps2::read(&fields, self.meshes.len(), self.is_strips, is_prelit)?;
+                self.skin =
+                    skin.and_then(|skin| kept(Skin::read_ps2(&skin, &read.unpacked().influences)));
+                self.vertices = Vertices::PlayStation2(read);
+            }
             other => {
                 let problem = match other {
                     2 => "is OpenGL, which is not read".to_owned(),
@@ -335,8 +364,25 @@ impl Geometry {
                 };
                 return Err(Error::damaged(fields.offset, "native platform", problem));
             }
-        };
+        }
+        if let Some(error) = problem {
+            warnings.push(error.to_string());
+        }
+        if let Some(skin) = &self.skin {
+            skin.check(fields.offset, warnings);
+        }
         Ok(())
+    }
+
+    /// Checks that the native data have as many meshes as the list of meshes,
+    /// which has their materials.
+    fn check_meshes(&self, found: usize, at: u64) -> Result<()> {
+        let meshes = self.meshes.len();
+        if found == meshes {
+            return Ok(());
+        }
+        let text = format!("is {found}, the list of meshes has {meshes}");
+        Err(Error::damaged(at, "native mesh count", text))
     }
 
     /// Warns about invalid indices and positions.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
+use super::shape::Shape;
 use crate::parse::take;
 use crate::renderware::Chunk;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
@@ -20,7 +21,7 @@ const COLOR: u8 = 11;
 const UV: u8 = 13;
 const LAST: u8 = 20;
 
-/// Commands of display lists.
+/// Commands of display lists, without the number of a vertex format.
 const QUADS: u8 = 0x80;
 const TRIANGLES: u8 = 0x90;
 const STRIP: u8 = 0x98;
@@ -101,8 +102,12 @@ impl Gx {
         self.triangles
     }
 
-    /// Reads the structure of a native geometry.
-    pub(super) fn read(fields: &Chunk) -> Result<Self> {
+    /// Reads the structure of a native geometry. `has_matrices` says whether
+    /// vertices begin with the number of a matrix, if the skin tells.
+    ///
+    /// # Errors
+    /// Returns an error if a count or an index does not fit.
+    pub(super) fn read(fields: &Chunk, has_matrices: Option<bool>) -> Result<Self> {
         let mut cursor = fields.cursor(Endian::Little);
         cursor.u32("native platform")?;
         let header = cursor.u32("native header size")?;
@@ -116,9 +121,13 @@ impl Gx {
         let mut gx = Self {
             attributes: attributes(&mut head, &data)?,
             lists: lists(&mut head, &data)?,
+            has_matrices: has_matrices.unwrap_or_default(),
             ..Self::default()
         };
         if let Err(error) = gx.count(base) {
+            if has_matrices.is_some() {
+                return Err(error);
+            }
             gx.has_matrices = true;
             // The error of the usual form is reported.
             gx.count(base).map_err(|_| error)?;
@@ -152,7 +161,7 @@ impl Gx {
             if command == 0 {
                 continue;
             }
-            let Some(shape) = Shape::from_command(command) else {
+            let Some(shape) = shape_of(command) else {
                 let problem = format!("is {command:#x}, which is unknown");
                 return Err(Error::damaged(at, "command", problem));
             };
@@ -266,6 +275,11 @@ impl Gx {
             .unwrap_or_default()
     }
 
+    /// Returns the number of the position of a vertex.
+    pub(super) fn place(corner: &Corner) -> usize {
+        corner[0].into()
+    }
+
     /// Returns the number of the matrix of a vertex.
     pub(super) fn matrix(corner: &Corner) -> u8 {
         corner[MATRIX] as u8
@@ -349,59 +363,13 @@ fn lists(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Bytes>> {
     Ok(lists)
 }
 
-/// How the vertices of a command form triangles.
-#[derive(Debug, Clone, Copy)]
-enum Shape {
-    Quads,
-    Triangles,
-    Strip,
-    Fan,
-}
-
-impl Shape {
-    fn from_command(command: u8) -> Option<Self> {
-        // The low bits are the number of a vertex format.
-        Some(match command & 0xF8 {
-            QUADS => Self::Quads,
-            TRIANGLES => Self::Triangles,
-            STRIP => Self::Strip,
-            FAN => Self::Fan,
-            _ => return None,
-        })
-    }
-
-    /// Returns the triangles of `vertices` vertices, counter-clockwise.
-    fn triangles(self, vertices: usize) -> impl Iterator<Item = [usize; 3]> {
-        let count = match self {
-            Self::Quads => vertices / 4 * 2,
-            Self::Triangles => vertices / 3,
-            Self::Strip | Self::Fan => vertices.saturating_sub(2),
-        };
-        (0..count).map(move |i| match self {
-            Self::Quads if i % 2 == 0 => [i * 2, i * 2 + 1, i * 2 + 2],
-            Self::Quads => [i * 2 - 2, i * 2, i * 2 + 1],
-            Self::Triangles => [i * 3, i * 3 + 1, i * 3 + 2],
-            Self::Strip if i % 2 == 0 => [i, i + 1, i + 2],
-            Self::Strip => [i + 1, i, i + 2],
-            Self::Fan => [0, i + 1, i + 2],
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn vertices_form_triangles() {
-        let of = |shape: Shape, count| shape.triangles(count).collect::<Vec<_>>();
-        assert_eq!(
-            of(Shape::Quads, 9),
-            [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]
-        );
-        assert_eq!(of(Shape::Triangles, 5), [[0, 1, 2]]);
-        assert_eq!(of(Shape::Strip, 5), [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
-        assert_eq!(of(Shape::Fan, 4), [[0, 1, 2], [0, 2, 3]]);
-        assert!(of(Shape::Strip, 1).is_empty());
-    }
+/// Returns the shape that a command draws; `None` for an unknown command.
+fn shape_of(command: u8) -> Option<Shape> {
+    Some(match command & 0xF8 {
+        QUADS => Shape::Quads,
+        TRIANGLES => Shape::Triangles,
+        STRIP => Shape::Strip,
+        FAN => Shape::Fan,
+        _ => return None,
+    })
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::geometry::{Geometry, Plain, Vertices};
 use super::gx::{Corner, Gx};
+use super::skin::Influence;
 
 /// The vertices and triangles of a geometry.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -44,8 +45,37 @@ impl Geometry {
         match &self.vertices {
             Vertices::Plain(plain) => Some(self.plain_mesh(plain)),
             Vertices::GameCube(gx) => Some(self.gx_mesh(gx)),
-            Vertices::None | Vertices::Xbox(_) | Vertices::PlayStation2(_) => None,
+            Vertices::Xbox(xbox) => Some(self.native_mesh(xbox.mesh(), |mesh, visit| {
+                xbox.each_triangle(mesh, visit);
+            })),
+            Vertices::PlayStation2(ps2) => {
+                let unpacked = ps2.unpacked();
+                Some(self.native_mesh(unpacked.mesh, |mesh, visit| {
+                    let triangles = unpacked.triangles.get(mesh).into_iter().flatten();
+                    triangles.copied().for_each(visit);
+                }))
+            }
+            Vertices::None => None,
         }
+    }
+
+    /// Returns the bones of each vertex of the mesh; empty without a skin.
+    pub fn influences(&self) -> Vec<Influence> {
+        let Some(skin) = &self.skin else {
+            return Vec::new();
+        };
+        let points: Vec<_> = skin.indices().zip(skin.weights()).collect();
+        let Vertices::GameCube(gx) = &self.vertices else {
+            return points;
+        };
+        let mut influences = Vec::new();
+        self.each_gx_vertex(gx, |corner| {
+            influences.push(match points.is_empty() {
+                true => skin.of_matrix(Gx::matrix(corner)),
+                false => points.get(Gx::place(corner)).copied().unwrap_or_default(),
+            });
+        });
+        influences
     }
 
     fn plain_mesh(&self, plain: &Plain) -> Mesh {
@@ -89,21 +119,50 @@ impl Geometry {
             uvs: vec![Vec::new(); sets.len()],
             ..Mesh::default()
         };
+        let triangles = self.each_gx_vertex(gx, |corner| mesh.add(gx, &sets, corner));
         let mut parts = Parts::default();
-        let mut known = HashMap::new();
+        for (material, triangle) in triangles {
+            if mesh.has_area(triangle) {
+                parts.of(material).push(triangle);
+            }
+        }
+        mesh.parts = parts.parts;
+        mesh
+    }
+
+    /// Calls `visit` with each vertex of display lists once, and returns the
+    /// triangles with the numbers of their materials.
+    fn each_gx_vertex(&self, gx: &Gx, mut visit: impl FnMut(&Corner)) -> Vec<(u32, [u32; 3])> {
+        let (mut known, mut triangles) = (HashMap::new(), Vec::new());
         for list in 0..gx.lists().len() {
             let material = self.meshes.get(list).map_or(0, |mesh| mesh.material);
             gx.each_triangle(list, |corners| {
                 let triangle = corners.map(|corner| {
-                    let new = mesh.positions.len() as u32;
+                    let new = known.len() as u32;
                     let number = *known.entry(corner).or_insert(new);
                     if number == new {
-                        mesh.add(gx, &sets, &corner);
+                        visit(&corner);
                     }
                     number
                 });
+                triangles.push((material, triangle));
+            });
+        }
+        triangles
+    }
+
+    /// Returns the mesh of the vertices of a native geometry. `each_triangle`
+    /// calls a function with the triangles of a mesh.
+    fn native_mesh(
+        &self,
+        mut mesh: Mesh,
+        each_triangle: impl Fn(usize, &mut dyn FnMut([u32; 3])),
+    ) -> Mesh {
+        let mut parts = Parts::default();
+        for (number, listed) in self.meshes.iter().enumerate() {
+            each_triangle(number, &mut |triangle| {
                 if mesh.has_area(triangle) {
-                    parts.of(material).push(triangle);
+                    parts.of(listed.material).push(triangle);
                 }
             });
         }

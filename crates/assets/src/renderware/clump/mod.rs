@@ -1,9 +1,9 @@
 //! Clumps: models as a hierarchy of frames, geometries, and atomics, which
 //! place a geometry in a frame (FORMATS, HIP assets 7 and GTA 5).
 //!
-//! Geometry is read in the platform-independent form and in the form of the
-//! GameCube. The other native forms are only named. A geometry that cannot be
-//! read does not hide the others.
+//! Geometry and skins are read in the platform-independent form and in the
+//! forms of the GameCube, the Xbox and the PlayStation 2. A geometry that
+//! cannot be read does not hide the others.
 
 mod bin_mesh;
 #[cfg(test)]
@@ -14,7 +14,11 @@ mod gx;
 mod light;
 mod material;
 mod mesh;
+mod native_skin;
+mod ps2;
+mod shape;
 mod skin;
+mod xbox;
 
 pub use bin_mesh::BinMesh;
 pub use frame::{Frame, Node, Placement};
@@ -23,7 +27,9 @@ pub use gx::{Attribute, Gx};
 pub use light::Light;
 pub use material::{Material, TextureName};
 pub use mesh::{Mesh, Part};
-pub use skin::{Form as SkinForm, Skin};
+pub use ps2::Ps2;
+pub use skin::{Form as SkinForm, Influence, Skin};
+pub use xbox::Xbox;
 
 use std::collections::HashSet;
 

@@ -1,4 +1,5 @@
-//! Skins of platform-independent geometry: the bones of each vertex.
+//! Skins: the bones of each vertex. Those of native geometry are read in
+//! [`native_skin`](super::native_skin).
 
 use bytes::Bytes;
 
@@ -15,7 +16,16 @@ pub enum Form {
     Old,
     /// In the atomic, together with the nodes of the skeleton.
     Atomic,
+    /// As the GameCube has it: with bones of positions, or of matrices.
+    GameCube,
+    /// As the Xbox has it.
+    Xbox,
+    /// As the PlayStation 2 has it: the vertices have the bones.
+    Ps2,
 }
+
+/// Up to four bones of a vertex, and their weights.
+pub type Influence = ([u8; 4], [f32; 4]);
 
 /// A skin.
 #[derive(Debug, Clone)]
@@ -64,7 +74,7 @@ impl Skin {
             if form == Form::Old {
                 cursor.u32("bone matrix")?;
             }
-            matrices.push(matrix(&mut cursor)?);
+            matrices.push(matrix_in(&mut cursor)?);
         }
         Ok(Self {
             form,
@@ -104,7 +114,7 @@ impl Skin {
                 cursor.i32("bone index")?,
                 cursor.i32("bone flags")? & 3,
             ]);
-            matrices.push(matrix(&mut cursor)?);
+            matrices.push(matrix_in(&mut cursor)?);
         }
         Ok(Self {
             form: Form::Atomic,
@@ -118,7 +128,30 @@ impl Skin {
         })
     }
 
-    /// Returns the bones of each vertex.
+    /// Returns a skin with these bones of vertices.
+    pub(super) fn of_points(
+        form: Form,
+        bones: u8,
+        used: Bytes,
+        most_weights: u8,
+        points: &[Influence],
+        matrices: Vec<[f32; 16]>,
+    ) -> Self {
+        let weights = points.iter().flat_map(|(_, weights)| weights);
+        Self {
+            form,
+            bones,
+            used,
+            most_weights,
+            nodes: Vec::new(),
+            indices: points.iter().flat_map(|(bones, _)| *bones).collect(),
+            weights: weights.flat_map(|weight| weight.to_le_bytes()).collect(),
+            matrices,
+        }
+    }
+
+    /// Returns the bones of each vertex; for a native geometry of the GameCube,
+    /// of each position, or none.
     pub fn indices(&self) -> impl Iterator<Item = [u8; 4]> {
         self.indices.as_chunks().0.iter().copied()
     }
@@ -136,7 +169,11 @@ impl Skin {
 
     /// Returns its memory on the heap in bytes, without the bytes of its file.
     pub(super) fn memory(&self) -> usize {
-        self.nodes.capacity() * size_of::<[i32; 3]>() + self.matrices.capacity() * MATRIX
+        let points = match self.form {
+            Form::New | Form::Old | Form::Atomic => 0,
+            Form::GameCube | Form::Xbox | Form::Ps2 => self.indices.len() + self.weights.len(),
+        };
+        self.nodes.capacity() * size_of::<[i32; 3]>() + self.matrices.capacity() * MATRIX + points
     }
 
     /// Warns about weights of bones that do not exist.
@@ -163,7 +200,7 @@ fn points(cursor: &mut Cursor<'_>, body: &Bytes, vertices: u32) -> Result<(Bytes
 }
 
 /// Reads a matrix. Tools left junk in the last of each four numbers.
-fn matrix(cursor: &mut Cursor<'_>) -> Result<[f32; 16]> {
+pub(super) fn matrix_in(cursor: &mut Cursor<'_>) -> Result<[f32; 16]> {
     let mut matrix = floats(cursor, "bone matrix")?;
     for (row, last) in [(3, 0.0), (7, 0.0), (11, 0.0), (15, 1.0)] {
         matrix[row] = last;

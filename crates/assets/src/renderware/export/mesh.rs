@@ -7,11 +7,12 @@ use crate::renderware::clump::{Geometry, Mesh, Placement, Vertices};
 /// Returns why a geometry is not shown, or `None` if it is.
 pub(crate) fn problem(geometry: &Geometry) -> Option<&'static str> {
     match &geometry.vertices {
-        Vertices::Plain(_) | Vertices::GameCube(_) => None,
+        Vertices::Plain(_)
+        | Vertices::GameCube(_)
+        | Vertices::Xbox(_)
+        | Vertices::PlayStation2(_) => None,
         Vertices::None if geometry.error.is_some() => Some("it cannot be read"),
         Vertices::None => Some("no vertices were found"),
-        Vertices::Xbox(_) => Some("native Xbox geometry is not converted"),
-        Vertices::PlayStation2(_) => Some("native PlayStation 2 geometry is not converted"),
     }
 }
 
@@ -25,7 +26,9 @@ pub(crate) fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
             Some((vertices, geometry.plain_triangles(plain)))
         }
         Vertices::GameCube(gx) => Some((gx.vertices(), gx.triangles())),
-        Vertices::None | Vertices::Xbox(_) | Vertices::PlayStation2(_) => None,
+        Vertices::Xbox(xbox) => Some((xbox.vertices(), xbox.triangles())),
+        Vertices::PlayStation2(ps2) => Some((ps2.vertices(), ps2.triangles())),
+        Vertices::None => None,
     }
 }
 
@@ -33,7 +36,9 @@ pub(crate) fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
 pub(crate) fn has_normals(geometry: &Geometry) -> bool {
     match &geometry.vertices {
         Vertices::GameCube(gx) => gx.attributes().iter().any(|one| one.number == GX_NORMAL),
-        _ => {
+        Vertices::Xbox(xbox) => xbox.has_normals(),
+        Vertices::PlayStation2(ps2) => ps2.has_normals(),
+        Vertices::Plain(_) | Vertices::None => {
             let shape = geometry.morphs.first();
             shape.is_some_and(|shape| shape.normals().next().is_some())
         }

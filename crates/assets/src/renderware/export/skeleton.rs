@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use crate::model::math::{cross, finite, subtract};
 use crate::model::scene::{Joint, Node, Scene, Weight, Weights};
 use crate::model::{MAX_JOINTS, Transform};
-use crate::renderware::clump::{Clump, Geometry, Skin};
+use crate::renderware::clump::{Clump, Geometry};
 
 /// Returns the frame of each bone of a clump's skeleton; `None` if there is no
 /// complete skeleton.
@@ -106,20 +106,17 @@ fn join_roots(first: usize, scene: &mut Scene<'_>) {
 /// for this number of joints and points.
 pub(crate) fn weights_of(geometry: &Geometry, points: usize, joints: usize) -> Vec<Weights> {
     let skin = geometry.skin.as_ref();
-    let skin = skin.filter(|skin| usize::from(skin.bones) == joints);
-    let weights = skin.map_or_else(Vec::new, |skin| weights(skin, joints));
+    if skin.is_none_or(|skin| usize::from(skin.bones) != joints) {
+        return Vec::new();
+    }
+    let influences = geometry.influences().into_iter();
+    let weights: Vec<_> = influences
+        .map(|(bones, weights)| shares(bones, weights, joints))
+        .collect();
     match weights.len() == points {
         true => weights,
         false => Vec::new(),
     }
-}
-
-/// Returns the joint weights of a skin, for this number of joints.
-fn weights(skin: &Skin, joints: usize) -> Vec<Weights> {
-    let points = skin.indices().zip(skin.weights());
-    points
-        .map(|(bones, weights)| shares(bones, weights, joints))
-        .collect()
 }
 
 /// Returns the joints of a point from its bones and their weights: each once,

@@ -22,7 +22,7 @@ pub enum Blocks {
 
 impl Blocks {
     /// Returns the length of a block in bytes.
-    pub(super) fn size(self) -> usize {
+    pub(crate) fn size(self) -> usize {
         match self {
             Self::Dxt1 => 8,
             Self::Dxt2 | Self::Dxt3 | Self::Dxt4 | Self::Dxt5 => 16,
@@ -30,7 +30,7 @@ impl Blocks {
     }
 
     /// Returns the format with this number, `DXT1` to `DXT5`.
-    pub(super) fn from_number(number: u8) -> Option<Self> {
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
         Some(match number {
             1 => Self::Dxt1,
             2 => Self::Dxt2,
@@ -142,7 +142,7 @@ fn interpolated(bytes: [u8; 8]) -> ([u8; 8], u64) {
 }
 
 /// Decodes a picture of blocks, row by row from the top left.
-pub(super) fn decode(
+pub(crate) fn decode(
     data: &[u8],
     width: usize,
     height: usize,

@@ -16,6 +16,7 @@ mod xbox;
 
 pub use d3d::{D3dColors, D3dFormat, D3dPixels, D3dVersion};
 pub use dxt::Blocks;
+pub(crate) use dxt::decode as decode_blocks;
 pub use gamecube::GxPalette;
 pub use gx::GxFormat;
 pub use ps2::{Ps2Format, Ps2Pixels};

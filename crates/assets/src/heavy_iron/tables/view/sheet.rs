@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use super::{Sheets, records};
-use crate::heavy_iron::model::Branches;
+use crate::heavy_iron::model::{Branches, animated};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::record::{self, Layout, Record, Rows as Records, Value};
 use crate::heavy_iron::tables::{AnimationTable, Marker};
-use crate::view::{Table, hex};
+use crate::view::Table;
 
 /// A file of a table.
 pub(crate) struct Sheet {
@@ -199,6 +199,7 @@ pub(crate) fn add_columns(layout: Layout, columns: &mut Vec<String>) {
             record::Kind::Id => &["", "_name"],
             record::Kind::Vec2 => &["_x", "_y"],
             record::Kind::Vec3 => &["_x", "_y", "_z"],
+            record::Kind::Vec4 => &["_x", "_y", "_z", "_w"],
             record::Kind::Color => &["_r", "_g", "_b", "_a"],
             _ => &[""],
         };
@@ -225,6 +226,7 @@ pub(crate) fn add_cell(value: Value, names: Names<'_>, table: &mut Table<'_>) {
         Value::Float(value) => add_floats(&[value], table),
         Value::Vec2(values) => add_floats(&values, table),
         Value::Vec3(values) => add_floats(&values, table),
+        Value::Vec4(values) => add_floats(&values, table),
         Value::Id(id) => names.cells(id, table),
         Value::Color(parts) => parts.iter().for_each(|part| {
             table.cell(part);
@@ -258,19 +260,59 @@ const MARKER: Sheet = Sheet {
     },
 };
 
+/// The fragments of SHRP.
 const SHRAPNEL: Sheet = Sheet {
     file: "table.tsv",
-    columns: Columns::Fixed(&["entries", "id", "rest"]),
-    rows: |sheets, _, out| {
-        if let Sheets::Shrapnel(model) = sheets {
-            let id = format!("{:08X}", model.id);
-            let table = out.begin();
-            table.cell(model.count).cell(id).cell(hex(&model.rest));
+    columns: Columns::Fixed(&[
+        "index",
+        "kind",
+        "id",
+        "id_name",
+        "parent1",
+        "parent1_name",
+        "parent2",
+        "parent2_name",
+        "lifetime",
+        "delay",
+        "assets",
+        "assets_names",
+    ]),
+    rows: |sheets, names, out| {
+        let Sheets::Shrapnel(model) = sheets else {
+            return Ok(());
+        };
+        for (index, fragment) in model.fragments.iter().enumerate() {
+            let head = fragment.parts.first();
+            let table = out.numbered(index);
+            table.text(fragment.kind);
+            let fields = head.into_iter().flat_map(|part| part.record.fields());
+            fields
+                .filter(|(name, _)| *name != "type")
+                .for_each(|(_, value)| add_cell(value, names, table));
+            let others = fragment.parts.iter().skip(1);
+            let others = others.flat_map(|part| part.record.fields());
+            let ids: Vec<u32> = others
+                .filter_map(|(_, value)| match value {
+                    Value::Id(id) if id != 0 => Some(id),
+                    _ => None,
+                })
+                .collect();
+            add_ids(&ids, names, table);
             table.end_row()?;
         }
         Ok(())
     },
 };
+
+/// Adds the cells of several ids: the ids separated by spaces, and their names
+/// separated by `; `, because names have spaces.
+pub(crate) fn add_ids(ids: &[u32], names: Names<'_>, table: &mut Table<'_>) {
+    let hex = ids.iter().map(|id| format!("{id:08X}"));
+    table.text(&hex.clone().collect::<Vec<_>>().join(" "));
+    let shown = ids.iter().zip(hex);
+    let shown = shown.map(|(&id, hex)| names.find(id).unwrap_or(hex));
+    table.text(&shown.collect::<Vec<_>>().join("; "));
+}
 
 /// The lights of LKIT, with their group.
 const LIGHTS: Sheet = Sheet {
@@ -409,15 +451,28 @@ fn animations_of(model: &AnimationTable, file: usize, names: Names<'_>) -> Strin
 const DURATION: Sheet = Sheet {
     file: "table.tsv",
     columns: Columns::Fixed(&[
-        "duration", "times", "bones", "keys", "flags", "scale_x", "scale_y", "scale_z",
+        "duration",
+        "times",
+        "bones",
+        "keys",
+        "flags",
+        "scale_x",
+        "scale_y",
+        "scale_z",
+        "models",
+        "models_names",
     ]),
-    rows: |sheets, _, out| {
+    rows: |sheets, names, out| {
         if let Sheets::Animation(model) = sheets {
+            let id = out.asset.map_or(0, |(id, _)| id);
+            let given = animated::of_animation(id, names.0);
+            let models: Vec<u32> = given.iter().map(|given| given.model).collect();
             let table = out.begin();
             table.float(model.duration()).cell(model.times.len());
-            table.cell(model.bones).cell(model.key_count());
+            table.cell(model.bones).cell(model.keys.len());
             table.cell(model.flags);
             add_floats(&model.scale, table);
+            add_ids(&models, names, table);
             table.end_row()?;
         }
         Ok(())
@@ -432,7 +487,7 @@ const KEYS: Sheet = Sheet {
     ]),
     rows: |sheets, _, out| {
         if let Sheets::Animation(model) = sheets {
-            for (index, key) in model.keys().enumerate() {
+            for (index, key) in model.keys.iter().enumerate() {
                 let table = out.numbered(index);
                 table.cell(key.time);
                 table.optional(model.times.get(usize::from(key.time)));

@@ -1,17 +1,22 @@
 //! PKR, the container of Tony Hawk's Pro Skater 2 and Mat Hoffman's Pro BMX
 //! (PKR2) and of Spider-Man (PKR3), all for PC. See `docs/formats/pkr.md`.
 
+mod apply;
+
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
-use super::paths::{Paths, Span, plain_entry, record, until_nul};
+use crate::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
 use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
+use crate::paths::{Paths, Span, plain_entry, record, until_nul};
 use crate::text::Charset;
-use crate::volume::{Content, Decoder, FileId, MAX_ENTRIES, Name, Sink, Streams, Volume};
+use crate::volume::{
+    Content, Decoder, FileId, MAX_ENTRIES, Name, Needs, Sink, Streams, Volume, Whole,
+};
 
 /// How PKR archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
@@ -28,6 +33,7 @@ pub(super) const FORMAT: Format = Format {
     }],
     matches: |input| Ok(input.bytes(0, MAGIC_LENGTH)?.starts_with(b"PKR")),
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -82,6 +88,15 @@ struct Member {
     /// CRC-32 of the decoded bytes (PKR3).
     crc: Option<u32>,
     is_raw: bool,
+}
+
+impl Member {
+    /// Returns the range of its data in the archive.
+    fn range(&self) -> Range<u64> {
+        let length = if self.is_raw { self.size } else { self.stored };
+        let start = u64::from(self.offset);
+        start..start + u64::from(length)
+    }
 }
 
 /// A PKR archive.
@@ -290,6 +305,27 @@ impl Streams for Pkr {
         packed.check(packed.stored * MAX_DEFLATE_RATIO)?;
         Ok(packed.decoder(Inflate::new(Wrapping::Zlib)))
     }
+
+    fn decode_whole(&self, file: FileId) -> Option<Vec<u8>> {
+        let packed = self.packed(record(&self.members, file).ok()?);
+        packed.check(packed.stored * MAX_DEFLATE_RATIO).ok()?;
+        packed.inflate_whole(Wrapping::Zlib)
+    }
+
+    fn needs(&self, file: FileId) -> Needs {
+        let member = record(&self.members, file).ok();
+        let member = member.filter(|member| !member.is_raw);
+        Needs {
+            whole: member.map(|member| {
+                let packed = self.packed(member);
+                Whole {
+                    packed: packed.stored,
+                    size: packed.size,
+                }
+            }),
+            ..Needs::default()
+        }
+    }
 }
 
 impl Volume for Pkr {
@@ -325,8 +361,8 @@ impl Volume for Pkr {
 
 #[cfg(test)]
 mod tests {
-    use super::super::listing::{open, read};
     use super::*;
+    use crate::listing::{open, read};
     use std::io::Write;
 
     fn name(text: &str) -> Vec<u8> {

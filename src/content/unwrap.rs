@@ -1,25 +1,25 @@
-//! Block images around a volume.
+//! Block images around a source.
 
 use std::sync::Arc;
 
-use crate::content::{Image, Reader};
+use super::{Image, Reader};
 use hpimount_containers::image::{self, CdTrack};
 use hpimount_containers::io::{Error, ReadAt, Result};
 
-/// Maximum number of nested block images around a volume.
+/// Maximum number of nested block images around a source.
 const MAX_IMAGES: usize = 4;
 
-/// Facts about the block images around a volume.
+/// Facts about the block images around a source.
 #[derive(Default)]
-pub(super) struct Images {
+pub struct Images {
     /// Names of their formats, the outermost first.
-    pub(super) formats: Vec<&'static str>,
+    pub formats: Vec<&'static str>,
     /// Memory that they take without their blocks, in bytes.
-    pub(super) memory: usize,
+    pub memory: usize,
     /// The tracks of a CD, from the innermost image.
-    pub(super) tracks: Vec<CdTrack>,
+    pub tracks: Vec<CdTrack>,
     /// Warnings about them.
-    pub(super) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// Returns the source inside the block images around it; without images,
@@ -28,7 +28,7 @@ pub(super) struct Images {
 /// # Errors
 /// Returns an error if the tables of an image are damaged, or if images are
 /// nested too deep.
-pub(super) fn unwrap(
+pub fn unwrap(
     reader: &Arc<Reader>,
     mut source: Arc<dyn ReadAt>,
 ) -> Result<(Arc<dyn ReadAt>, Images)> {

@@ -1,4 +1,5 @@
-//! Pixels as the Dreamcast's PVR chip stores them (FORMATS, PSX 8).
+//! Pixels as the Dreamcast's PVR chip stores them, in files of several formats
+//! (FORMATS, PSX 8).
 
 /// Bytes of the table of blocks before compressed pixels.
 const CODEBOOK: usize = 2048;
@@ -37,11 +38,11 @@ impl Color {
     }
 
     fn rgba(self, color: u16) -> [u8; 4] {
+        // The highest bits are repeated below, so that the largest is 255.
         let part = |shift: u32, bits: u32| {
-            let most = (1_u32 << bits) - 1;
-            let part = u32::from(color) >> shift & most;
-            // Rounded, so that the largest is 255.
-            ((part * 255 + most / 2) / most) as u8
+            let part = u32::from(color) >> shift & ((1 << bits) - 1);
+            let bit = |place: u32| (part >> (bits - 1 - place % bits) & 1) as u8;
+            (0..8).fold(0, |value, place| value << 1 | bit(place))
         };
         match self {
             Self::Argb1555 => [part(10, 5), part(5, 5), part(0, 5), part(15, 1)],
@@ -83,10 +84,33 @@ impl Arrangement {
     }
 }
 
-/// Returns why pixels cannot be shown, or `None` if they can.
-pub(super) fn problem(format: u32, width: usize, height: usize, length: usize) -> Option<String> {
-    let (Some(_), Some(arrangement)) = (Color::of(format), Arrangement::of(format)) else {
-        return Some(format!("its pixel format {format:#x} is unknown"));
+/// What is wrong with pixels that cannot be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// The form of the colors.
+    Color,
+    /// The arrangement.
+    Arrangement,
+    /// The width or height.
+    Size,
+    /// The number of bytes.
+    Length,
+}
+
+/// Returns why pixels cannot be shown, or `None` if they can. The low byte of
+/// `format` is the color, the next one the arrangement.
+pub(crate) fn problem(
+    format: u32,
+    width: usize,
+    height: usize,
+    length: usize,
+) -> Option<(Wrong, String)> {
+    let unknown = || format!("its pixel format {format:#x} is unknown");
+    if Color::of(format).is_none() {
+        return Some((Wrong::Color, unknown()));
+    }
+    let Some(arrangement) = Arrangement::of(format) else {
+        return Some((Wrong::Arrangement, unknown()));
     };
     let smallest = match arrangement {
         Arrangement::Rows => 0,
@@ -95,21 +119,21 @@ pub(super) fn problem(format: u32, width: usize, height: usize, length: usize) -
     };
     let fits = |length: usize| length.is_power_of_two() && length >= smallest;
     if smallest > 0 && !(fits(width) && fits(height)) || arrangement.has_mips() && width != height {
-        return Some(format!(
+        let why = format!(
             "{width} by {height} pixels cannot be arranged as its pixel format {format:#x} requires"
-        ));
+        );
+        return Some((Wrong::Size, why));
     }
     let (start, size) = arrangement.extent(width, height);
     (length < start + size).then(|| {
-        format!(
-            "has {length} bytes of pixels, {width} by {height} take {}",
-            start + size
-        )
+        let needed = start + size;
+        let why = format!("has {length} bytes of pixels, {width} by {height} take {needed}");
+        (Wrong::Length, why)
     })
 }
 
 /// Returns red, green, blue and alpha of pixels that have no [`problem`].
-pub(super) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Option<Vec<[u8; 4]>> {
+pub(crate) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Option<Vec<[u8; 4]>> {
     let (color, arrangement) = (Color::of(format)?, Arrangement::of(format)?);
     let (width, height) = (width as usize, height as usize);
     let (start, size) = arrangement.extent(width, height);
@@ -191,7 +215,7 @@ mod tests {
         let plain = [data.clone(), vec![0, 7, 0, 0]].concat();
         let left_below = pixels(0x301, 4, 4, &plain).unwrap();
         let blues: Vec<u8> = left_below.iter().map(|pixel| pixel[2]).collect();
-        assert_eq!(blues[8..], [8, 25, 0, 0, 16, 33, 0, 0]);
+        assert_eq!(blues[8..], [8, 24, 0, 0, 16, 33, 0, 0]);
         assert_eq!(problem(0x301, 4, 4, plain.len()), None);
         // Mipmaps of 1 by 1 and 2 by 2 pixels have a byte each.
         let mips = [data, vec![9, 9, 0, 7, 0, 0]].concat();

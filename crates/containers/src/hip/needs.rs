@@ -1,14 +1,44 @@
 //! Files that no asset of a type can be: plain texts, pictures and sounds in
 //! the formats of other programs.
 
-use hpimount_containers::io::Endian;
+use super::Offsets;
+use crate::changes::NewFile;
+use crate::io::{Endian, ReadAt, Result, read_vec};
+
+/// Offset in AHDR's body of an asset's type.
+const TYPE_OFFSET: u64 = 4;
 
 /// Number of bytes of a file that decide.
-pub(super) const HEAD: usize = 512;
+const HEAD: usize = 512;
+
+/// Returns why a file cannot be the asset with this number of the archive
+/// `source`; `None` if it may be.
+///
+/// # Errors
+/// Returns an error if either cannot be read.
+///
+/// # Panics
+/// Panics if there is no asset with this number.
+pub fn of_asset(
+    source: &dyn ReadAt,
+    offsets: &Offsets,
+    number: u32,
+    file: &NewFile,
+) -> Result<Option<String>> {
+    let Ok(size) = u32::try_from(file.len()) else {
+        return Ok(Some("is larger than 4 GiB".to_owned()));
+    };
+    let at = offsets.assets[number as usize].header + TYPE_OFFSET;
+    let mut code = [0; 4];
+    code.copy_from_slice(&read_vec(source, at, 4, "type")?);
+    let length = file.len().min(HEAD as u64);
+    let head = read_vec(&*file.bytes, 0, length, "asset")?;
+    Ok(problem(code, offsets.platform.endian(), &head, size))
+}
 
 /// Returns why a file of `size` bytes, which begins with `head`, cannot be an
 /// asset of type `code`; `None` if it may be one.
-pub(super) fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<String> {
+fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<String> {
     let needed = match &code {
         b"RWTX" | b"TEXS" => "a texture dictionary of RenderWare in the form of the console",
         b"SND " | b"SNDS" => {

@@ -1,0 +1,481 @@
+//! `hpipack --apply`, and a mount with the same changes: for made-up archives and
+//! folders of changes of every format, the result has the files that the folder
+//! says, and the image in the mount is the written file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use tempfile::{TempDir, tempdir};
+
+use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
+use crate::support::container_seeds as seeds;
+use crate::support::disc::Disc;
+use crate::support::hpi::{V1, V2, usual_tree};
+use crate::support::hpipack::{contents, hpipack, stderr};
+use crate::support::noise;
+use crate::support::walked::{files, open, sha256_of};
+use hpimount::mount::{Error, Ino, Options};
+use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report};
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::io::ReadAt;
+
+/// Exit code of refused changes, and of targets that cannot be written.
+const REFUSED: i32 = 14;
+const NOT_WRITTEN: i32 = 20;
+
+/// An archive of a format.
+struct Seed {
+    name: &'static str,
+    bytes: Vec<u8>,
+    /// The other file of a pair.
+    beside: Option<(&'static str, Vec<u8>)>,
+    /// The directory in which files may be added, with a slash at the end; `None`
+    /// if none may be.
+    grows_in: Option<&'static str>,
+    /// The paths that may be changed.
+    changes: fn(&str) -> bool,
+    /// Files have whole sectors.
+    has_sectors: bool,
+}
+
+fn seed(name: &'static str, bytes: Vec<u8>, grows_in: Option<&'static str>) -> Seed {
+    Seed {
+        name,
+        bytes,
+        beside: None,
+        grows_in,
+        changes: |_| true,
+        has_sectors: false,
+    }
+}
+
+fn disc() -> Disc {
+    let mut disc = Disc::default();
+    for (number, size) in [0, 1, 2048, 2049, 70_000].into_iter().enumerate() {
+        disc.file(
+            &format!("DATA/FILE{number}.DAT"),
+            &noise(number as u64, size),
+        );
+    }
+    disc.file("README.TXT", b"read me");
+    disc
+}
+
+fn xiso() -> Vec<u8> {
+    // The volume descriptor is in sector 32.
+    [vec![0; 32 * seeds::SECTOR], seeds::xdvdfs()].concat()
+}
+
+/// Returns an archive of each format and form that can be written.
+fn all() -> Vec<Seed> {
+    let [names, offsets, hashed] = seeds::wad_directories();
+    let wad = |directory: Vec<u8>, grows: bool| Seed {
+        beside: Some(("CD.HED", directory)),
+        ..seed("CD.WAD", seeds::sectors(), grows.then_some(""))
+    };
+    let is_file = |path: &str| path.starts_with("files/");
+    vec![
+        seed(
+            "a.zip",
+            seeds::zip_with("d/f.txt", &noise(1, 900)),
+            Some("d/"),
+        ),
+        Seed {
+            beside: Some(("gta3.dir", seeds::img_directory())),
+            // Of equal names, the next one takes the place of a deleted one.
+            changes: |path| !path.starts_with('a'),
+            has_sectors: true,
+            ..seed("gta3.img", seeds::sectors(), Some(""))
+        },
+        Seed {
+            has_sectors: true,
+            ..seed("gta_int.img", seeds::img(), Some(""))
+        },
+        wad(names, true),
+        wad(offsets, true),
+        wad(hashed, false),
+        seed("a.pre", seeds::pre_flat(), Some("levels/")),
+        seed("a.prx", seeds::pre_packed(), Some("d/")),
+        seed("a.pkr", seeds::pkr(), Some("data/")),
+        seed("a.xiso", xiso(), Some("sub/")),
+        Seed {
+            changes: is_file,
+            ..seed("a.gcm", seeds::gcm(), Some("files/bb/"))
+        },
+        seed("a.iso", disc().iso(), Some("DATA/")),
+        seed("a.bin", disc().raw(), Some("DATA/")),
+        seed(
+            "a.hpi",
+            V1::new(usual_tree(Method::Zlib)).keyed(0x7D).build().bytes,
+            Some("units/"),
+        ),
+        seed(
+            "b.hpi",
+            V1::new(usual_tree(Method::Lz77)).build().bytes,
+            Some("new/"),
+        ),
+        seed(
+            "c.hpi",
+            V2::new(usual_tree(Method::Zlib)).build().bytes,
+            Some("deep/a/"),
+        ),
+    ]
+}
+
+impl Seed {
+    /// Writes the archive to a folder, and returns its path.
+    fn write(&self, folder: &Path) -> PathBuf {
+        let path = folder.join(self.name);
+        fs::write(&path, &self.bytes).unwrap();
+        if let Some((name, bytes)) = &self.beside {
+            fs::write(folder.join(name), bytes).unwrap();
+        }
+        path
+    }
+
+    /// Returns the name of the image in `.hpimount/image`.
+    fn image(&self) -> String {
+        let (stem, extension) = self.name.rsplit_once('.').unwrap();
+        match extension {
+            "xiso" | "gcm" => format!("{stem}.iso"),
+            _ => self.name.to_owned(),
+        }
+    }
+
+    /// Returns the bytes that a file has in the archive.
+    fn stored(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+        if self.has_sectors {
+            bytes.resize(bytes.len().next_multiple_of(seeds::SECTOR), 0);
+        }
+        bytes
+    }
+}
+
+/// The files of a mount that are the archive's own: path, and digest of the bytes.
+fn digests(vfs: &hpimount::mount::Vfs) -> BTreeMap<String, Result<String, String>> {
+    let files = files(vfs).into_iter();
+    let own = files.filter(|(path, _)| !path.contains(".d/") && !path.contains(".meta/"));
+    // The number of files is in the FST.
+    let own = own.filter(|(path, _)| !path.starts_with("sys/"));
+    own.map(|(path, file)| (path, file.sha256)).collect()
+}
+
+/// What is done to the files of an archive: to each, by its number.
+type Plan = Vec<(u8, u64, usize)>;
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let size = prop_oneof![0..5_usize, 2040..2060_usize, 0..100_000_usize];
+    prop::collection::vec((0..4_u8, any::<u64>(), size), 1..8)
+}
+
+/// Applies a plan to an archive, and compares the result and the mount with what the
+/// plan says.
+fn check(seed: &Seed, plan: &Plan) {
+    let work = tempdir().unwrap();
+    let original = seed.write(work.path());
+    let folder = work.path().join("changes");
+    fs::create_dir(&folder).unwrap();
+    let before = open(original.clone(), Options::default()).unwrap();
+    let mut expected = digests(&before);
+    let paths: Vec<String> = expected.keys().cloned().collect();
+    let paths = paths
+        .into_iter()
+        .filter(|path| (seed.changes)(path) && !path.contains(" ("));
+    let paths: Vec<String> = paths.collect();
+    for (number, &(kind, random, size)) in plan.iter().enumerate() {
+        let bytes = noise(random, size);
+        let path = &paths[random as usize % paths.len()];
+        let digest = Ok(sha256_of(&seed.stored(bytes.clone())));
+        match (kind, seed.grows_in) {
+            (0, Some(directory)) => {
+                let path = format!("{directory}ADD{number}.DAT");
+                write(&folder, &path, &bytes);
+                expected.insert(path, digest);
+            }
+            (1, _) => {
+                let (parent, name) = match path.rsplit_once('/') {
+                    Some((parent, name)) => (format!("{parent}/"), name),
+                    None => (String::new(), &**path),
+                };
+                if !folder.join(path).exists() && expected.len() > 2 {
+                    write(&folder, &format!("{parent}.wh.{name}"), b"");
+                    expected.remove(path);
+                }
+            }
+            _ if expected.contains_key(path) => {
+                write(&folder, path, &bytes);
+                expected.insert(path.clone(), digest);
+            }
+            _ => {}
+        }
+    }
+    let out = work.path().join("out").join(seed.name);
+    fs::create_dir(out.parent().unwrap()).unwrap();
+    let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+    assert!(
+        ran.status.success(),
+        "{}: {plan:?}: {}",
+        seed.name,
+        stderr(&ran)
+    );
+    let result = open(out.clone(), Options::default()).unwrap();
+    assert_eq!(digests(&result), expected, "{}: {plan:?}", seed.name);
+    let mounted = open_changed(&original, &folder).unwrap();
+    assert_eq!(digests(&mounted), expected, "{}: {plan:?}", seed.name);
+    let image = read_at(&mounted, &format!(".hpimount/image/{}", seed.image()));
+    assert!(image == fs::read(&out).unwrap(), "{}: {plan:?}", seed.name);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_changed_archive_has_what_the_folder_says_in_a_file_and_in_a_mount(
+        number in any::<prop::sample::Index>(),
+        plan in plan(),
+    ) {
+        let seeds = all();
+        check(&seeds[number.index(seeds.len())], &plan);
+    }
+}
+
+#[test]
+fn every_format_takes_a_replacement_an_addition_and_a_deletion() {
+    for seed in all() {
+        check(&seed, &vec![(2, 0, 5_000), (0, 7, 3_000), (1, 1, 0)]);
+    }
+}
+
+#[test]
+fn a_folder_that_changes_nothing_gives_the_original() {
+    for seed in all() {
+        let work = tempdir().unwrap();
+        let original = seed.write(work.path());
+        let folder = work.path().join("changes");
+        fs::create_dir(&folder).unwrap();
+        let before = open(original.clone(), Options::default()).unwrap();
+        for path in digests(&before).keys().filter(|path| !path.contains(" (")) {
+            write(&folder, path, &read_at(&before, path));
+        }
+        let out = work.path().join("out").join(seed.name);
+        fs::create_dir(out.parent().unwrap()).unwrap();
+        let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+        assert!(ran.status.success(), "{}: {}", seed.name, stderr(&ran));
+        assert!(fs::read(&out).unwrap() == seed.bytes, "{}", seed.name);
+    }
+}
+
+/// Returns a folder with an archive in an archive, and changes of the inner one.
+fn nested() -> (TempDir, PathBuf, PathBuf) {
+    let work = tempdir().unwrap();
+    let inner = seeds::zip_with("a.txt", b"old");
+    let outer = work.path().join("outer.zip");
+    fs::write(&outer, seeds::zip_with("inner.zip", &inner)).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "inner.zip.d/a.txt", b"new text");
+    (work, outer, folder)
+}
+
+#[test]
+fn changes_inside_an_archive_in_an_archive_are_applied() {
+    let (_work, outer, folder) = nested();
+    let mounted = open_changed(&outer, &folder).unwrap();
+    assert_eq!(read_at(&mounted, "inner.zip.d/a.txt"), b"new text");
+}
+
+#[test]
+fn a_file_that_changes_after_it_was_applied_is_an_error_and_never_mixed() {
+    let (_work, outer, folder) = nested();
+    let mounted = open_changed(&outer, &folder).unwrap();
+    fs::write(folder.join("inner.zip.d/a.txt"), b"changed!").unwrap();
+    let image = mounted.lookup(Ino::ROOT, ".hpimount").unwrap();
+    let image = mounted.lookup(image.ino, "image").unwrap();
+    let image = mounted.lookup(image.ino, "outer.zip").unwrap();
+    let read = mounted.read(image.ino, 0, image.size as u32);
+    assert!(matches!(read, Err(Error::Io)), "{read:?}");
+    // The next mount has the new contents.
+    let again = open_changed(&outer, &folder).unwrap();
+    assert_eq!(read_at(&again, "inner.zip.d/a.txt"), b"changed!");
+}
+
+#[test]
+fn all_refusals_are_listed_at_once_and_nothing_is_written() {
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.img");
+    fs::write(&original, seeds::img()).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "noextension", b"x");
+    write(&folder, "dir/file.txd", b"x");
+    std::os::unix::fs::symlink("a.ifp", folder.join("link.txd")).unwrap();
+    let out = work.path().join("out.img");
+    let ran = hpipack_apply(&[], &folder, &original, &out);
+    assert_eq!(ran.status.code(), Some(REFUSED));
+    let told = stderr(&ran);
+    for path in ["noextension", "dir", "link.txd"] {
+        assert!(told.contains(path), "{told}");
+    }
+    assert!(!out.exists());
+}
+
+#[test]
+fn what_desktops_leave_behind_is_skipped() {
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.img");
+    fs::write(&original, seeds::img()).unwrap();
+    let folder = work.path().join("changes");
+    for name in [".DS_Store", "Thumbs.db", "a.ifp~", ".a.ifp.swp"] {
+        write(&folder, name, b"x");
+    }
+    let out = work.path().join("out.img");
+    let ran = hpipack_apply(&[], &folder, &original, &out);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    assert_eq!(fs::read(&out).unwrap(), seeds::img());
+}
+
+#[test]
+fn an_opaque_directory_has_only_what_the_folder_has() {
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.iso");
+    fs::write(&original, disc().iso()).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "data/.wh..wh..opq", b"");
+    write(&folder, "data/file1.dat", b"kept");
+    let mounted = open_changed(&original, &folder).unwrap();
+    let found: Vec<String> = digests(&mounted).into_keys().collect();
+    assert_eq!(found, ["DATA/FILE1.DAT", "README.TXT"]);
+}
+
+#[test]
+fn files_that_moved_on_a_disc_are_refused_only_if_asked() {
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.iso");
+    fs::write(&original, disc().iso()).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "README.TXT", &noise(1, 5000));
+    let out = work.path().join("out.iso");
+    let ran = hpipack_apply(&["--apply-strict"], &folder, &original, &out);
+    assert_eq!(ran.status.code(), Some(REFUSED));
+    assert!(stderr(&ran).contains("README.TXT: moved from block"));
+    let ran = hpipack_apply(&[], &folder, &original, &out);
+    assert!(ran.status.success() && stderr(&ran).contains("README.TXT: moved from block"));
+}
+
+#[test]
+fn the_target_is_neither_the_original_nor_in_the_folder_of_changes() {
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.img");
+    fs::write(&original, seeds::img()).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "a.ifp", b"x");
+    for (options, out) in [
+        (&[][..], original.clone()),
+        (&["--force"], folder.join("out.img")),
+    ] {
+        let ran = hpipack_apply(options, &folder, &original, &out);
+        assert_eq!(ran.status.code(), Some(NOT_WRITTEN), "{}", stderr(&ran));
+    }
+    assert_eq!(fs::read(&original).unwrap(), seeds::img());
+    let ran = hpipack_apply(&["--force"], &folder, &original, &original);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    assert_ne!(fs::read(&original).unwrap(), seeds::img());
+}
+
+#[test]
+fn a_folder_is_packed_into_the_format_of_the_extension() {
+    for (name, files) in [
+        ("new.img", &["a.txd", "B.DFF"][..]),
+        ("new.prx", &["levels/a/a.psx", "b.qb"]),
+        ("new.wad", &["a.psx", "b.vab"]),
+        ("NEW.WAD", &["a.psx"]),
+        ("new.zip", &["units/a.fbi", "b.txt"]),
+    ] {
+        let work = tempdir().unwrap();
+        let folder = work.path().join("folder");
+        for (number, file) in files.iter().enumerate() {
+            write(&folder, file, &noise(number as u64, 4096));
+        }
+        // More names than fit in the first sector.
+        if name == "new.img" {
+            for number in 0..200 {
+                write(&folder, &format!("more{number}.txd"), &[7; 2048]);
+            }
+        }
+        let out = work.path().join("out").join(name);
+        fs::create_dir(out.parent().unwrap()).unwrap();
+        let ran = hpipack(&["--quiet"], &folder, &out);
+        assert!(ran.status.success(), "{name}: {}", stderr(&ran));
+        let packed = open(out.clone(), Options::default()).unwrap();
+        for path in contents(&folder)
+            .into_iter()
+            .filter_map(|(path, bytes)| Some((path, bytes?)))
+        {
+            let (path, bytes) = (path.0.to_str().unwrap().to_owned(), path.1);
+            assert!(read_at(&packed, &path) == bytes, "{name}: {path}");
+        }
+    }
+}
+
+#[test]
+fn damaged_originals_are_refused_or_changed_and_never_panic() {
+    for seed in all() {
+        let source = |bytes: &[u8]| -> Arc<dyn ReadAt> { Arc::new(bytes.to_vec()) };
+        let beside = seed.beside.as_ref().map(|(_, bytes)| bytes.clone());
+        // The tables are in the first and last bytes.
+        let length = seed.bytes.len();
+        let places = (0..length.min(3000))
+            .step_by(3)
+            .chain((length.saturating_sub(600)..length).step_by(2));
+        for (number, at) in places.enumerate() {
+            let (mut bytes, mut beside) = (seed.bytes.clone(), beside.clone());
+            let value = [0, 1, 0x7F, 0xFF][number % 4];
+            bytes[at] = value;
+            if let Some(beside) = &mut beside {
+                let at = at % beside.len();
+                beside[at] = value;
+            }
+            let mut folder = Folder::default();
+            for name in ["a.txt", "a.ifp", "NEW.DAT", "bits.psx"] {
+                let new = NewFile {
+                    bytes: source(&noise(1, 3000)),
+                    path: name.into(),
+                    modified: None,
+                };
+                folder.entries.insert(name.to_owned(), Change::File(new));
+            }
+            folder.entries.insert("m.txt".to_owned(), Change::Deleted);
+            let original = Original {
+                source: source(&bytes),
+                name: seed.name,
+                partner: &|_| beside.as_deref().map(source),
+            };
+            let unwrap = |source| Ok((source, Vec::new()));
+            let mut report = Report::default();
+            let written = changes::apply(&original, folder, &unwrap, &mut report);
+            if let Some(written) = written {
+                let length = written.data.len().min(1 << 20) as usize;
+                // What the original says may be past its end.
+                let _ = written.data.read_exact_at(&mut vec![0; length], 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn formats_that_cannot_be_written_are_refused() {
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.7z");
+    fs::write(&original, seeds::seven_zip()).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "x", b"x");
+    let out = work.path().join("out.7z");
+    let ran = hpipack_apply(&[], &folder, &original, &out);
+    assert_eq!(ran.status.code(), Some(REFUSED));
+    assert!(
+        stderr(&ran).contains("7z archive cannot be changed"),
+        "{}",
+        stderr(&ran)
+    );
+}

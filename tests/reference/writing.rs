@@ -1,0 +1,237 @@
+//! Folders of changes applied to the samples: by hpipack, checked by independent
+//! checkers and compared with what must come out, and by a mount, whose image must
+//! be the same to the byte.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::shared;
+use crate::support::applied::{hpipack_apply, open_changed, read_at};
+use crate::support::hpipack::stderr;
+use crate::support::skip::possible;
+use crate::support::walked::{Walked, files, open};
+use hpimount::mount::Options;
+
+/// Exit code of refused changes.
+const REFUSED: i32 = 14;
+
+/// A case of the samples.
+struct Case {
+    name: String,
+    format: String,
+    original: PathBuf,
+    changes: PathBuf,
+    /// What must come out; `None` if it must be refused.
+    golden: Option<Value>,
+    refused: Option<String>,
+}
+
+fn cases() -> Option<Vec<Case>> {
+    let list = fs::read(shared("samples/writing/cases.json")?).unwrap();
+    let list: Vec<Value> = serde_json::from_slice(&list).unwrap();
+    let cases = list.iter().map(|case| {
+        let text = |field: &str| case[field].as_str().map(str::to_owned);
+        let path = |field: &str| shared(case[field].as_str()?);
+        Case {
+            name: text("name").unwrap(),
+            format: text("format").unwrap(),
+            original: path("original").unwrap(),
+            changes: path("changes").unwrap(),
+            golden: path("golden")
+                .map(|golden| serde_json::from_slice(&fs::read(golden).unwrap()).unwrap()),
+            refused: text("refused"),
+        }
+    });
+    Some(cases.collect())
+}
+
+impl Case {
+    /// Returns the name of the result: extensions matter for pairs.
+    fn out(&self) -> String {
+        let extension = self.original.extension().unwrap().to_str().unwrap();
+        format!("result.{extension}")
+    }
+
+    /// Checks a result with the format's checker.
+    fn check(&self, out: &Path) {
+        let checker = shared(&format!("oracle/writing/check_{}.py", self.format)).unwrap();
+        let directory = |path: &Path| match self.format.as_str() {
+            "wad" => path.with_extension("HED"),
+            _ => path.to_owned(),
+        };
+        let mut python = Command::new("python3");
+        python.arg(checker).arg(directory(&self.original));
+        let checked = python.arg(&self.changes).arg(directory(out)).output();
+        if !possible(checked.is_ok(), "python3 is missing") {
+            return;
+        }
+        let checked = checked.unwrap();
+        let found = String::from_utf8_lossy(&checked.stdout);
+        assert!(checked.status.success(), "{}: {found}", self.name);
+    }
+
+    /// Returns a file of the golden tree for each file of a mount.
+    fn compare(&self, found: &BTreeMap<String, Walked>) {
+        let golden = self.golden.as_ref().unwrap()["files"].as_object().unwrap();
+        let name = &self.name;
+        if self.format == "hip" {
+            // The golden tree has ids, which are links in a mount.
+            let assets = found.iter().filter(|(path, _)| path.starts_with("layers/"));
+            let assets = assets.map(|(_, file)| (file.size, file.sha256.clone().unwrap()));
+            let expected = golden.values().map(|file| {
+                let digest = file[1].as_str().unwrap().to_owned();
+                (file[0].as_u64().unwrap(), digest)
+            });
+            let (assets, expected): (BTreeSet<_>, BTreeSet<_>) =
+                (assets.collect(), expected.collect());
+            assert_eq!(assets, expected, "{name}");
+            return;
+        }
+        // The FST and its place in boot.bin follow from the layout, which need not be
+        // that of the reference.
+        let is_shown = |path: &&String| {
+            let made = [".d/", ".meta/", ".raw2336", "sys/fst.bin", "sys/boot.bin"];
+            !made.iter().any(|part| path.contains(part))
+        };
+        let shown: Vec<_> = found.iter().filter(|(path, _)| is_shown(path)).collect();
+        let known = golden.keys().filter(is_shown).count();
+        assert_eq!(shown.len(), known, "{name}: {:?}", found.keys());
+        for (path, file) in shown {
+            // Known hashes of names are shown as names, others with an extension.
+            let hash = path.split('.').next().unwrap();
+            let expected = golden.get(path).or_else(|| golden.get(hash));
+            let Some(expected) = expected else {
+                assert_eq!(self.name, "wad_good_hashed", "{path} is not in {golden:?}");
+                let digest = file.sha256.clone().unwrap();
+                let mut all = golden.values();
+                assert!(
+                    all.any(|known| known[1] == digest.as_str()),
+                    "{name}: {path}"
+                );
+                continue;
+            };
+            assert_eq!(expected[0], file.size, "{name}: {path}");
+            let digest = file.sha256.clone().unwrap();
+            assert_eq!(expected[1], digest.as_str(), "{name}: {path}");
+        }
+    }
+}
+
+#[test]
+fn every_change_comes_out_as_the_reference_says_in_a_file_and_in_a_mount() {
+    let Some(cases) = cases() else {
+        return;
+    };
+    let work = tempdir().unwrap();
+    let mut applied = 0;
+    for case in cases.iter().filter(|case| case.golden.is_some()) {
+        let name = &case.name;
+        let folder = work.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        let out = folder.join(case.out());
+        let ran = hpipack_apply(&["--quiet"], &case.changes, &case.original, &out);
+        assert!(ran.status.success(), "{name}: {}", stderr(&ran));
+        case.check(&out);
+        let result = open(out.clone(), Options::default()).unwrap();
+        case.compare(&files(&result));
+        // The mount with the changes shows the same, and is the same to the byte.
+        let mounted = open_changed(&case.original, &case.changes).unwrap();
+        assert!(files(&mounted) == files(&result), "{name}");
+        let stem = case.original.file_stem().unwrap().to_str().unwrap();
+        let own = case.original.file_name().unwrap().to_str().unwrap();
+        let image = match case.format.as_str() {
+            "gcm" | "xdvdfs" => format!("{stem}.iso"),
+            "iso" if own.ends_with(".bin") => format!("{stem}.bin"),
+            _ => own.to_owned(),
+        };
+        let image = read_at(&mounted, &format!(".hpimount/image/{image}"));
+        assert!(image == fs::read(&out).unwrap(), "{name}");
+        if case.format == "gcm" {
+            assert!(read_at(&mounted, "disc.iso") == image, "{name}");
+        }
+        applied += 1;
+    }
+    assert_eq!(applied, 45);
+}
+
+#[test]
+fn every_refusal_names_the_path_and_writes_and_mounts_nothing() {
+    let Some(cases) = cases() else {
+        return;
+    };
+    let work = tempdir().unwrap();
+    let mut refused = 0;
+    for case in cases.iter().filter(|case| case.refused.is_some()) {
+        let (name, reason) = (&case.name, case.refused.as_ref().unwrap());
+        let out = work.path().join(case.out());
+        let mut changes = case.changes.clone();
+        if name == "gc_bad_link" {
+            // Copies of the samples have a file instead of the link.
+            changes = work.path().join("linked");
+            fs::create_dir_all(changes.join("files/bb")).unwrap();
+            symlink("bb01.HIP", changes.join("files/bb/last.txt")).unwrap();
+        }
+        let ran = hpipack_apply(&[], &changes, &case.original, &out);
+        let told = stderr(&ran);
+        assert_eq!(ran.status.code(), Some(REFUSED), "{name}: {told}");
+        assert!(!out.exists(), "{name}");
+        // The last component of the path that the reference names.
+        let path = reason.split([':', ' ']).next().unwrap();
+        let last = path.rsplit('/').next().unwrap();
+        assert!(told.contains(last), "{name}: {told}, should be {reason}");
+        let mounted = open_changed(&case.original, &changes);
+        assert!(mounted.is_err(), "{name}");
+        refused += 1;
+    }
+    assert_eq!(refused, 16);
+}
+
+/// The engine reads a layer in one piece: an asset that shared its bytes must get its
+/// own among those of its layer.
+#[test]
+fn assets_that_share_their_bytes_stay_in_their_layers() {
+    let Some(original) = shared("samples/hip/synthetic/overlapping_assets.HIP") else {
+        return;
+    };
+    let checker = shared("oracle/writing/check_hip.py").unwrap();
+    let work = tempdir().unwrap();
+    let mut tried = 0;
+    let listed = open(original.clone(), Options::default()).unwrap();
+    let mut names = Vec::new();
+    let found = listed.lookup(hpimount::mount::Ino::ROOT, "ids").unwrap();
+    listed
+        .readdir(found.ino, 0, &mut |name, _, _, _| {
+            names.push(name.to_owned());
+            false
+        })
+        .unwrap();
+    for id in names.iter().filter(|name| name.len() == 8) {
+        let folder = work.path().join(id);
+        fs::create_dir_all(folder.join("ids")).unwrap();
+        fs::write(folder.join("ids").join(id), vec![0; 333]).unwrap();
+        let out = work.path().join(format!("{id}.HIP"));
+        let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+        assert!(ran.status.success(), "{id}: {}", stderr(&ran));
+        let mut python = Command::new("python3");
+        let checked = python
+            .arg(&checker)
+            .arg(&original)
+            .arg(&folder)
+            .arg(&out)
+            .output();
+        if !possible(checked.is_ok(), "python3 is missing") {
+            return;
+        }
+        let checked = checked.unwrap();
+        let found = String::from_utf8_lossy(&checked.stdout);
+        assert!(checked.status.success(), "{id}: {found}");
+        tried += 1;
+    }
+    assert!(tried >= 2);
+}
