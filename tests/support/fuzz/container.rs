@@ -6,6 +6,7 @@ use hpimount_containers::image;
 use hpimount_containers::io::{Error, Result};
 use hpimount_containers::volume::{Content, Entry};
 
+use super::changed::changed;
 use crate::support::container_seeds as seeds;
 use crate::support::containers::{Opened, open};
 use crate::support::disc::Disc;
@@ -201,6 +202,7 @@ fn examine(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
             Err(error) => located(&error),
         }
     }
+    changed(name, bytes, beside);
 }
 
 /// Asserts that an error about the bytes has an offset.

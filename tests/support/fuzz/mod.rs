@@ -9,6 +9,7 @@
 
 mod archive;
 mod asset;
+mod changed;
 mod chunk;
 pub mod container;
 mod dat;

@@ -6,6 +6,7 @@ mod disc;
 mod frames;
 mod layout;
 mod names;
+mod read;
 
 use self::disc::{Disc, Entry, Extent};
 use self::frames::Frames;
