@@ -6,10 +6,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::subtree::Node;
-use super::{Ino, Vfs, beside, find, game, place};
+use super::{Ino, Result, Vfs, beside, find, game, place};
 use crate::content::{Caller, MAX_ASSET, SharedKey};
 use crate::namespace::companion;
-use crate::namespace::tree::InodeKind;
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::{InodeKind, ROOT};
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::gta::context::GtaContext;
 use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};
@@ -91,7 +92,7 @@ impl<'a> Context<'a> {
 
     /// Returns the directory that contains the archive of the asset, and all
     /// archives around it.
-    fn outermost(&self) -> Result<Node<'a>, Error> {
+    fn outermost(&self) -> Result<Node<'a>> {
         let mut root = self.asset.other(ROOT);
         while let Origin::Directory(directory) = root.subtree().range.origin {
             root = self.vfs.node(directory)?.other(ROOT);
@@ -277,7 +278,7 @@ impl AssetContext for Context<'_> {
 
 impl GtaContext for Context<'_> {
     fn find_outside(&self, extensions: &[&str]) -> Vec<AssetRef> {
-        let (Ok(root), Ok(outermost)) = (self.root(), self.outermost()) else {
+        let (Some(root), Ok(outermost)) = (self.root(), self.outermost()) else {
             return Vec::new();
         };
         if root.ino() == outermost.ino() {
