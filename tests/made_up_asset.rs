@@ -91,7 +91,8 @@ fn a_format_of_one_line_is_shown_converted_drawn_and_known_to_desktops() {
     let drawn = thumbnail::png_of(&asset, 128, deadline).unwrap();
     assert_eq!(png::read(&drawn, 100).unwrap(), picture(&pixels));
 
-    for file in files() {
+    // The last one is for types that other programs open by default.
+    for file in files().iter().filter(|file| !file.name.starts_with("zz-")) {
         assert!(file.text.contains("image/x-made-up"), "{}", file.name);
     }
 }

@@ -16,7 +16,7 @@ const DENSE_SPACING: u64 = 2 * BLOCK_SIZE as u64;
 /// The checkpoints of a file.
 pub(super) struct Checkpoints(Mutex<Points>);
 
-/// Checkpoints, with the distances between those of each kind.
+/// Checkpoints, and their minimum distances.
 struct Points {
     spacing: u64,
     dense_spacing: u64,
@@ -34,7 +34,7 @@ struct Point {
 /// Where the window of a checkpoint is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Window {
-    /// It has none.
+    /// The decoder needs no earlier bytes.
     None,
     InMemory,
     Spooled,

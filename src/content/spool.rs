@@ -8,10 +8,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Key;
-use crate::memory::budget::{Budget, Charge};
+use crate::memory::budget::{Budget, Charge, Reclaim};
 use crate::memory::cache::{Cache, Value};
 use crate::sync::lock;
 use hpimount_containers::io::Error;
@@ -22,7 +23,7 @@ const EXTENT: usize = 32 << 10;
 /// Memory of the record of a spooled block, in bytes.
 pub(super) const RECORD: usize = 256;
 
-/// Storage for what is too large for memory.
+/// Storage for data that is too large for memory.
 pub struct Spool {
     shared: Arc<Shared>,
     /// The files. Their budget is disk space.
@@ -36,6 +37,8 @@ struct Shared {
     file: OnceLock<io::Result<Arc<File>>>,
     space: Arc<Budget>,
     extents: Mutex<Extents>,
+    /// Number of blocks.
+    blocks: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -62,6 +65,7 @@ impl Spool {
                 file: opened,
                 space,
                 extents: Mutex::default(),
+                blocks: AtomicUsize::new(0),
             }),
         }
     }
@@ -94,9 +98,21 @@ impl Spool {
     }
 
     /// Keeps decoded bytes of the file with this `key` from `start` on until space
-    /// is short; `memory` accounts for their record of [`RECORD`] bytes. Returns
-    /// false if there is no space for them.
-    pub(super) fn keep_block(&self, key: Key, start: u64, bytes: &[u8], memory: Charge) -> bool {
+    /// is short, or until more than `max_memory` is needed for records of [`RECORD`]
+    /// bytes, for one of which `record` accounts. Returns false if there is no
+    /// space for them.
+    pub(super) fn keep_block(
+        &self,
+        (key, start): (Key, u64),
+        bytes: &[u8],
+        record: Charge,
+        max_memory: usize,
+    ) -> bool {
+        while self.shared.blocks.load(Ordering::Relaxed) >= max_memory / RECORD {
+            if !self.blocks.evict_oldest() {
+                return false;
+            }
+        }
         let mut spooled = self.empty();
         let written = bytes
             .chunks(EXTENT)
@@ -107,10 +123,11 @@ impl Spool {
         }
         let block = SpooledBlock {
             bytes: spooled,
-            _record: memory,
+            _record: record,
         };
+        self.shared.blocks.fetch_add(1, Ordering::Relaxed);
         self.blocks.put(&(key, start), Arc::new(block));
-        true
+        self.blocks.peek(&(key, start)).is_some()
     }
 
     /// Returns the part of `range` in the bytes that are kept from `start` on of the
@@ -208,6 +225,12 @@ impl Drop for Spooled {
 struct SpooledBlock {
     bytes: Spooled,
     _record: Charge,
+}
+
+impl Drop for SpooledBlock {
+    fn drop(&mut self) {
+        self.bytes.shared.blocks.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Value for Arc<SpooledBlock> {

@@ -2,7 +2,7 @@
 //! blocks, and chunks that are longer than a block.
 //!
 //! All readers of a stream share one decoder, which is kept at its position. It
-//! goes forward, and readers behind it are served with what it has decoded:
+//! goes forward. Readers behind it get bytes that were decoded before:
 //!
 //! * What fits in memory, and has a decoder for that, is decoded at once.
 //! * Some decoders can be copied. Copies are saved as checkpoints while a file
@@ -10,10 +10,10 @@
 //!   The checkpoints of a file are one value of the cache, and are thinned out
 //!   if they would take too much of it. Their windows are in the spool if that has
 //!   room, so that they can be dense.
-//! * Of the others, what was decoded stays in the cache until memory is short.
-//!   Beyond that, the spool keeps what was skipped on the way to a position far
-//!   ahead, and everything as soon as a reader has gone back to bytes that are
-//!   gone. So a stream is decoded at most twice, if the spool has room for it.
+//! * The blocks from other decoders stay in the cache until memory is short. The
+//!   spool keeps the blocks on the way to a position far ahead. It keeps all
+//!   blocks from the moment when a reader goes back to one that is gone. So a
+//!   stream is decoded at most twice, if the spool has room for it.
 
 mod memory;
 #[cfg(test)]
@@ -39,7 +39,11 @@ use hpimount_containers::volume::{Decoder, Needs};
 /// Maximum number of decoders that are kept at their position.
 const MAX_DECODERS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
-/// The checkpoints of one file may take the budget divided by this.
+/// Maximum number of streams in the list of those that were decoded to their end.
+const MAX_ENDED: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+
+/// The checkpoints of one file may take the budget divided by this, and the
+/// records of spooled blocks as well.
 const SHARE: usize = 8;
 
 /// Distance over which all blocks are cached while decoding forward: concurrent
@@ -93,8 +97,15 @@ pub(super) struct Decoders {
     slots: Arc<Slots>,
 }
 
-/// The streams that were decoded last, by file and position.
-struct Slots(Mutex<LruCache<(Key, u64), Slot>>);
+/// The streams that were decoded last.
+struct Slots(Mutex<Latest>);
+
+/// The same, by file and position.
+struct Latest {
+    slots: LruCache<(Key, u64), Slot>,
+    /// Streams that were decoded to their end.
+    ended: LruCache<(Key, u64), ()>,
+}
 
 /// The thread that holds the lock decodes the stream.
 type Slot = Arc<Mutex<Progress>>;
@@ -148,7 +159,10 @@ impl Decoders {
         budget: &Arc<Budget>,
         stats: &Arc<Stats>,
     ) -> Self {
-        let slots = Arc::new(Slots(Mutex::new(LruCache::new(MAX_DECODERS))));
+        let slots = Arc::new(Slots(Mutex::new(Latest {
+            slots: LruCache::new(MAX_DECODERS),
+            ended: LruCache::new(MAX_ENDED),
+        })));
         let weak = Arc::downgrade(&slots);
         budget.register(weak);
         Self {
@@ -183,9 +197,8 @@ impl Decoders {
         let is_kept =
             |length| !stream.needs.is_copied || is_kept(&wanted, &(start..start + length), access);
         let decode = || {
-            Ok(Block::Bytes(Arc::new(
-                self.decode_to(stream, start, &wanted)?,
-            )))
+            let block = self.decode_to(stream, start, &wanted)?;
+            Ok(Block::Bytes(Arc::new(block)))
         };
         let block = self
             .blocks
@@ -214,7 +227,7 @@ impl Decoders {
             return Ok(block);
         }
         if let Some(block) = self.decode_whole(stream, start, wanted, &mut progress) {
-            self.slots.remove(stream);
+            self.slots.end(stream);
             return Ok(block);
         }
         if stream.needs.memory > 0 {
@@ -226,7 +239,7 @@ impl Decoders {
         };
         if progress.decoding.is_none() && block.is_ok() {
             // At the end, this makes room for others.
-            self.slots.remove(stream);
+            self.slots.end(stream);
         }
         block
     }
@@ -316,23 +329,22 @@ impl Decoders {
             return None;
         };
         self.stats.add_decoded(bytes.len());
-        let position = progress.decoding.take().map_or(0, |kept| kept.position());
-        let reads_on = position == start;
+        let position = progress.decoding.take().map(|kept| kept.position());
+        let reads_on = match position {
+            Some(position) => (position..=position + TOGETHER).contains(&start),
+            None => start == 0,
+        };
         let starts = (0_u64..).step_by(BLOCK_SIZE as usize);
         for (at, block) in starts.zip(bytes.chunks(BLOCK_SIZE as usize)) {
-            let is_spooled = || !reads_on && self.spool(stream, at, block);
-            if at != start && !(reads_on && at < start) && !is_spooled() {
+            let is_spooled = !reads_on && self.spool(stream, at, block);
+            let is_ahead = !reads_on || Some(at) >= position;
+            if !is_spooled && is_ahead && at != start {
                 self.cache(stream, at, block.to_vec());
             }
         }
-        let blocks = bytes.chunks(BLOCK_SIZE as usize);
-        let block = blocks
-            .skip((start / u64::from(BLOCK_SIZE)) as usize)
-            .next()?;
-        if !reads_on {
-            self.spool(stream, start, block);
-        }
-        Some(block.to_vec())
+        let mut blocks = bytes.chunks(BLOCK_SIZE as usize);
+        let number = usize::try_from(start / u64::from(BLOCK_SIZE)).ok()?;
+        Some(blocks.nth(number)?.to_vec())
     }
 
     /// Decodes a stream whose decoder cannot be copied. The cache or the spool
@@ -374,29 +386,33 @@ impl Decoders {
                 self.cache(stream, at, block);
             }
         };
-        if is_again {
-            self.decode_ahead(stream, start, &mut decoding);
-        }
-        if decoding.decoder.left() > 0 {
-            progress.decoding = self.kept(decoding);
-        }
+        progress.decoding = match is_again {
+            true => self.decode_ahead(stream, start, decoding),
+            false => self.kept(decoding),
+        };
         Ok(block)
     }
 
     /// Decodes ahead into the spool as much again as was decoded, since the
     /// decoder will probably be evicted again: so it decodes a stream to its end
     /// with few beginnings.
-    fn decode_ahead(&self, stream: &Stream<'_>, start: u64, decoding: &mut Decoding) {
+    fn decode_ahead(
+        &self,
+        stream: &Stream<'_>,
+        start: u64,
+        mut decoding: Decoding,
+    ) -> Option<Decoding> {
         let end = start + (start - stream.start).max(MIN_AHEAD);
         while decoding.position() < end && decoding.decoder.left() > 0 {
             let at = decoding.position();
-            match self.next_block(decoding) {
-                Ok(block) if self.spool(stream, at, &block) => {}
-                Ok(block) => return self.cache(stream, at, block),
-                // The reader who comes there is told.
-                Err(_) => return,
+            // An error is left to the reader who comes there.
+            let block = self.next_block(&mut decoding).ok()?;
+            if !self.spool(stream, at, &block) {
+                self.cache(stream, at, block);
+                break;
             }
         }
+        self.kept(decoding)
     }
 
     fn next_block(&self, decoding: &mut Decoding) -> Result<Vec<u8>> {
@@ -417,7 +433,11 @@ impl Decoders {
 
     fn keep_spooled(&self, file: Key, at: u64, bytes: &[u8]) -> bool {
         let record = self.budget.charge("the record of a spooled block", RECORD);
-        record.is_ok_and(|record| self.spool.keep_block(file, at, bytes, record))
+        let max_memory = self.budget.limit() / SHARE;
+        record.is_ok_and(|record| {
+            let key = (file, at);
+            self.spool.keep_block(key, bytes, record, max_memory)
+        })
     }
 
     fn checkpoints(&self, stream: &Stream<'_>) -> Arc<Checkpoints> {
@@ -468,13 +488,24 @@ impl Decoders {
 
 impl Slots {
     fn get(&self, stream: &Stream<'_>) -> Slot {
-        let mut slots = lock(&self.0);
+        let mut latest = lock(&self.0);
+        let Latest { slots, ended } = &mut *latest;
         let key = (stream.file, stream.start);
-        slots.get_or_insert(key, Slot::default).clone()
+        let new = || {
+            let progress = Progress {
+                goes_back: ended.contains(&key),
+                ..Progress::default()
+            };
+            Slot::new(progress.into())
+        };
+        slots.get_or_insert(key, new).clone()
     }
 
-    fn remove(&self, stream: &Stream<'_>) {
-        lock(&self.0).pop(&(stream.file, stream.start));
+    fn end(&self, stream: &Stream<'_>) {
+        let mut latest = lock(&self.0);
+        let key = (stream.file, stream.start);
+        latest.slots.pop(&key);
+        latest.ended.put(key, ());
     }
 }
 
@@ -490,7 +521,7 @@ impl Reclaim for Slots {
     }
 
     fn evict_oldest(&self) -> bool {
-        lock(&self.0).iter().rev().any(|(_, slot)| {
+        lock(&self.0).slots.iter().rev().any(|(_, slot)| {
             let Ok(mut progress) = slot.try_lock() else {
                 return false;
             };
@@ -508,7 +539,7 @@ struct SpooledWindows<'a> {
 }
 
 impl SpooledWindows<'_> {
-    /// Returns the position by which the spool knows the window of a checkpoint,
+    /// Returns the key of the window of a checkpoint in the spool: a position
     /// where no block begins.
     fn key(position: u64) -> u64 {
         position + 1

@@ -11,6 +11,7 @@ use crate::content::{Caller, MAX_ASSET, SharedKey};
 use crate::namespace::companion;
 use crate::namespace::tree::InodeKind;
 use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::gta::context::GtaContext;
 use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};
 use hpimount_assets::model::Reservation;
 use hpimount_assets::total_annihilation::context::{ChosenPalette, GameContext};
@@ -86,6 +87,16 @@ impl<'a> Context<'a> {
             .root
             .get_or_init(|| game::root_around(self.vfs, self.asset).ok());
         root.as_ref()
+    }
+
+    /// Returns the directory that contains the archive of the asset, and all
+    /// archives around it.
+    fn outermost(&self) -> Result<Node<'a>, Error> {
+        let mut root = self.asset.other(ROOT);
+        while let Origin::Directory(directory) = root.subtree().range.origin {
+            root = self.vfs.node(directory)?.other(ROOT);
+        }
+        Ok(root)
     }
 
     fn at(&self, path: &str) -> Option<Node<'a>> {
@@ -257,6 +268,24 @@ impl AssetContext for Context<'_> {
 
     fn game(&self) -> &dyn GameContext {
         self
+    }
+
+    fn gta(&self) -> &dyn GtaContext {
+        self
+    }
+}
+
+impl GtaContext for Context<'_> {
+    fn find_outside(&self, extensions: &[&str]) -> Vec<AssetRef> {
+        let (Ok(root), Ok(outermost)) = (self.root(), self.outermost()) else {
+            return Vec::new();
+        };
+        if root.ino() == outermost.ino() {
+            return Vec::new();
+        }
+        let found = find::files_below(self.vfs, &outermost, "", extensions);
+        let found = found.into_iter();
+        found.map(|file| AssetRef(file.0.into())).collect()
     }
 }
 

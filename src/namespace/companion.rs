@@ -113,12 +113,12 @@ struct Known {
 }
 
 /// Maximum length of the extension of a known format, in bytes.
-const MAX_EXTENSION: usize = 7;
+const MAX_EXTENSION: usize = 15;
 
 /// The extensions of all formats, sorted. Every name of a listing is looked up
 /// here.
-static KNOWN: LazyLock<Vec<(u64, Known)>> = LazyLock::new(|| {
-    let mut all: BTreeMap<u64, Known> = BTreeMap::new();
+static KNOWN: LazyLock<Vec<(u128, Known)>> = LazyLock::new(|| {
+    let mut all: BTreeMap<u128, Known> = BTreeMap::new();
     let volumes = formats::all().flat_map(|format| format.extensions);
     let images = IMAGES.iter().flat_map(|format| format.extensions);
     for extension in volumes.chain(images) {
@@ -137,9 +137,9 @@ static KNOWN: LazyLock<Vec<(u64, Known)>> = LazyLock::new(|| {
 
 /// Returns an extension of at most [`MAX_EXTENSION`] bytes, in lower case, as a
 /// unique number.
-fn number_of(extension: &[u8]) -> u64 {
+fn number_of(extension: &[u8]) -> u128 {
     extension.iter().fold(1, |number, letter| {
-        number << 8 | u64::from(letter.to_ascii_lowercase())
+        number << 8 | u128::from(letter.to_ascii_lowercase())
     })
 }
 
@@ -151,7 +151,7 @@ fn known(name: &str) -> Known {
     let length = name.len().min(end.len());
     end[MAX_EXTENSION + 1 - length..].copy_from_slice(&name[name.len() - length..]);
     end.make_ascii_lowercase();
-    let letters = u64::from_be_bytes(end);
+    let letters = u128::from_be_bytes(end);
     let dots = (0..end.len()).filter(|&place| end[MAX_EXTENSION - place] == b'.');
     let mut found = dots.filter_map(|place| {
         // The dot is replaced by the leading 1 of `number_of`.

@@ -2,6 +2,7 @@
 //! and the views show them. A folder for each family.
 
 mod containers;
+mod gta;
 mod heavy_iron;
 mod hip;
 mod hpi;

@@ -99,7 +99,7 @@ fn a_handle_finds_generated_files() {
     };
     for path in [
         "unitpics/arm.png",
-        "anims/arm.gaf/000 walk/00.png",
+        "anims/parts/arm.gaf/000 walk/00.png",
         "tables/units.tsv",
     ] {
         let path = format!("converted/{path}");
@@ -121,7 +121,7 @@ fn a_handle_finds_generated_files() {
     assert_eq!(found(&mount), "Stale file handle");
     drop(mount);
     let listed = mount_of(&archive, "meta=visible").unwrap();
-    assert_eq!(found(&listed), "converted/anims ['arm.gaf', 'arm.png']");
+    assert_eq!(found(&listed), "converted/anims ['arm.png', 'parts']");
 }
 
 #[fuse_test]

@@ -220,7 +220,8 @@ fn a_walk_takes_two_requests_per_directory_and_none_per_file() {
     // The second one says that the directory ends: no reply with entries can.
     let listed = directories as u64 + 1;
     assert_eq!(more("readdirs"), 2 * listed);
-    // Without those of `.` and `..` in a listing, and of reading the counters.
+    // A listing takes the attributes of `.` and `..`, and the test reads the
+    // counters.
     let others = more("lookups") + more("getattrs") - 2 * listed;
     assert!(others < 20, "{others} requests");
 }

@@ -4,6 +4,8 @@
 
 pub use hpimount_containers::io::Endian;
 
+#[path = "../../crates/assets/src/renderware/clump/build.rs"]
+pub mod clump;
 #[path = "../../crates/assets/src/gta/col/build.rs"]
 pub mod col;
 #[path = "../../crates/assets/src/gta/gxt/build.rs"]

@@ -183,7 +183,7 @@ fn sector(subheader: [u8; 4], data: &[u8]) -> Vec<u8> {
 
 /// Two sectors of stereo sound.
 fn xa() -> Vec<u8> {
-    let group: Vec<u8> = (0..128).map(|at| at * 37).collect();
+    let group: Vec<u8> = (0..128_u8).map(|at| at.wrapping_mul(37)).collect();
     let sound = |submode| sector([1, 0, submode, 1], &group.repeat(18));
     [sound(0x64), sound(0xE4)].concat()
 }

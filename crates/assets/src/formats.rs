@@ -28,8 +28,11 @@ const OWN_FORMATS: &[ViewFormat] = &[
     crash::hgo::FORMAT,
     crash::hgo::BLK_FORMAT,
     gta::col::FORMAT,
+    gta::dff::FORMAT,
     gta::gxt::FORMAT,
     gta::ifp::FORMAT,
+    gta::map::IDE_FORMAT,
+    gta::map::IPL_FORMAT,
     gta::txd::FORMAT,
     neversoft::ddm::FORMAT,
     neversoft::ddm::DDX_FORMAT,
@@ -69,4 +72,8 @@ const OWN_FORMATS: &[ViewFormat] = &[
 ];
 
 /// All reports.
-pub const REPORTS: &[&[Report]] = &[heavy_iron::report::REPORTS, ta::tables::REPORTS];
+pub const REPORTS: &[&[Report]] = &[
+    heavy_iron::report::REPORTS,
+    gta::report::REPORTS,
+    ta::tables::REPORTS,
+];

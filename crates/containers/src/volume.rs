@@ -268,8 +268,8 @@ pub trait Decoder: Send + Sync {
 
     /// Takes the last decoded bytes, on which the next ones depend, out of a copy
     /// that has not been read, so that they can be kept elsewhere. The copy must
-    /// not be read until [`Decoder::set_window`] has put them back. Empty if there
-    /// are none that can be taken out.
+    /// not be read until [`Decoder::set_window`] has put them back. Empty if the
+    /// decoder has no such bytes, or keeps them.
     fn take_window(&mut self) -> Box<[u8]> {
         Box::default()
     }

@@ -14,7 +14,7 @@ use hpimount_containers::io::Result;
 /// volumes further out, so threads never wait for each other in a cycle.
 pub(super) struct DecoderMemory {
     budget: Arc<Budget>,
-    /// Nesting depths of the volumes in which large decoders are in use.
+    /// Nesting depths of the volumes whose large decoders are in use.
     in_use: Mutex<Vec<u8>>,
     /// A decoder is no longer in use.
     ended: Condvar,

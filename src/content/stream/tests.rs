@@ -234,7 +234,7 @@ fn checkpoints_with_windows_in_the_spool_are_dense() {
         let decoded = case.read(position, 4096).unwrap();
         assert!(decoded <= 4 * u64::from(BLOCK_SIZE), "{decoded}");
     }
-    // All windows but those of the last few are evicted.
+    // The spool has room for the last few windows only.
     let case = Case::with(Needs::default(), 16 << 20, 1 << 20, SIZE);
     case.read(SIZE - 100, 100).unwrap();
     case.read(SIZE / 2, 100).unwrap();
@@ -291,6 +291,16 @@ fn a_solid_block_is_decoded_at_most_twice_in_any_order_of_reads() {
         decoded += case.read(at, 64 << 10).unwrap();
     }
     assert!(decoded <= 2 * SIZE, "{decoded}");
+}
+
+#[test]
+fn a_solid_block_that_was_read_to_its_end_is_decoded_once_more_in_any_order_of_reads() {
+    let case = Case::solid(0, 4 << 20, 2 * SIZE);
+    case.read(0, SIZE).unwrap();
+    let piece = 2 << 20;
+    let backward = (0..SIZE / piece).rev();
+    let decoded = backward.map(|number| case.read(number * piece, piece).unwrap());
+    assert!(decoded.sum::<u64>() <= SIZE);
 }
 
 #[test]
@@ -431,4 +441,16 @@ fn decoding_begins_at_the_restart_before_a_read() {
     let step = 128 << 10;
     let decoded = (0..SIZE / step).map(|at| case.read(at * step, step).unwrap());
     assert_eq!(decoded.sum::<u64>(), SIZE);
+}
+
+#[test]
+fn the_records_of_spooled_blocks_take_a_small_part_of_the_budget() {
+    let case = Case::solid(0, 1 << 20, 4 * SIZE);
+    for number in 0..60_u64 {
+        let position = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (SIZE - 4096);
+        case.read(position, 4096).unwrap();
+    }
+    assert!(case.reader.spool.used() > 8 << 20);
+    let budget = case.reader.budget();
+    assert!(budget.charge("a test", 800 << 10).is_ok());
 }

@@ -27,7 +27,7 @@ pub(super) enum Job {
         is_asset: bool,
         /// Whether the range is the whole file.
         is_whole: bool,
-        /// What it is decoded from the start of, together with other files.
+        /// The solid block that the file is in.
         lane: Option<Key>,
     },
     /// Hash those images of the archive in a directory that belong to one file.
@@ -39,7 +39,7 @@ pub(super) enum Job {
 }
 
 impl Job {
-    /// Returns what the job decodes from its start, if other jobs do so too.
+    /// Returns the solid block of the file.
     pub(super) fn lane(&self) -> Option<Key> {
         match self {
             Self::File { lane, .. } => *lane,

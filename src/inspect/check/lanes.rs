@@ -20,8 +20,8 @@ pub(super) struct Lanes {
     taken: Mutex<Taken>,
 }
 
-/// What is decoded from its start by a worker, with the jobs that wait for that
-/// worker.
+/// The solid blocks that workers decode, with the jobs that wait for these
+/// workers.
 #[derive(Default)]
 struct Taken {
     lanes: HashMap<Key, VecDeque<Job>>,
@@ -61,7 +61,7 @@ impl Lanes {
         }
     }
 
-    /// Returns the next job of a lane; gives the lane up if there is none.
+    /// Returns the next job of a lane; gives the lane up after the last one.
     pub(super) fn next_in(&self, lane: Key) -> Option<Job> {
         let mut taken = lock(&self.taken);
         let job = taken.lanes.get_mut(&lane)?.pop_front();

@@ -188,7 +188,9 @@ const ISO: &[&str] = &["iso", "bin", "cue"];
 /// files and no raw sectors.
 fn iso_mounted(path: &Path) -> Result<BTreeMap<String, Walked>, String> {
     let mut files = mounted(path, "")?;
-    files.retain(|path, _| !path.ends_with(".cdxa") && !path.starts_with("tracks/"));
+    files.retain(|path, _| {
+        !path.ends_with(".raw2336") && !path.ends_with(".cdxa.str") && !path.starts_with("tracks/")
+    });
     Ok(files)
 }
 
@@ -233,8 +235,15 @@ fn movies_have_a_companion_with_their_raw_sectors() {
         for path in samples("iso", &[image], &["bin"]) {
             let movie = std::fs::read(&path).unwrap();
             let files = mounted(&path, "MOVIE").unwrap();
-            let (plain, raw) = (&files["MOVIE.STR"], &files["MOVIE.STR.cdxa"]);
-            assert_eq!(plain.size / 2048, (raw.size - 44) / 2352);
+            let plain = &files["MOVIE.STR"];
+            let (raw, played) = (&files["MOVIE.STR.raw2336"], &files["MOVIE.STR.cdxa.str"]);
+            assert_eq!(plain.size / 2048, raw.size / 2336);
+            assert_eq!(plain.size / 2048, (played.size - 44) / 2352);
+            let skip = step - 2336;
+            let whole = |bytes: &[u8]| bytes[skip + 2] & 0x20 != 0;
+            let sectors = movie.chunks(step).filter(|sector| whole(sector));
+            let bytes: Vec<u8> = sectors.flat_map(|sector| sector[skip..].to_vec()).collect();
+            assert_eq!(raw.sha256, Ok(walked::sha256_of(&bytes)), "{}", name(&path));
             if step == 2336 {
                 continue;
             }
@@ -248,12 +257,17 @@ fn movies_have_a_companion_with_their_raw_sectors() {
                 &length(frames.len() + 36),
                 b"CDXAfmt ",
                 &length(16),
-                &[0; 16],
+                b"\0\0\0\0UUXA\x01\0\0\0\0\0\0\0",
                 b"data",
                 &length(frames.len()),
             ];
             let bytes = [header.concat(), frames].concat();
-            assert_eq!(raw.sha256, Ok(walked::sha256_of(&bytes)), "{}", name(&path));
+            assert_eq!(
+                played.sha256,
+                Ok(walked::sha256_of(&bytes)),
+                "{}",
+                name(&path)
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hpimount_assets::crash::hgo;
-use hpimount_assets::gta::{col, gxt, ifp, txd};
+use hpimount_assets::gta::{col, dff, gxt, ifp, map, txd};
 use hpimount_assets::neversoft::{ddm, kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
@@ -33,6 +33,22 @@ pub fn ifp(data: &[u8]) {
 /// A texture dictionary.
 pub fn txd(data: &[u8]) {
     look(&txd::FORMAT, data, &Alone);
+}
+
+/// A model of Grand Theft Auto, alone and with itself as its textures.
+pub fn dff(data: &[u8]) {
+    look(&dff::FORMAT, data, &Alone);
+    look(
+        &dff::FORMAT,
+        data,
+        &Mirror("ab.dff", Bytes::copy_from_slice(data)),
+    );
+}
+
+/// Definitions and placements of a map.
+pub fn map(data: &[u8]) {
+    look(&map::IDE_FORMAT, data, &Alone);
+    look(&map::IPL_FORMAT, data, &Alone);
 }
 
 /// Collision models.

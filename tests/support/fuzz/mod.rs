@@ -23,7 +23,7 @@ mod settings;
 mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
-pub use asset::{col, gxt, hgo, ifp, neversoft, psx, txd};
+pub use asset::{col, dff, gxt, hgo, ifp, map, neversoft, psx, txd};
 pub use chunk::{chunk, lz77};
 pub use container::{gcm, image, img, iso, pkr, pre, seven_zip, wad, xdvdfs, zip};
 pub use dat::dat;
@@ -55,6 +55,8 @@ pub const TARGETS: [Target; 39] = [
     target("ifp", ifp, seeds::ifp),
     target("txd", txd, seeds::txd),
     target("col", col, seeds::col),
+    target("dff", dff, seeds::dff),
+    target("map", map, seeds::map),
     target("gxt", gxt, seeds::gxt),
     target("gaf", gaf, seeds::gaf),
     target("tdo", tdo, seeds::tdo),

@@ -8,7 +8,7 @@ use hpimount_containers::hpi::lz77::encode;
 use super::chunk::ChunkHead;
 use super::heavy_iron::{build as hi, number_of};
 use crate::support::assets;
-use crate::support::build::{Endian, col, gxt, txd};
+use crate::support::build::{Endian, clump, col, gxt, txd};
 use crate::support::full::{full_hgo_files, full_ifp_files};
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
@@ -163,6 +163,43 @@ pub fn hgo() -> Vec<Vec<u8>> {
 pub fn txd() -> Vec<Vec<u8>> {
     let two = txd::txd(&[txd::gray("a", [1, 2]), txd::gray("b", [3, 4])]);
     short(vec![two, txd::txd(&[])])
+}
+
+pub fn dff() -> Vec<Vec<u8>> {
+    let light = [
+        clump::words(&[1]),
+        clump::floats(&[1.0, 2.0, 3.0]),
+        clump::words(&[0, 4, 77]),
+    ];
+    let plugins = [
+        clump::chunk(0x50E, &clump::words(&[1, 1, 4, 4, 0, 0, 1, 2, 3])),
+        clump::chunk(0x253_F2F8, &light.concat()),
+        clump::chunk(0x253_F2F9, &clump::words(&[1, 2, 3, 4, 5])),
+    ];
+    let model = clump::clump(
+        &clump::frames(&[("crate", -1), ("crate_dam", 0)]),
+        &[clump::square(&["wood", "stone"], &plugins)],
+        &[clump::atomic(0, 0), clump::atomic(1, 0)],
+        &[clump::chunk(0x253_F2FA, &col::model(3, "crate"))],
+    );
+    let bare = clump::clump(&clump::frames(&[("empty", -1)]), &[], &[], &[]);
+    short(vec![model, bare])
+}
+
+pub fn map() -> Vec<Vec<u8>> {
+    let definitions = "objs\n1, crate, box, 100, 0\n2, pole, iron, 1, 90, 4\nend\n\
+                       txdp\nbox, wood\nend\n";
+    let placements = "inst\n1, crate, 0, 1, 2, 3, 0, 0, 0, 1, -1\n\
+                      2, pole, 1, 2, 3, 1, 1, 1, 0, 0, 0, 1\nend\nzone\nend\n";
+    let header: Vec<u32> = [
+        vec![1, 0, 0, 0, 1, 0, 0x4C, 0],
+        vec![0; 6],
+        vec![0x74, 0, 0, 0],
+    ]
+    .concat();
+    let binary = [b"bnry".to_vec(), clump::words(&header), vec![1; 88]].concat();
+    let texts = [definitions, placements].map(|text| text.as_bytes().to_vec());
+    short([&texts[..], &[binary]].concat())
 }
 
 pub fn col() -> Vec<Vec<u8>> {

@@ -2,8 +2,13 @@
 
 mod axes;
 pub mod col;
+pub mod context;
+pub mod dff;
 pub mod gxt;
 pub mod ifp;
+pub mod map;
+mod models;
+pub mod report;
 pub mod txd;
 
 use serde_json::Value;

@@ -17,10 +17,7 @@ pub fn write(scene: &Scene<'_>, library: &str, out: &mut dyn Write) -> io::Resul
     comments(&scene.notes, out)?;
     writeln!(out, "mtllib {library}")?;
     let (mut points, mut corners) = (1, 1);
-    for (index, node) in scene.nodes.iter().enumerate() {
-        let Some(mesh) = node.mesh.and_then(|mesh| scene.meshes.get(mesh)) else {
-            continue;
-        };
+    for (index, node, mesh) in scene.shown() {
         writeln!(out, "o {}", token(&node.name))?;
         vertices(out, scene, index, mesh)?;
         faces(out, scene, mesh, points, corners)?;

@@ -1,8 +1,8 @@
 //! Scenes of models, as used by the writers: right-handed, y up, in the game's
 //! own units.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::math::Transform;
@@ -26,6 +26,10 @@ pub struct Scene<'a> {
     /// Animations of the nodes whose keys have times of their own. Only GLB
     /// files have them.
     pub motions: Vec<Motion>,
+    /// Nodes without children whose meshes are not part of the visible model,
+    /// such as damaged parts. They are hidden nodes in GLB files, and omitted
+    /// from others.
+    pub hidden: BTreeSet<usize>,
     /// Lines that are not part of the model. They are nodes in GLB files, and
     /// omitted from others.
     pub outlines: Vec<Outline>,
@@ -340,6 +344,13 @@ impl Scene<'_> {
     fn line(&self, node: usize) -> impl Iterator<Item = &Node> {
         let first = self.nodes.get(node);
         std::iter::successors(first, |node| self.nodes.get(node.parent?)).take(self.nodes.len())
+    }
+
+    /// Returns the visible nodes that have a mesh, with their numbers.
+    pub fn shown(&self) -> impl Iterator<Item = (usize, &Node, &Mesh)> {
+        let nodes = self.nodes.iter().enumerate();
+        let shown = nodes.filter(|(index, _)| !self.hidden.contains(index));
+        shown.filter_map(|(index, node)| Some((index, node, self.meshes.get(node.mesh?)?)))
     }
 
     /// Transforms a point from a node to the scene.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::View;
+use crate::gta::context::GtaContext;
 use crate::heavy_iron::context::ArchiveContext;
 use crate::model::Reservation;
 use crate::total_annihilation::context::GameContext;
@@ -105,6 +106,11 @@ pub trait AssetContext {
     fn game(&self) -> &dyn GameContext {
         &Alone
     }
+
+    /// Returns what only the assets of Grand Theft Auto need.
+    fn gta(&self) -> &dyn GtaContext {
+        &Alone
+    }
 }
 
 impl dyn AssetContext + '_ {
@@ -150,3 +156,5 @@ impl AssetContext for Alone {
 impl ArchiveContext for Alone {}
 
 impl GameContext for Alone {}
+
+impl GtaContext for Alone {}

@@ -1,6 +1,6 @@
 //! Deflate (RFC 1951), raw or in the zlib format (RFC 1950).
 //!
-//! Three decoders are used, each for what it does best:
+//! Three crates are used:
 //!
 //! * libdeflater decodes a whole buffer into another ([`inflate`]): chunks of HPI
 //!   archives, blocks of images, and files of zip archives that fit in memory. It
@@ -83,7 +83,7 @@ pub(crate) fn inflate(
 impl PackedFile {
     /// Decodes all of it at once, which takes memory for all packed and all
     /// decoded bytes. `None` if anything is wrong with it: then [`Inflate`] decodes
-    /// what comes before, and says what it is.
+    /// the bytes before the damage, and returns the error.
     pub(crate) fn inflate_whole(&self, wrapping: Wrapping) -> Option<Vec<u8>> {
         let packed = read_vec(&*self.source, self.offset, self.stored, "packed data").ok()?;
         let mut out = vec![0; usize::try_from(self.size).ok()?];

@@ -97,12 +97,11 @@ pub(super) trait Codec: Sized + Send + Sync + 'static {
     /// Returns an error if the stream is damaged or truncated.
     fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize>;
 
-    /// Returns a copy, and the absolute offset of the packed byte with which it
-    /// continues; `packed` is where this one continues.
+    /// Returns a copy, and the absolute offset of its next packed byte; `packed` is where this one continues.
     fn fork(&self, packed: &Packed) -> (Self, u64);
 
-    /// Takes the window out of a copy that has not been used; empty if it has
-    /// none that can be kept elsewhere.
+    /// Takes the window out of a copy that has not been used; empty if the
+    /// decoder has no window, or keeps it.
     fn take_window(&mut self) -> Box<[u8]> {
         Box::default()
     }

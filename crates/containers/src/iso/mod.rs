@@ -13,11 +13,14 @@ use serde_json::json;
 
 use self::cue::{Kind, Track};
 use self::directory::{Found, RECORD, Record, Visit, Walk};
-use self::sector::{DESCRIPTORS, Form, SECTOR, Sectors, Slice, Spliced, XaFile, read_user};
+use self::sector::{
+    DESCRIPTORS, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, XaFile, read_user,
+};
 use self::wav::{Samples, Wav};
 use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
+use crate::text::has_extension;
 use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volume, no_such_file};
 
 /// How ISO 9660 images are detected and opened.
@@ -346,26 +349,43 @@ impl Visit for Adder<'_> {
                 Bytes::Other(Box::new(spliced))
             }
         };
-        let name = file.name;
-        let raw = match *file.extents {
-            [(offset, size)] if file.is_form_2 && self.sectors.has_mode_2() => {
-                XaFile::new(self.sectors, offset, size)
-            }
-            _ => None,
-        };
-        if let Some(raw) = raw {
-            self.disc.other_memory += size_of::<XaFile>();
-            let text = format!("{}.cdxa", name.text);
-            let name = Name {
-                text: text.as_str().into(),
-                raw: text.as_bytes(),
-                escaped: name.escaped,
-            };
-            let size = raw.len();
-            let bytes = Bytes::Other(Box::new(raw));
-            self.disc
-                .add(self.sink, file.parent, name, size, file.modified, bytes)?;
+        if let [(offset, size)] = *file.extents
+            && file.is_form_2
+            && self.sectors.has_mode_2()
+            && let Some(raw) = Mode2File::new(self.sectors, offset, size)
+        {
+            self.add_whole(&file, raw)?;
         }
+        let name = file.name;
+        self.disc
+            .add(self.sink, file.parent, name, size, file.modified, bytes)
+    }
+}
+
+impl Adder<'_> {
+    /// Adds the files that show the whole sectors of a file: bare, and as
+    /// players open them.
+    fn add_whole(&mut self, file: &Found<'_>, raw: Mode2File) -> Result<()> {
+        if let Some(played) = XaFile::new(&raw) {
+            // Players expect one of these extensions.
+            let is_sound = has_extension(file.name.text.as_bytes(), "xa");
+            let suffix = if is_sound { ".cdxa.xa" } else { ".cdxa.str" };
+            self.add_beside(file, suffix, Box::new(played))?;
+        }
+        self.add_beside(file, ".raw2336", Box::new(raw))
+    }
+
+    /// Adds a file beside another one, with this suffix.
+    fn add_beside(&mut self, file: &Found<'_>, suffix: &str, bytes: Box<dyn ReadAt>) -> Result<()> {
+        self.disc.other_memory += size_of::<Mode2File>();
+        let text = format!("{}{suffix}", file.name.text);
+        let name = Name {
+            text: text.as_str().into(),
+            raw: text.as_bytes(),
+            escaped: file.name.escaped,
+        };
+        let size = bytes.len();
+        let bytes = Bytes::Other(bytes);
         self.disc
             .add(self.sink, file.parent, name, size, file.modified, bytes)
     }

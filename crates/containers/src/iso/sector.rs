@@ -206,7 +206,7 @@ impl Sectors {
         }
     }
 
-    /// Returns whether the frames have the contents of a `.cdxa`.
+    /// Returns whether the frames have the contents of a `.raw2336`.
     pub(super) fn has_mode_2(&self) -> bool {
         self.form.kind != Kind::Cooked
     }
@@ -314,14 +314,48 @@ impl ReadAt for Sectors {
     }
 }
 
-/// A file of movies or sound with the whole contents of its sectors, as players
-/// expect it: a RIFF header, and raw frames with sync and address.
-pub(super) struct XaFile {
+/// A file of movies or sound with the whole contents of its sectors: 2336 bytes
+/// of each, the subheader first.
+#[derive(Clone)]
+pub(super) struct Mode2File {
     sectors: Arc<Sectors>,
     /// Number of its first sector, and its number of sectors.
     first: u64,
     count: u64,
 }
+
+impl Mode2File {
+    /// Creates the file of the sectors that contain the `size` bytes at
+    /// `offset` of the user data; `None` if some of them do not exist.
+    pub(super) fn new(sectors: &Arc<Sectors>, offset: u64, size: u64) -> Option<Self> {
+        let end = offset.checked_add(size)?;
+        if !offset.is_multiple_of(SECTOR) || end > sectors.len {
+            return None;
+        }
+        Some(Self {
+            sectors: sectors.clone(),
+            first: offset / SECTOR,
+            count: size.div_ceil(SECTOR),
+        })
+    }
+}
+
+impl ReadAt for Mode2File {
+    fn len(&self) -> u64 {
+        self.count * MODE_2
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        self.sectors
+            .read(Part::Mode2, buf, self.first * MODE_2 + offset)
+            .map_err(std::io::Error::other)
+    }
+}
+
+/// The same file as players expect it: a RIFF header, and raw frames with sync
+/// and address.
+pub(super) struct XaFile(Mode2File);
 
 /// Bytes before the frames of an [`XaFile`].
 const RIFF_HEADER: usize = 44;
@@ -335,32 +369,26 @@ const PREGAP: u64 = 2 * SECOND;
 const MODE: u8 = 2;
 
 impl XaFile {
-    /// Creates the file of the sectors that contain the `size` bytes at
-    /// `offset` of the user data; `None` if some of them do not exist.
-    pub(super) fn new(sectors: &Arc<Sectors>, offset: u64, size: u64) -> Option<Self> {
-        let end = offset.checked_add(size)?;
-        let count = size.div_ceil(SECTOR);
-        let is_inside = offset.is_multiple_of(SECTOR) && end <= sectors.len;
-        // The lengths in the header have 32 bits.
-        let fits = u32::try_from(RIFF_HEADER as u64 + count.checked_mul(RAW)?).is_ok();
-        (is_inside && fits).then(|| Self {
-            sectors: sectors.clone(),
-            first: offset / SECTOR,
-            count,
-        })
+    /// Creates the file with the sectors of another one; `None` if it is too
+    /// long for the header, whose lengths have 32 bits.
+    pub(super) fn new(file: &Mode2File) -> Option<Self> {
+        let length = RIFF_HEADER as u64 + file.count.checked_mul(RAW)?;
+        u32::try_from(length).ok()?;
+        Some(Self(file.clone()))
     }
 
     /// Returns the header, in the form that Windows uses for files of such
     /// sectors.
     fn header(&self) -> [u8; RIFF_HEADER] {
         let length = |bytes: u64| (bytes as u32).to_le_bytes();
-        let frames = self.count * RAW;
+        let frames = self.0.count * RAW;
         let mut header = [0; RIFF_HEADER];
-        let parts: [(usize, &[u8]); 6] = [
+        let parts: [(usize, &[u8]); 7] = [
             (0, b"RIFF"),
             (4, &length(frames + RIFF_HEADER as u64 - 8)),
             (8, b"CDXAfmt "),
             (16, &length(16)),
+            (24, b"UUXA\x01"),
             (36, b"data"),
             (40, &length(frames)),
         ];
@@ -372,9 +400,11 @@ impl XaFile {
 
     /// Reads `count` frames from the one with this number in the file.
     fn frames(&self, number: u64, count: u64) -> Result<Vec<u8>> {
-        let first = self.first + number;
+        let first = self.0.first + number;
         let mut data = vec![0; (count * MODE_2) as usize];
-        self.sectors.read(Part::Mode2, &mut data, first * MODE_2)?;
+        self.0
+            .sectors
+            .read(Part::Mode2, &mut data, first * MODE_2)?;
         let mut frames = Vec::with_capacity((count * RAW) as usize);
         for (number, data) in (first..).zip(data.chunks(MODE_2 as usize)) {
             frames.extend(SYNC);
@@ -396,7 +426,7 @@ fn address(number: u64) -> [u8; 4] {
 
 impl ReadAt for XaFile {
     fn len(&self) -> u64 {
-        RIFF_HEADER as u64 + self.count * RAW
+        RIFF_HEADER as u64 + self.0.count * RAW
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {

@@ -53,9 +53,18 @@ fn files(col: &mut Col) -> Vec<Listed<Col>> {
 }
 
 fn glb(col: &Col, index: usize, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let Some(model) = col.models.get(index) else {
-        return Ok(());
-    };
+    match col.models.get(index) {
+        Some(model) => write(model, context, out),
+        None => Ok(()),
+    }
+}
+
+/// Writes a model as a GLB.
+pub(crate) fn write(
+    model: &Model,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let scene = export::scene(model, &surfaces(context));
     gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{Entry, Txd};
 use crate::gta::{failure, txd};
 use crate::model::{Picture, Pixels, not_shown, padded, png, sheet};
+use crate::renderware::texture::table::{COLUMNS, cells};
 use crate::renderware::texture::{Sampling, Texture, export};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
@@ -196,30 +197,17 @@ fn page(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes `textures.tsv`.
 fn table(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [
-        "index",
-        "name",
-        "mask",
-        "platform",
-        "format",
-        "width",
-        "height",
-        "depth",
-        "levels",
-        "alpha",
-        "filter",
-        "address_u",
-        "address_v",
-        "raster",
-        "error",
-    ];
+    let columns = [&["index", "name"][..], &COLUMNS, &["error"]].concat();
     let mut table = Table::new(out, &columns)?;
     for (index, entry) in txd.textures.iter().enumerate() {
         table.cell(index).text(&entry.name);
         match &entry.texture {
-            Ok(texture) => row(texture, &mut table),
+            Ok(texture) => {
+                cells(texture, &mut table);
+                table.cell("");
+            }
             Err(error) => {
-                for _ in 2..columns.len() - 1 {
+                for _ in COLUMNS {
                     table.cell("");
                 }
                 table.text(&error.to_string());
@@ -228,24 +216,6 @@ fn table(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
         table.end_row()?;
     }
     Ok(())
-}
-
-fn row(texture: &Texture, table: &mut Table<'_>) {
-    let sampling = texture.sampling;
-    table
-        .text(&texture.mask)
-        .cell(texture.format.platform())
-        .cell(texture.format.name())
-        .cell(texture.width)
-        .cell(texture.height)
-        .cell(texture.depth)
-        .cell(texture.levels.len())
-        .optional(texture.has_alpha)
-        .optional(sampling.filter_name())
-        .optional(Sampling::address_name(sampling.address_u))
-        .optional(Sampling::address_name(sampling.address_v))
-        .cell(format_args!("{:#x}", texture.raster))
-        .cell("");
 }
 
 #[cfg(test)]
@@ -275,7 +245,7 @@ mod tests {
         let rows: Vec<_> = rows.lines().collect();
         assert_eq!(
             rows[1],
-            "0\twall\t\td3d9\tL8\t2\t1\t8\t1\tfalse\tlinear\twrap\twrap\t0x400\t"
+            "0\twall\t\td3d9\tL8\t\t2\t1\t8\t1\t1\tfalse\tlinear\twrap\twrap\t0x400\t52\t"
         );
         assert!(rows[2].starts_with("1\tbroken\t\t") && rows[2].contains("PSP"));
     }

@@ -105,11 +105,7 @@ impl ExportPlan {
     }
 
     fn check_pixels(&mut self) {
-        let pixels = self.textures.iter().map(|texture| match texture.state {
-            TextureState::Found { width, height, .. } => u64::from(width) * u64::from(height),
-            _ => 0,
-        });
-        let pixels: u64 = pixels.sum();
+        let pixels: u64 = self.textures.iter().map(TextureUse::pixels).sum();
         if self.has_glb && pixels > MAX_SCENE_PIXELS {
             self.has_glb = false;
             let why = format!("its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}");

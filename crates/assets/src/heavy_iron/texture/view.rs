@@ -7,10 +7,11 @@ use serde_json::json;
 
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
-use crate::heavy_iron::texture::{self, Sampling, Texture, Textures};
+use crate::heavy_iron::texture::{self, Texture, Textures};
 use crate::heavy_iron::view::{Kind, Shown, stem};
 use crate::model::{padded, png};
 use crate::renderware::texture::export;
+use crate::renderware::texture::table::{COLUMNS, cells};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{Listed, Render};
 use crate::view::{AssetContext, Failure, Preview, Table, View, ViewFormat};
@@ -104,47 +105,12 @@ fn picture(shown: &Shown<Textures>, index: usize, out: &mut dyn Write) -> io::Re
 
 /// Writes `textures.tsv`.
 fn table(model: &Textures, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [
-        "index",
-        "name",
-        "mask",
-        "platform",
-        "format",
-        "palette",
-        "width",
-        "height",
-        "depth",
-        "declared_levels",
-        "levels",
-        "alpha",
-        "filter",
-        "address_u",
-        "address_v",
-        "raster",
-        "offset",
-    ];
+    let columns = [&["index", "name"][..], &COLUMNS].concat();
     let mut table = Table::new(out, &columns)?;
     for (index, texture) in model.textures.iter().enumerate() {
-        let sampling = texture.sampling;
-        table
-            .cell(index)
-            .text(&texture.name)
-            .text(&texture.mask)
-            .cell(texture.format.platform())
-            .cell(texture.format.name())
-            .optional(texture.format.palette_name())
-            .cell(texture.width)
-            .cell(texture.height)
-            .cell(texture.depth)
-            .cell(texture.declared_levels)
-            .cell(texture.levels.len())
-            .optional(texture.has_alpha)
-            .optional(sampling.filter_name())
-            .optional(Sampling::address_name(sampling.address_u))
-            .optional(Sampling::address_name(sampling.address_v))
-            .cell(format_args!("{:#x}", texture.raster))
-            .cell(texture.offset)
-            .end_row()?;
+        table.cell(index).text(&texture.name);
+        cells(texture, &mut table);
+        table.end_row()?;
     }
     Ok(())
 }

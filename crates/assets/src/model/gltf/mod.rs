@@ -195,11 +195,12 @@ impl Writer<'_> {
         }
         let index = |node: &usize| Index::new(*node as u32);
         let skin = self.skin(scene);
-        for (node, children) in scene.nodes.iter().zip(children) {
+        for ((number, node), children) in (0..).zip(&scene.nodes).zip(children) {
             let mesh = node.mesh.and_then(|mesh| *meshes.get(mesh)?);
             let bent = node.mesh.and_then(|mesh| scene.meshes.get(mesh));
             let bent = mesh.is_some() && bent.is_some_and(|mesh| !mesh.weights.is_empty());
             let transform = &node.transform;
+            let extensions = scene.hidden.contains(&number).then(|| self.hidden());
             self.root.push(Node {
                 name: Some(node.name.clone()),
                 children: (!children.is_empty()).then(|| children.iter().map(index).collect()),
@@ -209,6 +210,7 @@ impl Writer<'_> {
                 scale: (transform.scale != [1.0; 3]).then_some(transform.scale),
                 mesh,
                 skin: skin.filter(|_| bent),
+                extensions,
                 ..Default::default()
             });
         }
@@ -224,19 +226,23 @@ impl Writer<'_> {
         self.root.scene = Some(scene);
     }
 
+    /// Returns the extension of a hidden node.
+    fn hidden(&mut self) -> NodeExtensions {
+        self.uses(VISIBILITY);
+        let hidden = serde_json::json!({ "visible": false });
+        NodeExtensions {
+            others: [(VISIBILITY.to_owned(), hidden)].into_iter().collect(),
+        }
+    }
+
     /// Adds the node of an outline.
     fn outline(&mut self, outline: &scene::Outline) {
         let mesh = self.line(outline);
-        let hidden = serde_json::json!({ "visible": false });
-        if outline.is_hidden {
-            self.uses(VISIBILITY);
-        }
+        let extensions = outline.is_hidden.then(|| self.hidden());
         self.root.push(Node {
             name: Some(outline.name.clone()),
             mesh: Some(mesh),
-            extensions: outline.is_hidden.then(|| NodeExtensions {
-                others: [(VISIBILITY.to_owned(), hidden)].into_iter().collect(),
-            }),
+            extensions,
             ..Default::default()
         });
     }

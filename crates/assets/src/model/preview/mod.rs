@@ -113,10 +113,7 @@ impl Face {
 /// Returns all triangles of a scene, seen by the viewer, in the scene's units.
 fn faces(scene: &Scene<'_>, view: &View) -> Vec<Face> {
     let mut faces = Vec::new();
-    for (node, mesh) in scene.nodes.iter().enumerate() {
-        let Some(mesh) = mesh.mesh.and_then(|mesh| scene.meshes.get(mesh)) else {
-            continue;
-        };
+    for (node, _, mesh) in scene.shown() {
         if mesh.parts.is_empty() {
             continue;
         }

@@ -21,7 +21,7 @@ use hpimount_containers::text::has_extension;
 
 /// Sounds and movies of the PlayStation.
 pub const FORMAT: ViewFormat = ViewFormat {
-    extensions: &["xa", "str", "cdxa"],
+    extensions: &["xa", "str"],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
         "png",
         "frame.png",
@@ -33,7 +33,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
             bytes: b"RIFF",
             and: &[Magic::at(8, b"CDXA")],
         }],
-        patterns: &["*.cdxa"],
+        shared_patterns: &["*.str", "*.xa"],
         ..FileType::new("video/x-cdxa", Some("PlayStation movie or sound"))
     }],
     preview: Some(Preview {

@@ -321,11 +321,16 @@ impl Geometry {
 
     /// Reads the native data, and the skin, without which they can be shown.
     fn native(&mut self, plugin: &Chunk, warnings: &mut Warnings) -> Result<()> {
-        // Native PlayStation 2 geometry has the number elsewhere, but the same
-        // wrapper.
-        let fields = plugin.child(kind::STRUCT, "native geometry")?;
+        // Mobile games have no structure around the data.
+        let fields = plugin.children().next();
+        let Some(fields) = fields.filter(|fields| fields.kind == kind::STRUCT) else {
+            let problem = "is of OpenGL, which is not read";
+            return Err(Error::damaged(plugin.offset, "native geometry", problem));
+        };
         let platform = fields.cursor(Endian::Little).u32("native platform")?;
+        // A skin of another form is none.
         let skin = self.plugins.find(kind::SKIN);
+        let skin = skin.filter(|skin| skin.child(kind::STRUCT, "native skin").is_ok());
         let mut problem = None;
         let mut kept = |read: Result<Skin>| read.map_err(|error| problem = Some(error)).ok();
         match platform {
@@ -353,7 +358,12 @@ impl Geometry {
                 self.vertices = Vertices::PlayStation2(read);
             }
             other => {
-                let problem = format!("is {other}, which is unknown");
+                let problem = match other {
+                    2 => "is OpenGL, which is not read".to_owned(),
+                    8 | 9 => format!("is Direct3D {other}, which is not read"),
+                    10 => "is PSP, which is not read".to_owned(),
+                    other => format!("is {other}, which is unknown"),
+                };
                 return Err(Error::damaged(fields.offset, "native platform", problem));
             }
         }

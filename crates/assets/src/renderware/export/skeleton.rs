@@ -20,7 +20,10 @@ pub(crate) fn bones(clump: &Clump) -> Option<Vec<usize>> {
         .clone()
         .map(|(frame, node)| (node.id, frame))
         .collect();
-    let mut skeletons = nodes.map(|(_, node)| &node.bones);
+    let skeletons = nodes.map(|(_, node)| &node.bones);
+    // The first games have the skeleton in the skin.
+    let skins = clump.geometries.iter().filter_map(|one| one.skin.as_ref());
+    let mut skeletons = skeletons.chain(skins.map(|skin| &skin.nodes));
     let bones = skeletons.find(|bones| !bones.is_empty())?;
     let frames = bones.iter().map(|[id, ..]| frames.get(id).copied());
     let mut frames: Vec<usize> = frames.collect::<Option<_>>()?;

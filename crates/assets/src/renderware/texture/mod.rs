@@ -11,6 +11,7 @@ mod gamecube;
 mod gx;
 mod ps2;
 mod swizzle;
+pub(crate) mod table;
 mod xbox;
 
 pub use d3d::{D3dColors, D3dFormat, D3dPixels, D3dVersion};

@@ -1,14 +1,17 @@
 //! Assets of Grand Theft Auto in the samples beside the repository, compared
 //! with the results of independent readers.
 
+mod maps;
+mod models;
+
 use std::path::{Path, PathBuf};
 
 use crate::shared;
 use crate::support::views::rendering;
 use bytes::Bytes;
 use hpimount_assets::gta::col::{self, Face, Mesh, Model, Surface};
-use hpimount_assets::gta::gxt;
 use hpimount_assets::gta::txd::{self, Txd};
+use hpimount_assets::gta::{dff, gxt};
 use hpimount_assets::renderware::texture::{Sampling, Texture};
 use hpimount_assets::view::{Alone, ViewFormat};
 use serde_json::Value;
@@ -342,6 +345,7 @@ fn broken_and_oversized_samples_are_refused_or_bounded() {
     let formats = [
         ("txd", "txd", &txd::FORMAT),
         ("col", "col", &col::FORMAT),
+        ("dff", "dff", &dff::FORMAT),
         ("map", "gxt", &gxt::FORMAT),
     ];
     for (folder, extension, format) in formats {

@@ -1,0 +1,8 @@
+//! DFF: models (FORMATS, GTA 5).
+
+pub mod export;
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

@@ -1,0 +1,347 @@
+//! View of a model: GLB and OBJ with its textures, tables of its parts, and its
+//! collision model.
+
+mod info;
+mod tables;
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use super::export::ExportPlan;
+use super::{Dff, parse};
+use crate::gta::{col, dff, failure, models};
+use crate::model::scene::Alpha;
+use crate::model::{Picture, Scene, gltf, obj, png, preview};
+use crate::renderware::clump;
+use crate::renderware::export::TextureState;
+use crate::renderware::texture::Texture;
+use crate::renderware::texture::export::{picture, picture_problem};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::listed::{Listed, ListedView, Render, whole_files};
+use crate::view::{AssetContext, AssetRef, Failure, Preview, View, ViewFormat};
+
+/// Models.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: dff::EXTENSIONS,
+    converted: Conversion::Always(Converted::parts(&[
+        ConvertedFile::named("png", "preview.png"),
+        ConvertedFile::first("glb"),
+    ])),
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 8,
+    }),
+    matches: Some(dff::is_model),
+    ..ViewFormat::new("DFF", open)
+};
+
+/// Folder of the textures.
+const TEXTURES: &str = "textures";
+
+/// File of the materials.
+const MATERIALS: &str = "model.mtl";
+
+/// Where a texture of the model is.
+#[derive(Debug, Clone)]
+struct Source {
+    /// Name of its dictionary.
+    dictionary: String,
+    file: AssetRef,
+    /// Its number there.
+    number: usize,
+}
+
+/// A model, and what is shown of it.
+pub(super) struct Shown {
+    pub(super) model: Dff,
+    plan: ExportPlan,
+    /// The sources of the plan's textures.
+    sources: Vec<Option<Source>>,
+    /// Section and number of its definition, and the package and the group of
+    /// its animations.
+    definition: Option<models::Definition>,
+}
+
+impl GetSize for Shown {
+    fn get_heap_size(&self) -> usize {
+        let model = &self.model;
+        let effects = model.effects.iter().map(|effect| {
+            size_of_val(effect) + effect.fields.capacity() * size_of::<(&str, dff::Value)>()
+        });
+        let pieces = model
+            .breakables
+            .iter()
+            .map(|one| size_of_val(one) + one.pieces.capacity() * (size_of::<dff::Piece>() + 64));
+        let animations = model.uv_animations.iter();
+        let animations = animations.map(|one| size_of_val(one) + one.name.capacity());
+        let sources = self.sources.iter().flatten();
+        let sources = sources.map(|source| source.dictionary.capacity());
+        clump::memory(&model.clumps)
+            + effects.sum::<usize>()
+            + animations.sum::<usize>()
+            + pieces.sum::<usize>()
+            + model.collision.as_ref().map_or(0, GetSize::get_heap_size)
+            + self.plan.memory()
+            + self.sources.capacity() * size_of::<Option<Source>>()
+            + sources.sum::<usize>()
+    }
+}
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let mut model = parse(bytes).map_err(|incomplete| failure(*incomplete, info::model_facts))?;
+    let name = stem(context.name()).to_owned();
+    let models = models::models(context);
+    let mut sources = Vec::new();
+    let mut dictionaries = Dictionaries::new(models.dictionaries(&name, context), context);
+    let mut plan = ExportPlan::new(&model, |name| {
+        let found = dictionaries.find(name);
+        sources.push(found.as_ref().map(|(source, _)| source.clone()));
+        found.map_or(TextureState::Missing, |(_, state)| state)
+    });
+    let definition = models.definition(&name).cloned();
+    plan.is_double_sided = definition.as_ref().is_some_and(|one| one.is_double_sided());
+    plan.name = name;
+    model.warnings.append(std::mem::take(&mut plan.problems));
+    let model = Shown {
+        model,
+        plan,
+        sources,
+        definition,
+    };
+    let files = files(&model);
+    Ok(Box::new(ListedView { model, files }))
+}
+
+/// Returns the name of a file without its extension.
+fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// The dictionaries of a model, read on first use.
+struct Dictionaries<'a> {
+    files: Vec<(String, AssetRef)>,
+    read: Vec<Option<crate::gta::txd::Txd>>,
+    context: &'a dyn AssetContext,
+}
+
+impl<'a> Dictionaries<'a> {
+    fn new(files: Vec<(String, AssetRef)>, context: &'a dyn AssetContext) -> Self {
+        Self {
+            files,
+            read: Vec::new(),
+            context,
+        }
+    }
+
+    /// Returns the first texture with this name.
+    fn find(&mut self, name: &str) -> Option<(Source, TextureState)> {
+        for (index, (dictionary, file)) in self.files.iter().enumerate() {
+            if index == self.read.len() {
+                self.read.push(models::read_dictionary(*file, self.context));
+            }
+            let Some(txd) = &self.read[index] else {
+                continue;
+            };
+            let mut entries = txd.textures.iter();
+            let number = entries.position(|entry| entry.name.eq_ignore_ascii_case(name));
+            let Some(number) = number else {
+                continue;
+            };
+            let source = Source {
+                dictionary: dictionary.clone(),
+                file: *file,
+                number,
+            };
+            let state = match &txd.textures[number].texture {
+                Ok(texture) => state(texture),
+                Err(error) => TextureState::Unreadable(error.to_string()),
+            };
+            return Some((source, state));
+        }
+        None
+    }
+}
+
+fn state(texture: &Texture) -> TextureState {
+    if let Some(problem) = picture_problem(texture) {
+        return TextureState::Unreadable(problem);
+    }
+    TextureState::Found {
+        width: texture.width,
+        height: texture.height,
+        alpha: match (texture.has_alpha, texture.format.name()) {
+            (Some(true), "DXT1" | "1555") => Alpha::Mask,
+            (Some(true), _) => Alpha::Blend,
+            _ => Alpha::Opaque,
+        },
+    }
+}
+
+/// The pictures of a model. The dictionary that was read last is kept, since
+/// successive pictures often come from the same one.
+struct Pictures<'a> {
+    shown: &'a Shown,
+    context: &'a dyn AssetContext,
+    last: RefCell<Option<(AssetRef, crate::gta::txd::Txd)>>,
+}
+
+impl<'a> Pictures<'a> {
+    fn new(shown: &'a Shown, context: &'a dyn AssetContext) -> Self {
+        Self {
+            shown,
+            context,
+            last: RefCell::default(),
+        }
+    }
+
+    fn get(&self, index: usize) -> Option<Picture> {
+        let source = self.shown.sources.get(index)?.as_ref()?;
+        let mut last = self.last.borrow_mut();
+        if last.as_ref().is_none_or(|(file, _)| *file != source.file) {
+            let txd = models::read_dictionary(source.file, self.context)?;
+            *last = Some((source.file, txd));
+        }
+        let (_, txd) = last.as_ref()?;
+        picture(txd.textures.get(source.number)?.texture.as_ref().ok()?)
+    }
+}
+
+fn files(shown: &Shown) -> Vec<Listed<Shown>> {
+    let Shown { model, plan, .. } = shown;
+    let mut files = whole_files(&[
+        ("info.json", info::write as _),
+        ("info.txt", info::page),
+        ("frames.tsv", tables::frames),
+        ("materials.tsv", tables::materials),
+    ]);
+    files.push(Listed::new(
+        None,
+        "textures.tsv".to_owned(),
+        Render::InContext(tables::textures, 0),
+    ));
+    if !model.effects.is_empty() {
+        files.push(Listed::whole("effects.tsv", tables::effects));
+    }
+    if !model.breakables.is_empty() {
+        files.push(Listed::whole("breakables.tsv", tables::breakables));
+    }
+    let shows = (0..).zip(&plan.clumps);
+    let shows: Vec<usize> = shows
+        .filter(|(_, problem)| problem.is_none())
+        .map(|(clump, _)| clump)
+        .collect();
+    for &clump in &shows {
+        let name = match clump {
+            0 => "model".to_owned(),
+            _ => format!("clump {}", clump + 1),
+        };
+        if plan.has_glb {
+            let render = Render::InContext(glb, clump);
+            files.push(Listed::new(None, format!("{name}.glb"), render));
+        }
+    }
+    if let Some(&clump) = shows.first() {
+        files.push(Listed::new(
+            None,
+            "model.obj".to_owned(),
+            Render::Part(wavefront, clump),
+        ));
+        files.push(Listed::new(
+            None,
+            MATERIALS.to_owned(),
+            Render::Part(materials, clump),
+        ));
+        if plan.has_glb {
+            let drawn = Render::InContext(drawn, clump);
+            files.push(Listed::new(None, "preview.png".to_owned(), drawn));
+        }
+    }
+    let collision = model.collision.as_ref();
+    let collision = collision.and_then(|collision| collision.models.first());
+    let is_written = |model| col::export::problem(model).is_none();
+    if collision.is_some_and(|model| is_written(model) && col::export::corners(model) > 0) {
+        let render = Render::InContext(collision_glb, 0);
+        files.push(Listed::new(None, "collision.glb".to_owned(), render));
+    }
+    for (index, texture) in plan.textures.iter().enumerate() {
+        if texture.state.is_found() {
+            let name = format!("{}.png", texture.name);
+            let render = Render::InContext(write_picture, index);
+            files.push(Listed::new(Some(TEXTURES), name, render));
+        }
+    }
+    files
+}
+
+fn scene(shown: &Shown, clump: usize) -> Scene<'static> {
+    let clump = shown.model.clumps.get(clump);
+    clump.map_or_else(Scene::default, |clump| shown.plan.scene(clump))
+}
+
+fn glb(
+    shown: &Shown,
+    clump: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let pictures = Pictures::new(shown, context);
+    let reserve = |bytes| context.reserve(bytes);
+    gltf::write(
+        &scene(shown, clump),
+        &|index| pictures.get(index),
+        &reserve,
+        out,
+    )
+}
+
+fn drawn(
+    shown: &Shown,
+    clump: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let pictures = Pictures::new(shown, context);
+    let drawn = preview::draw(&scene(shown, clump), &|index| pictures.get(index));
+    png::write(&drawn, out)
+}
+
+fn wavefront(shown: &Shown, clump: usize, out: &mut dyn Write) -> io::Result<()> {
+    obj::write(&scene(shown, clump), MATERIALS, out)
+}
+
+fn materials(shown: &Shown, clump: usize, out: &mut dyn Write) -> io::Result<()> {
+    let Some(clump) = shown.model.clumps.get(clump) else {
+        return Ok(());
+    };
+    let plan = &shown.plan;
+    let folder = format!("{TEXTURES}/");
+    obj::write_materials(&plan.materials(clump), &plan.notes(), &folder, out)
+}
+
+fn collision_glb(
+    shown: &Shown,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let collision = shown.model.collision.as_ref();
+    match collision.and_then(|collision| collision.models.first()) {
+        Some(model) => col::view::write(model, context, out),
+        None => Ok(()),
+    }
+}
+
+fn write_picture(
+    shown: &Shown,
+    index: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match Pictures::new(shown, context).get(index) {
+        Some(picture) => png::write(&picture, out),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,10 @@
+//! Maps: definitions of models (IDE) and where they are placed (IPL)
+//! (FORMATS, GTA 6).
+
+pub mod binary;
+pub mod document;
+pub mod instance;
+pub mod schema;
+mod view;
+
+pub use view::{IDE_FORMAT, IPL_FORMAT};
