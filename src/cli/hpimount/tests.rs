@@ -121,7 +121,6 @@ fn sample(id: &str) -> &'static str {
         "palette" => "colors.gpl",
         "apply" => "changes",
         "game" => "folder",
-        "apply" => "changes",
         "dat" => "list.dat",
         "options" => "ro",
         _ => panic!("there is no sample value for {id}"),
