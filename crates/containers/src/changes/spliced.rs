@@ -88,8 +88,8 @@ impl Spliced {
         }
     }
 
-    /// Returns the memory of the list of parts and of the bytes in memory, in
-    /// bytes; not that of its sources.
+    /// Returns the memory of the list of parts and of appended bytes, in bytes,
+    /// without that of sources.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + self.parts.capacity() * size_of::<Part>() + self.kept
     }
