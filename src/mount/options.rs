@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::namespace::companion::{Companions, Meta};
 use crate::source::remote::Network;
 use hpimount_assets::total_annihilation::context::ChosenPalette;
-use hpimount_containers::format;
+use hpimount_containers::format::{self, Encoding};
 use hpimount_containers::volume::Volume;
 
 /// Maximum nesting of archives in archives.
@@ -29,6 +29,8 @@ pub struct Options {
     pub force: bool,
     /// Compute checksums for listings.
     pub verify: bool,
+    /// The character set of names in archives that do not say theirs.
+    pub encoding: Option<&'static Encoding>,
     /// Show the contents of archives in directories beside them.
     pub companions: bool,
     /// Which companions of assets are listed, and whether `converted` is.
@@ -54,6 +56,7 @@ impl Options {
             name: name.to_owned(),
             force: self.force,
             verify: self.verify,
+            encoding: self.encoding,
         }
     }
 
@@ -101,6 +104,7 @@ impl Default for Options {
             spool: None,
             force: false,
             verify: false,
+            encoding: None,
             companions: true,
             meta: Meta::Default,
             converted: false,

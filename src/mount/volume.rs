@@ -129,12 +129,13 @@ pub(super) fn open(
     new_builder: impl FnOnce(Companions) -> TreeBuilder,
 ) -> Result<OpenedFile> {
     let buffered = Arc::new(BlockBuffer::new(file.source));
-    let (source, images) = image::unwrap(reader, buffered)?;
+    let of_volume = options.of_volume(file.name);
+    let (source, images) = image::unwrap(reader, buffered, &of_volume)?;
     let input = Input {
         source,
         partner: file.partner,
         tracks: &images.tracks,
-        options: options.of_volume(file.name),
+        options: of_volume,
     };
     let format = formats::detect(&input)?;
     if !accepts(format) {

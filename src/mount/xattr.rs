@@ -1,9 +1,10 @@
 //! Extended attributes (SEMANTICS, Extended attributes).
 
 use super::subtree::{Node, RenderedFile};
-use super::{Error, Ino, Result, Vfs};
+use super::{Error, FileKind, Ino, Result, Vfs};
 use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
+use crate::namespace::tree::InodeKind;
 use hpimount_assets::formats::VIEW_FORMATS;
 
 /// The original bytes of a name.
@@ -48,7 +49,7 @@ impl<'v> Xattrs<'v> {
     pub(super) fn names(&self) -> Vec<&'static str> {
         let node = &self.node;
         let mut names = Vec::new();
-        if node.tree().link(node.index).is_some() {
+        if node.kind().map(InodeKind::file_kind) == Some(FileKind::Symlink) {
             // Linux never requests a `user.` attribute of a symbolic link, so a
             // listed name could not be read.
             return names;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+pub use encoding_rs::Encoding;
+
 use crate::file_type::FileType;
 use crate::image::CdTrack;
 use crate::io::{ReadAt, Result, read_vec};
@@ -18,6 +20,8 @@ pub struct Options {
     /// Compute checksums for listings as well, not only on request (`-o
     /// verify`).
     pub verify: bool,
+    /// The character set of names that do not say theirs (`-o encoding=`).
+    pub encoding: Option<&'static Encoding>,
 }
 
 /// A source to be detected or opened.

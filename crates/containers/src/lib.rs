@@ -16,6 +16,7 @@
 //!   sets and file names; [`codec`] the decoders of packed bytes.
 
 pub mod codec;
+pub mod compressed;
 pub mod extract;
 pub mod file_type;
 pub mod format;
@@ -35,6 +36,7 @@ mod pre;
 mod refused;
 mod seven_zip;
 pub mod splice;
+mod tar;
 pub mod text;
 mod time;
 pub mod volume;

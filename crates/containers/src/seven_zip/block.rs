@@ -123,7 +123,9 @@ impl Coder {
             }
             [4, 1, 9] => Ok(Method::Reader(codec::Method::Deflate64)),
             [4, 2, 2] => Ok(Method::Reader(codec::Method::Bzip2)),
-            [4, 0xF7, 0x11, 1] => Ok(Method::Reader(codec::Method::Zstandard)),
+            [4, 0xF7, 0x11, 1] => Ok(Method::Reader(codec::Method::Zstandard {
+                window: codec::ZSTANDARD_WINDOW,
+            })),
             ref other => unsupported(&format!("the unknown method {other:02x?}")),
         }
     }
