@@ -16,8 +16,10 @@ mod mount_table;
 #[cfg(target_os = "linux")]
 mod packages;
 mod palette;
+mod password;
 #[cfg(target_os = "linux")]
 mod privileges;
+mod progress;
 mod signals;
 mod supervisor;
 #[cfg(target_os = "linux")]
@@ -50,6 +52,8 @@ pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 pub use self::message::tell;
 pub use self::mount::unmount;
+pub use self::password::PasswordSource;
+use self::progress::Progress;
 pub use self::without_mount::{Check, Inspection, check, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
@@ -103,6 +107,8 @@ pub struct MountOptions {
     pub remote: RemoteOptions,
     /// File with the palette of pictures that have none of their own.
     pub palette: Option<PathBuf>,
+    /// Where the password of encrypted archives comes from, if they have one.
+    pub password: Option<PasswordSource>,
     /// Options of the file tree.
     pub vfs: crate::mount::Options,
 }
@@ -179,18 +185,22 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     let point = mount::mount_point(&plan.mount_point)?;
     let palette = plan.options.palette.as_deref().map(palette::read);
     let palette = palette.transpose()?;
+    let password = plan.options.password.as_ref().map(password::read);
     let prepared = plan.sources.prepare()?;
     let vfs_options = crate::mount::Options {
         mount_point: Some(point.clone()),
         spool: spool(),
         network: network(&plan.sources, &plan.options)?,
         palette,
+        password: password.transpose()?,
         ..plan.options.vfs.clone()
     };
     let confinement = Confinement::to(&prepared.paths());
+    let progress = Progress::of(vfs_options.network.as_ref());
     let vfs = confinement
         .run(|| Vfs::open_prepared(&prepared, vfs_options))
         .map_err(|error| Failure::Other("cannot start a thread", error))??;
+    drop(progress);
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
     let mut signals = signals::catch().map_err(unhandled)?;

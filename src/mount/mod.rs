@@ -66,6 +66,7 @@ mod hidden;
 mod image;
 mod invalidate;
 mod listing;
+mod local_time;
 mod merge;
 mod open;
 mod options;

@@ -4,9 +4,11 @@ use std::fs::File as DiskFile;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::local_time;
 use crate::namespace::companion::{Companions, Meta};
 use crate::source::remote::Network;
 use hpimount_assets::total_annihilation::context::ChosenPalette;
+use hpimount_containers::crypt::Password;
 use hpimount_containers::format::{self, Encoding};
 use hpimount_containers::volume::Volume;
 
@@ -31,6 +33,8 @@ pub struct Options {
     pub verify: bool,
     /// The character set of names in archives that do not say theirs.
     pub encoding: Option<&'static Encoding>,
+    /// The password of encrypted archives.
+    pub password: Option<Password>,
     /// Show the contents of archives in directories beside them.
     pub companions: bool,
     /// Which companions of assets are listed, and whether `converted` is.
@@ -57,6 +61,8 @@ impl Options {
             force: self.force,
             verify: self.verify,
             encoding: self.encoding,
+            password: self.password.clone(),
+            of_local_time: Some(local_time::to_utc),
         }
     }
 
@@ -105,6 +111,7 @@ impl Default for Options {
             force: false,
             verify: false,
             encoding: None,
+            password: None,
             companions: true,
             meta: Meta::Default,
             converted: false,

@@ -13,9 +13,9 @@ use crate::namespace::numbers::Range;
 use crate::namespace::tree::TreeBuilder;
 use crate::source::folder;
 use hpimount_containers::format::{self, Format, Input};
-use hpimount_containers::formats;
 use hpimount_containers::io::{self, BlockBuffer, ReadAt, Result};
 use hpimount_containers::volume::{Content, FileId, Generate, LiveFolder, Volume};
+use hpimount_containers::{formats, parts};
 
 /// A volume before it has a number.
 pub(super) struct NewVolume {
@@ -122,6 +122,31 @@ pub(super) struct OpenedFile {
 /// Returns [`io::Error::UnknownFormat`] if no format recognizes the file, and
 /// the errors of reading its directory.
 pub(super) fn open(
+    file: VolumeFile<'_>,
+    reader: &Arc<Reader>,
+    options: &Options,
+    accepts: fn(&Format) -> bool,
+    new_builder: impl FnOnce(Companions) -> TreeBuilder,
+) -> Result<OpenedFile> {
+    let split = parts::join(file.name, &file.source, file.partner);
+    let Some(split) = split else {
+        return open_whole(file, reader, options, accepts, new_builder);
+    };
+    let whole = VolumeFile {
+        source: split.whole,
+        ..file
+    };
+    let opened = open_whole(whole, reader, options, accepts, new_builder);
+    opened.map_err(|error| match error {
+        error if error.is_fault() => error,
+        error => io::Error::Unsupported(format!(
+            "cannot be opened with its parts before {}, which is missing: {error}",
+            split.next
+        )),
+    })
+}
+
+fn open_whole(
     file: VolumeFile<'_>,
     reader: &Arc<Reader>,
     options: &Options,

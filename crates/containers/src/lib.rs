@@ -17,6 +17,7 @@
 
 pub mod codec;
 pub mod compressed;
+pub mod crypt;
 pub mod extract;
 pub mod file_type;
 pub mod format;
@@ -30,6 +31,7 @@ pub mod io;
 pub mod iso;
 #[cfg(test)]
 mod listing;
+pub mod parts;
 mod paths;
 mod pkr;
 mod pre;

@@ -110,6 +110,8 @@ fn sample(id: &str) -> &'static str {
         "threads" => "2",
         "idle" => "600",
         "palette" => "colors.gpl",
+        "password" => "@file",
+        "encoding" => "shift_jis",
         "game" => "folder",
         "dat" => "list.dat",
         "options" => "ro",

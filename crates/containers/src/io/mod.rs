@@ -6,6 +6,7 @@ mod block_buffer;
 mod compact;
 mod cursor;
 mod error;
+mod joined;
 mod source;
 mod warnings;
 
@@ -13,5 +14,6 @@ pub use block_buffer::BlockBuffer;
 pub use compact::{Compact, LARGE_BLOCK};
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
+pub use joined::{Joined, Tail};
 pub use source::{ReadAt, SourceReader, read_error, read_vec, unit_in};
 pub use warnings::Warnings;

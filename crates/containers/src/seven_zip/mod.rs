@@ -6,6 +6,7 @@ mod block;
 mod database;
 mod decoder;
 mod header;
+mod keys;
 
 use std::sync::Arc;
 
@@ -13,21 +14,23 @@ use serde_json::json;
 
 use self::block::Block;
 use self::database::Database;
+use self::keys::Keys;
 use super::paths::{Paths, plain_entry, record};
+use crate::crypt::GIVE_PASSWORD;
 use crate::format::{Format, Input, Options};
-use crate::io::{Compact, Error, ReadAt, Result, Warnings};
+use crate::io::{Compact, Error, ReadAt, Result, Tail, Warnings};
 use crate::text::Charset;
-use crate::volume::{Content, Decoder, Entry, FileId, Sink, Streams, Volume};
+use crate::volume::{Content, Decoder, Entry, FileId, MAX_LINK, Sink, Streams, Volume};
 
 /// How 7z archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
     name: "7z",
-    extensions: &["7z"],
+    extensions: &["7z", "7z.001", "cb7"],
     ambiguous: &[],
     pair: None,
     sheet: None,
     types: &[],
-    matches: |input| Ok(input.bytes(0, header::MAGIC.len() as u64)? == header::MAGIC),
+    matches: |input| Ok(header::start(&*input.source)?.is_some()),
     open,
     is_plain_folder: true,
     is_layered: false,
@@ -38,6 +41,7 @@ struct SevenZip {
     source: Arc<dyn ReadAt>,
     members: Vec<Member>,
     blocks: Vec<Arc<Block>>,
+    keys: Keys,
     options: Options,
     warnings: Vec<String>,
 }
@@ -51,7 +55,13 @@ struct Member {
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    let database = header::read(&input.source)?;
+    let start = header::start(&*input.source)?.ok_or(Error::UnknownFormat)?;
+    let source = match start {
+        0 => input.source,
+        _ => Arc::new(Tail::new(input.source, start)),
+    };
+    let keys = Keys::new(input.options.password.clone());
+    let database = header::read(&source, &keys)?;
     let mut warnings = Warnings::default();
     let mut members = Vec::new();
     let Database { blocks, items } = database;
@@ -63,7 +73,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         };
         let path = path.as_bytes();
         if item.is_directory {
-            paths.directory(path, b"/", Charset::Utf8)?;
+            paths.directory_of(path, b"/", Charset::Utf8, item.modified)?;
             continue;
         }
         let size = item.location.map_or(0, |(block, file)| {
@@ -75,7 +85,15 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
             modified: item.modified,
             ..plain_entry(members.len(), size)
         };
-        paths.file(path, b"/", Charset::Utf8, entry)?;
+        let (parent, name) = paths.place(path, b"/", Charset::Utf8)?;
+        if item.is_link && (1..=MAX_LINK).contains(&size) {
+            paths.sink().stored_link(parent, name, entry)?;
+        } else {
+            let node = paths.sink().file(parent, name, entry)?;
+            if let Some(mode) = item.mode {
+                paths.sink().permissions(node, mode);
+            }
+        }
         members.push(Member {
             location: item.location,
         });
@@ -83,11 +101,14 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     for (number, block) in blocks.iter().enumerate() {
         if let Some(problem) = block.problem() {
             warnings.push(format!("block {number} {problem}"));
+        } else if block.is_encrypted() && !keys.has_password() {
+            warnings.push(format!("block {number} {GIVE_PASSWORD}"));
         }
     }
     members.compact();
     Ok(Box::new(SevenZip {
-        source: input.source,
+        source,
+        keys,
         members,
         blocks: blocks.into_iter().map(Arc::new).collect(),
         options: input.options,
@@ -114,7 +135,7 @@ impl SevenZip {
 impl Streams for SevenZip {
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
         let block = self.block(file)?;
-        decoder::open(&self.source, block, self.options.force)
+        decoder::open(&self.source, block, &self.keys, self.options.force)
     }
 
     fn decoder_memory(&self, file: FileId) -> usize {
@@ -138,6 +159,9 @@ impl Volume for SevenZip {
         let block = &self.blocks[block as usize];
         if let Some(problem) = block.problem() {
             return Err(problem.error());
+        }
+        if block.is_encrypted() && !self.keys.has_password() {
+            return Err(Error::Encrypted(GIVE_PASSWORD.to_owned()));
         }
         block.check_sum(within as usize)?;
         let (offset, _) = block.file(within as usize).unwrap_or((0, 0));
@@ -172,14 +196,12 @@ impl Volume for SevenZip {
 /// Why a block cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Problem {
-    Encrypted,
     Unsupported(String),
 }
 
 impl Problem {
     fn error(&self) -> Error {
         match self {
-            Self::Encrypted => Error::Encrypted(self.to_string()),
             Self::Unsupported(_) => Error::Unsupported(self.to_string()),
         }
     }
@@ -188,7 +210,6 @@ impl Problem {
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Encrypted => f.write_str("is encrypted, and 7z archives are not decrypted"),
             Self::Unsupported(what) => write!(f, "{what}, which is not supported"),
         }
     }

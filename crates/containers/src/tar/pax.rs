@@ -77,8 +77,7 @@ mod tests {
     #[test]
     fn lines_have_lengths_and_values_of_any_bytes() {
         let mut fields = Fields::default();
-        let bytes =
-            b"12 path=a\nb\n20 mtime=-1.5000000\n12 size=007\n13 comment=x\n\n\n\n\n\n\n\n\n";
+        let bytes = b"12 path=a\nb\n20 mtime=-1.5000000\n12 size=007\n13 comment=x\n\0\0\0";
         fields.read(bytes, 0).unwrap();
         assert_eq!(fields.path.as_deref(), Some(&b"a\nb"[..]));
         assert_eq!((fields.modified, fields.size), (Some(-2), Some(7)));
