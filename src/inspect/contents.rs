@@ -284,7 +284,9 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
             Shows::Inside => Role::Inside,
             Shows::Meta(_) | Shows::Converted => Role::AssetDirectory,
         },
-        InodeKind::Symlink { .. } | InodeKind::Verbatim { .. } => Role::Link,
+        InodeKind::Symlink { .. } | InodeKind::Verbatim { .. } | InodeKind::StoredLink { .. } => {
+            Role::Link
+        }
         InodeKind::File { .. } if node.file().is_none() || inode.size().is_none() => {
             Role::Generated
         }

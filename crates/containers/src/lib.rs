@@ -18,6 +18,8 @@
 
 pub mod changes;
 pub mod codec;
+pub mod compressed;
+pub mod crypt;
 pub mod extract;
 pub mod file_type;
 pub mod format;
@@ -31,12 +33,14 @@ pub mod io;
 pub mod iso;
 #[cfg(test)]
 mod listing;
+pub mod parts;
 mod paths;
 mod pkr;
 mod pre;
 mod refused;
 mod seven_zip;
 pub mod splice;
+mod tar;
 pub mod text;
 mod time;
 pub mod volume;

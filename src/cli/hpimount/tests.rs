@@ -120,6 +120,8 @@ fn sample(id: &str) -> &'static str {
         "idle" => "600",
         "palette" => "colors.gpl",
         "apply" => "changes",
+        "password" => "@file",
+        "encoding" => "shift_jis",
         "game" => "folder",
         "dat" => "list.dat",
         "options" => "ro",

@@ -2,6 +2,8 @@
 
 mod chd;
 mod foreign;
+mod forms;
 mod nested;
 mod seven_zip;
+mod tar;
 mod writers;

@@ -113,6 +113,33 @@ pub fn seven_zip_seeds() -> Vec<Vec<u8>> {
     vec![seeds::seven_zip()]
 }
 
+/// A tar archive, with the checksums of its headers corrected.
+pub fn tar(data: &[u8]) {
+    let mut bytes = data.to_vec();
+    for header in bytes
+        .chunks_exact_mut(512)
+        .filter(|block| &block[257..262] == b"ustar")
+    {
+        seeds::sign_tar(header);
+    }
+    examine("x.tar", &bytes, None);
+}
+
+/// Seeds for [`tar`].
+pub fn tar_seeds() -> Vec<Vec<u8>> {
+    vec![seeds::tar()]
+}
+
+/// A compressed file of any kind.
+pub fn compressed(data: &[u8]) {
+    examine("x.gz", data, None);
+}
+
+/// Seeds for [`compressed`].
+pub fn compressed_seeds() -> Vec<Vec<u8>> {
+    seeds::compressed()
+}
+
 /// A GameCube disc, or one in a TGC.
 pub fn gcm(data: &[u8]) {
     examine("x.gcm", data, None);

@@ -25,7 +25,7 @@ mod ta;
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{col, dff, gxt, hgo, ifp, map, neversoft, psx, txd};
 pub use chunk::{chunk, lz77};
-pub use container::{gcm, image, img, iso, pkr, pre, seven_zip, wad, xdvdfs, zip};
+pub use container::{compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, wad, xdvdfs, zip};
 pub use dat::dat;
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
@@ -43,7 +43,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 41] = [
+pub const TARGETS: [Target; 43] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -78,6 +78,8 @@ pub const TARGETS: [Target; 41] = [
     target("xdvdfs", xdvdfs, container::xdvdfs_seeds),
     target("settings", settings, settings::seeds),
     target("seven_zip", seven_zip, container::seven_zip_seeds),
+    target("tar", tar, container::tar_seeds),
+    target("compressed", compressed, container::compressed_seeds),
     target("gcm", gcm, container::gcm_seeds),
     target("iso", iso, container::iso_seeds),
     target("image", image, container::image_seeds),
