@@ -10,7 +10,7 @@ use super::MAX_PICTURES;
 use crate::inspect::{Contents, Role};
 use crate::mount::{Ino, Vfs};
 use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced, sheet};
+use hpimount_assets::model::{MAX_PIXELS, Picture, Scale, png, reduced, sheet};
 use hpimount_assets::view::ViewFormat;
 
 /// Maximum size of a picture's file, in bytes.
@@ -109,6 +109,7 @@ pub(super) fn arranged(mut pictures: Vec<Picture>) -> Option<Picture> {
     let cells = pictures.into_iter();
     Some(sheet(
         count,
+        Scale::Own,
         cells.map(|picture| Some(reduced(picture, CELL))),
     ))
 }

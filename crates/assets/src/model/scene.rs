@@ -23,6 +23,9 @@ pub struct Scene<'a> {
     pub joints: Vec<Joint>,
     /// Animations of the nodes.
     pub animations: Vec<Animation<'a>>,
+    /// Nodes whose meshes the game shows only at times. They are hidden nodes in
+    /// GLB files, and omitted from previews that show anything else.
+    pub hidden: Vec<usize>,
     /// Lines that are not part of the visible model. They are hidden nodes in
     /// GLB files, and omitted from others.
     pub outlines: Vec<Outline>,

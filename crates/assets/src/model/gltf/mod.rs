@@ -192,10 +192,19 @@ impl Writer<'_> {
                 siblings.push(number);
             }
         }
+        let mesh_of = |node: &scene::Node| node.mesh.and_then(|mesh| *meshes.get(mesh)?);
+        // A hidden node hides its children, so that a hidden mesh is a child.
+        let hidden = scene.hidden.iter().copied();
+        let has_mesh = |&node: &usize| scene.nodes.get(node).and_then(mesh_of).is_some();
+        let hidden: Vec<usize> = hidden.filter(has_mesh).collect();
+        let first = scene.nodes.len() + scene.outlines.len();
+        for (number, &node) in (first..).zip(&hidden) {
+            children[node].push(number);
+        }
         let index = |node: &usize| Index::new(*node as u32);
         let skin = self.skin(scene);
-        for (node, children) in scene.nodes.iter().zip(children) {
-            let mesh = node.mesh.and_then(|mesh| *meshes.get(mesh)?);
+        for ((number, node), children) in scene.nodes.iter().enumerate().zip(children) {
+            let mesh = mesh_of(node).filter(|_| !hidden.contains(&number));
             let bent = node.mesh.and_then(|mesh| scene.meshes.get(mesh));
             let bent = mesh.is_some() && bent.is_some_and(|mesh| !mesh.weights.is_empty());
             let transform = &node.transform;
@@ -212,7 +221,12 @@ impl Writer<'_> {
             });
         }
         for outline in &scene.outlines {
-            self.outline(outline);
+            let mesh = self.closed_line(outline);
+            self.hidden(outline.name.clone(), Some(mesh));
+        }
+        for node in hidden {
+            let node = &scene.nodes[node];
+            self.hidden(node.name.clone(), mesh_of(node));
         }
         let scene = self.root.push(GltfScene {
             name: None,
@@ -223,14 +237,13 @@ impl Writer<'_> {
         self.root.scene = Some(scene);
     }
 
-    /// Adds the hidden node of an outline.
-    fn outline(&mut self, outline: &scene::Outline) {
+    /// Adds a hidden node with a mesh.
+    fn hidden(&mut self, name: String, mesh: Option<Index<gltf_json::Mesh>>) {
         self.uses(VISIBILITY);
         let hidden = serde_json::json!({ "visible": false });
-        let mesh = self.closed_line(outline);
         self.root.push(Node {
-            name: Some(outline.name.clone()),
-            mesh: Some(mesh),
+            name: Some(name),
+            mesh,
             extensions: Some(NodeExtensions {
                 others: [(VISIBILITY.to_owned(), hidden)].into_iter().collect(),
             }),

@@ -170,6 +170,26 @@ fn an_outline_is_a_hidden_node() {
 }
 
 #[test]
+fn a_hidden_mesh_is_a_hidden_child_of_its_node() {
+    let mut scene = scene();
+    scene.hidden = vec![0];
+    let (json, _) = read(&written(&scene, &|_| None));
+    let [node, hidden] = &json["nodes"].as_array().unwrap()[..] else {
+        panic!("{json}");
+    };
+    assert_eq!(node.get("mesh"), None);
+    assert_eq!(node["children"], serde_json::json!([1]));
+    assert_eq!(
+        (&hidden["name"], &hidden["mesh"]),
+        (&node["name"], &0.into())
+    );
+    assert_eq!(
+        hidden["extensions"]["KHR_node_visibility"]["visible"],
+        false
+    );
+}
+
+#[test]
 fn a_mesh_without_triangles_is_omitted() {
     let mut scene = scene();
     scene.meshes[0].parts.clear();

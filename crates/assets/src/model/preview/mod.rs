@@ -41,7 +41,10 @@ const LIGHTS: Lights = [([-0.48, 0.72, 0.5], 0.62), ([0.8, 0.1, 0.59], 0.22)];
 /// background.
 pub fn draw(scene: &Scene<'_>, pictures: Pictures<'_>) -> Picture {
     let view = View::new();
-    let mut faces = faces(scene, &view);
+    let mut faces = faces(scene, &view, &|node| !scene.hidden.contains(&node));
+    if faces.is_empty() {
+        faces = self::faces(scene, &view, &|_| true);
+    }
     fit(&mut faces);
     let mut textures = Textures::new(scene, pictures);
     let blends = |face: &&Face| {
@@ -110,11 +113,13 @@ impl Face {
     }
 }
 
-/// Returns all triangles of a scene, seen by the viewer, in the scene's units.
-fn faces(scene: &Scene<'_>, view: &View) -> Vec<Face> {
+/// Returns the triangles of the nodes of a scene that are shown, seen by the
+/// viewer, in the scene's units.
+fn faces(scene: &Scene<'_>, view: &View, is_shown: &dyn Fn(usize) -> bool) -> Vec<Face> {
     let mut faces = Vec::new();
     for (node, mesh) in scene.nodes.iter().enumerate() {
-        let Some(mesh) = mesh.mesh.and_then(|mesh| scene.meshes.get(mesh)) else {
+        let mesh = mesh.mesh.filter(|_| is_shown(node));
+        let Some(mesh) = mesh.and_then(|mesh| scene.meshes.get(mesh)) else {
             continue;
         };
         if mesh.parts.is_empty() {
