@@ -56,6 +56,7 @@
 mod attributes;
 mod beside;
 mod build;
+mod checks;
 mod context;
 mod control;
 mod converted;
