@@ -59,6 +59,7 @@ mod attributes;
 mod beside;
 mod build;
 mod changes;
+mod checks;
 mod context;
 mod control;
 mod converted;
