@@ -86,7 +86,7 @@ impl Models {
         let extensions = ["txd", "ide"];
         let around = context.gta().find_outside(&extensions);
         // Files in the archive itself replace those around it.
-        let own = context.game().find_extensions("", &extensions);
+        let own = context.find_extensions("", &extensions);
         for file in around.into_iter().chain(own) {
             let path = context.path_of(file);
             let name = path.rsplit('/').next().unwrap_or_default();

@@ -36,7 +36,7 @@ pub const REPORTS: &[Report] = &[
 ];
 
 fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
-    context.game().find_extensions("", &[extension])
+    context.find_extensions("", &[extension])
 }
 
 /// Calls `visit` with the path and the bytes of each file with this extension
