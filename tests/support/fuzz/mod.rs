@@ -42,7 +42,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 39] = [
+pub const TARGETS: [Target; 41] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
