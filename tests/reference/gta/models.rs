@@ -310,7 +310,8 @@ fn compare_material(shown: &str, material: &Material, golden: &Value) {
         );
     }
     let moving = found.iter().find(|coat| coat.kind == "moving coordinates");
-    let moving: Vec<_> = moving.iter().flat_map(|coat| &coat.names).collect();
+    let moving = moving.iter().flat_map(|coat| &coat.names);
+    let moving: Vec<Value> = moving.map(|name| name.as_str().into()).collect();
     assert_eq!(list(golden, "uv_animations"), moving, "{shown}");
 }
 
