@@ -90,16 +90,6 @@ impl<'a> Context<'a> {
         root.as_ref()
     }
 
-    /// Returns the directory that contains the archive of the asset, and all
-    /// archives around it.
-    fn outermost(&self) -> Result<Node<'a>> {
-        let mut root = self.asset.other(ROOT);
-        while let Origin::Directory(directory) = root.subtree().range.origin {
-            root = self.vfs.node(directory)?.other(ROOT);
-        }
-        Ok(root)
-    }
-
     fn at(&self, path: &str) -> Option<Node<'a>> {
         let names = path.split('/').filter(|name| !name.is_empty());
         let mut node = self.root()?.clone();
@@ -278,7 +268,8 @@ impl AssetContext for Context<'_> {
 
 impl GtaContext for Context<'_> {
     fn find_outside(&self, extensions: &[&str]) -> Vec<AssetRef> {
-        let (Some(root), Ok(outermost)) = (self.root(), self.outermost()) else {
+        let outermost = game::outermost(self.vfs, self.asset).ok();
+        let Some((root, outermost)) = self.root().zip(outermost) else {
             return Vec::new();
         };
         if root.ino() == outermost.ino() {

@@ -33,6 +33,19 @@ pub(super) fn root_around<'a>(vfs: &'a Vfs, node: &Node<'a>) -> Result<Node<'a>>
     Ok(directory)
 }
 
+/// Returns the root of the mount around a node, outside of all archives that it
+/// is in.
+///
+/// # Errors
+/// Returns an error if a directory around it cannot be built again.
+pub(super) fn outermost<'a>(vfs: &'a Vfs, node: &Node<'a>) -> Result<Node<'a>> {
+    let mut root = node.other(ROOT);
+    while let Origin::Directory(directory) = root.subtree().range.origin {
+        root = vfs.node(directory)?.other(ROOT);
+    }
+    Ok(root)
+}
+
 /// Returns whether a directory has the directories of a game or a mod, by their
 /// names. It was entered.
 pub(super) fn is_root(directory: &Node<'_>) -> bool {

@@ -148,8 +148,8 @@ targets! {
     damaged_ifp_files_are_shown_or_refused: "ifp", 200;
     damaged_texture_dictionaries_are_shown_or_refused: "txd", 300;
     damaged_collision_models_are_shown_or_refused: "col", 300;
-    damaged_maps_are_shown_or_refused: "map", 300;
     damaged_models_of_grand_theft_auto_are_shown_or_refused: "dff", 300;
+    damaged_maps_are_shown_or_refused: "map", 300;
     damaged_texts_are_shown_or_refused: "gxt", 300;
     damaged_gaf_files_are_read_or_refused: "gaf", 300;
     damaged_3do_files_are_read_or_refused: "tdo", 300;
