@@ -10,7 +10,7 @@ use proptest::prelude::*;
 /// The entry point of a format, and its seeds.
 type Target = (fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
-const TARGETS: [Target; 10] = [
+const TARGETS: [Target; 11] = [
     (fuzz::img, fuzz::img_seeds),
     (fuzz::wad, fuzz::wad_seeds),
     (fuzz::pkr, fuzz::pkr_seeds),
@@ -20,6 +20,7 @@ const TARGETS: [Target; 10] = [
     (fuzz::seven_zip, fuzz::seven_zip_seeds),
     (fuzz::gcm, fuzz::gcm_seeds),
     (fuzz::iso, fuzz::iso_seeds),
+    (fuzz::udf, fuzz::udf_seeds),
     (fuzz::image, fuzz::image_seeds),
 ];
 

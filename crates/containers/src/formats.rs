@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::format::{Format, Input};
 use crate::io::{Error, Result};
-use crate::{gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, wad, xdvdfs, zip};
+use crate::{gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, sheet, udf, wad, xdvdfs, zip};
 
 /// The formats of this crate. Detection tries them in this order.
 const FORMATS: &[Format] = &[
@@ -18,8 +18,10 @@ const FORMATS: &[Format] = &[
     // Before ISO 9660: an Xbox disc may start with a file system for DVD
     // players.
     xdvdfs::FORMAT,
+    // Before ISO 9660: a disc may have both.
+    udf::FORMAT,
     iso::FORMAT,
-    iso::CUE,
+    sheet::CUE,
     // These are detected by a second file or by scanning the whole source.
     img::FORMAT,
     wad::FORMAT,

@@ -5,8 +5,8 @@
 //! * [`formats`] lists the container formats and detects the format of a source.
 //!   [`format`](mod@format) says what a format declares: its extensions, its
 //!   partner files, how it is detected and opened. Each format has a folder of
-//!   its own, with reading and writing in it; [`hpi`], [`hip`], [`iso`] and
-//!   [`gcm`] are public.
+//!   its own, with reading and writing in it; [`hpi`], [`hip`], [`gcm`] and those of
+//!   CDs are public.
 //! * [`volume`] holds what all containers have in common: entries, and how the
 //!   bytes of a file are stored. [`extract`] lists and copies files.
 //! * [`splice`] copies an archive with some ranges replaced; [`hpi::splice`] and
@@ -16,6 +16,7 @@
 //!   sets and file names; [`codec`] the decoders of packed bytes.
 
 pub mod codec;
+mod disc;
 pub mod extract;
 pub mod file_type;
 pub mod format;
@@ -34,9 +35,11 @@ mod pkr;
 mod pre;
 mod refused;
 mod seven_zip;
+pub mod sheet;
 pub mod splice;
 pub mod text;
 mod time;
+pub mod udf;
 pub mod volume;
 mod wad;
 mod xdvdfs;

@@ -111,12 +111,11 @@ pub trait Sink {
     /// Returns an error under the same conditions as [`Sink::dir`].
     fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()>;
 
-    /// Adds a symbolic link with the target `text`. Only folders have these,
-    /// and a sink for archives need not support them.
+    /// Adds a symbolic link with the target `text`. A sink that shows files
+    /// alone need not record it.
     ///
     /// # Errors
-    /// Returns an error under the same conditions as [`Sink::dir`], or if the
-    /// sink does not support it.
+    /// Returns an error under the same conditions as [`Sink::dir`].
     fn text_link(
         &mut self,
         parent: NodeId,
@@ -125,8 +124,13 @@ pub trait Sink {
         modified: Option<i64>,
     ) -> Result<()> {
         let _ = (parent, name, text, modified);
-        let problem = "has symbolic links with arbitrary targets";
-        Err(Error::Unsupported(problem.to_owned()))
+        Ok(())
+    }
+
+    /// Records the permission bits of a file or directory that was added
+    /// before, as on Unix. A sink need not record them.
+    fn permissions(&mut self, node: NodeId, mode: u16) {
+        let _ = (node, mode);
     }
 }
 

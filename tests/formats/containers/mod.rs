@@ -4,4 +4,5 @@ mod chd;
 mod foreign;
 mod nested;
 mod seven_zip;
+mod udf;
 mod writers;

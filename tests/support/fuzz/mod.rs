@@ -24,7 +24,7 @@ mod ta;
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{col, gxt, hgo, ifp, neversoft, psx, txd};
 pub use chunk::{chunk, lz77};
-pub use container::{gcm, image, img, iso, pkr, pre, seven_zip, wad, xdvdfs, zip};
+pub use container::{gcm, image, img, iso, pkr, pre, seven_zip, udf, wad, xdvdfs, zip};
 pub use dat::dat;
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
@@ -77,6 +77,7 @@ pub const TARGETS: [Target; 39] = [
     target("seven_zip", seven_zip, container::seven_zip_seeds),
     target("gcm", gcm, container::gcm_seeds),
     target("iso", iso, container::iso_seeds),
+    target("udf", udf, container::udf_seeds),
     target("image", image, container::image_seeds),
     target("dat", dat, dat::seeds),
     target("nested", nested, nested::nested_seeds),

@@ -2,8 +2,7 @@
 
 use crate::io::{Error, Result};
 
-/// Maximum length of a cue sheet in bytes, and maximum number of tracks.
-pub(super) use crate::format::MAX_SHEET;
+/// Maximum number of tracks.
 const MAX_TRACKS: usize = 99;
 
 /// The contents of a track.
