@@ -14,7 +14,6 @@ use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hpimount_assets::model::scene::Alpha;
 use hpimount_assets::model::{self, png, preview};
-use hpimount_assets::total_annihilation::context::GameContext;
 use hpimount_assets::total_annihilation::pal::Palette;
 use hpimount_assets::total_annihilation::{gaf, pcx, tdo, tnt};
 use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, Wanted};
@@ -247,12 +246,6 @@ impl AssetContext for Mod {
         Some(make(self).into())
     }
 
-    fn game(&self) -> &dyn GameContext {
-        self
-    }
-}
-
-impl GameContext for Mod {
     fn find_extensions(&self, _folder: &str, _extensions: &[&str]) -> Vec<AssetRef> {
         (0..self.0.len() as u64).map(AssetRef).collect()
     }

@@ -20,7 +20,7 @@
 //! 4. `Reader::read` puts the bytes of several blocks together.
 //! 5. `Reader::read_some` asks the volume where the bytes are. It returns a cached
 //!    block, or finds the chunk in the table.
-//! 6. `Reader::chunk_block` decides whether the block is cached afterwards.
+//! 6. `Reader::of_chunk` decides whether the block is cached afterwards.
 //! 7. `Cache::get_and_keep` lets one of several threads decode it, and keeps the
 //!    block within the budget.
 //! 8. `Hpi::decode_chunk` adds the source, the key and the options of the archive.

@@ -38,6 +38,7 @@ static FORMATS: [Format; 1] = [Format {
     sheet: None,
     matches: |input| Ok(input.bytes(0, 4)? == MAGIC || directory(input)?.is_some()),
     open,
+    apply: None,
     is_plain_folder: true,
     is_layered: false,
 }];

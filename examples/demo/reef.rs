@@ -1,7 +1,9 @@
-//! An archive of Heavy Iron's kind: textures, texts and a model.
+//! An archive of Heavy Iron's kind: textures, texts, a model, and a gate that
+//! two objects open.
 
 use super::heavy_iron;
 use super::hip::{Asset, Hip};
+use hpimount_containers::hip::asset_id;
 
 /// Pixels of a side of a texture.
 const SIDE: u16 = 64;
@@ -22,6 +24,7 @@ pub(super) fn archive() -> Vec<u8> {
         let bytes = [&length, text.as_bytes(), &[0]].concat();
         hip.add(Asset::new(b"TEXT", name, &bytes));
     }
+    add_gate(&mut hip);
     hip.layer(1);
     let textures: [(&str, Pixel); 6] = [
         ("sand.RW3", |x, y| {
@@ -74,6 +77,28 @@ pub(super) fn archive() -> Vec<u8> {
     hip.layer(3);
     hip.add(Asset::new(b"MODL", "rock.dff", &heavy_iron::pyramid()));
     hip.build()
+}
+
+/// Adds a platform, and a button and a lever that open it when they are pressed.
+fn add_gate(hip: &mut Hip) {
+    const ONE_LINK: u32 = 0x1801_001D;
+    const NO_LINKS: u32 = 0x0600_001D;
+    const PRESS_OPENS: u32 = 0x0037_000D;
+    let object = |name: &str, base: u32, length: usize| {
+        let mut bytes = heavy_iron::big(&[asset_id(name.as_bytes()), base]);
+        bytes.resize(length, 0);
+        bytes
+    };
+    let link = [PRESS_OPENS, asset_id(b"GATE_01"), 0, 0, 0, 0, 0, 0];
+    for name in ["BUTTON_01", "LEVER_02"] {
+        let button = [object(name, ONE_LINK, 156), heavy_iron::big(&link)].concat();
+        hip.add(Asset::new(b"BUTN", name, &button));
+    }
+    hip.add(Asset::new(
+        b"PLAT",
+        "GATE_01",
+        &object("GATE_01", NO_LINKS, 192),
+    ));
 }
 
 /// Returns a texture for GameCube, in 16-bit pixels that are stored in tiles of

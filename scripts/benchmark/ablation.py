@@ -13,6 +13,12 @@ from .tools import say
 # The variable with the mechanism to switch off, of programs built with the feature `ablation`.
 SWITCH = "HPIMOUNT_WITHOUT"
 
+# How the files are packed.
+METHODS = ["zlib", "lz77"]
+
+# A mechanism stays if one of its rows takes this many times as long without it.
+LEAST = 1.05
+
 # The column of the whole program.
 FULL = "full"
 
@@ -83,7 +89,7 @@ def measure(directory, programs, point, rounds):
     ]
     for number in range(rounds):
         for bench, archive in benches:
-            for method in ["zlib", "lz77"]:
+            for method in METHODS:
                 one_round(bench, number, method, directory / archive.format(method=method), programs / "hpimount")
     return report(benches, rounds)
 
@@ -106,28 +112,40 @@ def one_round(bench, number, method, archive, hpimount):
 def report(benches, rounds):
     """The table: a line for each mechanism and row."""
     lines = ["| without | row | zlib | LZ77 |", "|---|---|--:|--:|"]
+    useless = []
     for mechanism in MECHANISMS:
+        factors = []
         for bench, _ in benches:
             for key in mechanism.rows:
                 if key in bench.rows and any(key in rows for rows in bench.measurements().values()):
-                    cells = [cell(bench, method, mechanism, key) for method in ["zlib", "lz77"]]
+                    cells = []
+                    for method in METHODS:
+                        text, factor = cell(bench, method, mechanism, key)
+                        cells.append(text)
+                        factors.append(factor)
                     lines.append(f"| {mechanism.title} | {bench.rows[key].title} | {' | '.join(cells)} |")
+        if max(factors) < LEAST:
+            useless.append(mechanism.title)
     table = "\n".join(lines)
+    verdict = f"These give less than {LEAST - 1:.0%} on each of their rows: {', '.join(useless)}." if useless else (
+        f"Each mechanism gives at least {LEAST - 1:.0%} on one of its rows, so none was removed."
+    )
     return f"""{ABLATION}
 
-Made by `scripts/bench --ablation --write`: each mechanism is switched off, and the rows that it was made for are measured in turn with the whole program, {rounds} rounds. The first figure is the median of the whole program and the second one that without the mechanism, in seconds or IOPS; in brackets, how many times as long the row takes without it.
+Made by `scripts/bench --ablation --write`: each mechanism is switched off, and the rows that it was made for are measured in turn with the whole program, {rounds} rounds. The first figure is the median of the whole program and the second one that without the mechanism, in seconds or IOPS; in brackets, how many times as long the row takes without it. A mechanism must give {LEAST - 1:.0%} on one of its rows to be worth its code. {verdict}
 
 {table}
 """
 
 
 def cell(bench, method, mechanism, key):
+    """The text of a cell, and how many times as long the row takes without the mechanism."""
     full = Peer(f"{method} {FULL}", None, "")
     without = Peer(f"{method} {mechanism.title}", None, "")
     before, after = bench.median(full, key), bench.median(without, key)
     if before is None or after is None:
-        return "-"
+        return "-", 0
     is_rate = bench.rows[key].unit == "IOPS"
     digits = 0 if is_rate else 3
     factor = before / after if is_rate else after / before
-    return f"{before:.{digits}f}, {after:.{digits}f} ({factor:.2f})"
+    return f"{before:.{digits}f}, {after:.{digits}f} ({factor:.2f})", factor

@@ -4,12 +4,14 @@ a large packed file, and mounts of many files."""
 import random
 import shutil
 import statistics
+import tempfile
+import time
 
 from . import discs
 from .corpus import make, write
 from .peers import Mount, Peer
 from .rows import random_reads
-from .tools import forget, read_all, say
+from .tools import forget, read_all, run, say
 
 # Heading in the report.
 HEADING = "## Discs and packed archives"
@@ -20,6 +22,9 @@ BIG = 12 * (8 << 20)
 # Size of the large packed file in bytes, and number of random reads.
 MEMBER = 700 << 20
 READS = 512
+
+# Files of 1 MiB in the solid 7z.
+SOLID_FILES = 240
 
 # Entries of an IMG and files of a disc, as in the largest games.
 ENTRIES = 16_000
@@ -41,6 +46,11 @@ def measure(directory, programs, point, rounds, quick, bench):
         member = packed_member(directory, MEMBER // scale)
         rate = repeated(rounds, "random reads", lambda: read_member(Peer("hpimount", member, hpimount), point))
         lines.append(f"| random 4 KiB reads in a file of {MEMBER // scale >> 20} MiB, deflated in a zip, after a first pass, IOPS | {rate:.0f} |")
+    if shutil.which("7z"):
+        solid = solid_block(directory, SOLID_FILES // scale)
+        if solid.exists():
+            ratio = repeated(rounds, "copy of a solid 7z", lambda: copy_solid(Peer("hpimount", solid, hpimount), point))
+            lines.append(f"| `cp -r` of a solid 7z of {SOLID_FILES // scale} files of 1 MiB: time relative to `7z x` | {ratio:.2f} |")
     for title, archive in many(directory, ENTRIES // scale, FILES // scale):
         peer = Peer("hpimount", archive, hpimount)
         lines.append(f"| mount of {title}, ms | {repeated(rounds, title, lambda: mount(peer, point)):.1f} |")
@@ -103,6 +113,39 @@ def read_member(peer, point):
         read_all(mount.root / "member.txt")
         forget(peer.archive)
         return random_reads(mount, ["member.txt"], 1, READS)
+
+
+def solid_block(directory, count):
+    """A 7z with files of text in one block, as 7-Zip packs it without options."""
+    archive = directory / "solid.7z"
+    tree = directory / "solid"
+    if not archive.exists():
+        write(tree, lambda out: write_texts(out, count))
+    make(archive, lambda out: ["7z", "a", "-bso0", "-bsp0", out, "."], cwd=tree if tree.exists() else None)
+    shutil.rmtree(tree, ignore_errors=True)
+    return archive
+
+
+def write_texts(out, count):
+    """Writes files of 1 MiB."""
+    out.mkdir()
+    whole = out / "whole"
+    write_text(whole, count << 20)
+    with open(whole, "rb") as text:
+        for number in range(count):
+            (out / f"text{number:03}.txt").write_bytes(text.read(1 << 20))
+    whole.unlink()
+
+
+def copy_solid(peer, point):
+    """The time of `cp -r` out of a mount, divided by that of `7z x`, both into memory."""
+    read_all(peer.archive)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as target:
+        begun = time.perf_counter()
+        run(["7z", "x", "-bso0", "-bsp0", f"-o{target}/extracted", peer.archive])
+        extracting = time.perf_counter() - begun
+    with Mount(peer, point) as mount, tempfile.TemporaryDirectory(dir="/dev/shm") as target:
+        return mount.time(["cp", "-r", ".", target])[0] / extracting
 
 
 def many(directory, entries, files):

@@ -51,6 +51,11 @@ impl ExitReason {
         code: 1,
         meaning: "Any other error",
     };
+    /// Changes cannot be applied.
+    pub const NOT_APPLIED: Self = Self {
+        code: 14,
+        meaning: "Changes of --apply cannot be applied",
+    };
     /// The command line is invalid.
     pub const USAGE: Self = Self {
         code: 2,
@@ -102,6 +107,7 @@ pub const EXIT_REASONS: &[ExitReason] = &[
     UNKNOWN_FORMAT,
     DAMAGED,
     UNSUPPORTED,
+    ExitReason::NOT_APPLIED,
     MOUNT_POINT,
     NO_FUSE,
     REFUSED,
@@ -115,6 +121,7 @@ impl Failure {
             Self::Source(OpenError { cause, .. }) => match cause {
                 OpenCause::Unreadable(_) => UNREADABLE,
                 OpenCause::NoArchives => UNKNOWN_FORMAT,
+                OpenCause::Refused(_) => ExitReason::NOT_APPLIED,
                 OpenCause::Volume(error) => of_bytes(error),
             },
             Self::Inspected(inspect::Error::Path { trouble, .. }) => match trouble {

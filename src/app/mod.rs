@@ -103,6 +103,10 @@ pub struct MountOptions {
     pub remote: RemoteOptions,
     /// File with the palette of pictures that have none of their own.
     pub palette: Option<PathBuf>,
+    /// Folders of changes to apply to the source, the last one on top.
+    pub apply: Vec<PathBuf>,
+    /// Whether to refuse changes that games may not find.
+    pub apply_strict: bool,
     /// Options of the file tree.
     pub vfs: crate::mount::Options,
 }
@@ -180,6 +184,7 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     let palette = plan.options.palette.as_deref().map(palette::read);
     let palette = palette.transpose()?;
     let prepared = plan.sources.prepare()?;
+    let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
     let vfs_options = crate::mount::Options {
         mount_point: Some(point.clone()),
         spool: spool(),

@@ -47,6 +47,7 @@ pub fn inspect(
     options: &MountOptions,
 ) -> Result<ExitCode, Failure> {
     let prepared = sources.prepare()?;
+    let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
     let vfs_options = vfs_options(sources, options)?;
     let confinement = Confinement::to(&prepared.paths());
     let inspected = confinement.run(|| {
@@ -114,7 +115,9 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
     let mut sources = Vec::with_capacity(check.sources.len());
     for location in &check.sources {
         let alone = given(vec![location.clone()]);
-        sources.push((location.display_name(), alone.prepare()?));
+        let prepared = alone.prepare()?;
+        let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
+        sources.push((location.display_name(), prepared));
     }
     let mut readable = Vec::new();
     for (_, prepared) in &sources {

@@ -1,5 +1,5 @@
 //! hpimount-open mounts an archive for the desktop and shows it in the file
-//! manager.
+//! manager. Of an asset on a mount it shows the model or the preview.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -60,12 +60,15 @@ fn run(action: Action) -> Vec<(&'static str, Result<(), Error>)> {
 }
 
 fn open(file: &Path) -> Result<(), Error> {
+    if let Some(shown) = desktop::representation(file) {
+        return desktop::show(&shown);
+    }
     let point = mounts()?.open(file)?;
     desktop::show(&point)
 }
 
 fn mounts() -> Result<Mounts, Error> {
-    Mounts::of_session(&desktop::session_directory()?, hpimount())
+    Mounts::in_home(&desktop::home_directory()?, hpimount())
 }
 
 /// Returns the program that mounts: the one in the same directory, or else that

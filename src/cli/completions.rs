@@ -102,7 +102,7 @@ fn path_of<S>(option: &OptionSpec<S>) -> Option<(&'static str, &'static str)> {
     match option.takes {
         Takes::File(name, _) if name.starts_with('@') => Some(("-f", "@")),
         Takes::File(..) => Some(("-f", "")),
-        Takes::Folder(..) => Some(("-d", "")),
+        Takes::Folder(..) | Takes::Folders(..) => Some(("-d", "")),
         _ => None,
     }
 }

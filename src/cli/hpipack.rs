@@ -21,6 +21,7 @@ pub const PROGRAM: Program<Args> = Program {
     usage: &[
         "[OPTIONS] DIR OUT",
         "[OPTIONS] --replace NAME=FILE ARCHIVE OUT",
+        "[OPTIONS] --apply DIR SOURCE OUT",
     ],
     description: &[
         "`hpipack` packs everything in the directory DIR into the archive OUT: an HPI archive for \
@@ -39,11 +40,16 @@ pub const PROGRAM: Program<Args> = Program {
          except for assets that have none.",
         "With `--replace`, OUT is a copy of the HPI or HIP archive ARCHIVE in which some files have \
          new contents. Everything else is copied unchanged.",
+        "With `--apply`, OUT is the archive or disc SOURCE with the changes of the directory DIR, which \
+         has the paths of a mount of SOURCE: a file there replaces or adds the file, an empty file \
+         `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. DIR may be the upper \
+         directory of an overlay on a mount. Unchanged files stay where they are, and new data is \
+         not compressed. The result of a compressed disc is a plain one.",
     ],
     operands: &[
         Operand {
             name: "DIR",
-            help: "The directory to pack, or with --replace the archive to change",
+            help: "The directory to pack, or with --replace or --apply the archive to change",
             not_needed_with: &[],
             many: false,
         },
@@ -93,6 +99,10 @@ pub struct Args {
     key: Option<u8>,
     /// The files to replace in an archive; empty if a directory is packed.
     pub replacements: Vec<Replacement>,
+    /// The folders of changes to apply to an archive or disc, the last one on top.
+    pub folders: Vec<PathBuf>,
+    /// Whether changes are refused that games may not find.
+    pub is_strict: bool,
     /// Whether to overwrite OUT.
     pub force: bool,
     /// Whether to print errors only.
@@ -243,6 +253,31 @@ const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "Apply the changes in DIR to the archive or disc SOURCE; may be repeated",
+        long_help: "Write SOURCE with the changes of the directory DIR to OUT. May be given several times; the \
+            last one wins. What SOURCE's format cannot hold is refused: everything that is refused is \
+            listed, and nothing is written. DIR is described in docs/MODDING.md.",
+        default: NO_DEFAULT,
+        conflicts: &["format", "method", "key", "replace"],
+        ..OptionSpec::new(
+            Name::Long("apply"),
+            Takes::Folders("DIR", |args, value| {
+                args.folders.push(value.into());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --apply, refuse changes that the game may not find",
+        long_help: "With `--apply`, refuse what is otherwise a warning: files on discs that move, because a game \
+            that has their sectors compiled in reads the old ones.",
+        default: "warnings",
+        ..OptionSpec::new(
+            Name::Long("apply-strict"),
+            Takes::Nothing(|args| args.is_strict = true),
+        )
+    },
+    OptionSpec {
         help: "Replace OUT if it exists",
         long_help: "Replace OUT if it exists. It is replaced when the new archive is complete.",
         default: "an existing OUT is an error",
@@ -307,6 +342,7 @@ const EXIT_REASONS: &[ExitReason] = &[
         code: 10,
         meaning: "DIR, ARCHIVE or FILE cannot be read, or contains something that cannot be packed",
     },
+    ExitReason::NOT_APPLIED,
     ExitReason {
         code: 20,
         meaning: "OUT cannot be written, or exists",

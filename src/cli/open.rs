@@ -14,9 +14,11 @@ pub const PROGRAM: Program<Args> = Program {
     summary: "open game archives in the file manager",
     usage: &["FILE...", "--unmount FILE...", "--unmount-all"],
     description: &[
-        "`hpimount-open` mounts each FILE below the directory `hpimount` of the session and shows \
-         it in the file manager. Desktops run it to open an archive. A FILE that is already mounted \
+        "`hpimount-open` mounts each FILE below the directory `hpimount` in the home directory and \
+         shows it in the file manager. Desktops run it to open an archive. A FILE that is already mounted \
          there is shown again; one that has changed since is mounted again.",
+        "An asset on a mount is not mounted: its model is opened if the desktop has a viewer for \
+         glTF files, or else its preview, or else the directory with its parts.",
         "It is unmounted after ten minutes without use, or by `--unmount`. Errors are shown as \
          notifications and written to standard error.",
     ],
@@ -122,9 +124,9 @@ const LAST_SECTIONS: &[Section] = &[
         heading: "ENVIRONMENT",
         blocks: &[
             Block::Item(
-                "XDG_RUNTIME_DIR",
-                "The directory of the session. The mounts are in `hpimount` in it, each named \
-                 after its file.",
+                "HOME",
+                "The home directory. The mounts are in `hpimount` in it, each named after its \
+                 file; there, file managers show them as volumes.",
             ),
             Block::Item(
                 "PATH",

@@ -65,6 +65,8 @@ pub enum Takes<S> {
     File(&'static str, Apply<S>),
     /// A directory.
     Folder(&'static str, Apply<S>),
+    /// A directory; may be repeated.
+    Folders(&'static str, Apply<S>),
     /// One of these.
     Choice(&'static str, &'static [Choice], Apply<S>),
     /// Mount options of the same table, separated by commas; may be repeated.
@@ -143,6 +145,7 @@ impl<S> OptionSpec<S> {
             Takes::Value(name, _)
             | Takes::File(name, _)
             | Takes::Folder(name, _)
+            | Takes::Folders(name, _)
             | Takes::MountOptions(name) => Some((*name).to_owned()),
             Takes::Choice(_, choices, _) if self.is_mount_option() => {
                 let names: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
@@ -212,6 +215,9 @@ impl<S> OptionSpec<S> {
             }
             Takes::File(name, _) => text(arg, name, ValueHint::FilePath),
             Takes::Folder(name, _) => text(arg, name, ValueHint::DirPath),
+            Takes::Folders(name, _) => {
+                text(arg, name, ValueHint::DirPath).action(ArgAction::Append)
+            }
             Takes::Choice(name, choices, _) => arg
                 .value_name(name)
                 .value_parser(choices.iter().map(Choice::possible).collect::<Vec<_>>()),

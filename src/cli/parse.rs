@@ -110,6 +110,7 @@ impl<S> Program<S> {
             Takes::Value(_, apply)
             | Takes::File(_, apply)
             | Takes::Folder(_, apply)
+            | Takes::Folders(_, apply)
             | Takes::Choice(_, _, apply) => {
                 apply(settings, value).map_err(|problem| {
                     let name = option.spellings().pop().unwrap_or_default();
@@ -153,6 +154,7 @@ impl<S> Program<S> {
                 Takes::Value(_, apply)
                 | Takes::File(_, apply)
                 | Takes::Folder(_, apply)
+                | Takes::Folders(_, apply)
                 | Takes::Choice(_, _, apply),
                 Some(value),
             ) => apply(settings, value),

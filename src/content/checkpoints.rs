@@ -1,63 +1,163 @@
 //! Copies of a decoder at several positions of a file.
 
-use std::sync::Arc;
+use std::sync::{Mutex, MutexGuard};
 
+use super::BLOCK_SIZE;
+use crate::sync::lock;
 use hpimount_containers::volume::Decoder;
 
 /// Minimum distance between two checkpoints in bytes, a multiple of
-/// [`super::BLOCK_SIZE`]. Decoding that many takes three milliseconds.
+/// [`BLOCK_SIZE`]. Decoding that many takes three milliseconds.
 pub(super) const SPACING: u64 = 1 << 20;
 
+/// Minimum distance between checkpoints without a window in memory.
+const DENSE_SPACING: u64 = 2 * BLOCK_SIZE as u64;
+
 /// The checkpoints of a file.
-pub(super) struct Checkpoints {
-    /// Bytes between two checkpoints.
+pub(super) struct Checkpoints(Mutex<Points>);
+
+/// Checkpoints, with the distances between those of each kind.
+struct Points {
     spacing: u64,
-    /// The decoders, with their positions in the file in ascending order.
-    points: Vec<(u64, Arc<dyn Decoder>)>,
+    dense_spacing: u64,
+    /// In ascending order of their positions in the file.
+    points: Vec<Point>,
+}
+
+/// A checkpoint.
+struct Point {
+    position: u64,
+    decoder: Box<dyn Decoder>,
+    window: Window,
+}
+
+/// Where the window of a checkpoint is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Window {
+    /// It has none.
+    None,
+    InMemory,
+    Spooled,
+}
+
+/// Where the windows of checkpoints are kept outside of memory.
+pub(super) trait Windows {
+    /// Keeps the window of the checkpoint at `position`. Returns false if there
+    /// is no space for it.
+    fn keep(&self, position: u64, window: &[u8]) -> bool;
+
+    /// Returns the window of the checkpoint at `position`, if it is still kept.
+    fn get(&self, position: u64) -> Option<Box<[u8]>>;
+}
+
+impl Default for Checkpoints {
+    fn default() -> Self {
+        Self(Mutex::new(Points {
+            spacing: SPACING,
+            dense_spacing: DENSE_SPACING,
+            points: Vec::new(),
+        }))
+    }
 }
 
 impl Checkpoints {
-    pub(super) const NONE: Self = Self {
-        spacing: SPACING,
-        points: Vec::new(),
-    };
+    fn points(&self) -> MutexGuard<'_, Points> {
+        lock(&self.0)
+    }
 
     /// Returns their memory, in bytes.
     pub(super) fn memory(&self) -> usize {
-        let points = self.points.iter();
-        points
-            .map(|(_, decoder)| size_of::<(u64, Arc<dyn Decoder>)>() + decoder.memory())
-            .sum()
+        self.points().memory()
     }
 
-    /// Returns the last one that is not after `position`.
-    pub(super) fn before(&self, position: u64) -> Option<&(u64, Arc<dyn Decoder>)> {
-        let after = self.points.partition_point(|&(at, _)| at <= position);
-        self.points.get(after.checked_sub(1)?)
+    /// Returns a decoder at the last checkpoint that is after `from` and not
+    /// after `position`, and where it is.
+    pub(super) fn between(
+        &self,
+        from: u64,
+        position: u64,
+        windows: &dyn Windows,
+    ) -> Option<(u64, Box<dyn Decoder>)> {
+        let points = self.points();
+        let points = points.points.iter().rev();
+        let nearest = points
+            .skip_while(|point| point.position > position)
+            .take_while(|point| point.position > from);
+        nearest.into_iter().find_map(|point| {
+            let mut copy = point.decoder.fork()?;
+            if point.window == Window::Spooled {
+                copy.set_window(windows.get(point.position)?);
+            }
+            Some((point.position, copy))
+        })
     }
 
-    /// Returns whether a checkpoint is due at `position`.
-    pub(super) fn lacks(&self, position: u64) -> bool {
-        let last = self.before(position).map(|&(at, _)| at);
-        position > 0 && position.is_multiple_of(self.spacing) && last != Some(position)
-    }
-
-    /// Returns these and one at `position`, thinned out to at most `limit`
-    /// bytes. `None` if the decoder cannot be copied.
-    pub(super) fn with(&self, position: u64, decoder: &dyn Decoder, limit: usize) -> Option<Self> {
-        let copy = decoder.fork()?;
-        let mut points = self.points.clone();
-        let index = points.partition_point(|&(at, _)| at < position);
-        points.insert(index, (position, copy.into()));
-        let mut more = Self {
-            spacing: self.spacing,
-            points,
-        };
-        while more.memory() > limit && !more.points.is_empty() {
-            more.spacing *= 2;
-            let spacing = more.spacing;
-            more.points.retain(|(at, _)| at.is_multiple_of(spacing));
+    /// Saves a copy of a decoder, if a checkpoint is due at `position`, with its
+    /// window in `windows` if possible. The checkpoints are thinned out to at
+    /// most `limit` bytes. Returns whether they have changed.
+    pub(super) fn save(
+        &self,
+        position: u64,
+        decoder: &dyn Decoder,
+        windows: &dyn Windows,
+        limit: usize,
+    ) -> bool {
+        let mut points = self.points();
+        let index = points
+            .points
+            .partition_point(|point| point.position < position);
+        let next = points.points.get(index);
+        let is_saved = next.is_some_and(|point| point.position == position);
+        if position == 0 || is_saved || !position.is_multiple_of(points.dense_spacing) {
+            return false;
         }
-        Some(more)
+        let Some(mut copy) = decoder.fork() else {
+            return false;
+        };
+        let bytes = copy.take_window();
+        let window = match bytes.is_empty() {
+            true => Window::None,
+            false if windows.keep(position, &bytes) => Window::Spooled,
+            false => {
+                copy.set_window(bytes);
+                Window::InMemory
+            }
+        };
+        if !position.is_multiple_of(points.spacing_of(window)) {
+            return false;
+        }
+        let point = Point {
+            position,
+            decoder: copy,
+            window,
+        };
+        points.points.insert(index, point);
+        points.thin_out(limit);
+        true
+    }
+}
+
+impl Points {
+    fn memory(&self) -> usize {
+        let decoders = self.points.iter().map(|point| point.decoder.memory());
+        self.points.capacity() * size_of::<Point>() + decoders.sum::<usize>()
+    }
+
+    fn spacing_of(&self, window: Window) -> u64 {
+        match window {
+            Window::None | Window::Spooled => self.dense_spacing,
+            Window::InMemory => self.spacing,
+        }
+    }
+
+    fn thin_out(&mut self, limit: usize) {
+        while self.memory() > limit && !self.points.is_empty() {
+            self.spacing *= 2;
+            self.dense_spacing *= 2;
+            let mut points = std::mem::take(&mut self.points);
+            points.retain(|point| point.position.is_multiple_of(self.spacing_of(point.window)));
+            points.shrink_to_fit();
+            self.points = points;
+        }
     }
 }

@@ -7,6 +7,7 @@
 mod block;
 mod checkpoints;
 mod image;
+mod long_chunk;
 mod member;
 mod model;
 mod parse;
@@ -15,6 +16,7 @@ mod rendered;
 mod spool;
 pub mod stats;
 mod stream;
+mod unwrap;
 
 use std::ops::Range;
 
@@ -29,6 +31,7 @@ pub use self::model::{MAX_ASSET, Model, SharedKey};
 pub use self::parse::Caller;
 pub use self::reader::Reader;
 pub use self::spool::Spool;
+pub use self::unwrap::{Images, unwrap};
 
 /// Number of a volume in the mount. A volume that is evicted and opened again
 /// keeps it, so that its blocks are found again.

@@ -28,7 +28,7 @@ pub struct Model {
 pub struct SharedKey {
     /// What the value is.
     pub name: &'static str,
-    /// First inode number of the tree that shares it.
+    /// Inode number of the directory whose files share it.
     pub root: u32,
 }
 

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Access, BLOCK_SIZE, Block, Blocks, Bytes, Part, is_kept, part_of_block};
+use super::long_chunk::LongChunk;
 use super::model::{Models, SharedValues};
 use super::spool::Spool;
 use super::stats::Stats;
-use super::stream::{Decoders, LongChunk, Stream};
+use super::stream::{Decoders, Stream};
 use super::{File, Key};
 use crate::memory::budget::Budget;
 use crate::memory::cache::Cache;
 use hpimount_containers::io::{Error, Result, read_error};
-use hpimount_containers::volume::{Chunk, ChunkTable, Chunks, Content, Decoder};
+use hpimount_containers::volume::{Chunk, ChunkTable, Chunks, Content, Decoder, Needs};
 
 /// Maximum number of shards of the blocks.
 const MAX_SHARDS: usize = 16;
@@ -26,7 +27,7 @@ pub struct Reader {
     pub(super) blocks: Arc<Blocks>,
     pub(super) models: Arc<Models>,
     pub(super) shared_values: Arc<SharedValues>,
-    pub(super) spool: Spool,
+    pub(super) spool: Arc<Spool>,
     decoders: Decoders,
     budget: Arc<Budget>,
     /// Block images that were opened.
@@ -41,8 +42,9 @@ impl Reader {
     pub fn new(budget: &Arc<Budget>, spool: Spool) -> Arc<Self> {
         let shards = (budget.limit() / SHARD_BUDGET).clamp(1, MAX_SHARDS);
         let (blocks, stats) = (Cache::new(budget, shards), Arc::default());
+        let spool = Arc::new(spool);
         Arc::new(Self {
-            decoders: Decoders::new(&blocks, budget, &stats),
+            decoders: Decoders::new(&blocks, &spool, budget, &stats),
             blocks,
             models: Cache::new(budget, 1),
             shared_values: Cache::new(budget, 1),
@@ -176,22 +178,19 @@ impl Reader {
                 {
                     return Ok(part);
                 }
-                let (start, block) = self.chunk_block(file, volume, chunk, &range, access)?;
-                Ok(part_of_block(block, start, range))
+                self.of_chunk(file, volume, chunk, range, access)
             }
             Content::Stream(volume) => {
                 let stream = Stream {
                     file: file.key(),
+                    nesting: file.volume.nesting,
                     start: 0,
-                    memory: volume.decoder_memory(file.file),
-                    has_checkpoints: true,
-                    open: &|| volume.decoder(file.file),
+                    needs: volume.needs(file.file),
+                    open: &|position| volume.decoder_before(file.file, position),
+                    restart: &|position| volume.restart_before(file.file, position),
+                    whole: &|| volume.decode_whole(file.file),
                 };
-                let (start, block) = self.decoders.block(&stream, &range, access)?;
-                if range.start - start >= block.len() as u64 {
-                    return Err(Error::Changed);
-                }
-                Ok(part_of_block(block, start, range))
+                self.decoders.read(&stream, range, access)
             }
             Content::Part { whole, offset } => {
                 let volume = file.volume;
@@ -241,29 +240,34 @@ impl Reader {
         Ok(table)
     }
 
-    /// Returns the block of `chunk` with the start of `wanted`, and its position
-    /// in the file.
-    fn chunk_block(
+    /// Reads the part of `wanted` that is in `chunk`, or in one block of it.
+    fn of_chunk(
         &self,
         file: File<'_>,
         volume: &dyn Chunks,
         chunk: Chunk,
-        wanted: &Range<u64>,
+        wanted: Range<u64>,
         access: Access,
-    ) -> Result<(u64, Arc<Vec<u8>>)> {
+    ) -> Result<Bytes> {
         if chunk.length > BLOCK_SIZE {
-            let open = || {
+            let open = |_| {
                 let reader = volume.open_chunk(file.file, chunk)?;
                 Ok(Box::new(LongChunk::new(reader, chunk)) as Box<dyn Decoder>)
             };
             let stream = Stream {
                 file: file.key(),
+                nesting: file.volume.nesting,
                 start: chunk.start,
-                memory: 0,
-                has_checkpoints: false,
+                needs: Needs {
+                    memory: 0,
+                    is_copied: false,
+                    whole: None,
+                },
                 open: &open,
+                restart: &|_| 0,
+                whole: &|| None,
             };
-            return self.decoders.block(&stream, wanted, access);
+            return self.decoders.read(&stream, wanted, access);
         }
         let range = chunk.start..chunk.start + u64::from(chunk.length);
         let key = (file.key(), Part::Block(chunk.start));
@@ -272,8 +276,8 @@ impl Reader {
             self.stats.add_decoded(decoded.len());
             Ok(Block::Bytes(Arc::new(decoded)))
         };
-        let is_kept = is_kept(wanted, &range, access);
+        let is_kept = is_kept(&wanted, &range, access);
         let block = self.blocks.get_and_keep(&key, is_kept, decode)?;
-        Ok((chunk.start, block.into_bytes()))
+        Ok(part_of_block(block.into_bytes(), chunk.start, wanted))
     }
 }

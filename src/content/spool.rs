@@ -1,11 +1,12 @@
-//! Generated files that are too large for memory, in a temporary file without
-//! a name.
+//! Generated files that are too large for memory, and decoded blocks that would
+//! take long to decode again, in a temporary file without a name.
 //!
-//! The file is divided into extents of one size; a spooled file has some of
-//! them, in any order, and releases them when it is evicted.
+//! The file is divided into extents of one size. A spooled file has some of
+//! them, in any order, as spooled blocks have; they are released when it is evicted.
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -16,13 +17,18 @@ use crate::sync::lock;
 use hpimount_containers::io::Error;
 
 /// Bytes of an extent.
-const EXTENT: usize = 256 << 10;
+const EXTENT: usize = 32 << 10;
 
-/// Storage for generated files that are too large for memory.
+/// Memory of the record of a spooled block, in bytes.
+pub(super) const RECORD: usize = 256;
+
+/// Storage for what is too large for memory.
 pub struct Spool {
     shared: Arc<Shared>,
     /// The files. Their budget is disk space.
     files: Arc<Cache<Key, Arc<Spooled>, Error>>,
+    /// The blocks, by file and position, within the same budget.
+    blocks: Arc<Cache<(Key, u64), Arc<SpooledBlock>, Error>>,
 }
 
 struct Shared {
@@ -51,6 +57,7 @@ impl Spool {
         }
         Self {
             files: Cache::new(&space, 1),
+            blocks: Cache::new(&space, 1),
             shared: Arc::new(Shared {
                 file: opened,
                 space,
@@ -72,14 +79,49 @@ impl Spool {
     /// Returns a file of this spool to be written.
     pub fn writer(&self) -> SpoolWriter {
         SpoolWriter {
-            spooled: Spooled {
-                charge: self.shared.space.empty_charge("a generated file"),
-                shared: self.shared.clone(),
-                extents: Vec::new(),
-                len: 0,
-            },
+            spooled: self.empty(),
             buffer: Vec::with_capacity(EXTENT),
         }
+    }
+
+    fn empty(&self) -> Spooled {
+        Spooled {
+            charge: self.shared.space.empty_charge("a generated file"),
+            shared: self.shared.clone(),
+            extents: Vec::new(),
+            len: 0,
+        }
+    }
+
+    /// Keeps decoded bytes of the file with this `key` from `start` on until space
+    /// is short; `memory` accounts for their record of [`RECORD`] bytes. Returns
+    /// false if there is no space for them.
+    pub(super) fn keep_block(&self, key: Key, start: u64, bytes: &[u8], memory: Charge) -> bool {
+        let mut spooled = self.empty();
+        let written = bytes
+            .chunks(EXTENT)
+            .try_for_each(|piece| spooled.write(piece));
+        if let Err(error) = &written {
+            log::debug!("cannot keep decoded bytes: {error}");
+            return false;
+        }
+        let block = SpooledBlock {
+            bytes: spooled,
+            _record: memory,
+        };
+        self.blocks.put(&(key, start), Arc::new(block));
+        true
+    }
+
+    /// Returns the part of `range` in the bytes that are kept from `start` on of the
+    /// file with this `key`; `None` if they are not kept.
+    pub(super) fn block_part(&self, key: Key, start: u64, range: &Range<u64>) -> Option<Vec<u8>> {
+        let block = self.blocks.peek(&(key, start))?;
+        let end = range.end.min(start + block.bytes.len);
+        let length = end.checked_sub(range.start).filter(|&length| length > 0)?;
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        let read = block.bytes.read_exact_at(&mut bytes, range.start - start);
+        read.is_ok().then_some(bytes)
     }
 
     /// Returns the bytes on disk that are in use.
@@ -159,6 +201,22 @@ impl Spooled {
 impl Drop for Spooled {
     fn drop(&mut self) {
         lock(&self.shared.extents).free.append(&mut self.extents);
+    }
+}
+
+/// Decoded bytes in the spool.
+struct SpooledBlock {
+    bytes: Spooled,
+    _record: Charge,
+}
+
+impl Value for Arc<SpooledBlock> {
+    fn weight(&self) -> usize {
+        0
+    }
+
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(self) > 1
     }
 }
 

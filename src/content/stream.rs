@@ -1,27 +1,40 @@
-//! Decoding what decodes only from its first byte on: packed files, and chunks
-//! that are longer than a block.
+//! Decoding what decodes only from its first byte on: packed files, solid
+//! blocks, and chunks that are longer than a block.
 //!
-//! The decoders of a few of them are kept at their position, for sequential
-//! readers. While a file is decoded, copies of the decoder are saved as
-//! checkpoints, so that any byte is a bounded distance after one. The
-//! checkpoints of a file are one value of the cache, and are thinned out if
-//! they would take too much of it.
+//! All readers of a stream share one decoder, which is kept at its position. It
+//! goes forward, and readers behind it are served with what it has decoded:
+//!
+//! * What fits in memory, and has a decoder for that, is decoded at once.
+//! * Some decoders can be copied. Copies are saved as checkpoints while a file
+//!   is decoded, so that any byte is a bounded distance after one.
+//!   The checkpoints of a file are one value of the cache, and are thinned out
+//!   if they would take too much of it. Their windows are in the spool if that has
+//!   room, so that they can be dense.
+//! * Of the others, what was decoded stays in the cache until memory is short.
+//!   Beyond that, the spool keeps what was skipped on the way to a position far
+//!   ahead, and everything as soon as a reader has gone back to bytes that are
+//!   gone. So a stream is decoded at most twice, if the spool has room for it.
 
-use std::io::Read;
+mod memory;
+#[cfg(test)]
+mod tests;
+
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
 
+use self::memory::{DecoderMemory, Turn};
 use super::Key;
-use super::block::{Access, BLOCK_SIZE, Block, Blocks, Part, is_kept};
-use super::checkpoints::Checkpoints;
+use super::block::{Access, BLOCK_SIZE, Block, Blocks, Bytes, Part, is_kept, part_of_block};
+use super::checkpoints::{Checkpoints, Windows};
+use super::spool::{RECORD, Spool};
 use super::stats::Stats;
-use crate::memory::budget::{Budget, Charge};
+use crate::memory::budget::{Budget, Charge, Reclaim};
 use crate::sync::lock;
 use hpimount_containers::io::{Error, Result};
-use hpimount_containers::volume::{Chunk, Decoder};
+use hpimount_containers::volume::{Decoder, Needs};
 
 /// Maximum number of decoders that are kept at their position.
 const MAX_DECODERS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
@@ -30,48 +43,75 @@ const MAX_DECODERS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 const SHARE: usize = 8;
 
 /// Distance over which all blocks are cached while decoding forward: concurrent
-/// sequential readers are never further apart.
+/// sequential readers are rarely further apart.
 const TOGETHER: u64 = 1 << 20;
 
-/// Memory of the decoder of a long chunk in bytes: its buffers and its window.
-const CHUNK_MEMORY: usize = 80 << 10;
+/// Minimum number of bytes that a decoder which was evicted decodes ahead into
+/// the spool when it is needed again.
+const MIN_AHEAD: u64 = 16 << 20;
 
 /// Something that decodes from its first byte on.
 pub(super) struct Stream<'a> {
     /// The file that it is in.
     pub(super) file: Key,
+    /// Number of archives around its volume.
+    pub(super) nesting: u8,
     /// The position in the file of its first byte.
     pub(super) start: u64,
-    /// Memory of its decoder in bytes, if that is more than a few buffers.
-    pub(super) memory: usize,
-    /// Whether copies of its decoder may be saved. Without them, all blocks that
-    /// are decoded on the way to another one are cached.
-    pub(super) has_checkpoints: bool,
-    /// Returns a decoder at its first byte.
-    pub(super) open: &'a dyn Fn() -> Result<Box<dyn Decoder>>,
+    /// What its decoder needs.
+    pub(super) needs: Needs,
+    /// Returns a decoder at the last restart not after a position in the stream.
+    pub(super) open: &'a dyn Fn(u64) -> Result<Box<dyn Decoder>>,
+    /// Returns the position of that restart; 0 is the first byte.
+    pub(super) restart: &'a dyn Fn(u64) -> u64,
+    /// Decodes all of it at once, if [`Needs::whole`] says that this is possible.
+    pub(super) whole: &'a dyn Fn() -> Option<Vec<u8>>,
 }
 
 impl Stream<'_> {
+    /// Returns the position in the file of the last restart not after `position`.
+    fn restart(&self, position: u64) -> u64 {
+        self.start + (self.restart)(position - self.start)
+    }
+
     /// Returns the part of the cache for the block at a position in the file.
     fn part(&self, position: u64) -> Part {
-        match self.has_checkpoints {
+        match self.needs.is_copied {
             true => Part::Block(position),
             false => Part::Piece(position),
         }
     }
 }
 
-/// The decoders that are kept at their position.
+/// The decoders of a reader.
 pub(super) struct Decoders {
     blocks: Arc<Blocks>,
+    spool: Arc<Spool>,
     budget: Arc<Budget>,
     stats: Arc<Stats>,
-    slots: Mutex<LruCache<(Key, u64), Slot>>,
+    memory: DecoderMemory,
+    slots: Arc<Slots>,
 }
 
-/// The thread that holds the lock decodes the stream; empty before decoding
-/// begins, at its end, and after a failure.
-type Slot = Arc<Mutex<Option<Decoding>>>;
+/// The streams that were decoded last, by file and position.
+struct Slots(Mutex<LruCache<(Key, u64), Slot>>);
+
+/// The thread that holds the lock decodes the stream.
+type Slot = Arc<Mutex<Progress>>;
+
+/// How far a stream is decoded.
+#[derive(Default)]
+struct Progress {
+    /// The decoder; `None` before decoding begins, at its end, and after a
+    /// failure.
+    decoding: Option<Decoding>,
+    /// Whether a reader has gone back to bytes that were decoded and are gone.
+    goes_back: bool,
+    /// Whether the decoder was evicted since it was last used.
+    is_evicted: bool,
+    /// Whether decoding it at once has failed.
+    is_not_whole: bool,
+}
 
 /// A stream that is being decoded.
 struct Decoding {
@@ -100,29 +140,53 @@ impl Decoding {
 }
 
 impl Decoders {
-    /// Creates an empty set of decoders, whose blocks are cached in `blocks`.
-    pub(super) fn new(blocks: &Arc<Blocks>, budget: &Arc<Budget>, stats: &Arc<Stats>) -> Self {
+    /// Creates an empty set of decoders, whose blocks are kept in `blocks` and
+    /// `spool`.
+    pub(super) fn new(
+        blocks: &Arc<Blocks>,
+        spool: &Arc<Spool>,
+        budget: &Arc<Budget>,
+        stats: &Arc<Stats>,
+    ) -> Self {
+        let slots = Arc::new(Slots(Mutex::new(LruCache::new(MAX_DECODERS))));
+        let weak = Arc::downgrade(&slots);
+        budget.register(weak);
         Self {
             blocks: blocks.clone(),
+            spool: spool.clone(),
             budget: budget.clone(),
             stats: stats.clone(),
-            slots: Mutex::new(LruCache::new(MAX_DECODERS)),
+            memory: DecoderMemory::new(budget),
+            slots,
         }
     }
 
-    /// Returns the block of a stream with the start of `wanted`, and its position
-    /// in the file.
-    pub(super) fn block(
+    /// Reads the part of `wanted` that is in the block with its start.
+    ///
+    /// # Errors
+    /// Returns [`Error::Changed`] if the stream ends earlier, and the errors of
+    /// decoding.
+    pub(super) fn read(
         &self,
         stream: &Stream<'_>,
-        wanted: &Range<u64>,
+        wanted: Range<u64>,
         access: Access,
-    ) -> Result<(u64, Arc<Vec<u8>>)> {
+    ) -> Result<Bytes> {
         let start = wanted.start - (wanted.start - stream.start) % u64::from(BLOCK_SIZE);
         let key = (stream.file, stream.part(start));
+        if self.blocks.peek(&key).is_none() {
+            let part = self.spool.block_part(stream.file, start, &wanted);
+            if let Some(bytes) = part {
+                return Ok(Bytes::Owned(bytes));
+            }
+        }
         let is_kept =
-            |length| !stream.has_checkpoints || is_kept(wanted, &(start..start + length), access);
-        let decode = || Ok(Block::Bytes(Arc::new(self.decode_to(stream, start)?)));
+            |length| !stream.needs.is_copied || is_kept(&wanted, &(start..start + length), access);
+        let decode = || {
+            Ok(Block::Bytes(Arc::new(
+                self.decode_to(stream, start, &wanted)?,
+            )))
+        };
         let block = self
             .blocks
             .get_and_keep(&key, is_kept(BLOCK_SIZE.into()), decode)?
@@ -132,358 +196,335 @@ impl Decoders {
         if !is_kept(block.len() as u64) {
             self.blocks.remove(&key);
         }
-        Ok((start, block))
+        if wanted.start - start >= block.len() as u64 {
+            return Err(Error::Changed);
+        }
+        Ok(part_of_block(block, start, wanted))
     }
 
     /// Decodes a stream up to and including the block that begins at `start`;
     /// empty if the stream ends earlier.
-    fn decode_to(&self, stream: &Stream<'_>, start: u64) -> Result<Vec<u8>> {
-        let slot = self.slot(stream);
-        let mut slot = lock(&slot);
+    fn decode_to(&self, stream: &Stream<'_>, start: u64, wanted: &Range<u64>) -> Result<Vec<u8>> {
+        let slot = self.slots.get(stream);
+        // Declared first, so that the decoder can be evicted when it ends.
+        let mut turn = None;
+        let mut progress = lock(&slot);
         // Another reader may have decoded it while this one waited.
-        if let Some(Block::Bytes(block)) = self.blocks.peek(&(stream.file, stream.part(start))) {
-            return Ok(block.to_vec());
+        if let Some(block) = self.found(stream, start) {
+            return Ok(block);
         }
-        let mut checkpoints = self.checkpoints(stream);
-        let kept = slot.take();
-        let new = || self.new_decoding(stream);
-        let (mut decoding, is_copy) = nearest(kept, &checkpoints, start, new)?;
+        if let Some(block) = self.decode_whole(stream, start, wanted, &mut progress) {
+            self.slots.remove(stream);
+            return Ok(block);
+        }
+        if stream.needs.memory > 0 {
+            turn = Some(self.memory.turn(stream.nesting));
+        }
+        let block = match stream.needs.is_copied {
+            true => self.decode_copied(stream, start, &mut progress),
+            false => self.decode_forward(stream, start, &mut progress, turn.as_ref()),
+        };
+        if progress.decoding.is_none() && block.is_ok() {
+            // At the end, this makes room for others.
+            self.slots.remove(stream);
+        }
+        block
+    }
+
+    /// Returns a block that was decoded before.
+    fn found(&self, stream: &Stream<'_>, start: u64) -> Option<Vec<u8>> {
+        let key = (stream.file, stream.part(start));
+        if let Some(Block::Bytes(block)) = self.blocks.peek(&key) {
+            return Some(block.to_vec());
+        }
+        let block = start..start + u64::from(BLOCK_SIZE);
+        self.spool.block_part(stream.file, start, &block)
+    }
+
+    /// Decodes a stream whose decoder can be copied, and saves checkpoints.
+    fn decode_copied(
+        &self,
+        stream: &Stream<'_>,
+        start: u64,
+        progress: &mut Progress,
+    ) -> Result<Vec<u8>> {
+        let checkpoints = self.checkpoints(stream);
+        let windows = SpooledWindows {
+            decoders: self,
+            file: stream.file,
+        };
+        let kept = progress.decoding.take();
+        let kept = kept.filter(|kept| kept.position() <= start);
+        let from = kept.as_ref().map_or(0, Decoding::position);
+        let copy = checkpoints.between(from, start, &windows);
+        let is_copy = copy.is_some();
+        let mut decoding = match (copy, kept) {
+            (Some((at, decoder)), _) => Decoding {
+                end: at + decoder.left(),
+                decoder,
+                charge: None,
+            },
+            (None, Some(kept)) => kept,
+            (None, None) => self.new_decoding(stream, 0, None)?,
+        };
         let is_near = start - decoding.position() <= TOGETHER;
-        let mut keeps = !stream.has_checkpoints || !is_copy && is_near;
         loop {
             let at = decoding.position();
-            let is_due = stream.has_checkpoints && checkpoints.lacks(at);
-            if is_due && decoding.decoder.left() > 0 {
-                let limit = self.budget.limit() / SHARE;
-                match checkpoints.with(at, &*decoding.decoder, limit) {
-                    Some(more) => {
-                        checkpoints = Arc::new(more);
-                        let more = Block::Checkpoints(checkpoints.clone());
-                        self.blocks.put(&(stream.file, Part::Checkpoints), more);
-                    }
-                    // A later read before this position would decode everything
-                    // again.
-                    None => keeps = true,
-                }
+            let limit = self.budget.limit() / SHARE;
+            if decoding.decoder.left() > 0
+                && checkpoints.save(at, &*decoding.decoder, &windows, limit)
+            {
+                // Their memory has changed.
+                let changed = Block::Checkpoints(checkpoints.clone());
+                self.blocks.put(&(stream.file, Part::Checkpoints), changed);
             }
-            let block = decoding.next_block()?;
-            self.stats.add_decoded(block.len());
+            let block = self.next_block(&mut decoding)?;
             if at >= start || block.is_empty() {
-                self.keep(stream, &mut slot, decoding);
+                progress.decoding = self.kept(decoding);
                 return Ok(block);
             }
-            if keeps {
-                let block = Block::Bytes(Arc::new(block));
-                self.blocks.put(&(stream.file, stream.part(at)), block);
+            if is_near && !is_copy {
+                self.cache(stream, at, block);
             }
         }
+    }
+
+    /// Decodes a whole stream at once, if that is possible within a part of the
+    /// budget, and returns the block that begins at `start`. A program that reads
+    /// on finds the next blocks in the cache, and one that reads here and there
+    /// finds all of them in the spool.
+    fn decode_whole(
+        &self,
+        stream: &Stream<'_>,
+        start: u64,
+        wanted: &Range<u64>,
+        progress: &mut Progress,
+    ) -> Option<Vec<u8>> {
+        let whole = stream.needs.whole.filter(|_| !progress.is_not_whole)?;
+        let size = usize::try_from(whole.size).ok()?;
+        // The packed bytes, the decoded ones, and their blocks.
+        let memory = usize::try_from(whole.packed).ok()?.checked_add(size)?;
+        let memory = memory.checked_add(size)?;
+        // Decoding stops early for a program that reads only the beginning.
+        let reads_start = start == 0 && wanted.end < u64::from(BLOCK_SIZE).min(whole.size);
+        if memory > self.budget.limit() / 2 || reads_start && size > BLOCK_SIZE as usize {
+            return None;
+        }
+        let _charge = self.budget.charge("a packed file", memory).ok()?;
+        let Some(bytes) = (stream.whole)() else {
+            progress.is_not_whole = true;
+            return None;
+        };
+        self.stats.add_decoded(bytes.len());
+        let position = progress.decoding.take().map_or(0, |kept| kept.position());
+        let reads_on = position == start;
+        let starts = (0_u64..).step_by(BLOCK_SIZE as usize);
+        for (at, block) in starts.zip(bytes.chunks(BLOCK_SIZE as usize)) {
+            let is_spooled = || !reads_on && self.spool(stream, at, block);
+            if at != start && !(reads_on && at < start) && !is_spooled() {
+                self.cache(stream, at, block.to_vec());
+            }
+        }
+        let blocks = bytes.chunks(BLOCK_SIZE as usize);
+        let block = blocks
+            .skip((start / u64::from(BLOCK_SIZE)) as usize)
+            .next()?;
+        if !reads_on {
+            self.spool(stream, start, block);
+        }
+        Some(block.to_vec())
+    }
+
+    /// Decodes a stream whose decoder cannot be copied. The cache or the spool
+    /// keeps everything, because to decode it again begins at the start.
+    fn decode_forward(
+        &self,
+        stream: &Stream<'_>,
+        start: u64,
+        progress: &mut Progress,
+        turn: Option<&Turn<'_>>,
+    ) -> Result<Vec<u8>> {
+        let kept = progress.decoding.take();
+        let is_new = kept.is_none();
+        let is_behind = kept.as_ref().is_some_and(|kept| kept.position() > start);
+        progress.goes_back |= is_behind;
+        // What lies before a restart need not be decoded.
+        let is_nearest = |kept: &Decoding| {
+            let is_near = start.saturating_sub(kept.position()) <= TOGETHER;
+            is_near || stream.restart(start) <= kept.position()
+        };
+        let kept = kept.filter(|kept| !is_behind && is_nearest(kept));
+        let mut decoding = match kept {
+            Some(kept) => kept,
+            None => self.new_decoding(stream, start, turn)?,
+        };
+        let is_again = std::mem::take(&mut progress.is_evicted) && is_new;
+        let is_far = start - decoding.position() > TOGETHER;
+        let block = loop {
+            let at = decoding.position();
+            let block = self.next_block(&mut decoding)?;
+            if at >= start || block.is_empty() {
+                if progress.goes_back {
+                    self.spool(stream, at, &block);
+                }
+                break block;
+            }
+            let spools = is_far || is_again || progress.goes_back;
+            if !(spools && self.spool(stream, at, &block)) {
+                self.cache(stream, at, block);
+            }
+        };
+        if is_again {
+            self.decode_ahead(stream, start, &mut decoding);
+        }
+        if decoding.decoder.left() > 0 {
+            progress.decoding = self.kept(decoding);
+        }
+        Ok(block)
+    }
+
+    /// Decodes ahead into the spool as much again as was decoded, since the
+    /// decoder will probably be evicted again: so it decodes a stream to its end
+    /// with few beginnings.
+    fn decode_ahead(&self, stream: &Stream<'_>, start: u64, decoding: &mut Decoding) {
+        let end = start + (start - stream.start).max(MIN_AHEAD);
+        while decoding.position() < end && decoding.decoder.left() > 0 {
+            let at = decoding.position();
+            match self.next_block(decoding) {
+                Ok(block) if self.spool(stream, at, &block) => {}
+                Ok(block) => return self.cache(stream, at, block),
+                // The reader who comes there is told.
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn next_block(&self, decoding: &mut Decoding) -> Result<Vec<u8>> {
+        let block = decoding.next_block()?;
+        self.stats.add_decoded(block.len());
+        Ok(block)
+    }
+
+    fn cache(&self, stream: &Stream<'_>, at: u64, block: Vec<u8>) {
+        let block = Block::Bytes(Arc::new(block));
+        self.blocks.put(&(stream.file, stream.part(at)), block);
+    }
+
+    /// Spools a block. Returns false if there is no space for it.
+    fn spool(&self, stream: &Stream<'_>, at: u64, block: &[u8]) -> bool {
+        self.keep_spooled(stream.file, at, block)
+    }
+
+    fn keep_spooled(&self, file: Key, at: u64, bytes: &[u8]) -> bool {
+        let record = self.budget.charge("the record of a spooled block", RECORD);
+        record.is_ok_and(|record| self.spool.keep_block(file, at, bytes, record))
     }
 
     fn checkpoints(&self, stream: &Stream<'_>) -> Arc<Checkpoints> {
         match self.blocks.peek(&(stream.file, Part::Checkpoints)) {
             Some(Block::Checkpoints(checkpoints)) => checkpoints,
-            _ => Arc::new(Checkpoints::NONE),
+            _ => Arc::default(),
         }
     }
 
-    /// Returns a decoder at the start of a stream. Memory beyond a few buffers is
-    /// reserved before it is created.
-    fn new_decoding(&self, stream: &Stream<'_>) -> Result<Decoding> {
-        let charge = || {
-            let what = "the dictionary of a packed file";
-            self.budget.charge(what, stream.memory)
-        };
-        let charge = match stream.memory {
-            0 => None,
-            _ => Some(charge().or_else(|_| {
-                self.give_up();
-                charge()
-            })?),
-        };
-        let decoder = (stream.open)()?;
+    /// Returns a new decoder, at the first block after the last restart before
+    /// `position`. Memory beyond a few buffers is charged before it is created.
+    fn new_decoding(
+        &self,
+        stream: &Stream<'_>,
+        position: u64,
+        turn: Option<&Turn<'_>>,
+    ) -> Result<Decoding> {
+        let charge = turn.map(|turn| turn.charge(stream.needs.memory));
+        let charge = charge.transpose()?;
+        let within = position.saturating_sub(stream.start);
+        let mut decoder = (stream.open)(within)?;
+        let restart = (stream.restart)(within);
+        let end = stream.start + restart + decoder.left();
+        // Restarts are not at block boundaries.
+        let partial = restart.next_multiple_of(BLOCK_SIZE.into()) - restart;
+        let mut partial = vec![0; partial.min(decoder.left()) as usize];
+        decoder.read(&mut partial)?;
         Ok(Decoding {
-            end: stream.start + decoder.left(),
+            end,
             decoder,
             charge,
         })
     }
 
-    /// Keeps a decoder for readers that continue, if there is memory for it.
-    fn keep(&self, stream: &Stream<'_>, slot: &mut Option<Decoding>, mut decoding: Decoding) {
+    /// Returns a decoder to be kept for readers that continue, if there is memory
+    /// for it and something left to decode.
+    fn kept(&self, mut decoding: Decoding) -> Option<Decoding> {
         if decoding.decoder.left() == 0 {
-            // This makes room for others.
-            lock(&self.slots).pop(&(stream.file, stream.start));
-            return;
+            return None;
         }
         if decoding.charge.is_none() {
             let memory = decoding.decoder.memory();
             decoding.charge = self.budget.charge("a decoder", memory).ok();
         }
-        *slot = decoding.charge.is_some().then_some(decoding);
+        decoding.charge.is_some().then_some(decoding)
     }
+}
 
-    fn slot(&self, stream: &Stream<'_>) -> Slot {
-        let mut slots = lock(&self.slots);
+impl Slots {
+    fn get(&self, stream: &Stream<'_>) -> Slot {
+        let mut slots = lock(&self.0);
         let key = (stream.file, stream.start);
         slots.get_or_insert(key, Slot::default).clone()
     }
 
-    /// Drops all decoders that are not in use.
-    fn give_up(&self) {
-        for (_, slot) in lock(&self.slots).iter() {
-            if let Ok(mut slot) = slot.try_lock() {
-                *slot = None;
-            }
-        }
+    fn remove(&self, stream: &Stream<'_>) {
+        lock(&self.0).pop(&(stream.file, stream.start));
     }
 }
 
-/// Returns the decoder that is nearest before `start`: the one that was kept,
-/// one of a checkpoint, or a new one. Also returns whether it is from a
-/// checkpoint.
-fn nearest(
-    kept: Option<Decoding>,
-    checkpoints: &Checkpoints,
-    start: u64,
-    new: impl FnOnce() -> Result<Decoding>,
-) -> Result<(Decoding, bool)> {
-    let kept = kept.filter(|kept| kept.position() <= start);
-    let from = kept.as_ref().map_or(0, Decoding::position);
-    let checkpoint = checkpoints
-        .before(start)
-        .filter(|(at, _)| kept.is_none() || *at > from);
-    if let Some((at, decoder)) = checkpoint
-        && let Some(copy) = decoder.fork()
-    {
-        let decoding = Decoding {
-            end: at + decoder.left(),
-            decoder: copy,
-            charge: None,
-        };
-        return Ok((decoding, true));
-    }
-    match kept {
-        Some(kept) => Ok((kept, false)),
-        None => Ok((new()?, false)),
-    }
-}
-
-/// A long chunk as a decoder.
-pub(super) struct LongChunk {
-    // Never locked: the mutex only makes the decoder `Sync`.
-    reader: Mutex<Box<dyn Read + Send>>,
-    chunk: Chunk,
-    left: u64,
-}
-
-impl LongChunk {
-    /// Creates the decoder of a chunk that `reader` decodes from its start.
-    pub(super) fn new(reader: Box<dyn Read + Send>, chunk: Chunk) -> Self {
-        Self {
-            reader: Mutex::new(reader),
-            chunk,
-            left: chunk.length.into(),
-        }
-    }
-}
-
-impl Decoder for LongChunk {
-    fn left(&self) -> u64 {
-        self.left
+/// Decoders are evicted after everything else, since most of them are needed
+/// again.
+impl Reclaim for Slots {
+    fn yields_to_values(&self) -> bool {
+        false
     }
 
-    fn read(&mut self, out: &mut [u8]) -> Result<()> {
-        let reader = self.reader.get_mut();
-        let reader = reader.unwrap_or_else(PoisonError::into_inner);
-        let mut read = reader.read_exact(out);
-        self.left = self.left.saturating_sub(out.len() as u64);
-        if self.left == 0 && read.is_ok() {
-            // The reader fails if the chunk is longer.
-            read = reader.read(&mut [0]).map(drop);
-        }
-        let chunk = self.chunk;
-        read.map_err(|error| {
-            Error::of_reader(&error, |text| {
-                Error::damaged(chunk.offset, format!("chunk {}", chunk.index), text)
-            })
+    fn oldest(&self) -> Option<u64> {
+        Some(u64::MAX)
+    }
+
+    fn evict_oldest(&self) -> bool {
+        lock(&self.0).iter().rev().any(|(_, slot)| {
+            let Ok(mut progress) = slot.try_lock() else {
+                return false;
+            };
+            let evicted = progress.decoding.take();
+            progress.is_evicted |= evicted.is_some();
+            evicted.is_some()
         })
     }
+}
 
-    fn fork(&self) -> Option<Box<dyn Decoder>> {
-        None
-    }
+/// The windows of checkpoints of a file, in the spool.
+struct SpooledWindows<'a> {
+    decoders: &'a Decoders,
+    file: Key,
+}
 
-    fn memory(&self) -> usize {
-        CHUNK_MEMORY
+impl SpooledWindows<'_> {
+    /// Returns the position by which the spool knows the window of a checkpoint,
+    /// where no block begins.
+    fn key(position: u64) -> u64 {
+        position + 1
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    use super::*;
-    use crate::content::checkpoints::SPACING;
-    use crate::content::{File, OpenVolume, Reader, Spool, VolumeId};
-    use hpimount_containers::volume::{Content, FileId, Streams, Volume};
-
-    /// Memory of a decoder in these tests.
-    const MEMORY: usize = 40_000;
-
-    const SIZE: u64 = 64 << 20;
-
-    /// Returns the byte at a position of the file.
-    fn byte(position: u64) -> u8 {
-        (position.wrapping_mul(0x9E37_79B9) >> 24) as u8
+impl Windows for SpooledWindows<'_> {
+    fn keep(&self, position: u64, window: &[u8]) -> bool {
+        self.decoders
+            .keep_spooled(self.file, Self::key(position), window)
     }
 
-    /// A volume with one long file.
-    struct Long {
-        /// Bytes that were decoded.
-        decoded: Arc<AtomicU64>,
-        /// The position where decoding fails.
-        damaged_at: u64,
-    }
-
-    struct Counting {
-        position: u64,
-        decoded: Arc<AtomicU64>,
-        damaged_at: u64,
-    }
-
-    impl Decoder for Counting {
-        fn left(&self) -> u64 {
-            SIZE - self.position
-        }
-
-        fn read(&mut self, out: &mut [u8]) -> Result<()> {
-            for byte_out in out.iter_mut() {
-                *byte_out = byte(self.position);
-                self.position += 1;
-            }
-            self.decoded.fetch_add(out.len() as u64, Ordering::Relaxed);
-            if self.position > self.damaged_at {
-                return Err(Error::damaged(7, "packed data", "is damaged"));
-            }
-            Ok(())
-        }
-
-        fn fork(&self) -> Option<Box<dyn Decoder>> {
-            Some(Box::new(Self {
-                decoded: self.decoded.clone(),
-                ..*self
-            }))
-        }
-
-        fn memory(&self) -> usize {
-            MEMORY
-        }
-    }
-
-    impl Streams for Long {
-        fn decoder(&self, _file: FileId) -> Result<Box<dyn Decoder>> {
-            Ok(Box::new(Counting {
-                position: 0,
-                decoded: self.decoded.clone(),
-                damaged_at: self.damaged_at,
-            }))
-        }
-    }
-
-    impl Volume for Long {
-        fn content(&self, _file: FileId) -> Result<Content<'_>> {
-            Ok(Content::Stream(self))
-        }
-
-        fn memory(&self) -> usize {
-            0
-        }
-    }
-
-    /// A reader, the long file, and the number of bytes decoded of it.
-    struct Case {
-        reader: Arc<Reader>,
-        volume: OpenVolume,
-        decoded: Arc<AtomicU64>,
-    }
-
-    impl Case {
-        fn new(memory: usize, damaged_at: u64) -> Self {
-            let decoded = Arc::<AtomicU64>::default();
-            let volume = Long {
-                decoded: decoded.clone(),
-                damaged_at,
-            };
-            Self {
-                reader: Reader::new(&Budget::new(memory), Spool::new(None, 0)),
-                volume: OpenVolume {
-                    id: VolumeId(1),
-                    name: String::new(),
-                    location: String::new(),
-                    format: "test",
-                    is_plain_folder: true,
-                    nesting: 0,
-                    image_warnings: Vec::new(),
-                    volume: Box::new(volume),
-                    charge: None,
-                },
-                decoded,
-            }
-        }
-
-        /// Reads and compares bytes; returns how many were decoded for that.
-        fn read(&self, start: u64, length: u64) -> Result<u64> {
-            let before = self.decoded.load(Ordering::Relaxed);
-            let file = File {
-                volume: &self.volume,
-                file: FileId(0),
-            };
-            let bytes = self
-                .reader
-                .read(file, start..start + length, Access::Unknown)?;
-            let expected = (start..start + length).map(byte);
-            assert!(bytes.iter().copied().eq(expected), "{start}");
-            assert!(self.reader.budget().used() <= self.reader.budget().limit());
-            Ok(self.decoded.load(Ordering::Relaxed) - before)
-        }
-    }
-
-    #[test]
-    fn sequential_reads_decode_every_byte_once() {
-        let case = Case::new(16 << 20, SIZE);
-        let step = 128 << 10;
-        let decoded = (0..SIZE / step).map(|at| case.read(at * step, step).unwrap());
-        assert_eq!(decoded.sum::<u64>(), SIZE);
-    }
-
-    #[test]
-    fn any_byte_is_near_a_checkpoint_once_the_file_was_decoded() {
-        let case = Case::new(16 << 20, SIZE);
-        case.read(SIZE - 100, 100).unwrap();
-        for number in 0..200_u64 {
-            let position = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (SIZE - 4096);
-            let decoded = case.read(position, 4096).unwrap();
-            assert!(
-                decoded <= 2 * SPACING + 2 * u64::from(BLOCK_SIZE),
-                "{decoded}"
-            );
-        }
-    }
-
-    #[test]
-    fn checkpoints_are_thinned_out_if_memory_is_short() {
-        let case = Case::new(1 << 20, SIZE);
-        case.read(SIZE - 100, 100).unwrap();
-        let decoded = case.read(SIZE / 2 + 5, 10).unwrap();
-        // Three of them fit into an eighth of a MiB.
-        assert!(decoded <= SIZE / 2, "{decoded}");
-    }
-
-    #[test]
-    fn damage_is_an_error_only_for_the_data_after_it() {
-        let case = Case::new(16 << 20, 10 << 20);
-        assert!(case.read(12 << 20, 1).is_err());
-        assert!(case.read(0, 10 << 20).is_ok());
-        assert!(case.read(11 << 20, 1).is_err());
+    fn get(&self, position: u64) -> Option<Box<[u8]>> {
+        let start = Self::key(position);
+        let spool = &self.decoders.spool;
+        let window = spool.block_part(self.file, start, &(start..u64::MAX))?;
+        Some(window.into())
     }
 }

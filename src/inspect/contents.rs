@@ -1,15 +1,16 @@
 //! The contents of a mount without a kernel, with the roles of entries and with
 //! detailed errors.
 
-use crate::content::Caller;
-use crate::mount::{Access, Bytes, Context, Error, Ino, Meta, Node, Result, Vfs};
-use crate::namespace::companion::{self, Shows};
+use crate::content::{Caller, Key};
+use crate::mount::{Access, Bytes, Context, Error, Ino, Meta, Node, Result, Vfs, format_of};
+use crate::namespace::companion::Shows;
 use crate::namespace::tree::{InodeKind, ROOT};
 use crate::source::folder;
-use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::model::Picture;
 use hpimount_assets::view::{View, ViewFormat};
+use hpimount_containers::io::{self, Bounded};
 use hpimount_containers::volume::{Content, DiscImage};
-use hpimount_containers::{io, iso, sheet, udf};
+use hpimount_containers::{iso, sheet, udf};
 
 /// Maximum size of an `info.json` whose warnings are read, in bytes.
 const MAX_INFO: usize = 16 << 20;
@@ -148,6 +149,20 @@ impl Contents<'_> {
         ))
     }
 
+    /// Returns what a file is a part of, such as a solid block, if it can only be
+    /// decoded from the start of that.
+    pub fn whole_of(&self, ino: Ino) -> Option<Key> {
+        let node = self.0.node(ino).ok()?;
+        let file = node.file()?;
+        match file.volume.volume.content(file.file).ok()? {
+            Content::Part { whole, .. } => Some(Key {
+                file: whole,
+                ..file.key()
+            }),
+            _ => None,
+        }
+    }
+
     /// Returns the properties of the root of a source, or of an `X.d`.
     ///
     /// # Errors
@@ -199,7 +214,14 @@ impl Contents<'_> {
     /// Returns the format that shows a file, by the type that its archive gives
     /// it, or else by its name.
     pub fn view_format(&self, ino: Ino) -> Option<&'static ViewFormat> {
-        VIEW_FORMATS.get(view_number(&self.0.node(ino).ok()?)?)
+        format_of(&self.0.node(ino).ok()?)
+    }
+
+    /// Returns the picture that represents an asset, if it has one that can be
+    /// read and has at most `max_pixels` pixels.
+    pub fn picture(&self, asset: Ino, max_pixels: usize) -> Option<Picture> {
+        let asset = self.0.node(asset).ok()?;
+        self.0.picture(&asset, max_pixels).ok().flatten()
     }
 
     /// Parses a file as the asset type given by its archive or its name.
@@ -208,8 +230,7 @@ impl Contents<'_> {
     /// Returns an error if it cannot be read, or if there is not enough memory.
     pub fn parse(&self, ino: Ino) -> std::result::Result<Parsed, Trouble> {
         let node = self.0.node(ino)?;
-        let number = view_number(&node).ok_or(Error::NotFound)?;
-        let format = VIEW_FORMATS.get(number).ok_or(Error::NotFound)?;
+        let format = format_of(&node).ok_or(Error::NotFound)?;
         let context = Context::new(self.0, &node);
         let model = self.0.model_in(&context, format, Caller::Request)?;
         let failure = model.view.failure().cloned();
@@ -228,11 +249,9 @@ impl Contents<'_> {
             return Ok(Vec::new());
         };
         let budget = self.0.reader.budget();
-        let mut info = Bounded {
-            bytes: Vec::new(),
-            most: MAX_INFO.min(budget.limit() / 4),
-        };
-        let _memory = budget.reserve("its warnings", info.most, true)?;
+        let most = MAX_INFO.min(budget.limit() / 4);
+        let _memory = budget.reserve("its warnings", most, true)?;
+        let mut info = Bounded::new(most);
         if let Err(error) = view.render(number, context, &mut info) {
             return match error.kind() {
                 // Its warnings alone never make it that long.
@@ -245,7 +264,7 @@ impl Contents<'_> {
             #[serde(default)]
             warnings: Vec<String>,
         }
-        let info = serde_json::from_slice::<Info>(&info.bytes);
+        let info = serde_json::from_slice::<Info>(&info.into_bytes());
         Ok(info.map(|info| info.warnings).unwrap_or_default())
     }
 }
@@ -270,36 +289,7 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
             Role::Generated
         }
         InodeKind::File { .. } => Role::File {
-            is_asset: vfs.options.meta != Meta::Off && view_number(node).is_some(),
+            is_asset: vfs.options.meta != Meta::Off && format_of(node).is_some(),
         },
     })
-}
-
-/// Returns the number of the format that shows a file; `None` for a file that
-/// is not an asset.
-fn view_number(node: &Node<'_>) -> Option<usize> {
-    let file = node.file()?;
-    let known = file.volume.volume.asset(file.file);
-    let number = companion::view_format(node.tree().name(node.index), known);
-    number.map(usize::from)
-}
-
-/// A buffer for a text that may be too long.
-struct Bounded {
-    bytes: Vec<u8>,
-    most: usize,
-}
-
-impl std::io::Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.bytes.len() + bytes.len() > self.most {
-            return Err(std::io::ErrorKind::FileTooLarge.into());
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }

@@ -20,6 +20,12 @@ const RESERVE_EXTRA: usize = 16 << 20;
 
 /// Something that can evict values it keeps.
 pub trait Reclaim: Send + Sync {
+    /// Returns whether its values are evicted for values of caches too, and not
+    /// only for charges and reservations.
+    fn yields_to_values(&self) -> bool {
+        true
+    }
+
     /// Returns when the value that would be evicted next was last used; `None`
     /// if no value can be evicted.
     fn oldest(&self) -> Option<u64>;
@@ -107,7 +113,7 @@ impl Budget {
     pub fn make_room(&self, bytes: usize) -> bool {
         let fits = || bytes <= self.limit.saturating_sub(self.used());
         while bytes <= self.limit && !fits() {
-            if !self.evict_oldest(fits) {
+            if !self.evict_oldest(|cache| cache.yields_to_values(), fits) {
                 return false;
             }
         }
@@ -161,7 +167,8 @@ impl Budget {
         let mut reservations = lock(&self.reservations);
         while !self.try_take(bytes, self.limit) && !self.try_take(bytes, limit) {
             if !waits || bytes > limit || *reservations == 0 {
-                return Err(Error::no_memory(what, bytes, limit));
+                let left = limit.saturating_sub(self.used() + self.extra());
+                return Err(Error::no_memory(what, bytes, left));
             }
             reservations = wait(&self.ended, reservations);
         }
@@ -180,10 +187,11 @@ impl Budget {
         }
         let mut taken = take();
         while !taken {
-            if !self.evict_oldest(|| {
+            let is_taken = || {
                 taken = take();
                 taken
-            }) {
+            };
+            if !self.evict_oldest(|_| true, is_taken) {
                 return taken;
             }
         }
@@ -202,9 +210,13 @@ impl Budget {
         self.used.fetch_update(set, fetch, fits).is_ok()
     }
 
-    /// Evicts a value, unless `needless` returns true by then. Returns false if
-    /// no cache has a value to evict.
-    fn evict_oldest(&self, mut needless: impl FnMut() -> bool) -> bool {
+    /// Evicts a value of a cache that `yields`, unless `needless` returns true by
+    /// then. Returns false if none of them has a value to evict.
+    fn evict_oldest(
+        &self,
+        yields: impl Fn(&dyn Reclaim) -> bool,
+        mut needless: impl FnMut() -> bool,
+    ) -> bool {
         let _one_at_a_time = lock(&self.evicting);
         if needless() {
             return true;
@@ -214,6 +226,7 @@ impl Budget {
         let mut caches: Vec<(u64, Arc<dyn Reclaim>)> = lock(&self.caches)
             .iter()
             .filter_map(Weak::upgrade)
+            .filter(|cache| yields(&**cache))
             .filter_map(|cache| Some((cache.oldest()?, cache)))
             .collect();
         caches.sort_by_key(|&(age, _)| age);
@@ -262,7 +275,9 @@ impl Charge {
         }
         let more = bytes.saturating_sub(self.bytes);
         if more > 0 && !self.budget.try_take(more, self.budget.limit) {
-            return Err(Error::no_memory(self.what, bytes, self.budget.limit));
+            let others = self.budget.used().saturating_sub(self.bytes);
+            let left = self.budget.limit.saturating_sub(others);
+            return Err(Error::no_memory(self.what, bytes, left));
         }
         self.budget.subtract(self.bytes.saturating_sub(bytes));
         self.bytes = bytes;
@@ -279,7 +294,7 @@ impl Charge {
             return Ok(());
         };
         // Evict everything: this may release a charge that exceeds the limit.
-        while self.budget.evict_oldest(|| false) {}
+        while self.budget.evict_oldest(|_| true, || false) {}
         if self.budget.oversize.swap(true, Ordering::Relaxed) {
             return Err(error);
         }

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::subtree::Node;
-use super::{Error, Ino, Vfs, beside, find, place};
+use super::{Ino, Vfs, beside, find, game, place};
 use crate::content::{Caller, MAX_ASSET, SharedKey};
 use crate::namespace::companion;
-use crate::namespace::numbers::Origin;
-use crate::namespace::tree::{InodeKind, ROOT};
+use crate::namespace::tree::InodeKind;
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};
 use hpimount_assets::model::Reservation;
@@ -25,6 +24,8 @@ pub(crate) struct Context<'a> {
     asset: &'a Node<'a>,
     /// The context of the asset whose view requested the model of this one.
     outer: Option<&'a dyn Making>,
+    /// The directory that paths are relative to, once requested.
+    root: OnceCell<Option<Node<'a>>>,
     /// The roots of the archives beside the asset's own, once requested.
     beside: OnceCell<Vec<Node<'a>>>,
     /// The last fault that made something unreadable.
@@ -39,6 +40,7 @@ impl<'a> Context<'a> {
             vfs,
             asset,
             outer: None,
+            root: OnceCell::new(),
             beside: OnceCell::new(),
             fault: RefCell::default(),
         }
@@ -79,21 +81,16 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the directory that paths are relative to.
-    fn root(&self) -> Result<Node<'a>, Error> {
-        let mut root = self.asset.other(ROOT);
-        while let Origin::Directory(directory) = root.subtree().range.origin {
-            let directory = self.vfs.node(directory)?;
-            if !matches!(directory.kind(), Some(InodeKind::Deferred { .. })) {
-                break;
-            }
-            root = directory.other(ROOT);
-        }
-        Ok(root)
+    fn root(&self) -> Option<&Node<'a>> {
+        let root = self
+            .root
+            .get_or_init(|| game::root_around(self.vfs, self.asset).ok());
+        root.as_ref()
     }
 
     fn at(&self, path: &str) -> Option<Node<'a>> {
         let names = path.split('/').filter(|name| !name.is_empty());
-        let mut node = self.root().ok()?;
+        let mut node = self.root()?.clone();
         for name in names {
             // Companions are not part of the files that assets refer to.
             if matches!(node.kind(), Some(InodeKind::Companion { .. })) {
@@ -194,6 +191,15 @@ impl AssetContext for Context<'_> {
         }
     }
 
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let Some(root) = self.root() else {
+            return Vec::new();
+        };
+        let found = find::files_below(self.vfs, &root, folder, extensions);
+        let found = found.into_iter();
+        found.map(|file| AssetRef(file.0.into())).collect()
+    }
+
     fn path_of(&self, file: AssetRef) -> String {
         let node = self.node(file);
         let path = node.and_then(|node| place::path(self.vfs, &node).ok());
@@ -233,10 +239,9 @@ impl AssetContext for Context<'_> {
     }
 
     fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
-        let root = self.root().ok()?;
         let key = SharedKey {
             name,
-            root: root.subtree().range.first,
+            root: self.root()?.ino().0,
         };
         let shared = self.vfs.reader.shared(key, || {
             let context = Context::within(self, self.asset);
@@ -317,15 +322,6 @@ impl GameContext for Context<'_> {
         entries
             .filter_map(|(_, index)| file_ref(&node.other(index)))
             .collect()
-    }
-
-    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
-        let Ok(root) = self.root() else {
-            return Vec::new();
-        };
-        let found = find::files_below(self.vfs, &root, folder, extensions);
-        let found = found.into_iter();
-        found.map(|file| AssetRef(file.0.into())).collect()
     }
 
     fn palette(&self) -> Option<&ChosenPalette> {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::error::OpenError;
 use super::grafts::Grafts;
 use super::merge;
+use super::plain::PlainFiles;
 use super::source_trees::MergedLayers;
 use super::subtree::Node;
 use super::volume::NewVolume;
@@ -19,7 +20,7 @@ use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, Label, NewInode, ROOT, Tree, TreeBuilder};
 use crate::sync::lock;
 use hpimount_assets::view::json;
-use hpimount_containers::io;
+use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink};
 
 /// Name of the directory in the root of the mount.
@@ -31,13 +32,21 @@ const INFO: FileId = FileId(0);
 /// The file with the counters, generated again for each lookup.
 const STATS: FileId = FileId(1);
 
+/// The number of the first plain file.
+const FIRST_FILE: u32 = 2;
+
+/// The directory of the source as plain files.
+const IMAGES: &str = "image";
+
 /// The inodes of the directory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct ControlInodes {
     /// The directory.
     root: Ino,
     /// `stats.json` in listings; a lookup returns a snapshot instead.
     stats: Ino,
+    /// The files that are found in the root of the mount, by name.
+    discs: Vec<(&'static str, Ino)>,
 }
 
 impl ControlInodes {
@@ -49,21 +58,39 @@ impl ControlInodes {
         directory: ControlTree,
         mut layers: Vec<Arc<OpenVolume>>,
     ) -> Option<Self> {
-        let ControlTree { tree, stats, info } = directory;
+        let ControlTree {
+            tree,
+            stats,
+            info,
+            discs,
+            files,
+        } = directory;
         let subtree = grafts.add_with(Origin::Control, tree, |range| {
-            let texts = NewVolume::text(NAME, "control", info);
+            let texts = NewVolume::texts(NAME, "control", info, files);
             layers.push(Arc::new(texts.open(range, 0)));
             layers
         })?;
         Some(Self {
             root: subtree.range.ino(ROOT),
             stats: subtree.range.ino(stats),
+            discs: discs
+                .into_iter()
+                .map(|(name, index)| (name, subtree.range.ino(index)))
+                .collect(),
         })
     }
 
-    /// Returns the directory if it is the entry `name` of `parent`.
+    /// Returns the directory if it is the entry `name` of `parent`, or a plain disc
+    /// that is found there.
     pub(super) fn find(&self, parent: Ino, name: &str) -> Option<Ino> {
-        (parent == Ino::ROOT && name == NAME).then_some(self.root)
+        if parent != Ino::ROOT {
+            return None;
+        }
+        let mut discs = self.discs.iter();
+        match name == NAME {
+            true => Some(self.root),
+            false => discs.find(|(own, _)| *own == name).map(|&(_, ino)| ino),
+        }
     }
 
     /// Returns whether a node is `stats.json` as it is listed.
@@ -79,6 +106,10 @@ pub(super) struct ControlTree {
     stats: Index,
     /// The text of `info.json`.
     info: Vec<u8>,
+    /// The plain discs, by their names in the root of the mount.
+    discs: Vec<(&'static str, Index)>,
+    /// The plain files, in the order of their numbers.
+    files: Vec<Arc<dyn ReadAt>>,
 }
 
 impl ControlTree {
@@ -88,7 +119,12 @@ impl ControlTree {
     ///
     /// # Errors
     /// Returns an error if there are too many entries.
-    pub(super) fn new(info: &Value, modified: i64, layers: &MergedLayers) -> io::Result<Self> {
+    pub(super) fn new(
+        info: &Value,
+        modified: i64,
+        layers: &MergedLayers,
+        plain: &PlainFiles,
+    ) -> io::Result<Self> {
         let info = json::pretty(info);
         let own_volume = layers.names.len() as u32;
         let mut builder = TreeBuilder::new(own_volume, modified, Companions::NONE);
@@ -110,10 +146,27 @@ impl ControlTree {
                 merge::add_shadow(&mut builder, archive, &layers.trees[shadow.layer], shadow)?;
             }
         }
+        let files = plain.sources();
+        let lengths = files.iter().map(|source| source.len());
+        let entries = (FIRST_FILE..).map(FileId).zip(lengths);
+        let mut entries = entries.map(|(file, length)| entry(file, length));
+        if !plain.images.is_empty() {
+            let directory = builder.dir(root, Name::utf_8(IMAGES), None)?;
+            for ((name, _), entry) in plain.images.iter().zip(entries.by_ref()) {
+                builder.file(directory, Name::utf_8(name), entry)?;
+            }
+        }
+        let mut discs = Vec::with_capacity(plain.discs.len());
+        for (&(name, _), entry) in plain.discs.iter().zip(entries) {
+            let node = builder.file(root, Name::utf_8(name), entry)?;
+            discs.push((name, node.0));
+        }
         Ok(Self {
             tree: builder.finish(),
             stats: stats.0,
             info,
+            discs,
+            files,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Errors of operations on the mount, and their only mapping to errno.
 
+use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::io;
 
 /// Why an operation on an inode failed.
@@ -98,6 +99,9 @@ pub enum OpenCause {
     /// It is a folder for `--game` without an archive of any game.
     #[error("contains no archives of a game")]
     NoArchives,
+    /// Changes cannot be applied to it.
+    #[error("{}", changes::listed(.0))]
+    Refused(Vec<Notice>),
     /// It is not an archive, is damaged, or has an unsupported format.
     #[error("{0}")]
     Volume(#[from] io::Error),

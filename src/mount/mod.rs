@@ -25,8 +25,8 @@
 //! Answers: `attributes`, `listing`, `xattr` and `read` answer requests about an
 //! inode; `hidden` finds companions that are not listed; `place` knows paths and
 //! parents; `control` is the directory `.hpimount`; `render` makes the files
-//! that are generated, and `context`, `find` and `beside` give them access to
-//! other files. Inodes that exist only while the kernel remembers them are in
+//! that are generated, and `context`, `find`, `game` and `beside` give them access
+//! to other files. Inodes that exist only while the kernel remembers them are in
 //! `namespace::transient`; `invalidate` makes the kernel forget entries.
 //!
 //! [`Vfs`] itself holds these together: it turns the number of an inode into a
@@ -45,7 +45,9 @@
 //!    archives (1) may be entered: building those takes no rendering and no
 //!    model, and an `X.meta` is never entered from here;
 //! 4. the flight of a block: of an inner volume, then of those around it, with
-//!    the stream of a long chunk between them;
+//!    the stream between them that the block is decoded from. A thread that holds
+//!    a stream may wait for memory that decoders of volumes at the same depth or
+//!    further out use;
 //! 5. all others: shards of the caches, the budget, the lists of numbers,
 //!    transient inodes, open files, errors, and the state of the prefetch. They
 //!    are held for a few instructions, the last one also while the next files
@@ -56,14 +58,15 @@
 mod attributes;
 mod beside;
 mod build;
+mod changes;
 mod context;
 mod control;
 mod converted;
 mod error;
 mod find;
+mod game;
 mod grafts;
 mod hidden;
-mod image;
 mod invalidate;
 mod listing;
 mod merge;
@@ -71,7 +74,9 @@ mod open;
 mod options;
 mod order;
 mod partner;
+mod picture;
 mod place;
+mod plain;
 mod read;
 mod render;
 mod source_trees;
@@ -96,10 +101,12 @@ pub use self::invalidate::Invalidations;
 use self::listing::Listing;
 pub use self::options::Options;
 pub use self::order::Order;
+pub(crate) use self::picture::{MAX_PICTURES, arranged, format_of};
 pub use self::sources::{Prepared, Sources};
 pub use self::subtree::Node;
 use self::subtree::Subtree;
 use self::xattr::Xattrs;
+pub(crate) use self::xattr::{MAX_PREVIEW, PREVIEW};
 use crate::content::Reader;
 pub use crate::content::{Access, Bytes};
 use crate::memory::budget::Budget;
@@ -146,7 +153,11 @@ impl Vfs {
             let is_aliased = is_aliased || true_name != name;
             return self.entry(parent, name, &node.other(index), is_aliased);
         }
-        if let Some(control) = self.control.and_then(|control| control.find(parent, name)) {
+        if let Some(control) = self
+            .control
+            .as_ref()
+            .and_then(|control| control.find(parent, name))
+        {
             return self.getattr(control);
         }
         let found = HiddenCompanions::in_directory(self, &node)?.find(name)?;
@@ -417,7 +428,11 @@ impl Vfs {
 
     /// Returns the attributes of an entry that the kernel will remember.
     fn entry(&self, parent: Ino, name: &str, node: &Node<'_>, is_aliased: bool) -> Result<Attr> {
-        if self.control.is_some_and(|control| control.is_stats(node)) {
+        if self
+            .control
+            .as_ref()
+            .is_some_and(|control| control.is_stats(node))
+        {
             let snapshot = control::stats_snapshot(self).ok_or(Error::NoNumbers)?;
             return Attr::of_transient(self, snapshot);
         }

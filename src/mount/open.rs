@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::SystemTime;
 
+use super::changes::{Changed, Changes};
 use super::error::{OpenCause, OpenError};
 use super::order::{Order, file_name};
 use super::partner::{Partners, Surroundings};
+use super::plain::PlainFiles;
 use super::source_trees::{OpenedSource, SourceTrees, seconds};
 use super::sources::{GameFolder, Prepared};
 use super::volume::{self, NewVolume, VolumeFile, probe};
@@ -25,6 +27,7 @@ use crate::source::remote::{Network, Remote, RemoteOptions, RemoteUrl};
 use crate::source::{FileSource, Location};
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::ViewFormat;
+use hpimount_containers::changes::Original;
 use hpimount_containers::format::{self, Format, Input};
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::text::numbered;
@@ -64,6 +67,7 @@ impl Vfs {
             reader: &vfs.reader,
             options: &options,
             partners: &prepared.partners,
+            changes: prepared.changes.as_ref(),
             skipped: Vec::new(),
         };
         let sources = opener.source_trees(prepared)?;
@@ -104,6 +108,8 @@ struct Opener<'a> {
     options: &'a Options,
     /// Additional files of sources that consist of several.
     partners: &'a [PathBuf],
+    /// Changes to the only source.
+    changes: Option<&'a Changes>,
     /// Sources that could not be opened.
     skipped: Vec<OpenError>,
 }
@@ -301,6 +307,7 @@ impl Opener<'_> {
             builder,
             volume: NewVolume::folder(name, url.shown(), Box::new(volume)),
             is_layered: false,
+            plain: PlainFiles::default(),
             path: url.label().to_owned(),
         })
     }
@@ -314,6 +321,7 @@ impl Opener<'_> {
             builder,
             volume: NewVolume::folder(name, &path.to_string_lossy(), Box::new(folder)),
             is_layered: false,
+            plain: PlainFiles::default(),
             path,
         })
     }
@@ -357,12 +365,17 @@ impl Opener<'_> {
         partners: &Partners<'_>,
         layered: bool,
     ) -> Result<OpenedSource, OpenCause> {
+        let changed = self.changed(candidate, partners)?;
+        let source = changed.as_ref().map(|changed| changed.source.clone());
         let file = VolumeFile {
             name: &candidate.name,
             location: &candidate.location,
             nesting: 0,
-            source: candidate.source.clone(),
-            partner: &|name| partners.find(name),
+            source: source.unwrap_or_else(|| candidate.source.clone()),
+            partner: &|name| {
+                let changed = changed.as_ref().and_then(|changed| changed.partner(name));
+                changed.or_else(|| partners.find(name))
+            },
         };
         let accepts = match layered {
             true => |format: &Format| format.is_layered,
@@ -373,12 +386,34 @@ impl Opener<'_> {
         if self.options.lists_converted(&*opened.volume.volume) {
             opened.builder.list_converted();
         }
+        if let Some(changed) = &changed {
+            opened.volume.images.memory += changed.memory;
+        }
+        let volume = &*opened.volume.volume;
         Ok(OpenedSource {
+            plain: PlainFiles::of(&file_name(&candidate.path), changed.as_ref(), volume),
             builder: opened.builder,
             volume: opened.volume,
             is_layered: opened.format.is_layered,
             path: candidate.path.clone(),
         })
+    }
+
+    /// Returns a source with the changes that are to be applied, if there are any.
+    fn changed(
+        &self,
+        candidate: &Candidate,
+        partners: &Partners<'_>,
+    ) -> Result<Option<Changed>, OpenCause> {
+        let Some(changes) = self.changes else {
+            return Ok(None);
+        };
+        let original = Original {
+            source: candidate.source.clone(),
+            name: &candidate.name,
+            partner: &|name| partners.find(name),
+        };
+        changes.apply(&original, self.reader).map(Some)
     }
 
     /// Opens a single asset: a folder that shows nothing else.
@@ -401,6 +436,7 @@ impl Opener<'_> {
             builder,
             volume: NewVolume::folder(&candidate.name, &candidate.location, volume),
             is_layered: false,
+            plain: PlainFiles::default(),
             path: candidate.path.clone(),
         })
     }
@@ -491,6 +527,7 @@ impl Opener<'_> {
                 Box::new(files.map_err(unreadable)?),
             ),
             is_layered: false,
+            plain: PlainFiles::default(),
             path: folder.path.clone(),
         })
     }

@@ -54,6 +54,7 @@ impl Options {
             name: name.to_owned(),
             force: self.force,
             verify: self.verify,
+            to_change: false,
         }
     }
 

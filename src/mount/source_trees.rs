@@ -11,6 +11,7 @@ use super::error::OpenError;
 use super::grafts::Grafts;
 use super::merge::{self, Shadow};
 use super::order::Order;
+use super::plain::PlainFiles;
 use super::volume::NewVolume;
 use super::{Ino, Options, control};
 use crate::namespace::companion::{Companions, Shows};
@@ -24,6 +25,8 @@ pub(super) struct OpenedSource {
     pub(super) volume: NewVolume,
     /// Whether it can be merged with others.
     pub(super) is_layered: bool,
+    /// The source as plain files.
+    pub(super) plain: PlainFiles,
     pub(super) path: PathBuf,
 }
 
@@ -37,6 +40,8 @@ pub(super) struct SourceTrees {
     layers: MergedLayers,
     /// The `order` of `info.json`.
     order: Value,
+    /// The only source as plain files.
+    plain: PlainFiles,
 }
 
 /// The archives of a merged mount, lowest first.
@@ -71,6 +76,7 @@ impl SourceTrees {
             volumes,
             grafted: Vec::new(),
             order: Value::Null,
+            plain: opened.plain,
         }
     }
 
@@ -105,6 +111,7 @@ impl SourceTrees {
             grafted,
             layers: MergedLayers::none(&[]),
             order: Value::Null,
+            plain: PlainFiles::default(),
         })
     }
 
@@ -156,6 +163,7 @@ impl SourceTrees {
                 shadowed: merged.shadowed,
             },
             order,
+            plain: PlainFiles::default(),
         })
     }
 
@@ -176,7 +184,7 @@ impl SourceTrees {
     ) -> Option<ControlInodes> {
         let info = control::info(self.volumes(), skipped, &self.order, options);
         let modified = self.tree.inode(ROOT).map_or(0, |root| root.modified);
-        let control = ControlTree::new(&info, modified, &self.layers);
+        let control = ControlTree::new(&info, modified, &self.layers, &self.plain);
         let files = root_of_files(options);
         let mut origin = Origin::Root;
         if options.converted {

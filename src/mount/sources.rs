@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::changes::{self, Changes};
 use super::order::{self, Order};
 use super::{OpenCause, OpenError};
 use crate::source::Location;
@@ -44,6 +45,9 @@ pub struct Prepared {
     /// the tracks of cue sheets. They are found before the process is confined,
     /// after which it cannot list directories.
     pub(super) partners: Vec<PathBuf>,
+    /// Changes to the source, if there are any. The folders are read before the
+    /// process is confined, after which it sees no attributes of overlayfs.
+    pub(super) changes: Option<Changes>,
 }
 
 /// A game's folder at the time when it was listed.
@@ -151,6 +155,7 @@ impl Sources {
             sources: self.clone(),
             game,
             partners,
+            changes: None,
         })
     }
 
@@ -180,6 +185,36 @@ impl Sources {
 }
 
 impl Prepared {
+    /// Reads the folders of changes to apply to the only source, the last one on
+    /// top. With `is_strict`, changes are refused that games may not find.
+    ///
+    /// # Errors
+    /// Returns an error if there is another number of sources, if the source is
+    /// a folder, or if a folder of changes cannot be read.
+    pub fn with_changes(self, folders: &[PathBuf], is_strict: bool) -> Result<Self, OpenError> {
+        if folders.is_empty() {
+            return Ok(self);
+        }
+        let is_one_file = match &self.sources {
+            Sources::Given { locations, .. } => match &locations[..] {
+                [Location::Path(path)] => !path.is_dir(),
+                [Location::Remote(url)] => !url.is_folder(),
+                _ => false,
+            },
+            Sources::Game { .. } => false,
+        };
+        if !is_one_file {
+            return Err(OpenError::new(
+                self.sources.name(),
+                changes::not_one_source(),
+            ));
+        }
+        Ok(Self {
+            changes: Some(Changes::read(folders, is_strict)?),
+            ..self
+        })
+    }
+
     /// Returns everything that is read from disk: files, and directories
     /// including their contents. Symbolic links that lead out of a directory
     /// work only if they lead to one of these paths.
@@ -188,7 +223,9 @@ impl Prepared {
             (Sources::Given { locations, .. }, _) => {
                 let given = locations.iter().filter_map(Location::path);
                 let given = given.map(Path::to_owned);
-                given.chain(self.partners.iter().cloned()).collect()
+                let changes = self.changes.iter().flat_map(|changes| &changes.paths);
+                let beside = self.partners.iter().chain(changes).cloned();
+                given.chain(beside).collect()
             }
             (Sources::Game { folder, .. }, game) => {
                 let links = game.iter().flat_map(GameFolder::archives);

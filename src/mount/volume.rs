@@ -5,9 +5,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::Options;
-use super::image::{self, Images};
 use super::subtree::volume_id;
-use crate::content::{OpenVolume, Reader};
+use crate::content::{Images, OpenVolume, Reader, unwrap};
 use crate::namespace::companion::Companions;
 use crate::namespace::numbers::Range;
 use crate::namespace::tree::TreeBuilder;
@@ -52,6 +51,17 @@ impl NewVolume {
 
     /// Creates a volume with one text: file number 0.
     pub(super) fn text(name: &str, format: &'static str, text: Vec<u8>) -> Self {
+        Self::texts(name, format, text, Vec::new())
+    }
+
+    /// Creates a volume with one text, file number 0, and with sources as the files
+    /// from number 2 on.
+    pub(super) fn texts(
+        name: &str,
+        format: &'static str,
+        text: Vec<u8>,
+        files: Vec<Arc<dyn ReadAt>>,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             location: String::new(),
@@ -59,7 +69,7 @@ impl NewVolume {
             is_plain_folder: false,
             nesting: 0,
             images: Images::default(),
-            volume: Box::new(Text(text)),
+            volume: Box::new(Text { text, files }),
         }
     }
 
@@ -129,7 +139,7 @@ pub(super) fn open(
     new_builder: impl FnOnce(Companions) -> TreeBuilder,
 ) -> Result<OpenedFile> {
     let buffered = Arc::new(BlockBuffer::new(file.source));
-    let (source, images) = image::unwrap(reader, buffered)?;
+    let (source, images) = unwrap(reader, buffered)?;
     let input = Input {
         source,
         partner: file.partner,
@@ -168,13 +178,16 @@ pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: b
     }
 }
 
-/// A text as a volume: all other files are empty.
-struct Text(Vec<u8>);
+/// A text as a volume: file number 0. Number 1 is empty, others follow.
+struct Text {
+    text: Vec<u8>,
+    files: Vec<Arc<dyn ReadAt>>,
+}
 
 impl Generate for Text {
     fn generate(&self, file: FileId, out: &mut dyn Write) -> Result<()> {
         let text = match file {
-            FileId(0) => self.0.as_slice(),
+            FileId(0) => self.text.as_slice(),
             _ => &[],
         };
         out.write_all(text)
@@ -183,11 +196,19 @@ impl Generate for Text {
 }
 
 impl Volume for Text {
-    fn content(&self, _file: FileId) -> Result<Content<'_>> {
-        Ok(Content::Generated(self))
+    fn content(&self, file: FileId) -> Result<Content<'_>> {
+        let number = (file.0 as usize).checked_sub(2);
+        let plain = number.and_then(|number| self.files.get(number));
+        Ok(match plain {
+            Some(source) => Content::Extent {
+                source: &**source,
+                offset: 0,
+            },
+            None => Content::Generated(self),
+        })
     }
 
     fn memory(&self) -> usize {
-        self.0.capacity()
+        self.text.capacity() + self.files.capacity() * size_of::<Arc<dyn ReadAt>>()
     }
 }

@@ -1,10 +1,11 @@
 //! Extended attributes (SEMANTICS, Extended attributes).
 
+use super::picture::format_of;
 use super::subtree::{Node, RenderedFile};
-use super::{Error, Ino, Result, Vfs};
-use crate::namespace::companion;
+use super::{Error, Ino, Meta, Result, Vfs};
 use crate::namespace::numbers::Origin;
-use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::model::{png, reduced};
+use hpimount_containers::io::Bounded;
 
 /// The original bytes of a name.
 const RAW_NAME: &str = "user.hpimount.raw_name";
@@ -19,6 +20,16 @@ const SHADOWS: &str = "user.hpimount.shadows";
 /// Why an asset of an archive cannot be shown. It is not listed, because
 /// computing it requires reading the asset.
 const ERROR: &str = "user.hip.error";
+
+/// A PNG file with the picture that represents an asset. It is not listed,
+/// because it must be rendered.
+pub(crate) const PREVIEW: &str = "user.hpimount.preview";
+
+/// Maximum length of a preview in bytes, which is that of any value on Linux.
+pub(crate) const MAX_PREVIEW: usize = 64 << 10;
+
+/// Maximum side of a preview, in pixels.
+const MAX_EDGE: u32 = 512;
 
 /// The extended attributes of an inode.
 pub(super) struct Xattrs<'v> {
@@ -79,6 +90,7 @@ impl<'v> Xattrs<'v> {
             SHADOWS => shadows(&self.node).ok_or(Error::NoAttribute),
             SOURCE => self.source_name(),
             ERROR => self.asset_error(),
+            PREVIEW => self.preview(),
             _ => self.of_volume(name),
         }
     }
@@ -98,10 +110,8 @@ impl<'v> Xattrs<'v> {
     fn asset_error(&self) -> Result<Vec<u8>> {
         let node = &self.node;
         let file = node.file().ok_or(Error::NoAttribute)?;
-        let asset = file.volume.volume.asset(file.file);
-        let name = node.tree().name(node.index);
-        let format = asset.and_then(|asset| companion::view_format(name, Some(asset)));
-        let format = format.and_then(|number| VIEW_FORMATS.get(usize::from(number)));
+        let is_typed = file.volume.volume.asset(file.file).is_some();
+        let format = format_of(node).filter(|_| is_typed);
         match self.vfs.model(node, format.ok_or(Error::NoAttribute)?) {
             Ok(model) => {
                 let error = model.view.failure().ok_or(Error::NoAttribute)?;
@@ -109,6 +119,34 @@ impl<'v> Xattrs<'v> {
             }
             Err(error) if error.is_fault() => Err(self.vfs.failed(node, &error)),
             Err(error) => Ok(error.to_string().into_bytes()),
+        }
+    }
+
+    /// Returns the picture that represents an asset as a PNG file, as large as
+    /// fits into a value.
+    fn preview(&self) -> Result<Vec<u8>> {
+        if self.vfs.options.meta == Meta::Off {
+            return Err(Error::NoAttribute);
+        }
+        let budget = self.vfs.reader.budget();
+        let failed = |error| self.vfs.failed(&self.node, &error);
+        // A pixel takes eight bytes while its PNG file is read.
+        let max_pixels = budget.limit() / 32;
+        let _memory = budget
+            .reserve("its preview", budget.limit() / 2, true)
+            .map_err(failed)?;
+        let picture = self.vfs.picture(&self.node, max_pixels).map_err(failed)?;
+        let mut picture = reduced(picture.ok_or(Error::NoAttribute)?, MAX_EDGE);
+        loop {
+            let mut file = Bounded::new(MAX_PREVIEW);
+            if png::write(&picture, &mut file).is_ok() {
+                return Ok(file.into_bytes());
+            }
+            let edge = picture.width.max(picture.height) / 2;
+            if edge == 0 {
+                return Err(Error::NoAttribute);
+            }
+            picture = reduced(picture, edge);
         }
     }
 

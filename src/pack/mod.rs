@@ -1,6 +1,7 @@
 //! Packing: a directory on disk becomes an archive, or files of an archive are
 //! replaced.
 
+mod apply;
 pub mod hip;
 mod replace;
 mod target;
@@ -10,12 +11,14 @@ mod walk;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+pub use apply::{Plan as Applied, check_target};
 pub use hip::SETTINGS;
 pub use replace::Replacement;
 pub use target::Target;
 pub use threads::Threads;
 use walk::walk;
 
+use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{self, Directory, v1, v2};
 
@@ -57,6 +60,9 @@ pub enum Error {
         /// The problem.
         problem: String,
     },
+    /// Changes cannot be applied.
+    #[error("{}", changes::listed(.0))]
+    Refused(Vec<Notice>),
     /// The archive cannot be written.
     #[error(transparent)]
     Archive(#[from] write::Error),
@@ -81,10 +87,11 @@ impl Error {
     }
 
     /// Returns the exit code of the process: 10 for an error of the directory,
-    /// 20 for one of the target.
+    /// 14 for changes that cannot be applied, 20 for an error of the target.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Target { .. } | Self::Archive(write::Error::Output(_)) => 20,
+            Self::Refused(_) => 14,
             Self::Source { .. } | Self::Archive(_) => 10,
         }
     }

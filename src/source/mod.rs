@@ -3,11 +3,13 @@
 
 mod beneath;
 pub mod bucket;
+mod changes;
 mod file;
 pub mod folder;
 mod location;
 pub mod remote;
 
 pub use self::beneath::open_beneath;
+pub use self::changes::read_changes;
 pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat};
 pub use self::location::Location;

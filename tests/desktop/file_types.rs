@@ -108,19 +108,28 @@ fn values(file: &str, key: &str) -> BTreeSet<String> {
 fn programs_are_offered_for_types_that_exist() {
     let xml = fs::read_to_string(data("hpimount.xml")).unwrap();
     let open = values("hpimount-open.desktop", "MimeType");
-    assert_eq!(open, values("hpimount-unmount.desktop", "MimeType"));
+    let offered = values("zz-hpimount-open.desktop", "MimeType");
+    let unmounted = values("hpimount-unmount.desktop", "MimeType");
+    assert!(unmounted.is_superset(&offered));
     let drawn = values("hpimount.thumbnailer", "MimeType");
+    let known = |name: &str| xml.contains(&format!("<mime-type type=\"{name}\">"));
     for name in open.union(&drawn) {
-        let known = ["image/vnd.zbrush.pcx", "image/x-pcx"].contains(&&**name);
-        assert!(
-            known || xml.contains(&format!("<mime-type type=\"{name}\">")),
-            "{name}"
-        );
+        let is_foreign = ["image/vnd.zbrush.pcx", "image/x-pcx"].contains(&&**name);
+        assert!(is_foreign || known(name), "{name}");
     }
     // Other programs open these by default.
-    for foreign in ["zip", "x-cd-image", "x-gamecube", "pcx"] {
-        assert!(!open.iter().any(|name| name.contains(foreign)), "{foreign}");
+    for foreign in [
+        "application/zip",
+        "application/x-cd-image",
+        "application/x-gamecube-image",
+        "application/x-gamecube-rom",
+    ] {
+        assert!(
+            offered.contains(foreign) && !open.contains(foreign),
+            "{foreign}"
+        );
     }
+    assert!(open.union(&offered).all(|name| !name.contains("pcx")));
 }
 
 #[test]
@@ -128,8 +137,59 @@ fn the_desktop_entries_are_valid() {
     if !has_programs(&["desktop-file-validate"]) {
         return;
     }
-    for name in ["hpimount-open.desktop", "hpimount-unmount.desktop"] {
+    for name in [
+        "hpimount-open.desktop",
+        "hpimount-unmount.desktop",
+        "zz-hpimount-open.desktop",
+    ] {
         let ran = run(Command::new("desktop-file-validate").arg(data(name)));
         assert_eq!((ran.code, &*ran.stdout), (Some(0), ""));
     }
+}
+
+#[test]
+fn a_program_for_disc_images_and_zip_stays_the_default() {
+    let Some(home) = home() else {
+        return;
+    };
+    if !has_programs(&["update-desktop-database"]) {
+        return;
+    }
+    let applications = home.path().join("applications");
+    fs::create_dir(&applications).unwrap();
+    for name in ["hpimount-open.desktop", "zz-hpimount-open.desktop"] {
+        let entry = fs::read_to_string(data(name)).unwrap();
+        // Entries of programs that are not installed are ignored.
+        let entry = entry.replace("=hpimount-open", "=true");
+        fs::write(applications.join(name), entry).unwrap();
+    }
+    let update = || {
+        let mut update = Command::new("update-desktop-database");
+        assert_eq!(run(update.arg(&applications)).code, Some(0));
+    };
+    let default = |mime_type: &str| {
+        let mut query = Command::new("gio");
+        query.args(["mime", mime_type]);
+        query.env("XDG_DATA_HOME", home.path());
+        query.env("XDG_DATA_DIRS", home.path()).env("LC_ALL", "C");
+        run(&mut query)
+            .stdout
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    update();
+    let is_default = |mime_type, name: &str| default(mime_type).ends_with(name);
+    assert!(is_default("application/zip", " zz-hpimount-open.desktop"));
+    let other = "[Desktop Entry]\nType=Application\nName=Other\nExec=true %F\n\
+                 MimeType=application/zip;application/x-cd-image;\n";
+    fs::write(applications.join("org.other.desktop"), other).unwrap();
+    update();
+    assert!(is_default("application/zip", " org.other.desktop"));
+    assert!(is_default("application/x-cd-image", " org.other.desktop"));
+    assert!(is_default(
+        "application/x-hpi-archive",
+        " hpimount-open.desktop"
+    ));
 }

@@ -7,7 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use crate::support::assets::level;
+use crate::support::hpi::{File, V1, file};
 use crate::support::mount::{Run, SMALL, eventually, has_programs, mounts_below, run, sample};
+use crate::support::mounted::mounted;
+use crate::support::sources::folder;
+use crate::support::ta::pcx::Pcx;
+use hpimount_containers::hpi::chunk::Method;
 use hpimount_test_attributes::fuse_test;
 use rustix::mount::UnmountFlags;
 use tempfile::TempDir;
@@ -59,7 +65,7 @@ impl Session {
         let bin = self.path("bin").display().to_string();
         command
             .env("PATH", format!("{bin}:{path}"))
-            .env("XDG_RUNTIME_DIR", self.path("run"));
+            .env("HOME", self.path("run"));
         command
     }
 
@@ -257,8 +263,8 @@ fn errors_are_shown_to_the_user() {
     assert_eq!(session.open(&[&missing]).code, Some(1));
     assert_eq!(session.lines("notified").len(), 2);
 
-    let ran = run(session.command().arg(&text).env_remove("XDG_RUNTIME_DIR"));
-    assert!(ran.stderr.contains("XDG_RUNTIME_DIR is not set"), "{ran:?}");
+    let ran = run(session.command().arg(&text).env_remove("HOME"));
+    assert!(ran.stderr.contains("HOME is not set"), "{ran:?}");
 }
 
 #[fuse_test]
@@ -299,4 +305,49 @@ fn a_mount_that_no_file_manager_shows_is_reported() {
         .env("PATH", session.path("bin")));
     assert_eq!(ran.code, Some(1), "{ran:?}");
     expect_error("xdg-open is not installed");
+}
+
+#[fuse_test]
+fn a_click_on_an_asset_of_a_mount_opens_its_preview_or_its_model() {
+    let picture = Pcx::indexed(2, 1, vec![1, 2]).file();
+    let entries = vec![file(b"a.pcx", File::new(picture, Method::Stored))];
+    let mount = mounted(&V1::new(entries).build().bytes, "");
+    let session = Session::new();
+    session.program("xdg-mime", "");
+    succeeded(&session.open(&[&mount.file("a.pcx")]));
+    let model = folder(|source| fs::write(source.join("a.psx"), level(4)).unwrap());
+    let model = model.mount(&[]);
+    succeeded(&session.open(&[&model.file("a.psx")]));
+    session.program("xdg-mime", "echo viewer.desktop");
+    succeeded(&session.open(&[&model.file("a.psx")]));
+    let opened = [
+        mount.file("a.pcx.meta/picture.png"),
+        model.file("a.psx.meta/preview.png"),
+        model.file("a.psx.meta/model.glb"),
+    ];
+    assert_eq!(
+        session.lines("opened"),
+        opened.map(|path| path.display().to_string())
+    );
+    assert!(session.mounts().is_empty());
+}
+
+#[fuse_test]
+fn an_opened_archive_is_a_volume_that_can_be_ejected() {
+    if !can_open() || !has_programs(&["gio"]) {
+        return;
+    }
+    let session = Session::new();
+    succeeded(&session.open(&[&session.archive("my mod.ufo")]));
+    let gio = |arguments: &[&str]| {
+        let mut command = Command::new("gio");
+        command.args(arguments).env("HOME", session.path("run"));
+        run(&mut command)
+    };
+    let point = session.mount_point("my mod.ufo");
+    let volumes = gio(&["mount", "--list"]).stdout;
+    assert!(volumes.contains("my mod.ufo -> file://"), "{volumes}");
+    let ejected = gio(&["mount", "--unmount", &point.display().to_string()]);
+    assert_eq!(ejected.code, Some(0), "{}", ejected.stderr);
+    assert!(session.mounts().is_empty());
 }

@@ -3,12 +3,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::support::desktop::{draw, drawn, thumbnailer};
 use crate::support::faulty_fs::{FaultyFs, Mode};
 use crate::support::hip::{Asset, Hip};
-use crate::support::mount::eventually;
+use crate::support::mount::{Fixture, eventually, has_programs};
 use crate::support::pictures::{library, pixels};
 use crate::support::sources::{folder, pack};
 use crate::support::ta::{gaf, pcx, tdo, tnt};
@@ -59,6 +59,15 @@ fn fill(folder: &Path) {
     write("lib.psx", library(Some(7), Some(7)));
 }
 
+/// Returns a fixture with an archive of such a folder.
+fn packed(fill: impl FnOnce(&Path)) -> Fixture {
+    let mut fixture = folder(fill);
+    let archive = fixture.dir().join("mod.ufo");
+    pack(&fixture.archive, &archive);
+    fixture.archive = archive;
+    fixture
+}
+
 #[test]
 fn every_kind_of_file_has_a_picture_of_at_most_the_requested_size() {
     let dir = tempdir().unwrap();
@@ -102,13 +111,9 @@ fn an_archive_has_a_contact_sheet_of_its_contents() {
 
 #[fuse_test]
 fn a_file_on_a_mount_is_drawn_as_the_mount_shows_it() {
-    let fixture = folder(fill);
-    let alone = drawn(128, &fixture.archive.join("objects3d/cube.3do"));
-    let archive = fixture.dir().join("mod.ufo");
-    pack(&fixture.archive, &archive);
-    let mut fixture = fixture;
-    fixture.archive = archive;
-    let mount = fixture.mount(&[]);
+    let alone = folder(fill);
+    let alone = drawn(128, &alone.archive.join("objects3d/cube.3do"));
+    let mount = packed(fill).mount(&[]);
     let model = mount.file("objects3d/cube.3do");
     let preview = fs::read(mount.file("objects3d/cube.3do.meta/preview.png")).unwrap();
     assert_eq!(drawn(256, &model), pixels(&preview));
@@ -116,6 +121,31 @@ fn a_file_on_a_mount_is_drawn_as_the_mount_shows_it() {
 
     let uri = format!("file://{}", model.display()).replace('3', "%33");
     assert_eq!(drawn(256, Path::new(&uri)), pixels(&preview));
+}
+
+#[fuse_test]
+fn a_file_on_a_mount_is_drawn_alike_where_only_the_file_can_be_opened() {
+    if !has_programs(&["unshare", "mount"]) {
+        return;
+    }
+    let mount = packed(fill).mount(&[]);
+    let preview = fs::read(mount.file("objects3d/cube.3do.meta/preview.png")).unwrap();
+
+    // As file managers do: the file alone is bound to another place.
+    let sandbox = tempdir().unwrap();
+    let (input, output) = (sandbox.path().join("input.3do"), sandbox.path().join("png"));
+    fs::write(&input, "").unwrap();
+    let script = "mount --bind \"$1\" \"$2\" && shift 2 && exec \"$@\"";
+    let ran = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, "sh"])
+        .arg(mount.file("objects3d/cube.3do"))
+        .arg(&input)
+        .arg(thumbnailer().get_program())
+        .args(["--size", "256"])
+        .args([&input, &output])
+        .status();
+    assert!(ran.unwrap().success());
+    assert_eq!(pixels(&fs::read(output).unwrap()), pixels(&preview));
 }
 
 #[test]

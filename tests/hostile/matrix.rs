@@ -19,7 +19,7 @@ use crate::support::hpi::{Entry, File, V1, V2, dir, file};
 use crate::support::matrix::{
     Bench, Counts, Damage, DamageReport, EVERY_OUTCOME, Outcome, Seen, What, compare, damages, see,
 };
-use crate::support::{plain, ta, text, trial};
+use crate::support::{plain, playstation, ta, text, trial};
 use hpimount::mount::Vfs;
 use hpimount_containers::hip::{CHECKSUM, Game, Platform};
 use hpimount_containers::hpi::chunk::Method;
@@ -455,6 +455,20 @@ fn ta_assets() -> Vec<Variant> {
     ]
 }
 
+/// Returns small assets of Neversoft's games that are mounted alone.
+fn neversoft_assets() -> Vec<Variant> {
+    let files = playstation::files().into_iter();
+    // Only samples or pixels follow.
+    const DAMAGED: usize = 160;
+    let variant = |(file, bytes): (&str, Vec<u8>)| Variant {
+        bench: Bench::file(file),
+        inside: format!("/{file}.meta"),
+        damaged: DAMAGED.min(bytes.len()),
+        ..Variant::lone(file, Kind::Asset, bytes)
+    };
+    files.map(variant).collect()
+}
+
 /// The outcomes for assets: the files of their companions can always be read.
 const OF_ASSETS: [Outcome; 3] = [Outcome::Refused, Outcome::Same, Outcome::Undetected];
 
@@ -490,6 +504,12 @@ fn a_damaged_byte_of_an_archive_in_a_folder_is_shown_in_its_companion() {
 #[test]
 fn a_damaged_byte_of_a_lone_asset_is_shown_in_its_companion() {
     assert_outcomes("PSX, HGO and IFP, `X.meta`", &assets(), &OF_ASSETS);
+}
+
+#[test]
+fn a_damaged_byte_of_an_asset_of_neversoft_is_shown_in_its_companion() {
+    let what = "TIM, VAG, VAB, QB, TRG, XA and others, `X.meta`";
+    assert_outcomes(what, &neversoft_assets(), &OF_ASSETS);
 }
 
 #[test]

@@ -91,30 +91,32 @@ fn missing(path: &Path) -> bool {
 
 const CONVERTED_GAME: &[&str] = &[
     "anims",
-    "anims/ARMCOM_gadget.gaf",
-    "anims/ARMCOM_gadget.gaf/000 walk",
-    "anims/ARMCOM_gadget.gaf/000 walk.apng",
-    "anims/ARMCOM_gadget.gaf/000 walk/00.png",
-    "anims/ARMCOM_gadget.gaf/000 walk/01.png",
-    "anims/ARMCOM_gadget.gaf/frames.tsv",
-    "anims/ARMCOM_gadget.gaf/info.json",
-    "anims/ARMCOM_gadget.gaf/info.txt",
-    "anims/ARMCOM_gadget.gaf/preview.png",
     "anims/ARMCOM_gadget.png",
+    "anims/parts",
+    "anims/parts/ARMCOM_gadget.gaf",
+    "anims/parts/ARMCOM_gadget.gaf/000 walk",
+    "anims/parts/ARMCOM_gadget.gaf/000 walk.apng",
+    "anims/parts/ARMCOM_gadget.gaf/000 walk/00.png",
+    "anims/parts/ARMCOM_gadget.gaf/000 walk/01.png",
+    "anims/parts/ARMCOM_gadget.gaf/frames.tsv",
+    "anims/parts/ARMCOM_gadget.gaf/info.json",
+    "anims/parts/ARMCOM_gadget.gaf/info.txt",
+    "anims/parts/ARMCOM_gadget.gaf/preview.png",
     "deep",
     "deep/er",
     "deep/er/a.png",
     "objects3d",
-    "objects3d/ARMCOM.3do",
-    "objects3d/ARMCOM.3do/info.json",
-    "objects3d/ARMCOM.3do/info.txt",
-    "objects3d/ARMCOM.3do/model.glb",
-    "objects3d/ARMCOM.3do/model.mtl",
-    "objects3d/ARMCOM.3do/model.obj",
-    "objects3d/ARMCOM.3do/pieces.tsv",
-    "objects3d/ARMCOM.3do/preview.png",
     "objects3d/ARMCOM.glb",
     "objects3d/ARMCOM.png",
+    "objects3d/parts",
+    "objects3d/parts/ARMCOM.3do",
+    "objects3d/parts/ARMCOM.3do/info.json",
+    "objects3d/parts/ARMCOM.3do/info.txt",
+    "objects3d/parts/ARMCOM.3do/model.glb",
+    "objects3d/parts/ARMCOM.3do/model.mtl",
+    "objects3d/parts/ARMCOM.3do/model.obj",
+    "objects3d/parts/ARMCOM.3do/pieces.tsv",
+    "objects3d/parts/ARMCOM.3do/preview.png",
     "unitpics",
     "unitpics/ARMCOM.png",
 ];
@@ -147,12 +149,14 @@ fn it_is_the_root_on_request() {
 #[fuse_test]
 fn the_parts_match_the_companion_and_include_the_files() {
     let mount = mounted(&game(), "");
-    for (asset, whole) in [
-        ("anims/ARMCOM_gadget.gaf", "anims/ARMCOM_gadget"),
-        ("objects3d/ARMCOM.3do", "objects3d/ARMCOM"),
+    for (folder, stem, extension) in [
+        ("anims", "ARMCOM_gadget", "gaf"),
+        ("objects3d", "ARMCOM", "3do"),
     ] {
-        let meta = tree(&mount.file(&format!("{asset}.meta")));
-        assert_eq!(tree(&mount.file(&format!("converted/{asset}"))), meta);
+        let whole = format!("{folder}/{stem}");
+        let meta = tree(&mount.file(&format!("{whole}.{extension}.meta")));
+        let parts = format!("converted/{folder}/parts/{stem}.{extension}");
+        assert_eq!(tree(&mount.file(&parts)), meta);
         for (extension, part) in [("png", "preview.png"), ("glb", "model.glb")] {
             let Some(part) = meta.get(part) else { continue };
             let file = mount.file(&format!("converted/{whole}.{extension}"));
@@ -175,7 +179,7 @@ fn files_with_equal_names_have_the_full_names_of_their_assets() {
     ];
     let mount = file("a.hpi", &V1::new(entries).build().bytes).mount(&["--converted"]);
     let mut expected = [
-        "a.3do",
+        "parts",
         "a.3do.png",
         "a.glb",
         "A.pcx.png",
@@ -187,6 +191,21 @@ fn files_with_equal_names_have_the_full_names_of_their_assets() {
     let mut found = names(mount.path());
     found.retain(|name| name != "tables");
     assert_eq!(found, expected);
+}
+
+#[fuse_test]
+fn a_directory_of_the_archive_called_parts_keeps_its_files() {
+    let entries = vec![
+        stored("a.3do", &model()),
+        dir(b"Parts", vec![stored("b.pcx", &picture(1))]),
+    ];
+    let mount = file("a.hpi", &V1::new(entries).build().bytes).mount(&["--converted"]);
+    assert!(mount.file("Parts/b.png").is_file());
+    let others = names(mount.path());
+    let others = others
+        .iter()
+        .filter(|name| mount.file(name).join("a.3do").is_dir());
+    assert_eq!(others.count(), 1, "{:?}", names(mount.path()));
 }
 
 /// Returns a mount of a HIP archive.
@@ -207,7 +226,7 @@ fn assets_of_hip_archives_are_in_a_directory_for_each_kind() {
     assert_eq!(names(&converted.join("objects/PLAT")), ["lift%2Fup.json"]);
     assert_eq!(names(&converted.join("textures")), ["wall.png"]);
     let models = names(&converted.join("models"));
-    assert_eq!(models, ["wall.glb", "wall.jsp", "wall.png"]);
+    assert_eq!(models, ["parts", "wall.glb", "wall.png"]);
 }
 
 #[fuse_test]
@@ -391,7 +410,7 @@ fn an_asset_that_cannot_be_read_is_an_empty_file_and_affects_nothing_else() {
     let mount = file("a.hpi", &V1::new(entries).build().bytes).mount(&["--converted"]);
     assert_eq!(fs::read(mount.file("bad.pcx.png")).unwrap(), b"");
     assert_eq!(fs::read(mount.file("bad.gaf.png")).unwrap(), b"");
-    assert!(mount.file("bad.gaf/error.txt").is_file());
+    assert!(mount.file("parts/bad.gaf/error.txt").is_file());
     assert!(
         fs::read(mount.file("good.png"))
             .unwrap()
@@ -431,7 +450,10 @@ fn files_name_their_source() {
     assert_eq!(source("converted/unitpics/ARMCOM.png"), expected);
     let expected = Some("ARMCOM.3do".to_owned());
     assert_eq!(source("converted/objects3d/ARMCOM.glb"), expected);
-    assert_eq!(source("converted/objects3d/ARMCOM.3do/model.obj"), expected);
+    assert_eq!(
+        source("converted/objects3d/parts/ARMCOM.3do/model.obj"),
+        expected
+    );
 }
 
 #[fuse_test]
@@ -488,7 +510,8 @@ fn an_asset_that_changed_after_it_was_listed_shows_its_new_contents() {
 #[fuse_test]
 fn a_lone_asset_without_an_extension_is_converted_too() {
     let mount = file("sprite", &sprite()).mount(&["--converted"]);
-    assert_eq!(names(mount.path()), ["sprite", "sprite.png"]);
+    assert_eq!(names(mount.path()), ["parts", "sprite.png"]);
+    assert_eq!(names(&mount.file("parts")), ["sprite"]);
     let mount = file("walk.ifp", &ifp(1, 2)).mount(&["--converted"]);
     assert_eq!(names(mount.path()), ["walk.ifp"]);
     assert!(mount.file("walk.ifp/info.json").is_file());

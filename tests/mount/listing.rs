@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{Entry, File, V1, dir, file};
 use crate::support::mount::{Mount, has_programs};
-use crate::support::mounted::{mounted, output};
+use crate::support::mounted::{mounted, output, stats};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::hpi::chunk::Method;
 use rustix::fs::{FileType, RawDir, SeekFrom};
@@ -188,4 +188,39 @@ fn only_directories_can_be_listed() {
     assert_eq!(error("file").raw_os_error(), Some(libc::ENOTDIR));
     assert_eq!(error("file/x").raw_os_error(), Some(libc::ENOTDIR));
     assert_eq!(error("none").raw_os_error(), Some(libc::ENOENT));
+}
+
+#[fuse_test]
+fn a_walk_takes_two_requests_per_directory_and_none_per_file() {
+    if !has_programs(&["find"]) {
+        return;
+    }
+    let directories = 50;
+    let directory = |number: usize| {
+        let files = (0..20).map(|file| leaf(&format!("file{file:02}")));
+        dir(format!("dir{number:02}").as_bytes(), files.collect())
+    };
+    let tree = (0..directories).map(directory).collect();
+    let mount = mounted(&V1::new(tree).build().bytes, "");
+    let before = stats(&mount);
+    let arguments = [
+        ".",
+        "-name",
+        ".hpimount",
+        "-prune",
+        "-o",
+        "-type",
+        "f",
+        "-print",
+    ];
+    let found = output("find", &arguments, mount.path());
+    assert_eq!(found.lines().count(), directories * 20);
+    let after = stats(&mount);
+    let more = |name: &str| after[name].as_u64().unwrap() - before[name].as_u64().unwrap();
+    // The second one says that the directory ends: no reply with entries can.
+    let listed = directories as u64 + 1;
+    assert_eq!(more("readdirs"), 2 * listed);
+    // Without those of `.` and `..` in a listing, and of reading the counters.
+    let others = more("lookups") + more("getattrs") - 2 * listed;
+    assert!(others < 20, "{others} requests");
 }

@@ -18,6 +18,7 @@ mod meta_budget;
 mod names;
 mod owner_and_modes;
 mod real_use;
+mod solid;
 mod statfs_and_times;
 #[path = "../support/mod.rs"]
 mod support;

@@ -11,7 +11,9 @@ use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{Entry, File, V1, V2, dir, file};
 use crate::support::mount::has_programs;
 use crate::support::mounted::{mounted, output};
+use crate::support::ta::pcx;
 use crate::support::{noise, text};
+use hpimount_assets::model::png;
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::hpi::chunk::Method;
 
@@ -242,4 +244,32 @@ fn getfattr_shows_all_attributes_without_errors() {
         control.contains("user.hpimount.raw_name=\"info.json\"\n"),
         "{control}"
     );
+}
+
+#[fuse_test]
+fn the_preview_of_an_asset_is_a_png_file_that_fits_into_a_value() {
+    const PREVIEW: &str = "user.hpimount.preview";
+    let picture = |edge: u32| {
+        let noise = noise(1, (edge * edge) as usize);
+        pcx::Pcx::indexed(edge as u16, edge as u16, noise).file()
+    };
+    let entries = vec![
+        file(b"small.pcx", File::new(picture(16), Method::Zlib)),
+        file(b"noise.pcx", File::new(picture(512), Method::Zlib)),
+        file(b"a.txt", File::new(text(10), Method::Zlib)),
+    ];
+    let archive = V1::new(entries).build();
+    let mount = mounted(&archive.bytes, "");
+    let preview = |name: &str| xattr::get(mount.path().join(name), PREVIEW).unwrap();
+    let edge = |png: &[u8]| png::read(png, 1 << 20).unwrap().width;
+    assert_eq!(edge(&preview("small.pcx").unwrap()), 16);
+    let reduced = preview("noise.pcx").unwrap();
+    assert!(reduced.len() <= 64 << 10, "{} bytes", reduced.len());
+    assert!([64, 128, 256].contains(&edge(&reduced)));
+    assert_eq!(preview("a.txt"), None);
+    assert!(!attributes(&mount.path().join("small.pcx")).contains_key(PREVIEW));
+
+    let mount = mounted(&archive.bytes, "meta=off");
+    let absent = xattr::get(mount.path().join("small.pcx"), PREVIEW);
+    assert_eq!(absent.unwrap(), None);
 }

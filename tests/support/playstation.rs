@@ -1,16 +1,172 @@
 //! Small files of the PlayStation.
 
-/// Returns a file of each kind.
-pub fn files() -> Vec<Vec<u8>> {
+/// Returns files of all kinds, with names.
+pub fn files() -> Vec<(&'static str, Vec<u8>)> {
     vec![
-        tim(0, &[1, 4], 8),
-        tim(9, &[2, 2], 8),
-        tim(3, &[3, 2], 12),
-        tim2(),
-        vag(b"VAGp"),
-        vag(b"VAGi"),
-        vab(),
+        ("gray.tim", tim(0, &[1, 4], 8)),
+        ("palette.tim", tim(9, &[2, 2], 8)),
+        ("true.tim", tim(3, &[3, 2], 12)),
+        ("palette.tm2", tim2()),
+        ("sound.vag", vag(b"VAGp")),
+        ("two.vag", vag(b"VAGi")),
+        ("bank.vab", vab()),
+        ("script.qb", qb()),
+        ("level_t.trg", trg()),
+        ("title.rle", rle()),
+        ("small.pvr", pvr()),
+        ("hawk.psh", psh()),
+        ("bank.kat", kat()),
+        ("cues.sfx", sfx()),
+        ("music.xa", xa()),
+        ("intro.str", movie()),
     ]
+}
+
+/// Returns numbers of 16 bits in the order of the file.
+fn halves(halves: &[u16]) -> Vec<u8> {
+    halves.iter().flat_map(|half| half.to_le_bytes()).collect()
+}
+
+/// Returns numbers of 32 bits in the order of the file.
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A script with a condition, a choice of two blocks, texts and a name.
+fn qb() -> Vec<u8> {
+    let name = [&[0x16][..], &words(&[7])].concat();
+    let number = |number| [&[0x17][..], &words(&[number])].concat();
+    [
+        vec![1, 0x23],
+        name.clone(),
+        vec![1, 0x25, 0x0E],
+        name,
+        vec![0x12, 0x1A, 0, 0, 0xC0, 0x3F, 0x0F, 1],
+        vec![0x2F],
+        words(&[2, 4, 10]),
+        number(5),
+        vec![0x2E, 5, 0, 0, 0],
+        number(6),
+        vec![1, 0x28, 1, 0x1B, 3, 0, 0, 0, b'a', b'"', 0, 0x1F],
+        vec![0; 8],
+        vec![1, 0x24, 1, 0x2B, 7, 0, 0, 0, b'G', b'o', 0, 0],
+    ]
+    .concat()
+}
+
+/// Nodes: commands, a rail of two points, a moving object, and the end.
+fn trg() -> Vec<u8> {
+    let place = words(&[4096, 8192, 12_288]);
+    let nodes = [
+        [
+            halves(&[4, 128]),
+            b"Level\0".to_vec(),
+            halves(&[134, 1, 0xFFFF]),
+        ]
+        .concat(),
+        [halves(&[10, 1, 2, 0]), place.clone(), halves(&[17, 0])].concat(),
+        [halves(&[11, 0]), place.clone(), halves(&[17, 0])].concat(),
+        [
+            halves(&[1, 402, 0x1000, 0]),
+            vec![0, 2, 4, 0xFF],
+            place,
+            halves(&[0, 1024, 0, 0x4112, 0x2120, 0, 5, 0x4100]),
+        ]
+        .concat(),
+        halves(&[255]),
+    ];
+    let mut file = [
+        b"_TRG".to_vec(),
+        halves(&[2, 0]),
+        words(&[nodes.len() as u32]),
+    ]
+    .concat();
+    let mut offset = file.len() + 4 * nodes.len();
+    for node in &nodes {
+        file.extend(words(&[offset as u32]));
+        offset += node.len();
+    }
+    [file, nodes.concat()].concat()
+}
+
+/// A picture of 512 by 1 pixels in two runs.
+fn rle() -> Vec<u8> {
+    let runs = halves(&[0x8000 | 510, 0x1F, 2, 0x03E0, 0x7C00]);
+    [b"_RLE_16_".to_vec(), words(&[2 * 512 + 8]), runs].concat()
+}
+
+/// A picture of 2 by 1 pixels with an index.
+fn pvr() -> Vec<u8> {
+    let index = [b"GBIX".to_vec(), words(&[4, 7])].concat();
+    let head = [b"PVRT".to_vec(), words(&[12]), vec![1, 9, 0, 0]].concat();
+    [index, head, halves(&[2, 1, 0x1F, 0xF800])].concat()
+}
+
+/// The names of two parts.
+fn psh() -> Vec<u8> {
+    let text =
+        "#define XPART_HIPS 0\n// parent: Scene Root\n#define XPART_LEG 1\n// parent: hips\n";
+    text.as_bytes().to_vec()
+}
+
+/// A bank of three sounds that share their bytes: 16, 8 and 4 bits.
+fn kat() -> Vec<u8> {
+    let mut file = words(&[3]);
+    for bits in [16, 8, 4] {
+        file.extend(words(&[
+            1,
+            136,
+            8,
+            11_025,
+            u32::from(bits == 8),
+            bits,
+            1000,
+        ]));
+        file.extend([0; 16]);
+    }
+    file.extend([1, 0x80, 2, 0x7F, 0x30, 0xC0, 0x55, 0xAA]);
+    file
+}
+
+/// Two cues.
+fn sfx() -> Vec<u8> {
+    let cue = |marker| [vec![marker, 0, 0, 60], halves(&[0, 127, 1]), vec![0; 6]].concat();
+    [cue(0), cue(0xFE), vec![0xFF; 4]].concat()
+}
+
+/// Returns a sector of a CD, from its subheader on.
+fn sector(subheader: [u8; 4], data: &[u8]) -> Vec<u8> {
+    let mut sector = [&subheader, &subheader, data].concat();
+    sector.resize(2336, 0);
+    sector
+}
+
+/// Two sectors of stereo sound.
+fn xa() -> Vec<u8> {
+    let group: Vec<u8> = (0..128).map(|at| at * 37).collect();
+    let sound = |submode| sector([1, 0, submode, 1], &group.repeat(18));
+    [sound(0x64), sound(0xE4)].concat()
+}
+
+/// A movie with a frame of 16 by 16 pixels, and sound.
+fn movie() -> Vec<u8> {
+    // Six blocks of version 2: a first coefficient of 64, and the end.
+    let block = "000100000010";
+    let digits = block.repeat(6) + &"0".repeat(8);
+    let bits = digits.as_bytes().chunks(16).flat_map(|word| {
+        let word = std::str::from_utf8(word).unwrap();
+        u16::from_str_radix(word, 2).unwrap().to_le_bytes()
+    });
+    let frame: Vec<u8> = halves(&[1, 0x3800, 1, 2]).into_iter().chain(bits).collect();
+    let head = [
+        vec![0x60, 1, 1, 0x80],
+        halves(&[0, 1]),
+        words(&[1, frame.len() as u32]),
+        halves(&[16, 16]),
+        vec![0; 12],
+    ];
+    let video = sector([1, 0, 0x48, 0], &[head.concat(), frame].concat());
+    [video, xa()].concat()
 }
 
 /// A bank of version 4 with two programs and two sounds.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::changes::Apply;
 use crate::file_type::FileType;
 use crate::image::CdTrack;
 use crate::io::{ReadAt, Result, read_vec};
@@ -18,6 +19,8 @@ pub struct Options {
     /// Compute checksums for listings as well, not only on request (`-o
     /// verify`).
     pub verify: bool,
+    /// The volume is opened to be written with changes.
+    pub to_change: bool,
 }
 
 /// A source to be detected or opened.
@@ -200,6 +203,8 @@ pub struct Format {
     /// Reads the directory of a source, declares it to the sink, and returns
     /// the volume.
     pub open: fn(Input<'_>, &mut dyn Sink) -> Result<Box<dyn Volume>>,
+    /// Writes an archive with changes; `None` if the format cannot be written.
+    pub apply: Option<Apply>,
     /// Whether companions of assets are listed in it, as in a folder.
     pub is_plain_folder: bool,
     /// Whether games merge several of them.

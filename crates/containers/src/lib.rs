@@ -5,16 +5,18 @@
 //! * [`formats`] lists the container formats and detects the format of a source.
 //!   [`format`](mod@format) says what a format declares: its extensions, its
 //!   partner files, how it is detected and opened. Each format has a folder of
-//!   its own, with reading and writing in it; [`hpi`], [`hip`], [`gcm`] and those of
-//!   CDs are public.
+//!   its own, with reading and writing in it; [`hpi`], [`hip`], [`gcm`], [`iso`],
+//!   [`udf`] and [`sheet`] are public.
 //! * [`volume`] holds what all containers have in common: entries, and how the
 //!   bytes of a file are stored. [`extract`] lists and copies files.
-//! * [`splice`] copies an archive with some ranges replaced; [`hpi::splice`] and
-//!   [`hip::splice`] replace files with it.
+//! * [`splice`] copies an archive with some ranges replaced, and [`hpi::splice`]
+//!   replaces files with it, which are packed.
+//! * [`changes`] applies a folder of changes to an archive, without copying it.
 //! * [`image`] decodes block images around discs.
 //! * [`io`] holds sources, cursors, and errors with offsets; [`text`] character
 //!   sets and file names; [`codec`] the decoders of packed bytes.
 
+pub mod changes;
 pub mod codec;
 mod disc;
 pub mod extract;

@@ -84,7 +84,7 @@ impl<'a> Paths<'a> {
 }
 
 /// Returns the effective components of a path.
-fn components<'p>(path: &'p [u8], separators: &[u8]) -> impl Iterator<Item = &'p [u8]> {
+pub(super) fn components<'p>(path: &'p [u8], separators: &[u8]) -> impl Iterator<Item = &'p [u8]> {
     path.split(|byte| separators.contains(byte))
         .filter(|component| !matches!(*component, b"" | b"."))
 }

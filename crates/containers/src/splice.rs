@@ -1,7 +1,7 @@
 //! Copying an archive with some ranges replaced.
 //!
-//! [`hpi::splice`](crate::hpi::splice) and [`hip::splice`](crate::hip::splice)
-//! decide which ranges are replaced, and correct the directory of the copy.
+//! [`hpi::splice`](crate::hpi::splice) decides which ranges are replaced, and
+//! corrects the directory of the copy.
 
 use std::io::{Seek, Write};
 use std::ops::Range;

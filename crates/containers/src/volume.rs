@@ -192,11 +192,63 @@ pub trait Streams {
     /// Returns an error if its packed size is impossible for its size.
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>>;
 
-    /// Returns the memory of a decoder of a file in bytes, if that is more than
-    /// a few tens of KiB.
-    fn decoder_memory(&self, file: FileId) -> usize {
-        let _ = file;
+    /// Returns the last position not after `position` at which decoding can begin.
+    fn restart_before(&self, file: FileId, position: u64) -> u64 {
+        let _ = (file, position);
         0
+    }
+
+    /// Opens a file at [`Streams::restart_before`].
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Streams::decoder`].
+    fn decoder_before(&self, file: FileId, position: u64) -> Result<Box<dyn Decoder>> {
+        let _ = position;
+        self.decoder(file)
+    }
+
+    /// Decodes a whole file at once, if [`Needs::whole`] says that this is
+    /// possible; `None` if anything is wrong with it, which its decoder reports.
+    fn decode_whole(&self, file: FileId) -> Option<Vec<u8>> {
+        let _ = file;
+        None
+    }
+
+    /// Returns what decoding a file takes.
+    fn needs(&self, file: FileId) -> Needs {
+        let _ = file;
+        Needs::default()
+    }
+}
+
+/// What decoding a file takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// Memory of a decoder in bytes, if that is more than a few tens of KiB.
+    pub memory: usize,
+    /// Whether [`Decoder::fork`] returns copies. Without them, decoding begins
+    /// at the first byte whenever a reader goes back.
+    pub is_copied: bool,
+    /// What [`Streams::decode_whole`] takes, if that is quicker than its decoder.
+    pub whole: Option<Whole>,
+}
+
+/// What decoding a file at once takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Whole {
+    /// Number of packed bytes.
+    pub packed: u64,
+    /// Number of decoded bytes.
+    pub size: u64,
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Self {
+            memory: 0,
+            is_copied: true,
+            whole: None,
+        }
     }
 }
 
@@ -218,7 +270,20 @@ pub trait Decoder: Send + Sync {
     /// not supported.
     fn fork(&self) -> Option<Box<dyn Decoder>>;
 
-    /// Returns the memory of a copy, in bytes.
+    /// Takes the last decoded bytes, on which the next ones depend, out of a copy
+    /// that has not been read, so that they can be kept elsewhere. The copy must
+    /// not be read until [`Decoder::set_window`] has put them back. Empty if there
+    /// are none that can be taken out.
+    fn take_window(&mut self) -> Box<[u8]> {
+        Box::default()
+    }
+
+    /// Puts back what [`Decoder::take_window`] has returned.
+    fn set_window(&mut self, window: Box<[u8]>) {
+        drop(window);
+    }
+
+    /// Returns the memory that it uses, in bytes.
     fn memory(&self) -> usize;
 }
 

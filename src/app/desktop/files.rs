@@ -21,8 +21,10 @@ pub struct DesktopFile {
 }
 
 /// Returns all files.
-pub fn files() -> [DesktopFile; 4] {
-    let opened = names(|known| known.file_type.is_opened);
+pub fn files() -> [DesktopFile; 5] {
+    let opened = names(|known| known.opened == Opened::ByDefault);
+    let offered = names(|known| known.opened == Opened::OnRequest);
+    let mounted = names(|known| known.is_mounted);
     let drawn = names(|known| known.is_drawn);
     [
         DesktopFile {
@@ -34,8 +36,12 @@ pub fn files() -> [DesktopFile; 4] {
             text: format!("{OPEN_ENTRY}MimeType={opened}\n{OPEN_ACTIONS}"),
         },
         DesktopFile {
+            name: "zz-hpimount-open.desktop",
+            text: format!("{OPEN_ENTRY}MimeType={offered}\n"),
+        },
+        DesktopFile {
             name: "hpimount-unmount.desktop",
-            text: format!("{UNMOUNT_ENTRY}MimeType={opened}\n"),
+            text: format!("{UNMOUNT_ENTRY}MimeType={mounted}\n"),
         },
         DesktopFile {
             name: "hpimount.thumbnailer",
@@ -44,12 +50,14 @@ pub fn files() -> [DesktopFile; 4] {
     ]
 }
 
-/// The entry that opens files, without its types.
+/// The entry that opens files, without its types and without actions. Types
+/// that other programs open by default are in a second such entry: the last one
+/// by its name is the default only if there is no other program.
 const OPEN_ENTRY: &str = "\
 [Desktop Entry]
 Type=Application
-Name=Open archive
-Comment=Show the contents of a game archive
+Name=Open with hpimount
+Comment=Show the contents of a game archive, or a file of a game
 Icon=hpimount
 TryExec=hpimount-open
 Exec=hpimount-open %F
@@ -57,11 +65,11 @@ Categories=Utility;Archiving;
 Keywords=archive;game;mount;HPI;HIP;
 NoDisplay=true
 StartupNotify=false
-Actions=unmount;
 ";
 
-/// The end of the entry that opens files.
-const OPEN_ACTIONS: &str = "
+/// The end of the entry that opens files by default.
+const OPEN_ACTIONS: &str = "Actions=unmount;
+
 [Desktop Action unmount]
 Name=Unmount all
 Exec=hpimount-open --unmount-all
@@ -88,9 +96,23 @@ TryExec=hpimount-thumbnailer
 Exec=hpimount-thumbnailer -s %s %u %o
 ";
 
+/// When `hpimount-open` opens files of a type.
+#[derive(PartialEq, Eq)]
+enum Opened {
+    /// By double click: types that no other program knows.
+    ByDefault,
+    /// If the user chooses it.
+    OnRequest,
+    /// Never: other programs open all that there is to see.
+    Never,
+}
+
 /// A type of a format.
 struct Known {
     file_type: FileType,
+    opened: Opened,
+    /// Whether a double click mounts it.
+    is_mounted: bool,
     /// Whether it has thumbnails.
     is_drawn: bool,
 }
@@ -102,12 +124,22 @@ fn known() -> impl Iterator<Item = Known> {
     let images = IMAGES.iter().flat_map(|format| format.types);
     let archives = containers.chain(images).map(|file_type| Known {
         file_type: *file_type,
+        opened: match file_type.is_opened {
+            true => Opened::ByDefault,
+            false => Opened::OnRequest,
+        },
+        is_mounted: true,
         is_drawn: file_type.has_thumbnail,
     });
     let assets = VIEW_FORMATS.iter().flat_map(|format| {
         let types = format.types.iter();
         types.map(|file_type| Known {
             file_type: *file_type,
+            opened: match file_type.comment.is_some() && !file_type.is_text {
+                true => Opened::ByDefault,
+                false => Opened::Never,
+            },
+            is_mounted: file_type.is_opened,
             is_drawn: format.preview.is_some(),
         })
     });

@@ -1,9 +1,11 @@
-//! Archives opened by double click: mounts without a shell.
+//! Archives opened by double click: mounts without a shell. An asset on a mount
+//! is opened as what shows it.
 //!
-//! They are in one directory of the session, named after their archives, and
+//! They are in one directory of the user's home, named after their archives, and
 //! are unmounted after some time without use. Errors are shown as
 //! notifications.
 
+mod asset;
 pub mod files;
 mod mounts;
 mod notify;
@@ -14,27 +16,29 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+pub use self::asset::representation;
 pub use self::mounts::Mounts;
 pub use self::notify::notify;
 
-/// Environment variable with the directory of the session, which contains the
-/// mounts.
-const SESSION: &str = "XDG_RUNTIME_DIR";
+/// Environment variable with the directory that contains the mounts. File
+/// managers show mounts in the home directory as volumes that can be ejected, but
+/// none in the session's runtime directory.
+const HOME: &str = "HOME";
 
-/// Programs that open a directory in the file manager of the desktop; the first
-/// installed one is used.
+/// Programs that open a file or a directory with the program that the desktop
+/// has for it; the first installed one is used.
 const OPENERS: [&[&str]; 2] = [&["xdg-open"], &["gio", "open"]];
 
-/// Some file managers run until they are closed: a failure after this time is
-/// unrelated to opening the directory.
+/// Some programs run until they are closed: a failure after this time is
+/// unrelated to opening the file.
 const SHOWN: Duration = Duration::from_secs(10);
 
 /// Why something was not opened or unmounted, with the message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no session.
-    #[error("{SESSION} is not set: there is no session in which to mount")]
-    NoSession,
+    /// There is no home directory.
+    #[error("{HOME} is not set: there is no directory in which to mount")]
+    NoHome,
     /// An error of the operating system.
     #[error("{0}: {1}")]
     Os(String, io::Error),
@@ -44,7 +48,7 @@ pub enum Error {
     /// The file is not open.
     #[error("{0}: is not open")]
     NotOpen(String),
-    /// The directory of a mount cannot be shown, and why.
+    /// Something on a mount cannot be shown, and why.
     #[error("{0}: is mounted, but cannot be shown: {1}")]
     NotShown(String, String),
 }
@@ -55,28 +59,26 @@ fn os(path: &Path) -> impl FnOnce(io::Error) -> Error {
     |error| Error::Os(path, error)
 }
 
-/// Returns the directory of the session, if there is a session.
+/// Returns the user's home directory.
 ///
 /// # Errors
-/// Returns [`Error::NoSession`] if there is none.
-pub fn session_directory() -> Result<PathBuf, Error> {
-    let value = std::env::var_os(SESSION).map(PathBuf::from);
-    value
-        .filter(|path| path.is_absolute())
-        .ok_or(Error::NoSession)
+/// Returns [`Error::NoHome`] if there is none.
+pub fn home_directory() -> Result<PathBuf, Error> {
+    let value = std::env::var_os(HOME).map(PathBuf::from);
+    value.filter(|path| path.is_absolute()).ok_or(Error::NoHome)
 }
 
-/// Shows the directory of a mount in the file manager.
+/// Shows the directory of a mount in the file manager, or a file in its viewer.
 ///
 /// # Errors
 /// Returns [`Error::NotShown`] if there is no program that does it, or it fails
 /// at once.
-pub fn show(directory: &Path) -> Result<(), Error> {
-    let not_shown = |why: &str| Error::NotShown(directory.display().to_string(), why.to_owned());
+pub fn show(path: &Path) -> Result<(), Error> {
+    let not_shown = |why: &str| Error::NotShown(path.display().to_string(), why.to_owned());
     for opener in OPENERS {
         let arguments = opener[1..].iter().map(OsString::from);
         let begun = Instant::now();
-        return match run(Command::new(opener[0]).args(arguments).arg(directory)) {
+        return match run(Command::new(opener[0]).args(arguments).arg(path)) {
             Err(Error::Os(_, error)) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(_) if begun.elapsed() > SHOWN => Ok(()),
             // Earlier lines list the attempts.

@@ -1,4 +1,4 @@
-//! The mounts of the session.
+//! The mounts of the user.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -14,7 +14,7 @@ use super::{Error, last_line, os, run};
 use crate::app::{self, shortened};
 use hpimount_containers::text::numbered;
 
-/// Name of the directory below the session's runtime directory.
+/// Name of the directory in the home directory.
 const DIRECTORY: &str = "hpimount";
 
 /// Prevents two clicks at the same time from mounting twice. The name is
@@ -24,7 +24,7 @@ const LOCK: &str = ".lock";
 /// Idle time after which a mount is unmounted.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// The mounts of a session.
+/// The mounts of a user.
 #[derive(Debug)]
 pub struct Mounts {
     directory: PathBuf,
@@ -36,13 +36,13 @@ pub struct Mounts {
 }
 
 impl Mounts {
-    /// Returns the mounts below the directory `session`, which `hpimount`
-    /// creates. Other processes wait while it exists.
+    /// Returns the mounts in the home directory `home`, which `hpimount` creates.
+    /// Other processes wait while this exists.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be created or locked.
-    pub fn of_session(session: &Path, hpimount: PathBuf) -> Result<Self, Error> {
-        let directory = session.join(DIRECTORY);
+    pub fn in_home(home: &Path, hpimount: PathBuf) -> Result<Self, Error> {
+        let directory = home.join(DIRECTORY);
         make_directory(&directory)?;
         let lock = directory.join(LOCK);
         let lock_file = File::create(&lock).map_err(os(&lock))?;

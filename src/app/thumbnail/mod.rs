@@ -1,11 +1,12 @@
 //! Thumbnails for file managers.
 //!
 //! A file outside a mount is opened in this process, without FUSE, and the
-//! picture is that in its `X.meta`; for an archive it is a contact sheet. For a
-//! file on a mount of `hpimount`, the preview in the mount is used.
+//! picture is that of the asset; for an archive it is a contact sheet. For a
+//! file on a mount of `hpimount`, the mount gives the picture, in an extended
+//! attribute: file managers run this program where only the file itself can be
+//! opened.
 
 pub mod limits;
-mod meta_directory;
 mod tree;
 
 use std::fs;
@@ -13,13 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use self::meta_directory::OnDisk;
 use crate::app::Confinement;
-use crate::mount::{OpenError, Options, Sources, Vfs};
-use hpimount_assets::model::{png, reduced};
-
-/// Maximum number of pictures on a contact sheet.
-const MAX_PICTURES: usize = 16;
+use crate::mount::{MAX_PREVIEW, OpenError, Options, PREVIEW, Sources, Vfs};
+use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced};
 
 /// Memory budget.
 const MEMORY: usize = 32 << 20;
@@ -48,12 +45,10 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
     let os = |error| Error::Os(input.display().to_string(), error);
     // Resolved here, because a confined thread cannot follow links.
     let input = fs::canonicalize(input).map_err(os)?;
-    let companion = OnDisk::of(&input);
-    let mut readable = vec![input.clone()];
-    readable.extend(companion.iter().map(|one| one.path().to_owned()));
+    let preview = preview_of(&input);
     let work = || {
-        let made = companion.as_ref().and_then(OnDisk::picture_of_asset);
-        let picture = match made {
+        let given = preview.and_then(|png| png::read(&png, MAX_PIXELS).ok());
+        let picture: Picture = match given {
             Some(picture) => picture,
             None => {
                 let vfs = open(&input)?;
@@ -66,7 +61,25 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
         png::write(&reduced(picture, size), &mut bytes).map_err(os)?;
         Ok(bytes)
     };
-    Confinement::to(&readable).run(work).map_err(os).flatten()
+    Confinement::to(std::slice::from_ref(&input))
+        .run(work)
+        .map_err(os)
+        .flatten()
+}
+
+/// Returns the PNG file that a mount gives for a file on it.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn preview_of(input: &Path) -> Option<Vec<u8>> {
+    let mut value = vec![0; MAX_PREVIEW];
+    let length = rustix::fs::getxattr(input, PREVIEW, &mut value[..]).ok()?;
+    value.truncate(length);
+    Some(value)
+}
+
+/// Returns `None`: the file is opened by itself.
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn preview_of(_: &Path) -> Option<Vec<u8>> {
+    None
 }
 
 /// Opens a file by itself, without reading files beside it.

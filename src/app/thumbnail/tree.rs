@@ -3,12 +3,9 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Instant;
 
-use super::MAX_PICTURES;
-use super::meta_directory::{InTree, MetaDirectory, arranged};
 use crate::inspect::{Contents, Role};
-use crate::mount::{Ino, Vfs};
-use hpimount_assets::model::Picture;
-use hpimount_assets::view::ViewFormat;
+use crate::mount::{Ino, MAX_PICTURES, Vfs, arranged};
+use hpimount_assets::model::{MAX_PIXELS, Picture};
 
 /// Maximum number of assets that are tried for a contact sheet; some have no
 /// picture.
@@ -21,33 +18,27 @@ const MAX_ENTRIES: usize = 50_000;
 /// asset, or a contact sheet of the assets in an archive, without those not
 /// finished at `deadline`.
 pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Picture> {
+    let picture_of = |asset| Contents(vfs).picture(asset, MAX_PIXELS as usize);
     // A single asset is a folder with the file and its companion.
-    if let Some(companion) = InTree::of(vfs, Ino::ROOT, name) {
-        let asset = vfs.lookup(Ino::ROOT, name).ok()?;
-        return companion.picture(Contents(vfs).view_format(asset.ino));
+    if let Ok(asset) = vfs.lookup(Ino::ROOT, name)
+        && Contents(vfs).view_format(asset.ino).is_some()
+    {
+        return picture_of(asset.ino);
     }
     let mut pictures = Vec::new();
     for asset in in_turns(find(vfs)) {
         if pictures.len() == MAX_PICTURES || Instant::now() >= deadline {
             break;
         }
-        let companion = InTree::of(vfs, asset.directory, &asset.name);
-        pictures.extend(companion.and_then(|companion| companion.picture(Some(asset.format))));
+        pictures.extend(picture_of(asset));
     }
     arranged(pictures)
 }
 
-/// An asset that has a picture.
-struct Pictured {
-    directory: Ino,
-    name: String,
-    format: &'static ViewFormat,
-}
-
 /// Returns the assets of formats with a preview, in a list for each rank of
 /// [`Preview::rank`](hpimount_assets::view::Preview::rank).
-fn find(vfs: &Vfs) -> Vec<Vec<Pictured>> {
-    let mut found: BTreeMap<u8, Vec<Pictured>> = BTreeMap::new();
+fn find(vfs: &Vfs) -> Vec<Vec<Ino>> {
+    let mut found: BTreeMap<u8, Vec<Ino>> = BTreeMap::new();
     let mut seen = HashSet::new();
     let mut directories = VecDeque::from([Ino::ROOT]);
     let mut left = MAX_ENTRIES;
@@ -68,11 +59,7 @@ fn find(vfs: &Vfs) -> Vec<Vec<Pictured>> {
                     if let Some(format) = format
                         && let Some(preview) = format.preview
                     {
-                        found.entry(preview.rank).or_default().push(Pictured {
-                            directory,
-                            name: entry.name,
-                            format,
-                        });
+                        found.entry(preview.rank).or_default().push(entry.ino);
                     }
                 }
                 Role::Inside | Role::AssetDirectory | Role::Generated | Role::Link => {}

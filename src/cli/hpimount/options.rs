@@ -91,6 +91,37 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "Mount SOURCE with the changes in DIR; may be repeated",
+        long_help: "Mount the archive or disc SOURCE with the changes of the directory DIR, which has the paths of \
+            the mount: a file there replaces or adds the file, an empty file `.wh.NAME` deletes \
+            NAME, and `X.d/` has the changes inside the archive X. DIR may be the upper directory of an \
+            overlay. It may be given several times; the last one wins. Nothing is copied. The changed archive \
+            or disc itself is a file in `.hpimount/image`. What cannot be applied is listed, and nothing \
+            is mounted. A file of DIR that is changed later cannot be read until the next mount.",
+        default: NO_DEFAULT,
+        conflicts: &["game", "separate", "order", "unmount"],
+        ..OptionSpec::new(
+            Name::Long("apply"),
+            Takes::Folders("DIR", |args, folder| {
+                let folder = std::path::absolute(folder);
+                args.mount
+                    .apply
+                    .push(folder.map_err(|error| error.to_string())?);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --apply, refuse changes that the game may not find",
+        long_help: "With `--apply`, refuse what is otherwise a warning: files on discs that move, because a game \
+            that has their sectors compiled in reads the old ones.",
+        default: "warnings",
+        ..OptionSpec::new(
+            Name::Long("apply-strict"),
+            Takes::Nothing(|args| args.mount.apply_strict = true),
+        )
+    },
+    OptionSpec {
         help: "Mount nothing if one of several sources cannot be mounted",
         long_help: "Mount nothing if one of several sources is damaged, unreadable or of no \
             known format. The exit status is that of the first such source.",
@@ -274,7 +305,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Memory budget for decoded data",
         long_help: "Memory budget for decoded data, in bytes, or with `K`, `M` or `G` in powers \
-            of 1024, at least 1M. Evicted data is decoded again on demand.",
+            of 1024, at least 1M. Evicted data is decoded again on demand. One decoder at a time \
+            may exceed it, if it needs a larger dictionary.",
         default: "64M",
         ..OptionSpec::new(
             Name::Mount("cachesize"),
@@ -285,10 +317,11 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Limit of temporary files for generated files beyond the memory budget",
+        help: "Limit of the temporary file for what exceeds the memory budget",
         long_help: "Maximum size of the temporary file, in bytes, or with `K`, `M` or `G` in \
-            powers of 1024, for generated files, such as pictures and models, that do not fit in \
-            `cachesize`. With 0 there is no temporary file.",
+            powers of 1024, for what does not fit in `cachesize`: generated files, such as \
+            pictures and models, and decoded data of archives that decode only from their \
+            start. With 0 there is no temporary file.",
         default: "1G",
         ..OptionSpec::new(
             Name::Mount("spoolsize"),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::CheckPlan;
 use super::output::{Cause, CheckOutput, Severity};
-use crate::content::{BLOCK_SIZE, MAX_ASSET};
+use crate::content::{BLOCK_SIZE, Key, MAX_ASSET};
 use crate::inspect::{Contents, Trouble};
 use crate::mount::{Ino, Vfs};
 use hpimount_containers::io;
@@ -27,6 +27,8 @@ pub(super) enum Job {
         is_asset: bool,
         /// Whether the range is the whole file.
         is_whole: bool,
+        /// What it is decoded from the start of, together with other files.
+        lane: Option<Key>,
     },
     /// Hash those images of the archive in a directory that belong to one file.
     Images {
@@ -34,6 +36,16 @@ pub(super) enum Job {
         numbers: Range<usize>,
         path: String,
     },
+}
+
+impl Job {
+    /// Returns what the job decodes from its start, if other jobs do so too.
+    pub(super) fn lane(&self) -> Option<Key> {
+        match self {
+            Self::File { lane, .. } => *lane,
+            Self::Images { .. } => None,
+        }
+    }
 }
 
 /// A worker that runs jobs.
@@ -72,6 +84,7 @@ impl<'a, 'r> Worker<'a, 'r> {
                 range,
                 is_asset,
                 is_whole,
+                lane: _,
             } => self.file(*ino, path, range, *is_asset, *is_whole),
         }
     }

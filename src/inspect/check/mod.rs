@@ -8,23 +8,23 @@
 mod dat;
 mod image;
 mod job;
+mod lanes;
 mod output;
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::sync::Mutex;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use indicatif::ProgressBar;
 
 pub use self::dat::Dat;
 use self::job::{Job, Worker};
+use self::lanes::Lanes;
 use self::output::{Cause, CheckOutput, Severity};
 pub use self::output::{Style, Summary};
 use super::walk::{Step, Walk};
 use super::{Contents, Error, Role};
 use crate::mount::{Ino, OpenCause, OpenError, Options, Prepared, Vfs};
-use crate::sync::lock;
 
 /// Maximum number of queued jobs.
 const MAX_WAITING: usize = 1024;
@@ -81,7 +81,9 @@ pub fn check(
             Ok(vfs) => Check::new(plan, name, &vfs, &output).run(),
             Err(error) => {
                 let severity = match &error.cause {
-                    OpenCause::Unreadable(_) | OpenCause::NoArchives => Severity::NotChecked,
+                    OpenCause::Unreadable(_) | OpenCause::NoArchives | OpenCause::Refused(_) => {
+                        Severity::NotChecked
+                    }
                     OpenCause::Volume(cause) => match Severity::of(cause) {
                         // The source was named explicitly.
                         Severity::Warning => Severity::NotChecked,
@@ -90,9 +92,7 @@ pub fn check(
                 };
                 let cause = match &error.cause {
                     OpenCause::Volume(cause) => Cause::of(cause),
-                    cause @ (OpenCause::Unreadable(_) | OpenCause::NoArchives) => {
-                        Cause::text(cause)
-                    }
+                    cause => Cause::text(cause),
                 };
                 output.finding(severity, name, "", cause);
                 unopened.get_or_insert(error);
@@ -132,20 +132,21 @@ impl<'a, 'r> Check<'a, 'r> {
 
     fn run(&self) {
         let (jobs, waiting) = sync_channel(MAX_WAITING);
-        let waiting = Mutex::new(waiting);
+        let lanes = Lanes::new(waiting);
         std::thread::scope(|scope| {
             for _ in 0..self.plan.threads.max(1) {
                 scope.spawn(|| {
                     let worker = Worker::new(self.source, self.vfs, self.output, self.plan);
-                    loop {
-                        let job = lock(&waiting).recv();
-                        match job {
-                            // The walk has ended.
-                            Err(_) => break,
-                            // The reader of the output is gone.
-                            Ok(_) if self.output.is_broken() => {}
-                            Ok(job) => worker.run(&job),
+                    let run = |job: &Job| {
+                        // The reader of the output may be gone.
+                        if !self.output.is_broken() {
+                            worker.run(job);
                         }
+                    };
+                    while let Some((job, lane)) = lanes.next() {
+                        run(&job);
+                        let next = || lane.and_then(|lane| lanes.next_in(lane));
+                        std::iter::from_fn(next).for_each(|job| run(&job));
                     }
                 });
             }
@@ -249,12 +250,14 @@ impl<'a, 'r> Check<'a, 'r> {
         let Step { path, entry } = step;
         self.output.summary.files.add(1);
         self.output.expect(entry.size);
+        let lane = Contents(self.vfs).whole_of(entry.ino);
         let file = |range, is_whole| Job::File {
             ino: entry.ino,
             path: path.clone(),
             range,
             is_asset: is_asset && is_whole,
             is_whole,
+            lane,
         };
         let is_divisible = || Contents(self.vfs).is_divisible(entry.ino) == Ok(true);
         if is_asset || entry.size < LARGE || !is_divisible() {

@@ -2,7 +2,7 @@
 //! servers.
 
 use super::{Built, new_builder};
-use crate::mount::image::Images;
+use crate::content::Images;
 use crate::mount::subtree::{Node, Rendered};
 use crate::mount::volume::{NewVolume, probe};
 use crate::mount::{Attr, Error, Result, Vfs, place};

@@ -11,7 +11,7 @@ use self::names::Named;
 use super::build::{Built, new_builder};
 use super::context::Context;
 use super::subtree::{Converted, ConvertedSource, FileOfAsset, Node, Rendered};
-use super::{Attr, Ino, Result, Vfs, source_trees};
+use super::{Attr, Ino, Result, Vfs, game, source_trees};
 use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, InodeKind, Label, NewInode, Tree, TreeBuilder};
@@ -25,6 +25,11 @@ use hpimount_containers::volume::{AssetName, AssetType, FileId, Name, NodeId, Si
 
 /// Number of entries after which the memory charge is updated.
 const CHARGED_AT_ONCE: usize = 4096;
+
+/// The directory, beside converted files, of the directories with all parts of
+/// their assets. File managers list directories first, and people look for the
+/// pictures.
+const PARTS: &str = "parts";
 
 /// A file of a directory that can be converted.
 struct Asset {
@@ -41,6 +46,13 @@ impl Asset {
 
     fn converted(&self) -> hpimount_assets::view::converted::Converted {
         self.format().converted.of(self.known)
+    }
+
+    /// Returns whether its directory is not in [`PARTS`], since there are no
+    /// files that it is a part of.
+    fn is_directory_in_place(&self) -> bool {
+        let converted = self.converted();
+        converted.has_directory && converted.files.is_empty()
     }
 }
 
@@ -90,7 +102,8 @@ pub(super) fn build(vfs: &Vfs, directory: &Node<'_>, attr: Attr) -> Result<Built
         true => draft.by_kind(&directory),
         false => draft.mirror(&directory),
     };
-    let drafted = drafted.and_then(|()| match is_root {
+    let has_reports = is_root || game::is_root(&directory);
+    let drafted = drafted.and_then(|()| match has_reports {
         true => draft.reports(&Context::new(vfs, &directory)),
         false => Ok(()),
     });
@@ -136,9 +149,9 @@ impl Draft {
             }
         }
         self.files.reserve_exact(files);
-        let with_directory = assets.iter();
-        let with_directory = with_directory.filter(|(_, asset)| asset.converted().has_directory);
-        taken.extend(with_directory.map(|(name, _)| *name));
+        let in_place = assets.iter();
+        let in_place = in_place.filter(|(_, asset)| asset.is_directory_in_place());
+        taken.extend(in_place.map(|(name, _)| *name));
         let named = assets.iter().map(|(name, asset)| Named {
             name,
             stem: names::stem(name, asset.format()),
@@ -276,6 +289,10 @@ impl Draft {
                 modified,
                 ..NewInode::DIR
             };
+            let parent = match asset.is_directory_in_place() {
+                true => parent,
+                false => self.folder(parent, PARTS)?,
+            };
             self.builder
                 .add(parent, &Label::new(Name::utf_8(name)), inode)?;
         }
@@ -375,12 +392,16 @@ fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asse
 
 /// Returns whether a directory is mirrored in the converted tree: an archive, a
 /// directory that is listed on demand, or one that contains something to
-/// convert. Archives and directories on demand are not entered to find out.
+/// convert, or a game with its tables. Archives and directories on demand are not entered to find out.
 fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     let tree = directory.tree();
     let kind = |index| tree.inode(index).map(|inode| inode.kind);
     if !matches!(kind(index), Some(InodeKind::Dir { .. })) {
         return kind(index).is_some_and(is_entered_on_demand);
+    }
+    let is_game = |index| game::is_root(&directory.other(index));
+    if is_game(index) {
+        return true;
     }
     let unknown = HashMap::new();
     // An iterator for each directory on the path: the memory depends on the
@@ -392,6 +413,7 @@ fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
             continue;
         };
         match kind(index) {
+            Some(InodeKind::Dir { .. }) if is_game(index) => return true,
             Some(InodeKind::Dir { .. }) => open.push(tree.entries(index, 0)),
             Some(InodeKind::File { .. })
                 if asset(&directory.other(index), name, &unknown).is_some() =>

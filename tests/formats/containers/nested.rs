@@ -89,6 +89,6 @@ fn common_extensions_need_the_first_bytes_of_a_container() {
     for container in containers {
         let text = &files[&format!("{container}.d/A.TXT")];
         assert_eq!(text.sha256, Ok(walked::sha256_of(b"text")));
-        assert_eq!(files[&format!("{container}.d/M.STR.raw2336")].size, 2336);
+        assert_eq!(files[&format!("{container}.d/M.STR.cdxa")].size, 44 + 2352);
     }
 }

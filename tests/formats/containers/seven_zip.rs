@@ -1,7 +1,7 @@
 //! 7z archives: output of 7-Zip is read, solid blocks are decoded forward, and
 //! unsupported methods are named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,6 +12,7 @@ use crate::support::{skip, walked};
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
 use hpimount_containers::io::Error;
+use hpimount_containers::volume::{Content, FileId};
 
 fn opened(bytes: Vec<u8>) -> Result<Opened, Error> {
     open("x.7z", bytes, &|_| None, false)
@@ -219,15 +220,55 @@ fn solid_blocks_are_read_in_any_order_through_a_small_cache() {
 }
 
 #[test]
-fn a_dictionary_that_does_not_fit_is_an_error_that_names_the_option() {
+fn a_dictionary_that_is_larger_than_the_budget_is_used_beyond_it() {
     let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join("zeros"), vec![0; 40 << 20]).unwrap();
-    let Some(archive) = pack(directory.path(), &["-m0=lzma2:d=32m"]) else {
+    let zeros = vec![0; 20 << 20];
+    fs::write(directory.path().join("zeros"), &zeros).unwrap();
+    fs::write(directory.path().join("more"), &zeros).unwrap();
+    let Some(archive) = pack(directory.path(), &["-m0=lzma2:d=16m", "-ms=off"]) else {
         return;
     };
     let found = mounted(&archive, 8 << 20);
-    let error = found["zeros"].sha256.clone().unwrap_err();
-    assert!(error.contains("memory"), "{error}");
-    assert!(mounted(&archive, 64 << 20)["zeros"].sha256.is_ok());
+    for name in ["zeros", "more"] {
+        assert_eq!(found[name].sha256, Ok(walked::sha256_of(&zeros)), "{name}");
+    }
+    fs::remove_file(archive).unwrap();
+}
+
+#[test]
+fn decoding_begins_where_7_zip_has_packed_in_parts() {
+    let directory = tempfile::tempdir().unwrap();
+    let size = 700_000;
+    let text = |number: usize| {
+        let lines = (0..).flat_map(move |line| format!("{number} {line}\n").into_bytes());
+        lines.take(size).collect::<Vec<u8>>()
+    };
+    let files: Vec<_> = (0..6).map(text).collect();
+    for (number, bytes) in files.iter().enumerate() {
+        fs::write(directory.path().join(format!("{number}.txt")), bytes).unwrap();
+    }
+    let Some(archive) = pack(directory.path(), &["-m0=lzma2:c=1m:d=64k"]) else {
+        return;
+    };
+    let all = files.concat();
+    let opened = open_path(&archive).unwrap();
+    let block = FileId(files.len() as u32);
+    let Ok(Content::Stream(streams)) = opened.volume.content(block) else {
+        panic!("blocks are numbered after the files");
+    };
+    let mut restarts = BTreeSet::new();
+    for position in (0..all.len()).step_by(400_000) {
+        let restart = streams.restart_before(block, position as u64) as usize;
+        assert!(restart <= position && position - restart <= 2 << 20);
+        let mut decoder = streams.decoder_before(block, position as u64).unwrap();
+        assert_eq!(decoder.left(), (all.len() - restart) as u64);
+        let mut bytes = vec![0; all.len() - restart];
+        decoder.read(&mut bytes).unwrap();
+        assert!(bytes == all[restart..], "{position}");
+        restarts.insert(restart);
+    }
+    assert!(restarts.len() > 2, "{restarts:?}");
+    // No checksum of a file was found wrong for want of its beginning.
+    assert!(read(&opened).values().all(Result::is_ok));
     fs::remove_file(archive).unwrap();
 }

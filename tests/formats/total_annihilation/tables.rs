@@ -138,3 +138,20 @@ fn an_archive_in_a_folder_has_its_own_tables() {
     assert_eq!(cell(&units, "ARMTANK", "archive"), "mod.ufo");
     assert!(!mount.file("converted/tables").exists());
 }
+
+#[fuse_test]
+fn a_mod_in_a_subfolder_has_its_own_tables() {
+    for is_packed in [true, false] {
+        let mut fixture = folder(|source| game(&source.join("mods/mine"), "7"));
+        if is_packed {
+            let archive = fixture.dir().join("mods.hpi");
+            pack(&fixture.archive, &archive);
+            fixture.archive = archive;
+        }
+        let mount = fixture.mount(&["--converted"]);
+        let units = rows(&mount, "mods/mine/tables/units.tsv");
+        assert_eq!(cell(&units, "ARMTANK", "BuildCost"), "7");
+        assert_eq!(cell(&units, "bot", "file"), "mods/mine/units/bot.fbi");
+        assert!(!mount.file("tables").exists());
+    }
+}

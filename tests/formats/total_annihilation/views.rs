@@ -160,6 +160,19 @@ fn textures_are_found_by_sequence_and_have_their_location() {
 }
 
 #[fuse_test]
+fn a_mod_in_a_subfolder_finds_its_own_files() {
+    let mount = folder(|source| game(&source.join("mods/mine"))).mount(&[]);
+    let meta = mount.file("mods/mine/objects3d/TANK.3do.meta");
+    let table = String::from_utf8(read(&meta.join("textures.tsv"))).unwrap();
+    assert!(table.contains("mods/mine/textures/walls.gaf"), "{table}");
+    let script = json(&mount.file("mods/mine/scripts/TANK.cob.meta/info.json"));
+    assert_eq!(script["warnings"], serde_json::json!([]));
+    let sprite = json(&mount.file("mods/mine/anims/tank.gaf.meta/info.json"));
+    let palette = sprite["palette"].as_str().unwrap();
+    assert!(palette.ends_with("mods/mine/palettes/palette.pal"));
+}
+
+#[fuse_test]
 fn pieces_have_the_names_of_the_script() {
     let mount = small_game();
     let script = json(&mount.file("scripts/TANK.cob.meta/info.json"));

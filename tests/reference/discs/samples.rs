@@ -188,7 +188,7 @@ const ISO: &[&str] = &["iso", "bin", "cue"];
 /// files and no raw sectors.
 fn iso_mounted(path: &Path) -> Result<BTreeMap<String, Walked>, String> {
     let mut files = mounted(path, "")?;
-    files.retain(|path, _| !path.ends_with(".raw2336") && !path.starts_with("tracks/"));
+    files.retain(|path, _| !path.ends_with(".cdxa") && !path.starts_with("tracks/"));
     Ok(files)
 }
 
@@ -233,13 +233,26 @@ fn movies_have_a_companion_with_their_raw_sectors() {
         for path in samples("iso", &[image], &["bin"]) {
             let movie = std::fs::read(&path).unwrap();
             let files = mounted(&path, "MOVIE").unwrap();
-            let (plain, raw) = (&files["MOVIE.STR"], &files["MOVIE.STR.raw2336"]);
-            assert_eq!(plain.size / 2048, raw.size / 2336);
+            let (plain, raw) = (&files["MOVIE.STR"], &files["MOVIE.STR.cdxa"]);
+            assert_eq!(plain.size / 2048, (raw.size - 44) / 2352);
+            if step == 2336 {
+                continue;
+            }
             // The sectors of the image with Form 2 in their submode.
-            let skip = step - 2336;
-            let sectors = movie.chunks(step).map(|sector| &sector[skip..]);
-            let sectors = sectors.filter(|sector| sector[2] & 0x20 != 0);
-            let bytes: Vec<u8> = sectors.flatten().copied().collect();
+            let sectors = movie.chunks(step);
+            let sectors = sectors.filter(|sector| sector[18] & 0x20 != 0);
+            let frames: Vec<u8> = sectors.flatten().copied().collect();
+            let length = |bytes: usize| (bytes as u32).to_le_bytes();
+            let header = [
+                &b"RIFF"[..],
+                &length(frames.len() + 36),
+                b"CDXAfmt ",
+                &length(16),
+                &[0; 16],
+                b"data",
+                &length(frames.len()),
+            ];
+            let bytes = [header.concat(), frames].concat();
             assert_eq!(raw.sha256, Ok(walked::sha256_of(&bytes)), "{}", name(&path));
         }
     }

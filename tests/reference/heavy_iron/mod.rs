@@ -2,6 +2,7 @@
 
 mod damage;
 mod decoders;
+mod fields;
 mod goldens;
 mod models;
 mod native_sounds;

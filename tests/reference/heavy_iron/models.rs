@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::heavy_iron::samples::{Archive, Asset, archives, text};
-use hpimount_assets::heavy_iron::model::{self, Clump, Model, Placement, Vertices};
+use hpimount_assets::heavy_iron::model::{self, Model};
+use hpimount_assets::renderware::clump::{Clump, Placement, Vertices};
 use serde_json::{Value as Json, json};
 
 /// A triangle in the space of its clump: a texture, and for each corner its
@@ -45,7 +46,7 @@ fn ours(clump: &Clump) -> Triangles {
     let mut triangles = Triangles::new();
     let placements = clump.placements();
     for atomic in &clump.atomics {
-        let geometry = &clump.geometries[atomic.geometry];
+        let geometry = clump.geometry_of(atomic).unwrap();
         let mesh = geometry.mesh().expect("the vertices are supported");
         let placement = atomic
             .frame

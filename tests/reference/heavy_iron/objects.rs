@@ -28,7 +28,7 @@ fn known(archive: &Archive) -> BTreeMap<String, Json> {
 }
 
 /// Returns whether a value equals the value of the independent reader.
-fn agrees(ours: Value, known: &Json) -> bool {
+pub(super) fn agrees(ours: Value, known: &Json) -> bool {
     let float = |ours: f32, known: &Json| known.as_f64().is_some_and(|k| k as f32 == ours);
     let floats = |ours: &[f32]| {
         let known = known.as_array().unwrap();
@@ -44,6 +44,7 @@ fn agrees(ours: Value, known: &Json) -> bool {
         Value::Float(value) => float(value, known),
         Value::Vec2(value) => floats(&value),
         Value::Vec3(value) => floats(&value),
+        Value::Vec4(value) => floats(&value),
         Value::Id(id) => id_agrees(id, known),
         Value::Color(color) => *known == json!(color),
         Value::Code(code) => known.as_str().map(str::as_bytes) == Some(&code[..]),
@@ -325,11 +326,7 @@ fn check_table(archive: &Archive, asset: &Asset, known: &Json, shown: &str) -> O
         "ATBL" => check_animation_table(archive, asset, known, shown),
         "ANIM" => match tables::parse_animation(bytes, facts) {
             Ok(animation) => {
-                let counts = json!([
-                    animation.bones,
-                    animation.times.len(),
-                    animation.key_count()
-                ]);
+                let counts = json!([animation.bones, animation.times.len(), animation.keys.len()]);
                 assert_eq!(
                     counts,
                     json!([known["bones"], known["times"], known["keys"]]),
@@ -364,6 +361,7 @@ fn check_table(archive: &Archive, asset: &Asset, known: &Json, shown: &str) -> O
                 Value::Float(value) => vec![value],
                 Value::Vec2(value) => value.to_vec(),
                 Value::Vec3(value) => value.to_vec(),
+                Value::Vec4(value) => value.to_vec(),
                 other => panic!("{other:?}"),
             });
             let known = known["first"].as_array().unwrap().iter();

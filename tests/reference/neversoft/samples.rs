@@ -134,7 +134,7 @@ pub(super) fn files(view: &dyn View, extension: &str) -> Vec<Vec<u8>> {
 }
 
 /// Returns the SHA-256 of bytes in hexadecimal digits.
-fn sha256(bytes: &[u8]) -> String {
+pub(super) fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::{col, gxt, ifp, txd};
-use hpimount_assets::neversoft::{psx, tim, vab, vag};
+use hpimount_assets::neversoft::{kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
@@ -47,15 +47,33 @@ pub fn gxt(data: &[u8]) {
 
 /// The small formats of Neversoft's games and of the PlayStation.
 pub fn neversoft(data: &[u8]) {
-    for format in [tim::FORMAT, vag::FORMAT, vab::FORMAT] {
+    let alone = [
+        tim::FORMAT,
+        vag::FORMAT,
+        vab::FORMAT,
+        qb::FORMAT,
+        trg::FORMAT,
+        rle::FORMAT,
+        pvr::FORMAT,
+        psh::FORMAT,
+        kat::FORMAT,
+        xa::FORMAT,
+    ];
+    for format in alone {
         look(&format, data, &Alone);
     }
-    // A bank whose sounds are in another file.
-    look(
-        &vab::FORMAT,
-        data,
-        &Mirror("ab.vh", Bytes::copy_from_slice(data)),
-    );
+    // Files whose names count, and that use other files.
+    let named = [
+        ("ab.vh", vab::FORMAT),
+        ("ab.qb_compressed", qb::FORMAT),
+        ("ab.bmr", rle::FORMAT),
+        ("ab.zlb", rle::FORMAT),
+        ("ab.sfx", kat::CUE_FORMAT),
+        ("ab.str", xa::FORMAT),
+    ];
+    for (name, format) in named {
+        look(&format, data, &Mirror(name, Bytes::copy_from_slice(data)));
+    }
 }
 
 /// A context with the name of the asset. Every file beside it is the asset.
@@ -114,6 +132,8 @@ fn check(format: &ViewFormat, name: &str, made: &[u8]) {
             serde_json::from_slice::<serde_json::Value>(made).unwrap();
         }
         Some("txt" | "tsv" | "obj" | "mtl" | "bvh") => check_text(name, made),
+        Some("q") => assert!(std::str::from_utf8(made).is_ok(), "{name}"),
+        Some("bmp") => assert!(made.starts_with(b"BM"), "{name}"),
         Some("png") => {
             let decoder = png::Decoder::new(std::io::Cursor::new(made));
             let mut reader = decoder.read_info().unwrap();

@@ -145,7 +145,12 @@ pub fn psx() -> Vec<Vec<u8>> {
 }
 
 pub fn neversoft() -> Vec<Vec<u8>> {
-    short(playstation::files())
+    short(
+        playstation::files()
+            .into_iter()
+            .map(|(_, file)| file)
+            .collect(),
+    )
 }
 
 pub fn hgo() -> Vec<Vec<u8>> {

@@ -132,7 +132,10 @@ pub fn look_at(facts: &Facts, code: [u8; 4], bytes: &Bytes) -> Found {
             tables::parse_animation(bytes, facts),
             |m| &m.warnings,
             |animation| {
-                assert_eq!(animation.keys().count(), animation.key_count());
+                if let Ok(tracks) = animation.tracks() {
+                    let known = |&key: &u16| usize::from(key) < animation.keys.len();
+                    assert!(tracks.iter().flatten().all(known));
+                }
             },
         ),
         b"FLY " => found(
@@ -153,7 +156,10 @@ pub fn look_at(facts: &Facts, code: [u8; 4], bytes: &Bytes) -> Found {
         b"SHRP" => found(
             tables::parse_shrapnel(bytes, facts),
             |m| &m.warnings,
-            |_| {},
+            |shrapnel| {
+                let parts = shrapnel.fragments.iter().map(|one| one.parts.len());
+                assert!(parts.sum::<usize>() <= bytes.len() / 4);
+            },
         ),
         code if tables::is_list(*code) => found(
             tables::parse_list(bytes, facts, *code),
@@ -167,6 +173,8 @@ pub fn look_at(facts: &Facts, code: [u8; 4], bytes: &Bytes) -> Found {
             |m| &m.warnings,
             |object| {
                 let _ = object.references().count() + object.fields().count();
+                let tiles = object.floor.iter().flat_map(|floor| floor.states());
+                assert!(tiles.map(|state| state.len()).sum::<usize>() <= 4 * bytes.len());
                 for link in &object.links {
                     let _ = (link.event_names(facts.game), link.parameter(3));
                 }
@@ -197,12 +205,11 @@ fn see_credits(credits: &credits::Credits) {
 fn see_model(model: &model::Model) {
     for clump in &model.clumps {
         assert_eq!(clump.placements().len(), clump.frames.len());
-        assert!(
-            clump
-                .atomics
-                .iter()
-                .all(|atomic| atomic.geometry < clump.geometries.len())
-        );
+        assert!(clump.atomics.iter().all(|atomic| {
+            atomic
+                .geometry
+                .is_none_or(|one| one < clump.geometries.len())
+        }));
         for geometry in &clump.geometries {
             for mesh in &geometry.meshes {
                 let _ = mesh.indices().count();

@@ -14,10 +14,12 @@
 //! their archive is in [`context`].
 
 pub mod context;
+mod fields;
 pub mod info;
 pub mod model;
 pub mod names;
 pub mod object;
+pub mod parts;
 pub mod record;
 pub mod report;
 pub mod sound;

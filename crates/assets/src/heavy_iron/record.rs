@@ -10,6 +10,8 @@ use hpimount_containers::io::{Cursor, Endian, Result};
 pub enum Kind {
     /// A byte.
     U8,
+    /// A byte, signed.
+    I8,
     /// 16 bits, unsigned.
     U16,
     /// 16 bits, signed.
@@ -24,6 +26,8 @@ pub enum Kind {
     Vec2,
     /// Three floats.
     Vec3,
+    /// Four floats.
+    Vec4,
     /// An asset's id, 0 for none.
     Id,
     /// Four bytes: red, green, blue, alpha.
@@ -42,7 +46,7 @@ impl Kind {
     /// Returns its length in bytes.
     pub const fn size(self) -> usize {
         match self {
-            Self::U8 | Self::Pad1 => 1,
+            Self::U8 | Self::I8 | Self::Pad1 => 1,
             Self::U16 | Self::I16 | Self::Pad2 => 2,
             Self::U32
             | Self::I32
@@ -53,6 +57,7 @@ impl Kind {
             | Self::Pad4 => 4,
             Self::Vec2 => 8,
             Self::Vec3 => 12,
+            Self::Vec4 => 16,
         }
     }
 }
@@ -103,6 +108,8 @@ pub enum Value {
     Vec2([f32; 2]),
     /// Three floats.
     Vec3([f32; 3]),
+    /// Four floats.
+    Vec4([f32; 4]),
     /// An asset's id, 0 for none.
     Id(u32),
     /// Red, green, blue, alpha.
@@ -184,8 +191,8 @@ impl Record {
 /// Reads a field; `None` for padding.
 fn value(cursor: &mut Cursor<'_>, column: &Column) -> Result<Option<Value>> {
     let name = column.name;
-    let mut floats = |count: usize| -> Result<[f32; 3]> {
-        let mut values = [0.0; 3];
+    let mut floats = |count: usize| -> Result<[f32; 4]> {
+        let mut values = [0.0; 4];
         for value in &mut values[..count] {
             *value = cursor.f32(name)?;
         }
@@ -193,11 +200,16 @@ fn value(cursor: &mut Cursor<'_>, column: &Column) -> Result<Option<Value>> {
     };
     Ok(Some(match column.kind {
         Kind::Vec2 => {
-            let [x, y, _] = floats(2)?;
+            let [x, y, ..] = floats(2)?;
             Value::Vec2([x, y])
         }
-        Kind::Vec3 => Value::Vec3(floats(3)?),
+        Kind::Vec3 => {
+            let [x, y, z, _] = floats(3)?;
+            Value::Vec3([x, y, z])
+        }
+        Kind::Vec4 => Value::Vec4(floats(4)?),
         Kind::U8 => Value::Unsigned(cursor.u8(name)?.into()),
+        Kind::I8 => Value::Signed(i8::from_ne_bytes([cursor.u8(name)?]).into()),
         Kind::U16 => Value::Unsigned(cursor.u16(name)?.into()),
         Kind::I16 => Value::Signed(cursor.i16(name)?.into()),
         Kind::U32 => Value::Unsigned(cursor.u32(name)?),

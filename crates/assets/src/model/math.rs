@@ -57,6 +57,17 @@ impl Transform {
         }
     }
 
+    /// Creates a transformation from the images of the three axes and of the
+    /// origin. Shear and NaN are lost.
+    pub(crate) fn from_axes([right, up, at, position]: [Vector; 4]) -> Self {
+        let rows = [(right, 0.0), (up, 0.0), (at, 0.0), (position, 1.0)];
+        let mut matrix = [0.0; 16];
+        for (row, (vector, last)) in matrix.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
+            *row = [vector[0], vector[1], vector[2], last];
+        }
+        Self::from_row_vector_matrix(&matrix)
+    }
+
     /// Returns the rotation of `other` followed by this one. Translations and
     /// scales are ignored.
     pub(crate) fn after(&self, other: &Self) -> Self {

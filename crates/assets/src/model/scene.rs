@@ -23,8 +23,8 @@ pub struct Scene<'a> {
     pub joints: Vec<Joint>,
     /// Animations of the nodes.
     pub animations: Vec<Animation<'a>>,
-    /// Lines that are not part of the visible model. They are hidden nodes in
-    /// GLB files, and omitted from others.
+    /// Lines that are not part of the model. They are nodes in GLB files, and
+    /// omitted from others.
     pub outlines: Vec<Outline>,
 }
 
@@ -135,6 +135,12 @@ pub struct Mesh {
     pub parts: Vec<Part>,
     /// Lines and single points, which have no surface.
     pub strokes: Vec<Stroke>,
+    /// Texture coordinates of each corner beyond those of [`Corner::uv`], by
+    /// set.
+    pub other_uvs: Vec<Vec<[f32; 2]>>,
+    /// Second colors of each corner, like [`Corner::color`]; empty if there are
+    /// none. Viewers show the first ones.
+    pub other_colors: Vec<[u8; 4]>,
     /// The weights of each point; empty for a mesh that is not skinned.
     pub weights: Vec<Weights>,
     /// Its blend shapes.
@@ -247,7 +253,7 @@ pub struct Node {
     pub mesh: Option<usize>,
 }
 
-/// A closed line.
+/// A line that is not part of a surface.
 #[derive(Debug)]
 pub struct Outline {
     /// Its name.
@@ -256,6 +262,19 @@ pub struct Outline {
     pub parent: usize,
     /// Positions, two or more.
     pub points: Vec<[f32; 3]>,
+    /// How the points are joined.
+    pub joined: Joined,
+    /// Whether viewers should not show it at first.
+    pub is_hidden: bool,
+}
+
+/// How the points of a line are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    /// One to the next, and the last one to the first.
+    Closed,
+    /// Each two, from the first one on.
+    Pairs,
 }
 
 /// A node that deforms meshes.

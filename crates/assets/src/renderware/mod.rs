@@ -5,7 +5,10 @@
 //! a body, which may contain chunks. Children are parsed only on request,
 //! so those of unknown chunks are skipped.
 
+pub mod clump;
+pub mod export;
 pub mod texture;
+pub mod user_data;
 
 use bytes::Bytes;
 
@@ -28,6 +31,8 @@ pub mod kind {
     pub const MATERIAL_LIST: u32 = 0x08;
     /// A world: level geometry as a tree of sectors.
     pub const WORLD: u32 = 0x0B;
+    /// A light.
+    pub const LIGHT: u32 = 0x12;
     /// A list of frames.
     pub const FRAME_LIST: u32 = 0x0E;
     /// A geometry.
@@ -46,14 +51,23 @@ pub mod kind {
     pub const SKIN: u32 = 0x116;
     /// Plugin: node of a skeleton.
     pub const HANIM: u32 = 0x11E;
+    /// Plugin: named values.
+    pub const USER_DATA: u32 = 0x11F;
     /// Plugin: triangles by material.
     pub const BIN_MESH: u32 = 0x50E;
     /// Plugin: geometry as a console stores it.
     pub const NATIVE_DATA: u32 = 0x510;
+    /// Plugin of Grand Theft Auto: colors of vertices at night.
+    pub const NIGHT_COLORS: u32 = 0x253_F2F9;
+    /// Plugin of Grand Theft Auto: the name of a frame.
+    pub const FRAME_NAME: u32 = 0x253_F2FE;
 }
 
 /// Length of a chunk's header in bytes.
 pub const HEADER: usize = 12;
+
+/// Bits of a size whose top byte is spoilt.
+const MENDED_SIZE: u32 = 0x00FF_FFFF;
 
 /// The version of the library that wrote a chunk, as stored.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +109,8 @@ pub struct Chunk {
     pub declared_size: u32,
     /// Absolute offset of the body in the asset.
     pub offset: u64,
+    /// Whether the top byte of the size was ignored, see [`Chunks`].
+    pub is_mended: bool,
     /// The body, possibly truncated.
     pub body: Bytes,
 }
@@ -118,6 +134,17 @@ impl Chunk {
     pub fn child(&self, kind: u32, field: &'static str) -> Result<Self> {
         let found = self.children().find(|chunk| chunk.kind == kind);
         found.ok_or_else(|| Error::damaged(self.offset, field, "is missing"))
+    }
+
+    /// Returns the data of plugins in the first extension among the children.
+    pub fn plugins(&self) -> Plugins {
+        let extension = self.children().find(|chunk| chunk.kind == kind::EXTENSION);
+        extension.map_or_else(Plugins::default, |chunk| chunk.as_plugins())
+    }
+
+    /// Returns the data of plugins in this extension.
+    pub fn as_plugins(&self) -> Plugins {
+        Plugins(self.children())
     }
 
     /// Returns a cursor over the body.
@@ -151,11 +178,29 @@ impl Chunk {
     }
 }
 
+/// The data of plugins of an object, as chunks that are parsed on request.
+#[derive(Debug, Default, Clone)]
+pub struct Plugins(Chunks);
+
+impl Plugins {
+    /// Returns the plugins in their order.
+    pub fn iter(&self) -> Chunks {
+        self.0.clone()
+    }
+
+    /// Returns the first plugin of type `kind`.
+    pub fn find(&self, kind: u32) -> Option<Chunk> {
+        self.iter().find(|chunk| chunk.kind == kind)
+    }
+}
+
 /// Consecutive chunks in some bytes.
 ///
 /// A chunk that is larger than the remaining bytes is cut, and is the last one.
-/// Fewer bytes than a header at the end are left over.
-#[derive(Debug, Clone)]
+/// Fewer bytes than a header at the end are left over. Tools that lock models
+/// against editing spoil the top byte of sizes, which the games ignore: a size
+/// that fits only without its top byte is read so, and the chunk is mended.
+#[derive(Debug, Default, Clone)]
 pub struct Chunks {
     rest: Bytes,
     offset: u64,
@@ -189,8 +234,15 @@ impl Iterator for Chunks {
         let word = |at: usize| {
             u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
         };
-        let (kind, size, version) = (word(0), word(4), word(8));
+        let (kind, stored, version) = (word(0), word(4), word(8));
         let available = self.rest.len() - HEADER;
+        let fits = |size: u32| usize::try_from(size).is_ok_and(|size| size <= available);
+        let is_mended = !fits(stored) && fits(stored & MENDED_SIZE);
+        let size = if is_mended {
+            stored & MENDED_SIZE
+        } else {
+            stored
+        };
         let length = usize::try_from(size).unwrap_or(usize::MAX).min(available);
         let offset = self.offset + HEADER as u64;
         let body = self.rest.slice(HEADER..HEADER + length);
@@ -201,6 +253,7 @@ impl Iterator for Chunks {
             version: Version(version),
             declared_size: size,
             offset,
+            is_mended,
             body,
         })
     }
@@ -245,5 +298,29 @@ mod tests {
             "clump at 0x128: chunk 0x9 needs 4294967295 bytes, 2 are left"
         );
         assert!(chunks.next().is_none());
+    }
+
+    #[test]
+    fn a_size_with_a_spoilt_top_byte_is_mended_if_the_rest_fits() {
+        let sizes = |size| {
+            let mut chunks = Chunks::new(chunk(1, size, b"abcd").into(), 0);
+            let chunk = chunks.next().unwrap();
+            (chunk.declared_size, chunk.is_mended, chunk.is_cut())
+        };
+        assert_eq!(sizes(4), (4, false, false));
+        assert_eq!(sizes(0x0100_0004), (4, true, false));
+        assert_eq!(sizes(0x0100_0005), (0x0100_0005, false, true));
+    }
+
+    #[test]
+    fn plugins_are_the_chunks_of_the_extension() {
+        let inner = [chunk(0x11E, 1, b"x"), chunk(0x116, 0, b"")].concat();
+        let parent = chunk(3, inner.len() as u32, &inner);
+        let outer = chunk(0x0F, parent.len() as u32, &parent);
+        let object = Chunks::new(outer.into(), 0).next().unwrap();
+        let plugins = object.plugins();
+        let kinds: Vec<_> = plugins.iter().map(|plugin| plugin.kind).collect();
+        assert_eq!(kinds, [0x11E, 0x116]);
+        assert!(plugins.find(0x116).is_some() && plugins.find(7).is_none());
     }
 }

@@ -4,6 +4,35 @@
 use super::pal::Palette;
 use crate::view::AssetRef;
 
+/// Directories in the root of a game or a mod.
+pub const DIRECTORIES: [&str; 22] = [
+    "ai",
+    "anims",
+    "bitmaps",
+    "camps",
+    "canbuild",
+    "download",
+    "features",
+    "fonts",
+    "gamedata",
+    "guis",
+    "maps",
+    "objects3d",
+    "palettes",
+    "scripts",
+    "sections",
+    "sounds",
+    "textures",
+    "tilesets",
+    "unitpics",
+    "units",
+    "unitscb",
+    "weapons",
+];
+
+/// Number of [`DIRECTORIES`] that make a directory the root of a game or a mod.
+pub const FEWEST_DIRECTORIES: usize = 2;
+
 /// A palette chosen by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenPalette {
@@ -13,22 +42,13 @@ pub struct ChosenPalette {
     pub file: String,
 }
 
-/// The archive, merged game or folder of an asset.
+/// The game of an asset: the nearest directory around it that has two of the
+/// [`DIRECTORIES`], or else its archive, merged game or folder.
 pub trait GameContext {
     /// Returns the files in the directory at a path as in [`Wanted::Path`](crate::view::Wanted::Path), in
     /// order.
     fn list(&self, directory: &str) -> Vec<AssetRef> {
         let _ = directory;
-        Vec::new()
-    }
-
-    /// Returns the files with one of these extensions (lower case, without the
-    /// dot), in the order of their paths: those in and below the directories in
-    /// the root of the asset's archive, merged game or folder whose names begin
-    /// with `folder`. With an empty name, all files are searched. The contents
-    /// of nested archives are not.
-    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
-        let _ = (folder, extensions);
         Vec::new()
     }
 

@@ -20,8 +20,8 @@ pub struct AssetRef(pub u64);
 pub enum Wanted<'a> {
     /// By its name, in the directory of the asset.
     Sibling(&'a str),
-    /// By its path from the root of the archive, merged game or folder of the
-    /// asset.
+    /// By its path from the root of its game, or of the archive or folder of the
+    /// asset ([`GameContext`]).
     Path(&'a str),
     /// By its id: in the archive of the asset, then in the archives beside it
     /// (SEMANTICS, Names from other archives).
@@ -50,6 +50,16 @@ pub trait AssetContext {
 
     /// Finds a file.
     fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef>;
+
+    /// Returns the files with one of these extensions (lower case, without the
+    /// dot), in the order of their paths: those in and below the directories in
+    /// the root of the asset's archive, merged game or folder whose names begin
+    /// with `folder`. With an empty name, all files are searched. The contents
+    /// of nested archives are not.
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let _ = (folder, extensions);
+        Vec::new()
+    }
 
     /// Returns the path of a file in the mount.
     fn path_of(&self, file: AssetRef) -> String {

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use get_size2::GetSize;
+use serde_json::Value;
 
 use super::listed::{ListedView, whole_files};
-use super::{AssetContext, Failure, View, ViewFile, json};
-use hpimount_containers::io::Error;
+use super::{AssetContext, Failure, Summary, View, ViewFile, json};
+use hpimount_containers::io::{Error, Warnings};
 
 /// Name of the file with the error, which is the first one.
 const ERROR_FILE: &str = "error.txt";
@@ -28,18 +29,52 @@ pub(crate) fn damaged(failure: Error, parts: Box<dyn View>) -> Box<dyn View> {
     })
 }
 
-/// The known facts of an asset, as `info.json`.
+/// The known facts of an asset, as `info.json` and `info.txt`.
 #[derive(GetSize)]
-struct Facts(Vec<u8>);
+struct Facts {
+    json: Vec<u8>,
+    summary: Vec<u8>,
+}
 
 /// Returns the view of an asset that has nothing to show but known facts.
 pub(super) fn facts_only(failure: Failure) -> Box<dyn View> {
     let Failure { error, partial } = failure;
     let parts = ListedView {
-        model: Facts(json::pretty(&partial)),
-        files: whole_files(&[("info.json", |facts: &Facts, out| out.write_all(&facts.0))]),
+        model: Facts {
+            json: json::pretty(&partial),
+            summary: summary(&error, &partial),
+        },
+        files: whole_files(&[
+            ("info.json", |facts: &Facts, out| out.write_all(&facts.json)),
+            ("info.txt", |facts, out| out.write_all(&facts.summary)),
+        ]),
     };
     damaged(error, Box::new(parts))
+}
+
+/// Returns the text of `info.txt`: the error, and the facts that are a word or
+/// a number.
+fn summary(error: &Error, partial: &Value) -> Vec<u8> {
+    let format = partial["format"].as_str().unwrap_or("file");
+    let mut page = Summary::new(format_args!("{format} that cannot be read completely"));
+    page.line("error", error);
+    let facts = partial.as_object().into_iter().flatten();
+    for (name, value) in facts.filter(|(name, _)| *name != "format") {
+        match value {
+            Value::String(text) => page.line(name, text),
+            Value::Bool(_) | Value::Number(_) => page.line(name, value),
+            Value::Null | Value::Array(_) | Value::Object(_) => &mut page,
+        };
+    }
+    let mut warnings = Warnings::default();
+    let texts = partial["warnings"].as_array().into_iter().flatten();
+    for text in texts.filter_map(Value::as_str) {
+        warnings.push(text.to_owned());
+    }
+    let mut text = Vec::new();
+    page.write(&warnings, &mut text)
+        .expect("writing to memory cannot fail");
+    text
 }
 
 impl View for Damaged {
@@ -88,5 +123,35 @@ fn error_file() -> ViewFile {
     ViewFile {
         folder: None,
         name: ERROR_FILE.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Alone;
+    use serde_json::json;
+
+    #[test]
+    fn the_summary_of_a_damaged_asset_has_the_error_and_the_known_facts() {
+        let failure = Failure {
+            error: Error::damaged(16, "pieces", "is 7"),
+            partial: json!({
+                "format": "COB",
+                "version": 4,
+                "scripts": [],
+                "warnings": ["odd\u{0}"],
+            }),
+        };
+        let view = facts_only(failure);
+        let files = view.files();
+        let index = files.iter().position(|file| file.name == "info.txt");
+        let mut text = Vec::new();
+        view.render(index.unwrap(), &Alone, &mut text).unwrap();
+        let expected = "COB that cannot be read completely\n\n\
+             error          pieces at 0x10 is 7\n\
+             version        4\n\
+             warnings       1\n  odd\\u{0}\n";
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
 }

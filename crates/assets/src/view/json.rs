@@ -9,6 +9,7 @@
 
 use std::io::{self, Write};
 
+use hpimount_containers::io::Bounded;
 use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
@@ -78,27 +79,10 @@ const MAX_FULL: usize = 1 << 20;
 
 /// Like [`value`], but returns `brief` if `full` would take much memory.
 pub fn bounded_value(full: &impl Serialize, brief: &impl Serialize) -> serde_json::Value {
-    let mut text = Bounded(Vec::new());
+    let mut text = Bounded::new(MAX_FULL);
     match write_lines(full, 0, &mut text) {
-        Ok(()) => parsed(&text.0),
+        Ok(()) => parsed(&text.into_bytes()),
         Err(_) => value(brief),
-    }
-}
-
-/// Bytes in memory, at most [`MAX_FULL`] of them.
-struct Bounded(Vec<u8>);
-
-impl Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > MAX_FULL {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

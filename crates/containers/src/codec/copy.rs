@@ -18,6 +18,10 @@ impl Codec for Copy {
         Ok(length)
     }
 
+    fn fork(&self, packed: &Packed) -> (Self, u64) {
+        (self.clone(), packed.position())
+    }
+
     fn memory(&self) -> usize {
         0
     }

@@ -1,7 +1,9 @@
 //! LZSS of PRE archives (FORMATS, PRE 4).
 
+use std::sync::Arc;
+
 use super::{Codec, Packed};
-use crate::io::Result;
+use crate::io::{Error, Result};
 
 /// Length of the ring of decoded bytes.
 const RING: usize = 4096;
@@ -25,6 +27,41 @@ pub(crate) struct Lzss {
     /// bytes of the match remain.
     from: usize,
     run: u8,
+    /// Whether the packed bytes have ended inside a match.
+    is_cut: bool,
+}
+
+/// Decodes a stream that extends to the end of `packed`, without a declared
+/// size.
+///
+/// # Errors
+/// Returns [`Error::Damaged`] if it ends inside a match, or decodes to more than
+/// `limit` bytes.
+pub fn unpack_lzss(packed: &[u8], limit: usize) -> Result<Vec<u8>> {
+    let mut source = Packed {
+        source: Arc::new(packed.to_vec()),
+        next: 0,
+        end: packed.len() as u64,
+        buffer: Vec::new(),
+        taken: 0,
+    };
+    let mut codec = Lzss::new();
+    let mut out = Vec::new();
+    while let Some(byte) = codec.next(&mut source)? {
+        if out.len() == limit {
+            let problem = format!("decodes to more than {limit} bytes");
+            return Err(Error::damaged(source.position(), "packed data", problem));
+        }
+        out.push(byte);
+    }
+    match codec.is_cut {
+        true => Err(Error::damaged(
+            source.position().saturating_sub(1),
+            "match",
+            "ends with the packed data",
+        )),
+        false => Ok(out),
+    }
 }
 
 impl Lzss {
@@ -36,6 +73,7 @@ impl Lzss {
             flags: 1,
             from: 0,
             run: 0,
+            is_cut: false,
         }
     }
 
@@ -69,6 +107,7 @@ impl Lzss {
                 return Ok(Some(self.put(first)));
             }
             let Some(second) = packed.byte()? else {
+                self.is_cut = true;
                 return Ok(None);
             };
             self.from = usize::from(first) | usize::from(second & 0xF0) << 4;
@@ -95,7 +134,28 @@ impl Codec for Lzss {
         Ok(out.len())
     }
 
+    fn fork(&self, packed: &Packed) -> (Self, u64) {
+        (self.clone(), packed.position())
+    }
+
     fn memory(&self) -> usize {
         RING
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_without_a_size_ends_with_its_bytes() {
+        // Three letters, and a match of nine that overlaps itself.
+        let packed = [0b0111, b'a', b'b', b'c', 0xEE, 0xF6];
+        assert_eq!(unpack_lzss(&packed, 12).unwrap(), b"abcabcabcabc");
+        assert_eq!(unpack_lzss(&packed[..4], 12).unwrap(), b"abc");
+        assert_eq!(unpack_lzss(&[], 0).unwrap(), b"");
+        assert!(unpack_lzss(&packed, 11).is_err());
+        let cut = unpack_lzss(&packed[..5], 12).unwrap_err();
+        assert_eq!(cut.to_string(), "match at 0x4: ends with the packed data");
     }
 }

@@ -5,7 +5,8 @@
 pub mod bits;
 pub mod block;
 mod copy;
-mod inflate;
+mod deflate;
+pub(crate) mod ecc;
 mod lzss;
 mod reader;
 
@@ -17,8 +18,9 @@ use crate::io::{Error, ReadAt, Result, read_error};
 use crate::volume::Decoder;
 
 pub(super) use self::copy::Copy;
-pub(super) use self::inflate::{Inflate, Wrapping, inflate_start};
+pub(super) use self::deflate::{Inflate, Wrapping, inflate, inflate_start};
 pub(super) use self::lzss::Lzss;
+pub use self::lzss::unpack_lzss;
 pub(super) use self::reader::{Method, lzma_memory};
 
 /// Number of packed bytes read at a time.
@@ -84,7 +86,7 @@ impl PackedFile {
 }
 
 /// The state of decoding packed bytes.
-pub(super) trait Codec: Clone + Send + Sync + 'static {
+pub(super) trait Codec: Sized + Send + Sync + 'static {
     /// Whether the stream may continue after the last byte of the file.
     const RUNS_ON: bool;
 
@@ -94,6 +96,21 @@ pub(super) trait Codec: Clone + Send + Sync + 'static {
     /// # Errors
     /// Returns an error if the stream is damaged or truncated.
     fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize>;
+
+    /// Returns a copy, and the absolute offset of the packed byte with which it
+    /// continues; `packed` is where this one continues.
+    fn fork(&self, packed: &Packed) -> (Self, u64);
+
+    /// Takes the window out of a copy that has not been used; empty if it has
+    /// none that can be kept elsewhere.
+    fn take_window(&mut self) -> Box<[u8]> {
+        Box::default()
+    }
+
+    /// Puts back a window.
+    fn set_window(&mut self, window: Box<[u8]>) {
+        drop(window);
+    }
 
     /// Returns the memory that it uses, in bytes.
     fn memory(&self) -> usize;
@@ -163,11 +180,11 @@ impl Packed {
         Error::damaged(self.position(), "packed data", problem)
     }
 
-    /// Returns a reader of the same bytes with an empty buffer.
-    fn unread(&self) -> Self {
+    /// Returns a reader of the same bytes from `offset` on, with an empty buffer.
+    fn reading_at(&self, offset: u64) -> Self {
         Self {
             source: self.source.clone(),
-            next: self.position(),
+            next: offset,
             end: self.end,
             buffer: Vec::new(),
             taken: 0,
@@ -251,13 +268,22 @@ impl<C: Codec> Decoder for Stream<C> {
     }
 
     fn fork(&self) -> Option<Box<dyn Decoder>> {
+        let (codec, offset) = self.codec.fork(&self.packed);
         Some(Box::new(Self {
-            codec: self.codec.clone(),
-            packed: self.packed.unread(),
+            codec,
+            packed: self.packed.reading_at(offset),
             left: self.left,
             sum: self.sum.clone(),
             force: self.force,
         }))
+    }
+
+    fn take_window(&mut self) -> Box<[u8]> {
+        self.codec.take_window()
+    }
+
+    fn set_window(&mut self, window: Box<[u8]>) {
+        self.codec.set_window(window);
     }
 
     fn memory(&self) -> usize {
@@ -313,6 +339,42 @@ mod tests {
             let mut rest = vec![0; bytes.len() - position];
             decoder.fork().unwrap().read(&mut rest).unwrap();
             assert_eq!(rest, bytes[position..]);
+        }
+    }
+
+    #[test]
+    fn a_copy_decodes_little_again_and_needs_only_its_window() {
+        let bytes = sample(2_000_000);
+        let packed = deflated(&bytes);
+        let mut decoder = inflate(file(packed, bytes.len(), Some(crc32fast::hash(&bytes))));
+        for position in (0..bytes.len()).step_by(100_000) {
+            let mut copy = decoder.fork().unwrap();
+            let window = copy.take_window();
+            assert!(copy.memory() < 1000, "{}", copy.memory());
+            let mut again = copy.fork().unwrap();
+            again.set_window(window);
+            let mut rest = vec![0; bytes.len() - position];
+            again.read(&mut rest).unwrap();
+            assert_eq!(rest, bytes[position..], "{position}");
+            decoder.read(&mut vec![0; 100_000]).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_file_decoded_at_once_is_the_same_or_left_to_the_decoder() {
+        let bytes = sample(200_000);
+        let packed = deflated(&bytes);
+        let crc = crc32fast::hash(&bytes);
+        let good = file(packed.clone(), bytes.len(), Some(crc));
+        assert_eq!(good.inflate_whole(Wrapping::None), Some(bytes.clone()));
+        let wrong = [
+            file(packed.clone(), bytes.len(), Some(crc ^ 1)),
+            file(packed.clone(), bytes.len() - 1, None),
+            file(packed.clone(), bytes.len() + 1, None),
+            file(packed[..packed.len() / 2].to_vec(), bytes.len(), None),
+        ];
+        for file in wrong {
+            assert_eq!(file.inflate_whole(Wrapping::None), None);
         }
     }
 

@@ -7,7 +7,7 @@ mod wav;
 use std::sync::Arc;
 
 pub(crate) use self::sector::{
-    DESCRIPTORS, Extent, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, read_user,
+    DESCRIPTORS, Extent, Form, SECTOR, Sectors, Slice, Spliced, XaFile, read_user,
 };
 pub(crate) use self::wav::{Samples, Wav};
 use crate::format::Input;
@@ -57,8 +57,20 @@ pub(crate) fn data_range(input: &Input<'_>) -> Option<(u64, u64)> {
     Some((data.start, data.end))
 }
 
-/// Returns the sectors of the first data track; `None` if there is none, or if
-/// it has no volume descriptors.
+/// Returns the form of the sectors of the first data track; `None` without a
+/// data track, or if the track has no volume descriptors.
+///
+/// # Errors
+/// Returns an error if the source cannot be read.
+pub(crate) fn data_form(input: &Input<'_>) -> Result<Option<Form>> {
+    match data_range(input) {
+        Some((start, _)) => Form::detect(&*input.source, start),
+        None => Ok(None),
+    }
+}
+
+/// Returns the sectors of the first data track, under the same conditions as
+/// [`data_form`].
 ///
 /// # Errors
 /// Returns an error if the source cannot be read.
@@ -66,8 +78,8 @@ pub(crate) fn data_sectors(input: &Input<'_>) -> Result<Option<Sectors>> {
     let Some(range) = data_range(input) else {
         return Ok(None);
     };
-    let form = Form::detect(&*input.source, range.0)?;
-    Ok(form.map(|form| Sectors::new(input.source.clone(), form, range, input.options.verify)))
+    Ok(data_form(input)?
+        .map(|form| Sectors::new(input.source.clone(), form, range, input.options.verify)))
 }
 
 /// Opens a source as a disc: the file system that `read` reads in the first data
@@ -142,8 +154,8 @@ impl Disc {
         self.add(sink, file, size, bytes)
     }
 
-    /// Adds a file whose bytes are read from elsewhere. `memory` is what they
-    /// use, in bytes.
+    /// Adds a file whose bytes are read from elsewhere. `memory` is the memory
+    /// that they use, in bytes.
     ///
     /// # Errors
     /// Returns an error of the sink.

@@ -52,10 +52,10 @@ pub(crate) fn has_frames(size: u64) -> bool {
 }
 
 /// Length of a raw frame's sync, address and mode.
-const RAW_HEADER: usize = 16;
+pub(crate) const RAW_HEADER: usize = 16;
 
 /// Set in the submode of a sector of Form 2.
-const FORM_2: u8 = 0x20;
+pub(crate) const FORM_2: u8 = 0x20;
 
 /// Number of sectors read at once.
 pub(crate) const RUN: u64 = 32;
@@ -63,18 +63,18 @@ pub(crate) const RUN: u64 = 32;
 /// Maximum number of wrong checksums that are logged for an image.
 const MAX_LOGGED: u32 = 16;
 
-const EDC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_CD_ROM_EDC);
+pub(crate) const EDC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_CD_ROM_EDC);
 
 /// How the sectors of an image are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Form {
     /// Bytes from one frame to the next.
-    step: u64,
-    kind: Kind,
+    pub(crate) step: u64,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     /// User data at the start of the frame.
     Cooked,
     /// Mode 2 from its subheader on.
@@ -136,6 +136,25 @@ impl Form {
     }
 }
 
+impl Form {
+    /// Returns how a cue sheet calls these sectors, which begin at the start of a
+    /// source; `None` if it has no name for them.
+    pub(crate) fn cue_mode(self, source: &dyn ReadAt) -> Option<&'static str> {
+        match (self.kind, self.step) {
+            (Kind::Mode2, MODE_2) => Some("MODE2/2336"),
+            (Kind::Raw, RAW) => {
+                let mode = read_vec(source, DESCRIPTORS * RAW + 15, 1, "mode").ok()?;
+                Some(if mode[0] == 1 {
+                    "MODE1/2352"
+                } else {
+                    "MODE2/2352"
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
 /// The sectors of a track.
 pub(crate) struct Sectors {
     source: Arc<dyn ReadAt>,
@@ -192,7 +211,7 @@ impl Sectors {
         }
     }
 
-    /// Returns whether the frames have the contents of a `.raw2336`.
+    /// Returns whether the frames have the contents of a `.cdxa`.
     pub(crate) fn has_mode_2(&self) -> bool {
         self.form.kind != Kind::Cooked
     }
@@ -300,41 +319,109 @@ impl ReadAt for Sectors {
     }
 }
 
-/// A file of movies or sound with the whole contents of its sectors: 2336 bytes
-/// of each, the subheader first.
-pub(crate) struct Mode2File {
+/// A file of movies or sound with the whole contents of its sectors, as players
+/// expect it: a RIFF header, and raw frames with sync and address.
+pub(crate) struct XaFile {
     sectors: Arc<Sectors>,
     /// Number of its first sector, and its number of sectors.
     first: u64,
     count: u64,
 }
 
-impl Mode2File {
+/// Bytes before the frames of an [`XaFile`].
+const RIFF_HEADER: usize = 44;
+
+/// Sectors of a minute, of a second, and before the first sector of a disc.
+const MINUTE: u64 = 60 * SECOND;
+const SECOND: u64 = 75;
+const PREGAP: u64 = 2 * SECOND;
+
+/// The mode of frames with subheaders.
+const MODE: u8 = 2;
+
+impl XaFile {
     /// Creates the file of the sectors that contain the `size` bytes at
     /// `offset` of the user data; `None` if some of them do not exist.
     pub(crate) fn new(sectors: &Arc<Sectors>, offset: u64, size: u64) -> Option<Self> {
         let end = offset.checked_add(size)?;
-        if !offset.is_multiple_of(SECTOR) || end > sectors.len {
-            return None;
-        }
-        Some(Self {
+        let count = size.div_ceil(SECTOR);
+        let is_inside = offset.is_multiple_of(SECTOR) && end <= sectors.len;
+        // The lengths in the header have 32 bits.
+        let fits = u32::try_from(RIFF_HEADER as u64 + count.checked_mul(RAW)?).is_ok();
+        (is_inside && fits).then(|| Self {
             sectors: sectors.clone(),
             first: offset / SECTOR,
-            count: size.div_ceil(SECTOR),
+            count,
         })
+    }
+
+    /// Returns the header, in the form that Windows uses for files of such
+    /// sectors.
+    fn header(&self) -> [u8; RIFF_HEADER] {
+        let length = |bytes: u64| (bytes as u32).to_le_bytes();
+        let frames = self.count * RAW;
+        let mut header = [0; RIFF_HEADER];
+        let parts: [(usize, &[u8]); 6] = [
+            (0, b"RIFF"),
+            (4, &length(frames + RIFF_HEADER as u64 - 8)),
+            (8, b"CDXAfmt "),
+            (16, &length(16)),
+            (36, b"data"),
+            (40, &length(frames)),
+        ];
+        for (at, part) in parts {
+            header[at..at + part.len()].copy_from_slice(part);
+        }
+        header
+    }
+
+    /// Reads `count` frames from the one with this number in the file.
+    fn frames(&self, number: u64, count: u64) -> Result<Vec<u8>> {
+        let first = self.first + number;
+        let mut data = vec![0; (count * MODE_2) as usize];
+        self.sectors.read(Part::Mode2, &mut data, first * MODE_2)?;
+        let mut frames = Vec::with_capacity((count * RAW) as usize);
+        for (number, data) in (first..).zip(data.chunks(MODE_2 as usize)) {
+            frames.extend(SYNC);
+            frames.extend(address(number));
+            frames.extend(data);
+        }
+        Ok(frames)
     }
 }
 
-impl ReadAt for Mode2File {
+/// Returns the address of a sector, in decimal digits of 4 bits: minutes,
+/// seconds, sectors. The mode follows.
+fn address(number: u64) -> [u8; 4] {
+    let position = number + PREGAP;
+    let parts = [position / MINUTE, position / SECOND % 60, position % SECOND];
+    let [minute, second, sector] = parts.map(|part| (part % 100 / 10 * 16 + part % 10) as u8);
+    [minute, second, sector, MODE]
+}
+
+impl ReadAt for XaFile {
     fn len(&self) -> u64 {
-        self.count * MODE_2
+        RIFF_HEADER as u64 + self.count * RAW
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
         self.check_end(buf.len(), offset)?;
-        self.sectors
-            .read(Part::Mode2, buf, self.first * MODE_2 + offset)
-            .map_err(std::io::Error::other)
+        let header = self.header();
+        let in_header = header.get(offset as usize..).unwrap_or_default();
+        let (start, mut rest) = buf.split_at_mut(in_header.len().min(buf.len()));
+        start.copy_from_slice(&in_header[..start.len()]);
+        let mut position = (offset + start.len() as u64).saturating_sub(RIFF_HEADER as u64);
+        while !rest.is_empty() {
+            let (first, skip) = (position / RAW, position % RAW);
+            let count = (skip + rest.len() as u64).div_ceil(RAW).min(RUN);
+            let frames = self.frames(first, count).map_err(std::io::Error::other)?;
+            let part = &frames[skip as usize..];
+            let (now, later) = rest.split_at_mut(part.len().min(rest.len()));
+            now.copy_from_slice(&part[..now.len()]);
+            position += now.len() as u64;
+            rest = later;
+        }
+        Ok(())
     }
 }
 

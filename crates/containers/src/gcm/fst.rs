@@ -12,10 +12,10 @@ use crate::io::{Error, Result, Warnings};
 use super::numbers;
 
 /// Length of an entry in bytes.
-const ENTRY: usize = 12;
+pub(super) const ENTRY: usize = 12;
 
-const FILE: u8 = 0;
-const DIRECTORY: u8 = 1;
+pub(super) const FILE: u8 = 0;
+pub(super) const DIRECTORY: u8 = 1;
 
 /// An FST with a validated number of entries.
 pub(super) struct Fst<'a> {

@@ -5,6 +5,7 @@
 //! files, and `files/`. All numbers are big-endian. The format is described in
 //! `docs/formats/gcm.md`.
 
+mod apply;
 mod fst;
 
 use std::ops::ControlFlow;
@@ -33,6 +34,7 @@ pub const FORMAT: Format = Format {
     }],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -95,7 +97,11 @@ fn matches(input: &Input<'_>) -> Result<bool> {
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    let source = input.source;
+    Ok(Box::new(read(input.source, sink)?))
+}
+
+/// Reads the FST of a disc, and declares its files.
+fn read(source: Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Disc> {
     let layout = Layout::read(&*source)?;
     let boot = read_vec(&*source, layout.start, BOOT.into(), "boot.bin")?;
     let mut disc = Disc {
@@ -112,7 +118,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     disc.add_files(&layout, files, sink, &mut warnings)?;
     disc.files.compact();
     disc.warnings = warnings.texts();
-    Ok(Box::new(disc))
+    Ok(disc)
 }
 
 impl Layout {

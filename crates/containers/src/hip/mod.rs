@@ -7,6 +7,7 @@
 //! data is taken from its AHDR block only: counts, sizes, paddings, orders and
 //! checksums are only shown, with warnings if they are wrong.
 
+mod apply;
 mod attributes;
 mod block;
 mod contents;
@@ -18,6 +19,7 @@ mod kinds;
 mod layer;
 mod layout;
 mod names;
+pub mod needs;
 mod offsets;
 mod package;
 mod report;
@@ -68,6 +70,7 @@ pub const FORMAT: Format = Format {
     }],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: false,
     is_layered: false,
 };

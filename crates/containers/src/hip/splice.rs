@@ -1,16 +1,18 @@
 //! Replacing assets of a HIP archive.
 //!
-//! Everything after a replaced asset moves by a multiple of the alignment of
-//! layers, so that all alignments are kept.
+//! The engine reads a layer in one piece, from its first asset with data on, so
+//! the assets of a layer stay together and in order (FORMATS, HIP 8). Everything
+//! behind a changed one moves by a multiple of the alignment of layers, so that
+//! all alignments are kept.
 
-use std::io::{Seek, Write};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
 
-use super::write::{FILLER, MAX_ARCHIVE_LENGTH, copy, layer_alignment};
-use super::{AssetOffsets, Offsets};
-use crate::hpi::cipher::Cipher;
-use crate::hpi::write::output::Output;
-use crate::hpi::write::{Error, Result, Source};
-use crate::splice::{Original, Splice};
+use super::write::{FILLER, MAX_ARCHIVE_LENGTH, layer_alignment};
+use super::{AssetOffsets, CHECKSUM, Offsets};
+use crate::changes::{NewFile, Patch, Spliced};
+use crate::io::{Error, ReadAt, Result};
 
 /// Offsets of numbers in AHDR: `offset`, `size`, `plus`.
 const OFFSET: u64 = 8;
@@ -20,151 +22,280 @@ const PLUS: u64 = 16;
 /// The flag of assets that `maxXformAssetSize` includes.
 const READ_TRANSFORM: u32 = 4;
 
-/// An asset of an archive, and its new data.
-#[derive(Debug)]
-pub struct Replacement {
-    /// The number of the asset in the order of [`Offsets::assets`].
-    pub asset: u32,
-    /// The new data.
-    pub source: Source,
-    /// Length of the new data in bytes.
-    pub size: u32,
-}
+/// New contents of assets, by their numbers in the order of
+/// [`Offsets::assets`].
+pub type NewAssets = BTreeMap<u32, NewFile>;
 
-/// An archive with replaced assets, ready to be written.
-pub struct Plan {
-    original: Original,
-    offsets: Offsets,
-    changes: Vec<Change>,
-}
-
-/// A replaced asset.
-#[derive(Debug)]
-struct Change {
-    replacement: Replacement,
-    /// The removed range of the archive: the asset and the padding after it.
-    /// Empty at the end of all assets if others share its bytes.
-    start: u64,
-    end: u64,
-    kind: Kind,
-}
-
-/// The position of the new data.
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    /// At the old position, followed by this many bytes of padding.
-    InPlace {
-        padding: u32,
-        /// Whether more of the layer follows, so that the padding is `plus`.
-        is_inside: bool,
-    },
-    /// After all others.
-    Appended,
-}
-
-impl Plan {
-    /// Plans to replace assets of an archive with these offsets.
-    ///
-    /// # Errors
-    /// Returns [`Error::Original`] if new data does not fit at its old position
-    /// and cannot be appended, because an asset extends past the end of the
-    /// archive.
-    ///
-    /// # Panics
-    /// Panics if the archive has no asset with the number of a replacement.
-    pub fn new(
-        original: Original,
-        offsets: Offsets,
-        replacements: Vec<Replacement>,
-    ) -> Result<Self> {
-        let changes = replacements.into_iter();
-        let mut changes: Vec<Change> = changes
-            .map(|replacement| change(&offsets, replacement))
-            .collect();
-        let is_appended = |change: &Change| matches!(change.kind, Kind::Appended);
-        if changes.iter().any(is_appended)
-            && let Some(cut_off) = cut_off(&offsets, &changes)
-        {
-            return Err(original.error(format!(
-                "asset {cut_off:08X} extends past the end of the archive, so nothing can be appended"
-            )));
-        }
-        changes.sort_by_key(|change| (change.start, change.end));
-        Ok(Self {
-            original,
-            offsets,
-            changes,
-        })
-    }
-
-    /// Returns the number of bytes that will be read.
-    pub fn bytes(&self) -> u64 {
-        let changes = self.changes.iter();
-        changes.fold(self.original.len(), |bytes, change| {
-            bytes - (change.end - change.start) + u64::from(change.replacement.size)
-        })
-    }
-
-    /// Writes the archive to `out`, from the current position on.
-    ///
-    /// `progress` is called with the number of bytes that have been read since
-    /// it was last called.
-    ///
-    /// # Errors
-    /// Returns an error if reading or writing fails, if the length of new data
-    /// has changed, or if the archive would reach 2 GiB. The contents of `out`
-    /// are then incomplete.
-    pub fn write(&self, out: impl Write + Seek, progress: &mut dyn FnMut(u64)) -> Result<()> {
-        let out = Output::new(out, Cipher::PLAIN);
-        let mut splice = Splice::new(&self.original, out, 0..0, progress);
-        let mut assets = self.offsets.assets.clone();
-        let mut starts = Vec::with_capacity(self.changes.len());
-        for change in &self.changes {
-            splice.copy_to(change.start)?;
-            let alignment = layer_alignment(self.offsets.platform);
-            let (start, checksum) =
-                splice.write(|out, progress| write(change, alignment, out, progress))?;
-            splice.go_on_at(change.end);
-            starts.push(start);
-            let asset = &mut assets[change.replacement.asset as usize];
-            asset.size = change.replacement.size;
-            asset.plus = match change.kind {
-                Kind::InPlace {
-                    padding,
-                    is_inside: true,
-                } => padding,
-                _ => 0,
-            };
-            let stored = asset.checksum.as_mut().filter(|(_, old)| *old != 0);
-            if let Some((_, stored)) = stored {
-                *stored = checksum;
+/// Returns an archive with new contents of some assets.
+///
+/// An asset that shares its bytes with others, or that has none, gets its own in
+/// its layer, which is written again with a copy of each of its assets.
+///
+/// # Errors
+/// Returns an error if a new file cannot be read, if an asset extends past the
+/// end of the archive where others must follow it, or if the archive would reach
+/// 2 GiB.
+///
+/// # Panics
+/// Panics if the archive has no asset with the number of a new one.
+pub fn splice(original: &Arc<dyn ReadAt>, offsets: &Offsets, new: &NewAssets) -> Result<Spliced> {
+    let plan = Plan {
+        offsets,
+        new,
+        alignment: layer_alignment(offsets.platform),
+        length: original.len(),
+    };
+    let edits = plan.edits()?;
+    let mut out = Spliced::default();
+    let mut assets = offsets.assets.clone();
+    let mut moves = Moves::default();
+    let mut at = 0;
+    for edit in &edits {
+        out.append(original, at..edit.removed.start);
+        for piece in &edit.pieces {
+            match piece {
+                Piece::Asset(number, plus) => {
+                    let asset = &mut assets[*number as usize];
+                    let old =
+                        u64::from(asset.offset)..u64::from(asset.offset) + u64::from(asset.size);
+                    moves.placed.insert(*number, out.len());
+                    asset.plus = *plus;
+                    match new.get(number) {
+                        Some(new) => out.append_all(&new.bytes),
+                        None => out.append(original, old),
+                    }
+                }
+                Piece::Fill(count) => out.append_fill(FILLER, *count),
             }
         }
-        splice.copy_to(self.original.len())?;
-        if u64::from(splice.out.end()) > MAX_ARCHIVE_LENGTH {
-            return Err(Error::TooLargeForGames);
+        at = edit.removed.end;
+        moves.behind.push((at, out.len() as i64 - at as i64));
+    }
+    out.append(original, at..original.len());
+    if out.len() > MAX_ARCHIVE_LENGTH {
+        let text = "would reach 2 GiB, which the games cannot load";
+        return Err(Error::Unsupported(text.to_owned()));
+    }
+    for (number, new) in new {
+        let asset = &mut assets[*number as usize];
+        asset.size = new.len() as u32;
+        if let Some((_, stored)) = asset.checksum.as_mut().filter(|(_, old)| *old != 0) {
+            let mut digest = CHECKSUM.digest();
+            new.read(&mut |bytes| digest.update(bytes))?;
+            *stored = digest.finalize();
         }
-        for asset in &mut assets {
-            // An asset past the end stays past the end.
-            let offset = splice.moved(asset.offset.into());
-            asset.offset = u32::try_from(offset).unwrap_or(u32::MAX);
+    }
+    for (number, asset) in (0..).zip(&mut assets) {
+        let placed = moves.placed.get(&number).copied();
+        let offset = placed.unwrap_or_else(|| moves.moved(asset.offset.into()));
+        // An asset past the end stays past the end.
+        asset.offset = u32::try_from(offset).unwrap_or(u32::MAX);
+    }
+    let mut patch = Patch::new(Arc::new(out));
+    for (field, value) in plan.numbers(&assets, &moves) {
+        patch.put(moves.moved(field), value.to_be_bytes().to_vec());
+    }
+    Ok(patch.finish())
+}
+
+/// Where the data has moved.
+#[derive(Default)]
+struct Moves {
+    /// The ends of the removed ranges in the original, and by how much the data
+    /// behind each has moved.
+    behind: Vec<(u64, i64)>,
+    /// The new offsets of assets that were written again.
+    placed: HashMap<u32, u64>,
+}
+
+impl Moves {
+    /// Returns the new offset of a byte that is not in a removed range.
+    fn moved(&self, offset: u64) -> u64 {
+        let before = self.behind.partition_point(|&(end, _)| end <= offset);
+        let by = before.checked_sub(1).map_or(0, |last| self.behind[last].1);
+        offset.saturating_add_signed(by)
+    }
+}
+
+/// A range of the archive that is replaced.
+struct Edit {
+    removed: Range<u64>,
+    pieces: Vec<Piece>,
+}
+
+/// A part of what replaces a range.
+enum Piece {
+    /// An asset and its `plus`.
+    Asset(u32, u32),
+    /// This many bytes of filler.
+    Fill(u64),
+}
+
+/// An archive, and what is to be replaced.
+struct Plan<'a> {
+    offsets: &'a Offsets,
+    new: &'a NewAssets,
+    alignment: u64,
+    /// Length of the archive in bytes.
+    length: u64,
+}
+
+impl Plan<'_> {
+    /// Returns the edits in the order of the archive.
+    fn edits(&self) -> Result<Vec<Edit>> {
+        let (mut edits, mut layers, mut alone) = (Vec::new(), Vec::new(), Vec::new());
+        for &number in self.new.keys() {
+            if self.has_own_bytes(number) {
+                alone.push(number);
+                continue;
+            }
+            let layer = self
+                .offsets
+                .layers
+                .iter()
+                .find(|layer| layer.contains(&number));
+            let layer = layer.cloned().unwrap_or_else(|| vec![number]);
+            if !layers.contains(&layer) {
+                layers.push(layer);
+            }
         }
-        for (change, start) in self.changes.iter().zip(starts) {
-            assets[change.replacement.asset as usize].offset = start;
+        alone.retain(|number| !layers.iter().any(|layer| layer.contains(number)));
+        edits.extend(alone.into_iter().map(|number| self.in_place(number)));
+        for layer in &layers {
+            let edit = self.layer(layer);
+            if edit.removed.start == self.offsets.data_end {
+                self.check_end(layer)?;
+            }
+            edits.push(edit);
         }
-        for (field, value) in self.numbers(&assets, &splice)? {
-            let field = number(splice.moved(field))?;
-            splice.out.overwrite_plain(field, &value.to_be_bytes())?;
-        }
-        splice.out.finish()
+        edits.sort_by_key(|edit| (edit.removed.start, edit.removed.end));
+        Ok(edits)
     }
 
-    /// Returns the changed numbers and their positions.
-    fn numbers<W: Write + Seek>(
-        &self,
-        assets: &[AssetOffsets],
-        splice: &Splice<'_, W>,
-    ) -> Result<Vec<(u64, u32)>> {
+    fn asset(&self, number: u32) -> &AssetOffsets {
+        &self.offsets.assets[number as usize]
+    }
+
+    fn range(&self, number: u32) -> Range<u64> {
+        let asset = self.asset(number);
+        let start = u64::from(asset.offset);
+        start..start + u64::from(asset.size)
+    }
+
+    /// Returns the length of an asset in the new archive.
+    fn size(&self, number: u32) -> u64 {
+        let new = self.new.get(&number).map(NewFile::len);
+        new.unwrap_or_else(|| self.asset(number).size.into())
+    }
+
+    /// Returns whether a range has data of no asset but `own`.
+    fn is_free(&self, range: &Range<u64>, own: impl Fn(u32) -> bool) -> bool {
+        let others = (0..self.offsets.assets.len() as u32).filter(|&number| !own(number));
+        range.start >= self.offsets.data_start
+            && range.end <= self.offsets.data_end
+            && !others
+                .into_iter()
+                .any(|other| overlaps(self.asset(other), range))
+    }
+
+    fn has_own_bytes(&self, number: u32) -> bool {
+        self.is_free(&self.range(number), |other| other == number)
+    }
+
+    /// Returns the end of the padding behind a range.
+    fn padding_end(&self, range: &Range<u64>, own: impl Fn(u32) -> bool) -> u64 {
+        let others = (0..).zip(&self.offsets.assets);
+        let others = others.filter(|&(number, _)| !own(number));
+        let following = others.map(|(_, other)| u64::from(other.offset));
+        let next = following.filter(|&offset| offset >= range.end).min();
+        let next = next
+            .unwrap_or(self.offsets.data_end)
+            .min(self.offsets.data_end);
+        // A longer gap is not padding, and is kept.
+        if next - range.end < self.alignment {
+            next
+        } else {
+            range.end
+        }
+    }
+
+    /// Replaces an asset where it is.
+    fn in_place(&self, number: u32) -> Edit {
+        let own = self.range(number);
+        let next = self.padding_end(&own, |other| other == number);
+        // Everything behind it must move by a multiple of the alignment.
+        let padding = (next - own.start).wrapping_sub(self.size(number)) % self.alignment;
+        let is_neighbor = |other: &u32| {
+            let asset = self.asset(*other);
+            *other != number && u64::from(asset.offset) == next && asset.size > 0
+        };
+        let mut layers = self.offsets.layers.iter();
+        let is_inside =
+            layers.any(|layer| layer.contains(&number) && layer.iter().any(is_neighbor));
+        let plus = if is_inside { padding as u32 } else { 0 };
+        Edit {
+            removed: own.start..next,
+            pieces: vec![Piece::Asset(number, plus), Piece::Fill(padding)],
+        }
+    }
+
+    /// Writes the assets of a layer again: where they are if no others are among
+    /// them, else behind all others.
+    fn layer(&self, layer: &[u32]) -> Edit {
+        let mut seen = HashSet::new();
+        let members = layer.iter().copied().filter(|&number| seen.insert(number));
+        let members: Vec<u32> = members.collect();
+        let is_member = |number: u32| members.contains(&number);
+        let ranges = members.iter().map(|&number| self.range(number));
+        let ranges: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
+        let start = ranges.iter().map(|range| range.start).min();
+        let end = ranges.iter().map(|range| range.end).max();
+        let place = start.zip(end).map(|(start, end)| start..end);
+        let removed = match place.filter(|place| self.is_free(place, is_member)) {
+            Some(place) => place.start..self.padding_end(&place, is_member),
+            None => self.offsets.data_end..self.offsets.data_end,
+        };
+        let mut pieces = Vec::new();
+        let mut at = removed.start;
+        let mut before: Option<usize> = None;
+        for number in members.into_iter().filter(|&number| self.size(number) > 0) {
+            // All alignments are kept.
+            let padding = u64::from(self.asset(number).offset).wrapping_sub(at) % self.alignment;
+            if let Some(Piece::Asset(_, plus)) = before.and_then(|last| pieces.get_mut(last)) {
+                *plus = padding as u32;
+            }
+            pieces.push(Piece::Fill(padding));
+            before = Some(pieces.len());
+            pieces.push(Piece::Asset(number, 0));
+            at += padding + self.size(number);
+        }
+        let length = removed.end - removed.start;
+        let padding = length.wrapping_sub(at - removed.start) % self.alignment;
+        pieces.push(Piece::Fill(padding));
+        Edit { removed, pieces }
+    }
+
+    /// Checks that data can be appended for a layer.
+    fn check_end(&self, layer: &[u32]) -> Result<()> {
+        let end = self.offsets.data_end;
+        let stays = |number: &u32| !self.new.contains_key(number);
+        let is_cut = |number: &u32| {
+            let range = self.range(*number);
+            range.start < end && end < range.end
+                || layer.contains(number) && !range.is_empty() && range.end > self.length
+        };
+        let numbers = (0..self.offsets.assets.len() as u32).filter(stays);
+        match numbers.into_iter().find(is_cut) {
+            Some(number) => Err(Error::Unsupported(format!(
+                "asset {:08X} extends past the end of the archive, so nothing can be appended",
+                self.asset(number).id
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the changed numbers and their old positions.
+    fn numbers(&self, assets: &[AssetOffsets], moves: &Moves) -> Vec<(u64, u32)> {
         let mut numbers = Vec::new();
         let mut change = |field, old: u32, new: u32| {
             if old != new {
@@ -190,14 +321,15 @@ impl Plan {
         }
         for (field, body) in &self.offsets.sizes {
             // An impossible size is left unchanged.
-            if body.end <= self.original.len() {
-                let size = splice
+            if body.end <= self.length {
+                let size = moves
                     .moved(body.end)
-                    .saturating_sub(splice.moved(body.start));
-                change(*field, number(body.end - body.start)?, number(size)?);
+                    .saturating_sub(moves.moved(body.start));
+                // Neither reaches 2 GiB.
+                change(*field, (body.end - body.start) as u32, size as u32);
             }
         }
-        Ok(numbers)
+        numbers
     }
 
     /// Returns PCNT's maxima (FORMATS, HIP 3).
@@ -223,106 +355,11 @@ impl Plan {
     }
 }
 
-/// Returns the id of an unchanged asset that extends past the end of all
-/// assets, where appended data would become part of it.
-fn cut_off(offsets: &Offsets, changes: &[Change]) -> Option<u32> {
-    let assets = (0..).zip(&offsets.assets);
-    let stays = |&(number, _): &(u32, _)| {
-        changes
-            .iter()
-            .all(|change| change.replacement.asset != number)
-    };
-    let end = offsets.data_end;
-    let mut cut_off = assets.filter(stays).filter(|(_, asset)| {
-        let start = u64::from(asset.offset);
-        start < end && end < start + u64::from(asset.size)
-    });
-    cut_off.next().map(|(_, asset)| asset.id)
-}
-
-/// Plans to replace an asset.
-fn change(offsets: &Offsets, replacement: Replacement) -> Change {
-    let Replacement { asset, size, .. } = replacement;
-    let alignment = layer_alignment(offsets.platform);
-    let place = &offsets.assets[asset as usize];
-    let start = u64::from(place.offset);
-    let end = start + u64::from(place.size);
-    let others = offsets.assets.iter().enumerate();
-    let others = others.filter(|&(number, _)| number != asset as usize);
-    let others: Vec<&AssetOffsets> = others.map(|(_, other)| other).collect();
-    let is_free = start >= offsets.data_start
-        && end <= offsets.data_end
-        && !others.iter().any(|other| overlaps(other, start, end));
-    if !is_free {
-        return Change {
-            replacement,
-            start: offsets.data_end,
-            end: offsets.data_end,
-            kind: Kind::Appended,
-        };
-    }
-    let following = others.iter().map(|other| u64::from(other.offset));
-    let next = following.filter(|&offset| offset >= end).min();
-    let next = next.unwrap_or(offsets.data_end).min(offsets.data_end);
-    // A longer gap is not padding, and is kept.
-    let next = if next - end < alignment { next } else { end };
-    // Everything after it must move by a multiple of the alignment.
-    let padding = (next - start).wrapping_sub(size.into()) % alignment;
-    let is_neighbor = |&&number: &&u32| {
-        let other = &offsets.assets[number as usize];
-        number != asset && u64::from(other.offset) == next && other.size > 0
-    };
-    let mut layers = offsets.layers.iter();
-    let is_inside = layers
-        .any(|layer| layer.contains(&asset) && layer.iter().any(|number| is_neighbor(&number)));
-    Change {
-        replacement,
-        start,
-        end: next,
-        kind: Kind::InPlace {
-            padding: padding as u32,
-            is_inside,
-        },
-    }
-}
-
-/// Returns whether an asset overlaps a range or contains it.
-fn overlaps(asset: &AssetOffsets, start: u64, end: u64) -> bool {
+/// Returns whether an asset overlaps a range, or contains its start if that is
+/// empty.
+fn overlaps(asset: &AssetOffsets, range: &Range<u64>) -> bool {
     let first = u64::from(asset.offset);
     let last = first + u64::from(asset.size);
-    first < last && first < end.max(start + 1) && last > start && !(start == end && first == start)
-}
-
-/// Writes new data with its padding, and returns its offset and checksum.
-fn write<W: Write + Seek>(
-    change: &Change,
-    alignment: u64,
-    out: &mut Output<W>,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(u32, u32)> {
-    let Replacement { source, size, .. } = &change.replacement;
-    let end = u64::from(out.end());
-    let (before, behind) = match change.kind {
-        Kind::InPlace { padding, .. } => (0, padding.into()),
-        // Data after it, if any, moves by a multiple here too.
-        Kind::Appended => {
-            let before = end.next_multiple_of(alignment) - end;
-            let length = before + u64::from(*size);
-            (before, length.next_multiple_of(alignment) - length)
-        }
-    };
-    fill(out, before)?;
-    let start = out.end();
-    let mut append = |bytes: &[u8]| out.append_plain(bytes);
-    let checksum = copy(source, u64::from(*size), &mut append, progress)?;
-    fill(out, behind)?;
-    Ok((start, checksum))
-}
-
-fn fill<W: Write + Seek>(out: &mut Output<W>, count: u64) -> Result<()> {
-    out.append_plain(&vec![FILLER; count as usize])
-}
-
-fn number(value: u64) -> Result<u32> {
-    u32::try_from(value).map_err(|_| Error::TooLargeForGames)
+    let is_at_start = range.is_empty() && first == range.start;
+    first < last && first < range.end.max(range.start + 1) && last > range.start && !is_at_start
 }

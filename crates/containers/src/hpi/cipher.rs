@@ -67,6 +67,42 @@ pub(super) fn deciphered(source: &Arc<dyn ReadAt>, cipher: Cipher) -> Arc<dyn Re
     })
 }
 
+/// A source that is enciphered for its place in an archive.
+struct Enciphered {
+    source: Arc<dyn ReadAt>,
+    cipher: Cipher,
+    /// Absolute offset in the archive of its first byte.
+    start: u64,
+}
+
+impl ReadAt for Enciphered {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.source.read_exact_at(buf, offset)?;
+        self.cipher.apply(self.start + offset, buf);
+        Ok(())
+    }
+}
+
+/// Returns a source enciphered for the absolute offset `start`.
+pub(super) fn enciphered_at(
+    source: &Arc<dyn ReadAt>,
+    cipher: Cipher,
+    start: u64,
+) -> Arc<dyn ReadAt> {
+    if cipher.is_plain() {
+        return source.clone();
+    }
+    Arc::new(Enciphered {
+        source: source.clone(),
+        cipher,
+        start,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

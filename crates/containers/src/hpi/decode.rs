@@ -10,13 +10,12 @@ use std::io::Read;
 use std::sync::Arc;
 
 use flate2::read::ZlibDecoder;
-use libdeflater::DecompressionError;
 use zerocopy::FromBytes;
 
 use super::chunk::{ChunkHeader, MARKER, Method, checksum, unscramble};
 use super::cipher::Cipher;
 use super::lz77;
-use crate::codec::inflate_start;
+use crate::codec::{Wrapping, inflate, inflate_start};
 use crate::io::{self, Error, ReadAt, Result, SourceReader};
 use crate::volume::Chunk;
 
@@ -25,8 +24,6 @@ const HEADER_SIZE: usize = size_of::<ChunkHeader>();
 
 /// Buffers that are reused from one chunk to the next.
 struct Scratch {
-    /// The whole-buffer zlib decoder.
-    inflate: libdeflater::Decompressor,
     /// The whole-buffer LZ77 decoder.
     lz77: lz77::Decoder,
     /// Stored bytes of the current chunk.
@@ -36,7 +33,6 @@ struct Scratch {
 impl Default for Scratch {
     fn default() -> Self {
         Self {
-            inflate: libdeflater::Decompressor::new(),
             lz77: lz77::Decoder::default(),
             stored: Vec::new(),
         }
@@ -167,11 +163,7 @@ fn decode(
     force: bool,
 ) -> Result<Vec<u8>> {
     let problem = Problem { chunk };
-    let Scratch {
-        inflate,
-        lz77,
-        stored,
-    } = scratch;
+    let Scratch { lz77, stored } = scratch;
     stored.resize(chunk.stored as usize, 0);
     source
         .read_exact_at(stored, chunk.offset)
@@ -202,7 +194,7 @@ fn decode(
             .map_err(|error| error.to_string()),
         Method::Zlib => match start_of_zlib(payload, wanted as usize, length) {
             Some(start) => Ok(start),
-            None => decode_zlib(inflate, payload, length),
+            None => decode_zlib(payload, length),
         },
     };
     match decoded {
@@ -225,19 +217,11 @@ fn start_of_zlib(payload: &[u8], wanted: usize, length: usize) -> Option<Vec<u8>
     inflate_start(payload, &mut decoded).then_some(decoded)
 }
 
-fn decode_zlib(
-    inflate: &mut libdeflater::Decompressor,
-    payload: &[u8],
-    length: usize,
-) -> std::result::Result<Vec<u8>, String> {
+fn decode_zlib(payload: &[u8], length: usize) -> std::result::Result<Vec<u8>, String> {
     let mut decoded = vec![0; length];
-    match inflate.zlib_decompress(payload, &mut decoded) {
-        Ok(actual) if actual == length => Ok(decoded),
-        Ok(actual) => Err(format!("decodes to {actual} of {length} bytes")),
-        Err(DecompressionError::BadData) => Err("zlib stream is damaged".to_owned()),
-        Err(DecompressionError::InsufficientSpace) => {
-            Err(format!("decodes to more than {length} bytes"))
-        }
+    match inflate(payload, &mut decoded, Wrapping::Zlib)? {
+        actual if actual == length => Ok(decoded),
+        actual => Err(format!("decodes to {actual} of {length} bytes")),
     }
 }
 

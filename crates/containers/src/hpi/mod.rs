@@ -4,6 +4,7 @@
 //! Section numbers in the comments of this module refer to
 //! `docs/formats/hpi.md`.
 
+mod apply;
 pub mod chunk;
 pub mod cipher;
 mod decode;
@@ -53,6 +54,7 @@ pub const FORMAT: Format = Format {
     }],
     matches: |input| Ok(input.bytes(0, MAGIC.len() as u64)? == MAGIC),
     open,
+    apply: Some(apply::apply),
     is_plain_folder: false,
     is_layered: true,
 };

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use libdeflater::Decompressor;
-
 use super::{BlockImage, ImageFormat, block_error, block_length, ciso, head};
+use crate::codec::{Wrapping, inflate};
 use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
@@ -178,7 +177,8 @@ impl BlockImage for Cso {
                 out[..length].copy_from_slice(&bytes[..length]);
                 Some(length)
             }
-            Method::Deflate => inflate(&bytes, &mut out),
+            // Anything after the stream is padding.
+            Method::Deflate => inflate(&bytes, &mut out, Wrapping::None).ok(),
             Method::Lz4 => self
                 .sized(&bytes, stored)
                 .and_then(|bytes| lz4(bytes, &mut out).filter(|&length| length >= wanted))
@@ -194,11 +194,6 @@ impl BlockImage for Cso {
     fn memory(&self) -> usize {
         size_of::<Self>() + self.index.capacity() * size_of::<u32>()
     }
-}
-
-/// Inflates a block without a header; anything after it is padding.
-fn inflate(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
-    Decompressor::new().deflate_decompress(bytes, out).ok()
 }
 
 /// Decodes an LZ4 block until `out` is full or the block ends, and returns the

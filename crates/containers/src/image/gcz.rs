@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
-use libdeflater::{Decompressor, adler32};
+use libdeflater::adler32;
 
 use super::{BlockImage, GAMECUBE, ImageFormat, block_error, block_length, starts_with};
+use crate::codec::{Wrapping, inflate};
 use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
@@ -139,8 +140,7 @@ impl BlockImage for Gcz {
                 return Err(block_error(block, at, problem));
             }
             let mut inflated = vec![0; unit];
-            let length = Decompressor::new()
-                .zlib_decompress(&bytes, &mut inflated)
+            let length = inflate(&bytes, &mut inflated, Wrapping::Zlib)
                 .map_err(|error| block_error(block, at, format!("cannot be inflated: {error}")))?;
             inflated.truncate(length);
             bytes = inflated;

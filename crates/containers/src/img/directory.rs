@@ -8,7 +8,7 @@ use crate::io::Warnings;
 pub(super) const RECORD: usize = 32;
 
 /// Length of the field for the name in a record.
-const NAME: usize = 24;
+pub(super) const NAME: usize = 24;
 
 /// The layout of records, and their image.
 #[derive(Clone, Copy)]

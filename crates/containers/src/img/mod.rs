@@ -2,6 +2,7 @@
 //! `.dir` with the directory and an `.img` with the bytes) and San Andreas
 //! (version 2: one file). See `docs/formats/img.md`.
 
+mod apply;
 mod directory;
 
 use std::sync::Arc;
@@ -42,6 +43,7 @@ pub(super) const FORMAT: Format = Format {
     }],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };

@@ -45,14 +45,14 @@ pub enum Error {
     #[error("cannot be listed: {0}")]
     Listing(Arc<std::io::Error>),
     /// The memory budget is exhausted.
-    #[error("{what} needs {needed} bytes of memory; -o cachesize= leaves {limit}")]
+    #[error("{what} needs {needed} bytes of memory; -o cachesize= leaves {left}")]
     NoMemory {
         /// What needs it.
         what: &'static str,
         /// Bytes that it needs.
         needed: usize,
-        /// Bytes that the budget allows.
-        limit: usize,
+        /// Bytes that the budget has left.
+        left: usize,
     },
     /// Generated data could not be written to its storage.
     #[error("cannot store generated data: {0}")]
@@ -85,12 +85,8 @@ impl Error {
     }
 
     /// Creates an [`Error::NoMemory`] from its parts.
-    pub fn no_memory(what: &'static str, needed: usize, limit: usize) -> Self {
-        Self::NoMemory {
-            what,
-            needed,
-            limit,
-        }
+    pub fn no_memory(what: &'static str, needed: usize, left: usize) -> Self {
+        Self::NoMemory { what, needed, left }
     }
 
     /// Returns the original error of a writer.

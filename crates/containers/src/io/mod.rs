@@ -3,6 +3,7 @@
 //! Nothing here depends on a format.
 
 mod block_buffer;
+mod bounded;
 mod compact;
 mod cursor;
 mod error;
@@ -10,6 +11,7 @@ mod source;
 mod warnings;
 
 pub use block_buffer::BlockBuffer;
+pub use bounded::Bounded;
 pub use compact::{Compact, LARGE_BLOCK};
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};

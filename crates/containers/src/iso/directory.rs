@@ -22,8 +22,8 @@ const PIECE: u64 = 32 * SECTOR;
 /// could otherwise be read endlessly.
 const MAX_BYTES: u64 = 256 << 20;
 
-const DIRECTORY: u8 = 2;
-const MORE_EXTENTS: u8 = 0x80;
+pub(super) const DIRECTORY: u8 = 2;
+pub(super) const MORE_EXTENTS: u8 = 0x80;
 
 /// Attributes of CD-ROM XA: all sectors are of Form 2, or some of them.
 const XA_FORM_2: u16 = 0x3000;
@@ -41,12 +41,12 @@ pub(super) struct Record<'a> {
     xa: Option<u16>,
 }
 
-fn le32(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn le32(bytes: &[u8], at: usize) -> u32 {
     let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk());
     word.map_or(0, |word| u32::from_le_bytes(*word))
 }
 
-fn be32(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn be32(bytes: &[u8], at: usize) -> u32 {
     le32(bytes, at).swap_bytes()
 }
 

@@ -1,6 +1,7 @@
 //! ISO 9660 discs, plain and as raw CD images, with Joliet names. The format is
 //! described in `docs/formats/iso.md`.
 
+mod apply;
 mod directory;
 
 use std::sync::Arc;
@@ -10,8 +11,9 @@ use serde_json::json;
 use self::directory::{Found, RECORD, Record, Visit, Walk};
 use crate::disc::sector::{begins_frame, has_frames};
 use crate::disc::{
-    self, DESCRIPTORS, Disc, Extent, Mode2File, NewFile, SECTOR, Sectors, read_user,
+    self, DESCRIPTORS, Disc, Extent, Form, NewFile, SECTOR, Sectors, XaFile, read_user,
 };
+use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{Name, NodeId, Sink, Volume};
@@ -36,9 +38,13 @@ pub const FORMAT: Format = Format {
     ],
     pair: None,
     sheet: None,
-    types: &[],
+    types: &[
+        FileType::new("application/x-cd-image", None),
+        FileType::new("application/vnd.efi.iso", None),
+    ],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -52,6 +58,12 @@ const TERMINATOR: u8 = 255;
 
 /// Escape sequences of a Joliet descriptor.
 const JOLIET: [&[u8]; 3] = [b"%/@", b"%/C", b"%/E"];
+
+/// Returns how a cue sheet calls the sectors of an image; `None` if the image
+/// consists of user data alone, or is none.
+pub fn cue_mode(image: &dyn ReadAt) -> Option<&'static str> {
+    Form::detect(image, 0).ok()??.cue_mode(image)
+}
 
 fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(disc::data_range(input).is_none() || disc::data_sectors(input)?.is_some())
@@ -156,7 +168,7 @@ impl Visit for Adder<'_> {
 
     fn file(&mut self, file: Found<'_>, _: &mut Warnings) -> Result<()> {
         if let Some(raw) = self.raw(&file) {
-            let text = format!("{}.raw2336", file.name.text);
+            let text = format!("{}.cdxa", file.name.text);
             let new = NewFile {
                 parent: file.parent,
                 name: Name {
@@ -166,7 +178,7 @@ impl Visit for Adder<'_> {
                 },
                 modified: file.modified,
             };
-            let memory = size_of::<Mode2File>();
+            let memory = size_of::<XaFile>();
             self.disc
                 .add_source(self.sink, new, Box::new(raw), memory)?;
         }
@@ -184,7 +196,7 @@ impl Visit for Adder<'_> {
 
 impl Adder<'_> {
     /// Returns the whole sectors of a file of Form 2, if the image has them.
-    fn raw(&self, file: &Found<'_>) -> Option<Mode2File> {
+    fn raw(&self, file: &Found<'_>) -> Option<XaFile> {
         match *file.extents {
             [
                 Extent {
@@ -192,7 +204,7 @@ impl Adder<'_> {
                     length,
                 },
             ] if file.is_form_2 && self.sectors.has_mode_2() => {
-                Mode2File::new(self.sectors, at, length)
+                XaFile::new(self.sectors, at, length)
             }
             _ => None,
         }
@@ -255,7 +267,6 @@ pub(crate) fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disc::Form;
 
     /// Returns a track without sectors.
     pub(super) fn no_sectors() -> Sectors {

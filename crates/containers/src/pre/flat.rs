@@ -1,6 +1,6 @@
 //! Form 1: consecutive files, without a magic.
 
-use super::{Files, Member, check_count, padded};
+use super::{Files, Member, apply, check_count, padded};
 use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     }],
     matches,
     open,
+    apply: Some(apply::flat),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -40,14 +41,14 @@ fn begins(head: &[u8]) -> bool {
 }
 
 /// Length of the number of files.
-const HEADER: u64 = 4;
+pub(super) const HEADER: u64 = 4;
 
 /// Minimum length of a file's header: the shortest name with its padding, and
 /// the size.
 const FILE_HEADER: u64 = 8;
 
 /// Maximum length of the name, with its NUL. The games have shorter ones.
-const MAX_NAME: u64 = 256;
+pub(super) const MAX_NAME: u64 = 256;
 
 /// There is no magic: a file matches by its extension, if all headers can be
 /// read.
@@ -75,7 +76,10 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 }
 
 /// Calls `add` with every file and returns the offset after the last one.
-fn walk(source: &dyn ReadAt, mut add: impl FnMut(&[u8], Member) -> Result<()>) -> Result<u64> {
+pub(super) fn walk(
+    source: &dyn ReadAt,
+    mut add: impl FnMut(&[u8], Member) -> Result<()>,
+) -> Result<u64> {
     let header = read_vec(source, 0, HEADER, "number of files")?;
     let count = Cursor::new(&header, 0, Endian::Little).u32("number of files")?;
     check_count(count, source.len() - HEADER, FILE_HEADER, 0)?;

@@ -2,6 +2,7 @@
 //! Skater 1 and 2, Spider-Man) and with packed files (forms 2 and 3: later
 //! ones; `.prx`, `.prd`, `.prf` too). See `docs/formats/pre.md`.
 
+mod apply;
 mod flat;
 mod packed;
 

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Files, Member, check_count, padded};
+use super::{Files, Member, apply, check_count, padded};
 use crate::file_type::{FileType, Magic};
 use crate::format::{Ambiguous, Format, Input};
-use crate::io::{Cursor, Endian, Error, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::paths::until_nul;
 use crate::volume::{Sink, Volume};
 
@@ -31,12 +31,13 @@ pub(crate) const FORMAT: Format = Format {
     }],
     matches,
     open,
+    apply: Some(apply::packed),
     is_plain_folder: true,
     is_layered: false,
 };
 
 /// Length of the archive's header.
-const HEADER: u64 = 12;
+pub(super) const HEADER: u64 = 12;
 
 /// The upper half of the magic; the lower one is the number of the form.
 const MAGIC: u32 = 0xABCD_0000;
@@ -66,7 +67,35 @@ fn matches(input: &Input<'_>) -> Result<bool> {
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    let source = &*input.source;
+    let mut files = Files::new(sink);
+    let walked = walk(&*input.source, |name, member| files.add(name, member))?;
+    let end = input.source.len();
+    if u64::from(walked.total) != end {
+        let total = walked.total;
+        let text = format!("the header declares {total} bytes, there are {end}");
+        files.warnings.push(text);
+    }
+    if walked.end < end {
+        let text = format!("{} bytes follow the last file", end - walked.end);
+        files.warnings.push(text);
+    }
+    Ok(files.into_volume(input.source, input.options, walked.form))
+}
+
+/// The facts about an archive beside its files.
+pub(super) struct Walked {
+    pub(super) form: u8,
+    /// Its length in bytes, as the header states it.
+    total: u32,
+    /// Absolute offset after the last file and its padding.
+    end: u64,
+}
+
+/// Calls `add` with every file.
+pub(super) fn walk(
+    source: &dyn ReadAt,
+    mut add: impl FnMut(&[u8], Member) -> Result<()>,
+) -> Result<Walked> {
     let header = read_vec(source, 0, HEADER, "header")?;
     let mut cursor = Cursor::new(&header, 0, Endian::Little);
     let total = cursor.u32("total size")?;
@@ -83,32 +112,25 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         2 => FILE_HEADER,
         _ => FILE_HEADER + CHECKSUM,
     };
-    let end = source.len();
-    check_count(count, end - HEADER, file_header, 8)?;
-    let mut files = Files::new(sink);
-    if u64::from(total) != end {
-        let text = format!("the header declares {total} bytes, there are {end}");
-        files.warnings.push(text);
-    }
+    check_count(count, source.len() - HEADER, file_header, 8)?;
     let mut offset = HEADER;
     for number in 0..count {
         let read = file(source, offset, file_header);
         let (name, member) = read.map_err(|error| error.within(format!("file {number}")))?;
-        let stored = member.stored();
         // The padding counts from the start of the data (FORMATS, PRE 3).
-        offset = member.offset + padded(stored);
-        files.add(&name, member)?;
+        offset = member.offset + padded(member.stored());
+        add(&name, member)?;
     }
-    if offset < end {
-        let text = format!("{} bytes follow the last file", end - offset);
-        files.warnings.push(text);
-    }
-    Ok(files.into_volume(input.source, input.options, form))
+    Ok(Walked {
+        form,
+        total,
+        end: offset,
+    })
 }
 
 /// Returns the name of the file whose header is at `offset`, and the position
 /// of its data.
-fn file(source: &dyn crate::io::ReadAt, offset: u64, header: u64) -> Result<(Vec<u8>, Member)> {
+fn file(source: &dyn ReadAt, offset: u64, header: u64) -> Result<(Vec<u8>, Member)> {
     let bytes = read_vec(source, offset, header, "header")?;
     let mut cursor = Cursor::new(&bytes, offset, Endian::Little);
     let size = cursor.u32("size")?;

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Problem;
+use super::restarts::{Restart, Restarts};
 use crate::codec;
-use crate::io::{Error, Result};
+use crate::io::{Error, ReadAt, Result};
 
 /// Largest dictionary that is supported, in bytes.
 const MAX_DICTIONARY: u32 = 256 << 20;
@@ -185,6 +186,8 @@ pub(super) struct Block {
     files: Vec<FileEnd>,
     /// Why it cannot be decoded.
     problem: Option<Problem>,
+    /// Where decoding can begin, if it is packed by LZMA2 alone.
+    restarts: Restarts,
 }
 
 impl Block {
@@ -198,6 +201,7 @@ impl Block {
             sum: None,
             files: Vec::new(),
             problem: None,
+            restarts: Restarts::default(),
         }
     }
 
@@ -259,6 +263,25 @@ impl Block {
     pub(super) fn packed_at(&self, input: usize) -> Option<(u64, u64)> {
         let number = self.packed.iter().position(|packed| *packed == input)?;
         self.locations.get(number).copied()
+    }
+
+    /// Returns the last position not after `position` at which decoding can begin.
+    pub(super) fn restart(&self, position: u64, source: &dyn ReadAt) -> Restart {
+        let (Some(&(offset, length)), true) = (self.locations.first(), self.is_lzma2()) else {
+            return Restart::default();
+        };
+        match position {
+            0 => Restart::default(),
+            _ => self.restarts.before(position, source, offset, length),
+        }
+    }
+
+    fn is_lzma2(&self) -> bool {
+        let method = match &self.coders[..] {
+            [coder] => coder.method(),
+            _ => return false,
+        };
+        matches!(method, Ok(Method::Lzma2 { .. }))
     }
 
     /// Returns the number of decoded bytes.
@@ -324,6 +347,14 @@ impl Block {
         files.map(|file| &mut file.sum)
     }
 
+    /// Returns the number of the first file that begins at `position` or later.
+    pub(super) fn first_file_from(&self, position: u64) -> usize {
+        match position {
+            0 => 0,
+            _ => self.files.partition_point(|file| file.end < position) + 1,
+        }
+    }
+
     pub(super) fn file_count(&self) -> usize {
         self.files.len()
     }
@@ -386,5 +417,9 @@ impl Block {
             + self.packed.capacity() * size_of::<usize>()
             + self.locations.capacity() * size_of::<(u64, u64)>()
             + self.files.capacity() * size_of::<FileEnd>()
+            + match self.is_lzma2() {
+                true => Restarts::max_memory(self.size()),
+                false => 0,
+            }
     }
 }

@@ -11,6 +11,7 @@ use lzma_rust2::filter::delta::DeltaReader;
 use lzma_rust2::{Lzma2Reader, LzmaReader};
 
 use super::block::{Block, Method, Processor};
+use super::restarts::Restart;
 use crate::io::{Error, ReadAt, Result, read_error};
 use crate::volume::Decoder;
 
@@ -43,18 +44,19 @@ impl Read for Packed {
     }
 }
 
-/// Returns a reader of the decoded bytes of a block.
+/// Returns a reader of the decoded bytes of a block, from a restart on.
 ///
 /// # Errors
 /// Returns an error if its coders do not form a chain, or if its packed data is
 /// outside the source.
-pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Stream> {
+pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block, restart: Restart) -> Result<Stream> {
     if let Some(problem) = block.problem() {
         return Err(problem.error());
     }
     let mut chain = Chain {
         source,
         block,
+        packed_start: restart.packed,
         used: vec![false; block.coders.len()],
     };
     match block.last_coder() {
@@ -67,6 +69,9 @@ pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Stream> 
 struct Chain<'a> {
     source: &'a Arc<dyn ReadAt>,
     block: &'a Block,
+    /// Offset in the packed stream of the first byte to decode; 0 if there are
+    /// several streams.
+    packed_start: u64,
     used: Vec<bool>,
 }
 
@@ -147,24 +152,28 @@ impl Chain<'_> {
         };
         let packed = Packed {
             source: self.source.clone(),
-            next: offset,
+            next: end.min(offset.saturating_add(self.packed_start)),
             end,
         };
         Ok(Box::new(BufReader::with_capacity(PIECE, packed)))
     }
 }
 
-/// Opens a block at its first byte.
+/// Opens a block at a restart.
 pub(super) fn open(
     source: &Arc<dyn ReadAt>,
     block: &Arc<Block>,
+    restart: Restart,
     force: bool,
 ) -> Result<Box<dyn Decoder>> {
+    let file = block.first_file_from(restart.decoded);
+    let start = block.file(file).map_or(block.size(), |(start, _)| start);
     Ok(Box::new(Solid {
-        reader: reader(source, block)?,
+        reader: reader(source, block, restart)?,
         block: block.clone(),
-        position: 0,
-        file: 0,
+        position: restart.decoded,
+        unsummed: start.saturating_sub(restart.decoded),
+        file,
         hasher: Hasher::new(),
         force,
     }))
@@ -176,7 +185,10 @@ struct Solid {
     block: Arc<Block>,
     /// Offset in the decoded block of the next byte.
     position: u64,
-    /// The file at that position, and its checksum so far.
+    /// Number of bytes before the first file whose checksum can be computed.
+    unsummed: u64,
+    /// The file at that position, or the first one after it whose checksum can be
+    /// computed, and its checksum so far.
     file: usize,
     hasher: Hasher,
     force: bool,
@@ -184,7 +196,11 @@ struct Solid {
 
 impl Solid {
     /// Adds decoded bytes to the checksums of their files.
-    fn sum(&mut self, mut bytes: &[u8]) {
+    fn sum(&mut self, bytes: &[u8]) {
+        let unsummed = usize::try_from(self.unsummed).unwrap_or(usize::MAX);
+        let (before, mut bytes) = bytes.split_at(unsummed.min(bytes.len()));
+        self.unsummed -= before.len() as u64;
+        self.position += before.len() as u64;
         while let Some(end) = self.block.file_end(self.file) {
             let left = usize::try_from(end - self.position).unwrap_or(usize::MAX);
             let (of_file, rest) = bytes.split_at(left.min(bytes.len()));

@@ -8,6 +8,7 @@ use super::Problem;
 use super::block::Block;
 use super::database::{self, Database};
 use super::decoder;
+use super::restarts::Restart;
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// First bytes of an archive.
@@ -99,7 +100,7 @@ fn unpack(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Vec<u8>> {
         return Err(Error::damaged(offset, "database", problem));
     }
     let mut bytes = Vec::new();
-    let mut reader = decoder::reader(source, block)?.take(block.size());
+    let mut reader = decoder::reader(source, block, Restart::default())?.take(block.size());
     let read = reader.read_to_end(&mut bytes);
     read.map_err(|error| {
         Error::of_reader(&error, |text| Error::damaged(offset, "database", text))

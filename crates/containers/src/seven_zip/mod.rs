@@ -6,6 +6,7 @@ mod block;
 mod database;
 mod decoder;
 mod header;
+mod restarts;
 
 use std::sync::Arc;
 
@@ -14,10 +15,11 @@ use serde_json::json;
 use self::block::Block;
 use self::database::Database;
 use super::paths::{Paths, plain_entry, record};
+use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
-use crate::volume::{Content, Decoder, Entry, FileId, Sink, Streams, Volume};
+use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volume};
 
 /// How 7z archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
@@ -26,9 +28,10 @@ pub(super) const FORMAT: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: None,
-    types: &[],
+    types: &[FileType::new("application/x-7z-compressed", None)],
     matches: |input| Ok(input.bytes(0, header::MAGIC.len() as u64)? == header::MAGIC),
     open,
+    apply: None,
     is_plain_folder: true,
     is_layered: false,
 };
@@ -113,12 +116,26 @@ impl SevenZip {
 
 impl Streams for SevenZip {
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
-        let block = self.block(file)?;
-        decoder::open(&self.source, block, self.options.force)
+        self.decoder_before(file, 0)
     }
 
-    fn decoder_memory(&self, file: FileId) -> usize {
-        self.block(file).map_or(0, |block| block.decoder_memory())
+    fn restart_before(&self, file: FileId, position: u64) -> u64 {
+        let block = self.block(file);
+        block.map_or(0, |block| block.restart(position, &*self.source).decoded)
+    }
+
+    fn decoder_before(&self, file: FileId, position: u64) -> Result<Box<dyn Decoder>> {
+        let block = self.block(file)?;
+        let restart = block.restart(position, &*self.source);
+        decoder::open(&self.source, block, restart, self.options.force)
+    }
+
+    fn needs(&self, file: FileId) -> Needs {
+        Needs {
+            memory: self.block(file).map_or(0, |block| block.decoder_memory()),
+            is_copied: false,
+            whole: None,
+        }
     }
 }
 

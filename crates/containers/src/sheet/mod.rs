@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use self::cue::{Kind, Track};
 use crate::disc::{Disc, Form, Samples, Sectors, Slice, Wav};
+use crate::file_type::FileType;
 use crate::format::{Format, Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result, Warnings};
 use crate::udf;
@@ -19,9 +20,10 @@ pub const CUE: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: Some(sheet_files),
-    types: &[],
+    types: &[FileType::new("application/x-cue", None)],
     matches: matches_cue,
     open: open_cue,
+    apply: None,
     is_plain_folder: true,
     is_layered: false,
 };

@@ -58,7 +58,8 @@ impl<'a> Identifier<'a> {
         })
     }
 
-    /// Returns the name; that of an unknown character set in Windows-1252.
+    /// Returns the name. One in an unknown character set is treated as
+    /// Windows-1252.
     fn name(&self) -> Name<'a> {
         Name {
             text: text(self.name).unwrap_or_else(|| crate::text::windows_1252(self.name)),
@@ -68,7 +69,7 @@ impl<'a> Identifier<'a> {
     }
 }
 
-/// The bytes of a directory, of which a piece is in memory.
+/// The bytes of a directory. A piece of them is in memory.
 struct Pieces {
     bytes: Spliced,
     piece: Vec<u8>,

@@ -29,6 +29,7 @@ pub const FORMAT: Format = Format {
     types: &[],
     matches,
     open,
+    apply: None,
     is_plain_folder: true,
     is_layered: false,
 };
@@ -42,10 +43,12 @@ const OTHERS: [&[u8]; 5] = [b"CD001", b"CDW02", b"BEA01", b"BOOT2", b"TEA01"];
 const MAX_DESCRIPTORS: u64 = 64;
 
 fn matches(input: &Input<'_>) -> Result<bool> {
-    match disc::data_sectors(input)? {
-        Some(sectors) => is_in(&sectors),
-        None => Ok(false),
-    }
+    let Some(sectors) = disc::data_sectors(input)? else {
+        return Ok(false);
+    };
+    // Of the two file systems of a disc, only ISO 9660 can be changed.
+    let is_other = input.options.to_change && iso::is_in(&sectors)?;
+    Ok(!is_other && is_in(&sectors)?)
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {

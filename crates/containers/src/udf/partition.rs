@@ -1,4 +1,4 @@
-//! Partitions: from the numbers of their blocks to those of the disc.
+//! Partitions: from the numbers of their blocks to the numbers of the disc.
 
 use super::descriptor::Descriptor;
 use crate::io::{Error, Result};

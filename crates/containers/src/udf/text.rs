@@ -34,7 +34,7 @@ pub(super) fn field(bytes: &[u8]) -> String {
 /// Length of a timestamp in bytes.
 pub(super) const TIMESTAMP: usize = 12;
 
-/// Offset from UTC that means none is known.
+/// Offset from UTC of a time in an unknown zone.
 const NO_ZONE: i16 = -2047;
 
 /// Returns the seconds since 1970 UTC of a timestamp: type and offset from UTC

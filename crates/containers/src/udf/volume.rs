@@ -214,8 +214,8 @@ impl LogicalVolume {
         Ok(volume)
     }
 
-    /// Returns the offset of the end of the last partition. That of a disc which
-    /// is written once is not written up to its end.
+    /// Returns the offset of the end of the last partition, or the end of a disc
+    /// that is written once, whose partition has room for more.
     pub(super) fn end(&self) -> u64 {
         let is_virtual = |one: &Partition| matches!(one.kind, Kind::Virtual { .. });
         if self.partitions.iter().any(is_virtual) {
@@ -361,7 +361,8 @@ impl LogicalVolume {
         Ok(table.map(numbers))
     }
 
-    /// Returns the address of the root directory, given that of the file set.
+    /// Returns the address of the root directory, given the address of the file
+    /// set.
     fn root_of(&self, file_set: Address) -> Result<Address> {
         let offset = self.offset(file_set)?;
         let bytes = read_vec(&*self.sectors, offset, self.block.into(), "file set")?;

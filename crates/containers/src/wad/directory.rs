@@ -4,13 +4,13 @@ use super::super::paths::Span;
 use crate::io::{Cursor, Endian, Error, Result};
 
 /// Length of a sector, the unit of offsets in THAW.
-const SECTOR: u64 = 2048;
+pub(super) const SECTOR: u64 = 2048;
 
 /// The part of an offset that counts sectors.
-const SECTOR_BITS: u32 = 0x00FF_FFFF;
+pub(super) const SECTOR_BITS: u32 = 0x00FF_FFFF;
 
 /// The bit of a size that marks a file outside the WAD.
-const ELSEWHERE: u32 = 0x8000_0000;
+pub(super) const ELSEWHERE: u32 = 0x8000_0000;
 
 /// Number of pairs of neighbors that are examined to distinguish sectors from
 /// bytes.
@@ -68,7 +68,7 @@ pub(super) struct Directory<'a> {
     /// Number of bytes after it that are not padding.
     pub(super) trailing: usize,
     /// Whether the offsets count sectors.
-    in_sectors: bool,
+    pub(super) in_sectors: bool,
 }
 
 impl Directory<'_> {

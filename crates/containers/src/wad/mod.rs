@@ -1,6 +1,7 @@
 //! HED/WAD, the containers of Neversoft's games on discs: a directory
 //! (`CD.HED`) and the bytes (`CD.WAD`). See `docs/formats/wad.md`.
 
+mod apply;
 mod directory;
 mod names;
 
@@ -32,6 +33,7 @@ pub(super) const FORMAT: Format = Format {
     }],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };

@@ -36,7 +36,7 @@ pub(super) fn extension(head: &[u8]) -> &'static str {
 
 /// Returns the hash of a lower-case name: a CRC-32 with a register that is
 /// rotated instead of shifted, eight times for each byte.
-fn hash(name: &str) -> u32 {
+pub(super) fn hash(name: &str) -> u32 {
     name.bytes().fold(u32::MAX, |register, byte| {
         let mut bits = (register ^ u32::from(byte)) & 0xFF;
         (0..8).fold(register, |register, _| {

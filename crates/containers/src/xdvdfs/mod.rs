@@ -1,9 +1,10 @@
 //! XDVDFS, the file system of Xbox discs: images of only the file system (XISO)
 //! and of whole discs (redump). See `docs/formats/xdvdfs.md`.
 
+mod apply;
 mod table;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -33,6 +34,7 @@ pub(super) const FORMAT: Format = Format {
     }],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -90,6 +92,43 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let Input {
         source, options, ..
     } = input;
+    let (_, disc) = read(source, options, sink, None)?;
+    Ok(Box::new(disc))
+}
+
+/// The nodes of the tables, for writing.
+#[derive(Default)]
+struct Slots {
+    /// Of the files, by their numbers.
+    files: Vec<Slot>,
+    /// Of the directories; that of the root has no node.
+    directories: HashMap<NodeId, Slot>,
+}
+
+impl Slots {
+    /// Returns the slot of a file.
+    fn file(&self, file: FileId) -> Option<Slot> {
+        self.files.get(file.0 as usize).copied()
+    }
+}
+
+/// The place of an entry in a table, and what it says.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// Absolute offset of the node.
+    at: u64,
+    extent: Extent,
+    attributes: u8,
+}
+
+/// Reads all directories, and returns the offset of the file system and the disc.
+/// The places of their nodes are added to `slots`.
+fn read(
+    source: Arc<dyn ReadAt>,
+    options: Options,
+    sink: &mut dyn Sink,
+    slots: Option<&mut Slots>,
+) -> Result<(u64, Disc)> {
     let base = base(&*source)?.ok_or(Error::UnknownFormat)?;
     let offset = base + DESCRIPTOR * SECTOR;
     let descriptor = read_vec(&*source, offset, SECTOR, "volume descriptor")?;
@@ -110,6 +149,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         entered: HashSet::new(),
         room: MAX_TABLES,
         files: Vec::new(),
+        slots,
         warnings: Warnings::default(),
     };
     if &descriptor[SECOND_MAGIC..] != MAGIC {
@@ -123,17 +163,18 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         ..
     } = walk;
     files.compact();
-    Ok(Box::new(Disc {
+    let disc = Disc {
         source,
         files,
         options,
         base,
         warnings: warnings.texts(),
-    }))
+    };
+    Ok((base, disc))
 }
 
 /// The extent of a directory table or a file.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Extent {
     /// First sector, from the base on.
     sector: u32,
@@ -162,6 +203,8 @@ struct Walk<'a> {
     /// Number of bytes that the remaining tables may have.
     room: u64,
     files: Vec<Span>,
+    /// The nodes, if they are wanted.
+    slots: Option<&'a mut Slots>,
     warnings: Warnings,
 }
 
@@ -174,6 +217,14 @@ impl Walk<'_> {
         };
         let read = self.directory(&root, sink);
         self.tolerate(read)?;
+        if let Some(slots) = &mut self.slots {
+            let slot = Slot {
+                at: 0,
+                extent: root.table,
+                attributes: table::DIRECTORY,
+            };
+            slots.directories.insert(root.node, slot);
+        }
         while let Some(directory) = self.pending.pop() {
             match self.directory(&directory, sink) {
                 // The others can still be read.
@@ -238,12 +289,21 @@ impl Walk<'_> {
         let before = self.pending.len();
         for node in nodes {
             let name = Name::windows_1252(node.name);
-            if node.is_directory {
+            let slot = Slot {
+                at: node.at,
+                extent: node.extent,
+                attributes: node.attributes,
+            };
+            if node.is_directory() {
+                let inner = sink.dir(directory.node, name, self.modified)?;
                 self.pending.push(Pending {
                     table: node.extent,
-                    node: sink.dir(directory.node, name, self.modified)?,
+                    node: inner,
                     depth: directory.depth + 1,
                 });
+                if let Some(slots) = &mut self.slots {
+                    slots.directories.insert(inner, slot);
+                }
                 continue;
             }
             if self.files.len() >= MAX_ENTRIES {
@@ -257,6 +317,9 @@ impl Walk<'_> {
                 asset: None,
             };
             sink.file(directory.node, name, entry)?;
+            if let Some(slots) = &mut self.slots {
+                slots.files.push(slot);
+            }
             let span = self.span(node.extent);
             self.files.push(span);
         }

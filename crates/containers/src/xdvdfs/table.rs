@@ -6,13 +6,13 @@ use super::Extent;
 use crate::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// Length of a node without its name in bytes.
-const NODE: usize = 14;
+pub(super) const NODE: usize = 14;
 
 /// Unit of the links between nodes in bytes.
-const LINK_UNIT: usize = 4;
+pub(super) const LINK_UNIT: usize = 4;
 
 /// The attribute of directories.
-const DIRECTORY: u8 = 0x10;
+pub(super) const DIRECTORY: u8 = 0x10;
 
 /// Invalid links.
 const NO_LINKS: [u16; 2] = [0, 0xFFFF];
@@ -24,7 +24,16 @@ const NO_SECTOR: u32 = 0xFFFF_FFFF;
 pub(super) struct Node<'a> {
     pub(super) name: &'a [u8],
     pub(super) extent: Extent,
-    pub(super) is_directory: bool,
+    pub(super) attributes: u8,
+    /// Absolute offset of the node.
+    pub(super) at: u64,
+}
+
+impl Node<'_> {
+    /// Returns whether it is a directory.
+    pub(super) fn is_directory(&self) -> bool {
+        self.attributes & DIRECTORY != 0
+    }
 }
 
 /// Returns the entries of the table at `offset`, in the order of their
@@ -80,7 +89,8 @@ fn node(table: &[u8], offset: u64, link: u16) -> Result<([u16; 2], Option<Result
         Ok(Node {
             name,
             extent,
-            is_directory: attributes & DIRECTORY != 0,
+            attributes,
+            at,
         })
     });
     Ok((links, Some(entry)))

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use rawzip::extra_fields::ExtraFields;
 use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 
-use super::super::paths::Paths;
+use super::super::paths::{Paths, components};
 use super::super::time;
 use super::{Known, Member, UNKNOWN};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
@@ -105,6 +105,60 @@ pub(super) fn read(source: &dyn ReadAt, sink: &mut dyn Sink) -> Result<Directory
     }
     members.compact();
     Ok(Directory { members, warnings })
+}
+
+/// An entry of the directory.
+pub(super) struct Listed {
+    /// Absolute offset of its record.
+    pub(super) offset: u64,
+    /// The number of the file; `None` for a directory.
+    pub(super) file: Option<FileId>,
+    /// The path of a directory.
+    pub(super) components: Vec<Box<[u8]>>,
+}
+
+/// The records of the directory, and where it is.
+pub(super) struct List {
+    /// Absolute offset of the first record.
+    pub(super) start: u64,
+    /// Absolute offset of the record at the end.
+    pub(super) end: u64,
+    /// The entries in the order of the directory.
+    pub(super) entries: Vec<Listed>,
+}
+
+/// Returns the positions of the records of the directory.
+pub(super) fn list(source: &dyn ReadAt) -> Result<List> {
+    let mut buffer = vec![0; BUFFER];
+    let archive = locate(source, &mut buffer)?;
+    let (start, end) = (archive.directory_offset(), archive.eocd_offset());
+    let mut listed = Vec::new();
+    let mut files = 0;
+    let mut entries = archive.entries(&mut buffer);
+    while let Some(entry) = entries
+        .next_entry()
+        .map_err(|error| error_of(&error, start))?
+    {
+        let raw = entry.file_path();
+        let unicode = unicode_path(entry.extra_fields(), raw.as_bytes());
+        let path = unicode.unwrap_or(raw.as_bytes());
+        let separators = separators(&entry, path);
+        let is_directory = path.last().is_some_and(|last| separators.contains(last));
+        listed.push(Listed {
+            offset: entry.central_directory_offset(),
+            file: (!is_directory).then_some(FileId(files)),
+            components: match is_directory {
+                true => components(path, separators).map(Box::from).collect(),
+                false => Vec::new(),
+            },
+        });
+        files += u32::from(!is_directory);
+    }
+    Ok(List {
+        start,
+        end,
+        entries: listed,
+    })
 }
 
 /// Converts an error of `rawzip` to one about the directory at `offset`.

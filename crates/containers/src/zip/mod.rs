@@ -1,6 +1,7 @@
 //! Zip archives. The directory is read by the `rawzip` crate; the files are
 //! stored, or packed by deflate. See `docs/formats/zip.md`.
 
+mod apply;
 mod directory;
 mod method;
 mod summed;
@@ -13,9 +14,10 @@ use self::directory::Directory;
 use self::summed::{Known, Summed};
 use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
 use super::paths::{Span, record};
+use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Cursor, Endian, Error, Result, read_vec};
-use crate::volume::{Content, Decoder, FileId, Sink, Streams, Volume};
+use crate::volume::{Content, Decoder, FileId, Needs, Sink, Streams, Volume, Whole};
 
 /// How zip archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
@@ -24,9 +26,10 @@ pub(super) const FORMAT: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: None,
-    types: &[],
+    types: &[FileType::new("application/zip", None)],
     matches,
     open,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -180,16 +183,39 @@ impl Streams for Zip {
         Ok(packed.decoder(Inflate::new(Wrapping::None)))
     }
 
-    fn decoder_memory(&self, file: FileId) -> usize {
+    fn decode_whole(&self, file: FileId) -> Option<Vec<u8>> {
+        let member = record(self.summed.members(), file).ok()?;
+        let packed = self.packed(member).ok()?;
+        packed
+            .check(member.stored.saturating_mul(MAX_DEFLATE_RATIO))
+            .ok()?;
+        packed.inflate_whole(Wrapping::None)
+    }
+
+    fn needs(&self, file: FileId) -> Needs {
         let Ok(member) = record(self.summed.members(), file) else {
-            return 0;
+            return Needs::default();
         };
-        if matches!(member.method, STORED | DEFLATE) {
-            return 0;
+        let whole = Whole {
+            packed: member.stored,
+            size: member.size,
+        };
+        match member.method {
+            STORED => Needs::default(),
+            DEFLATE => Needs {
+                whole: Some(whole),
+                ..Needs::default()
+            },
+            _ => {
+                let packed = self.packed(member);
+                let method = packed.and_then(|packed| method::of(member, &packed));
+                Needs {
+                    memory: method.map_or(0, |(method, _)| method.memory()),
+                    is_copied: false,
+                    whole: None,
+                }
+            }
         }
-        let packed = self.packed(member);
-        let method = packed.and_then(|packed| method::of(member, &packed));
-        method.map_or(0, |(method, _)| method.memory())
     }
 }
 

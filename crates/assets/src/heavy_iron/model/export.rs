@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::{prelight, skin};
-use crate::heavy_iron::model::{Atomic, Clump, Geometry, Material, Model, Vertices};
-use crate::heavy_iron::model::{Mesh, Placement};
-use crate::model::math::{finite, unit};
+use super::prelight;
+use crate::heavy_iron::model::Model;
 use crate::model::not_shown;
-use crate::model::scene::{self, Alpha, Corner, MaterialNames, Node, Part, Texture, Weights, Wrap};
+use crate::model::scene::{self, Alpha, MaterialNames, Node, Weights};
 use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform, padded};
+use crate::renderware::clump::{Atomic, Clump, Geometry, Material, Placement};
+use crate::renderware::export::{self, TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
 
 /// Flag of a geometry: the colors of its materials are used.
@@ -19,51 +19,6 @@ const MAX_TEXTURES: usize = 1024;
 
 /// Color of a material whose texture is missing.
 const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
-
-/// A texture named by materials of a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextureUse {
-    /// Its name, without extension.
-    pub name: String,
-    /// The result of looking up that name.
-    pub state: TextureState,
-}
-
-/// The result of looking up a texture by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TextureState {
-    /// A texture that can be shown.
-    Found {
-        /// Width in pixels.
-        width: u32,
-        /// Height in pixels.
-        height: u32,
-        /// Its kind of transparency.
-        alpha: Alpha,
-    },
-    /// Nothing.
-    Missing,
-    /// An asset that cannot be shown as a picture, and why.
-    Unreadable(String),
-}
-
-impl TextureUse {
-    /// Returns the memory on the heap in bytes.
-    pub fn memory(&self) -> usize {
-        let why = match &self.state {
-            TextureState::Unreadable(why) => why.capacity(),
-            TextureState::Found { .. } | TextureState::Missing => 0,
-        };
-        self.name.capacity() + why
-    }
-}
-
-impl TextureState {
-    /// Returns whether there is a picture.
-    pub fn is_found(&self) -> bool {
-        matches!(self, Self::Found { .. })
-    }
-}
 
 /// The parts of a model that can be shown, determined without decoding
 /// vertices.
@@ -120,14 +75,14 @@ impl ExportPlan {
         let mut corners = 0;
         for (number, clump) in model.clumps.iter().enumerate() {
             for (index, geometry) in clump.geometries.iter().enumerate() {
-                if let Some(why) = problem(geometry) {
+                if let Some(why) = export::problem(geometry) {
                     let what = format_args!("geometry {index} of clump {number}");
                     self.problems.push(not_shown(what, why));
                 }
             }
             for (index, atomic) in clump.atomics.iter().enumerate() {
-                let geometry = clump.geometries.get(atomic.geometry);
-                let Some((vertices, triangles)) = geometry.and_then(sizes) else {
+                let geometry = clump.geometry_of(atomic);
+                let Some((vertices, triangles)) = geometry.and_then(export::sizes) else {
                     continue;
                 };
                 corners += vertices.max(3 * triangles);
@@ -139,7 +94,7 @@ impl ExportPlan {
         let mut clumps = model.clumps.iter();
         self.skeleton = clumps.position(|clump| {
             let mut geometries = clump.geometries.iter();
-            geometries.any(|one| one.skin.is_some()) && skin::bones(clump).is_some()
+            geometries.any(|one| one.skin.is_some()) && skeleton::bones(clump).is_some()
         });
         if corners > MAX_CORNERS {
             self.has_scene = false;
@@ -248,7 +203,7 @@ impl ExportPlan {
         };
         let texture = named
             .zip(found)
-            .map(|(named, (picture, _))| self.texture(picture, named.sampling));
+            .map(|(named, (picture, _))| self.textures[picture].sampled(picture, named.sampling));
         scene::Material {
             name,
             color,
@@ -259,33 +214,18 @@ impl ExportPlan {
                 None => Alpha::Opaque,
             },
             double_sided: true,
-            unlit: !has_normals(geometry),
-        }
-    }
-
-    fn texture(&self, picture: usize, sampling: u32) -> Texture {
-        // RenderWare's numbers; 0 means that nothing is set.
-        let wrap = |shift: u32| match sampling >> shift & 15 {
-            2 => Wrap::Mirror,
-            3 | 4 => Wrap::Clamp,
-            _ => Wrap::Repeat,
-        };
-        Texture {
-            picture,
-            file: self.textures[picture].name.clone(),
-            wrap: [wrap(8), wrap(12)],
-            sharp: matches!(sampling & 0xFF, 1 | 3),
+            unlit: !export::has_normals(geometry),
         }
     }
 
     /// Adds the joints, and returns their number.
     fn add_skeleton(&self, model: &Model, scene: &mut Scene<'_>) -> usize {
         let clump = self.skeleton.and_then(|number| model.clumps.get(number));
-        let Some((clump, bones)) = clump.and_then(|clump| Some((clump, skin::bones(clump)?)))
+        let Some((clump, bones)) = clump.and_then(|clump| Some((clump, skeleton::bones(clump)?)))
         else {
             return 0;
         };
-        match skin::add_joints(clump, &bones, scene) {
+        match skeleton::add_joints(clump, &bones, None, scene) {
             true => bones.len(),
             false => 0,
         }
@@ -312,9 +252,9 @@ impl ExportPlan {
                     .frame
                     .and_then(|frame| frame_placements.get(frame).copied());
                 let placement = placement.unwrap_or(Placement::IDENTITY);
-                let first = firsts.get(&(number, atomic.geometry)).copied();
+                let first = atomic.geometry.and_then(|one| firsts.get(&(number, one)));
                 let Some(mut mesh) =
-                    mesh_of(clump, atomic, &placement, first.unwrap_or(plain), plain)
+                    mesh_of(clump, atomic, &placement, *first.unwrap_or(&plain), plain)
                 else {
                     continue;
                 };
@@ -334,44 +274,6 @@ impl ExportPlan {
         scene
     }
 }
-
-/// Returns why a geometry is not shown, or `None` if it is.
-fn problem(geometry: &Geometry) -> Option<&'static str> {
-    match &geometry.vertices {
-        Vertices::Plain(_) | Vertices::GameCube(_) => None,
-        Vertices::None => Some("no vertices were found"),
-        Vertices::Xbox(_) => Some("native Xbox geometry is not converted"),
-        Vertices::PlayStation2(_) => Some("native PlayStation 2 geometry is not converted"),
-    }
-}
-
-/// Returns the numbers of vertices and triangles; `None` for a geometry that is
-/// not shown.
-fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
-    match &geometry.vertices {
-        Vertices::Plain(plain) => {
-            let shape = geometry.morphs.first();
-            let vertices = shape.map_or(0, |shape| shape.positions().count());
-            Some((vertices, plain.triangles().count()))
-        }
-        Vertices::GameCube(gx) => Some((gx.vertices(), gx.triangles())),
-        Vertices::None | Vertices::Xbox(_) | Vertices::PlayStation2(_) => None,
-    }
-}
-
-/// Returns whether a geometry has normals.
-fn has_normals(geometry: &Geometry) -> bool {
-    match &geometry.vertices {
-        Vertices::GameCube(gx) => gx.attributes().iter().any(|one| one.number == GX_NORMAL),
-        _ => {
-            let shape = geometry.morphs.first();
-            shape.is_some_and(|shape| shape.normals().next().is_some())
-        }
-    }
-}
-
-/// Number of the attribute of a GameCube geometry that is a normal.
-const GX_NORMAL: u8 = 10;
 
 fn first_materials(model: &Model) -> FirstMaterials {
     let mut next = 0;
@@ -394,7 +296,7 @@ fn mesh_of(
     first: usize,
     plain: usize,
 ) -> Option<scene::Mesh> {
-    let geometry = clump.geometries.get(atomic.geometry)?;
+    let geometry = clump.geometry_of(atomic)?;
     let mut mesh = geometry.mesh()?;
     prelight::adjust(&mut mesh.colors, geometry.flags);
     let material = |entry: u32| {
@@ -402,71 +304,14 @@ fn mesh_of(
         let index = index.filter(|&index| index < geometry.materials.len());
         index.map_or(plain, |index| first + index)
     };
-    let parts = mesh.parts.iter().map(|part| Part {
-        material: material(part.material),
-        triangles: part.triangles.clone(),
-        ..Part::default()
-    });
-    Some(scene::Mesh {
-        points: mesh
-            .positions
-            .iter()
-            .map(|&point| placement.placed(point).map(finite))
-            .collect(),
-        corners: corners(&mesh, placement),
-        parts: parts.collect(),
-        ..scene::Mesh::default()
-    })
+    Some(export::scene_mesh(&mesh, placement, material))
 }
 
 /// Returns the joint weights of the points of an atomic; empty without a skin
 /// for this number of bones and points.
 fn weights_of(clump: &Clump, atomic: &Atomic, points: usize, bones: usize) -> Vec<Weights> {
-    let geometry = clump.geometries.get(atomic.geometry);
-    let skin = geometry.and_then(|geometry| geometry.skin.as_ref());
-    let skin = skin.filter(|skin| usize::from(skin.bones) == bones);
-    let weights = skin.map_or_else(Vec::new, |one| skin::weights(one, bones));
-    match weights.len() == points {
-        true => weights,
-        false => Vec::new(),
-    }
-}
-
-/// Returns a corner for each vertex.
-fn corners(mesh: &Mesh, placement: &Placement) -> Vec<Corner> {
-    let normals = flat_normals(mesh);
-    let uvs = mesh.uvs.first();
-    let corner = |index: usize| {
-        let normal = mesh.normals.get(index).or(normals.get(index));
-        let normal = normal.and_then(|&normal| unit(placement.turned(normal)));
-        Corner {
-            point: index as u32,
-            normal: normal.unwrap_or([0.0, 1.0, 0.0]),
-            uv: uvs
-                .and_then(|uvs| uvs.get(index))
-                .map_or([0.0; 2], |uv| uv.map(finite)),
-            color: mesh.colors.get(index).copied().unwrap_or([255; 4]),
-        }
-    };
-    (0..mesh.positions.len()).map(corner).collect()
-}
-
-/// Returns the normals of a mesh without any, as the mean of the triangles at
-/// each vertex; empty for one that has normals.
-fn flat_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
-    use crate::model::math::{add, cross, subtract};
-    if !mesh.normals.is_empty() {
-        return Vec::new();
-    }
-    let mut normals = vec![[0.0; 3]; mesh.positions.len()];
-    let triangles = mesh.parts.iter().flat_map(|part| &part.triangles);
-    for triangle in triangles {
-        let [a, b, c] = triangle.map(|index| mesh.positions[index as usize].map(finite));
-        let normal = cross(subtract(b, a), subtract(c, a));
-        for &index in triangle {
-            let sum = &mut normals[index as usize];
-            *sum = add(*sum, normal);
-        }
-    }
-    normals
+    let geometry = clump.geometry_of(atomic);
+    geometry.map_or_else(Vec::new, |geometry| {
+        skeleton::weights_of(geometry, points, bones)
+    })
 }

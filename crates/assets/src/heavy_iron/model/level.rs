@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 
 use crate::heavy_iron::model::Model;
-use crate::heavy_iron::model::export::{ExportPlan, TextureState, TextureUse};
+use crate::heavy_iron::model::export::ExportPlan;
 use crate::model::math::finite;
 use crate::model::scene::{Alpha, Corner, Material, MaterialNames, Mesh, Node, Part, Wrap};
 use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform};
+use crate::renderware::export::{TextureState, TextureUse};
 use hpimount_containers::io::Warnings;
 
 /// Maximum number of nodes of a level. A level of the games has a thousand
@@ -44,7 +45,7 @@ impl Piece {
         Self {
             meshes,
             parent,
-            transform: transform_of(axes),
+            transform: Transform::from_axes(axes),
         }
     }
 }
@@ -248,6 +249,8 @@ pub fn memory(scene: &Scene<'_>) -> usize {
             + mesh.points.capacity() * size_of::<[f32; 3]>()
             + mesh.corners.capacity() * size_of::<Corner>()
             + mesh.parts.capacity() * size_of::<Part>()
+            + mesh.other_colors.capacity() * size_of::<[u8; 4]>()
+            + mesh.other_uvs.iter().map(Vec::capacity).sum::<usize>() * size_of::<[f32; 2]>()
             + triangles.sum::<usize>() * size_of::<[u32; 3]>()
     };
     let material = |material: &Material| {
@@ -273,16 +276,6 @@ fn nodes_of(piece: &Piece) -> usize {
     1 + piece.meshes.len()
 }
 
-/// Returns the transformation with these images of the axes and of the origin.
-pub(super) fn transform_of([right, up, at, position]: [[f32; 3]; 4]) -> Transform {
-    let rows = [(right, 0.0), (up, 0.0), (at, 0.0), (position, 1.0)];
-    let mut matrix = [0.0; 16];
-    for (row, (vector, last)) in matrix.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
-        *row = [vector[0], vector[1], vector[2], last];
-    }
-    Transform::from_row_vector_matrix(&matrix)
-}
-
 /// Returns the transformation of an object by its angles in radians: rotated by
 /// the roll about z, then by the pitch about x, then by the yaw about y. A
 /// scale of 0, which means no scaling, is 1.
@@ -294,7 +287,7 @@ pub fn object_transform(position: [f32; 3], angles: [f32; 3], scale: [f32; 3]) -
         [sy * cp, -sp, cy * cp],
         position,
     ];
-    let transform = transform_of(axes);
+    let transform = Transform::from_axes(axes);
     Transform {
         scale: scale.map(|part| match finite(part) {
             0.0 => 1.0,

@@ -4,7 +4,6 @@ pub mod export;
 pub mod level;
 pub mod parse;
 mod prelight;
-pub mod skin;
 pub mod view;
 
 pub use self::parse::*;

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::json;
 
-use super::export::{ExportPlan, TextureState, TextureUse};
+use super::export::ExportPlan;
 use crate::heavy_iron::Platform;
 use crate::heavy_iron::info::Info;
-use crate::heavy_iron::model::{self, Clump, Geometry, Model};
+use crate::heavy_iron::model::{self, Model};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::tables::view;
 use crate::heavy_iron::texture::{Texture, parse as parse_texture};
@@ -16,7 +16,9 @@ use crate::heavy_iron::view::{Kind, Shown};
 use crate::model::not_shown;
 use crate::model::scene::Alpha;
 use crate::model::{Picture, gltf, obj, png, preview};
-use crate::renderware;
+use crate::renderware::clump;
+use crate::renderware::export::{TextureState, TextureUse};
+use crate::renderware::kind;
 use crate::renderware::texture::export::{picture, picture_problem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{InContext, Listed, Render};
@@ -72,23 +74,7 @@ pub(crate) const KIND: Kind<Planned> = Kind {
     title: "HIP model",
     describe,
     warnings: |planned| &mut planned.model.warnings,
-    heap: |planned| {
-        let geometry = |geometry: &Geometry| {
-            size_of::<Geometry>()
-                + geometry.materials.capacity() * size_of::<model::Material>()
-                + geometry.morphs.capacity() * size_of::<model::MorphTarget>()
-                + geometry.meshes.capacity() * size_of::<model::BinMesh>()
-                + geometry.material_entries.capacity() * size_of::<usize>()
-        };
-        let clump = |clump: &Clump| {
-            size_of::<Clump>()
-                + clump.frames.capacity() * size_of::<model::Frame>()
-                + clump.atomics.capacity() * size_of::<model::Atomic>()
-                + clump.geometries.iter().map(geometry).sum::<usize>()
-        };
-        let clumps = planned.model.clumps.iter().map(clump);
-        clumps.sum::<usize>() + planned.plan.memory()
-    },
+    heap: |planned| clump::memory(&planned.model.clumps) + planned.plan.memory(),
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -122,7 +108,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
 /// chunks instead of a clump.
 pub(crate) fn is_level_info(bytes: &Bytes) -> bool {
     let kind = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
-    let known = [renderware::kind::CLUMP, renderware::kind::WORLD];
+    let known = [kind::CLUMP, kind::WORLD];
     kind.is_some_and(|kind| !known.contains(&kind) && kind >> 8 == 0xBEEF)
 }
 
@@ -191,6 +177,7 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
             "bones": geometry.skin.as_ref().map(|skin| skin.bones),
             "flags": format!("{:#06x}", geometry.flags),
             "version": format!("{:#x}", geometry.version.number()),
+            "error": geometry.error.as_ref().map(ToString::to_string),
         })
     });
     info.add("geometries", geometries.collect::<Vec<_>>());

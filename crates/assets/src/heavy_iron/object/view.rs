@@ -7,19 +7,22 @@ use bytes::Bytes;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
+use crate::heavy_iron::fields::{Parts, Words};
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::object::{
-    self, Link, Object, Parameter, base_type_name, condition_sign, object_type, trigger_shape,
-    variable_name,
+    self, Floor, Link, Object, Parameter, base_type_name, condition_sign, interpolation, npc_type,
+    pickup_name, trigger_shape, variable_name,
 };
-use crate::heavy_iron::record::{Record, Value};
+use crate::heavy_iron::parts::Part;
+use crate::heavy_iron::record::Value;
 use crate::heavy_iron::view::{Kind, Origin, Shown, name_of};
 use crate::heavy_iron::{Game, Parsed};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{Listed, Render};
 use crate::view::{AssetContext, Failure, Table, View, ViewFormat, hex, json};
 use hpimount_containers::io::Warnings;
+use hpimount_containers::text::windows_1252;
 
 /// Objects.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -54,7 +57,7 @@ pub(crate) const KIND: Kind<Typed> = Kind {
     warnings: |model| &mut model.object.warnings,
     heap: |model| {
         let Object { parts, links, .. } = &model.object;
-        parts.capacity() * size_of::<Record>() + links.capacity() * size_of::<Link>()
+        parts.capacity() * size_of::<Part>() + links.capacity() * size_of::<Link>()
     },
 };
 
@@ -118,17 +121,6 @@ impl Typed {
             None => number.into(),
         }
     }
-
-    /// Returns the parts of the body with their names.
-    fn parts(&self) -> impl Iterator<Item = (&'static str, &[Record])> {
-        let is_entity = object_type(self.code).is_some_and(|kind| kind.is_entity);
-        let parts = self.object.parts.as_slice();
-        let (entity, rest) = parts.split_at(parts.len().min(if is_entity { 2 } else { 0 }));
-        let (body, dyna) = rest.split_at(rest.len().min(1));
-        [("entity", entity), ("body", body), ("dyna", dyna)]
-            .into_iter()
-            .filter(|(_, records)| !records.is_empty())
-    }
 }
 
 /// Writes `object.json`.
@@ -156,13 +148,14 @@ impl Serialize for Whole<'_> {
         map.serialize_entry("name", &name_of(names.0))?;
         map.serialize_entry("type", typed.code.escape_ascii().to_string().trim())?;
         map.serialize_entry("header", &Header(typed))?;
-        for (part, records) in typed.parts() {
-            let fields = Fields {
-                typed,
-                records,
-                names,
-            };
-            map.serialize_entry(part, &fields)?;
+        let parts = Parts {
+            parts: &object.parts,
+            words: typed,
+            names,
+        };
+        parts.entries(&mut map)?;
+        if let Some(floor) = &object.floor {
+            map.serialize_entry("floor", &Tiles(floor))?;
         }
         if !object.list.is_empty() {
             map.serialize_entry("list", &List(object, names))?;
@@ -198,32 +191,25 @@ impl Serialize for Header<'_> {
     }
 }
 
-/// The fields of some records.
-struct Fields<'a> {
-    typed: &'a Typed,
-    records: &'a [Record],
-    names: Names<'a>,
-}
+/// The texts and states of a disco floor.
+struct Tiles<'a>(&'a Floor);
 
-impl Serialize for Fields<'_> {
+impl Serialize for Tiles<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(floor) = self;
+        let [off, transition, on] = floor.prefixes.each_ref().map(|text| windows_1252(text));
         let mut map = serializer.serialize_map(None)?;
-        for (name, value) in self.records.iter().flat_map(Record::fields) {
-            match self.typed.in_words(name, value) {
-                Some(words) => map.serialize_entry(name, &words)?,
-                None => map.serialize_entry(name, &Field(value, self.names))?,
-            }
-            if let Some((name, meaning)) = self.typed.meaning(name, value) {
-                map.serialize_entry(name, meaning)?;
-            }
-        }
+        map.serialize_entry("off", &off)?;
+        map.serialize_entry("transition", &transition)?;
+        map.serialize_entry("on", &on)?;
+        map.serialize_entry("tiles", &floor.tiles)?;
+        map.serialize_entry("states", &json::Seq::new(|| floor.states()))?;
         map.end()
     }
 }
 
-impl Typed {
-    /// Returns the meaning of a number in a field that is shown in words.
-    pub(crate) fn in_words(&self, field: &str, value: Value) -> Option<Cow<'static, str>> {
+impl Words for Typed {
+    fn instead(&self, field: &str, value: Value) -> Option<Cow<'static, str>> {
         let Value::Unsigned(number) = value else {
             return None;
         };
@@ -237,38 +223,18 @@ impl Typed {
         }
     }
 
-    /// Returns the meaning of a number in a field, which is shown in addition,
-    /// and the name under which it is shown.
-    pub(crate) fn meaning(
-        &self,
-        field: &str,
-        value: Value,
-    ) -> Option<(&'static str, &'static str)> {
+    fn besides(&self, field: &str, value: Value) -> Option<(&'static str, Cow<'static, str>)> {
         let (Value::Unsigned(number) | Value::Id(number)) = value else {
             return None;
         };
+        let found = |key, meaning: Option<&'static str>| Some((key, Cow::Borrowed(meaning?)));
         match (&self.code, field) {
-            (b"COND", "variable") => Some(("variable_name", variable_name(number)?)),
-            (b"TRIG", "subtype") => Some(("shape", trigger_shape(u8::try_from(number).ok()?)?)),
+            (b"COND", "variable") => found("variable_name", variable_name(number)),
+            (b"PARP", "interp") => found("interp_name", interpolation(number)),
+            (b"PKUP", "pickup") => found("pickup_name", pickup_name(number)),
+            (b"TRIG", "subtype") => found("shape", trigger_shape(u8::try_from(number).ok()?)),
+            (b"VIL ", "npc_type") => Some(("npc_type_name", npc_type(number)?.into())),
             _ => None,
-        }
-    }
-}
-
-/// A value of a field.
-struct Field<'a>(Value, Names<'a>);
-
-impl Serialize for Field<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Unsigned(value) => value.serialize(serializer),
-            Value::Signed(value) => value.serialize(serializer),
-            Value::Float(value) => value.serialize(serializer),
-            Value::Vec2(value) => value.serialize(serializer),
-            Value::Vec3(value) => value.serialize(serializer),
-            Value::Id(id) => self.1.reference(id).serialize(serializer),
-            Value::Color(value) => value.serialize(serializer),
-            Value::Code(value) => serializer.collect_str(&value.escape_ascii()),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::archive::{Archive, Member};
+use crate::heavy_iron::fields::Words;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::object::object_type;
 use crate::heavy_iron::object::view::Typed;
@@ -10,7 +11,7 @@ use crate::heavy_iron::record::Record;
 use crate::heavy_iron::sound::view::headers;
 use crate::heavy_iron::tables::view;
 use crate::heavy_iron::tables::view::sheet::{
-    MAX_LISTED, Rows, add_cell, add_columns, new_table, sheet_of_all,
+    MAX_LISTED, Rows, add_cell, add_columns, add_ids, new_table, sheet_of_all,
 };
 use crate::view::{AssetContext, Table};
 
@@ -92,18 +93,13 @@ pub(super) fn objects(
         };
         table.cell(format_args!("{:08X}", member.asset.id));
         table.text(&archive.name(&member));
-        for record in &typed.object.parts {
-            fields(&typed, record, archive.names(), &mut table);
+        for part in &typed.object.parts {
+            fields(&typed, &part.record, archive.names(), &mut table);
         }
         if has_list {
             let list = typed.object.list.iter().take(MAX_LISTED);
             let list: Vec<_> = list.filter_map(|record| record.number("id")).collect();
-            let ids = list.iter().map(|id| format!("{id:08X}"));
-            table.text(&ids.clone().collect::<Vec<_>>().join(" "));
-            let names = list.iter().zip(ids);
-            let names = names.map(|(&list, id)| archive.names().find(list).unwrap_or(id));
-            // Names have spaces.
-            table.text(&names.collect::<Vec<_>>().join("; "));
+            add_ids(&list, archive.names(), &mut table);
         }
         table.end_row()?;
     }
@@ -112,13 +108,13 @@ pub(super) fn objects(
 
 fn fields(typed: &Typed, record: &Record, names: Names<'_>, table: &mut Table<'_>) {
     for (field, value) in record.fields() {
-        match (typed.in_words(field, value), typed.meaning(field, value)) {
+        match (typed.instead(field, value), typed.besides(field, value)) {
             (Some(words), _) => {
                 table.text(&words);
             }
             (None, Some((_, meaning))) => {
                 table.optional(record.number(field).map(|id| format!("{id:08X}")));
-                table.text(meaning);
+                table.text(&meaning);
             }
             (None, None) => add_cell(value, names, table),
         }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Writer, linear};
 use crate::model::Scene;
-use crate::model::scene::{Mesh, Outline, Weights};
+use crate::model::scene::{Joined, Mesh, Outline, Weights};
 
 impl Writer<'_> {
     /// Adds the meshes; `None` for one without triangles, which glTF does not
@@ -55,7 +55,7 @@ impl Writer<'_> {
     }
 
     /// Adds the mesh of an outline, which has no material.
-    pub(super) fn closed_line(&mut self, outline: &Outline) -> Index<gltf_json::Mesh> {
+    pub(super) fn line(&mut self, outline: &Outline) -> Index<gltf_json::Mesh> {
         let positions = self.buffer.positions(&mut self.root, &outline.points);
         self.root.push(gltf_json::Mesh {
             name: Some(outline.name.clone()),
@@ -63,7 +63,10 @@ impl Writer<'_> {
                 attributes: [(Valid(Semantic::Positions), positions)].into(),
                 indices: None,
                 material: None,
-                mode: Valid(Mode::LineLoop),
+                mode: Valid(match outline.joined {
+                    Joined::Closed => Mode::LineLoop,
+                    Joined::Pairs => Mode::Lines,
+                }),
                 targets: None,
                 extensions: None,
                 extras: None,
@@ -101,21 +104,31 @@ impl Writer<'_> {
         };
         // Without its texture, the coordinates are kept for another one.
         let has_uvs = corners.clone().any(|corner| corner.uv != [0.0; 2]);
-        if has_uvs || mesh.parts.iter().any(textured) {
+        if has_uvs || !mesh.other_uvs.is_empty() || mesh.parts.iter().any(textured) {
             let uvs: Vec<_> = corners.clone().map(|corner| corner.uv).collect();
             let uvs = buffer.vertex_vectors(root, &uvs);
             attributes.insert(Valid(Semantic::TexCoords(0)), uvs);
         }
-        if corners.clone().any(|corner| corner.color != [255; 4]) {
+        for (number, uvs) in (1..).zip(&mesh.other_uvs) {
+            let uvs = buffer.vertex_vectors(root, uvs);
+            attributes.insert(Valid(Semantic::TexCoords(number)), uvs);
+        }
+        let mut colors = |number, colors: Vec<[u8; 4]>| {
             let light = |part: u8| light.get(usize::from(part)).copied().unwrap_or(u16::MAX);
-            let colors: Vec<_> = corners
-                .map(|corner| {
-                    let [r, g, b, alpha] = corner.color;
-                    [light(r), light(g), light(b), u16::from(alpha) * 257]
-                })
+            let colors = colors.into_iter();
+            let colors: Vec<_> = colors
+                .map(|[r, g, b, alpha]| [light(r), light(g), light(b), u16::from(alpha) * 257])
                 .collect();
             let colors = buffer.vertex_shorts(root, &colors, true);
-            attributes.insert(Valid(Semantic::Colors(0)), colors);
+            attributes.insert(Valid(Semantic::Colors(number)), colors);
+        };
+        // Second colors need first ones.
+        let has_others = !mesh.other_colors.is_empty();
+        if has_others || corners.clone().any(|corner| corner.color != [255; 4]) {
+            colors(0, corners.map(|corner| corner.color).collect());
+        }
+        if has_others {
+            colors(1, mesh.other_colors.clone());
         }
         if !mesh.weights.is_empty() {
             let weights: Vec<Weights> = spread(mesh, &mesh.weights);

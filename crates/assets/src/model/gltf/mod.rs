@@ -223,15 +223,17 @@ impl Writer<'_> {
         self.root.scene = Some(scene);
     }
 
-    /// Adds the hidden node of an outline.
+    /// Adds the node of an outline.
     fn outline(&mut self, outline: &scene::Outline) {
-        self.uses(VISIBILITY);
+        let mesh = self.line(outline);
         let hidden = serde_json::json!({ "visible": false });
-        let mesh = self.closed_line(outline);
+        if outline.is_hidden {
+            self.uses(VISIBILITY);
+        }
         self.root.push(Node {
             name: Some(outline.name.clone()),
             mesh: Some(mesh),
-            extensions: Some(NodeExtensions {
+            extensions: outline.is_hidden.then(|| NodeExtensions {
                 others: [(VISIBILITY.to_owned(), hidden)].into_iter().collect(),
             }),
             ..Default::default()

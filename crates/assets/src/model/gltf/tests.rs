@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::model::Pixels;
 use crate::model::obj::tests::scene;
-use crate::model::scene::{Animation, Joint, Outline, Shape, Weight};
+use crate::model::scene::{Animation, Joined, Joint, Outline, Shape, Weight};
 
 /// Returns the JSON and the binary chunk of a file.
 fn read(file: &[u8]) -> (Value, &[u8]) {
@@ -148,6 +148,8 @@ fn an_outline_is_a_hidden_node() {
         name: "plate".into(),
         parent: 0,
         points: corners.into(),
+        joined: Joined::Closed,
+        is_hidden: true,
     });
     let file = written(&scene, &|_| None);
     let (json, _) = read(&file);
@@ -167,6 +169,22 @@ fn an_outline_is_a_hidden_node() {
     let positions = &json["accessors"][line["attributes"]["POSITION"].as_u64().unwrap() as usize];
     assert_eq!(positions["count"], 3);
     assert_eq!(positions["max"], serde_json::json!([4.0, 0.0, 0.0]));
+}
+
+#[test]
+fn a_line_of_pairs_is_visible() {
+    let mut scene = scene();
+    scene.outlines.push(Outline {
+        name: "rail".into(),
+        parent: 0,
+        points: vec![[0.0; 3], [1.0; 3], [1.0; 3], [2.0; 3]],
+        joined: Joined::Pairs,
+        is_hidden: false,
+    });
+    let (json, _) = read(&written(&scene, &|_| None));
+    assert!(json["nodes"][1].get("extensions").is_none());
+    let mesh = &json["meshes"][json["nodes"][1]["mesh"].as_u64().unwrap() as usize];
+    assert_eq!(mesh["primitives"][0]["mode"], 1);
 }
 
 #[test]
@@ -203,4 +221,32 @@ fn texture_coordinates_are_kept_without_a_texture() {
         corner.uv = [0.0; 2];
     }
     assert!(!coordinates(&scene));
+}
+
+#[test]
+fn other_sets_of_coordinates_and_colors_are_attributes() {
+    let mut scene = scene();
+    let mesh = &mut scene.meshes[0];
+    let corners = mesh.corners.len();
+    mesh.other_uvs = vec![vec![[0.25, 0.5]; corners]];
+    mesh.other_colors = vec![[0, 0, 255, 128]; corners];
+    let file = written(&scene, &|_| Some(picture()));
+    let (json, binary) = read(&file);
+    let attributes = &json["meshes"][0]["primitives"][0]["attributes"];
+    let bytes = |name: &str| {
+        let accessor = &json["accessors"][attributes[name].as_u64().unwrap() as usize];
+        assert_eq!(accessor["count"], corners, "{name}");
+        let view = &json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+        let start = view["byteOffset"].as_u64().unwrap_or_default() as usize;
+        &binary[start..start + 8]
+    };
+    assert!(attributes["TEXCOORD_0"].is_u64() && attributes["COLOR_0"].is_u64());
+    assert_eq!(
+        bytes("TEXCOORD_1"),
+        [0.25_f32, 0.5].map(f32::to_le_bytes).concat()
+    );
+    assert_eq!(
+        bytes("COLOR_1"),
+        [0_u16, 0, 65535, 128 * 257].map(u16::to_le_bytes).concat()
+    );
 }

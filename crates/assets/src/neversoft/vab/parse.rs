@@ -407,12 +407,12 @@ impl Sound {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::neversoft) mod tests {
     use super::*;
 
     /// A bank of version 7 with a program of one tone, and this many sounds of
     /// a block each.
-    pub(in super::super) fn bank(sounds: u8) -> Vec<u8> {
+    pub(in crate::neversoft) fn bank(sounds: u8) -> Vec<u8> {
         let mut file = b"pBAV\x07\0\0\0".to_vec();
         file.resize(0x20, 0);
         (file[0x12], file[0x14], file[0x16]) = (1, 1, sounds);

@@ -149,7 +149,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    fn from_word(word: u32) -> Self {
+    pub(super) fn from_word(word: u32) -> Self {
         Self {
             filter: word as u8,
             address_u: (word >> 8 & 15) as u8,

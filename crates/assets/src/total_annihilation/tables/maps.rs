@@ -35,7 +35,7 @@ const COLUMNS: [&str; 16] = [
 
 /// Returns the files of maps.
 pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
-    context.game().find_extensions("maps", &["ota", "tnt"])
+    context.find_extensions("maps", &["ota", "tnt"])
 }
 
 /// The files of a map.

@@ -33,9 +33,7 @@ type VisitRow<'v> = &'v mut dyn FnMut(&str, Section<'_>) -> io::Result<()>;
 impl Source {
     /// Returns the files, in the order of their paths.
     pub(super) fn files(&self, context: &dyn AssetContext) -> Vec<AssetRef> {
-        let mut files = context
-            .game()
-            .find_extensions(self.folder, &[self.extension]);
+        let mut files = context.find_extensions(self.folder, &[self.extension]);
         if !self.name_has.is_empty() {
             files.retain(|&file| {
                 let path = context.path_of(file).to_ascii_lowercase();

@@ -6,7 +6,6 @@ use super::{REPORTS, file_name};
 use crate::model::Reservation;
 use crate::total_annihilation::build::tdf::{Item, file, key, section};
 use crate::total_annihilation::build::tnt::Map;
-use crate::total_annihilation::context::GameContext;
 use crate::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
 use hpimount_containers::text::has_extension;
 
@@ -78,12 +77,6 @@ impl AssetContext for Game {
         Some(make(self).into())
     }
 
-    fn game(&self) -> &dyn GameContext {
-        self
-    }
-}
-
-impl GameContext for Game {
     fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
         let files = self.files.iter().enumerate();
         let found = files.filter(|(_, (path, _))| {

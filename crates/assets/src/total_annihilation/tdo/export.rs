@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use crate::model::math::{add, cross, subtract, unit};
 use crate::model::scene::{
-    self, Alpha, Corner, Material, Mesh, Node, Outline, Part, Stroke, Texture as SceneTexture, Wrap,
+    self, Alpha, Corner, Joined, Material, Mesh, Node, Outline, Part, Stroke,
+    Texture as SceneTexture, Wrap,
 };
 use crate::model::{Scene, Transform};
 use crate::total_annihilation::pal::Palette;
@@ -131,6 +132,8 @@ pub fn scene(
                 name: "ground plate".to_owned(),
                 parent: index,
                 points: corners.map(point).collect(),
+                joined: Joined::Closed,
+                is_hidden: true,
             });
         }
     }

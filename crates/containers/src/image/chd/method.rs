@@ -1,10 +1,9 @@
 //! Compression methods of CHD hunks. Those for CDs store the 2352 bytes of all
 //! frames first, and the subchannels of all frames after them.
 
-use libdeflater::Decompressor;
-
-use super::{ecc, flac, huffman};
+use super::{flac, huffman};
 use crate::codec::block::{Codec, Decoded};
+use crate::codec::{Wrapping, ecc, inflate};
 use crate::io::{Error, Result};
 
 /// Bytes per frame: of the sector, and of its subchannels.
@@ -167,11 +166,10 @@ impl Packing {
         let codec = match self {
             Self::Deflate => {
                 let mut out = vec![0; wanted];
-                let decoded = Decompressor::new().deflate_decompress(packed, &mut out);
-                return match decoded {
+                return match inflate(packed, &mut out, Wrapping::None) {
                     Ok(length) if length == wanted => Ok(out),
                     Ok(length) => Err(format!("decodes to {length} bytes, should be {wanted}")),
-                    Err(error) => Err(error.to_string()),
+                    Err(error) => Err(error),
                 };
             }
             Self::Lzma => Codec::Lzma {

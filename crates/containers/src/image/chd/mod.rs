@@ -3,7 +3,6 @@
 //! earlier one. Frames of a CD have 2448 bytes, and the metadata describes the
 //! tracks.
 
-mod ecc;
 mod flac;
 mod huffman;
 mod map;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::codec::ecc;
 
 const HUNK: usize = 4896;
 

@@ -2,33 +2,16 @@
 //! JSP assets with more information about level geometry (FORMATS, HIP assets
 //! 7).
 //!
-//! Geometry is read in the platform-independent form and in the form of the
-//! GameCube. The forms of the Xbox and the PlayStation 2, and worlds, are only
-//! named.
+//! [`clump`](crate::renderware::clump) reads clumps; worlds are only named.
 
-mod clump;
-mod frame;
-mod geometry;
-mod gx;
 mod jspinfo;
-mod material;
-mod mesh;
-mod skin;
 
-pub use clump::{Atomic, Clump};
-pub use frame::{Frame, Node, Placement};
-pub use geometry::{BinMesh, Geometry, MorphTarget, Plain, Vertices};
-pub use gx::{Attribute, Gx};
 pub use jspinfo::{Branches, JspInfo, parse as parse_jsp_info};
-pub use material::{Material, TextureName};
-pub use mesh::{Mesh, Part};
-pub use skin::Skin;
-
-use std::collections::HashSet;
 
 use bytes::Bytes;
 
 use crate::heavy_iron::{Parsed, read_into};
+use crate::renderware::clump::{self, Clump};
 use crate::renderware::{Chunks, Version, kind};
 use hpimount_containers::io::{Error, Result, Warnings};
 
@@ -47,12 +30,7 @@ impl Model {
     /// Returns the names of the textures of materials, in order of first
     /// appearance, without duplicates, ignoring case.
     pub fn texture_names(&self) -> impl Iterator<Item = &str> {
-        let geometries = self.clumps.iter().flat_map(|clump| &clump.geometries);
-        let materials = geometries.flat_map(|geometry| &geometry.materials);
-        let textures = materials.filter_map(|material| material.texture.as_ref());
-        let names = textures.map(|texture| texture.name.as_str());
-        let mut known = HashSet::new();
-        names.filter(move |name| !name.is_empty() && known.insert(name.to_ascii_lowercase()))
+        clump::texture_names(&self.clumps)
     }
 }
 
@@ -71,8 +49,8 @@ pub struct World {
 ///
 /// # Errors
 /// Returns [`Incomplete`](crate::parse::Incomplete) with everything before the
-/// error if the structure is broken: truncated or missing chunks, counts that
-/// do not fit, or an index of a vertex or geometry that is out of range.
+/// error if the structure is broken: truncated or missing chunks, or counts that
+/// do not fit. A broken geometry is a warning if another one can be read.
 pub fn parse(bytes: &Bytes) -> Parsed<Model> {
     read_into(bytes, Model::default(), |model| read(bytes, model))
 }
@@ -85,6 +63,7 @@ fn read(bytes: &Bytes, model: &mut Model) -> Result<()> {
                 let number = model.clumps.len();
                 let mut clump = Clump::default();
                 let result = clump.read(&chunk, &mut model.warnings);
+                let result = result.and_then(|()| clump.error().cloned().map_or(Ok(()), Err));
                 model.clumps.push(clump);
                 result.map_err(|error| error.within(format!("clump {number}")))?;
             }

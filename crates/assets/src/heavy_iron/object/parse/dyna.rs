@@ -57,7 +57,13 @@ const TYPES: &[DynaType] = types! {
         marker: Id, set_view_angle: U32, view_angle: F32
     }
     0x57CF_B6F0 "game_object:bungee_hook" 140, {
-        entity: Id, center: Vec3
+        entity: Id, center: Vec3, attach_dist: F32, attach_time: F32, detach_dist: F32,
+        detach_free_fall: F32, detach_accel: F32, turn_unused: Vec2, frequency: F32,
+        gravity: F32, dive: F32, min_dist: F32, max_dist: F32, damp: F32,
+        horizontal_max_dist: F32, camera_rest_dist: F32, camera_view_angle: F32,
+        camera_offset: F32, camera_offset_dir: F32, camera_turn_speed: F32,
+        camera_vel_scale: F32, camera_roll_speed: F32, camera_unused: Vec3, hit_loss: F32,
+        damage_velocity: F32, hit_velocity: F32
     }
     0x687E_D0B0 "hud:text" 48, {
         loc: Vec3, size: Vec3, text_box: Id, text: Id
@@ -69,12 +75,23 @@ const TYPES: &[DynaType] = types! {
         fly: Id
     }
     0x8768_334A "game_object:NPCSettings" 44, {
+        basis: I32, allow_detect: I8, allow_patrol: U8, allow_wander: U8, reduce_collide: U8,
+        use_nav_splines: U8, pad: Pad1, pad: Pad2, allow_chase: I8, allow_attack: I8,
+        assume_los: I8, assume_fov: I8, duplo_wave_mode: I32, duplo_spawn_delay: F32,
+        duplo_spawn_life_max: I32
     }
     0x8B3E_732F "hud:meter:font" 116, {
-        loc: Vec3, size: Vec3
+        loc: Vec3, size: Vec3, start: F32, min: F32, max: F32, increment_time: F32,
+        decrement_time: F32, sound_start_increment: Id, sound_increment: Id,
+        sound_start_decrement: Id, sound_decrement: Id, font: Id, justify: I32,
+        width: F32, height: F32, space: F32, drop_x: F32, drop_y: F32, color: Color,
+        drop_color: Color, counter_mode: U8, pad: Pad1, pad: Pad2
     }
     0x8D40_B9AC "hud:meter:unit" 148, {
-        loc: Vec3, size: Vec3
+        loc: Vec3, size: Vec3, start: F32, min: F32, max: F32, increment_time: F32,
+        decrement_time: F32, sound_start_increment: Id, sound_increment: Id,
+        sound_start_decrement: Id, sound_decrement: Id, model0: Id, loc0: Vec3,
+        size0: Vec3, model1: Id, loc1: Vec3, size1: Vec3, offset: Vec3, fill_forward: U32
     }
     0x8F01_2778 "game_object:BusStop" 36, {
         marker: Id, character: U32, camera: Id, bus: Id, delay: F32
@@ -83,6 +100,8 @@ const TYPES: &[DynaType] = types! {
         priority: I32, time: F32, pitch_adjust: F32, dist_adjust: F32
     }
     0xBB48_64D8 "game_object:BoulderGenerator" 72, {
+        object: Id, offset: Vec3, offset_rand: F32, init_vel: Vec3, vel_angle_rand: F32,
+        vel_mag_rand: F32, init_axis: Vec3, ang_vel: F32
     }
     0xE9D2_C1BB "game_object:task_box" 52, {
         persistent: U8, loop: U8, enable: U8, retry: U8, talk_box: Id, next_task: Id,

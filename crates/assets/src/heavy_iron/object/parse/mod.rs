@@ -1,29 +1,34 @@
 //! Objects: the assets that begin with the same header and end with links
 //! (FORMATS, HIP assets 6).
 
+mod body;
 mod dyna;
 mod events;
+mod floor;
 mod names;
+mod sections;
 mod types;
 
 pub use dyna::{DynaType, dyna_type};
 pub use events::event_name;
-pub use names::{base_type_name, condition_sign, trigger_shape, variable_name};
+pub use floor::Floor;
+pub use names::{
+    base_type_name, condition_sign, interpolation, npc_type, pickup_name, trigger_shape,
+    variable_name,
+};
 pub use types::{ObjectType, is_object, object_type};
 
 use bytes::Bytes;
 
-use crate::heavy_iron::record::{Layout, Record, Rows, Value, size};
+use self::body::Body;
+use crate::heavy_iron::parts::Part;
+use crate::heavy_iron::record::{Rows, Value};
 use crate::heavy_iron::{Facts, Game, Parsed, read_into};
 use hpimount_containers::io::{Cursor, Result, Warnings};
 
 /// Length of the header of an object, and of a link, in bytes.
 const HEADER: usize = 8;
 const LINK: usize = 32;
-
-/// Length of the padding word in entities of Battle for Bikini Bottom, which
-/// other games do not have.
-const PAD: usize = 4;
 
 /// An object.
 #[derive(Debug, Default)]
@@ -40,12 +45,14 @@ pub struct Object {
     /// `None` for objects that are not entities.
     pub has_pad: Option<bool>,
     /// The fields after the header, in their order: the fields of an entity, of
-    /// the type, of the DYNA type.
-    pub parts: Vec<Record>,
+    /// the type and its parts, of the DYNA type.
+    pub parts: Vec<Part>,
     /// The type of a DYNA asset, if known.
     pub dyna: Option<&'static DynaType>,
     /// The ids in a list: members of a GRUP, next points of an MVPT.
     pub list: Rows,
+    /// The texts and states of a DSCO.
+    pub floor: Option<Floor>,
     /// The bytes after the known fields.
     pub rest: Bytes,
     /// The links.
@@ -136,13 +143,16 @@ impl Object {
 
     /// Returns all fields after the header.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
-        self.parts.iter().flat_map(Record::fields)
+        self.parts.iter().flat_map(|part| part.record.fields())
     }
 
     /// Returns the last field with this name. A DYNA type may have the name of
     /// a field of all objects.
     pub fn field(&self, name: &str) -> Option<Value> {
-        self.parts.iter().rev().find_map(|part| part.get(name))
+        self.parts
+            .iter()
+            .rev()
+            .find_map(|part| part.record.get(name))
     }
 }
 
@@ -156,242 +166,6 @@ pub fn parse(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<Object> {
     read_into(bytes, Object::default(), |object| {
         Body::read(bytes, facts, code, object)
     })
-}
-
-/// The bytes that an object is read from, and the state of reading them.
-struct Body<'a> {
-    bytes: &'a Bytes,
-    facts: &'a Facts,
-    kind: Option<&'static ObjectType>,
-    /// Length of the asset without its links.
-    size: usize,
-    /// Offset of the next field.
-    at: usize,
-    /// Offset of the links.
-    end: usize,
-}
-
-impl Body<'_> {
-    fn read(bytes: &Bytes, facts: &Facts, code: [u8; 4], object: &mut Object) -> Result<()> {
-        let mut cursor = Cursor::new(bytes, 0, facts.endian);
-        object.id = cursor.u32("object id")?;
-        object.base_type = cursor.u8("base type")?;
-        object.link_count = cursor.u8("link count")?;
-        object.flags = cursor.u16("object flags")?;
-        let kind = object_type(code);
-        let tail = if code == *b"PLYR" { 4 } else { 0 };
-        let links = usize::from(object.link_count) * LINK;
-        let end = bytes.len().checked_sub(links + tail);
-        let end = end.filter(|&end| end >= HEADER);
-        if end.is_none() {
-            let (count, length) = (object.link_count, bytes.len());
-            object.warnings.push(format!(
-                "link count at 0x5: {count} links do not fit into {length} bytes"
-            ));
-        }
-        let mut body = Body {
-            bytes,
-            facts,
-            kind,
-            size: end.map_or(bytes.len(), |end| end + tail),
-            at: HEADER,
-            end: end.unwrap_or(bytes.len()),
-        };
-        body.parts(object);
-        if end.is_some() {
-            cursor.seek(body.end as u64, "links")?;
-            for _ in 0..object.link_count {
-                object.links.push(Link::read(&mut cursor)?);
-            }
-            if tail > 0 {
-                object.light_kit = Some(cursor.u32("light kit")?);
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads the data between the header and the links.
-    fn parts(&mut self, object: &mut Object) {
-        if let Some(kind) = self.kind {
-            self.check_type(kind, object);
-            if kind.is_entity {
-                self.entity(object);
-            }
-            if self.has_fields(kind, object) {
-                self.record(kind.fields, object);
-                self.list(kind, object);
-                self.dyna(kind, object);
-            }
-        }
-        object.rest = self.bytes.slice(self.at..self.end);
-    }
-
-    fn check_type(&self, kind: &ObjectType, object: &mut Object) {
-        let is_known = !self.facts.game.is_incredibles_or_later();
-        if is_known && object.base_type != kind.base_type {
-            let (found, usual) = (object.base_type, kind.base_type);
-            object
-                .warnings
-                .push(format!("base type at 0x4: is {found}, usually {usual}"));
-        }
-    }
-
-    /// Reads the part that all entities have.
-    fn entity(&mut self, object: &mut Object) {
-        let has_pad = self.has_pad(object);
-        object.has_pad = Some(has_pad);
-        self.record(types::ENTITY_FLAGS, object);
-        if has_pad {
-            self.at = (self.at + PAD).min(self.end);
-        }
-        self.record(types::ENTITY, object);
-    }
-
-    /// Returns whether the padding word is present. The body length decides;
-    /// for an unknown length, the layout with more plausible floats is chosen.
-    fn has_pad(&self, object: &mut Object) -> bool {
-        let usual = matches!(self.facts.game, Game::Bfbb | Game::Unknown);
-        let known = self.kind.and_then(|kind| kind.size);
-        let found = match known {
-            Some(size) if self.size == size => true,
-            Some(size) if self.size + PAD == size => false,
-            _ => self.likely_pad(usual),
-        };
-        if found != usual {
-            let word = if found { "has" } else { "lacks" };
-            object.warnings.push(format!(
-                "entity at 0xc: {word} a padding word, unlike other entities of its game"
-            ));
-        }
-        found
-    }
-
-    /// Returns whether the layout with the padding word has more plausible
-    /// floats; `usual` if both have the same number.
-    fn likely_pad(&self, usual: bool) -> bool {
-        let likely = |has_pad: bool| {
-            let start = HEADER + 4 + if has_pad { PAD } else { 0 };
-            let bytes = self.bytes.slice(start.min(self.end)..self.end);
-            let record = Record::new(types::ENTITY, self.facts.endian, &bytes);
-            let fields = record.fields();
-            fields.map(|(_, value)| likely_floats(value)).sum::<usize>()
-        };
-        match likely(true).cmp(&likely(false)) {
-            std::cmp::Ordering::Greater => true,
-            std::cmp::Ordering::Less => false,
-            std::cmp::Ordering::Equal => usual,
-        }
-    }
-
-    /// Returns whether the fields of Battle for Bikini Bottom apply: always in
-    /// that game and the one before it, in others if the length agrees.
-    fn has_fields(&self, kind: &ObjectType, object: &mut Object) -> bool {
-        let pad = if object.has_pad == Some(false) {
-            PAD
-        } else {
-            0
-        };
-        let Some(size) = kind.size.map(|size| size - pad) else {
-            return true;
-        };
-        if self.size == size {
-            return true;
-        }
-        let is_known = !self.facts.game.is_incredibles_or_later();
-        if is_known {
-            let found = self.size;
-            object.warnings.push(format!(
-                "object at 0x0: has {found} bytes without its links, usually {size}"
-            ));
-        }
-        is_known
-    }
-
-    fn record(&mut self, layout: Layout, object: &mut Object) {
-        let bytes = self.bytes.slice(self.at..self.end);
-        let record = Record::new(layout, self.facts.endian, &bytes);
-        if !record.is_whole() {
-            let (left, needed) = (bytes.len(), size(layout));
-            object.warnings.push(format!(
-                "fields at {:#x}: need {needed} bytes, {left} are left",
-                self.at
-            ));
-        }
-        self.at += record.used();
-        object.parts.push(record);
-    }
-
-    /// Reads the ids whose count is a field.
-    fn list(&mut self, kind: &ObjectType, object: &mut Object) {
-        let count = match &kind.code {
-            b"GRUP" => "item_count",
-            b"MVPT" => "point_count",
-            _ => return,
-        };
-        let Some(Value::Unsigned(count)) = object.field(count) else {
-            return;
-        };
-        let bytes = self.bytes.slice(self.at..self.end);
-        object.list = Rows::new(types::ID, self.facts.endian, &bytes, count as usize);
-        let found = object.list.len();
-        if found < count as usize {
-            let at = self.at;
-            object
-                .warnings
-                .push(format!("list at {at:#x}: has {found} ids of {count}"));
-        }
-        self.at += object.list.bytes().len();
-        self.check_end(object);
-    }
-
-    fn dyna(&mut self, kind: &ObjectType, object: &mut Object) {
-        if kind.code != *b"DYNA" {
-            return;
-        }
-        let number = object
-            .parts
-            .last()
-            .and_then(|part| part.number("dyna_type"));
-        let is_own_game = !self.facts.game.is_incredibles_or_later();
-        let Some(found) = number.and_then(dyna_type) else {
-            if is_own_game {
-                object.warnings.push("DYNA type at 0x8: is unknown");
-            }
-            return;
-        };
-        object.dyna = Some(found);
-        if self.size != found.size {
-            if !is_own_game {
-                return;
-            }
-            let (length, usual) = (self.size, found.size);
-            object.warnings.push(format!(
-                "object at 0x0: has {length} bytes without its links, usually {usual}"
-            ));
-        }
-        self.record(found.fields, object);
-    }
-
-    fn check_end(&self, object: &mut Object) {
-        let left = self.end - self.at;
-        if left > 0 {
-            let at = self.at;
-            object
-                .warnings
-                .push(format!("list at {at:#x}: {left} bytes follow it"));
-        }
-    }
-}
-
-/// Returns the number of plausible floats in a field: 0, or of a usual
-/// magnitude.
-fn likely_floats(value: Value) -> usize {
-    let is_likely = |value: &&f32| **value == 0.0 || (1e-4..1e6).contains(&value.abs());
-    match value {
-        Value::Float(float) => usize::from(is_likely(&&float)),
-        Value::Vec3(floats) => floats.iter().filter(is_likely).count(),
-        _ => 0,
-    }
 }
 
 impl Object {
@@ -413,7 +187,7 @@ impl Object {
 mod tests {
     use super::*;
     use crate::heavy_iron::Platform;
-    use crate::heavy_iron::record::Kind;
+    use crate::heavy_iron::record::{Kind, size};
     use hpimount_containers::io::Endian;
 
     fn facts(game: Game) -> Facts {

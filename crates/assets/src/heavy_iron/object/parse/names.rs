@@ -1,5 +1,7 @@
 //! Names for numbers in objects of Battle for Bikini Bottom.
 
+use hpimount_containers::hip::asset_id;
+
 /// Returns the name of a type of objects, by the number in its header.
 pub fn base_type_name(number: u8) -> Option<&'static str> {
     BASE_TYPES.get(usize::from(number)).copied()
@@ -23,9 +25,97 @@ pub fn trigger_shape(subtype: u8) -> Option<&'static str> {
     match subtype {
         0 => Some("box"),
         1 => Some("sphere"),
+        2 => Some("cylinder"),
+        3 => Some("circle"),
         _ => None,
     }
 }
+
+/// Returns how a property of particles changes between its two values.
+pub fn interpolation(number: u32) -> Option<&'static str> {
+    let mut known = INTERPOLATIONS.iter().copied();
+    known.find(|name| asset_id(name.as_bytes()) == number)
+}
+
+/// Returns the name of a kind of pickups.
+pub fn pickup_name(number: u32) -> Option<&'static str> {
+    let is_found = |name: &&str| asset_id(name.as_bytes()) == number;
+    let named = PICKUPS.iter().copied().find(is_found);
+    named.or_else(|| {
+        let mut others = OTHER_PICKUPS.iter();
+        others
+            .find(|(known, _)| *known == number)
+            .map(|(_, name)| *name)
+    })
+}
+
+/// Returns the name of a type of villains and other characters: the name of its
+/// model.
+pub fn npc_type(number: u32) -> Option<String> {
+    let is_found = |name: &str| asset_id(name.as_bytes()) == number;
+    if let Some(name) = NPC_TYPES.iter().find(|name| is_found(name)) {
+        return Some((*name).to_owned());
+    }
+    let critters = ('a'..='z').map(|letter| format!("critter_{letter}_bind"));
+    let fish = ('a'..='j').flat_map(|letter| {
+        let clothes = FISH_CLOTHES.iter();
+        clothes.flat_map(move |clothes| {
+            let ends = ["bind", "bind01", "bind02", "bind03"];
+            ends.map(|end| format!("fish_{letter}_{clothes}{end}"))
+        })
+    });
+    critters.chain(fish).find(|name| is_found(name))
+}
+
+/// Names of interpolations. Their numbers are the ids of the names.
+const INTERPOLATIONS: [&str; 8] = [
+    "ConstA", "ConstB", "Cosine", "Linear", "Random", "Sine", "Step", "Time",
+];
+
+/// Names of pickups whose numbers are the ids of the names.
+const PICKUPS: [&str; 11] = [
+    "RedShiny",
+    "YellowShiny",
+    "GreenShiny",
+    "BlueShiny",
+    "PurpleShiny",
+    "Underwear",
+    "GoldenUnderwear",
+    "GoldenSpatula",
+    "PatsSock",
+    "SpongeBall",
+    "Sundae",
+];
+
+/// Pickups whose numbers are the ids of unknown names.
+const OTHER_PICKUPS: [(u32, &str); 3] = [
+    (0x1814_0B10, "Artwork"),
+    (0x4C67_C832, "SteeringWheel"),
+    (0xFE7A_89BB, "PowerCrystal"),
+];
+
+/// What the fish of the towns wear, in the names of their models.
+const FISH_CLOTHES: [&str; 7] = ["", "beach_", "camp_", "ranger_", "rb_", "rb02_", "snow_"];
+
+/// Names of the models of characters.
+#[rustfmt::skip]
+const NPC_TYPES: [&str; 62] = [
+    "robot_0a_fodder_bind", "robot_0a_bomb_bind", "robot_0a_chomper_bind", "robot_0a_bzzt_bind",
+    "ham_bind", "hamspin_bind", "robot_tar_bind", "g_love_bind", "robot_4a_monsoon_bind",
+    "robot_sleepy-time_bind", "robot_arf_dog_bind", "robot_arf_bind", "robot_chuck_bind",
+    "tubelet_bind", "tubelet_slave_bind", "robot_9a_bind", "duplicatotron1000_bind",
+    "dutchman_bind", "king_jelly_bind", "prawn_bind", "boss_sa_bind", "boss_patrick_bind",
+    "boss_sb_muscle_bind", "boss_sb_body_bind", "plankton_boss_bind", "tiki_wooden_bind",
+    "tiki_lovey_dovey_bind", "tiki_shhhh_bind", "tiki_thunder_bind", "tiki_stone_bind",
+    "jellyfish_pink_bind", "jellyfish_blue_bind", "king_neptune_bind", "mime_fish_bind",
+    "cow_bind", "squidward_bind_01", "squidward_music_bind_01", "squidward_bandaid_bind_01",
+    "dutchman_notsubboss_bind", "mr_krabs_bind", "mspuffs_bind", "gary_bind",
+    "bubble_buddy_bind", "sandy_bikini_bind", "sandy_npc_bind", "patrick_npc_bind",
+    "spongebob_npc_bind", "plankton_npc_bind", "plankton_bind", "motorist_bind", "worm_bind",
+    "mermaid_man_bind", "mermaid_man_chair_bind", "barnacle_boy_bind", "newscaster_bind",
+    "newscaster_tv_bind", "larry_lobster_bind", "oldfish_a_bind", "oldfish_b_bind",
+    "oldfish_c_bind", "fish_d_balloon_kid_bind", "fish_h_fried_bind",
+];
 
 const VARIABLES: [(u32, &str); 15] = [
     (0x4329_EFFD, "CounterValue"),

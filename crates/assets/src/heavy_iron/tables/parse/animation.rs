@@ -1,30 +1,21 @@
-//! ANIM and ATBL: animations, and the states of a character that use them.
+//! ANIM: the keys of the bones of a skeleton (FORMATS, HIP assets 8).
 
 use bytes::Bytes;
 
-use crate::heavy_iron::record::{Layout, Rows, layout, size};
-use crate::heavy_iron::{Facts, Parsed, after_magic, floats, read_into, slice_of, take};
-use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
+use crate::heavy_iron::{Facts, Parsed, after_magic, floats, read_into};
+use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 
 const ANIMATION: u32 = 0x3142_4B53;
-const TABLE: u32 = 0x4C42_5441;
 
-const IDS: Layout = layout!(animation: Id);
-const FILES: Layout = layout!(
-    flags: U32, duration: F32, time_offset: F32, count: U16, count2: U16, raw_offset: U32,
-    physics: I32, start_pose: I32, end_pose: I32
-);
-const STATES: Layout = layout!(
-    state: U32, file: U32, effect_count: U32, effect_offset: U32, speed: F32, sub_state: U32,
-    sub_count: U32
-);
-
-/// Length of a key in bytes.
+/// Length of a key in bytes, in the two versions.
 const KEY: usize = 16;
+const KEY2: usize = 10;
 
 /// An animation: keys of the bones of a skeleton.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Animation {
+    /// Version: 1, or 2 in Rise of the Underminer and Ratatouille.
+    pub version: u8,
     /// Flags; 0 in the games.
     pub flags: u32,
     /// Number of bones.
@@ -33,11 +24,11 @@ pub struct Animation {
     pub scale: [f32; 3],
     /// Times in seconds.
     pub times: Vec<f32>,
-    /// For each time except the last, and each bone, the number of the bone's
-    /// last key at or before that time.
+    /// For each time except the last, and each bone, the number of the key that
+    /// the bone moves from; the next key is the one that it moves towards.
     pub first_keys: Vec<u16>,
-    keys: Bytes,
-    endian: Endian,
+    /// The keys.
+    pub keys: Vec<Key>,
     /// Warnings.
     pub warnings: Warnings,
 }
@@ -54,229 +45,233 @@ pub struct Key {
 }
 
 impl Animation {
-    /// Returns the number of keys.
-    pub fn key_count(&self) -> usize {
-        self.keys.len() / KEY
-    }
-
-    /// Returns a key by its number.
-    pub fn key(&self, index: usize) -> Option<Key> {
-        let stored = self.keys.as_chunks::<KEY>().0.get(index)?;
-        let mut cursor = Cursor::new(stored, 0, self.endian);
-        read_key(&mut cursor, self.scale).ok()
-    }
-
-    /// Returns all keys.
-    pub fn keys(&self) -> impl Iterator<Item = Key> {
-        (0..self.key_count()).filter_map(|index| self.key(index))
-    }
-
     /// Returns the length in seconds: the last time.
     pub fn duration(&self) -> f32 {
         self.times.last().copied().unwrap_or_default()
     }
+
+    /// Returns the numbers of the keys of each bone, with rising times.
+    ///
+    /// # Errors
+    /// Returns why the bones cannot be moved.
+    pub fn tracks(&self) -> std::result::Result<Vec<Vec<u16>>, String> {
+        if self.times.iter().any(|time| !time.is_finite()) {
+            return Err("a time is not a number".to_owned());
+        }
+        if !self.times.is_sorted_by(|a, b| a < b) {
+            return Err("its times do not rise".to_owned());
+        }
+        let tracks = (0..self.bones).map(|bone| self.track(bone));
+        tracks.collect()
+    }
+
+    fn track(&self, bone: u16) -> std::result::Result<Vec<u16>, String> {
+        let mut track = Vec::new();
+        if self.times.len() == 1 {
+            // A single pose has no table: the keys are those of the bones.
+            track.push(bone);
+        }
+        let bones = usize::from(self.bones);
+        for firsts in self.first_keys.chunks(bones.max(1)) {
+            let Some(&first) = firsts.get(usize::from(bone)) else {
+                continue;
+            };
+            let next = first.saturating_add(1);
+            for key in [first, next] {
+                if !track.iter().rev().take(2).any(|&known| known == key) {
+                    track.push(key);
+                }
+            }
+        }
+        let times = track.iter().map(|&key| {
+            let key = self.keys.get(usize::from(key));
+            key.filter(|key| usize::from(key.time) < self.times.len())
+                .map(|key| key.time)
+        });
+        let Some(times) = times.collect::<Option<Vec<_>>>() else {
+            return Err(format!("bone {bone} has keys that do not exist"));
+        };
+        match times.is_sorted_by(|a, b| a < b) {
+            true => Ok(track),
+            false => Err(format!("the keys of bone {bone} are not in order")),
+        }
+    }
 }
 
-fn read_key(cursor: &mut Cursor<'_>, scale: [f32; 3]) -> Result<Key> {
-    let time = cursor.u16("key time")?;
-    let mut rotation = [0.0; 4];
-    for part in &mut rotation {
-        *part = f32::from(cursor.i16("key rotation")?) / 32_767.0;
-    }
-    let mut translation = scale;
-    for part in &mut translation {
-        *part *= f32::from(cursor.i16("key translation")?);
-    }
-    Ok(Key {
-        time,
-        rotation,
-        translation,
-    })
-}
-
-/// Parses an ANIM asset.
+/// Parses an ANIM asset. Its length tells which of the two versions it is.
 ///
 /// # Errors
 /// Returns [`Incomplete`](crate::parse::Incomplete) if the magic is wrong, as
 /// in some assets of the games, or a count does not fit.
 pub fn parse_animation(bytes: &Bytes, facts: &Facts) -> Parsed<Animation> {
-    let model = Animation {
-        flags: 0,
-        bones: 0,
-        scale: [0.0; 3],
-        times: Vec::new(),
-        first_keys: Vec::new(),
-        keys: Bytes::new(),
-        endian: facts.endian,
-        warnings: Warnings::default(),
-    };
-    read_into(bytes, model, |animation| read(bytes, facts, animation))
-}
-
-fn read(bytes: &Bytes, facts: &Facts, animation: &mut Animation) -> Result<()> {
-    let mut cursor = after_magic(bytes, facts, ANIMATION, &mut animation.warnings)?;
-    animation.endian = cursor.endian();
-    animation.flags = cursor.u32("animation flags")?;
-    animation.bones = cursor.u16("bone count")?;
-    let times = usize::from(cursor.u16("time count")?);
-    let keys = cursor.u32("key count")?;
-    animation.scale = floats(&mut cursor, "scale")?;
-    let length = cursor.check_count(keys.into(), KEY, "key count")? * KEY;
-    animation.keys = take(&mut cursor, bytes, length, "keys")?;
-    cursor.check_count(times as u64, 4, "time count")?;
-    for _ in 0..times {
-        animation.times.push(cursor.f32("time")?);
-    }
-    let firsts = usize::from(animation.bones) * times.saturating_sub(1);
-    cursor.check_count(firsts as u64, 2, "first keys")?;
-    for _ in 0..firsts {
-        animation.first_keys.push(cursor.u16("first key")?);
-    }
-    check(animation, cursor.remaining());
-    Ok(())
-}
-
-fn check(animation: &mut Animation, left: usize) {
-    let mut texts = Vec::new();
-    let keys = animation.key_count();
-    let outside = |&&key: &&u16| usize::from(key) >= keys;
-    let outside = animation.first_keys.iter().filter(outside).count();
-    if outside > 0 {
-        texts.push(format!(
-            "{outside} first keys are not among the {keys} keys"
-        ));
-    }
-    let (mut late, mut odd) = (0, 0);
-    for key in animation.keys() {
-        late += usize::from(usize::from(key.time) >= animation.times.len());
-        let length = key
-            .rotation
-            .iter()
-            .map(|part| part * part)
-            .sum::<f32>()
-            .sqrt();
-        odd += usize::from(!(0.98..1.02).contains(&length));
-    }
-    if late > 0 {
-        texts.push(format!(
-            "{late} keys have a time that is not among the {} times",
-            animation.times.len()
-        ));
-    }
-    if odd > 0 {
-        texts.push(format!("{odd} keys have a rotation whose length is not 1"));
-    }
-    if animation.bones == 0 || animation.times.is_empty() || keys == 0 {
-        texts.push("animation at 0x8: has no bones, times or keys".to_owned());
-    }
-    // One entry of padding may align the end to 4 bytes.
-    if left != 0 && left != 2 {
-        texts.push(format!("animation: {left} bytes follow it"));
-    }
-    texts
-        .into_iter()
-        .for_each(|text| animation.warnings.push(text));
-}
-
-/// The animations of the states of a character.
-#[derive(Debug, Default)]
-pub struct AnimationTable {
-    /// Number of the function that creates such a table.
-    pub construct: u32,
-    /// Ids of animations.
-    pub animations: Rows,
-    /// How animations are combined into one.
-    pub files: Rows,
-    /// The states.
-    pub states: Rows,
-    /// For each file, numbers of animations, as stored: the product of its two
-    /// counts. Empty if they are not in the asset.
-    pub lists: Vec<Bytes>,
-    endian: Option<Endian>,
-    /// Warnings.
-    pub warnings: Warnings,
-}
-
-impl AnimationTable {
-    /// Returns the numbers of animations of a file.
-    pub fn list(&self, file: usize) -> impl Iterator<Item = u32> {
-        let words = self
-            .lists
-            .get(file)
-            .map_or(&[][..], |list| list.as_chunks::<4>().0);
-        let is_big = self.endian == Some(Endian::Big);
-        words.iter().map(move |word| match is_big {
-            true => u32::from_be_bytes(*word),
-            false => u32::from_le_bytes(*word),
-        })
-    }
-}
-
-/// Parses an ATBL asset.
-///
-/// # Errors
-/// Returns [`Incomplete`](crate::parse::Incomplete) if the magic is wrong or a
-/// count does not fit.
-pub fn parse_animation_table(bytes: &Bytes, facts: &Facts) -> Parsed<AnimationTable> {
-    read_into(bytes, AnimationTable::default(), |table| {
-        let mut cursor = after_magic(bytes, facts, TABLE, &mut table.warnings)?;
-        table.endian = Some(cursor.endian());
-        let counts = ["animation count", "file count", "state count"];
-        let mut numbers = [0; 3];
-        for (number, field) in numbers.iter_mut().zip(counts) {
-            *number = cursor.u32(field)?;
+    read_into(bytes, Animation::default(), |animation| {
+        let mut warnings = Warnings::default();
+        let mut cursor = after_magic(bytes, facts, ANIMATION, &mut warnings)?;
+        let flags = cursor.u32("animation flags")?;
+        let bones = cursor.u16("bone count")?;
+        let times = usize::from(cursor.u16("time count")?);
+        let start = |version| Animation {
+            version,
+            flags,
+            bones,
+            ..Animation::default()
+        };
+        let (mut again, mut second) = (cursor.clone(), start(2));
+        *animation = start(1);
+        let mut left = animation.version1(&mut cursor, times);
+        if !is_end(&left) {
+            let second_left = second.version2(&mut again, times);
+            if is_end(&second_left) {
+                (*animation, left) = (second, second_left);
+            }
         }
-        table.construct = cursor.u32("construct")?;
-        let parts = [
-            (&mut table.animations, IDS),
-            (&mut table.files, FILES),
-            (&mut table.states, STATES),
-        ];
-        for ((rows, layout), (count, field)) in
-            parts.into_iter().zip(numbers.into_iter().zip(counts))
-        {
-            let count = cursor.check_count(count.into(), size(layout), field)?;
-            let part = take(&mut cursor, bytes, count * size(layout), field)?;
-            *rows = Rows::new(layout, cursor.endian(), &part, count);
+        animation.warnings = warnings;
+        let left = left?;
+        if !is_end(&Ok(left)) {
+            let end = bytes.len() - left;
+            animation
+                .warnings
+                .push(format!("animation at {end:#x}: {left} bytes follow it"));
         }
-        lists(bytes, table);
+        animation.check();
         Ok(())
     })
 }
 
-/// Takes the list of each file. Lists may overlap, but together may not be
-/// longer than the asset.
-fn lists(bytes: &Bytes, table: &mut AnimationTable) {
-    let mut budget = bytes.len();
-    for number in 0..table.files.len() {
-        let found = table.files.get(number).and_then(|file| {
-            let of = |name| file.number(name).map(|value| value as usize);
-            let length = of("count")?.checked_mul(of("count2")?)?.checked_mul(4)?;
-            budget = budget.checked_sub(length)?;
-            let start = of("raw_offset")?;
-            let list = bytes.get(start..start.checked_add(length)?)?;
-            Some(slice_of(bytes, list))
-        });
-        if found.is_none() {
-            table
-                .warnings
-                .push(format!("file {number}: its list is not in the asset"));
+/// Returns whether an animation ends with the asset: one number of padding may
+/// align the end to 4 bytes.
+fn is_end(left: &Result<usize>) -> bool {
+    matches!(left, Ok(0 | 2))
+}
+
+impl Animation {
+    /// Reads what follows the counts, and returns the number of bytes left.
+    fn version1(&mut self, cursor: &mut Cursor<'_>, times: usize) -> Result<usize> {
+        let keys = cursor.u32("key count")?;
+        self.scale = floats(cursor, "scale")?;
+        let keys = cursor.check_count(keys.into(), KEY, "key count")?;
+        self.keys.reserve_exact(keys);
+        for _ in 0..keys {
+            let time = cursor.u16("key time")?;
+            let [x, y, z, w] = shorts(cursor, "key rotation")?;
+            let translation = shorts(cursor, "key translation")?;
+            self.keys.push(Key {
+                time,
+                rotation: [x, y, z, w].map(|part| part / 32_767.0),
+                translation: self.scaled(translation),
+            });
         }
-        table.lists.push(found.unwrap_or_default());
-        let most = table.animations.len();
-        let outside = table
-            .list(number)
-            .filter(|&index| index as usize >= most)
-            .count();
+        cursor.check_count(times as u64, 4, "time count")?;
+        for _ in 0..times {
+            self.times.push(cursor.f32("time")?);
+        }
+        self.first_keys(cursor, times)
+    }
+
+    /// Like [`Animation::version1`], for the later version: times in thirtieths
+    /// of a second, translations in a list of their own, and the last part of a
+    /// rotation by the others.
+    fn version2(&mut self, cursor: &mut Cursor<'_>, times: usize) -> Result<usize> {
+        let keys = cursor.u16("key count")?;
+        let translations = usize::from(cursor.u16("translation count")?);
+        self.scale = floats(cursor, "scale")?;
+        let keys = cursor.check_count(keys.into(), KEY2, "key count")?;
+        let mut numbers = Vec::with_capacity(keys);
+        self.keys.reserve_exact(keys);
+        for _ in 0..keys {
+            let time = cursor.u16("key time")?;
+            numbers.push(cursor.u16("translation number")?);
+            let [x, y, z] = shorts::<3>(cursor, "key rotation")?.map(|part| part / 32_767.0);
+            let w = (1.0 - x * x - y * y - z * z).max(0.0).sqrt();
+            self.keys.push(Key {
+                time: time & !NEGATIVE,
+                rotation: [x, y, z, if time & NEGATIVE != 0 { -w } else { w }],
+                translation: [0.0; 3],
+            });
+        }
+        cursor.check_count(times as u64, 2, "time count")?;
+        for _ in 0..times {
+            self.times.push(f32::from(cursor.u16("time")?) / 30.0);
+        }
+        cursor.take(2 * (times % 2), "padding of times")?;
+        let mut moves =
+            Vec::with_capacity(cursor.check_count(translations as u64, 6, "translation count")?);
+        for _ in 0..translations {
+            let translation = shorts(cursor, "translation")?;
+            moves.push(self.scaled(translation));
+        }
+        cursor.take(2 * (translations % 2), "padding of translations")?;
+        for (key, number) in self.keys.iter_mut().zip(numbers) {
+            let Some(&translation) = moves.get(usize::from(number)) else {
+                return Err(Error::damaged(
+                    cursor.offset(),
+                    "translation number",
+                    format!("is {number} of {translations}"),
+                ));
+            };
+            key.translation = translation;
+        }
+        self.first_keys(cursor, times)
+    }
+
+    fn first_keys(&mut self, cursor: &mut Cursor<'_>, times: usize) -> Result<usize> {
+        let firsts = usize::from(self.bones) * times.saturating_sub(1);
+        cursor.check_count(firsts as u64, 2, "first keys")?;
+        self.first_keys.reserve_exact(firsts);
+        for _ in 0..firsts {
+            self.first_keys.push(cursor.u16("first key")?);
+        }
+        Ok(cursor.remaining())
+    }
+
+    fn scaled(&self, translation: [f32; 3]) -> [f32; 3] {
+        std::array::from_fn(|axis| translation[axis] * self.scale[axis])
+    }
+
+    fn check(&mut self) {
+        let mut texts = Vec::new();
+        let keys = self.keys.len();
+        let outside = |&&key: &&u16| usize::from(key) + 1 >= keys;
+        let outside = self.first_keys.iter().filter(outside).count();
         if outside > 0 {
-            let text = format!("file {number}: {outside} animations are not among the {most}");
-            table.warnings.push(text);
+            texts.push(format!(
+                "{outside} first keys have no next one among the {keys} keys"
+            ));
         }
+        let (mut late, mut odd) = (0, 0);
+        for key in &self.keys {
+            late += usize::from(usize::from(key.time) >= self.times.len());
+            let length = key.rotation.iter().map(|part| part * part).sum::<f32>();
+            odd += usize::from(!(0.98..1.02).contains(&length.sqrt()));
+        }
+        if late > 0 {
+            texts.push(format!(
+                "{late} keys have a time that is not among the {} times",
+                self.times.len()
+            ));
+        }
+        if odd > 0 {
+            texts.push(format!("{odd} keys have a rotation whose length is not 1"));
+        }
+        if self.bones == 0 || self.times.is_empty() || keys == 0 {
+            texts.push("animation at 0x8: has no bones, times or keys".to_owned());
+        }
+        texts.into_iter().for_each(|text| self.warnings.push(text));
     }
 }
 
-/// Lengths of the records in bytes.
-const _: () = assert!(size(FILES) == 32 && size(STATES) == 28);
+/// The bit of a time in the second version that makes the last part of the
+/// rotation negative.
+const NEGATIVE: u16 = 0x8000;
+
+/// Reads signed numbers.
+fn shorts<const N: usize>(cursor: &mut Cursor<'_>, field: &'static str) -> Result<[f32; N]> {
+    let mut values = [0.0; N];
+    for value in &mut values {
+        *value = f32::from(cursor.i16(field)?);
+    }
+    Ok(values)
+}
 
 #[cfg(test)]
 mod tests {
@@ -322,7 +317,47 @@ mod tests {
             rotation: [0.0, 0.0, 0.0, 1.0],
             translation: [2.0, 0.0, -12.0],
         };
-        assert_eq!(animation.keys().collect::<Vec<_>>(), [expected]);
-        assert_eq!((animation.duration(), animation.key(1)), (1.5, None));
+        assert_eq!(animation.keys, [expected]);
+        assert_eq!(animation.duration(), 1.5);
+        assert_eq!(animation.tracks(), Ok(vec![vec![0]]));
+    }
+
+    /// Returns an animation of one bone with a key at each time.
+    fn moving(times: &[f32], first_keys: Vec<u16>) -> Animation {
+        let key = |time| Key {
+            time,
+            rotation: [0.0, 0.0, 0.0, 1.0],
+            translation: [0.0; 3],
+        };
+        Animation {
+            bones: 1,
+            times: times.to_vec(),
+            first_keys,
+            keys: (0..times.len() as u16).map(key).collect(),
+            ..Animation::default()
+        }
+    }
+
+    #[test]
+    fn a_bone_moves_from_each_of_its_keys_to_the_next() {
+        let tracks = |times: &[f32], firsts| moving(times, firsts).tracks();
+        assert_eq!(
+            tracks(&[0.0, 1.0, 2.0], vec![0, 1]),
+            Ok(vec![vec![0, 1, 2]])
+        );
+        // A key may span several times.
+        assert_eq!(tracks(&[0.0, 1.0, 2.0], vec![1, 1]), Ok(vec![vec![1, 2]]));
+        for (times, firsts) in [
+            ([0.0, 2.0, 1.0], vec![0, 1]),
+            ([0.0, f32::NAN, 1.0], vec![0, 1]),
+            ([0.0, 1.0, 2.0], vec![0, 2]),
+            ([0.0, 1.0, 2.0], vec![1, 0]),
+            ([0.0, 1.0, 2.0], vec![u16::MAX, 0]),
+        ] {
+            assert!(
+                tracks(&times, firsts.clone()).is_err(),
+                "{times:?} {firsts:?}"
+            );
+        }
     }
 }

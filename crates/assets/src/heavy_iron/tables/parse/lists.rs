@@ -6,7 +6,7 @@ use crate::heavy_iron::record::{Layout, Rows, layout, size};
 use crate::heavy_iron::{Facts, Parsed, after_magic, floats, read_into, slice_of};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
-/// An asset that is a list: ALST, COLL, LODT, MAPR, PICK, PIPT, SHDW.
+/// An asset that is a list: ALST, COLL, LODT, MAPR, PICK, PIPT, SHDW, VILP.
 #[derive(Debug, Default)]
 pub struct List {
     /// The asset's own id, if it is stored.
@@ -46,14 +46,26 @@ const PICKUPS: Layout = layout!(
     pickup: Id, type: U8, pickup_index: U8, flags: U16, quantity: U32, model: Id, animation: Id
 );
 const SURFACES: Layout = layout!(surface: Id, mesh_index: U32);
+/// Nine words whose meaning is not known.
+const PROPERTIES: Layout = layout!(
+    unknown_00: U32, unknown_04: U32, unknown_08: U32, unknown_0C: U32, unknown_10: U32,
+    unknown_14: U32, unknown_18: U32, unknown_1C: F32, unknown_20: I32
+);
 const LIGHTS: Layout = layout!(
     type: U32, red: F32, green: F32, blue: F32, alpha: F32, right: Vec3, right_w: F32, up: Vec3,
     up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
     pad: Pad4
 );
 
-/// Number of animations in an ALST of the games.
-const ALST_IDS: usize = 10;
+/// Returns the number of records in the lists of a type in the games, if they
+/// have no count.
+fn usual_rows(code: [u8; 4]) -> Option<usize> {
+    match &code {
+        b"ALST" => Some(10),
+        b"VILP" => Some(1),
+        _ => None,
+    }
+}
 
 fn form(code: [u8; 4]) -> Option<(Head, Layout)> {
     Some(match &code {
@@ -64,6 +76,7 @@ fn form(code: [u8; 4]) -> Option<(Head, Layout)> {
         b"SHDW" => (Head::Count, SHADOWS),
         b"PICK" => (Head::Magic(0x4B43_4950), PICKUPS),
         b"MAPR" => (Head::Id, SURFACES),
+        b"VILP" => (Head::None, PROPERTIES),
         _ => return None,
     })
 }
@@ -98,10 +111,10 @@ pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
             _ => layout,
         };
         list.rows = rows(&mut cursor, bytes, layout, count, &mut list.warnings)?;
-        if head == Head::None && list.rows.len() != ALST_IDS {
-            let found = list.rows.len();
+        let (found, usual) = (list.rows.len(), usual_rows(code));
+        if let Some(usual) = usual.filter(|&usual| found != usual) {
             list.warnings
-                .push(format!("list at 0x0: has {found} ids, usually {ALST_IDS}"));
+                .push(format!("list at 0x0: has {found} records, usually {usual}"));
         }
         Ok(())
     })
@@ -201,40 +214,6 @@ pub fn parse_marker(bytes: &Bytes, facts: &Facts) -> Parsed<Marker> {
             .is_some_and(|p| p.iter().any(|v| !v.is_finite()))
         {
             marker.warnings.push("position at 0x0: is not finite");
-        }
-        Ok(())
-    })
-}
-
-/// SHRP: a shrapnel definition. Only its header is known.
-#[derive(Debug, Default)]
-pub struct Shrapnel {
-    /// Number of entries.
-    pub count: u32,
-    /// The asset's own id.
-    pub id: u32,
-    /// The bytes after the header: entries of different lengths.
-    pub rest: Bytes,
-    /// Warnings.
-    pub warnings: Warnings,
-}
-
-/// Parses an SHRP asset.
-///
-/// # Errors
-/// Returns [`Incomplete`](crate::parse::Incomplete) if the header is truncated.
-pub fn parse_shrapnel(bytes: &Bytes, facts: &Facts) -> Parsed<Shrapnel> {
-    read_into(bytes, Shrapnel::default(), |shrapnel| {
-        let mut cursor = Cursor::new(bytes, 0, facts.endian);
-        shrapnel.count = cursor.u32("shrapnel count")?;
-        shrapnel.id = cursor.u32("asset id")?;
-        cursor.u32("shrapnel list")?;
-        let rest = cursor.take(cursor.remaining(), "shrapnel")?;
-        shrapnel.rest = slice_of(bytes, rest);
-        let (count, left) = (shrapnel.count, rest.len());
-        if count as usize > left {
-            let text = format!("shrapnel count at 0x0: is {count}, {left} bytes are left");
-            shrapnel.warnings.push(text);
         }
         Ok(())
     })

@@ -2,14 +2,15 @@
 //! (FORMATS, HIP assets 8).
 
 mod animation;
+mod animation_table;
 mod curves;
 mod lists;
 mod model_info;
+mod shrapnel;
 
-pub use animation::{Animation, AnimationTable, Key, parse_animation, parse_animation_table};
+pub use animation::{Animation, Key, parse_animation};
+pub use animation_table::{AnimationTable, parse_animation_table};
 pub use curves::{Flythrough, Jaw, JawCurve, parse_flythrough, parse_jaw};
-pub use lists::{
-    LightKit, List, Marker, Shrapnel, is_list, parse_light_kit, parse_list, parse_marker,
-    parse_shrapnel,
-};
+pub use lists::{LightKit, List, Marker, is_list, parse_light_kit, parse_list, parse_marker};
 pub use model_info::{ModelInfo, ModelParameter, parse_model_info};
+pub use shrapnel::{Fragment, Shrapnel, parse_shrapnel};

@@ -3,28 +3,32 @@
 pub(crate) mod sheet;
 
 use bytes::Bytes;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use self::sheet::sheets_of;
+use crate::heavy_iron::fields::{NoWords, Parts};
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::model::{JspInfo, parse_jsp_info};
 use crate::heavy_iron::names::Names;
+use crate::heavy_iron::parts::Part;
 use crate::heavy_iron::record::{Rows as Records, Value};
 use crate::heavy_iron::tables::{
-    self, Animation, AnimationTable, Flythrough, Jaw, JawCurve, LightKit, List, Marker, ModelInfo,
-    ModelParameter, Shrapnel,
+    self, Animation, AnimationTable, Flythrough, Fragment, Jaw, JawCurve, Key, LightKit, List,
+    Marker, ModelInfo, ModelParameter, Shrapnel,
 };
 use crate::heavy_iron::view::{Kind, Origin, Shown};
 use crate::heavy_iron::{Facts, Parsed};
 use crate::parse::Incomplete;
 use crate::view::listed::{InContext, Listed, Render};
-use crate::view::{AssetContext, Failure, View, ViewFormat};
+use crate::view::{AssetContext, Failure, View, ViewFormat, json};
 use hpimount_containers::io::{Error, Warnings};
 
 /// Tables.
 pub const FORMAT: ViewFormat = ViewFormat {
     asset_types: &[
         *b"ALST", *b"ANIM", *b"ATBL", *b"COLL", *b"FLY ", *b"JAW ", *b"LKIT", *b"LODT", *b"MAPR",
-        *b"MINF", *b"MRKR", *b"PICK", *b"PIPT", *b"SHDW", *b"SHRP",
+        *b"MINF", *b"MRKR", *b"PICK", *b"PIPT", *b"SHDW", *b"SHRP", *b"VILP",
     ],
     ..ViewFormat::new("HIP table", open)
 };
@@ -136,6 +140,14 @@ pub(crate) fn references(sheets: &Sheets, visit: &mut dyn FnMut(&'static str, u3
             see("combat", model.combat);
             see("brain", model.brain.unwrap_or_default());
         }
+        Sheets::Shrapnel(model) => {
+            let parts = model.fragments.iter().flat_map(|one| &one.parts);
+            for (name, value) in parts.flat_map(|part| part.record.fields()) {
+                if let Value::Id(id) = value {
+                    see(name, id);
+                }
+            }
+        }
         Sheets::Jaw(model) => {
             model
                 .curves
@@ -160,8 +172,14 @@ fn heap(sheets: &Sheets) -> usize {
         Sheets::Animation(model) => {
             model.times.capacity() * size_of::<f32>()
                 + model.first_keys.capacity() * size_of::<u16>()
+                + model.keys.capacity() * size_of::<Key>()
         }
         Sheets::Jaw(model) => model.curves.capacity() * size_of::<JawCurve>(),
+        Sheets::Shrapnel(model) => {
+            let parts = model.fragments.iter().map(|one| one.parts.capacity());
+            model.fragments.capacity() * size_of::<Fragment>()
+                + parts.sum::<usize>() * size_of::<Part>()
+        }
         _ => 0,
     }
 }
@@ -182,6 +200,7 @@ fn describe(sheets: &Sheets, info: &mut Info, names: Names<'_>) {
         Sheets::Shrapnel(model) => {
             info.add("own_id", format!("{:08X}", model.id));
             info.add("entries", model.count);
+            info.add("fragments", fragments(model, names));
             info.add("unknown_bytes", model.rest.len());
         }
         Sheets::Models(model) => {
@@ -201,7 +220,8 @@ fn describe(sheets: &Sheets, info: &mut Info, names: Names<'_>) {
             info.add("flags", model.flags);
             info.add("bones", model.bones);
             info.add("times", model.times.len());
-            info.add("keys", model.key_count());
+            info.add("keys", model.keys.len());
+            info.add("version", model.version);
             info.add("duration", model.duration());
             info.add("scale", model.scale);
         }
@@ -219,6 +239,38 @@ fn describe(sheets: &Sheets, info: &mut Info, names: Names<'_>) {
             info.add("nodes", model.nodes.len());
             info.add("vectors", model.vectors.len());
         }
+    }
+}
+
+/// Returns the fragments of a shrapnel definition with all their fields.
+fn fragments(model: &Shrapnel, names: Names<'_>) -> Vec<serde_json::Value> {
+    let fragments = model.fragments.iter();
+    fragments
+        .map(|fragment| {
+            json::value(&Pieces {
+                fragment,
+                parts: Parts {
+                    parts: &fragment.parts,
+                    words: &NoWords,
+                    names,
+                },
+            })
+        })
+        .collect()
+}
+
+/// A fragment as JSON: its kind, and its parts.
+struct Pieces<'a> {
+    fragment: &'a Fragment,
+    parts: Parts<'a>,
+}
+
+impl Serialize for Pieces<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", self.fragment.kind)?;
+        self.parts.entries(&mut map)?;
+        map.end()
     }
 }
 

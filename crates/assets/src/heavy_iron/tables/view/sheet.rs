@@ -7,7 +7,7 @@ use crate::heavy_iron::model::Branches;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::record::{self, Layout, Record, Rows as Records, Value};
 use crate::heavy_iron::tables::{AnimationTable, Marker};
-use crate::view::{Table, hex};
+use crate::view::Table;
 
 /// A file of a table.
 pub(crate) struct Sheet {
@@ -199,6 +199,7 @@ pub(crate) fn add_columns(layout: Layout, columns: &mut Vec<String>) {
             record::Kind::Id => &["", "_name"],
             record::Kind::Vec2 => &["_x", "_y"],
             record::Kind::Vec3 => &["_x", "_y", "_z"],
+            record::Kind::Vec4 => &["_x", "_y", "_z", "_w"],
             record::Kind::Color => &["_r", "_g", "_b", "_a"],
             _ => &[""],
         };
@@ -225,6 +226,7 @@ pub(crate) fn add_cell(value: Value, names: Names<'_>, table: &mut Table<'_>) {
         Value::Float(value) => add_floats(&[value], table),
         Value::Vec2(values) => add_floats(&values, table),
         Value::Vec3(values) => add_floats(&values, table),
+        Value::Vec4(values) => add_floats(&values, table),
         Value::Id(id) => names.cells(id, table),
         Value::Color(parts) => parts.iter().for_each(|part| {
             table.cell(part);
@@ -258,19 +260,59 @@ const MARKER: Sheet = Sheet {
     },
 };
 
+/// The fragments of SHRP.
 const SHRAPNEL: Sheet = Sheet {
     file: "table.tsv",
-    columns: Columns::Fixed(&["entries", "id", "rest"]),
-    rows: |sheets, _, out| {
-        if let Sheets::Shrapnel(model) = sheets {
-            let id = format!("{:08X}", model.id);
-            let table = out.begin();
-            table.cell(model.count).cell(id).cell(hex(&model.rest));
+    columns: Columns::Fixed(&[
+        "index",
+        "kind",
+        "id",
+        "id_name",
+        "parent1",
+        "parent1_name",
+        "parent2",
+        "parent2_name",
+        "lifetime",
+        "delay",
+        "assets",
+        "assets_names",
+    ]),
+    rows: |sheets, names, out| {
+        let Sheets::Shrapnel(model) = sheets else {
+            return Ok(());
+        };
+        for (index, fragment) in model.fragments.iter().enumerate() {
+            let head = fragment.parts.first();
+            let table = out.numbered(index);
+            table.text(fragment.kind);
+            let fields = head.into_iter().flat_map(|part| part.record.fields());
+            fields
+                .filter(|(name, _)| *name != "type")
+                .for_each(|(_, value)| add_cell(value, names, table));
+            let others = fragment.parts.iter().skip(1);
+            let others = others.flat_map(|part| part.record.fields());
+            let ids: Vec<u32> = others
+                .filter_map(|(_, value)| match value {
+                    Value::Id(id) if id != 0 => Some(id),
+                    _ => None,
+                })
+                .collect();
+            add_ids(&ids, names, table);
             table.end_row()?;
         }
         Ok(())
     },
 };
+
+/// Adds the cells of several ids: the ids separated by spaces, and their names
+/// separated by `; `, because names have spaces.
+pub(crate) fn add_ids(ids: &[u32], names: Names<'_>, table: &mut Table<'_>) {
+    let hex = ids.iter().map(|id| format!("{id:08X}"));
+    table.text(&hex.clone().collect::<Vec<_>>().join(" "));
+    let shown = ids.iter().zip(hex);
+    let shown = shown.map(|(&id, hex)| names.find(id).unwrap_or(hex));
+    table.text(&shown.collect::<Vec<_>>().join("; "));
+}
 
 /// The lights of LKIT, with their group.
 const LIGHTS: Sheet = Sheet {
@@ -415,7 +457,7 @@ const DURATION: Sheet = Sheet {
         if let Sheets::Animation(model) = sheets {
             let table = out.begin();
             table.float(model.duration()).cell(model.times.len());
-            table.cell(model.bones).cell(model.key_count());
+            table.cell(model.bones).cell(model.keys.len());
             table.cell(model.flags);
             add_floats(&model.scale, table);
             table.end_row()?;
@@ -432,7 +474,7 @@ const KEYS: Sheet = Sheet {
     ]),
     rows: |sheets, _, out| {
         if let Sheets::Animation(model) = sheets {
-            for (index, key) in model.keys().enumerate() {
+            for (index, key) in model.keys.iter().enumerate() {
                 let table = out.numbered(index);
                 table.cell(key.time);
                 table.optional(model.times.get(usize::from(key.time)));

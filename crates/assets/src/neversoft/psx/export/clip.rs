@@ -91,7 +91,11 @@ impl<'a> Clips<'a> {
             }
             List::Angles(list) => {
                 let decoded = list.get(index)?.decode(self.objects, MAX_POSES).ok()?;
-                (Poses::Angles(decoded), 0)
+                let is_still = decoded.iter().all(|pose| pose.translation == [0; 3]);
+                match is_still {
+                    true => (Poses::Rotations(decoded), 0),
+                    false => (Poses::Angles(decoded), 0),
+                }
             }
         };
         Some(Clip {
@@ -116,21 +120,28 @@ pub(super) struct Clip<'a> {
 enum Poses<'a> {
     /// Translations are those in the space of the character.
     Matrices(&'a AnimationV1),
-    /// Translations are those in the space of the parent.
+    /// Translations are those in the space of the parent, or of the character
+    /// without parents.
     Angles(Vec<AngleTransform>),
+    /// Objects keep the translations of the rest pose: all stored ones are 0.
+    Rotations(Vec<AngleTransform>),
 }
 
 impl Clip<'_> {
     /// Returns the transformation of an object in a frame, relative to its
-    /// parent.
+    /// parent. `rest` is its translation in the rest pose.
     pub(super) fn transform(
         &self,
         plan: &ExportPlan,
         frame: usize,
         object: usize,
         parent: Option<usize>,
+        rest: [f32; 3],
     ) -> Transform {
-        let own = self.pose(plan, frame, object);
+        let mut own = self.pose(plan, frame, object);
+        if let Poses::Rotations(_) = self.poses {
+            own.translation = rest;
+        }
         let Some(parent) = parent.map(|parent| self.pose(plan, frame, parent)) else {
             return own;
         };
@@ -144,7 +155,7 @@ impl Clip<'_> {
                 let between = subtract(own.translation, parent.translation);
                 rotate(back.rotation, between)
             }
-            Poses::Angles(_) => own.translation,
+            Poses::Angles(_) | Poses::Rotations(_) => own.translation,
         };
         Transform {
             rotation: back.after(&own).rotation,
@@ -161,7 +172,7 @@ impl Clip<'_> {
                 let pose = animation.pose(index);
                 pose.map_or(Transform::IDENTITY, |pose| of_matrix(plan, &pose))
             }
-            Poses::Angles(poses) => {
+            Poses::Angles(poses) | Poses::Rotations(poses) => {
                 let pose = poses.get(index).copied().unwrap_or_default();
                 Transform::turned(turn_of(pose.angles), plan.scaled(pose.translation))
             }

@@ -3,10 +3,18 @@
 use std::collections::HashMap;
 
 use super::ExportPlan;
-use super::surface::{Surfaces, colors};
+use super::surface::Surfaces;
 use crate::model::math::{add, cross, subtract, unit};
 use crate::model::scene::{Corner, Mesh, Part, Weight, Weights};
-use crate::neversoft::psx::{Face, Model, Psx, Vertex};
+use crate::neversoft::psx::{Face, Model, Psx, SpriteCorner, Version, Vertex};
+
+/// The size of every texture in the unit of the texture coordinates of version
+/// 6.
+const V6_TEXTURE_SIZE: u16 = 512;
+
+/// The factor of the width of a sprite whose axis is mostly vertical: pixels of
+/// the PlayStation are not squares.
+const UPRIGHT_WIDENING: f32 = 1.6;
 
 /// The space of the points of a mesh.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,7 +53,10 @@ impl Builder<'_> {
             ..Mesh::default()
         };
         for vertex in &model.vertices {
-            let (point, owner) = self.point(vertex, object);
+            let (point, owner) = match model.sprite_corner(vertex) {
+                Some(corner) => self.sprite_corner(corner, object),
+                None => self.point(vertex, object),
+            };
             mesh.points.push(point);
             if self.space == Space::Joints {
                 mesh.weights.push(follows(owner.unwrap_or(0)));
@@ -58,7 +69,7 @@ impl Builder<'_> {
             if !is_sound(model, face) {
                 continue;
             }
-            let material = self.surfaces.of(self.psx, &self.plan.textures, face);
+            let material = self.surfaces.of(self.psx, self.plan, face);
             let corners = self.corners(model, index, face, per_vertex, &mut mesh, &mut known);
             let part = *parts.entry(material).or_insert_with(|| {
                 mesh.parts.push(Part {
@@ -97,6 +108,23 @@ impl Builder<'_> {
         }
     }
 
+    /// Returns the position of a sprite's corner as seen from the positive z
+    /// axis, and the object of its anchor (FORMATS, PSX 3).
+    fn sprite_corner(
+        &self,
+        corner: SpriteCorner<'_>,
+        object: Option<usize>,
+    ) -> ([f32; 3], Option<usize>) {
+        let (anchor, owner) = self.point(corner.anchor, object);
+        let (mate, _) = self.point(corner.mate, object);
+        let axis = subtract(mate, anchor);
+        let [x, y, z] = axis.map(f32::abs);
+        let widening = if y > x.max(z) { UPRIGHT_WIDENING } else { 1.0 };
+        let width = widening * f32::from(corner.half_width) / self.plan.vertex_scale;
+        let across = unit(cross(axis, [0.0, 0.0, 1.0])).unwrap_or_default();
+        (add(anchor, across.map(|part| width * part)), owner)
+    }
+
     fn corners(
         &self,
         model: &Model,
@@ -109,7 +137,7 @@ impl Builder<'_> {
         let texture = face.texture.filter(|_| face.uv.is_some());
         let texture = texture.and_then(|texture| self.plan.textures.of_face(texture));
         let size = texture.and_then(|texture| self.plan.textures.size(self.psx, texture));
-        let colors = colors(self.psx, face, size.is_some());
+        let colors = self.plan.colors.of(face, size.is_some());
         let plane = plane(mesh, face);
         let mut corners = [0; 4];
         for (number, corner) in corners.iter_mut().enumerate().take(face.corners()) {
@@ -118,10 +146,16 @@ impl Builder<'_> {
             let normal = model.normals.get(usize::from(normal)).copied();
             let shaded = normal.and_then(|normal| unit(self.plan.turned(normal)));
             let uv = match (face.uv, size) {
-                (Some(uv), Some(size)) => [
-                    f32::from(uv[number].u) / f32::from(size.width),
-                    f32::from(uv[number].v) / f32::from(size.height),
-                ],
+                (Some(uv), Some(size)) => {
+                    let [width, height] = match self.psx.version {
+                        Version::V6 => [V6_TEXTURE_SIZE; 2],
+                        _ => [size.width, size.height],
+                    };
+                    [
+                        f32::from(uv[number].u) / f32::from(width),
+                        f32::from(uv[number].v) / f32::from(height),
+                    ]
+                }
                 _ => [0.0; 2],
             };
             let key = CornerKey {
@@ -167,4 +201,73 @@ fn plane(mesh: &Mesh, face: &Face) -> [f32; 3] {
     let point = |corner: usize| mesh.points[usize::from(face.indices[corner])];
     let (a, b, c) = (point(0), point(1), point(2));
     unit(cross(subtract(c, a), subtract(b, a))).unwrap_or([0.0, 1.0, 0.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Colors;
+    use super::*;
+    use crate::neversoft::psx::parse;
+    use crate::neversoft::psx::parse::build::{self, File, face, object, shorts, texture, words};
+
+    /// Returns the mesh of a file with one object and this model.
+    fn mesh(file: File, model: Vec<u8>) -> Mesh {
+        let file = File {
+            objects: vec![object(0, [0; 3])],
+            models: vec![model],
+            ..file
+        };
+        let psx = parse(&file.bytes().into()).unwrap();
+        let plan = ExportPlan::new(&psx, Vec::new());
+        plan.scene(&psx, Colors::Corners).meshes.remove(0)
+    }
+
+    #[test]
+    fn the_corners_of_a_sprite_are_beside_its_axis() {
+        let sprite = |end: [i16; 3]| {
+            let [x, y, z] = end;
+            let vertices = [
+                [0, 0, 0, 0],
+                [x, y, z, 0],
+                [0, 8, 20, 16],
+                [0, 8, -20, 16],
+                [8, 0, 20, 16],
+                [4, 0, 20, 16],
+            ];
+            let quad = face(0, [2, 3, 4, 5], [9; 4], &[]);
+            let model = build::model((0x7FFF, -1), &vertices, &[quad]);
+            mesh(File::new(4), model).points.split_off(2)
+        };
+        // An upright axis, 160 down: 20 is widened to 32.
+        let upright = sprite([0, 160, 0]);
+        assert_eq!(upright[0], [-32.0, 0.0, 0.0]);
+        assert_eq!(upright[1], [32.0, 0.0, 0.0]);
+        assert_eq!(upright[2], [32.0, -160.0, 0.0]);
+        // A reference that is not one leaves the position.
+        assert_eq!(upright[3], [4.0, 0.0, -20.0]);
+        assert_eq!(sprite([160, 0, 0])[0], [0.0, -20.0, 0.0]);
+        // Seen from its end, an axis has no sides.
+        assert_eq!(sprite([0, 0, 160])[0], [0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn version_6_has_textures_of_512_by_512_whatever_their_size() {
+        let uv = shorts(&[0, 128, 512, 0, 512, 0, -64, 0]);
+        let triangle = face(0x13, [0, 1, 2, 0], [128; 4], &[words(&[0]), uv].concat());
+        let file = |version| File {
+            texture_ids: vec![7],
+            palettes: vec![0xAA],
+            textures: vec![texture([0, 16, 0xAA, 0], [8, 4], &[0; 16])],
+            ..File::new(version)
+        };
+        let corners = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]];
+        let model = build::model((0x7FFF, -1), &corners, &[triangle]);
+        let uv = |version| {
+            let corners = mesh(file(version), model.clone()).corners;
+            corners.iter().map(|corner| corner.uv).collect::<Vec<_>>()
+        };
+        assert_eq!(uv(6), [[0.0, 1.0], [0.25, 0.0], [1.0, -0.125]]);
+        // The same bytes: 0, 0, 128, 0, 0, 2, for 8 by 4 texels.
+        assert_eq!(uv(4), [[0.0, 0.0], [16.0, 0.0], [0.0, 0.5]]);
+    }
 }

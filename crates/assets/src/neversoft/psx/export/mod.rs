@@ -1,18 +1,22 @@
 //! PSX files as pictures and scenes.
 
 mod clip;
+mod colors;
 mod mesh;
 mod picture;
-mod pvr;
 mod skeleton;
 mod surface;
 mod textures;
 
+pub(crate) use skeleton::turn_of;
 pub use textures::{TextureSet, neighbors};
+
+use std::collections::HashMap;
 
 use get_size2::GetSize;
 
 use self::clip::Clips;
+use self::colors::FaceColors;
 use self::mesh::{Builder, Space, is_sound};
 pub use self::surface::Colors;
 use self::surface::Surfaces;
@@ -47,6 +51,12 @@ pub struct ExportPlan {
     stitch_sources: Vec<VertexRef>,
     /// The first object that shows each model.
     object_of: Vec<Option<usize>>,
+    /// The model of each object.
+    model_of: Vec<usize>,
+    /// The colors of faces.
+    colors: FaceColors,
+    /// Names of objects by their numbers.
+    part_names: HashMap<usize, String>,
 }
 
 impl ExportPlan {
@@ -54,8 +64,9 @@ impl ExportPlan {
     pub fn new(psx: &Psx, neighbors: Vec<Psx>) -> Self {
         let mut textures = TextureSet::new(psx, neighbors);
         let mut object_of = vec![None; psx.models.len()];
-        for (index, object) in psx.objects.iter().enumerate() {
-            if let Some(first) = object_of.get_mut(usize::from(object.model)) {
+        let model_of: Vec<usize> = psx.shown_models().collect();
+        for (index, &model) in model_of.iter().enumerate() {
+            if let Some(first) = object_of.get_mut(model) {
                 first.get_or_insert(index);
             }
         }
@@ -70,11 +81,20 @@ impl ExportPlan {
             vertex_scale: psx.vertex_scale().into(),
             stitch_sources: psx.stitch_sources(),
             object_of,
+            model_of,
+            colors: FaceColors::new(psx),
+            part_names: HashMap::new(),
         };
         plan.choose_models(psx);
         plan.choose_scene(psx);
         plan.choose_motions(psx);
         plan
+    }
+
+    /// Takes names of objects, with their numbers, from another file. They have
+    /// no white space.
+    pub fn name_parts(&mut self, names: impl Iterator<Item = (usize, String)>) {
+        self.part_names.extend(names);
     }
 
     fn choose_models(&mut self, psx: &Psx) {
@@ -97,18 +117,14 @@ impl ExportPlan {
         // The corners of a model are counted once, for all its objects.
         let mut corners_of: Vec<Option<usize>> = vec![None; psx.models.len()];
         let mut corners: usize = 0;
-        for object in &psx.objects {
-            let index = usize::from(object.model);
+        for &index in &self.model_of {
             let (Some(model), Some(known)) = (psx.models.get(index), corners_of.get_mut(index))
             else {
                 continue;
             };
             corners += *known.get_or_insert_with(|| sound_corners(model));
         }
-        let pixels: u64 = (0..self.textures.len())
-            .filter_map(|index| self.textures.size(psx, index))
-            .map(|size| u64::from(size.width) * u64::from(size.height))
-            .sum();
+        let pixels = self.pixels(psx);
         let joints = psx.objects.len();
         let is_character = psx.parents().is_some() || psx.is_animated();
         let problem = scene_problem(corners, pixels).or_else(|| {
@@ -162,15 +178,27 @@ impl ExportPlan {
         }
     }
 
+    /// Returns the number of pixels of all textures.
+    pub fn pixels(&self, psx: &Psx) -> u64 {
+        let sizes = (0..self.textures.len()).filter_map(|index| self.textures.size(psx, index));
+        sizes
+            .map(|size| u64::from(size.width) * u64::from(size.height))
+            .sum()
+    }
+
     /// Returns the notes of every file.
     fn notes(&self, psx: &Psx) -> Vec<String> {
         let scale = psx.vertex_scale();
-        vec![
+        let mut notes: Vec<String> = vec![
             "x is right, y up, z back: the game's y and z, which are down and forward, are negated.".into(),
             "Triangles are counterclockwise seen from their front; the file has them clockwise.".into(),
             format!("A unit is one of object positions; vertices are divided by {scale}."),
             "Faces that the game does not draw are included, fully transparent.".into(),
-        ]
+        ];
+        if !self.has_skeleton {
+            notes.push("A sky is where its object is; the game draws it around the camera.".into());
+        }
+        notes
     }
 
     /// Returns a model by itself, with [`Colors::Materials`].
@@ -211,7 +239,7 @@ impl ExportPlan {
             .filter_map(|&index| psx.models.get(index))
         {
             for face in model.faces.iter().filter(|face| is_sound(model, face)) {
-                surfaces.of(psx, &self.textures, face);
+                surfaces.of(psx, self, face);
             }
         }
         let notes = vec!["Materials of the models.".into()];
@@ -294,11 +322,12 @@ pub fn model_name(psx: &Psx, index: usize) -> String {
 }
 
 /// Returns the name of the node of an object, in all formats: its number, and
-/// the name of its model.
-fn object_name(psx: &Psx, index: usize, width: usize) -> String {
-    let model = psx.objects.get(index).map(|object| object.model);
-    let model = model_name(psx, model.unwrap_or_default().into());
-    format!("{}_{model}", padded(index, psx.objects.len(), width))
+/// its own name or else that of its model.
+fn object_name(psx: &Psx, plan: &ExportPlan, index: usize, width: usize) -> String {
+    let model = plan.model_of.get(index).copied();
+    let own = plan.part_names.get(&index).cloned();
+    let name = own.unwrap_or_else(|| model_name(psx, model.unwrap_or_default()));
+    format!("{}_{name}", padded(index, psx.objects.len(), width))
 }
 
 /// Returns the model with this number, if it has anything to show.
@@ -310,8 +339,7 @@ fn shown_model(psx: &Psx, number: usize) -> Option<&Model> {
 /// Adds the objects of a level. Those that show the same model share its mesh.
 fn level(psx: &Psx, plan: &ExportPlan, builder: &mut Builder<'_>, scene: &mut Scene<'_>) {
     let mut meshes = vec![None; psx.models.len()];
-    for (index, object) in psx.objects.iter().enumerate() {
-        let number = usize::from(object.model);
+    for ((index, object), &number) in psx.objects.iter().enumerate().zip(&plan.model_of) {
         let Some(model) = shown_model(psx, number) else {
             continue;
         };
@@ -323,7 +351,7 @@ fn level(psx: &Psx, plan: &ExportPlan, builder: &mut Builder<'_>, scene: &mut Sc
             scene.meshes.len() - 1
         });
         scene.nodes.push(Node {
-            name: object_name(psx, index, 3),
+            name: object_name(psx, plan, index, 3),
             parent: None,
             transform: Transform::turned(
                 skeleton::turn_of(object.angles),
@@ -439,6 +467,59 @@ mod tests {
         assert_eq!(child(&character(0x2C, angles.concat())), [0.0, -2.0, 0.0]);
     }
 
+    /// Returns a character of two objects, the second one 2 to the right, with
+    /// an animation of one frame that moves both by `translation`.
+    fn moved(translation: i16, has_parents: bool) -> Psx {
+        let stream = |value: i16| [vec![0x0E], shorts(&[value])].concat();
+        let streams = [0, 0, 0, translation, 0, 0].map(stream).concat();
+        let mut psx = character(0x2C, [words(&[1, 12, 1]), streams.repeat(2)].concat());
+        if !has_parents {
+            psx.chunks.retain(|chunk| chunk.name() != "HIER");
+        }
+        psx
+    }
+
+    #[test]
+    fn without_parents_translations_are_in_the_space_of_the_character() {
+        assert_eq!(child(&moved(48, true)), [6.0, 0.0, 0.0]);
+        let psx = moved(48, false);
+        let plan = ExportPlan::new(&psx, Vec::new());
+        let scene = plan.motion(&psx, 0);
+        assert_eq!(scene.nodes[1].parent, None);
+        let Animation { transform, .. } = &scene.animations[0];
+        assert_eq!(transform(0, 1).translation, [3.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn an_animation_without_translations_keeps_the_rest_pose() {
+        assert_eq!(child(&moved(0, true)), [2.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_part_of_a_character_shows_the_model_of_its_own_number() {
+        let triangle = |size| {
+            let corners = [[0, 0, 0, 0], [size, 0, 0, 0], [0, size, 0, 0]];
+            let face = face(0x10, [0, 1, 2, 0], [9; 4], &[]);
+            model((0x7FFF, -1), &corners, &[face])
+        };
+        let mut file = File {
+            objects: vec![object(1, [0; 3]), object(1, [0; 3])],
+            models: vec![triangle(1), triangle(2)],
+            ..File::new(4)
+        };
+        let sizes = |file: &File| {
+            let psx = parse(&file.bytes().into()).unwrap();
+            let plan = ExportPlan::new(&psx, Vec::new());
+            let scene = plan.scene(&psx, Colors::Corners);
+            let meshes = scene.nodes.iter().filter_map(|node| node.mesh);
+            let meshes = meshes.map(|mesh| scene.meshes[mesh].points[1][0]);
+            meshes.collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(&file), [2.0, 2.0]);
+        file.chunks = vec![(build::HIER, shorts(&[0, 0]))];
+        assert_eq!(sizes(&file), [1.0, 2.0]);
+    }
+
     #[test]
     fn a_joint_has_one_name_in_all_formats() {
         let psx = character(0x2C, [words(&[1, 12, 1]), vec![0x0F; 12]].concat());
@@ -453,6 +534,10 @@ mod tests {
             assert!(bvh.contains(&format!("{word} {name}\n")), "{bvh}");
         }
         assert_eq!(scene.nodes[0].name, "00_6f0f6b9f");
+        let mut plan = ExportPlan::new(&psx, Vec::new());
+        plan.name_parts([(1, "hand".to_owned())].into_iter());
+        let scene = plan.scene(&psx, Colors::Corners);
+        assert_eq!(scene.nodes[1].name, "01_hand");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Textures as pictures (FORMATS, PSX 7 and 8).
 
-use super::pvr;
 use crate::model::{Picture, Pixels, size_problem};
+use crate::neversoft::color::opaque;
 use crate::neversoft::psx::{Palette, Texture, TextureData};
+use crate::neversoft::pvr::pixels;
 
 /// Returns why a texture cannot be shown, or `None` if it can. Examines no
 /// pixels, and does not look for a palette.
@@ -14,7 +15,8 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
             (rows.len() < needed).then(|| "its pixels end with the file".into())
         }
         TextureData::Pvr { pixel_format, data } => {
-            pvr::problem(*pixel_format, width.into(), height.into(), data.len())
+            let problem = pixels::problem(*pixel_format, width.into(), height.into(), data.len());
+            problem.map(|(_, why)| why)
         }
         TextureData::External => Some("its pixels are in a file of their own".into()),
         TextureData::Unknown => Some("its form is unknown".into()),
@@ -24,7 +26,7 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
 /// Returns the pixels of a texture that has no [`problem`].
 pub(super) fn picture(texture: &Texture, palette: Option<&Palette>) -> Option<Picture> {
     let (width, height) = (u32::from(texture.width), u32::from(texture.height));
-    let pixels = match &texture.data {
+    let decoded = match &texture.data {
         TextureData::Indexed {
             bits,
             row_size,
@@ -35,14 +37,14 @@ pub(super) fn picture(texture: &Texture, palette: Option<&Palette>) -> Option<Pi
             palette: palette?.colors.iter().map(|&color| rgba(color)).collect(),
         },
         TextureData::Pvr { pixel_format, data } => {
-            Pixels::Rgba(pvr::pixels(*pixel_format, width, height, data)?)
+            Pixels::Rgba(pixels::pixels(*pixel_format, width, height, data)?)
         }
         TextureData::External | TextureData::Unknown => return None,
     };
     Some(Picture {
         width,
         height,
-        pixels,
+        pixels: decoded,
     })
 }
 
@@ -68,11 +70,7 @@ fn rgba(color: u16) -> [u8; 4] {
     if Palette::is_transparent(color) {
         return [0; 4];
     }
-    let part = |shift: u16| {
-        let part = (color >> shift & 31) as u8;
-        part << 3 | part >> 2
-    };
-    [part(0), part(5), part(10), 255]
+    opaque(color)
 }
 
 #[cfg(test)]

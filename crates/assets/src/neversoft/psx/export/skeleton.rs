@@ -15,7 +15,7 @@ const NOTE: &str = "Animations run at 30 frames per second, which is not recorde
 
 /// Returns the matrix of an object's angles (4096 are a full turn), with y up:
 /// first about z, then x, then y.
-pub(super) fn turn_of(angles: [i16; 3]) -> Rows {
+pub(crate) fn turn_of(angles: [i16; 3]) -> Rows {
     // Only rotations about x are the same with y down and y up.
     let [x, y, z] = angles.map(|angle| f32::from(angle) * std::f32::consts::TAU / 4096.0);
     let ((sx, cx), (sy, cy), (sz, cz)) = (x.sin_cos(), (-y).sin_cos(), (-z).sin_cos());
@@ -39,22 +39,27 @@ fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut S
     for index in 0..psx.objects.len() {
         let origin = plan.origin(psx, Some(index));
         let parent = parents.get(index).copied().flatten();
-        let transform = match parent {
-            Some(_) => subtract(origin, plan.origin(psx, parent)),
-            None => origin,
-        };
         scene.joints.push(Joint {
             node: scene.nodes.len(),
             inverse_bind: moved(origin.map(|part| 0.0 - part)),
         });
         scene.nodes.push(Node {
-            name: object_name(psx, index, 2),
+            name: object_name(psx, plan, index, 2),
             parent,
-            transform: Transform::at(transform),
+            transform: Transform::at(rest(psx, plan, index, parent)),
             mesh: None,
         });
     }
     scene.notes.push(NOTE.into());
+}
+
+/// Returns the translation of an object from its parent in the rest pose.
+fn rest(psx: &Psx, plan: &ExportPlan, index: usize, parent: Option<usize>) -> [f32; 3] {
+    let origin = plan.origin(psx, Some(index));
+    match parent {
+        Some(_) => subtract(origin, plan.origin(psx, parent)),
+        None => origin,
+    }
 }
 
 /// Returns the matrix of a translation.
@@ -73,12 +78,11 @@ pub(super) fn build<'a>(
 ) {
     let parents: Arc<[_]> = parents(psx).into();
     joints(psx, plan, &parents, scene);
-    for (index, object) in psx.objects.iter().enumerate() {
-        let number = usize::from(object.model);
+    for (index, &number) in plan.model_of.iter().enumerate() {
         let Some(model) = shown_model(psx, number) else {
             continue;
         };
-        let name = format!("{}_mesh", object_name(psx, index, 2));
+        let name = format!("{}_mesh", object_name(psx, plan, index, 2));
         let mesh = builder.mesh(name.clone(), model, Some(index));
         scene.nodes.push(Node {
             name,
@@ -127,7 +131,8 @@ fn animation<'a>(
         nodes: 0..psx.objects.len(),
         transform: Box::new(move |frame, joint| {
             let parent = parents.get(joint).copied().flatten();
-            clip.transform(plan, frame, joint, parent)
+            let rest = rest(psx, plan, joint, parent);
+            clip.transform(plan, frame, joint, parent, rest)
         }),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::ExportPlan;
 use super::textures::TextureSet;
 use crate::model::scene::{Alpha, Material, Texture, Wrap};
 use crate::neversoft::psx::{Face, Psx};
@@ -9,9 +10,6 @@ use crate::neversoft::psx::{Face, Psx};
 /// Maximum number of materials of a scene; the faces of further ones share the
 /// last.
 const MAX_MATERIALS: usize = 4096;
-
-/// The value of a color byte that leaves the texture unchanged.
-const NEUTRAL: u16 = 128;
 
 /// Where faces without a texture have their color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +31,7 @@ struct Surface {
     /// Opacity in quarters.
     opacity: u8,
     double_sided: bool,
+    lit: bool,
 }
 
 /// The materials of a scene, created when a face first needs them.
@@ -52,17 +51,19 @@ impl Surfaces {
     }
 
     /// Returns the index of the material of a face.
-    pub(super) fn of(&mut self, psx: &Psx, textures: &TextureSet, face: &Face) -> usize {
+    pub(super) fn of(&mut self, psx: &Psx, plan: &ExportPlan, face: &Face) -> usize {
+        let textures = &plan.textures;
         let texture = face.texture.filter(|_| face.uv.is_some());
         let texture = texture.and_then(|index| textures.of_face(index));
         let size = texture.and_then(|index| textures.size(psx, index));
         let is_plain = size.is_none() && self.colors == Colors::Materials;
         let surface = Surface {
             texture,
-            color: is_plain.then(|| mean(psx, face)),
+            color: is_plain.then(|| mean(plan, face)),
             has_transparent: size.is_some_and(|size| size.has_transparent),
             opacity: opacity(face),
             double_sided: face.flags & 0x0200 != 0,
+            lit: face.is_lit(),
         };
         if let Some(&index) = self.known.get(&surface) {
             return index;
@@ -105,6 +106,9 @@ impl Surface {
         if self.double_sided {
             name += "_double";
         }
+        if self.lit {
+            name += "_lit";
+        }
         let alpha = match (self.opacity, self.has_transparent) {
             (4, false) => Alpha::Opaque,
             (4, true) => Alpha::Mask,
@@ -123,40 +127,16 @@ impl Surface {
             }),
             alpha,
             double_sided: self.double_sided,
-            unlit: true,
+            unlit: !self.lit,
         }
     }
 }
 
 /// Returns the mean color of the corners of a face without a texture.
-fn mean(psx: &Psx, face: &Face) -> [u8; 3] {
-    let corners = &colors(psx, face, false)[..face.corners()];
+fn mean(plan: &ExportPlan, face: &Face) -> [u8; 3] {
+    let corners = &plan.colors.of(face, false)[..face.corners()];
     std::array::from_fn(|part| {
         let sum: usize = corners.iter().map(|color| usize::from(color[part])).sum();
         ((sum + corners.len() / 2) / corners.len()) as u8
-    })
-}
-
-/// Returns the sRGB colors of a face's corners. On a texture, 128 leaves it
-/// unchanged; brighter results are clamped.
-pub(super) fn colors(psx: &Psx, face: &Face, is_textured: bool) -> [[u8; 4]; 4] {
-    let palette = psx.gouraud_colors().unwrap_or_default();
-    let neutral = if is_textured { 128 } else { 255 };
-    std::array::from_fn(|corner| {
-        let [r, g, b] = if face.is_gouraud() {
-            let index = usize::from(face.color[corner]);
-            palette.get(index).copied().unwrap_or([neutral; 3])
-        } else {
-            let [r, g, b, _] = face.color;
-            [r, g, b]
-        };
-        let part = |part: u8| {
-            if is_textured {
-                (u16::from(part) * 255 / NEUTRAL).min(255) as u8
-            } else {
-                part
-            }
-        };
-        [part(r), part(g), part(b), 255]
     })
 }

@@ -15,6 +15,12 @@ pub(super) fn references(psx: &Psx, warnings: &mut Warnings) {
         if loose > 0 {
             warn(format!("{loose} vertices are stitched to none"));
         }
+        let sprites = model.vertices.iter().filter(|v| v.is_sprite_corner());
+        let loose = sprites.filter(|vertex| model.sprite_corner(vertex).is_none());
+        let loose = loose.count();
+        if loose > 0 {
+            warn(format!("{loose} corners of sprites have no axis"));
+        }
         if let Some(next) = model.lod.and_then(|lod| lod.next_model())
             && next >= psx.models.len()
         {
@@ -32,9 +38,14 @@ pub(super) fn references(psx: &Psx, warnings: &mut Warnings) {
 }
 
 fn objects(psx: &Psx, warnings: &mut Warnings) {
+    let is_by_number = psx.has_model_for_each_part();
     for (index, object) in psx.objects.iter().enumerate() {
         let model = object.model;
-        if usize::from(model) >= psx.models.len() {
+        if is_by_number && usize::from(model) != index {
+            warnings.push(format!(
+                "object {index}: is a part and shows the model of its own number, not {model}"
+            ));
+        } else if usize::from(model) >= psx.models.len() {
             warnings.push(format!("object {index}: model index {model} out of range"));
         }
     }
@@ -188,10 +199,24 @@ mod tests {
     }
 
     #[test]
+    fn a_part_with_the_number_of_another_model_is_a_warning() {
+        let part = model(NONE, &[[8, 0, 20, 16]], &[]);
+        let mut file = with_models(&[part, model(NONE, &[], &[])]);
+        file.objects = vec![object(1, [0; 3]), object(1, [0; 3])];
+        let sprite = "model 0: 1 corners of sprites have no axis";
+        assert_eq!(warnings(&file), [sprite]);
+        file.chunks = vec![(HIER, shorts(&[0, 0]))];
+        let expected = "object 0: is a part and shows the model of its own number, not 1";
+        assert_eq!(warnings(&file), [expected, sprite]);
+        let psx = parse(&file.bytes().into()).unwrap();
+        assert_eq!(psx.shown_models().collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
     fn cycles_of_parents_and_of_levels_of_detail_are_warnings() {
         let chain = |next| model((500, next), &[], &[]);
         let mut file = with_models(&[chain(1), chain(2), chain(1), chain(3)]);
-        file.objects = vec![object(0, [0; 3]); 3];
+        file.objects = (0..3).map(|part| object(part, [0; 3])).collect();
         file.chunks = vec![(HIER, shorts(&[1, 0, 2]))];
         assert_eq!(
             warnings(&file),

@@ -108,8 +108,31 @@ pub struct Wibble {
 pub struct Pulse {
     /// Index of the color.
     pub color: u8,
+    /// Index of the key that it starts at.
+    pub key: u8,
+    /// Time since that key.
+    pub time: u8,
     /// Each key's r, g, b and the time to the next one.
     pub keys: Vec<[u8; 4]>,
+}
+
+impl Pulse {
+    /// Returns the color at the start, as r, g, b of 0 to 255; `None` without
+    /// keys.
+    pub fn start(&self) -> Option<[u8; 3]> {
+        let count = self.keys.len().max(1);
+        let key = usize::from(self.key) % count;
+        let [from, to] = [key, (key + 1) % count].map(|key| self.keys.get(key));
+        let (&[r, g, b, interval], &[next @ .., _]) = (from?, to?);
+        let interval = i32::from(interval).max(1);
+        let time = i32::from(self.time).min(interval);
+        let mut color = [r, g, b];
+        for (part, next) in color.iter_mut().zip(next) {
+            let change = i32::from(next) - i32::from(*part);
+            *part = (i32::from(*part) + change * time / interval) as u8;
+        }
+        Some(color)
+    }
 }
 
 /// An item that can be destroyed.
@@ -287,12 +310,14 @@ fn read_wibbles(data: &mut Cursor, list: &mut Vec<Wibble>) -> Result<()> {
 
 fn read_pulses(data: &mut Cursor, list: &mut Vec<Pulse>) -> Result<()> {
     while data.remaining() >= 4 {
-        let [color, count, _key, _accumulator] = *data.record("pulse")?;
+        let [color, count, key, time] = *data.record("pulse")?;
         if count == 0 {
             break;
         }
         list.push(Pulse {
             color,
+            key,
+            time,
             keys: Vec::new(),
         });
         let keys = data.take(4 * usize::from(count), "keys")?;
@@ -420,5 +445,26 @@ mod tests {
         };
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].keys, [[255, 0, 0, 30], [0, 0, 255, 60]]);
+    }
+
+    #[test]
+    fn a_pulse_starts_between_its_keys() {
+        let pulse = |key, time| Pulse {
+            color: 0,
+            key,
+            time,
+            keys: vec![[200, 0, 0, 30], [0, 100, 0, 60]],
+        };
+        assert_eq!(pulse(0, 0).start(), Some([200, 0, 0]));
+        assert_eq!(pulse(0, 15).start(), Some([100, 50, 0]));
+        assert_eq!(pulse(1, 30).start(), Some([100, 50, 0]));
+        // Past the interval, and past the last key.
+        assert_eq!(pulse(0, 255).start(), Some([0, 100, 0]));
+        assert_eq!(pulse(2, 0).start(), Some([200, 0, 0]));
+        let without_keys = Pulse {
+            keys: Vec::new(),
+            ..pulse(0, 0)
+        };
+        assert_eq!(without_keys.start(), None);
     }
 }

@@ -6,6 +6,7 @@ use super::Version;
 use hpimount_containers::io::{Cursor, Error, Result};
 
 const TEXTURED: u16 = 0x0003;
+const LIT: u16 = 0x0004;
 const TRIANGLE: u16 = 0x0010;
 const SEMI_TRANSPARENT: u16 = 0x0040;
 const INVISIBLE: u16 = 0x0080;
@@ -33,7 +34,8 @@ pub struct Face {
     pub color: [u8; 4],
     /// Index of the face's normal.
     pub normal: u16,
-    /// Effect of the surface on a skater; bits unverified.
+    /// Effect of the surface on a skater: 1 in its two low bits excludes the
+    /// face from collisions; the other bits are unverified.
     pub surface: u16,
     /// Index into the texture ids.
     pub texture: Option<u32>,
@@ -97,6 +99,16 @@ impl Face {
     /// Returns whether the face has three corners instead of four.
     pub fn is_triangle(&self) -> bool {
         self.flags & TRIANGLE != 0
+    }
+
+    /// Returns whether the game lights the face and ignores its colors.
+    pub fn is_lit(&self) -> bool {
+        self.flags & LIT != 0
+    }
+
+    /// Returns whether the face takes part in collisions, visible or not.
+    pub fn collides(&self) -> bool {
+        self.surface & 3 != 1
     }
 
     /// Returns whether the corners have individual colors.
@@ -219,6 +231,20 @@ mod tests {
             read(&bytes, Version::V4).unwrap_err().to_string(),
             "length at 0x102: is 12, less than the 16 bytes that every face has"
         );
+    }
+
+    #[test]
+    fn only_one_kind_of_surface_does_not_collide() {
+        let collides = |surface: i16| {
+            let mut bytes = face(0x80, [0; 4], [0; 4], &[]);
+            bytes[14..16].copy_from_slice(&surface.to_le_bytes());
+            read(&bytes, Version::V4).unwrap().0.collides()
+        };
+        assert!(!collides(0x0101));
+        assert!(!collides(0x0001));
+        for surface in [0x0100, 0x0102, 0x0103] {
+            assert!(collides(surface), "{surface:#x}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use animation::{
 };
 pub use chunk::{BlockMap, ChnkItem, Chunk, Content, Pulse, Wibble};
 pub use face::{Face, Uv};
-pub use model::{Bounds, FaceCounts, Lod, Model, Vertex, VertexRef};
+pub use model::{Bounds, FaceCounts, Lod, Model, SpriteCorner, Vertex, VertexRef};
 pub use object::Object;
 pub use texture::{Palette, Texture, TextureData};
 
@@ -283,6 +283,33 @@ impl Psx {
             Content::Hierarchy(parents) => Some(parents.as_slice()),
             _ => None,
         })
+    }
+
+    /// Returns whether the objects are parts of a character that show the model
+    /// with their own number: the game does not use [`Object::model`] in a file
+    /// with `HIER`.
+    pub(crate) fn has_model_for_each_part(&self) -> bool {
+        self.parents().is_some() && self.models.len() >= self.objects.len()
+    }
+
+    /// Returns the index of the model of each object, which may be out of
+    /// range.
+    pub fn shown_models(&self) -> impl Iterator<Item = usize> {
+        let is_by_number = self.has_model_for_each_part();
+        let objects = self.objects.iter().enumerate();
+        objects.map(move |(index, object)| match is_by_number {
+            true => index,
+            false => object.model.into(),
+        })
+    }
+
+    /// Returns the colors that change, in the order of the file.
+    pub fn pulses(&self) -> &[Pulse] {
+        self.last_content(|content| match content {
+            Content::Pulses(pulses) => Some(pulses.as_slice()),
+            _ => None,
+        })
+        .unwrap_or_default()
     }
 
     /// Returns the colors that gouraud faces refer to, as r, g, b.

@@ -62,17 +62,33 @@ impl Lod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Vertex {
     /// x, y and z relative to the object; a stitched vertex has its source's
-    /// number in y.
+    /// number in y, and a corner of a sprite has references in x and y.
     pub position: [i16; 3],
-    /// Bit 0: other models' vertices are stitched to this one. Bit 1: it is
-    /// stitched itself. Bit 4: corner of a sprite.
+    /// 1: other models' vertices are stitched to this one. 2: it is stitched
+    /// itself. 16: corner of a sprite. Every other value is a plain vertex.
     pub kind: u16,
+}
+
+/// A corner of a sprite: a strip that always faces the camera.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpriteCorner<'a> {
+    /// The end of the axis that the corner is beside.
+    pub anchor: &'a Vertex,
+    /// The other end of the axis.
+    pub mate: &'a Vertex,
+    /// Distance from the axis; negative on the other side of it.
+    pub half_width: i16,
 }
 
 impl Vertex {
     /// Returns whether stitched vertices may refer to this one.
     pub fn is_stitch_source(&self) -> bool {
-        self.kind & 1 != 0
+        self.kind == 1
+    }
+
+    /// Returns whether this is the corner of a sprite.
+    pub fn is_sprite_corner(&self) -> bool {
+        self.kind == 16
     }
 
     /// Returns the index in [`Psx::stitch_sources`] for a stitched vertex.
@@ -80,7 +96,7 @@ impl Vertex {
     /// [`Psx::stitch_sources`]: super::Psx::stitch_sources
     pub fn stitched_to(&self) -> Option<usize> {
         let [_, source, _] = self.position;
-        (self.kind & 2 != 0).then(|| usize::try_from(source).unwrap_or(usize::MAX))
+        (self.kind == 2).then(|| usize::try_from(source).unwrap_or(usize::MAX))
     }
 }
 
@@ -108,6 +124,10 @@ pub struct FaceCounts {
     pub semi_transparent: usize,
     /// Faces that are not drawn.
     pub invisible: usize,
+    /// Faces that the game lights.
+    pub lit: usize,
+    /// Faces that take part in collisions.
+    pub colliding: usize,
 }
 
 /// Radius and box, after the counts of a model.
@@ -187,8 +207,27 @@ impl Model {
             counts.gouraud += usize::from(face.is_gouraud());
             counts.semi_transparent += usize::from(face.is_semi_transparent());
             counts.invisible += usize::from(face.is_invisible());
+            counts.lit += usize::from(face.is_lit());
+            counts.colliding += usize::from(face.collides());
         }
         counts
+    }
+
+    /// Returns what the fields of a sprite's corner mean; `None` for another
+    /// vertex, and if the axis has no two ends that are plain vertices.
+    pub fn sprite_corner(&self, vertex: &Vertex) -> Option<SpriteCorner<'_>> {
+        let [anchor, mate, half_width] = vertex.position;
+        let end = |reference: i16| {
+            let index = usize::try_from(reference).ok()?;
+            let end = self.vertices.get(index / REFERENCE_UNIT)?;
+            (index % REFERENCE_UNIT == 0 && !end.is_sprite_corner()).then_some(end)
+        };
+        let corner = SpriteCorner {
+            anchor: end(anchor)?,
+            mate: end(mate)?,
+            half_width,
+        };
+        vertex.is_sprite_corner().then_some(corner)
     }
 
     /// Returns the texture indices that faces use, each once, in ascending
@@ -200,6 +239,10 @@ impl Model {
         used
     }
 }
+
+/// What the index of a vertex is multiplied by in the corner of a sprite: the
+/// length of a vertex in bytes.
+const REFERENCE_UNIT: usize = size_of::<VertexRecord>();
 
 /// A count that precedes its items by some bytes.
 struct Count {
@@ -300,6 +343,36 @@ mod tests {
         assert_eq!(model.vertices[1].stitched_to(), Some(1));
         assert_eq!(model.normals, [[0, -4096, 0]]);
         assert_eq!(model.face_counts().quads, 1);
+    }
+
+    fn vertices(vertices: &[[i16; 4]]) -> Model {
+        let bytes = model((0x7FFF, -1), vertices, &[]);
+        let mut cursor = Cursor::new(&bytes, 0, Endian::Little);
+        Model::read(&mut cursor, Version::V4, true).unwrap()
+    }
+
+    #[test]
+    fn only_the_exact_types_are_special() {
+        let model = vertices(&[[0, 0, 0, 3], [0, 0, 0, 4], [0, 0, 0, 17], [0, 0, 0, 18]]);
+        for vertex in &model.vertices {
+            assert!(!vertex.is_stitch_source(), "{vertex:?}");
+            assert!(!vertex.is_sprite_corner(), "{vertex:?}");
+            assert_eq!(vertex.stitched_to(), None);
+        }
+    }
+
+    #[test]
+    fn a_corner_of_a_sprite_refers_to_the_ends_of_its_axis() {
+        let sprite = |x, y| {
+            let model = vertices(&[[1, 2, 3, 0], [4, 5, 6, 0], [x, y, -20, 16]]);
+            let corner = model.sprite_corner(&model.vertices[2]);
+            corner.map(|corner| (corner.anchor.position, corner.mate.position))
+        };
+        assert_eq!(sprite(8, 0), Some(([4, 5, 6], [1, 2, 3])));
+        // Past the last vertex, not a multiple of 8, negative, a corner itself.
+        for (x, y) in [(24, 0), (0, 12), (-8, 0), (0, 16)] {
+            assert_eq!(sprite(x, y), None);
+        }
     }
 
     #[test]

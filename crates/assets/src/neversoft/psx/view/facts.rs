@@ -206,9 +206,12 @@ struct ModelFacts {
     gouraud: usize,
     semi_transparent: usize,
     invisible: usize,
+    lit: usize,
+    collides: usize,
     textures_used: Vec<u32>,
     stitch_sources: usize,
     stitched: usize,
+    sprite_corners: usize,
 }
 
 #[derive(Serialize)]
@@ -223,6 +226,7 @@ impl ModelFacts {
         let vertices = &model.vertices;
         let sources = vertices.iter().filter(|vertex| vertex.is_stitch_source());
         let stitched = vertices.iter().filter_map(|vertex| vertex.stitched_to());
+        let sprites = vertices.iter().filter(|vertex| vertex.is_sprite_corner());
         Self {
             index,
             name: psx.model_names.get(index).copied(),
@@ -245,9 +249,12 @@ impl ModelFacts {
             gouraud: counts.gouraud,
             semi_transparent: counts.semi_transparent,
             invisible: counts.invisible,
+            lit: counts.lit,
+            collides: counts.colliding,
             textures_used: model.textures_used(),
             stitch_sources: sources.count(),
             stitched: stitched.count(),
+            sprite_corners: sprites.count(),
         }
     }
 }
@@ -391,6 +398,8 @@ struct WibbleFacts {
 #[derive(Serialize)]
 struct PulseFacts {
     color: u8,
+    key: u8,
+    time: u8,
     keys: usize,
 }
 
@@ -491,6 +500,8 @@ impl PulseFacts {
     fn new(pulse: &Pulse) -> Self {
         Self {
             color: pulse.color,
+            key: pulse.key,
+            time: pulse.time,
             keys: pulse.keys.len(),
         }
     }

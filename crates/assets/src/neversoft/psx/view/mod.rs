@@ -12,6 +12,7 @@ use get_size2::GetSize;
 
 use crate::model::scene::Material;
 use crate::model::{Picture, Scene, bvh, obj, padded};
+use crate::neversoft::psh::{self, Psh};
 use crate::neversoft::psx::export::{Colors, ExportPlan, TextureSet, model_name, neighbors};
 use crate::neversoft::psx::{self, Psx};
 use crate::parse::Incomplete;
@@ -56,7 +57,9 @@ const MAX_NEIGHBORS: usize = 16 << 20;
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match psx::parse(bytes) {
         Ok(mut psx) => {
-            let mut plan = ExportPlan::new(&psx, read_neighbors(&psx, context));
+            let neighbors = read_neighbors(&psx, context.name(), context);
+            let mut plan = ExportPlan::new(&psx, neighbors);
+            plan.name_parts(part_names(&psx, context).into_iter());
             psx.warnings.append(std::mem::take(&mut plan.problems));
             let model = Shown { psx, plan };
             Ok(Box::new(ListedView {
@@ -72,9 +75,42 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     }
 }
 
-/// Returns the files of the same level, if this one needs something from them.
-fn read_neighbors(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
-    if context.name().is_empty() || !TextureSet::lacks(psx) {
+/// Parses a file with this name, which is in the directory of the asset, and
+/// finds its textures. Returns `None` if it is damaged.
+pub(crate) fn level(
+    bytes: &Bytes,
+    name: &str,
+    context: &dyn AssetContext,
+) -> Option<(Psx, ExportPlan)> {
+    let psx = psx::parse(bytes).ok()?;
+    let plan = ExportPlan::new(&psx, read_neighbors(&psx, name, context));
+    Some((psx, plan))
+}
+
+/// Maximum length of the name of a part in bytes.
+const MAX_PART_NAME: usize = 64;
+
+/// Returns the names of a character's parts, with their numbers, from the PSH
+/// file of the same stem.
+fn part_names(psx: &Psx, context: &dyn AssetContext) -> Vec<(usize, String)> {
+    let names = |psh: Psh| {
+        let parts = psh.parts.into_iter().map(|part| part.named);
+        let mut parts: Vec<_> = parts.map(|one| (one.index as usize, one.name)).collect();
+        parts.retain(|(number, name)| *number < psx.objects.len() && name.len() <= MAX_PART_NAME);
+        parts
+    };
+    let stem = context.name().rsplit_once('.').map(|(stem, _)| stem);
+    let file = stem
+        .filter(|_| psx.parents().is_some())
+        .and_then(|stem| context.read_sibling(&format!("{stem}.psh")));
+    let psh = file.and_then(|bytes| psh::parse(&bytes).ok());
+    psh.map(names).unwrap_or_default()
+}
+
+/// Returns the files of the same level as the file with this name, if it needs
+/// something from them.
+fn read_neighbors(psx: &Psx, name: &str, context: &dyn AssetContext) -> Vec<Psx> {
+    if name.is_empty() || !TextureSet::lacks(psx) {
         return Vec::new();
     }
     let mut left = MAX_NEIGHBORS;
@@ -83,7 +119,7 @@ fn read_neighbors(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
         left = left.checked_sub(bytes.len())?;
         psx::parse(&bytes).ok()
     };
-    let names = neighbors(context.name()).into_iter();
+    let names = neighbors(name).into_iter();
     names.filter_map(&mut read).collect()
 }
 
@@ -223,12 +259,12 @@ mod tests {
         assert_eq!(
             header,
             "index\tname_hash\tvertices\tnormals\tfaces\ttriangles\tquads\ttextured\tgouraud\t\
-             invisible\tradius\tbounds\tlod_distance\tnext_lod"
+             invisible\tlit\tcollides\tradius\tbounds\tlod_distance\tnext_lod"
         );
         assert_eq!(
             rows,
-            "0\t6f0f6b9f\t3\t1\t2\t1\t1\t1\t1\t1\t100\t-50 -60 -70 50 60 70\t32767\t\n\
-             1\t6f0f6b9f\t3\t1\t0\t0\t0\t0\t0\t0\t100\t-50 -60 -70 50 60 70\t32767\t\n"
+            "0\t6f0f6b9f\t3\t1\t2\t1\t1\t1\t1\t1\t0\t2\t100\t-50 -60 -70 50 60 70\t32767\t\n\
+             1\t6f0f6b9f\t3\t1\t0\t0\t0\t0\t0\t0\t0\t0\t100\t-50 -60 -70 50 60 70\t32767\t\n"
         );
     }
 
@@ -300,7 +336,7 @@ mod tests {
         assert_eq!(
             rendered(&bytes, "info.txt"),
             format!(
-                "PSX character (version 4: THPS 2 to 4, Spider-Man, Mat Hoffman's Pro BMX)\n\
+                "PSX character (version 4: THPS 2 to 4, Spider-Man, Mat Hoffman's Pro BMX, some ports)\n\
                  \n\
                  file size      {} bytes\n\
                  objects        2\n\

@@ -23,7 +23,7 @@ fn heading(psx: &Psx) -> String {
         (Version::V3, Some(false)) => "Apocalypse",
         (Version::V3, Some(true)) => "Tony Hawk's Pro Skater",
         (Version::V3, None) => "Apocalypse or Tony Hawk's Pro Skater",
-        (Version::V4, _) => "THPS 2 to 4, Spider-Man, Mat Hoffman's Pro BMX",
+        (Version::V4, _) => "THPS 2 to 4, Spider-Man, Mat Hoffman's Pro BMX, some ports",
         (Version::V6, _) => "Dreamcast, PC and Xbox ports",
     };
     let (kind, version) = (facts::kind(psx.kind()), psx.version.number());
@@ -57,8 +57,8 @@ fn geometry(psx: &Psx, summary: &mut Summary) {
 fn bounds(psx: &Psx) -> Option<[[f64; 2]; 3]> {
     let scale = f64::from(psx.vertex_scale());
     let mut whole: Option<[[f64; 2]; 3]> = None;
-    for object in &psx.objects {
-        let Some(model) = psx.models.get(usize::from(object.model)) else {
+    for (object, model) in psx.objects.iter().zip(psx.shown_models()) {
+        let Some(model) = psx.models.get(model) else {
             continue;
         };
         let (min, max) = (model.bounds.min, model.bounds.max);

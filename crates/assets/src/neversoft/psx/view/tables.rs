@@ -54,6 +54,8 @@ pub(super) fn models(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
         "textured",
         "gouraud",
         "invisible",
+        "lit",
+        "collides",
         "radius",
         "bounds",
         "lod_distance",
@@ -74,6 +76,8 @@ pub(super) fn models(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
             .cell(counts.textured)
             .cell(counts.gouraud)
             .cell(counts.invisible)
+            .cell(counts.lit)
+            .cell(counts.colliding)
             .cell(units(model.radius.into()))
             .cell(spaced([bounds.min, bounds.max].concat()))
             .optional(model.lod.map(|lod| lod.distance))

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::model::{MAX_PIXELS, Picture, Pixels};
+use crate::neversoft::color::opaque;
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// Extensions of the files.
@@ -144,16 +145,6 @@ fn too_short(offset: u64, have: usize, needed: usize) -> Error {
     )
 }
 
-/// Returns the color that the PlayStation stores in 16 bits: red, green and
-/// blue of 5 bits each, from the lowest.
-fn color(stored: u16, alpha: u8) -> [u8; 4] {
-    let part = |shift: u16| {
-        let value = (stored >> shift & 31) as u8;
-        value << 3 | value >> 2
-    };
-    [part(0), part(5), part(10), alpha]
-}
-
 impl Stored {
     /// Returns the number of palettes.
     pub fn palettes(&self) -> usize {
@@ -232,7 +223,7 @@ impl Stored {
         let width = self.width as usize;
         let pixel = |bytes: &[u8]| match *bytes {
             [low, high] if is_first => playstation::color(u16::from_le_bytes([low, high])),
-            [low, high] => color(u16::from_le_bytes([low, high]), 255),
+            [low, high] => opaque(u16::from_le_bytes([low, high])),
             [red, green, blue] => [red, green, blue, 255],
             [red, green, blue, alpha] => [red, green, blue, playstation2::alpha(alpha)],
             _ => [0; 4],

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::{Block, Details, MAX_PICTURES, Stored, Tim, check_size, too_short};
+use crate::neversoft::color::opaque;
 use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 
 /// First word of a picture.
@@ -138,7 +139,10 @@ impl Block {
 
 /// Returns a color; black without the bit for semi-transparency is transparent.
 pub(super) fn color(stored: u16) -> [u8; 4] {
-    super::color(stored, if stored == 0 { 0 } else { 255 })
+    match stored {
+        0 => [0; 4],
+        stored => opaque(stored),
+    }
 }
 
 /// Returns the first `count` colors; missing ones are transparent.

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::{Details, MAX_PICTURES, Stored, Tim, Tim2Header, check_size, too_short};
+use crate::neversoft::color::opaque;
 use hpimount_containers::io::{Cursor, Error, Result};
 
 /// Smallest header of a picture in bytes.
@@ -131,7 +132,7 @@ pub(super) fn colors(
 ) -> Vec<[u8; 4]> {
     let size = usize::from(palette_type) + 1;
     let color = |bytes: &[u8]| match *bytes {
-        [low, high] => super::color(u16::from_le_bytes([low, high]), 255),
+        [low, high] => opaque(u16::from_le_bytes([low, high])),
         [red, green, blue] => [red, green, blue, 255],
         [red, green, blue, opacity] => [red, green, blue, alpha(opacity)],
         _ => [0; 4],

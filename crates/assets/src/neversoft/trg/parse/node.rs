@@ -1,0 +1,349 @@
+//! A node.
+
+use std::borrow::Cow;
+
+use super::script::{self, Command};
+use crate::parse::name::until_nul;
+use hpimount_containers::io::{Cursor, Result};
+
+/// The kind of the last node.
+pub(super) const TERMINATOR: u16 = 255;
+
+/// Maximum length of a text in bytes.
+const MAX_TEXT: usize = 256;
+
+/// Largest number in the list of flags of a baddy.
+const MAX_FLAG: u8 = 9;
+
+/// Maximum number of flags of a baddy.
+const MAX_FLAGS: usize = 8;
+
+/// A decoded node. Which fields it has depends on its kind.
+#[derive(Debug, Clone, Default)]
+pub struct Node {
+    /// Its kind; see [`kind_name`].
+    pub kind: u16,
+    /// Subtype of a baddy or a power-up.
+    pub subtype: Option<u16>,
+    /// Priority of a baddy.
+    pub priority: Option<u16>,
+    /// Flags.
+    pub flags: Option<Flags>,
+    /// Numbers of the nodes that it is linked to.
+    pub links: Option<Vec<u16>>,
+    /// Position with 12 fractional bits; x right, y down, z forward.
+    pub position: Option<[i32; 3]>,
+    /// Angles about x, y and z; 4096 is a full turn.
+    pub angles: Option<[i16; 3]>,
+    /// Hash of a model.
+    pub checksum: Option<u32>,
+    /// Hashes of models.
+    pub checksums: Option<Vec<u32>>,
+    /// Name of a restart.
+    pub label: Option<String>,
+    /// Radius and mode of a camera.
+    pub camera: Option<[u16; 2]>,
+    /// Words without a known meaning.
+    pub words: Option<Vec<u16>>,
+    /// Commands.
+    pub commands: Option<Vec<Command>>,
+    /// Statements of a script.
+    pub script: Option<Vec<Command>>,
+    /// Bytes that were not decoded.
+    pub rest: Option<Vec<u8>>,
+    /// Why the node was not decoded; then it has only its kind and its bytes.
+    pub problem: Option<String>,
+}
+
+/// Flags of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Flags {
+    /// Bits.
+    Bits(u16),
+    /// The numbers of the flags that are set.
+    List(Vec<u8>),
+}
+
+/// Returns the name of a kind of nodes.
+pub fn kind_name(kind: u16) -> Cow<'static, str> {
+    let name = match kind {
+        1 => "baddy",
+        2 => "crate",
+        3 => "point",
+        4 => "autoexec",
+        5 => "powerup",
+        6 => "command",
+        7 => "seedable_baddy",
+        8 => "restart",
+        9 => "barrel",
+        10 => "rail_def",
+        11 => "rail_point",
+        12 => "trick_object",
+        13 => "camera_point",
+        14 => "goal_object",
+        15 => "autoexec2",
+        16 => "mysterious",
+        17 => "trick_cluster",
+        20 => "type20",
+        TERMINATOR => "terminator",
+        500 => "light",
+        501 => "off_light",
+        1000 => "script_point",
+        1001 => "camera_path",
+        1002 => "enhanced_spawn",
+        _ => return format!("type{kind}").into(),
+    };
+    name.into()
+}
+
+impl Node {
+    /// Reads a node of a file with this minor version.
+    pub(super) fn read(mut cursor: Cursor<'_>, minor: u16) -> Result<Self> {
+        let kind = cursor.u16("kind")?;
+        let mut rest = cursor.clone();
+        let mut node = Self {
+            kind,
+            ..Self::default()
+        };
+        if let Err(error) = node.read_fields(&mut cursor, minor) {
+            return Ok(Self {
+                kind,
+                rest: Some(remaining(&mut rest)),
+                problem: Some(error.to_string()),
+                ..Self::default()
+            });
+        }
+        Ok(node)
+    }
+
+    fn read_fields(&mut self, cursor: &mut Cursor<'_>, minor: u16) -> Result<()> {
+        match self.kind {
+            3 => self.read_place(cursor)?,
+            10 | 11 => {
+                self.read_place(cursor)?;
+                let words = words(cursor)?;
+                self.flags = match words[..] {
+                    [flags] | [flags, _] => Some(Flags::Bits(flags)),
+                    _ => None,
+                };
+                self.words = Some(words);
+            }
+            2 | 12 | 14 => {
+                self.links = Some(links(cursor)?);
+                self.checksum = Some(checksum(cursor)?);
+            }
+            17 => {
+                self.links = Some(links(cursor)?);
+                script::align(cursor, 4);
+                let mut hashes = Vec::new();
+                while cursor.remaining() >= 4 {
+                    match cursor.u32("hash of a model")? {
+                        0 => break,
+                        hash => hashes.push(hash),
+                    }
+                }
+                self.checksums = Some(hashes);
+            }
+            1 | 7 => {
+                self.subtype = Some(cursor.u16("subtype")?);
+                self.priority = Some(cursor.u16("priority")?);
+                self.links = Some(links(cursor)?);
+                self.flags = flags(cursor)?.map(Flags::List);
+                self.read_position(cursor)?;
+                self.read_angles(cursor)?;
+                if cursor.remaining() >= 2 {
+                    self.read_script(cursor);
+                }
+            }
+            5 => {
+                self.subtype = Some(cursor.u16("subtype")?);
+                self.read_place(cursor)?;
+                self.words = Some(words(cursor)?);
+            }
+            20 => {
+                self.subtype = Some(cursor.u16("subtype")?);
+                self.links = Some(links(cursor)?);
+                self.rest = Some(remaining(cursor));
+            }
+            6 => {
+                self.links = Some(links(cursor)?);
+                self.checksum = Some(checksum(cursor)?);
+                self.read_commands(cursor, minor);
+            }
+            4 | 15 => self.read_commands(cursor, minor),
+            8 => {
+                self.read_place(cursor)?;
+                self.read_angles(cursor)?;
+                self.label = Some(text(cursor)?);
+                self.read_commands(cursor, minor);
+            }
+            13 => {
+                self.read_place(cursor)?;
+                self.camera = Some([cursor.u16("radius")?, cursor.u16("mode")?]);
+            }
+            500 | 501 => {
+                self.read_position(cursor)?;
+                self.rest = Some(remaining(cursor));
+            }
+            1000 | 1001 => {
+                self.read_place(cursor)?;
+                self.read_angles(cursor)?;
+                self.read_script(cursor);
+            }
+            1002 => {
+                self.flags = Some(Flags::Bits(cursor.u16("flags")?));
+                self.read_place(cursor)?;
+            }
+            TERMINATOR => {}
+            _ => self.rest = Some(remaining(cursor)),
+        }
+        Ok(())
+    }
+
+    /// Reads links and a position.
+    fn read_place(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        self.links = Some(links(cursor)?);
+        self.read_position(cursor)
+    }
+
+    fn read_position(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        script::align(cursor, 4);
+        self.position = Some(script::numbers(cursor, "position")?);
+        Ok(())
+    }
+
+    fn read_angles(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        let mut angles = [0; 3];
+        for angle in &mut angles {
+            *angle = cursor.i16("angles")?;
+        }
+        self.angles = Some(angles);
+        Ok(())
+    }
+
+    fn read_commands(&mut self, cursor: &mut Cursor<'_>, minor: u16) {
+        self.commands = Some(script::commands(cursor, minor));
+        self.rest = not_read(cursor);
+    }
+
+    fn read_script(&mut self, cursor: &mut Cursor<'_>) {
+        self.script = Some(script::script(cursor));
+        self.rest = not_read(cursor);
+    }
+
+    /// Returns whether it is a point of a rail.
+    pub fn is_rail(&self) -> bool {
+        matches!(self.kind, 10 | 11)
+    }
+
+    /// Returns the commands or statements.
+    pub fn steps(&self) -> &[Command] {
+        let steps = self.commands.as_ref().or(self.script.as_ref());
+        steps.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Returns the bytes that are left.
+fn remaining(cursor: &mut Cursor<'_>) -> Vec<u8> {
+    let rest = cursor.take(cursor.remaining(), "rest");
+    rest.unwrap_or_default().to_vec()
+}
+
+/// Returns the bytes from a command on that could not be read.
+fn not_read(cursor: &mut Cursor<'_>) -> Option<Vec<u8>> {
+    (cursor.remaining() >= 2).then(|| remaining(cursor))
+}
+
+fn links(cursor: &mut Cursor<'_>) -> Result<Vec<u16>> {
+    let count = cursor.u16("links")?;
+    let count = cursor.check_count(count.into(), 2, "links")?;
+    (0..count).map(|_| cursor.u16("link")).collect()
+}
+
+fn checksum(cursor: &mut Cursor<'_>) -> Result<u32> {
+    script::align(cursor, 4);
+    cursor.u32("hash of a model")
+}
+
+fn words(cursor: &mut Cursor<'_>) -> Result<Vec<u16>> {
+    let count = cursor.remaining() / 2;
+    (0..count).map(|_| cursor.u16("word")).collect()
+}
+
+/// Reads the flags of a baddy up to a byte 0xFF; `None` if there is no list of
+/// flags: only some baddies have one, and no field says so.
+fn flags(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>> {
+    let mut ahead = cursor.clone();
+    let mut flags = Vec::new();
+    while flags.len() < MAX_FLAGS && ahead.remaining() > 0 {
+        match ahead.u8("flag")? {
+            0xFF => {
+                *cursor = ahead;
+                return Ok(Some(flags));
+            }
+            flag if flag > MAX_FLAG => return Ok(None),
+            flag => flags.push(flag),
+        }
+    }
+    Ok(None)
+}
+
+/// Reads a text, which is padded to 2 bytes.
+pub(super) fn text(cursor: &mut Cursor<'_>) -> Result<String> {
+    let mut ahead = cursor.clone();
+    let within = cursor.remaining().min(MAX_TEXT);
+    ahead.section(within, "text")?.c_string("text")?;
+    let text = cursor.c_string("text")?;
+    script::align(cursor, 2);
+    Ok(until_nul(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{file, words};
+    use super::super::{Argument, parse};
+    use super::*;
+
+    fn node(bytes: Vec<u8>) -> Node {
+        let trg = parse(&file(&[bytes, super::super::tests::words(&[255])]).into());
+        trg.unwrap().node(0).unwrap()
+    }
+
+    #[test]
+    fn a_baddy_has_flags_only_if_they_look_like_a_list() {
+        let baddy = |flags: &[u8]| {
+            let head = words(&[1, 402, 0x1000, 0]);
+            let mut bytes = [head, flags.to_vec()].concat();
+            // Nodes begin at 0x14 in this file.
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+            let place = [[1_u8, 0, 0, 0]; 3].concat();
+            node([bytes, place, words(&[0, 1024, 0])].concat())
+        };
+        let with = baddy(&[0, 2, 4, 0xFF]);
+        assert_eq!(with.flags, Some(Flags::List(vec![0, 2, 4])));
+        assert_eq!(with.position, Some([1; 3]));
+        let without = baddy(&[]);
+        assert_eq!(without.flags, None);
+        assert_eq!(without.angles, Some([0, 1024, 0]));
+    }
+
+    #[test]
+    fn a_node_that_is_cut_off_keeps_its_bytes() {
+        let node = node(words(&[8, 9, 1]));
+        assert_eq!(node.kind, 8);
+        assert!(node.problem.is_some());
+        assert_eq!(node.rest, Some(words(&[9, 1])));
+        assert_eq!(node.links, None);
+    }
+
+    #[test]
+    fn commands_end_at_the_first_unknown_one() {
+        let node = node(words(&[4, 134, 0xFFFF, 3, 999, 1, 0xFFFF]));
+        let commands = node.commands.unwrap();
+        assert_eq!(commands[0].name, "SetInitialPulses");
+        assert_eq!(commands[0].arguments, [Argument::Number(-1)]);
+        assert_eq!(commands[1].name, "SendPulse");
+        assert_eq!(commands.len(), 2);
+        assert_eq!(node.rest, Some(words(&[999, 1, 0xFFFF])));
+    }
+}

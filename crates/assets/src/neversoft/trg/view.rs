@@ -1,0 +1,285 @@
+//! View of the nodes of a level: JSON, a table, the scripts as text, and the
+//! level itself.
+
+use std::fmt::{self, Display, Formatter};
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use super::level;
+use crate::neversoft::trg::{self, Argument, Command, Flags, Node, Trg, kind_name};
+use crate::neversoft::view::failure;
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::json::Seq;
+use crate::view::listed::{Listed, ListedView, Render, whole_files};
+use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, hex, json};
+use hpimount_containers::file_type::{FileType, Magic};
+
+/// Nodes of levels.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: trg::EXTENSIONS,
+    converted: Conversion::Always(Converted::parts(&[
+        ConvertedFile::named("json", "nodes.json"),
+        ConvertedFile::first("glb"),
+    ])),
+    matches: Some(|bytes| bytes.starts_with(trg::MAGIC) && trg::parse(bytes).is_ok()),
+    types: &[FileType {
+        magic: &[Magic::at(0, trg::MAGIC)],
+        patterns: &["*.trg"],
+        ..FileType::new("application/x-neversoft-trg", Some("Neversoft level nodes"))
+    }],
+    ..ViewFormat::new("TRG", open)
+};
+
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let model = trg::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut files = whole_files(&[
+        ("info.json", info as _),
+        ("info.txt", page),
+        ("nodes.json", all_nodes),
+        ("nodes.tsv", table),
+        ("scripts.txt", scripts),
+    ]);
+    let level = Render::InContext(level::write, 0);
+    files.push(Listed::new(None, "level.glb".to_owned(), level));
+    Ok(Box::new(ListedView { model, files }))
+}
+
+fn info(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
+    json::write_pretty(&Value::Object(head(trg)), out)
+}
+
+/// Returns the facts about the whole file.
+fn head(trg: &Trg) -> Map<String, Value> {
+    let facts = json!({
+        "format": FORMAT.name,
+        "version": trg.version,
+        "count": trg.len(),
+        "kinds": trg.kinds,
+        "rails_count": trg.rails.len(),
+        "warnings": trg.warnings.texts(),
+    });
+    match facts {
+        Value::Object(facts) => facts,
+        _ => Map::new(),
+    }
+}
+
+fn all_nodes(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
+    #[derive(serde::Serialize)]
+    struct Facts<'a> {
+        #[serde(flatten)]
+        head: Map<String, Value>,
+        rails: Seq<'a, [usize; 2]>,
+        nodes: Seq<'a, Value>,
+    }
+    let facts = Facts {
+        head: head(trg),
+        rails: Seq::new(|| trg.rails.iter().copied()),
+        nodes: Seq::new(|| (0..trg.len()).map(|number| node_facts(trg, number))),
+    };
+    json::write_pretty(&facts, out)
+}
+
+fn node_facts(trg: &Trg, number: usize) -> Value {
+    let node = match trg.node(number) {
+        Ok(node) => node,
+        Err(error) => return json!({ "error": error.to_string() }),
+    };
+    let mut facts = Map::new();
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            facts.insert(name.to_owned(), value);
+        }
+    };
+    put("type", Some(node.kind.into()));
+    put("name", Some(kind_name(node.kind).into()));
+    put("error", node.problem.map(Value::from));
+    put("subtype", node.subtype.map(Value::from));
+    put("priority", node.priority.map(Value::from));
+    put("links", node.links.map(Value::from));
+    let flags = node.flags.map(|flags| match flags {
+        Flags::Bits(bits) => bits.into(),
+        Flags::List(list) => list.into(),
+    });
+    put("flags", flags);
+    put("position", node.position.map(|position| json!(position)));
+    put("angles", node.angles.map(|angles| json!(angles)));
+    put("checksum", node.checksum.map(|hash| hash_text(hash).into()));
+    let hashes = |hashes: Vec<u32>| hashes.into_iter().map(hash_text).collect();
+    put("checksums", node.checksums.map(hashes));
+    put("label", node.label.map(Value::from));
+    if let Some([radius, mode]) = node.camera {
+        put("radius", Some(radius.into()));
+        put("mode", Some(mode.into()));
+    }
+    put("words", node.words.map(Value::from));
+    let list = |commands: Vec<Command>| commands.iter().map(command_facts).collect();
+    put("commands", node.commands.map(list));
+    put("script", node.script.map(list));
+    put("rest", node.rest.map(|rest| hex(&rest).into()));
+    Value::Object(facts)
+}
+
+fn hash_text(hash: u32) -> String {
+    format!("0x{hash:08X}")
+}
+
+/// Returns a command as a list of its name and its arguments.
+fn command_facts(command: &Command) -> Value {
+    let arguments = command.arguments.iter().map(|argument| match argument {
+        Argument::Number(number) => (*number).into(),
+        Argument::Hash(hash) => hash_text(*hash).into(),
+        Argument::Text(text) => text.as_str().into(),
+        Argument::Box(corners) => json!(corners),
+        Argument::Variable(variable) => command_facts(variable),
+    });
+    std::iter::once(command.name.into())
+        .chain(arguments)
+        .collect()
+}
+
+fn page(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
+    let [major, minor] = trg.version;
+    let mut page = Summary::new(format_args!("Nodes of a level (version {major}.{minor})"));
+    page.line("nodes", trg.len());
+    for (kind, count) in trg.kinds.iter().take(MAX_KINDS_SHOWN) {
+        page.line(&format!("  {kind}"), count);
+    }
+    page.line("rail links", trg.rails.len());
+    page.write(&trg.warnings, out)
+}
+
+/// Maximum number of kinds of nodes in the summary; there are twenty.
+const MAX_KINDS_SHOWN: usize = 32;
+
+fn table(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
+        "index", "type", "name", "subtype", "x", "y", "z", "angles", "links", "flags", "checksum",
+        "label", "commands",
+    ];
+    let mut table = Table::new(out, &columns)?;
+    for number in 0..trg.len() {
+        let node = trg.node(number);
+        table.cell(number);
+        let Ok(node) = node else {
+            table.cell("").cell("error");
+            (0..10).for_each(|_| {
+                table.cell("");
+            });
+            table.end_row()?;
+            continue;
+        };
+        table.cell(node.kind).cell(kind_name(node.kind));
+        table.optional(node.subtype);
+        for axis in 0..3 {
+            let units = |position: [i32; 3]| f64::from(position[axis]) / 4096.0;
+            table.optional(node.position.map(units));
+        }
+        let degrees = |angle: i16| f64::from(angle) * 360.0 / 4096.0;
+        table
+            .optional(node.angles.map(|angles| spaced(&angles.map(degrees))))
+            .optional(node.links.as_deref().map(spaced))
+            .optional(node.flags.as_ref().map(flags_text))
+            .optional(node.checksum.map(hash_text))
+            .optional_text(node.label.as_deref())
+            .cell(node.steps().len())
+            .end_row()?;
+    }
+    Ok(())
+}
+
+fn flags_text(flags: &Flags) -> String {
+    match flags {
+        Flags::Bits(bits) => format!("{bits:#06x}"),
+        Flags::List(list) => spaced(list),
+    }
+}
+
+fn spaced<T: Display>(values: &[T]) -> String {
+    let values: Vec<_> = values.iter().map(ToString::to_string).collect();
+    values.join(" ")
+}
+
+fn scripts(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
+    for (number, node) in trg.nodes() {
+        let is_empty = node.commands.is_none() && node.script.is_none();
+        if is_empty {
+            continue;
+        }
+        writeln!(out, "node {number}: {}", Heading(&node))?;
+        for step in node.steps() {
+            writeln!(out, "\t{}", Statement(step))?;
+        }
+        if let Some(rest) = &node.rest {
+            writeln!(out, "\tunknown: {}", hex(rest))?;
+        }
+    }
+    Ok(())
+}
+
+/// What a node is, in words.
+pub(super) struct Heading<'a>(pub(super) &'a Node);
+
+impl Display for Heading<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&kind_name(self.0.kind))?;
+        if let Some(subtype) = self.0.subtype {
+            write!(out, " {subtype}")?;
+        }
+        match &self.0.label {
+            Some(label) => write!(out, " {}", label.escape_debug()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A command as text.
+struct Statement<'a>(&'a Command);
+
+impl Display for Statement<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(self.0.name)?;
+        self.0.arguments.iter().try_for_each(|argument| {
+            out.write_str(" ")?;
+            match argument {
+                Argument::Number(number) => write!(out, "{number}"),
+                Argument::Hash(hash) => out.write_str(&hash_text(*hash)),
+                Argument::Text(text) => write!(out, "\"{}\"", text.escape_debug()),
+                Argument::Box(corners) => write!(out, "({})", spaced(corners)),
+                Argument::Variable(variable) => write!(out, "({})", Statement(variable)),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::neversoft::trg::parse::tests::{file, rail, words};
+    use crate::view::rendered;
+
+    #[test]
+    fn the_table_has_positions_in_units() {
+        let file = file(&[rail(1, [2, -3, 4]), words(&[4, 134, 5, 0xFFFF])]);
+        assert_eq!(
+            rendered(open, &file, "nodes.tsv"),
+            "index\ttype\tname\tsubtype\tx\ty\tz\tangles\tlinks\tflags\tchecksum\tlabel\tcommands\n\
+             0\t10\trail_def\t\t2\t-3\t4\t\t1\t0x0011\t\t\t0\n\
+             1\t4\tautoexec\t\t\t\t\t\t\t\t\t\t1\n"
+        );
+    }
+
+    #[test]
+    fn scripts_are_text() {
+        let script = words(&[0x4112, 0x2120, 1, 0xFFFB, 0x4777]);
+        let place = [words(&[1000, 0]), vec![0; 12], words(&[0; 3]), script].concat();
+        let commands = [words(&[4, 128]), b"SkTest\0\0".to_vec(), words(&[0xFFFF])].concat();
+        assert_eq!(
+            rendered(open, &file(&[place, commands]), "scripts.txt"),
+            "node 0: script_point\n\tC_IF_GT (V_REGISTER 1) -5\n\tunknown: 7747\n\
+             node 1: autoexec\n\tSpoolEnv \"SkTest\"\n"
+        );
+    }
+}

@@ -1,0 +1,14 @@
+//! XA and STR: sounds and movies of the PlayStation, in sectors of a CD
+//! (FORMATS, Neversoft 10).
+//!
+//! [`sector`] finds the sectors, [`sound`] the streams of sound in them,
+//! [`video`] the pictures, which [`mdec`] decodes. [`view`] declares the format
+//! and writes the files of `X.meta`.
+
+pub mod mdec;
+pub mod sector;
+pub mod sound;
+pub mod video;
+pub mod view;
+
+pub use self::view::FORMAT;

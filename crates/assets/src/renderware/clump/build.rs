@@ -1,0 +1,105 @@
+//! Small clumps for tests.
+
+/// Returns a chunk of version 3.6.0.3.
+pub(crate) fn chunk(kind: u32, body: &[u8]) -> Vec<u8> {
+    let head = [kind, body.len() as u32, 0x1803_FFFF];
+    [&head.map(u32::to_le_bytes).concat(), body].concat()
+}
+
+pub(crate) fn words(values: &[u32]) -> Vec<u8> {
+    values.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+pub(crate) fn floats(values: &[f32]) -> Vec<u8> {
+    let words: Vec<_> = values.iter().map(|value| value.to_bits()).collect();
+    self::words(&words)
+}
+
+/// Returns a frame list. Each frame has a name, a parent, and the position
+/// (1, 2, 3) in it.
+pub(crate) fn frames(frames: &[(&str, i32)]) -> Vec<u8> {
+    let mut fields = words(&[frames.len() as u32]);
+    let mut extensions = Vec::new();
+    for (name, parent) in frames {
+        let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        fields.extend(floats(&axes));
+        fields.extend(floats(&[1.0, 2.0, 3.0]));
+        fields.extend(words(&[parent.cast_unsigned(), 0]));
+        extensions.extend(chunk(3, &chunk(0x253_F2FE, name.as_bytes())));
+    }
+    chunk(0x0E, &[chunk(1, &fields), extensions].concat())
+}
+
+/// Returns a list of materials with these textures.
+pub(crate) fn materials(textures: &[&str]) -> Vec<u8> {
+    let count = textures.len() as u32;
+    let mut numbers = words(&[count]);
+    numbers.extend(words(&vec![u32::MAX; textures.len()]));
+    let materials = textures.iter().map(|name| {
+        let mut name = name.as_bytes().to_vec();
+        name.resize(name.len() + 4 - name.len() % 4, 0);
+        let texture = [
+            chunk(1, &[2, 0x11, 0, 0]),
+            chunk(2, &name),
+            chunk(2, &[0; 4]),
+        ];
+        let fields = [words(&[0, u32::MAX, 0, 1]), floats(&[1.0; 3])];
+        chunk(
+            7,
+            &[chunk(1, &fields.concat()), chunk(6, &texture.concat())].concat(),
+        )
+    });
+    let materials: Vec<_> = materials.collect();
+    chunk(8, &[chunk(1, &numbers), materials.concat()].concat())
+}
+
+/// Returns a geometry: a square of two triangles in a list, the first of
+/// material 0 and the second of the last one, with these plugins.
+pub(crate) fn square(textures: &[&str], plugins: &[Vec<u8>]) -> Vec<u8> {
+    let last = textures.len() as u16 - 1;
+    let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0_f32]];
+    let triangles: [u16; 8] = [1, 0, 0, 2, 3, 2, last, 1];
+    let positions = corners.map(|[x, y]| [x, y, 0.0]);
+    let fields = [
+        vec![2 | 4 | 0x40, 0, 1, 0],
+        words(&[2, 4, 1]),
+        floats(corners.as_flattened()),
+        triangles
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect(),
+        floats(&[0.0, 0.0, 0.0, 9.0]),
+        words(&[1, 0]),
+        floats(positions.as_flattened()),
+    ];
+    let parts = [
+        chunk(1, &fields.concat()),
+        materials(textures),
+        chunk(3, &plugins.concat()),
+    ];
+    chunk(0x0F, &parts.concat())
+}
+
+/// Returns an atomic of a frame and a geometry.
+pub(crate) fn atomic(frame: u32, geometry: u32) -> Vec<u8> {
+    let fields = chunk(1, &words(&[frame, geometry, 5, 0]));
+    chunk(0x14, &[fields, chunk(3, &[])].concat())
+}
+
+/// Returns a clump of frames, geometries and atomics, with these plugins.
+pub(crate) fn clump(
+    frames: &[u8],
+    geometries: &[Vec<u8>],
+    atomics: &[Vec<u8>],
+    plugins: &[Vec<u8>],
+) -> Vec<u8> {
+    let count = chunk(1, &words(&[geometries.len() as u32]));
+    let parts = [
+        chunk(1, &words(&[atomics.len() as u32, 0, 0])),
+        frames.to_vec(),
+        chunk(0x1A, &[count, geometries.concat()].concat()),
+        atomics.concat(),
+        chunk(3, &plugins.concat()),
+    ];
+    chunk(0x10, &parts.concat())
+}

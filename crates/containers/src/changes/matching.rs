@@ -1,0 +1,298 @@
+//! Matching a folder of changes against the entries of an original.
+
+use std::collections::btree_map::Entry as MapEntry;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use super::folder::{Change, Folder, NewFile, is_litter};
+use super::member::member;
+use super::report::{Report, Weight};
+use super::tree::{Fate, Kind, Tree};
+use crate::io::{ReadAt, Result};
+use crate::volume::{Content, Entry, MAX_DEPTH, NodeId, Volume};
+
+/// Number of bytes that are compared at a time.
+const PIECE: u64 = 64 << 10;
+
+/// Suffix of the directory with the entries of an archive.
+const ENTERED: &str = ".d";
+
+/// Suffix of the directory with the metadata of an asset.
+const META: &str = ".meta";
+
+/// Changes of the entries inside a file.
+pub(super) struct Inside {
+    /// The file.
+    pub(super) node: NodeId,
+    /// The changes.
+    pub(super) folder: Folder,
+    /// Path of these in the folder of changes, without a slash at the end.
+    pub(super) path: String,
+}
+
+/// Sets what becomes of the nodes of `tree`, and returns the changes inside of
+/// files. `prefix` is the path of `folder` in the whole folder of changes; it is
+/// empty or ends in a slash.
+///
+/// # Errors
+/// Returns an error if the original or a file of the folder cannot be read.
+pub(super) fn match_folder(
+    folder: Folder,
+    prefix: &str,
+    tree: &mut Tree,
+    volume: &Arc<dyn Volume>,
+    report: &mut Report,
+) -> Result<Vec<Inside>> {
+    let mut matching = Matching {
+        tree,
+        volume,
+        report,
+        inside: Vec::new(),
+    };
+    matching.directory(folder, NodeId(0), prefix, 0)?;
+    Ok(matching.inside)
+}
+
+struct Matching<'a> {
+    tree: &'a mut Tree,
+    volume: &'a Arc<dyn Volume>,
+    report: &'a mut Report,
+    inside: Vec<Inside>,
+}
+
+impl Matching<'_> {
+    /// Applies a folder to the directory `at`.
+    fn directory(&mut self, folder: Folder, at: NodeId, path: &str, depth: usize) -> Result<()> {
+        if depth > MAX_DEPTH {
+            let reason = format!("is nested deeper than {MAX_DEPTH} directories");
+            self.report.refuse(path.trim_end_matches('/'), reason);
+            return Ok(());
+        }
+        let is_opaque = folder.is_opaque;
+        let mut named = HashSet::new();
+        for (name, change) in self.merged(folder, path) {
+            let full = format!("{path}{name}");
+            match self.tree.find(at, &name) {
+                Ok(Some(node)) => {
+                    named.insert(node);
+                    self.existing(node, change, full, depth)?;
+                }
+                Ok(None) => self.new(at, &name, change, full, depth)?,
+                Err(names) => {
+                    let reason = format!("may be any of {}", names.join(", "));
+                    self.report.refuse(full, reason);
+                }
+            }
+        }
+        if is_opaque {
+            let unnamed: Vec<NodeId> = self.tree.children(at).collect();
+            let unnamed = unnamed.into_iter().filter(|node| !named.contains(node));
+            for node in unnamed {
+                if !self.tree.node(node).is_added {
+                    self.report.deleted += self.tree.delete(node);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the changes of a folder, with directories merged whose names
+    /// differ only in case.
+    fn merged(&mut self, folder: Folder, path: &str) -> Vec<(String, Change)> {
+        let mut merged: BTreeMap<String, (String, Change)> = BTreeMap::new();
+        for (name, change) in folder.entries {
+            match merged.entry(name.to_ascii_lowercase()) {
+                MapEntry::Vacant(free) => {
+                    free.insert((name, change));
+                }
+                MapEntry::Occupied(mut taken) => {
+                    let (first, known) = taken.get_mut();
+                    let other = format!("{path}{name}");
+                    match (known, change) {
+                        (Change::Directory(one), Change::Directory(two)) => {
+                            for twice in one.absorb(two) {
+                                let reason = format!("has the same name as {other}/{twice}");
+                                self.report.refuse(format!("{path}{first}/{twice}"), reason);
+                            }
+                        }
+                        _ => {
+                            let reason = format!("has the same name as {other}");
+                            self.report.refuse(format!("{path}{first}"), reason);
+                        }
+                    }
+                }
+            }
+        }
+        merged.into_values().collect()
+    }
+
+    /// Applies a change to an entry of the original.
+    fn existing(&mut self, node: NodeId, change: Change, path: String, depth: usize) -> Result<()> {
+        let is_directory = matches!(self.tree.node(node).kind, Kind::Directory);
+        match change {
+            Change::Unusable(reason) => self.report.refuse(path, reason),
+            Change::Deleted => self.report.deleted += self.tree.delete(node),
+            Change::Link if matches!(self.tree.node(node).kind, Kind::Link(_)) => {
+                self.report.ignored += 1;
+            }
+            Change::Link => self.report.refuse(path, "is a symbolic link"),
+            Change::Directory(folder) if is_directory => {
+                self.directory(folder, node, &format!("{path}/"), depth + 1)?;
+            }
+            Change::Directory(_) | Change::File(_)
+                if is_directory || self.is_directory(&change) =>
+            {
+                self.report.deleted += self.tree.delete(node);
+                let (parent, name) = (self.tree.parent(node), self.tree.node(node).name.clone());
+                self.add(parent, &name, change, path, depth)?;
+            }
+            Change::Directory(_) => {}
+            Change::File(new) => self.replace(node, new)?,
+        }
+        Ok(())
+    }
+
+    fn is_directory(&self, change: &Change) -> bool {
+        matches!(change, Change::Directory(_))
+    }
+
+    /// Applies a change of a name that the original does not have.
+    fn new(
+        &mut self,
+        parent: NodeId,
+        name: &str,
+        change: Change,
+        path: String,
+        depth: usize,
+    ) -> Result<()> {
+        let is_root = parent == NodeId(0);
+        let is_image = || !self.volume.images().is_empty();
+        match change {
+            Change::Deleted => self.report.ignored += 1,
+            _ if is_litter(name) => {
+                self.report.ignored += 1;
+                self.report.note(Weight::Information, path, "is skipped");
+            }
+            Change::Unusable(reason) => self.report.refuse(path, reason),
+            Change::Link => self.report.refuse(path, "is a symbolic link"),
+            Change::Directory(_) if is_root && name == ".hpimount" => {
+                self.report.refuse(path, "is generated");
+            }
+            Change::File(_) if is_root && is_generated_image(name) && is_image() => {
+                self.report.refuse(path, "is generated");
+            }
+            Change::Directory(_) if is_root && name.eq_ignore_ascii_case("converted") => {
+                let reason = "converted assets are not converted back: change the asset itself";
+                self.report.refuse(path, reason);
+            }
+            Change::Directory(folder) if let Some(node) = self.companion(parent, name, ENTERED) => {
+                self.inside.push(Inside { node, folder, path });
+            }
+            Change::Directory(_) if self.companion(parent, name, META).is_some() => {
+                let asset = &name[..name.len() - META.len()];
+                let reason = format!("is generated: change {asset} itself");
+                self.report.refuse(path, reason);
+            }
+            change => self.add(parent, name, change, path, depth)?,
+        }
+        Ok(())
+    }
+
+    /// Returns the file that a directory of this name would be a companion of.
+    fn companion(&self, parent: NodeId, name: &str, suffix: &str) -> Option<NodeId> {
+        let split = name.len().checked_sub(suffix.len())?;
+        let (stem, end) = (name.get(..split)?, name.get(split..)?);
+        if !end.eq_ignore_ascii_case(suffix) {
+            return None;
+        }
+        let node = self.tree.resolve(self.tree.find(parent, stem).ok()??);
+        let is_file = matches!(self.tree.node(node).kind, Kind::File(_));
+        (is_file && !self.tree.is_deleted(node)).then_some(node)
+    }
+
+    /// Adds a file or a directory.
+    fn add(
+        &mut self,
+        parent: NodeId,
+        name: &str,
+        change: Change,
+        path: String,
+        depth: usize,
+    ) -> Result<()> {
+        match change {
+            Change::File(new) => {
+                self.report.added += 1;
+                self.tree
+                    .add(parent, name, Kind::File(None), Fate::New(new));
+            }
+            Change::Directory(folder) => {
+                self.report.added += 1;
+                let node = self.tree.add(parent, name, Kind::Directory, Fate::Kept);
+                self.directory(folder, node, &format!("{path}/"), depth + 1)?;
+            }
+            Change::Deleted | Change::Link | Change::Unusable(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Gives a file of the original new contents, unless they are the old ones.
+    fn replace(&mut self, node: NodeId, new: NewFile) -> Result<()> {
+        let node = self.tree.resolve(node);
+        if let Fate::New(other) = &self.tree.node(node).fate {
+            if !are_equal(&*other.bytes, &*new.bytes)? {
+                let reason = format!("is changed differently by {}", other.path);
+                self.report.refuse(&*new.path, reason);
+            }
+            return Ok(());
+        }
+        if let Kind::File(Some(entry)) = self.tree.node(node).kind {
+            if is_original(self.volume, entry, &new)? {
+                self.report.ignored += 1;
+                return Ok(());
+            }
+            if matches!(self.volume.content(entry.file), Ok(Content::Generated(_))) {
+                self.report.refuse(&*new.path, "is generated");
+                return Ok(());
+            }
+        }
+        self.report.replaced += 1;
+        self.tree.set(node, Fate::New(new));
+        Ok(())
+    }
+}
+
+/// Returns whether a file has the bytes of an entry of a volume. One that cannot
+/// be decoded has other bytes.
+pub(super) fn is_original(volume: &Arc<dyn Volume>, entry: Entry, new: &NewFile) -> Result<bool> {
+    if entry.size.is_some_and(|size| size != new.len()) {
+        return Ok(false);
+    }
+    match member(volume, entry) {
+        Ok(original) => are_equal(&*original, &*new.bytes),
+        Err(error) if error.is_fault() => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Returns whether a mount shows the disc itself by this name.
+fn is_generated_image(name: &str) -> bool {
+    let names = ["disc.iso", "disc.cue", "disc.bin", "disc.gdi"];
+    names.iter().any(|image| name.eq_ignore_ascii_case(image))
+}
+
+/// Returns whether two sources have the same bytes.
+pub(crate) fn are_equal(one: &dyn ReadAt, other: &dyn ReadAt) -> Result<bool> {
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    let mut offset = 0;
+    while offset < one.len() {
+        let length = (one.len() - offset).min(PIECE);
+        let left = crate::io::read_vec(one, offset, length, "original")?;
+        if left != crate::io::read_vec(other, offset, length, "new file")? {
+            return Ok(false);
+        }
+        offset += length;
+    }
+    Ok(true)
+}

@@ -1,0 +1,75 @@
+//! A file of a volume as a source.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::extract;
+use crate::io::{Error, ReadAt, Result, unit_in};
+use crate::volume::{Content, Entry, Volume};
+
+/// Maximum length of a packed file that is decoded for changes inside it, since
+/// it is kept in memory.
+const MAX_DECODED: u64 = 64 << 20;
+
+/// Returns the bytes of a file of a volume. A stored one is read from there; a
+/// packed one is decoded.
+///
+/// # Errors
+/// Returns an error if it cannot be read or decoded, or if it is packed and
+/// larger than 64 MiB.
+pub(super) fn member(volume: &Arc<dyn Volume>, entry: Entry) -> Result<Arc<dyn ReadAt>> {
+    if let (Content::Extent { .. }, Some(len)) = (volume.content(entry.file)?, entry.size) {
+        return Ok(Arc::new(Stored {
+            volume: volume.clone(),
+            entry,
+            len,
+        }));
+    }
+    if entry.size.is_some_and(|size| size > MAX_DECODED) {
+        let text = "is packed and larger than 64 MiB: unpack it, and change it outside";
+        return Err(Error::Unsupported(text.to_owned()));
+    }
+    let mut bytes = Vec::new();
+    extract::copy(&**volume, entry, &mut bytes)?;
+    Ok(Arc::new(bytes))
+}
+
+/// A stored file.
+struct Stored {
+    volume: Arc<dyn Volume>,
+    entry: Entry,
+    len: u64,
+}
+
+impl Stored {
+    /// Calls `read` with the source of the file and its offset there.
+    fn with<T>(&self, read: impl FnOnce(&dyn ReadAt, u64) -> T) -> io::Result<T> {
+        match self.volume.content(self.entry.file) {
+            Ok(Content::Extent { source, offset }) => Ok(read(source, offset)),
+            Ok(_) => Err(io::Error::other("is not stored any more")),
+            Err(error) => Err(io::Error::other(error)),
+        }
+    }
+}
+
+impl ReadAt for Stored {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        self.with(|source, start| source.read_exact_at(buf, start.saturating_add(offset)))?
+    }
+
+    fn will_need(&self, offset: u64, length: u64) {
+        // What cannot be read is reported by the read itself.
+        let _ = self.with(|source, start| source.will_need(start.saturating_add(offset), length));
+    }
+
+    fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+        self.with(|source, start| unit_in(source, start, offset))
+            .ok()?
+    }
+}

@@ -1,0 +1,281 @@
+//! Archives and discs with the changes of a folder.
+//!
+//! [`apply`] matches a [`Folder`] against the entries of an original and returns
+//! the changed archive as a [`Spliced`] source: ranges of the original, files of
+//! the folder, and new tables in memory. Nothing is copied, and the result is
+//! read like any other source: mounting it and writing it to a file give the
+//! same bytes.
+//!
+//! Each format declares how it is written in its [`Format::apply`]: it gets the
+//! [`Tree`] of its entries, with what becomes of each, and places the new data.
+//! Changes inside an archive `X` are in the directory `X.d` of the folder; they
+//! are applied first, and their result is the new content of `X`.
+//!
+//! Whatever cannot be applied is a refusal in the [`Report`]: all of them are
+//! collected, and with a single one there is no result.
+
+mod folder;
+mod matching;
+mod member;
+mod occupied;
+mod report;
+mod spliced;
+mod tree;
+
+use std::sync::Arc;
+
+pub use self::folder::{Change, Folder, NewFile};
+pub(crate) use self::matching::are_equal;
+pub(crate) use self::occupied::Occupied;
+pub use self::report::{Notice, Report, Weight, listed};
+pub use self::spliced::{Patch, Spliced};
+pub(crate) use self::tree::Directories;
+pub use self::tree::{Fate, Kind, Node, Tree};
+use crate::format::{Input, Options};
+use crate::formats;
+use crate::image::CdTrack;
+use crate::io::{Error, ReadAt, Result};
+use crate::volume::{Entry, NodeId, Volume};
+
+/// Maximum number of archives in archives that are changed.
+const MAX_NESTING: usize = 8;
+
+/// Finds another file beside a source by name, ignoring ASCII case.
+pub type FindPartner<'a> = &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>;
+
+/// Removes the block images around a source, and returns what is inside with the
+/// tracks of a CD.
+pub type Unwrap<'a> = &'a dyn Fn(Arc<dyn ReadAt>) -> Result<(Arc<dyn ReadAt>, Vec<CdTrack>)>;
+
+/// Writes an archive with changes.
+///
+/// # Errors
+/// Returns an error if the original or a file of the folder cannot be read, or
+/// if the original is damaged. Changes that the format cannot express are
+/// refused in the report instead.
+pub type Apply = fn(&mut Job<'_>) -> Result<Written>;
+
+/// An archive or a disc that is changed.
+pub struct Original<'a> {
+    /// Its bytes.
+    pub source: Arc<dyn ReadAt>,
+    /// The name of its file.
+    pub name: &'a str,
+    /// Finds the other files that it consists of.
+    pub partner: FindPartner<'a>,
+}
+
+/// A changed archive.
+pub struct Written {
+    /// The archive, or the file with the data of a pair.
+    pub data: Spliced,
+    /// The file with the directory of a pair.
+    pub directory: Option<Spliced>,
+}
+
+impl Written {
+    /// Creates an archive of one file.
+    pub(crate) fn alone(data: Spliced) -> Self {
+        Self {
+            data,
+            directory: None,
+        }
+    }
+}
+
+/// An archive with the changes that a format applies.
+pub struct Job<'a> {
+    /// The original.
+    pub input: Input<'a>,
+    /// Its entries, and what becomes of each.
+    pub tree: Tree,
+    /// The opened original.
+    pub volume: Arc<dyn Volume>,
+    /// What became of the changes.
+    pub report: &'a mut Report,
+    /// The path of the original's entries in the folder of changes: empty, or
+    /// with a slash at the end.
+    prefix: &'a str,
+}
+
+impl Job<'_> {
+    /// Returns the path of a node for messages.
+    pub(crate) fn path(&self, node: NodeId) -> String {
+        format!("{}{}", self.prefix, self.tree.path(node))
+    }
+
+    /// Refuses what is to become of a node.
+    pub(crate) fn refuse(&mut self, node: NodeId, reason: impl Into<String>) {
+        let path = match self.tree.new_at(node) {
+            Some(new) => new.path.to_string(),
+            None => self.path(node),
+        };
+        self.report.refuse(path, reason);
+    }
+
+    /// Returns whether a file has the bytes of an entry of the original.
+    pub(crate) fn is_original(&self, entry: Entry, new: &NewFile) -> Result<bool> {
+        matching::is_original(&self.volume, entry, new)
+    }
+
+    /// Adds a note about a node.
+    pub(crate) fn note(&mut self, weight: Weight, node: NodeId, text: impl Into<String>) {
+        let path = self.path(node);
+        self.report.note(weight, path, text);
+    }
+}
+
+/// Returns an archive or a disc with the changes of a folder; `None` if anything
+/// is refused, which is then in the report.
+pub fn apply(
+    original: &Original<'_>,
+    folder: Folder,
+    unwrap: Unwrap<'_>,
+    report: &mut Report,
+) -> Option<Written> {
+    let mut level = Level { unwrap, depth: 0 };
+    let written = level.apply(original, folder, "", report)?;
+    report.refusals.is_empty().then_some(written)
+}
+
+/// Archives in archives.
+struct Level<'a> {
+    unwrap: Unwrap<'a>,
+    /// Number of archives around the current one.
+    depth: usize,
+}
+
+impl Level<'_> {
+    /// Applies the changes in `folder`, whose path is `prefix`. Errors become
+    /// refusals.
+    fn apply(
+        &mut self,
+        original: &Original<'_>,
+        folder: Folder,
+        prefix: &str,
+        report: &mut Report,
+    ) -> Option<Written> {
+        let applied = match self.depth {
+            depth if depth > MAX_NESTING => Err(Error::Unsupported(format!(
+                "is in more than {MAX_NESTING} archives"
+            ))),
+            _ => self.try_apply(original, folder, prefix, report),
+        };
+        let refused = |error: Error| {
+            let path = match prefix.trim_end_matches('/') {
+                "" => original.name,
+                path => path,
+            };
+            report.refuse(path, error.to_string());
+        };
+        applied.map_err(refused).ok()
+    }
+
+    fn try_apply(
+        &mut self,
+        original: &Original<'_>,
+        folder: Folder,
+        prefix: &str,
+        report: &mut Report,
+    ) -> Result<Written> {
+        let (source, tracks) = (self.unwrap)(original.source.clone())?;
+        let input = || Input {
+            source: source.clone(),
+            partner: original.partner,
+            tracks: &tracks,
+            options: Options {
+                name: original.name.to_owned(),
+                to_change: true,
+                ..Options::default()
+            },
+        };
+        let format = formats::detect(&input())?;
+        let mut tree = Tree::default();
+        let volume: Arc<dyn Volume> = (format.open)(input(), &mut tree)?.into();
+        let Some(write) = format.apply else {
+            return Err(Error::Unsupported(format!(
+                "a {} archive cannot be changed: unpack it and pack it again",
+                format.name
+            )));
+        };
+        let inside = matching::match_folder(folder, prefix, &mut tree, &volume, report)?;
+        for changes in inside {
+            self.inside(changes, &mut tree, &volume, report)?;
+        }
+        write(&mut Job {
+            input: input(),
+            tree,
+            volume,
+            report,
+            prefix,
+        })
+    }
+
+    /// Applies the changes inside a file, whose result is its new content.
+    fn inside(
+        &mut self,
+        changes: matching::Inside,
+        tree: &mut Tree,
+        volume: &Arc<dyn Volume>,
+        report: &mut Report,
+    ) -> Result<()> {
+        let matching::Inside { node, folder, path } = changes;
+        if folder.entries.is_empty() && !folder.is_opaque {
+            return Ok(());
+        }
+        let source = match content(tree, volume, node) {
+            Ok(source) => source,
+            Err(error) if error.is_fault() => return Err(error),
+            Err(error) => {
+                report.refuse(path, error.to_string());
+                return Ok(());
+            }
+        };
+        if tree.new_at(node).is_some() {
+            let text = "is changed inside as well: these changes are applied on top";
+            let shown = path.trim_end_matches(".d");
+            report.note(Weight::Warning, shown, text);
+        }
+        let name = tree.node(node).name.clone();
+        let parent = tree.parent(node);
+        let original = Original {
+            source,
+            name: &name,
+            partner: &|wanted| {
+                let sibling = tree.find(parent, wanted).ok()??;
+                content(tree, volume, tree.resolve(sibling)).ok()
+            },
+        };
+        self.depth += 1;
+        let written = self.apply(&original, folder, &format!("{path}/"), report);
+        self.depth -= 1;
+        let Some(written) = written else {
+            return Ok(());
+        };
+        let file = |spliced: Spliced| NewFile {
+            bytes: Arc::new(spliced),
+            path: path.as_str().into(),
+            modified: None,
+        };
+        if let Some(directory) = written.directory {
+            let pairs = formats::all().filter_map(|format| format.pair);
+            let names = pairs.filter_map(|pair| pair.directory_of(&name));
+            let partner = names
+                .filter_map(|name| tree.find(parent, &name).ok()?)
+                .next();
+            let partner = partner.ok_or(Error::UnknownFormat)?;
+            tree.set(tree.resolve(partner), Fate::New(file(directory)));
+        }
+        tree.set(node, Fate::New(file(written.data)));
+        Ok(())
+    }
+}
+
+/// Returns the content of a file, which may be new.
+fn content(tree: &Tree, volume: &Arc<dyn Volume>, node: NodeId) -> Result<Arc<dyn ReadAt>> {
+    match (tree.new_at(node), tree.node(node).kind) {
+        (Some(new), _) => Ok(new.bytes.clone()),
+        (None, Kind::File(Some(entry))) => member::member(volume, entry),
+        _ => Err(Error::UnknownFormat),
+    }
+}

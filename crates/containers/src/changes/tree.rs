@@ -1,0 +1,317 @@
+//! The entries of an original, and what becomes of each.
+
+use std::collections::HashMap;
+
+use super::folder::NewFile;
+use crate::io::{Error, Result};
+use crate::text::{Name, file_name};
+use crate::volume::{Entry, FileId, MAX_ENTRIES, NodeId, Sink};
+
+/// The kind of a node.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A file of the original; `None` for an added one.
+    File(Option<Entry>),
+    /// Another name of a file.
+    Link(NodeId),
+}
+
+/// What becomes of a node.
+#[derive(Clone)]
+pub enum Fate {
+    /// It stays as it is.
+    Kept,
+    /// It has these contents: a file that is replaced or added.
+    New(NewFile),
+    /// It is deleted.
+    Deleted,
+}
+
+/// An entry of the original, or an added one.
+pub struct Node {
+    parent: u32,
+    /// Its name in the mount.
+    pub name: Box<str>,
+    /// Its name in the original; empty for an added one.
+    pub raw: Box<[u8]>,
+    /// Its kind.
+    pub kind: Kind,
+    /// What becomes of it.
+    pub fate: Fate,
+    /// Whether it is not in the original.
+    pub is_added: bool,
+    children: Vec<u32>,
+}
+
+/// The entries of an original in the order of its directory, then the added
+/// ones. Node 0 is the root.
+pub struct Tree {
+    nodes: Vec<Node>,
+    /// The node of each file, by its number.
+    files: HashMap<FileId, u32>,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        let root = Node {
+            parent: 0,
+            name: "".into(),
+            raw: Box::default(),
+            kind: Kind::Directory,
+            fate: Fate::Kept,
+            is_added: false,
+            children: Vec::new(),
+        };
+        Self {
+            nodes: vec![root],
+            files: HashMap::new(),
+        }
+    }
+}
+
+impl Tree {
+    /// Returns a node.
+    ///
+    /// # Panics
+    /// Panics if the node is not of this tree.
+    pub fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node.0 as usize]
+    }
+
+    /// Returns all nodes, deleted ones included; each after its parent.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        (0..).map(NodeId).zip(&self.nodes)
+    }
+
+    /// Returns the entries of a directory that are not deleted, in order.
+    pub fn children(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        let children = self.node(node).children.iter().copied().map(NodeId);
+        children.filter(|&child| !self.is_deleted(child))
+    }
+
+    /// Returns the directory of a node.
+    pub fn parent(&self, node: NodeId) -> NodeId {
+        NodeId(self.node(node).parent)
+    }
+
+    /// Returns the path of a node, without a slash at either end.
+    pub fn path(&self, node: NodeId) -> String {
+        let mut parts = Vec::new();
+        let mut at = node;
+        while at.0 != 0 {
+            parts.push(&*self.node(at).name);
+            at = self.parent(at);
+        }
+        parts.reverse();
+        parts.join("/")
+    }
+
+    /// Returns whether a node is deleted.
+    pub fn is_deleted(&self, node: NodeId) -> bool {
+        matches!(self.node(node).fate, Fate::Deleted)
+    }
+
+    /// Returns the node of a file of the original.
+    pub fn node_of(&self, file: FileId) -> Option<NodeId> {
+        self.files.get(&file).copied().map(NodeId)
+    }
+
+    /// Returns the new contents of a file of the original, if it is replaced.
+    pub fn new_of(&self, file: FileId) -> Option<&NewFile> {
+        self.new_at(self.node_of(file)?)
+    }
+
+    /// Returns the new contents of a node, if it has any.
+    pub fn new_at(&self, node: NodeId) -> Option<&NewFile> {
+        match &self.node(node).fate {
+            Fate::New(new) => Some(new),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a file of the original is deleted.
+    pub fn is_file_deleted(&self, file: FileId) -> bool {
+        self.node_of(file).is_some_and(|node| self.is_deleted(node))
+    }
+
+    /// Returns the added nodes, each after its parent.
+    pub fn added(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        let nodes = self.nodes();
+        nodes.filter(|(_, node)| node.is_added && !matches!(node.fate, Fate::Deleted))
+    }
+
+    /// Returns the added files with their contents.
+    pub fn added_files(&self) -> impl Iterator<Item = (NodeId, &NewFile)> {
+        self.added()
+            .filter_map(|(id, _)| Some((id, self.new_at(id)?)))
+    }
+
+    /// Returns the added directories, each after its parent.
+    pub fn added_directories(&self) -> impl Iterator<Item = NodeId> {
+        let directories = self.added();
+        let directories = directories.filter(|(_, node)| matches!(node.kind, Kind::Directory));
+        directories.map(|(id, _)| id)
+    }
+
+    /// Returns the deleted nodes of the original, each after its parent.
+    pub fn deleted(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        let nodes = self.nodes();
+        nodes.filter(|(_, node)| !node.is_added && matches!(node.fate, Fate::Deleted))
+    }
+
+    /// Returns whether an entry is added or deleted.
+    pub fn is_restructured(&self) -> bool {
+        self.added().next().is_some() || self.deleted().next().is_some()
+    }
+
+    /// Returns whether an entry of a directory is added or deleted.
+    pub fn is_restructured_in(&self, directory: NodeId) -> bool {
+        let mut children = self.node(directory).children.iter().copied().map(NodeId);
+        children.any(|child| self.node(child).is_added != self.is_deleted(child))
+    }
+
+    /// Sets what becomes of a node.
+    pub(super) fn set(&mut self, node: NodeId, fate: Fate) {
+        self.nodes[node.0 as usize].fate = fate;
+    }
+
+    /// Deletes a node and everything in it, and returns the number of nodes.
+    pub(super) fn delete(&mut self, node: NodeId) -> usize {
+        let mut pending = vec![node.0];
+        let mut count = 0;
+        while let Some(at) = pending.pop() {
+            let node = &mut self.nodes[at as usize];
+            count += usize::from(!matches!(node.fate, Fate::Deleted));
+            node.fate = Fate::Deleted;
+            pending.extend(&node.children);
+        }
+        count
+    }
+
+    /// Adds an entry that is not in the original.
+    pub(super) fn add(&mut self, parent: NodeId, name: &str, kind: Kind, fate: Fate) -> NodeId {
+        let node = Node {
+            parent: parent.0,
+            name: name.into(),
+            raw: Box::default(),
+            kind,
+            fate,
+            is_added: true,
+            children: Vec::new(),
+        };
+        self.push(node)
+    }
+
+    /// Returns the file that a link refers to, or the node itself.
+    pub(super) fn resolve(&self, node: NodeId) -> NodeId {
+        match self.node(node).kind {
+            Kind::Link(file) => file,
+            _ => node,
+        }
+    }
+
+    /// Finds an entry of a directory: the one with this spelling, else the only
+    /// one that differs in the case of ASCII letters.
+    ///
+    /// # Errors
+    /// Returns the names of several that differ in case.
+    pub(super) fn find(
+        &self,
+        directory: NodeId,
+        name: &str,
+    ) -> std::result::Result<Option<NodeId>, Vec<&str>> {
+        let children = &self.node(directory).children;
+        let named = |&&child: &&u32| &*self.nodes[child as usize].name == name;
+        // Of equal names, the last one has the plain name in the mount.
+        if let Some(&exact) = children.iter().rev().find(named) {
+            return Ok(Some(NodeId(exact)));
+        }
+        let alike = children.iter().copied();
+        let alike =
+            alike.filter(|&child| self.nodes[child as usize].name.eq_ignore_ascii_case(name));
+        let alike: Vec<u32> = alike.collect();
+        match alike[..] {
+            [] => Ok(None),
+            [only] => Ok(Some(NodeId(only))),
+            _ => {
+                let names = alike.iter().map(|&child| &*self.nodes[child as usize].name);
+                Err(names.collect())
+            }
+        }
+    }
+
+    fn push(&mut self, node: Node) -> NodeId {
+        let id = self.nodes.len() as u32;
+        self.nodes[node.parent as usize].children.push(id);
+        self.nodes.push(node);
+        NodeId(id)
+    }
+
+    fn declare(&mut self, parent: NodeId, name: Name<'_>, kind: Kind) -> Result<NodeId> {
+        if self.nodes.len() > MAX_ENTRIES {
+            let text = format!("has more than {MAX_ENTRIES} entries");
+            return Err(Error::Unsupported(text));
+        }
+        let raw = name.raw.into();
+        let node = Node {
+            parent: parent.0,
+            name: file_name(name).into(),
+            raw,
+            kind,
+            fate: Fate::Kept,
+            is_added: false,
+            children: Vec::new(),
+        };
+        Ok(self.push(node))
+    }
+}
+
+/// The directories of an original by their names in it.
+pub(crate) struct Directories(HashMap<(NodeId, Box<[u8]>), NodeId>);
+
+impl Directories {
+    /// Lists the directories of a tree.
+    pub(crate) fn of(tree: &Tree) -> Self {
+        let all = tree.nodes().skip(1);
+        let directories =
+            all.filter(|(_, node)| !node.is_added && matches!(node.kind, Kind::Directory));
+        let keyed = directories.map(|(id, node)| ((tree.parent(id), node.raw.clone()), id));
+        Self(keyed.collect())
+    }
+
+    /// Returns the directory at a path in the original.
+    pub(crate) fn find<'n>(&self, path: impl Iterator<Item = &'n [u8]>) -> Option<NodeId> {
+        let mut at = NodeId(0);
+        for name in path {
+            at = *self.0.get(&(at, name.into()))?;
+        }
+        Some(at)
+    }
+}
+
+impl Sink for Tree {
+    fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    fn dir(&mut self, parent: NodeId, name: Name<'_>, _modified: Option<i64>) -> Result<NodeId> {
+        self.declare(parent, name, Kind::Directory)
+    }
+
+    fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
+        let node = self.declare(parent, name, Kind::File(Some(entry)))?;
+        self.files.insert(entry.file, node.0);
+        Ok(node)
+    }
+
+    fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()> {
+        let file = self.resolve(file);
+        self.declare(parent, name, Kind::Link(file)).map(|_| ())
+    }
+
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()> {
+        self.link(parent, name, target)
+    }
+}

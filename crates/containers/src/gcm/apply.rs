@@ -1,0 +1,430 @@
+//! Writing a GameCube disc with changes. Nothing moves but what must: new data is
+//! where the old data was if it fits, else in the first free room, else at the
+//! end.
+
+use encoding_rs::SHIFT_JIS;
+
+use super::fst::{DIRECTORY, ENTRY, FILE};
+use super::{APPLOADER, APPLOADER_HEADER, BI2, BOOT, DOL_HEADER, GAMECUBE, Layout, TGC};
+use super::{dol_length, numbers, read};
+use crate::changes::{Job, Kind, NewFile, Occupied, Patch, Tree, Weight, Written};
+use crate::io::{Error, Result, read_vec};
+use crate::volume::{FileId, NodeId};
+
+/// Alignment of files, which games need that stream audio, of the program and the
+/// FST, and of what the console reads.
+const FILE_ALIGNMENT: u64 = 0x8000;
+const SYSTEM_ALIGNMENT: u64 = 0x100;
+const READ_ALIGNMENT: u64 = 32;
+
+/// Offset in `boot.bin` of the offsets of the program and the FST, and the sizes of
+/// the FST.
+const OFFSETS: usize = 0x420;
+
+/// Size of a disc in bytes.
+const DISC: u64 = 1_459_978_240;
+
+/// Writes the disc.
+pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
+    let source = job.input.source.clone();
+    if numbers(&job.input.bytes(0, 4)?, 0) == Some([TGC]) {
+        let text = "a TGC disc cannot be changed: change the disc that it was made of";
+        return Err(Error::Unsupported(text.to_owned()));
+    }
+    let layout = Layout::read(&*source)?;
+    let old = read(source.clone(), &mut Tree::default())?.files;
+    check_places(job);
+    let mut disc = Disc {
+        system: System::find(&job.tree),
+        occupied: Occupied::new(std::iter::empty()),
+        patch: Patch::new(source.clone()),
+        end: source.len().next_multiple_of(FILE_ALIGNMENT),
+        length: source.len(),
+        old,
+        layout,
+    };
+    let mut boot = disc.check_system(job)?;
+    disc.occupy(job);
+    let dol = disc.program(job)?;
+    let (fst, fst_size) = match job.tree.is_restructured() {
+        true => disc.new_table(job)?,
+        false => disc.old_table(job)?,
+    };
+    let most = numbers(&boot, OFFSETS + 12).unwrap_or([0])[0].max(fst_size);
+    let words = [dol, fst, fst_size, most].map(u32::to_be_bytes).concat();
+    boot[OFFSETS..][..words.len()].copy_from_slice(&words);
+    disc.patch.put(0, boot);
+    if disc.patch.len() > disc.length {
+        disc.patch
+            .grow(disc.patch.len().next_multiple_of(FILE_ALIGNMENT));
+    }
+    let length = disc.patch.len();
+    if length > DISC && length > disc.length {
+        let text = format!(
+            "the disc has {length} bytes, more than the {DISC} of a GameCube disc: it works in emulators only"
+        );
+        job.report.note(Weight::Warning, "", text);
+    }
+    Ok(Written::alone(disc.patch.finish()))
+}
+
+/// Refuses additions outside of `files`, and deletions there.
+fn check_places(job: &mut Job<'_>) {
+    let is_file = |path: &str| path.starts_with("files/");
+    let added: Vec<NodeId> = job.tree.added().map(|(node, _)| node).collect();
+    for node in added
+        .into_iter()
+        .filter(|&node| !is_file(&job.tree.path(node)))
+        .collect::<Vec<_>>()
+    {
+        job.refuse(node, "only sys/ and files/ are on the disc");
+    }
+    let deleted: Vec<NodeId> = job.tree.deleted().map(|(node, _)| node).collect();
+    for node in deleted
+        .into_iter()
+        .filter(|&node| !is_file(&job.tree.path(node)))
+        .collect::<Vec<_>>()
+    {
+        job.refuse(node, "cannot be deleted");
+    }
+}
+
+/// The numbers of the parts of a disc that are not files.
+#[derive(Default)]
+struct System {
+    boot: Option<FileId>,
+    bi2: Option<FileId>,
+    apploader: Option<FileId>,
+    fst: Option<FileId>,
+    dol: Option<FileId>,
+    /// The directory of the files.
+    files: Option<NodeId>,
+}
+
+impl System {
+    fn find(tree: &Tree) -> Self {
+        let mut system = Self::default();
+        for (id, node) in tree.nodes() {
+            let file = match node.kind {
+                Kind::File(entry) => entry.map(|entry| entry.file),
+                _ => None,
+            };
+            match &*tree.path(id) {
+                "sys/boot.bin" => system.boot = file,
+                "sys/bi2.bin" => system.bi2 = file,
+                "sys/apploader.img" => system.apploader = file,
+                "sys/fst.bin" => system.fst = file,
+                "sys/main.dol" => system.dol = file,
+                "files" => {
+                    system.files = Some(id);
+                    // Everything else is below it.
+                    break;
+                }
+                _ => {}
+            }
+        }
+        system
+    }
+
+    /// Returns the number of the first file of the FST.
+    fn first_file(&self) -> u32 {
+        let all = [self.boot, self.bi2, self.apploader, self.fst, self.dol];
+        all.iter().flatten().count() as u32
+    }
+}
+
+/// A disc that is being written.
+struct Disc {
+    system: System,
+    layout: Layout,
+    /// Offset and length of each file of the original.
+    old: Vec<(u64, u32)>,
+    occupied: Occupied,
+    patch: Patch,
+    /// Where data can be appended.
+    end: u64,
+    /// Length of the original in bytes.
+    length: u64,
+}
+
+impl Disc {
+    /// Checks the new parts that are not files, places those with fixed places, and
+    /// returns `boot.bin`.
+    fn check_system(&mut self, job: &mut Job<'_>) -> Result<Vec<u8>> {
+        let new = |part: Option<FileId>| job.tree.new_of(part?).cloned();
+        let system = &self.system;
+        let (boot, bi2, apploader) = (new(system.boot), new(system.bi2), new(system.apploader));
+        let (fst, dol) = (new(system.fst), new(system.dol));
+        let mut refuse = |new: &NewFile, reason: &str| job.report.refuse(&*new.path, reason);
+        let mut header = read_vec(&*job.input.source, 0, BOOT.into(), "boot.bin")?;
+        if let Some(new) = boot {
+            let bytes = match new.len() == u64::from(BOOT) {
+                true => read_vec(&*new.bytes, 0, BOOT.into(), "boot.bin")?,
+                false => Vec::new(),
+            };
+            match numbers(&bytes, 0x1C) == Some([GAMECUBE]) {
+                true => header = bytes,
+                false => refuse(
+                    &new,
+                    "no header of a GameCube disc (0x440 bytes with its magic)",
+                ),
+            }
+        }
+        if let Some(new) = bi2 {
+            match new.len() == u64::from(BI2) {
+                true => self.patch.put_source(BOOT.into(), &new.bytes),
+                false => refuse(&new, "has not 0x2000 bytes"),
+            }
+        }
+        if let Some(new) = apploader {
+            let head = new.len().min(APPLOADER_HEADER.into());
+            let head = read_vec(&*new.bytes, 0, head, "apploader.img")?;
+            let [size, trailer] = numbers(&head, 0x14).unwrap_or_default();
+            let stated = u64::from(APPLOADER_HEADER) + u64::from(size) + u64::from(trailer);
+            match new.len() == stated {
+                true => self.patch.put_source(APPLOADER.into(), &new.bytes),
+                false => refuse(&new, "its length is not the one that it states"),
+            }
+        }
+        if let Some(new) = fst {
+            refuse(&new, "is generated");
+        }
+        if let Some(new) = dol {
+            let head = read_vec(&*new.bytes, 0, new.len().min(DOL_HEADER), "main.dol")?;
+            if new.len() < DOL_HEADER || dol_length(&head) > new.len() {
+                refuse(&new, "is cut: it is shorter than its sections");
+            }
+        }
+        Ok(header)
+    }
+
+    /// Lists what is in use: everything that stays.
+    fn occupy(&mut self, job: &mut Job<'_>) {
+        let all = (0..).map(FileId).zip(&self.old);
+        let kept = all.filter(|&(file, _)| !job.tree.is_file_deleted(file));
+        let ranges = kept.map(|(_, &(offset, size))| offset..offset + u64::from(size));
+        self.occupied = Occupied::new(ranges);
+        let Some(file) = self.system.apploader else {
+            return;
+        };
+        if let (Some(new), Some(own)) = (job.tree.new_of(file), self.old_range(Some(file))) {
+            let end = own.start + new.len();
+            if end > self.occupied.room(&own) {
+                let path = new.path.clone();
+                job.report
+                    .refuse(&*path, "does not fit before what follows it");
+            }
+            self.occupied.add(own.start..end);
+        }
+    }
+
+    fn old_range(&self, file: Option<FileId>) -> Option<std::ops::Range<u64>> {
+        let &(offset, size) = self.old.get(file?.0 as usize)?;
+        Some(offset..offset + u64::from(size))
+    }
+
+    /// Places the program, and returns its offset.
+    fn program(&mut self, job: &mut Job<'_>) -> Result<u32> {
+        let file = self.system.dol;
+        let new = file.and_then(|file| job.tree.new_of(file)).cloned();
+        let node = file.and_then(|file| job.tree.node_of(file));
+        let (Some(new), Some(node)) = (new, node) else {
+            return Ok(self.layout.dol as u32);
+        };
+        let own = self.old_range(file);
+        self.file(job, node, &new, own, SYSTEM_ALIGNMENT)
+    }
+
+    /// Places new contents, and returns their offset.
+    fn file(
+        &mut self,
+        job: &mut Job<'_>,
+        node: NodeId,
+        new: &NewFile,
+        own: Option<std::ops::Range<u64>>,
+        alignment: u64,
+    ) -> Result<u32> {
+        let old = own.clone().unwrap_or_default();
+        if new.is_empty() {
+            return Ok(old.start as u32);
+        }
+        let (at, limit) = self.place(new.len(), &old, alignment);
+        if at != old.start && !old.is_empty() {
+            let text = format!("moved from {:#x} to {at:#x}", old.start);
+            job.note(Weight::Information, node, text);
+        }
+        let end = at + new.len();
+        if end > u32::MAX.into() {
+            job.refuse(node, "ends past 4 GiB");
+            return Ok(0);
+        }
+        self.patch.put_source(at, &new.bytes);
+        // The console reads multiples of 32 bytes.
+        let padded = end.next_multiple_of(READ_ALIGNMENT).min(limit);
+        self.patch.fill(end, 0, padded - end);
+        Ok(at as u32)
+    }
+
+    /// Returns an offset for `length` bytes, and the offset of what follows.
+    fn place(&mut self, length: u64, old: &std::ops::Range<u64>, alignment: u64) -> (u64, u64) {
+        let room = match old.is_empty() {
+            true => 0,
+            false => self.occupied.room(old),
+        };
+        if old.start + length <= room {
+            self.occupied.remove(old);
+            self.occupied.add(old.start..old.start + length);
+            return (old.start, room);
+        }
+        let mut at = self.occupied.free(APPLOADER.into(), length, alignment);
+        if at + length > self.length {
+            at = at.max(self.end);
+            self.end = (at + length).next_multiple_of(FILE_ALIGNMENT);
+        }
+        self.occupied.add(at..at + length);
+        (at, self.occupied.next(at + length))
+    }
+
+    /// Changes the rows of replaced files in the FST.
+    fn old_table(&mut self, job: &mut Job<'_>) -> Result<(u32, u32)> {
+        let (fst, size) = (self.layout.fst, self.layout.fst_size);
+        let bytes = read_vec(&*job.input.source, fst, size.into(), "FST")?;
+        let (rows, _) = bytes.as_chunks::<ENTRY>();
+        let [count] = numbers(&bytes, 8).unwrap_or_default();
+        let rows = rows.iter().enumerate().take(count as usize).skip(1);
+        let mut file = self.system.first_file();
+        for (number, row) in rows {
+            if row[0] != FILE {
+                continue;
+            }
+            let id = FileId(file);
+            file += 1;
+            if let (Some(new), Some(node)) = (job.tree.new_of(id).cloned(), job.tree.node_of(id)) {
+                let own = self.old_range(Some(id));
+                let at = self.file(job, node, &new, own, FILE_ALIGNMENT)?;
+                let words = [at, new.len() as u32].map(u32::to_be_bytes).concat();
+                self.patch.put(fst + (number * ENTRY + 4) as u64, words);
+            }
+        }
+        Ok((fst as u32, size))
+    }
+
+    /// Writes the FST anew: old rows in their order, new ones at the end of their
+    /// directories.
+    fn new_table(&mut self, job: &mut Job<'_>) -> Result<(u32, u32)> {
+        let mut table = Table::default();
+        if let Some(files) = self.system.files {
+            table.directory(job, files, 0);
+        }
+        let size = table.length();
+        if size > super::MAX_FST.into() {
+            let text = format!("would have an FST of more than {} bytes", super::MAX_FST);
+            return Err(Error::Unsupported(text));
+        }
+        let old = self.layout.fst..self.layout.fst + u64::from(self.layout.fst_size);
+        let (at, _) = self.place(size, &old, SYSTEM_ALIGNMENT);
+        let mut rows = vec![[u32::from(DIRECTORY) << 24, 0, table.rows.len() as u32 + 1]];
+        for row in &table.rows {
+            let name = row.name as u32;
+            rows.push(match row.place {
+                Place::Directory { parent, end } => {
+                    [u32::from(DIRECTORY) << 24 | name, parent as u32, end as u32]
+                }
+                Place::File(node) => {
+                    let file = match job.tree.node(node).kind {
+                        Kind::File(Some(entry)) => Some(entry.file),
+                        _ => None,
+                    };
+                    let own = self.old_range(file);
+                    let [offset, size] = match job.tree.new_at(node).cloned() {
+                        Some(new) => {
+                            let at = self.file(job, node, &new, own, FILE_ALIGNMENT)?;
+                            [at, new.len() as u32]
+                        }
+                        None => own.map_or([0; 2], |own| {
+                            [own.start as u32, (own.end - own.start) as u32]
+                        }),
+                    };
+                    [u32::from(FILE) << 24 | name, offset, size]
+                }
+            });
+        }
+        let words = rows.into_iter().flatten();
+        let mut bytes: Vec<u8> = words.flat_map(u32::to_be_bytes).collect();
+        bytes.extend(&table.names);
+        let room = match at == self.layout.fst {
+            true => u64::from(self.layout.fst_size),
+            false => size.next_multiple_of(READ_ALIGNMENT),
+        };
+        bytes.resize((room.max(size)) as usize, 0);
+        self.patch.put(at, bytes);
+        Ok((at as u32, size as u32))
+    }
+}
+
+/// The rows of a new FST, except for the root.
+#[derive(Default)]
+struct Table {
+    rows: Vec<Row>,
+    names: Vec<u8>,
+}
+
+struct Row {
+    /// Offset of the name.
+    name: usize,
+    place: Place,
+}
+
+enum Place {
+    File(NodeId),
+    /// The numbers of the parent's row, and of the one after the last in it.
+    Directory {
+        parent: usize,
+        end: usize,
+    },
+}
+
+impl Table {
+    /// Returns its length in bytes.
+    fn length(&self) -> u64 {
+        ((self.rows.len() + 1) * ENTRY + self.names.len()) as u64
+    }
+
+    /// Adds everything in a directory, whose row has the number `parent`.
+    fn directory(&mut self, job: &mut Job<'_>, directory: NodeId, parent: usize) {
+        let children: Vec<NodeId> = job.tree.children(directory).collect();
+        for child in children {
+            let name = self.names.len();
+            self.names.extend(raw_name(job, child));
+            self.names.push(0);
+            let is_directory = matches!(job.tree.node(child).kind, Kind::Directory);
+            let place = match is_directory {
+                true => Place::Directory { parent, end: 0 },
+                false => Place::File(child),
+            };
+            self.rows.push(Row { name, place });
+            if is_directory {
+                // The root is row 0.
+                let number = self.rows.len();
+                self.directory(job, child, number);
+                let end = self.rows.len() + 1;
+                self.rows[number - 1].place = Place::Directory { parent, end };
+            }
+        }
+    }
+}
+
+/// Returns the name of a node in Shift-JIS.
+fn raw_name(job: &mut Job<'_>, node: NodeId) -> Vec<u8> {
+    let entry = job.tree.node(node);
+    if !entry.is_added {
+        return entry.raw.to_vec();
+    }
+    let (raw, _, _) = SHIFT_JIS.encode(&entry.name);
+    let is_name = SHIFT_JIS.decode_without_bom_handling(&raw).0 == *entry.name;
+    let raw = raw.into_owned();
+    if !is_name || raw.iter().any(|&byte| byte < b' ') {
+        job.refuse(node, "no name for a GameCube disc (Shift-JIS)");
+    }
+    raw
+}

@@ -1,0 +1,120 @@
+//! Files that no asset of a type can be: plain texts, pictures and sounds in
+//! the formats of other programs.
+
+use super::Offsets;
+use crate::changes::NewFile;
+use crate::io::{Endian, ReadAt, Result, read_vec};
+
+/// Offset in AHDR's body of an asset's type.
+const TYPE_OFFSET: u64 = 4;
+
+/// Number of bytes of a file that decide.
+const HEAD: usize = 512;
+
+/// Returns why a file cannot be the asset with this number of the archive
+/// `source`; `None` if it may be.
+///
+/// # Errors
+/// Returns an error if either cannot be read.
+///
+/// # Panics
+/// Panics if there is no asset with this number.
+pub fn of_asset(
+    source: &dyn ReadAt,
+    offsets: &Offsets,
+    number: u32,
+    file: &NewFile,
+) -> Result<Option<String>> {
+    let Ok(size) = u32::try_from(file.len()) else {
+        return Ok(Some("is larger than 4 GiB".to_owned()));
+    };
+    let at = offsets.assets[number as usize].header + TYPE_OFFSET;
+    let mut code = [0; 4];
+    code.copy_from_slice(&read_vec(source, at, 4, "type")?);
+    let length = file.len().min(HEAD as u64);
+    let head = read_vec(&*file.bytes, 0, length, "asset")?;
+    Ok(problem(code, offsets.platform.endian(), &head, size))
+}
+
+/// Returns why a file of `size` bytes, which begins with `head`, cannot be an
+/// asset of type `code`; `None` if it may be one.
+fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<String> {
+    let needed = match &code {
+        b"RWTX" | b"TEXS" => "a texture dictionary of RenderWare in the form of the console",
+        b"SND " | b"SNDS" => {
+            "samples in the form of the console, without a header, which is in SNDI"
+        }
+        b"TEXT" => "the length of the text in 4 bytes, the text and a NUL",
+        _ => return None,
+    };
+    let found = match head {
+        [0x89, b'P', b'N', b'G', ..] => "a PNG picture",
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'A',
+            b'V',
+            b'E',
+            ..,
+        ] => "a WAV file",
+        _ if code == *b"TEXT" && is_plain_text(endian, head, size) => "plain text",
+        _ => return None,
+    };
+    let code = code.escape_ascii().to_string();
+    let code = code.trim_end();
+    Some(format!(
+        "is {found}, which is not converted: an asset of type {code} is {needed}"
+    ))
+}
+
+/// Returns whether a file has only characters where a text has its length.
+fn is_plain_text(endian: Endian, head: &[u8], size: u32) -> bool {
+    let is_short = head.first_chunk().is_some_and(|&word| {
+        let length = match endian {
+            Endian::Big => u32::from_be_bytes(word),
+            Endian::Little => u32::from_le_bytes(word),
+        };
+        length <= size.saturating_sub(4)
+    });
+    let is_character = |&byte: &u8| byte >= b' ' || matches!(byte, b'\t' | b'\n' | b'\r');
+    !is_short && !head.is_empty() && head.iter().all(is_character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(code: &[u8; 4], bytes: &[u8]) -> bool {
+        problem(*code, Endian::Big, bytes, bytes.len() as u32).is_some()
+    }
+
+    #[test]
+    fn pictures_sounds_and_plain_texts_are_no_assets() {
+        let (png, wav) = (b"\x89PNG\r\n\x1a\n", b"RIFF\x24\0\0\0WAVEfmt ");
+        assert!(refused(b"RWTX", png) && refused(b"TEXS", png));
+        assert!(refused(b"SND ", wav) && refused(b"SNDS", wav));
+        assert!(refused(b"TEXT", png) && refused(b"TEXT", b"Hello\r\nyou\n"));
+        assert_eq!(
+            problem(*b"TEXT", Endian::Little, b"bye", 3).unwrap(),
+            "is plain text, which is not converted: an asset of type TEXT is the length of the \
+             text in 4 bytes, the text and a NUL"
+        );
+    }
+
+    #[test]
+    fn assets_are_accepted() {
+        assert!(!refused(b"TEXT", b"\0\0\0\x03bye\0"));
+        assert!(!refused(b"TEXT", b""));
+        assert!(!refused(b"RWTX", b"\x16\0\0\0"));
+        assert!(!refused(b"SND ", b"RIFFsamples!"));
+        // What other types may contain is not known.
+        assert!(!refused(b"RAW ", b"\x89PNG\r\n\x1a\n"));
+    }
+}

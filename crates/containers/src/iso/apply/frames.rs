@@ -1,0 +1,186 @@
+//! Sectors in the frames of an image.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::codec::ecc;
+use crate::disc::sector::{EDC, FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR};
+use crate::io::{ReadAt, Result, read_vec};
+
+/// Number of sectors before the first one, in the addresses of frames.
+const PREGAP: u64 = 150;
+
+/// Submodes of new sectors: data, and the last ones of files.
+const DATA: u8 = 0x08;
+const END_OF_FILE: u8 = 0x89;
+
+/// Length of a subheader, which is stored twice.
+const SUBHEADER: usize = 4;
+
+/// Length of the data in Form 2, and the offsets of the EDC of either form.
+const FORM_2_DATA: usize = 2324;
+const EDC_1: usize = 8 + SECTOR as usize;
+const EDC_2: usize = 8 + FORM_2_DATA;
+
+/// The frames of an original.
+#[derive(Clone)]
+pub(super) struct Frames {
+    pub(super) source: Arc<dyn ReadAt>,
+    pub(super) form: Form,
+    /// Number of frames.
+    pub(super) count: u64,
+}
+
+impl Frames {
+    /// Returns the length of a frame.
+    pub(super) fn step(&self) -> u64 {
+        self.form.step
+    }
+
+    /// Returns the subheader of a sector.
+    fn subheader(&self, sector: u64) -> Result<[u8; SUBHEADER]> {
+        let skip = match self.form.kind {
+            Kind::Raw => RAW_HEADER as u64,
+            _ => 0,
+        };
+        let at = sector * self.step() + skip;
+        let bytes = read_vec(&*self.source, at, SUBHEADER as u64, "subheader")?;
+        Ok([bytes[0], bytes[1], bytes[2], bytes[3]])
+    }
+
+    /// Returns whether the sectors are of Mode 1.
+    fn is_mode_1(&self) -> Result<bool> {
+        let at = super::DESCRIPTORS * self.step() + RAW_HEADER as u64 - 1;
+        Ok(self.form.kind == Kind::Raw && read_vec(&*self.source, at, 1, "mode")?[0] == 1)
+    }
+
+    /// Returns the frames from sector `first` on with this user data.
+    pub(super) fn of_user(&self, first: u64, data: Arc<dyn ReadAt>) -> Result<Arc<dyn ReadAt>> {
+        Ok(Arc::new(Made {
+            is_mode_1: self.is_mode_1()?,
+            frames: self.clone(),
+            first,
+            unit: SECTOR,
+            data,
+        }))
+    }
+
+    /// Returns the frames from sector `first` on with these contents of Mode 2:
+    /// 2336 bytes each, from the subheader on.
+    pub(super) fn of_mode_2(&self, first: u64, data: Arc<dyn ReadAt>) -> Arc<dyn ReadAt> {
+        Arc::new(Made {
+            is_mode_1: false,
+            frames: self.clone(),
+            first,
+            unit: MODE_2,
+            data,
+        })
+    }
+}
+
+/// Frames that are made when they are read.
+struct Made {
+    /// The original.
+    frames: Frames,
+    is_mode_1: bool,
+    /// Number of the first sector.
+    first: u64,
+    /// Bytes of data in each: of user data, or from the subheader on.
+    unit: u64,
+    /// The data; the last sector may be short.
+    data: Arc<dyn ReadAt>,
+}
+
+impl Made {
+    fn count(&self) -> u64 {
+        self.data.len().div_ceil(self.unit)
+    }
+
+    /// Returns a frame of the image.
+    fn frame(&self, number: u64) -> io::Result<Vec<u8>> {
+        let sector = self.first + number;
+        let start = number * self.unit;
+        let mut data = vec![0; self.unit as usize];
+        let length = (self.data.len() - start).min(self.unit) as usize;
+        self.data.read_exact_at(&mut data[..length], start)?;
+        let mut frame = vec![0; RAW as usize];
+        if self.is_mode_1 {
+            frame[RAW_HEADER..][..data.len()].copy_from_slice(&data);
+        } else if self.unit == MODE_2 {
+            frame[RAW_HEADER..].copy_from_slice(&data);
+        } else {
+            let subheader = self.subheader(number).map_err(io::Error::other)?;
+            let mode_2 = [&subheader[..], &subheader, &data].concat();
+            frame[RAW_HEADER..][..mode_2.len()].copy_from_slice(&mode_2);
+        }
+        finish(&mut frame, sector, self.is_mode_1);
+        Ok(match self.frames.form.kind {
+            Kind::Raw => frame,
+            _ => frame.split_off(RAW_HEADER),
+        })
+    }
+
+    /// Returns the subheader of a sector: the old one, unless it is new or was of
+    /// Form 2.
+    fn subheader(&self, number: u64) -> Result<[u8; SUBHEADER]> {
+        let sector = self.first + number;
+        if sector < self.frames.count {
+            let old = self.frames.subheader(sector)?;
+            return Ok(match old[2] & FORM_2 {
+                0 => old,
+                _ => [0, 0, DATA, 0],
+            });
+        }
+        let is_last = number + 1 == self.count();
+        Ok([0, 0, if is_last { END_OF_FILE } else { DATA }, 0])
+    }
+}
+
+impl ReadAt for Made {
+    fn len(&self) -> u64 {
+        self.count() * self.frames.step()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        let step = self.frames.step();
+        let mut filled = 0;
+        while filled < buf.len() {
+            let position = offset + filled as u64;
+            let frame = self.frame(position / step)?;
+            let rest = &frame[(position % step) as usize..];
+            let length = rest.len().min(buf.len() - filled);
+            buf[filled..filled + length].copy_from_slice(&rest[..length]);
+            filled += length;
+        }
+        Ok(())
+    }
+}
+
+/// Fills in the address, the mode, the EDC and the ECC of a frame.
+fn finish(frame: &mut [u8], sector: u64, is_mode_1: bool) {
+    let decimal = |number: u64| (number / 10 % 10 * 16 + number % 10) as u8;
+    let at = sector + PREGAP;
+    let address = [at / 75 / 60, at / 75 % 60, at % 75].map(decimal);
+    frame[..ecc::SYNC.len()].copy_from_slice(&ecc::SYNC);
+    frame[12..15].copy_from_slice(&address);
+    frame[15] = if is_mode_1 { 1 } else { 2 };
+    if is_mode_1 {
+        let sum = EDC.checksum(&frame[..RAW_HEADER + SECTOR as usize]);
+        frame[RAW_HEADER + SECTOR as usize..][..4].copy_from_slice(&sum.to_le_bytes());
+        ecc::restore(frame);
+        return;
+    }
+    let mode_2 = &mut frame[RAW_HEADER..];
+    if mode_2[2] & FORM_2 == 0 {
+        let sum = EDC.checksum(&mode_2[..EDC_1]);
+        mode_2[EDC_1..][..4].copy_from_slice(&sum.to_le_bytes());
+        ecc::restore(frame);
+        return;
+    }
+    // An EDC of 0 stays: it is optional.
+    if mode_2[EDC_2..][..4] != [0; 4] {
+        let sum = EDC.checksum(&mode_2[..EDC_2]);
+        mode_2[EDC_2..][..4].copy_from_slice(&sum.to_le_bytes());
+    }
+}

@@ -1,0 +1,476 @@
+//! Placing directories, path tables and descriptors.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::disc::{Directory, DirectoryId, Disc, Extent, ROOT_RECORD, both};
+use super::frames::Frames;
+use crate::changes::{Job, Occupied, Patch, Spliced, Weight};
+use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
+use crate::io::{Error, ReadAt, Result};
+use crate::iso::directory::{be32, le32};
+
+/// Offsets in a volume descriptor: the number of blocks, the size of the path
+/// tables, and their places, two little-endian and two big-endian.
+const BLOCKS: usize = 80;
+const TABLE_SIZE: usize = 132;
+const TABLES: [(usize, bool); 4] = [(140, false), (144, false), (148, true), (152, true)];
+
+/// Length of a row of a path table before its name.
+const ROW: usize = 8;
+
+/// Identifiers of UDF behind the volume descriptors, and number of sectors in which
+/// they are.
+const UDF: [&[u8]; 2] = [b"NSR02", b"NSR03"];
+const UDF_SECTORS: u64 = 8;
+
+/// The tag of an anchor, and the offset of the number of its own sector.
+const ANCHOR: u16 = 2;
+const TAG_LOCATION: usize = 12;
+
+/// An image that is being written.
+pub(super) struct Image {
+    frames: Frames,
+    patch: Patch,
+    occupied: Occupied,
+    /// The block after the last one.
+    end: u64,
+    /// The sector after the volume descriptors.
+    descriptors_end: u64,
+    is_changed: bool,
+    /// The new descriptors, by the number of their trees.
+    descriptors: Vec<Vec<u8>>,
+}
+
+impl Image {
+    /// Begins with an unchanged image.
+    pub(super) fn new(frames: Frames, disc: &Disc) -> Self {
+        let tables = disc.trees.iter().flat_map(|tree| {
+            let size = le32(&tree.descriptor, TABLE_SIZE);
+            let places = TABLES
+                .iter()
+                .map(|&table| place_of(&tree.descriptor, table));
+            places.map(move |block| Extent { block, size })
+        });
+        let tables = tables.filter(|table| table.block != 0);
+        let used: BTreeSet<(u64, u64)> = disc
+            .extents()
+            .chain(tables)
+            .map(|extent| (extent.blocks().start, extent.blocks().end))
+            .chain([(0, disc.descriptors_end)])
+            .collect();
+        Self {
+            patch: Patch::new(frames.source.clone()),
+            occupied: Occupied::new(used.into_iter().map(|(start, end)| start..end)),
+            end: frames.count,
+            frames,
+            descriptors_end: disc.descriptors_end,
+            is_changed: false,
+            descriptors: disc
+                .trees
+                .iter()
+                .map(|tree| tree.descriptor.clone())
+                .collect(),
+        }
+    }
+
+    /// Returns whether sectors may be of Form 2.
+    pub(super) fn has_mode_2(&self) -> bool {
+        self.frames.form.kind != Kind::Cooked
+    }
+
+    /// Returns the first block of an extent if `count` blocks fit in it and nothing
+    /// else is there.
+    pub(super) fn fits(&self, extent: Extent, count: u64) -> Option<u64> {
+        let own = extent.blocks();
+        let is_free = self.occupied.room(&own) != own.start;
+        (is_free && !own.is_empty() && count <= own.end - own.start).then_some(own.start)
+    }
+
+    /// Returns the first of `count` blocks at the end.
+    pub(super) fn append(&mut self, count: u64) -> Result<u64> {
+        let start = self.end;
+        self.end += count;
+        match self.end <= u32::MAX.into() {
+            true => Ok(start),
+            false => Err(Error::Unsupported("would have too many blocks".to_owned())),
+        }
+    }
+
+    /// Puts data from a block on: user data, or the whole contents of sectors of
+    /// Mode 2.
+    pub(super) fn put(&mut self, start: u64, data: &Arc<dyn ReadAt>, is_raw: bool) -> Result<()> {
+        self.is_changed = true;
+        let step = self.frames.step();
+        let at = start * step;
+        if is_raw {
+            let frames = self.frames.of_mode_2(start, data.clone());
+            self.patch.put_source(at, &frames);
+        } else if step == SECTOR {
+            self.patch.put_source(at, data);
+            let end = at + data.len();
+            self.patch.fill(end, 0, end.next_multiple_of(SECTOR) - end);
+        } else {
+            let frames = self.frames.of_user(start, data.clone())?;
+            self.patch.put_source(at, &frames);
+        }
+        Ok(())
+    }
+
+    fn put_bytes(&mut self, start: u64, bytes: Vec<u8>) -> Result<()> {
+        let data: Arc<dyn ReadAt> = Arc::new(bytes);
+        self.put(start, &data, false)
+    }
+
+    /// Places and writes the changed directories.
+    pub(super) fn directories(&mut self, disc: &mut Disc, job: &mut Job<'_>) -> Result<()> {
+        for tree in 0..disc.trees.len() {
+            let all = disc.trees[tree].directories.clone();
+            let all: Vec<_> = all
+                .into_iter()
+                .filter(|&id| !disc.dir(id).is_deleted)
+                .collect();
+            for &id in &all {
+                if disc.dir(id).is_changed {
+                    self.place(disc, id, job)?;
+                }
+            }
+            for &id in &all {
+                if disc.dir(id).is_changed {
+                    let bytes = encode(disc, id);
+                    self.put_bytes(disc.dir(id).place.block.into(), bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Places a directory. If it moves, its parent and its subdirectories, which
+    /// say where it is, change too.
+    fn place(&mut self, disc: &mut Disc, id: DirectoryId, job: &mut Job<'_>) -> Result<()> {
+        let directory = disc.dir(id);
+        let parent = directory.parent;
+        let needed = records(disc, id).len() as u64;
+        let needed = needed.max(SECTOR);
+        let old = directory.old;
+        let old_place = directory.place;
+        let room = u64::from(directory.place.size).next_multiple_of(SECTOR);
+        // Some readers want a directory behind its parent.
+        let moved = |directory: &Directory| {
+            directory.old.map(|old| old.block) != Some(directory.place.block)
+        };
+        let is_before_parent = parent.is_some_and(|parent| {
+            let parent = disc.dir(parent);
+            moved(parent) && parent.place.block > old_place.block
+        });
+        let stays = old.is_some() && needed <= room && !is_before_parent;
+        let size = match old {
+            Some(old) if needed <= u64::from(old.size) => u64::from(old.size),
+            _ => needed,
+        };
+        let block = match stays {
+            true => u64::from(old_place.block),
+            false => self.append(size.div_ceil(SECTOR))?,
+        };
+        let (Ok(block), Ok(size)) = (u32::try_from(block), u32::try_from(size)) else {
+            return Err(Error::Unsupported(
+                "would have a directory of 4 GiB".to_owned(),
+            ));
+        };
+        if let Some(old) = old.filter(|old| old.block != block) {
+            let path = disc.dir(id).path.clone();
+            let text = format!("directory moved from block {} to {block}", old.block);
+            job.report.note(Weight::Information, path, text);
+        }
+        let place = Extent { block, size };
+        if place != old_place {
+            disc.dir_mut(id).place = place;
+            if let Some(parent) = parent {
+                disc.dir_mut(parent).is_changed = true;
+            }
+            let inner = disc.dir(id).records.clone().into_iter();
+            let inner: Vec<_> = inner
+                .filter_map(|entry| disc.record(entry).directory)
+                .collect();
+            for id in inner {
+                disc.dir_mut(id).is_changed = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the path tables of trees whose directories have moved.
+    pub(super) fn path_tables(&mut self, disc: &mut Disc) -> Result<()> {
+        for number in 0..disc.trees.len() {
+            let tree = &disc.trees[number];
+            let directories = tree.directories.iter().map(|&id| disc.dir(id));
+            let moved = directories.filter_map(|directory| {
+                let old = directory.old?.block;
+                (old != directory.place.block).then_some((old, directory.place.block))
+            });
+            let moved: HashMap<u32, u32> = moved.collect();
+            if tree.is_restructured {
+                self.new_tables(disc, number)?;
+            } else if !moved.is_empty() {
+                self.patch_tables(disc, number, &moved)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the places of directories in the path tables.
+    fn patch_tables(
+        &mut self,
+        disc: &Disc,
+        number: usize,
+        moved: &HashMap<u32, u32>,
+    ) -> Result<()> {
+        let sectors = self.sectors();
+        let descriptor = &disc.trees[number].descriptor;
+        let size = le32(descriptor, TABLE_SIZE) as usize;
+        for table in TABLES {
+            let start = place_of(descriptor, table);
+            if start == 0 || size as u64 > sectors.len() {
+                continue;
+            }
+            let mut bytes = vec![0; size];
+            read_user(&sectors, u64::from(start) * SECTOR, &mut bytes)?;
+            let mut at = 0;
+            while at + ROW <= size && bytes[at] > 0 {
+                let read = if table.1 { be32 } else { le32 };
+                if let Some(&new) = moved.get(&read(&bytes, at + 2)) {
+                    bytes[at + 2..at + 6].copy_from_slice(&word(new, table.1));
+                }
+                at += ROW + usize::from(bytes[at]).next_multiple_of(2);
+            }
+            self.put_bytes(start.into(), bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Writes path tables anew.
+    fn new_tables(&mut self, disc: &Disc, number: usize) -> Result<()> {
+        let tree = &disc.trees[number];
+        let rows = sorted(disc, tree.root);
+        let length = encode_table(disc, &rows, false)?.len();
+        let old = le32(&tree.descriptor, TABLE_SIZE);
+        for table in TABLES {
+            let start = place_of(&tree.descriptor, table);
+            if start == 0 {
+                continue;
+            }
+            let count = (length as u64).div_ceil(SECTOR);
+            let own = Extent {
+                block: start,
+                size: old,
+            };
+            let start = match self.fits(own, count) {
+                Some(start) => start,
+                None => self.append(count)?,
+            };
+            let place = word(start as u32, table.1);
+            self.descriptors[number][table.0..table.0 + 4].copy_from_slice(&place);
+            self.put_bytes(start, encode_table(disc, &rows, table.1)?)?;
+        }
+        self.descriptors[number][TABLE_SIZE..][..8].copy_from_slice(&both(length as u32));
+        Ok(())
+    }
+
+    /// Writes the volume descriptors.
+    pub(super) fn descriptors(&mut self, disc: &Disc) -> Result<()> {
+        for (number, tree) in disc.trees.iter().enumerate() {
+            let place = disc.dir(tree.root).place;
+            let mut descriptor = self.descriptors[number].clone();
+            let root = &mut descriptor[ROOT_RECORD..];
+            root[2..10].copy_from_slice(&both(place.block));
+            root[10..18].copy_from_slice(&both(place.size));
+            if self.end > self.frames.count {
+                let blocks = (self.end as u32).max(le32(&tree.descriptor, BLOCKS));
+                descriptor[BLOCKS..][..8].copy_from_slice(&both(blocks));
+            }
+            if descriptor != tree.descriptor {
+                self.put_bytes(tree.sector, descriptor)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Overwrites what makes the image UDF, which would show the old files, if
+    /// anything was changed. Returns whether there is anything.
+    pub(super) fn switch_off_udf(&mut self, sectors: &Sectors) -> Result<bool> {
+        let read = |sector: u64| -> Result<Vec<u8>> {
+            let mut bytes = vec![0; SECTOR as usize];
+            read_user(sectors, sector * SECTOR, &mut bytes)?;
+            Ok(bytes)
+        };
+        let count = self.frames.count;
+        let behind = self.descriptors_end..(self.descriptors_end + UDF_SECTORS).min(count);
+        let mut found = Vec::new();
+        for sector in behind {
+            if UDF.contains(&&read(sector)?[1..6]) {
+                found.push(sector);
+            }
+        }
+        if found.is_empty() || !self.is_changed {
+            return Ok(false);
+        }
+        let anchors = [
+            256,
+            512,
+            count.wrapping_sub(257),
+            count.wrapping_sub(256),
+            count - 1,
+        ];
+        for sector in BTreeSet::from(anchors)
+            .into_iter()
+            .filter(|sector| (19..count).contains(sector))
+        {
+            if is_anchor(&read(sector)?, sector) {
+                found.push(sector);
+            }
+        }
+        for sector in found {
+            self.put_bytes(sector, vec![0; SECTOR as usize])?;
+        }
+        Ok(true)
+    }
+
+    fn sectors(&self) -> Sectors {
+        let range = (0, self.frames.source.len());
+        Sectors::new(self.frames.source.clone(), self.frames.form, range, false)
+    }
+
+    /// Returns the image.
+    pub(super) fn finish(mut self) -> Spliced {
+        if self.end > self.frames.count {
+            self.patch.grow(self.end * self.frames.step());
+        }
+        self.patch.finish()
+    }
+}
+
+/// Returns the place of a path table.
+fn place_of(descriptor: &[u8], (at, is_big): (usize, bool)) -> u32 {
+    if is_big {
+        be32(descriptor, at)
+    } else {
+        le32(descriptor, at)
+    }
+}
+
+fn word(number: u32, is_big: bool) -> [u8; 4] {
+    if is_big {
+        number.to_be_bytes()
+    } else {
+        number.to_le_bytes()
+    }
+}
+
+/// Returns the records of a directory, none across a sector.
+fn records(disc: &Disc, id: DirectoryId) -> Vec<u8> {
+    let directory = disc.dir(id);
+    let above = directory
+        .parent
+        .map_or(directory, |parent| disc.dir(parent));
+    let mut bytes = Vec::new();
+    for (own, of) in directory.own.iter().zip([directory, above]) {
+        let mut record = own.clone();
+        record[2..10].copy_from_slice(&both(of.place.block));
+        record[10..18].copy_from_slice(&both(of.place.size));
+        push(&mut bytes, record);
+    }
+    for &entry in &directory.records {
+        let record = disc.record(entry);
+        if let Some(inner) = record.directory {
+            push(&mut bytes, record.bytes(disc.dir(inner).place, false));
+            continue;
+        }
+        let (last, first) = match record.extents.split_last() {
+            Some(split) => split,
+            None => continue,
+        };
+        for &extent in first {
+            push(&mut bytes, record.bytes(extent, true));
+        }
+        push(&mut bytes, record.bytes(*last, false));
+    }
+    bytes.resize(bytes.len().next_multiple_of(SECTOR as usize), 0);
+    bytes
+}
+
+/// Adds a record to those of a directory.
+fn push(bytes: &mut Vec<u8>, record: Vec<u8>) {
+    let sector = SECTOR as usize;
+    if bytes.len() % sector + record.len() > sector {
+        bytes.resize(bytes.len().next_multiple_of(sector), 0);
+    }
+    bytes.extend(record);
+}
+
+/// Returns the bytes of a directory.
+fn encode(disc: &Disc, id: DirectoryId) -> Vec<u8> {
+    let mut bytes = records(disc, id);
+    let size = disc.dir(id).place.size as usize;
+    bytes.resize(bytes.len().max(size), 0);
+    bytes
+}
+
+/// Returns the directories of a tree in the order of a path table, with the number
+/// of the parent of each and its identifier: by level, parent, and identifier.
+fn sorted(disc: &Disc, root: DirectoryId) -> Vec<(DirectoryId, usize, Vec<u8>)> {
+    let mut rows = vec![(root, 1, vec![0])];
+    let mut level = 0..1;
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for number in level.clone() {
+            let directory = disc.dir(rows[number].0);
+            let mut inner: Vec<_> = directory
+                .records
+                .iter()
+                .map(|&entry| disc.record(entry))
+                .filter_map(|record| Some((record.directory?, number + 1, record.id().to_vec())))
+                .collect();
+            inner.sort_by(|one, other| one.2.cmp(&other.2));
+            next.extend(inner);
+        }
+        level = rows.len()..rows.len() + next.len();
+        rows.extend(next);
+    }
+    rows
+}
+
+/// Returns a path table.
+fn encode_table(
+    disc: &Disc,
+    rows: &[(DirectoryId, usize, Vec<u8>)],
+    is_big: bool,
+) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for (id, parent, name) in rows {
+        let Ok(parent) = u16::try_from(*parent) else {
+            let text = "would have more than 65535 directories";
+            return Err(Error::Unsupported(text.to_owned()));
+        };
+        let parent = if is_big {
+            parent.to_be_bytes()
+        } else {
+            parent.to_le_bytes()
+        };
+        bytes.extend([name.len() as u8, 0]);
+        bytes.extend(word(disc.dir(*id).place.block, is_big));
+        bytes.extend(parent);
+        bytes.extend(name);
+        bytes.resize(bytes.len().next_multiple_of(2), 0);
+    }
+    Ok(bytes)
+}
+
+/// Returns whether a sector has an anchor of UDF: a tag with its own number and a
+/// right sum.
+fn is_anchor(bytes: &[u8], sector: u64) -> bool {
+    let sum = bytes[..4].iter().chain(&bytes[5..16]);
+    let sum = sum.fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+    u16::from_le_bytes([bytes[0], bytes[1]]) == ANCHOR
+        && u64::from(le32(bytes, TAG_LOCATION)) == sector
+        && sum == bytes[4]
+}

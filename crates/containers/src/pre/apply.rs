@@ -1,0 +1,178 @@
+//! Writing a PRE archive with changes: the files follow one another, so that
+//! whatever is behind a changed one moves.
+
+use super::{Member, SEPARATORS, flat, packed, padded};
+use crate::changes::{Job, NewFile, Spliced, Written};
+use crate::io::{Error, ReadAt, Result, read_vec};
+use crate::text::{to_windows_1252, windows_1252};
+use crate::volume::FileId;
+
+/// A file with its header in the original.
+struct Place {
+    name: Vec<u8>,
+    /// Absolute offset of the header.
+    header: u64,
+    member: Member,
+}
+
+/// Writes an archive of form 1.
+pub(super) fn flat(job: &mut Job<'_>) -> Result<Written> {
+    let mut places = Places::new(flat::HEADER);
+    flat::walk(&*job.input.source, |name, member| places.add(name, member))?;
+    apply(job, 1, &places)
+}
+
+/// Writes an archive of form 2 or 3.
+pub(super) fn packed(job: &mut Job<'_>) -> Result<Written> {
+    let mut places = Places::new(packed::HEADER);
+    let walked = packed::walk(&*job.input.source, |name, member| places.add(name, member))?;
+    apply(job, walked.form, &places)
+}
+
+/// The files of the original, in its order.
+struct Places {
+    all: Vec<Place>,
+    /// Offset of the first header, and of the one after the last file.
+    first: u64,
+    end: u64,
+}
+
+impl Places {
+    fn new(first: u64) -> Self {
+        Self {
+            all: Vec::new(),
+            first,
+            end: first,
+        }
+    }
+
+    fn add(&mut self, name: &[u8], member: Member) -> Result<()> {
+        self.all.push(Place {
+            name: name.to_vec(),
+            header: self.end,
+            member,
+        });
+        self.end = member.offset + padded(member.stored());
+        Ok(())
+    }
+
+    /// Returns the separator in the names.
+    fn separator(&self) -> Option<u8> {
+        let bytes = self.all.iter().flat_map(|place| &place.name).copied();
+        bytes.into_iter().find(|byte| SEPARATORS.contains(byte))
+    }
+}
+
+fn apply(job: &mut Job<'_>, form: u8, places: &Places) -> Result<Written> {
+    let source = job.input.source.clone();
+    // The padding of the last one may be missing.
+    let end = places.end.min(source.len());
+    let mut body = Spliced::default();
+    let mut count = 0_u32;
+    for (number, place) in (0..).zip(&places.all) {
+        let file = FileId(number);
+        if job.tree.is_file_deleted(file) {
+            continue;
+        }
+        count += 1;
+        let Some(new) = job.tree.new_of(file) else {
+            let next = place.member.offset + padded(place.member.stored());
+            body.append(&source, place.header..next.min(end));
+            body.append_fill(0, next.saturating_sub(end));
+            continue;
+        };
+        let length = place.member.offset - place.header;
+        let mut header = read_vec(&*source, place.header, length, "header")?;
+        let size = number_of(new.len())?;
+        match form {
+            1 => {
+                let at = header.len() - size.len();
+                header[at..].copy_from_slice(&size);
+            }
+            // A packed size of 0: it is not packed.
+            _ => header[..8].copy_from_slice(&[size, [0; 4]].concat()),
+        }
+        append(&mut body, header, new);
+    }
+    count += add(job, form, places.separator(), &mut body)?;
+    let mut spliced = Spliced::default();
+    if form != 1 {
+        let head = read_vec(&*source, 0, 8, "header")?;
+        let (total, magic) = head.split_at(4);
+        let is_right = number_of(source.len()).is_ok_and(|length| length == total);
+        let total = match is_right {
+            true => number_of(places.first + body.len() + (source.len() - end))?.to_vec(),
+            false => total.to_vec(),
+        };
+        spliced.append_bytes([&total, magic].concat());
+    }
+    spliced.append_bytes(count.to_le_bytes().to_vec());
+    spliced.append_spliced(body);
+    spliced.append(&source, end..source.len());
+    number_of(spliced.len())?;
+    Ok(Written::alone(spliced))
+}
+
+/// Appends the added files, and returns their number.
+fn add(job: &mut Job<'_>, form: u8, separator: Option<u8>, body: &mut Spliced) -> Result<u32> {
+    let added = job
+        .tree
+        .added_files()
+        .map(|(node, new)| (node, new.clone()));
+    let added: Vec<_> = added.collect();
+    let mut count = 0;
+    for (node, new) in added {
+        let path = job.tree.path(node);
+        let raw = to_windows_1252(&path);
+        let is_printable = raw.iter().all(|byte| (0x20..0x7F).contains(byte));
+        if windows_1252(&raw) != path || !is_printable || raw.len() as u64 >= flat::MAX_NAME {
+            job.refuse(node, "no name for a PRE archive (ASCII, at most 255 bytes)");
+            continue;
+        }
+        if form == 1 && path.contains('/') && separator.is_none() {
+            job.refuse(node, "this archive has no directories");
+            continue;
+        }
+        let separator = separator.unwrap_or(b'\\');
+        let name = raw
+            .iter()
+            .map(|&byte| if byte == b'/' { separator } else { byte });
+        let name: Vec<u8> = name.collect();
+        append(body, header(&name, &new, form)?, &new);
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Returns the header of an added file.
+fn header(name: &[u8], new: &NewFile, form: u8) -> Result<Vec<u8>> {
+    let mut field = name.to_vec();
+    field.push(0);
+    field.resize(field.len().next_multiple_of(4), 0);
+    let size = number_of(new.len())?;
+    if form == 1 {
+        return Ok([&field[..], &size].concat());
+    }
+    let length = (field.len() as u16).to_le_bytes();
+    let mut header = [&size[..], &[0; 4], &length, &[0; 2]].concat();
+    if form == 3 {
+        // CRC-32 without the final inversion.
+        let sum = !crc32fast::hash(&name.to_ascii_lowercase());
+        header.extend(sum.to_le_bytes());
+    }
+    header.extend(field);
+    Ok(header)
+}
+
+fn append(body: &mut Spliced, header: Vec<u8>, new: &NewFile) {
+    body.append_bytes(header);
+    body.append_all(&new.bytes);
+    body.append_fill(0, padded(new.len()) - new.len());
+}
+
+/// Returns a length as the archive stores it.
+fn number_of(length: u64) -> Result<[u8; 4]> {
+    let number = u32::try_from(length);
+    let number = number.map_err(|_| Error::Unsupported("would be larger than 4 GiB".to_owned()))?;
+    Ok(number.to_le_bytes())
+}

@@ -1,0 +1,259 @@
+//! Writing a HED/WAD pair with changes. The directory is written again; new data
+//! is where the old data was if it fits, else at the end.
+
+use super::directory::{self, Directory, FileName, Form, Record, SECTOR, SECTOR_BITS};
+use super::{Parts, SEPARATORS, names};
+use crate::changes::{Job, NewFile, Occupied, Patch, Spliced, Weight, Written};
+use crate::io::{Error, Result};
+use crate::text::{to_windows_1252, windows_1252};
+use crate::volume::{FileId, NodeId};
+
+/// The area of the disc in the upper bits of an offset in sectors.
+const AREA: u32 = !SECTOR_BITS;
+
+/// The bit of a size that marks a file outside the WAD.
+const ELSEWHERE: u32 = directory::ELSEWHERE;
+
+/// A record of the new directory.
+struct Row {
+    name: RowName,
+    offset: u32,
+    size: u32,
+}
+
+/// The name of a file as it is stored.
+enum RowName {
+    Plain(Vec<u8>),
+    Hash(u32),
+}
+
+impl Row {
+    fn of(record: &Record<'_>) -> Self {
+        Self {
+            name: match record.name {
+                FileName::Plain(name) => RowName::Plain(name.to_vec()),
+                FileName::Hash(hash) => RowName::Hash(hash),
+            },
+            offset: record.offset,
+            size: record.size | if record.is_elsewhere { ELSEWHERE } else { 0 },
+        }
+    }
+}
+
+/// Writes the pair.
+pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
+    let pair = Parts::read(&job.input)?.ok_or(Error::UnknownFormat)?;
+    let old = directory::read(&pair.directory, pair.bytes.len())?;
+    let all: Vec<Row> = old.records.iter().map(Row::of).collect();
+    let spans = old.records.iter().filter(|record| !record.is_elsewhere);
+    let spans = spans.map(|record| old.span(record));
+    let mut wad = Wad {
+        end: pair.bytes.len().next_multiple_of(SECTOR),
+        patch: Patch::new(pair.bytes.clone()),
+        occupied: Occupied::new(spans.map(|span| span.offset..span.offset + span.size)),
+        in_sectors: old.in_sectors,
+    };
+    let mut rows = Vec::with_capacity(all.len());
+    let (added, by_hash) = added(job, &old);
+    let mut file = 0;
+    for (record, mut row) in old.records.iter().zip(all) {
+        if !record.is_elsewhere {
+            let id = FileId(file);
+            file += 1;
+            if job.tree.is_file_deleted(id) {
+                continue;
+            }
+            let named = by_hash
+                .iter()
+                .find(|(hash, ..)| record.name == FileName::Hash(*hash));
+            let new = named.map(|(_, new)| new.clone());
+            let new = new.or_else(|| job.tree.new_of(id).cloned());
+            if let (Some(new), Some(node)) = (new, job.tree.node_of(id)) {
+                let span = old.span(record);
+                wad.replace(
+                    job,
+                    node,
+                    &mut row,
+                    span.offset..span.offset + span.size,
+                    &new,
+                );
+            }
+        }
+        rows.push(row);
+    }
+    for (node, name, new) in added {
+        let mut row = Row {
+            name,
+            offset: 0,
+            size: 0,
+        };
+        wad.append(job, node, &mut row, &new);
+        rows.push(row);
+    }
+    let old_rows: Vec<Row> = old.records.iter().map(Row::of).collect();
+    let records = encode(&old_rows, old.form).len();
+    let terminator = pair.directory.get(records..).unwrap_or_default();
+    let mut directory = Spliced::default();
+    directory.append_bytes([&encode(&rows, old.form), terminator].concat());
+    Ok(Written {
+        data: wad.patch.finish(),
+        directory: Some(directory),
+    })
+}
+
+/// An added file: its node, the name in its record, and its contents.
+type Added = (NodeId, RowName, NewFile);
+
+/// Returns the added files, and the new contents of files that are given by their
+/// hashes.
+fn added(job: &mut Job<'_>, old: &Directory<'_>) -> (Vec<Added>, Vec<(u32, NewFile)>) {
+    let (mut added, mut by_hash) = (Vec::new(), Vec::new());
+    let files = job
+        .tree
+        .added_files()
+        .map(|(node, new)| (node, new.clone()));
+    let files: Vec<_> = files.collect();
+    let plain = old.records.iter().filter_map(|record| match record.name {
+        FileName::Plain(name) => Some(name),
+        FileName::Hash(_) => None,
+    });
+    let separator = plain
+        .flatten()
+        .copied()
+        .find(|byte| SEPARATORS.contains(byte));
+    for (node, new) in files {
+        let path = job.tree.path(node);
+        if old.form == Form::Hashed {
+            let hash = stated_hash(&path).unwrap_or_else(|| names::hash(&path.to_lowercase()));
+            let is_known = old
+                .records
+                .iter()
+                .any(|record| record.name == FileName::Hash(hash));
+            match is_known {
+                true => by_hash.push((hash, new)),
+                false if names::find(hash).is_some() => {
+                    added.push((node, RowName::Hash(hash), new));
+                }
+                false => {
+                    let reason = "the directory has hashes of names, and this name is not known";
+                    job.refuse(node, reason);
+                }
+            }
+            continue;
+        }
+        let raw = to_windows_1252(&path);
+        let is_printable = raw.iter().all(|byte| (0x20..0x7F).contains(byte));
+        if !is_printable || windows_1252(&raw) != path {
+            job.refuse(node, "no name for a WAD (ASCII)");
+        } else if path.contains('/') && separator.is_none() {
+            job.refuse(node, "this archive has no directories");
+        } else {
+            let separator = separator.unwrap_or(b'\\');
+            let name = raw
+                .iter()
+                .map(|&byte| if byte == b'/' { separator } else { byte });
+            added.push((node, RowName::Plain(name.collect()), new));
+        }
+    }
+    (added, by_hash)
+}
+
+/// Returns the hash that a name consists of, which may have an extension.
+fn stated_hash(name: &str) -> Option<u32> {
+    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+    (stem.len() == 8).then(|| u32::from_str_radix(stem, 16).ok())?
+}
+
+/// The file with the data.
+struct Wad {
+    patch: Patch,
+    /// The end of all data.
+    end: u64,
+    occupied: Occupied,
+    in_sectors: bool,
+}
+
+impl Wad {
+    /// Places the new contents of the file at `own`.
+    fn replace(
+        &mut self,
+        job: &mut Job<'_>,
+        node: NodeId,
+        row: &mut Row,
+        own: std::ops::Range<u64>,
+        new: &NewFile,
+    ) {
+        // The last file may grow up to the end of its sector.
+        let room = self.occupied.room(&own).min(self.end);
+        if !own.is_empty() && !new.is_empty() && own.start + new.len() <= room {
+            self.put(own.start, new, room);
+            row.size = new.len() as u32;
+            self.occupied.remove(&own);
+            self.occupied.add(own.start..own.start + new.len());
+            return;
+        }
+        if !own.is_empty() && !new.is_empty() {
+            let text = format!("moved from {:#x} to {:#x}", own.start, self.end);
+            job.note(Weight::Information, node, text);
+        }
+        self.append(job, node, row, new);
+    }
+
+    /// Places data at the end.
+    fn append(&mut self, job: &mut Job<'_>, node: NodeId, row: &mut Row, new: &NewFile) {
+        row.size = new.len() as u32;
+        if new.is_empty() {
+            return;
+        }
+        let start = self.end;
+        let is_large = match self.in_sectors {
+            true => start / SECTOR > SECTOR_BITS.into() || new.len() >= ELSEWHERE.into(),
+            false => start + new.len() > u32::MAX.into() || new.len() >= ELSEWHERE.into(),
+        };
+        if is_large {
+            job.refuse(node, "ends past what the directory can address");
+            return;
+        }
+        row.offset = match self.in_sectors {
+            true => (start / SECTOR) as u32 | row.offset & AREA,
+            false => start as u32,
+        };
+        self.put(start, new, u64::MAX);
+        self.end = (start + new.len()).next_multiple_of(SECTOR);
+    }
+
+    /// Puts data, with zeros up to the end of its sector or `room`.
+    fn put(&mut self, start: u64, new: &NewFile, room: u64) {
+        let end = start + new.len();
+        self.patch.put_source(start, &new.bytes);
+        let padding = end.next_multiple_of(SECTOR).min(room) - end;
+        self.patch.fill(end, 0, padding);
+    }
+}
+
+/// Returns the records of a directory, without what marks its end.
+fn encode(rows: &[Row], form: Form) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for row in rows {
+        let numbers = [row.offset, row.size].map(u32::to_le_bytes).concat();
+        match &row.name {
+            RowName::Hash(hash) => bytes.extend([&hash.to_le_bytes()[..], &numbers].concat()),
+            RowName::Plain(name) if form == Form::Names => {
+                push_name(&mut bytes, name);
+                bytes.extend(numbers);
+            }
+            RowName::Plain(name) => {
+                bytes.extend(numbers);
+                push_name(&mut bytes, name);
+            }
+        }
+    }
+    bytes
+}
+
+/// Adds a name with its NUL and the padding to a multiple of four.
+fn push_name(bytes: &mut Vec<u8>, name: &[u8]) {
+    bytes.extend_from_slice(name);
+    bytes.push(0);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+}

@@ -1,0 +1,173 @@
+# shellcheck shell=bash
+# The trials of scripts/soak with programs that others wrote: each compares a
+# mount of an archive with the tree that was packed. They run for $minutes each
+# in $work, and add rows to $rows.
+
+# add_row TRIAL COUNT RESULT
+add_row() {
+    printf '| %s | %s | %s |\n' "$1" "$2" "$3" >>"$rows"
+}
+
+# with_mount FUNCTION: calls it with a mount of $work/tree.hpi at $work/ours.
+with_mount() {
+    local outcome=0
+    hpimount -o case_sensitive "$work/tree.hpi" "$work/ours" || return 1
+    "$1" || outcome=1
+    umount "$work/ours" || outcome=1
+    return $outcome
+}
+
+# Packs a tree of small files, and of large ones with the checksums that fio
+# checks.
+prepare_programs() {
+    local tree=$work/tree
+    mkdir -p "$tree/units/deep" "$work"/{ours,ext4,squashfs,merged}
+    head -c 300000 /dev/urandom >"$tree/units/big.bin"
+    echo hello | tee "$tree/hello.txt" >"$tree/units/deep/leaf.tdf"
+    : >"$tree/empty"
+    fio --name=write --directory="$tree" --filename=checked.bin --size=16m --bs=4k --rw=write \
+        --verify=crc32c --do_verify=0 --verify_state_save=0 >/dev/null
+    find "$tree" -type f -exec chmod 444 {} +
+    hpipack -q "$tree" "$work/tree.hpi"
+}
+
+# same_calls: compares generated system calls on a mount of an archive with those
+# on the same tree in ext4 and in squashfs, mounted read-only.
+same_calls() {
+    local calls=3000 seed printed outcome=0
+    mksquashfs "$work/tree" "$work/squashfs.img" -quiet -no-progress
+    truncate -s 48M "$work/ext4.img"
+    mkfs.ext4 -q -d "$work/tree" "$work/ext4.img"
+    mount -o loop,ro "$work/squashfs.img" "$work/squashfs"
+    mount -o loop,ro,noload "$work/ext4.img" "$work/ext4"
+    for ((seed = 1; seed <= minutes; seed++)); do
+        printed=$(scripts/compare-calls --calls $calls --seed $seed "$work"/{ours,ext4,squashfs}) ||
+            { printf '%s\n' "$printed" && outcome=1; }
+    done
+    umount "$work"/{ext4,squashfs}
+    add_row "generated calls on a mount, on ext4 and on squashfs" $((calls * minutes)) \
+        "the same results and error numbers"
+    return $outcome
+}
+
+# checked_reads: fio reads blocks in random order with each of its engines, and
+# checks the checksum in each.
+checked_reads() {
+    local engine round reads=0
+    for ((round = 1; round <= minutes; round++)); do
+        for engine in sync psync vsync pvsync pvsync2 mmap libaio posixaio io_uring; do
+            # Without the page cache in every other round.
+            fio --name=read --readonly --directory="$work/ours" --filename=checked.bin --size=16m \
+                --bs=4k --rw=randread --randseed="$round" --ioengine="$engine" --verify=crc32c \
+                --verify_fatal=1 --invalidate=$((round % 2)) >"$work/fio.log" ||
+                { cat "$work/fio.log" && return 1; }
+            reads=$((reads + 4096))
+        done
+    done
+    add_row "reads by fio with nine engines, with the checksum in each block" $reads "every checksum matched"
+}
+
+# stressors: stress-ng reads the mount, and changes an overlay on top of it.
+stressors() {
+    local kind workers=() kinds=(copy-file dentry dir fstat getdent link open readahead rename
+        sendfile symlink utime xattr)
+    for kind in "${kinds[@]}"; do
+        workers+=("--$kind" 1)
+    done
+    # It leaves files in its current directory.
+    (
+        cd "$work"
+        stress-ng --quiet --fstat 4 --fstat-dir "$work/ours" --timeout "${minutes}m" &&
+            with_overlay stress-ng --quiet --verify --temp-path "$work/merged" \
+                --timeout "${minutes}m" "${workers[@]}"
+    ) || return 1
+    add_row "stress-ng on the mount and on an overlay over it" "${#kinds[@]} stressors" "no failure, and the archive's files unchanged"
+}
+
+# moves: processes rename, remove, copy and write files of an overlay over the
+# mount at the same time.
+moves() {
+    with_overlay race || return 1
+    add_row "moves by four processes in an overlay over the mount" "$minutes min" "the archive's files unchanged"
+}
+
+race() {
+    local until=$((SECONDS + 60 * minutes)) number jobs=()
+    for number in 1 2 3 4; do
+        (
+            cd "$work/merged"
+            while ((SECONDS < until)); do
+                mv units "moved$number" || true
+                cp -r "moved$number" "copy$number" || true
+                mv "moved$number" units || true
+                echo more >>units/deep/leaf.tdf || true
+                rm -rf "copy$number" units/big.bin || true
+                cat checked.bin >/dev/null || exit 1
+            done 2>/dev/null
+        ) &
+        jobs+=($!)
+    done
+    wait "${jobs[@]}"
+}
+
+# with_overlay COMMAND...: runs it with an overlay over the mount; the mount must
+# have the same files afterwards.
+with_overlay() {
+    local outcome=0
+    mkdir -p "$work/layers"
+    mount -t tmpfs none "$work/layers"
+    mkdir "$work"/layers/{upper,work}
+    mount -t overlay -o "lowerdir=$work/ours,upperdir=$work/layers/upper,workdir=$work/layers/work" \
+        none "$work/merged" || outcome=1
+    [ $outcome != 0 ] || "$@" || outcome=1
+    umount "$work/merged" "$work/layers" || outcome=1
+    diff -r "$work/tree" "$work/ours" || outcome=1
+    return $outcome
+}
+
+# copies: rsync compares the checksums of all files, and tar an archive of the
+# mount with the mount.
+copies() {
+    local round differences
+    for ((round = 1; round <= minutes; round++)); do
+        differences=$(rsync --recursive --checksum --dry-run --out-format=%n "$work/tree/" "$work/ours/" | grep -v '/$') &&
+            { printf '%s\n' "$differences" && return 1; }
+        tar -C "$work/ours" -cf "$work/ours.tar" . || return 1
+        tar -C "$work/ours" --compare -f "$work/ours.tar" || return 1
+        tar -C "$work/tree" --compare -f "$work/ours.tar" 2>&1 | grep -E 'Contents differ|Size differs' && return 1
+    done
+    add_row "\`rsync -c\`, \`tar --compare\`" "$minutes" "no difference"
+}
+
+# exported: an NFS server exports the mount, and a client in user space reads it.
+exported() {
+    local round file url outcome=0 port=22049
+    mkdir -p "$work/recovery"
+    cat >"$work/ganesha.conf" <<END
+NFS_CORE_PARAM { NFS_Protocols = 4; NFS_Port = $port; Enable_NLM = false; Enable_RQUOTA = false; Bind_addr = 127.0.0.1; }
+NFSv4 { Graceless = true; RecoveryBackend = fs; RecoveryRoot = $work/recovery; }
+EXPORT {
+    Export_Id = 1; Path = $work/ours; Pseudo = /ours; Access_Type = RO; Squash = None;
+    SecType = sys; Protocols = 4; Transports = TCP; FSAL { Name = VFS; }
+}
+END
+    ganesha.nfsd -F -f "$work/ganesha.conf" -L "$work/ganesha.log" -p "$work/ganesha.pid" &
+    url="nfs://127.0.0.1/ours/%s?version=4&nfsport=$port"
+    for ((round = 1; round <= 60; round++)); do
+        # shellcheck disable=SC2059
+        nfs-ls "$(printf "$url" "")" >/dev/null 2>&1 && break
+        sleep 1
+    done
+    for ((round = 1; round <= minutes; round++)); do
+        while read -r file; do
+            rm -f "$work/copied"
+            # shellcheck disable=SC2059
+            nfs-cp "$(printf "$url" "$file")" "$work/copied" >/dev/null &&
+                cmp "$work/copied" "$work/tree/$file" || outcome=1
+        done < <(cd "$work/tree" && find . -type f -printf '%P\n')
+    done
+    kill %ganesha.nfsd
+    wait
+    add_row "files read through an NFS server (ganesha, NFS 4)" "$((minutes * $(find "$work/tree" -type f | wc -l)))" "the same bytes"
+    return $outcome
+}

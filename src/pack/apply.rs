@@ -1,0 +1,200 @@
+//! Writing an archive or a disc with the changes of a folder.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::target::Target;
+use super::{Error, Result, identity};
+use crate::content::{Reader, Spool, unwrap};
+use crate::memory::budget::Budget;
+use crate::source::{FilePool, FileSource, read_changes};
+use hpimount_containers::changes::{self, Folder, Original, Report, Spliced, Weight, Written};
+use hpimount_containers::hpi::write;
+use hpimount_containers::io::ReadAt;
+
+/// Memory for decoded blocks of compressed discs, in bytes.
+const MEMORY: usize = 64 << 20;
+
+/// Number of bytes that are copied at a time.
+const PIECE: usize = 1 << 20;
+
+/// An archive with the changes of folders, ready to be written.
+pub struct Plan {
+    written: Written,
+    /// The path of the original.
+    source: PathBuf,
+    /// What became of the changes.
+    pub report: Report,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("apply::Plan")
+    }
+}
+
+impl Plan {
+    /// Plans to apply folders of changes, the last one on top, to the archive or
+    /// disc at `path`. With `strict`, risks are refused too.
+    ///
+    /// # Errors
+    /// Returns [`Error::Source`] if the archive or a folder cannot be read, or
+    /// [`Error::Refused`] with everything that cannot be applied.
+    pub fn new(path: &Path, folders: &[PathBuf], strict: bool) -> Result<Self> {
+        let pool = Arc::new(FilePool::default());
+        let mut folder = Folder::default();
+        for path in folders {
+            let changes = read_changes(path, &pool);
+            folder.overlay(changes.map_err(|cause| Error::source(path, cause))?);
+        }
+        let source = FileSource::open(path, &pool);
+        let source = Arc::new(source.map_err(|cause| Error::source(path, cause))?);
+        let reader = Reader::new(&Budget::new(MEMORY), Spool::new(None, 0));
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let original = Original {
+            source,
+            name: &name,
+            partner: &|wanted| partner(path, wanted, &pool),
+        };
+        let mut report = Report::default();
+        let unwrap = |source| {
+            let (source, images) = unwrap(&reader, source)?;
+            Ok((source, images.tracks))
+        };
+        let written = changes::apply(&original, folder, &unwrap, &mut report);
+        if strict {
+            report.refuse_risks();
+        }
+        match written {
+            Some(written) if report.refusals.is_empty() => {
+                let source = path.to_owned();
+                Ok(Self {
+                    written,
+                    source,
+                    report,
+                })
+            }
+            _ => Err(Error::Refused(report.refusals)),
+        }
+    }
+
+    /// Returns the number of bytes of the result.
+    pub fn bytes(&self) -> u64 {
+        let directory = self.written.directory.as_ref();
+        self.written.data.len() + directory.map_or(0, ReadAt::len)
+    }
+
+    /// Returns the path of the second file of a pair that is written to `out`.
+    pub fn directory(&self, out: &Path) -> Option<PathBuf> {
+        self.written.directory.as_ref()?;
+        let name = out.file_name()?.to_str()?;
+        let pairs = hpimount_containers::formats::all().filter_map(|format| format.pair);
+        let mut names = pairs.filter_map(|pair| pair.directory_of(name));
+        let name = names.next()?;
+        // In the case of the given extension.
+        let is_upper = out
+            .extension()?
+            .to_str()?
+            .chars()
+            .all(|c| !c.is_lowercase());
+        let (stem, extension) = name.rsplit_once('.')?;
+        let extension = match is_upper {
+            true => extension.to_uppercase(),
+            false => extension.to_owned(),
+        };
+        Some(out.with_file_name(format!("{stem}.{extension}")))
+    }
+
+    /// Writes the result to its target, and the directory of a pair to its own.
+    ///
+    /// # Errors
+    /// Returns an error if the original or a changed file cannot be read, or a
+    /// target cannot be written. The paths of the targets are then unchanged.
+    pub fn write(
+        &self,
+        target: Target,
+        directory: Option<Target>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        let source = &self.source;
+        copy(&self.written.data, source, &mut target.file(), progress)?;
+        if let (Some(spliced), Some(target)) = (&self.written.directory, &directory) {
+            copy(spliced, source, &mut target.file(), progress)?;
+        }
+        target.keep()?;
+        directory.map_or(Ok(()), Target::keep)
+    }
+
+    /// Returns the notes that are worth telling, one sentence each.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let notes = self.report.notes.iter();
+        let notes = notes.filter(|(weight, _)| *weight != Weight::Information);
+        notes.map(|(_, notice)| notice.to_string())
+    }
+}
+
+/// Checks that the target `out` is neither the original nor in a folder of
+/// changes.
+///
+/// # Errors
+/// Returns [`Error::Target`] if it is.
+pub fn check_target(out: &Path, source: &Path, folders: &[PathBuf], force: bool) -> Result<()> {
+    let known = |path: &Path| path.metadata().ok().map(|found| identity(&found));
+    if !force && known(out).is_some() && known(out) == known(source) {
+        return Err(Error::target(out, "is the original; --force replaces it"));
+    }
+    let directory = match out.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let above: Vec<_> = match directory.canonicalize() {
+        Ok(directory) => directory.ancestors().filter_map(known).collect(),
+        Err(_) => Vec::new(),
+    };
+    let is_inside = |folder: &&PathBuf| known(folder).is_some_and(|id| above.contains(&id));
+    match folders.iter().find(is_inside) {
+        Some(folder) => {
+            let problem = format!("is in {}, the folder of changes", folder.display());
+            Err(Error::target(out, problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the file beside `path` with this name, ignoring ASCII case.
+fn partner(path: &Path, wanted: &str, pool: &Arc<FilePool>) -> Option<Arc<dyn ReadAt>> {
+    let path = std::path::absolute(path).ok()?;
+    let entries = std::fs::read_dir(path.parent()?).ok()?;
+    let names = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_named = |path: &PathBuf| {
+        let name = path.file_name();
+        name.is_some_and(|name| name.eq_ignore_ascii_case(wanted))
+    };
+    let mut found: Vec<PathBuf> = names.filter(is_named).collect();
+    found.sort_by_key(|path| path.file_name() != Some(wanted.as_ref()));
+    let source = FileSource::open(found.first()?, pool).ok()?;
+    Some(Arc::new(source))
+}
+
+/// Writes the bytes of a source, which is made of the archive at `path`.
+pub(super) fn copy(
+    spliced: &Spliced,
+    path: &Path,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let mut piece = vec![0; PIECE];
+    let mut offset = 0;
+    while offset < spliced.len() {
+        let length = (spliced.len() - offset).min(PIECE as u64) as usize;
+        let piece = &mut piece[..length];
+        let read = spliced.read_exact_at(piece, offset);
+        read.map_err(|cause| Error::source(path, cause))?;
+        out.write_all(piece).map_err(write::Error::Output)?;
+        progress(length as u64);
+        offset += length as u64;
+    }
+    out.flush().map_err(write::Error::Output)?;
+    Ok(())
+}

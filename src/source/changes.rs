@@ -1,0 +1,283 @@
+//! Folders of changes on disk: overlayfs uppers, partial copies, or made by hand.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fgetxattr, openat, statat};
+
+use super::{DIRECTORY_HANDLE, FilePool, FileStat, open_beneath};
+use hpimount_containers::changes::{Change, Folder, NewFile};
+use hpimount_containers::io::ReadAt;
+use hpimount_containers::text::file_name;
+use hpimount_containers::volume::{MAX_DEPTH, MAX_ENTRIES, Name};
+
+/// What marks a deleted entry, by its name, and everything else in a directory.
+const WHITEOUT: &str = ".wh.";
+const OPAQUE: &str = ".wh..wh..opq";
+
+/// Name spaces of the attributes of overlayfs.
+const SPACES: [&str; 2] = ["trusted.overlay.", "user.overlay."];
+
+/// Reads the folder of changes at `path`. The files are read later; a file that
+/// has changed by then cannot be read.
+///
+/// Symbolic links are not followed in any component.
+///
+/// # Errors
+/// Returns the error of listing a directory, or an error if there are too many
+/// entries. What cannot be applied is [`Change::Unusable`].
+pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<Folder> {
+    let root = openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?;
+    let mut scan = Scan {
+        root: Arc::new(root),
+        pool: pool.clone(),
+        entries: 0,
+    };
+    scan.directory(Path::new(""), "", 0)
+}
+
+struct Scan {
+    root: Arc<OwnedFd>,
+    pool: Arc<FilePool>,
+    entries: usize,
+}
+
+impl Scan {
+    /// Reads the directory at `path`, whose names for messages is `shown`: empty,
+    /// or with a slash at the end.
+    fn directory(&mut self, path: &Path, shown: &str, depth: usize) -> io::Result<Folder> {
+        if depth > MAX_DEPTH {
+            let problem = format!("{shown} is nested deeper than {MAX_DEPTH} directories");
+            return Err(io::Error::other(problem));
+        }
+        let handle = open_beneath(&*self.root, path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let mut folder = Folder {
+            is_opaque: attribute(&handle, "opaque")?.is_some_and(|value| value == b"y"),
+            ..Folder::default()
+        };
+        for entry in Dir::read_from(&handle)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                let problem = format!("has more than {MAX_ENTRIES} entries");
+                return Err(io::Error::other(problem));
+            }
+            if name == OPAQUE {
+                folder.is_opaque = true;
+                continue;
+            }
+            let stat = match statat(&handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+                // It was deleted after the directory was listed.
+                Err(rustix::io::Errno::NOENT) => continue,
+                stat => stat?,
+            };
+            let text = file_name(Name::host(name)).into_owned();
+            let (text, change) = match text.strip_prefix(WHITEOUT) {
+                Some(deleted) if stat.st_size == 0 => (deleted.to_owned(), Change::Deleted),
+                Some(_) => {
+                    let reason = "is called like a mark of a deleted file, and is not empty";
+                    (text, Change::Unusable(reason.to_owned()))
+                }
+                None => {
+                    let shown = format!("{shown}{text}");
+                    let kind = FileType::from_raw_mode(stat.st_mode);
+                    let is_device = kind == FileType::CharacterDevice && stat.st_rdev == 0;
+                    let change = match is_device {
+                        true => Change::Deleted,
+                        false => self.change(&path.join(name), kind, shown, depth)?,
+                    };
+                    (text, change)
+                }
+            };
+            if folder.entries.contains_key(&text) {
+                let reason = "is both deleted and there".to_owned();
+                folder.entries.insert(text, Change::Unusable(reason));
+            } else {
+                folder.entries.insert(text, change);
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Returns what an entry says that is not a mark by its name or kind.
+    fn change(
+        &mut self,
+        path: &Path,
+        kind: FileType,
+        shown: String,
+        depth: usize,
+    ) -> io::Result<Change> {
+        let unusable = |reason: &str| Ok(Change::Unusable(reason.to_owned()));
+        match kind {
+            FileType::Symlink => Ok(Change::Link),
+            FileType::Directory => {
+                let handle = open_beneath(&*self.root, path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+                if attribute(&handle, "redirect")?.is_some() {
+                    return unusable(
+                        "was renamed by overlayfs, and its contents are elsewhere: mount the \
+                         overlay with redirect_dir=off",
+                    );
+                }
+                let folder = self.directory(path, &format!("{shown}/"), depth + 1)?;
+                Ok(Change::Directory(folder))
+            }
+            FileType::RegularFile => {
+                let handle = open_beneath(&*self.root, path, FILE)?;
+                if attribute(&handle, "metacopy")?.is_some() {
+                    return unusable(
+                        "has only attributes here, and its contents elsewhere: mount the overlay \
+                         with metacopy=off",
+                    );
+                }
+                let stat = FileStat::of(&handle)?;
+                if stat.size == 0 && attribute(&handle, "whiteout")?.is_some() {
+                    return Ok(Change::Deleted);
+                }
+                Ok(Change::File(NewFile {
+                    path: shown.as_str().into(),
+                    modified: Some(stat.modified),
+                    bytes: Arc::new(ChangedFile {
+                        root: self.root.clone(),
+                        pool: self.pool.clone(),
+                        path: path.to_owned(),
+                        shown,
+                        stat,
+                        is_reported: AtomicBool::new(false),
+                    }),
+                }))
+            }
+            _ => unusable("is neither a file nor a directory"),
+        }
+    }
+}
+
+/// Flags for opening a file; without blocking, since it may be a pipe by now.
+const FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
+
+/// Returns an attribute of overlayfs; `None` if it is not set or the file system
+/// has none.
+fn attribute(file: impl AsFd, name: &str) -> io::Result<Option<Vec<u8>>> {
+    use rustix::io::Errno;
+    for space in SPACES {
+        // Longer values are paths, which are not read.
+        let mut value = [0; 16];
+        match fgetxattr(file.as_fd(), format!("{space}{name}"), &mut value[..]) {
+            Ok(length) => return Ok(Some(value[..length].to_vec())),
+            Err(Errno::RANGE) => return Ok(Some(Vec::new())),
+            Err(Errno::NODATA | Errno::NOTSUP | Errno::PERM) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
+
+/// A file of a folder of changes, as it was when the folder was read.
+struct ChangedFile {
+    root: Arc<OwnedFd>,
+    pool: Arc<FilePool>,
+    /// Path relative to the root.
+    path: PathBuf,
+    /// The same for messages.
+    shown: String,
+    stat: FileStat,
+    /// Whether the log has a line that it was changed.
+    is_reported: AtomicBool,
+}
+
+impl ChangedFile {
+    fn open(&self) -> io::Result<File> {
+        Ok(open_beneath(&*self.root, &self.path, FILE)?.into())
+    }
+
+    /// Checks that the file is still the one that was applied.
+    fn check(&self) -> io::Result<()> {
+        let found = self.pool.stat(self.stat.identity, || self.open());
+        if found.is_ok_and(|found| found.version() == self.stat.version()) {
+            return Ok(());
+        }
+        let problem = "has changed since it was applied; mount again to see the new contents";
+        if !self.is_reported.swap(true, Ordering::Relaxed) {
+            log::error!("{}: {problem}", self.shown);
+        }
+        Err(io::Error::other(problem))
+    }
+}
+
+impl ReadAt for ChangedFile {
+    fn len(&self) -> u64 {
+        self.stat.size
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        self.check()?;
+        let read = self
+            .pool
+            .read(self.stat.identity, || self.open(), buf, offset);
+        // A change during the read would mix bytes.
+        self.check()?;
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    fn read(root: &Path) -> Folder {
+        read_changes(root, &Arc::default()).unwrap()
+    }
+
+    #[test]
+    fn marks_by_name_delete_entries_and_make_directories_opaque() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir(path("dir")).unwrap();
+        for name in [".wh.gone", "dir/.wh..wh..opq"] {
+            fs::write(path(name), "").unwrap();
+        }
+        fs::write(path(".wh.full"), "x").unwrap();
+        fs::write(path("both"), "x").unwrap();
+        fs::write(path(".wh.both"), "").unwrap();
+        symlink("both", path("link")).unwrap();
+        let folder = read(root.path());
+        assert!(matches!(folder.entries["gone"], Change::Deleted));
+        assert!(matches!(&folder.entries["dir"], Change::Directory(dir) if dir.is_opaque));
+        assert!(matches!(folder.entries[".wh.full"], Change::Unusable(_)));
+        assert!(matches!(folder.entries["both"], Change::Unusable(_)));
+        assert!(matches!(folder.entries["link"], Change::Link));
+        assert_eq!(folder.entries.len(), 5);
+    }
+
+    #[test]
+    fn a_file_that_was_changed_after_it_was_applied_cannot_be_read() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("file");
+        fs::write(&file, "old").unwrap();
+        let folder = read(root.path());
+        let Change::File(new) = &folder.entries["file"] else {
+            panic!("is a file");
+        };
+        let mut bytes = [0; 3];
+        new.bytes.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(&bytes, b"old");
+        fs::write(&file, "newer").unwrap();
+        let error = new.bytes.read_exact_at(&mut bytes, 0).unwrap_err();
+        assert!(error.to_string().contains("has changed"), "{error}");
+        fs::remove_file(&file).unwrap();
+        symlink("/etc/passwd", &file).unwrap();
+        assert!(new.bytes.read_exact_at(&mut bytes, 0).is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! Files that are decoded from the start of something larger: members of solid
+//! blocks, and of zip archives.
+
+use hpimount_test_attributes::fuse_test;
+use std::fs;
+use std::process::Command;
+
+use crate::support::container_seeds::{Method7z, seven_zip_of, zip_with};
+use crate::support::files::{open_direct, read_at};
+use crate::support::mounted::{counter, mounted};
+use crate::support::text;
+
+/// Number of files in an archive, and their sizes in bytes.
+const FILES: usize = 24;
+const SIZE: usize = 600_000;
+
+fn files() -> Vec<(String, Vec<u8>)> {
+    let all = text(SIZE + FILES + 7);
+    let file = |number: usize| {
+        let bytes = all[number..number + SIZE + number % 7].to_vec();
+        (format!("file{number:02}.txt"), bytes)
+    };
+    (0..FILES).map(file).collect()
+}
+
+/// Returns a 7z of all files in one block.
+fn solid(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let files = files.iter().map(|(name, bytes)| (&**name, &**bytes));
+    seven_zip_of(Method7z::Deflate, &files.collect::<Vec<_>>(), 0)
+}
+
+#[fuse_test]
+fn a_copy_of_a_solid_block_decodes_it_once() {
+    let files = files();
+    let total: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    for options in ["", "noprefetch", "threads=8"] {
+        let mount = mounted(&solid(&files), options);
+        let copy = tempfile::tempdir().unwrap();
+        let mut command = Command::new("cp");
+        command
+            .arg("-r")
+            .arg(mount.path())
+            .arg(copy.path().join("copy"));
+        assert!(command.status().unwrap().success());
+        for (name, bytes) in &files {
+            assert_eq!(
+                fs::read(copy.path().join("copy").join(name)).unwrap(),
+                *bytes
+            );
+        }
+        assert_eq!(counter(&mount, "bytes_decoded"), total as u64, "{options}");
+    }
+}
+
+#[fuse_test]
+fn readers_of_a_solid_block_far_apart_decode_it_at_most_twice() {
+    let files = files();
+    let total: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    // The cache has room for a fraction of the block.
+    let mount = mounted(&solid(&files), "cachesize=2M");
+    std::thread::scope(|scope| {
+        for part in files.chunks(FILES / 4) {
+            let mount = &mount;
+            scope.spawn(move || {
+                for (name, bytes) in part {
+                    assert_eq!(fs::read(mount.path().join(name)).unwrap(), *bytes);
+                }
+            });
+        }
+    });
+    let decoded = counter(&mount, "bytes_decoded");
+    assert!(decoded <= 2 * total as u64, "{decoded} of {total}");
+}
+
+#[fuse_test]
+fn a_member_of_a_zip_that_fits_in_memory_is_decoded_once_in_any_order() {
+    let bytes = text(3 << 20);
+    let mount = mounted(&zip_with("member.txt", &bytes), "noprefetch");
+    let path = mount.path().join("member.txt");
+    let file = open_direct(&path);
+    for number in 0..200_u64 {
+        let offset = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (bytes.len() as u64 - 4096);
+        let read = read_at(&file, offset & !4095, 4096).unwrap();
+        let start = (offset & !4095) as usize;
+        assert_eq!(read, bytes[start..start + 4096]);
+    }
+    let first_block = 65_536;
+    assert!(counter(&mount, "bytes_decoded") <= bytes.len() as u64 + first_block);
+    // The kernel reads on.
+    let mount = mounted(&zip_with("member.txt", &bytes), "");
+    let path = mount.path().join("member.txt");
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    assert!(counter(&mount, "bytes_decoded") <= bytes.len() as u64 + first_block);
+}
+
+#[fuse_test]
+fn random_reads_in_a_long_member_of_a_zip_decode_a_bounded_part_after_a_first_pass() {
+    let bytes = text(6 << 20);
+    // It would take more than half of the budget to decode it at once.
+    let mount = mounted(&zip_with("member.txt", &bytes), "noprefetch,cachesize=8M");
+    let path = mount.path().join("member.txt");
+    let file = open_direct(&path);
+    for offset in (0..bytes.len() as u64).step_by(1 << 20) {
+        read_at(&file, offset, 1 << 20).unwrap();
+    }
+    assert_eq!(counter(&mount, "bytes_decoded"), bytes.len() as u64);
+    for number in 0..100_u64 {
+        let offset = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (bytes.len() as u64 - 4096);
+        let before = counter(&mount, "bytes_decoded");
+        read_at(&file, offset & !4095, 4096).unwrap();
+        let decoded = counter(&mount, "bytes_decoded") - before;
+        assert!(decoded <= 3 * 65_536, "{decoded}");
+    }
+}
