@@ -9,8 +9,8 @@ use crate::source::folder;
 use hpimount_assets::model::Picture;
 use hpimount_assets::view::{View, ViewFormat};
 use hpimount_containers::io::{self, Bounded};
-use hpimount_containers::iso;
 use hpimount_containers::volume::{Content, DiscImage};
+use hpimount_containers::{iso, sheet, udf};
 
 /// Maximum size of an `info.json` whose warnings are read, in bytes.
 const MAX_INFO: usize = 16 << 20;
@@ -53,7 +53,7 @@ pub struct Entry {
 }
 
 /// Names of the formats of CDs.
-const CDS: [&str; 2] = [iso::FORMAT.name, iso::CUE.name];
+const CDS: [&str; 3] = [iso::FORMAT.name, udf::FORMAT.name, sheet::CUE.name];
 
 /// Properties of the root of a source, or of `X.d`.
 pub struct Archive {

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::subtree::Node;
-use super::{Ino, Result, Vfs, beside, find, game, place};
+use super::{Ino, Vfs, beside, find, game, place};
 use crate::content::{Caller, MAX_ASSET, SharedKey};
 use crate::namespace::companion;
-use crate::namespace::numbers::Origin;
-use crate::namespace::tree::{InodeKind, ROOT};
+use crate::namespace::tree::InodeKind;
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::gta::context::GtaContext;
 use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};

@@ -63,6 +63,7 @@ impl Options {
             encoding: self.encoding,
             password: self.password.clone(),
             of_local_time: Some(local_time::to_utc),
+            to_change: false,
         }
     }
 

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 /// The entry point of a format, and its seeds.
 type Target = (fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
-const TARGETS: [Target; 12] = [
+const TARGETS: [Target; 13] = [
     (fuzz::img, fuzz::img_seeds),
     (fuzz::wad, fuzz::wad_seeds),
     (fuzz::pkr, fuzz::pkr_seeds),
@@ -22,6 +22,7 @@ const TARGETS: [Target; 12] = [
     (fuzz::compressed, fuzz::compressed_seeds),
     (fuzz::gcm, fuzz::gcm_seeds),
     (fuzz::iso, fuzz::iso_seeds),
+    (fuzz::udf, fuzz::udf_seeds),
     (fuzz::image, fuzz::image_seeds),
 ];
 

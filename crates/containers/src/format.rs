@@ -30,6 +30,8 @@ pub struct Options {
     /// Converts local times, counted as if they were UTC, to seconds since 1970
     /// UTC. Without it they are treated as UTC.
     pub of_local_time: Option<fn(i64) -> i64>,
+    /// The volume is opened to be written with changes.
+    pub to_change: bool,
 }
 
 impl Options {

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use crate::format::{Format, Input};
 use crate::io::{Error, Result};
 use crate::{
-    compressed, gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, tar, wad, xdvdfs, zip,
+    compressed, gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, sheet, tar, udf, wad,
+    xdvdfs, zip,
 };
 
 /// The formats of this crate. Detection tries them in this order.
@@ -25,8 +26,10 @@ const FORMATS: &[Format] = &[
     // Before ISO 9660: an Xbox disc may start with a file system for DVD
     // players.
     xdvdfs::FORMAT,
+    // Before ISO 9660: a disc may have both.
+    udf::FORMAT,
     iso::FORMAT,
-    iso::CUE,
+    sheet::CUE,
     // These are detected by a second file or by scanning the whole source.
     img::FORMAT,
     wad::FORMAT,

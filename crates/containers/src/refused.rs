@@ -70,7 +70,7 @@ impl Known {
 const SEVEN_ZIP: &str = "`7z x` unpacks it";
 
 /// The formats that magic bytes identify.
-const KNOWN: [Known; 15] = [
+const KNOWN: [Known; 19] = [
     Known::at_start(
         b"Rar!\x1A\x07",
         "a rar archive",
@@ -107,6 +107,26 @@ const KNOWN: [Known; 15] = [
         b"MEDIA DESCRIPTOR",
         "the description of a disc image of Alcohol 120%",
         "the image is the .mdf file beside it, which `mdf2iso` or `iat` converts",
+    ),
+    Known::at_start(
+        b"[CloneCD]",
+        "the description of a disc image of CloneCD",
+        "the image is the .img file beside it, which hpimount reads",
+    ),
+    Known::at_start(
+        b"\0PBP",
+        "a program or disc image for the PlayStation Portable",
+        "PSX2PSP extracts the disc of a PlayStation game",
+    ),
+    Known::at_start(
+        b"DAX\0",
+        "a DAX disc image",
+        "`maxcso --decompress` unpacks it",
+    ),
+    Known::at_start(
+        b"ECM\0",
+        "a disc image without its error correction",
+        "`unecm` unpacks it",
     ),
     Known::at_start(
         b"WBFS",

@@ -6,4 +6,5 @@ mod forms;
 mod nested;
 mod seven_zip;
 mod tar;
+mod udf;
 mod writers;

@@ -10,6 +10,7 @@ use super::changed::changed;
 use crate::support::container_seeds as seeds;
 use crate::support::containers::{Opened, open};
 use crate::support::disc::Disc;
+use crate::support::udf::{self, Allocation, Map, Udf};
 
 /// Maximum number of bytes of one container that are decoded.
 const DECODED: u64 = 1 << 20;
@@ -172,6 +173,36 @@ pub fn iso_seeds() -> Vec<Vec<u8>> {
         disc.raw(),
         cue.to_vec(),
     ]
+}
+
+/// A disc with UDF, with corrected tags, and the same bytes as they are.
+pub fn udf(data: &[u8]) {
+    examine("x.iso", data, None);
+    let mut bytes = data.to_vec();
+    udf::sign(&mut bytes);
+    examine("x.iso", &bytes, None);
+}
+
+/// Seeds for [`udf`].
+pub fn udf_seeds() -> Vec<Vec<u8>> {
+    let maps = [
+        Map::Physical,
+        Map::Sparable,
+        Map::Virtual { is_new: true },
+        Map::Virtual { is_new: false },
+    ];
+    let allocations = [Allocation::Embedded, Allocation::Chained];
+    let discs = maps.into_iter().flat_map(|map| {
+        allocations.map(|allocation| {
+            let mut disc = Udf::mapped(map);
+            disc.allocation = allocation;
+            disc.file("A.TXT", b"bytes").file("D/B.BIN", &[7; 5000]);
+            disc.hard_link("L.TXT", "A.TXT").deleted("D/GONE");
+            disc.symbolic_link("S", &[(3, ""), (5, "x")]);
+            disc.image()
+        })
+    });
+    discs.collect()
 }
 
 /// A block image of any format.

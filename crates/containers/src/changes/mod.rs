@@ -192,6 +192,7 @@ impl Level<'_> {
             tracks: &tracks,
             options: Options {
                 name: original.name.to_owned(),
+                to_change: true,
                 ..Options::default()
             },
         };

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::names::order;
 use super::{LONGEST, RAW_SUFFIX, SHOWN_SUFFIX};
 use crate::changes::Tree as Nodes;
+use crate::disc::sector::SECTOR;
 use crate::iso::directory::{MORE_EXTENTS, RECORD};
-use crate::iso::sector::SECTOR;
 use crate::volume::NodeId;
 
 /// Offset of the root's record in a volume descriptor.

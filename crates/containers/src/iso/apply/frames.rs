@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::changes::NewFile;
 use crate::codec::ecc;
+use crate::disc::sector::{EDC, FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR};
 use crate::io::{ReadAt, Result, read_vec};
-use crate::iso::sector::{EDC, FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR};
 
 /// Number of sectors before the first one, in the addresses of frames.
 const PREGAP: u64 = 150;

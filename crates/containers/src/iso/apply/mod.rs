@@ -12,8 +12,9 @@ use self::disc::{Disc, Entry, Extent};
 use self::frames::Frames;
 use self::layout::Image;
 use self::names::Namer;
-use super::sector::{DESCRIPTORS, MODE_2, SECTOR};
 use crate::changes::{Job, Kind, NewFile, Weight, Written};
+use crate::disc::data_form;
+use crate::disc::sector::{DESCRIPTORS, MODE_2, RAW, SECTOR, Sectors};
 use crate::io::{Error, ReadAt, Result};
 use crate::volume::NodeId;
 
@@ -27,14 +28,14 @@ const RAW_SUFFIX: &str = ".raw2336";
 
 /// Writes the disc.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let form = super::data_form(&job.input)?.filter(|_| job.input.tracks.is_empty());
-    let Some(form) = form.filter(|form| form.step <= super::sector::RAW) else {
+    let form = data_form(&job.input)?.filter(|_| job.input.tracks.is_empty());
+    let Some(form) = form.filter(|form| form.step <= RAW) else {
         let text = "a CD in frames of 2448 bytes cannot be changed: extract its .bin first";
         return Err(Error::Unsupported(text.to_owned()));
     };
     let source = job.input.source.clone();
     let range = (0, source.len());
-    let sectors = super::Sectors::new(source.clone(), form, range, false);
+    let sectors = Sectors::new(source.clone(), form, range, false);
     let frames = Frames {
         count: sectors.len() / SECTOR,
         source,

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::disc::{Directory, DirectoryId, Disc, Entry, Extent, ROOT_RECORD, Record, Tree, text};
 use crate::changes::Tree as Nodes;
+use crate::disc::sector::{DESCRIPTORS, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::directory::{DIRECTORY, MORE_EXTENTS, RECORD, le32};
-use crate::iso::sector::{DESCRIPTORS, SECTOR, Sectors, read_user};
 use crate::iso::{JOLIET, MAX_DESCRIPTORS, PRIMARY, SUPPLEMENTARY, TERMINATOR};
 use crate::volume::{MAX_DEPTH, NodeId};
 
