@@ -257,7 +257,7 @@ fn header_of<'a>(record: &'a ZipFileHeaderRecord<'_>) -> Header<'a> {
                 | u16::from(dos.day()),
             time: u16::from(dos.hour()) << 11
                 | u16::from(dos.minute()) << 5
-                | u16::from(dos.second()) / 2,
+                | (u16::from(dos.second()) / 2),
         },
         method: record.compression_method().as_u16(),
         stored: record.compressed_size_hint(),

@@ -167,7 +167,7 @@ pub(super) fn directory_path(header: &Header<'_>, options: &Options) -> Option<V
 /// Returns the path of an entry, and its character set.
 fn name<'h>(header: &Header<'h>, options: &Options) -> (Cow<'h, [u8]>, Charset) {
     let raw = header.path;
-    if let Some(unicode) = unicode_path(header.fields.clone(), raw) {
+    if let Some(unicode) = unicode_path(header.fields, raw) {
         return (unicode.into(), Charset::Utf8);
     }
     if header.flags & flag::UTF_8 != 0 {
@@ -223,7 +223,7 @@ fn encryption(header: &Header<'_>) -> (Encryption, u16, Option<u32>) {
 /// Reads the extra field of AES: the version, `AE`, the length of the key and
 /// the method.
 fn aes(header: &Header<'_>) -> Option<(Encryption, u16, Option<u32>)> {
-    let mut fields = header.fields.clone();
+    let mut fields = header.fields;
     let (_, field) = fields.find(|(id, _)| id.as_u16() == AES_FIELD)?;
     let [version, _, b'A', b'E', strength, low, high] = *field.first_chunk()? else {
         return None;
