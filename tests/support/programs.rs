@@ -9,6 +9,8 @@ use super::skip;
 pub fn run_in(directory: &Path, program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory);
+    // Arguments may have letters beyond ASCII.
+    command.env("LC_ALL", "C.UTF-8");
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !skip::possible(status.is_ok(), &format!("{program} is missing")) {
         return false;
