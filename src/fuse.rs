@@ -181,14 +181,14 @@ impl Mounted {
     }
 
     fn attr(&self, attr: Attr) -> FileAttr {
-        let (kind, mode) = match attr.kind {
-            FileKind::Directory => (FileType::Directory, 0o555),
-            FileKind::File => (FileType::RegularFile, 0o444),
-            FileKind::Symlink => (FileType::Symlink, 0o777),
+        let kind = match attr.kind {
+            FileKind::Directory => FileType::Directory,
+            FileKind::File => FileType::RegularFile,
+            FileKind::Symlink => FileType::Symlink,
         };
         let perm = match attr.kind {
-            FileKind::Symlink => mode,
-            _ => mode & !self.ownership.umask,
+            FileKind::Symlink => attr.mode,
+            _ => attr.mode & !self.ownership.umask,
         };
         let time = time(attr.modified);
         FileAttr {
@@ -520,6 +520,7 @@ const NO_INODE: Attr = Attr {
     ino: Ino(0),
     kind: FileKind::File,
     size: 0,
+    mode: 0,
     modified: 0,
     nlink: 0,
     reuse: 0,

@@ -1,4 +1,5 @@
-//! A PSX level, an HGO character, and an IFP package with its animations.
+//! A PSX level and its nodes, an HGO character, and an IFP package with its
+//! animations.
 
 use super::NewFile;
 use super::build::{Endian, hgo, ifp, psx};
@@ -7,6 +8,7 @@ use super::build::{Endian, hgo, ifp, psx};
 pub(super) fn files() -> Vec<NewFile> {
     vec![
         ("park.psx".to_owned(), level()),
+        ("park_t.trg".to_owned(), nodes()),
         ("robot.hgo".to_owned(), robot()),
         ("robot.ifp".to_owned(), walk()),
     ]
@@ -81,6 +83,43 @@ fn level() -> Vec<u8> {
         block([x, 0, -200], [20, 140, 20], [160, 160, 170]);
     }
     file.bytes()
+}
+
+/// Returns the nodes of the skate park: the file of its models, the rail, and a
+/// restart.
+fn nodes() -> Vec<u8> {
+    let halves =
+        |halves: &[u16]| -> Vec<u8> { halves.iter().flat_map(|half| half.to_le_bytes()).collect() };
+    let place = |place: [i32; 3]| place.map(|part| (part * 4096).to_le_bytes()).concat();
+    let rail = |kind, link, position| {
+        [
+            halves(&[kind, 1, link, 0]),
+            place(position),
+            halves(&[17, 0]),
+        ]
+        .concat()
+    };
+    let nodes = [
+        [halves(&[4, 128]), b"park\0\0".to_vec(), halves(&[0xFFFF])].concat(),
+        rail(10, 2, [-300, -160, -190]),
+        rail(11, 2, [600, -160, -190]),
+        [
+            halves(&[8, 0]),
+            place([0, 0, -1100]),
+            halves(&[0, 0, 0]),
+            b"P1: Start\0".to_vec(),
+            halves(&[0xFFFF]),
+        ]
+        .concat(),
+        halves(&[255]),
+    ];
+    let mut file = [b"_TRG".to_vec(), halves(&[2, 0, nodes.len() as u16, 0])].concat();
+    let mut offset = file.len() + 4 * nodes.len();
+    for node in &nodes {
+        file.extend((offset as u32).to_le_bytes());
+        offset += node.len();
+    }
+    [file, nodes.concat()].concat()
 }
 
 /// A part of the robot: its joint's name, parent and place, a box around the

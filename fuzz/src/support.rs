@@ -28,6 +28,8 @@ pub mod record;
 pub mod playstation;
 #[path = "../../tests/support/ta/mod.rs"]
 pub mod ta;
+#[path = "../../tests/support/udf.rs"]
+pub mod udf;
 #[path = "../../tests/support/walked.rs"]
 pub mod walked;
 

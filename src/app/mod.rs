@@ -16,8 +16,10 @@ mod mount_table;
 #[cfg(target_os = "linux")]
 mod packages;
 mod palette;
+mod password;
 #[cfg(target_os = "linux")]
 mod privileges;
+mod progress;
 mod signals;
 mod supervisor;
 #[cfg(target_os = "linux")]
@@ -50,6 +52,8 @@ pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 pub use self::message::tell;
 pub use self::mount::unmount;
+pub use self::password::PasswordSource;
+use self::progress::Progress;
 pub use self::without_mount::{Check, Inspection, check, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
@@ -107,6 +111,8 @@ pub struct MountOptions {
     pub apply: Vec<PathBuf>,
     /// Whether to refuse changes that games may not find.
     pub apply_strict: bool,
+    /// Where the password of encrypted archives comes from, if they have one.
+    pub password: Option<PasswordSource>,
     /// Options of the file tree.
     pub vfs: crate::mount::Options,
 }
@@ -183,6 +189,7 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     let point = mount::mount_point(&plan.mount_point)?;
     let palette = plan.options.palette.as_deref().map(palette::read);
     let palette = palette.transpose()?;
+    let password = plan.options.password.as_ref().map(password::read);
     let prepared = plan.sources.prepare()?;
     let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
     let vfs_options = crate::mount::Options {
@@ -190,12 +197,15 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
         spool: spool(),
         network: network(&plan.sources, &plan.options)?,
         palette,
+        password: password.transpose()?,
         ..plan.options.vfs.clone()
     };
     let confinement = Confinement::to(&prepared.paths());
+    let progress = Progress::of(vfs_options.network.as_ref());
     let vfs = confinement
         .run(|| Vfs::open_prepared(&prepared, vfs_options))
         .map_err(|error| Failure::Other("cannot start a thread", error))??;
+    drop(progress);
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
     let mut signals = signals::catch().map_err(unhandled)?;

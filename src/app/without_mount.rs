@@ -11,7 +11,7 @@ use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::exit::{self, Failure};
-use super::{Confinement, MountOptions, cores, network, spool};
+use super::{Confinement, MountOptions, cores, network, password, spool};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
 use crate::inspect::{self, Error, ListStyle};
 use crate::mount::{Sources, Vfs};
@@ -167,6 +167,7 @@ fn vfs_options(
     Ok(crate::mount::Options {
         spool: spool(),
         network: network(sources, options)?,
+        password: options.password.as_ref().map(password::read).transpose()?,
         ..options.vfs.clone()
     })
 }

@@ -5,9 +5,21 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use hpimount_containers::format::Encoding;
+
 /// Returns a value as text.
 pub(super) fn text(value: &OsStr) -> Result<&str, String> {
     value.to_str().ok_or_else(|| "is not UTF-8".to_owned())
+}
+
+/// Parses the name of a character set.
+pub(super) fn encoding(value: &OsStr) -> Result<&'static Encoding, String> {
+    let found = Encoding::for_label(text(value)?.as_bytes());
+    // Names have single bytes as separators.
+    let found = found.filter(|encoding| encoding.is_ascii_compatible());
+    found.ok_or_else(|| {
+        "is not a character set, such as shift_jis, gbk, euc-kr or windows-1251".to_owned()
+    })
 }
 
 /// Parses a decimal number.

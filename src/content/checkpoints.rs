@@ -79,11 +79,12 @@ impl Checkpoints {
         windows: &dyn Windows,
     ) -> Option<(u64, Box<dyn Decoder>)> {
         let points = self.points();
-        let points = points.points.iter().rev();
-        let nearest = points
-            .skip_while(|point| point.position > position)
-            .take_while(|point| point.position > from);
-        nearest.into_iter().find_map(|point| {
+        let count_to = |bound| {
+            let points = &points.points;
+            points.partition_point(|point| point.position <= bound)
+        };
+        let between = points.points.get(count_to(from)..count_to(position))?;
+        between.iter().rev().find_map(|point| {
             let mut copy = point.decoder.fork()?;
             if point.window == Window::Spooled {
                 copy.set_window(windows.get(point.position)?);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, Weak};
 
 use super::block::{Block, ImageBlock, Part};
-use super::{Key, Reader, VolumeId};
+use super::{Key, Reader};
 use crate::sync::lock;
 use hpimount_containers::image::{BlockImage, block_length};
 use hpimount_containers::io::{Error, ReadAt, Result};
@@ -37,13 +37,11 @@ pub struct Image {
 impl Image {
     /// Creates a source whose decoded blocks `reader` caches.
     pub fn new(reader: &Arc<Reader>, image: Box<dyn BlockImage>) -> Self {
-        // Volumes are numbered from 0 up, images from the maximum down.
-        let number = u64::MAX - reader.next_image();
         Self {
             reader: reader.clone(),
             image,
             key: Key {
-                volume: VolumeId(number),
+                volume: reader.next_image(),
                 file: FileId(0),
             },
             recent: Mutex::default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Access, File, OpenVolume, Reader};
 use hpimount_containers::io::ReadAt;
-use hpimount_containers::volume::{Content, FileId};
+use hpimount_containers::volume::{Content, FileId, Volume};
 
 /// A file of a volume as a source.
 pub struct Member {
@@ -20,6 +20,32 @@ pub struct Member {
 }
 
 impl Member {
+    /// Creates a source of file number 0 of a volume that is not part of a
+    /// tree: what is in a compressed file.
+    pub fn unpacked(
+        reader: &Arc<Reader>,
+        format: &'static str,
+        volume: Box<dyn Volume>,
+        len: u64,
+    ) -> Self {
+        Self {
+            volume: Arc::new(OpenVolume {
+                id: reader.next_image(),
+                name: String::new(),
+                location: String::new(),
+                format,
+                is_plain_folder: true,
+                nesting: 0,
+                image_warnings: Vec::new(),
+                volume,
+                charge: None,
+            }),
+            reader: reader.clone(),
+            file: FileId(0),
+            len,
+        }
+    }
+
     fn as_file(&self) -> File<'_> {
         File {
             volume: &self.volume,

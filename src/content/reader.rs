@@ -10,7 +10,7 @@ use super::model::{Models, SharedValues};
 use super::spool::Spool;
 use super::stats::Stats;
 use super::stream::{Decoders, Stream};
-use super::{File, Key};
+use super::{File, Key, VolumeId};
 use crate::memory::budget::Budget;
 use crate::memory::cache::Cache;
 use hpimount_containers::io::{Error, Result, read_error};
@@ -60,9 +60,10 @@ impl Reader {
         &self.budget
     }
 
-    /// Returns a unique number for a block image of the mount.
-    pub(super) fn next_image(&self) -> u64 {
-        self.images.fetch_add(1, Ordering::Relaxed)
+    /// Returns a unique number for something packed around a volume. Volumes
+    /// are numbered from 0 up, these from the maximum down.
+    pub(super) fn next_image(&self) -> VolumeId {
+        VolumeId(u64::MAX - self.images.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Returns the statistics of the caches for `stats.json`.

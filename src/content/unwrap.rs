@@ -1,15 +1,19 @@
-//! Block images around a source.
+//! What is packed around a source: block images, and the compression of a tar
+//! archive.
 
 use std::sync::Arc;
 
-use super::{Image, Reader};
+use super::{Image, Member, Reader};
+use hpimount_containers::compressed;
+use hpimount_containers::format::{Input, Options};
 use hpimount_containers::image::{self, CdTrack};
-use hpimount_containers::io::{Error, ReadAt, Result};
+use hpimount_containers::io::{BlockBuffer, Error, ReadAt, Result};
 
 /// Maximum number of nested block images around a source.
 const MAX_IMAGES: usize = 4;
 
-/// Facts about the block images around a source.
+/// Facts about the block images around a source, and about the compression of
+/// one.
 #[derive(Default)]
 pub struct Images {
     /// Names of their formats, the outermost first.
@@ -22,15 +26,16 @@ pub struct Images {
     pub warnings: Vec<String>,
 }
 
-/// Returns the source inside the block images around it; without images,
-/// `source` itself.
+/// Returns the source inside the block images around it, or the tar archive in
+/// a compressed one; otherwise `source` itself.
 ///
 /// # Errors
-/// Returns an error if the tables of an image are damaged, or if images are
-/// nested too deep.
+/// Returns an error if the tables of an image or the compressed data are
+/// damaged, or if images are nested too deep.
 pub fn unwrap(
     reader: &Arc<Reader>,
     mut source: Arc<dyn ReadAt>,
+    options: &Options,
 ) -> Result<(Arc<dyn ReadAt>, Images)> {
     let mut images = Images::default();
     while let Some(format) = image::detect(&*source)? {
@@ -46,5 +51,14 @@ pub fn unwrap(
         images.memory += image.memory();
         source = Arc::new(image);
     }
-    Ok((source, images))
+    let input = Input::alone(source, options.clone());
+    if let Some(tar) = compressed::packed_tar(&input)? {
+        images.formats.push(tar.format);
+        images.memory += tar.volume.memory();
+        images.warnings.extend_from_slice(tar.volume.warnings());
+        let archive = Member::unpacked(reader, tar.format, tar.volume, tar.size);
+        // Its headers are read one by one.
+        return Ok((Arc::new(BlockBuffer::new(Arc::new(archive))), images));
+    }
+    Ok((input.source, images))
 }

@@ -9,8 +9,8 @@ use crate::source::folder;
 use hpimount_assets::model::Picture;
 use hpimount_assets::view::{View, ViewFormat};
 use hpimount_containers::io::{self, Bounded};
-use hpimount_containers::iso;
 use hpimount_containers::volume::{Content, DiscImage};
+use hpimount_containers::{iso, sheet, udf};
 
 /// Maximum size of an `info.json` whose warnings are read, in bytes.
 const MAX_INFO: usize = 16 << 20;
@@ -53,7 +53,7 @@ pub struct Entry {
 }
 
 /// Names of the formats of CDs.
-const CDS: [&str; 2] = [iso::FORMAT.name, iso::CUE.name];
+const CDS: [&str; 3] = [iso::FORMAT.name, udf::FORMAT.name, sheet::CUE.name];
 
 /// Properties of the root of a source, or of `X.d`.
 pub struct Archive {
@@ -284,7 +284,9 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
             Shows::Inside => Role::Inside,
             Shows::Meta(_) | Shows::Converted => Role::AssetDirectory,
         },
-        InodeKind::Symlink { .. } | InodeKind::Verbatim { .. } => Role::Link,
+        InodeKind::Symlink { .. } | InodeKind::Verbatim { .. } | InodeKind::StoredLink { .. } => {
+            Role::Link
+        }
         InodeKind::File { .. } if node.file().is_none() || inode.size().is_none() => {
             Role::Generated
         }

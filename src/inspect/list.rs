@@ -100,12 +100,12 @@ fn method(vfs: &Vfs, attr: Attr) -> Option<String> {
 
 impl<'a> Line<'a> {
     fn new(vfs: &Vfs, path: &'a str, attr: Attr, umask: u16) -> Self {
-        let (kind, letter, mode) = match attr.kind {
-            FileKind::File => ("file", '-', 0o444),
-            FileKind::Directory => ("directory", 'd', 0o555),
-            FileKind::Symlink => ("link", 'l', 0o777),
+        let (kind, letter) = match attr.kind {
+            FileKind::File => ("file", '-'),
+            FileKind::Directory => ("directory", 'd'),
+            FileKind::Symlink => ("link", 'l'),
         };
-        let permissions = mode & !umask;
+        let permissions = attr.mode & !umask;
         let target = match attr.kind {
             FileKind::Symlink => vfs.readlink(attr.ino).ok(),
             FileKind::File | FileKind::Directory => None,

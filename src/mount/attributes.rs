@@ -16,6 +16,8 @@ pub struct Attr {
     pub kind: FileKind,
     /// Decoded size in bytes.
     pub size: u64,
+    /// Permission bits, without those for writing.
+    pub mode: u16,
     /// Modification time in seconds since 1970 UTC.
     pub modified: i64,
     /// Number of its links.
@@ -35,12 +37,24 @@ pub struct Extent {
     pub inodes: u64,
 }
 
+/// Returns the permission bits of an inode. Everything can be read, because the
+/// owners that a volume records are not those of the mount; whether a file can be
+/// executed is up to the volume.
+fn mode(kind: FileKind, of_volume: Option<u16>) -> u16 {
+    match kind {
+        FileKind::Directory => 0o555,
+        FileKind::File => 0o444 | of_volume.unwrap_or(0) & 0o111,
+        FileKind::Symlink => 0o777,
+    }
+}
+
 impl Attr {
     fn new(node: &Node<'_>, inode: &Inode, size: u64) -> Self {
         Self {
             ino: node.ino(),
             kind: inode.kind.file_kind(),
             size,
+            mode: mode(inode.kind.file_kind(), node.tree().mode(node.index)),
             modified: inode.modified,
             nlink: inode.nlink,
             reuse: 0,
@@ -100,6 +114,7 @@ impl Attr {
                 ino,
                 kind: FileKind::File,
                 size: text.len() as u64,
+                mode: mode(FileKind::File, None),
                 modified: vfs.getattr(Ino::ROOT)?.modified,
                 nlink: 1,
                 reuse,
@@ -119,6 +134,7 @@ impl Attr {
             ino: directory.shortcut(),
             kind: FileKind::Symlink,
             size: place::link_text(vfs, &node)?.len() as u64,
+            mode: mode(FileKind::Symlink, None),
             nlink: 1,
             ..Self::of_node(vfs, &node)?
         })

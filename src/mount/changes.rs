@@ -7,6 +7,7 @@ use super::{OpenCause, OpenError};
 use crate::content::{Reader, unwrap};
 use crate::source::{FilePool, read_changes};
 use hpimount_containers::changes::{self, Folder, Notice, Original, Report, Weight};
+use hpimount_containers::format::Options;
 use hpimount_containers::formats;
 use hpimount_containers::io::ReadAt;
 
@@ -69,7 +70,7 @@ impl Changes {
     ) -> Result<Changed, OpenCause> {
         let mut report = Report::default();
         let unwrap = |source| {
-            let (source, images) = unwrap(reader, source)?;
+            let (source, images) = unwrap(reader, source, &Options::default())?;
             Ok((source, images.tracks))
         };
         let written = changes::apply(original, self.folder.clone(), &unwrap, &mut report);

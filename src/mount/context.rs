@@ -196,7 +196,7 @@ impl AssetContext for Context<'_> {
         let Some(root) = self.root() else {
             return Vec::new();
         };
-        let found = find::files_below(self.vfs, &root, folder, extensions);
+        let found = find::files_below(self.vfs, root, folder, extensions);
         let found = found.into_iter();
         found.map(|file| AssetRef(file.0.into())).collect()
     }

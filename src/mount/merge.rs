@@ -227,6 +227,13 @@ fn copy_inode(
                 };
                 inode.size = original.size();
             }
+            InodeKind::StoredLink { file, .. } => {
+                inode.kind = InodeKind::StoredLink {
+                    volume: entry.layer as u32,
+                    file,
+                };
+                inode.size = original.size();
+            }
             InodeKind::Verbatim { .. } | InodeKind::Symlink { .. } => {
                 let text = tree.link(entry.index).unwrap_or_default();
                 inode.kind = builder.link_kind(&text)?;

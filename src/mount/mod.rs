@@ -59,6 +59,7 @@ mod attributes;
 mod beside;
 mod build;
 mod changes;
+mod checks;
 mod context;
 mod control;
 mod converted;
@@ -69,6 +70,7 @@ mod grafts;
 mod hidden;
 mod invalidate;
 mod listing;
+mod local_time;
 mod merge;
 mod open;
 mod options;
@@ -216,12 +218,18 @@ impl Vfs {
     /// Returns the text of a symbolic link.
     ///
     /// # Errors
-    /// Returns [`Error::NotALink`] or [`Error::NotFound`].
+    /// Returns [`Error::NotALink`] or [`Error::NotFound`]; or, if the text is the
+    /// data of a file, the errors of reading that.
     pub fn readlink(&self, ino: Ino) -> Result<Vec<u8>> {
         if let Some(directory) = ino.shortcut_target() {
             return Ok(place::link_text(self, &self.node(directory)?)?.into_bytes());
         }
         let node = self.node(ino)?;
+        if let (Some(file), Some(size)) = (node.stored_link(), node.size()) {
+            let text = self.reader.read(file, 0..size, Access::Unknown);
+            let text = text.map_err(|error| self.failed(&node, &error))?;
+            return Ok(text.to_vec());
+        }
         let text = node.tree().link(node.index);
         text.map(Cow::into_owned).ok_or(Error::NotALink)
     }
@@ -402,9 +410,10 @@ impl Vfs {
                 let root = self.grafts.permanent_at(Origin::Directory(node.ino()));
                 root.ok_or(Error::NotFound)
             }
-            InodeKind::File { .. } | InodeKind::Symlink { .. } | InodeKind::Verbatim { .. } => {
-                Err(Error::NotADirectory)
-            }
+            InodeKind::File { .. }
+            | InodeKind::Symlink { .. }
+            | InodeKind::Verbatim { .. }
+            | InodeKind::StoredLink { .. } => Err(Error::NotADirectory),
         }
     }
 

@@ -4,10 +4,12 @@ use std::fs::File as DiskFile;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::local_time;
 use crate::namespace::companion::{Companions, Meta};
 use crate::source::remote::Network;
 use hpimount_assets::total_annihilation::context::ChosenPalette;
-use hpimount_containers::format;
+use hpimount_containers::crypt::Password;
+use hpimount_containers::format::{self, Encoding};
 use hpimount_containers::volume::Volume;
 
 /// Maximum nesting of archives in archives.
@@ -29,6 +31,10 @@ pub struct Options {
     pub force: bool,
     /// Compute checksums for listings.
     pub verify: bool,
+    /// The character set of names in archives that do not say theirs.
+    pub encoding: Option<&'static Encoding>,
+    /// The password of encrypted archives.
+    pub password: Option<Password>,
     /// Show the contents of archives in directories beside them.
     pub companions: bool,
     /// Which companions of assets are listed, and whether `converted` is.
@@ -54,6 +60,10 @@ impl Options {
             name: name.to_owned(),
             force: self.force,
             verify: self.verify,
+            encoding: self.encoding,
+            password: self.password.clone(),
+            of_local_time: Some(local_time::to_utc),
+            to_change: false,
         }
     }
 
@@ -101,6 +111,8 @@ impl Default for Options {
             spool: None,
             force: false,
             verify: false,
+            encoding: None,
+            password: None,
             companions: true,
             meta: Meta::Default,
             converted: false,

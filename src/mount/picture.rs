@@ -6,7 +6,7 @@ use super::subtree::Node;
 use crate::content::{Caller, Model};
 use crate::namespace::companion;
 use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::model::{Picture, png, reduced, sheet};
+use hpimount_assets::model::{Picture, Scale, png, reduced, sheet};
 use hpimount_assets::view::{AssetContext, View, ViewFile, ViewFormat};
 use hpimount_containers::io::{self, Bounded};
 
@@ -65,6 +65,7 @@ pub(crate) fn arranged(mut pictures: Vec<Picture>) -> Option<Picture> {
     let cells = pictures.into_iter();
     Some(sheet(
         count,
+        Scale::Own,
         cells.map(|picture| Some(reduced(picture, CELL))),
     ))
 }

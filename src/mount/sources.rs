@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::changes::{self, Changes};
 use super::order::{self, Order};
-use super::{OpenCause, OpenError};
+use super::{OpenCause, OpenError, local_time};
 use crate::source::Location;
 use crate::source::remote::RemoteUrl;
 use hpimount_containers::format::MAX_SHEET;
-use hpimount_containers::formats;
+use hpimount_containers::{formats, parts};
 
 /// The sources to mount.
 #[derive(Debug, Clone)]
@@ -88,7 +88,25 @@ fn files_beside(path: &Path) -> Vec<PathBuf> {
     let paired = paired.filter_map(|other| Some(path.with_extension(other).file_name()?.into()));
     let listed = names_in_sheet(path).into_iter().map(OsString::from);
     let names = paired.chain(listed);
-    names.flat_map(|name| find_beside(path, &name)).collect()
+    let mut found: Vec<PathBuf> = names.flat_map(|name| find_beside(path, &name)).collect();
+    found.extend(parts_beside(path));
+    found
+}
+
+/// Returns the further parts of a file that was split.
+fn parts_beside(path: &Path) -> Vec<PathBuf> {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for name in parts::after(name).chain(parts::beside_zip(name)) {
+        let part = find_beside(path, OsStr::new(&name));
+        if part.is_empty() {
+            break;
+        }
+        found.extend(part);
+    }
+    found
 }
 
 /// Returns the names of the files that the one at `path` refers to.
@@ -134,6 +152,7 @@ impl Sources {
     /// # Errors
     /// Returns an error if the folder cannot be listed.
     pub fn prepare(&self) -> Result<Prepared, OpenError> {
+        local_time::load();
         let game = match self {
             Self::Given { .. } => None,
             Self::Game { folder, .. } => {

@@ -220,11 +220,23 @@ impl<'a> Node<'a> {
     /// demand.
     pub(crate) fn volume(&self) -> Option<&Arc<OpenVolume>> {
         match self.kind()? {
-            InodeKind::File { volume, .. } | InodeKind::Deferred { volume, .. } => {
-                self.subtree.volumes.get(volume as usize)
-            }
+            InodeKind::File { volume, .. }
+            | InodeKind::StoredLink { volume, .. }
+            | InodeKind::Deferred { volume, .. } => self.subtree.volumes.get(volume as usize),
             _ => None,
         }
+    }
+
+    /// Returns the file with the text of a symbolic link; `None` for another
+    /// node.
+    pub(crate) fn stored_link(&self) -> Option<File<'_>> {
+        let InodeKind::StoredLink { file, .. } = self.kind()? else {
+            return None;
+        };
+        Some(File {
+            volume: self.volume()?,
+            file,
+        })
     }
 
     /// Returns the file of a volume; `None` if the node is rendered or is not a

@@ -12,9 +12,9 @@ use crate::namespace::numbers::Range;
 use crate::namespace::tree::TreeBuilder;
 use crate::source::folder;
 use hpimount_containers::format::{self, Format, Input};
-use hpimount_containers::formats;
 use hpimount_containers::io::{self, BlockBuffer, ReadAt, Result};
 use hpimount_containers::volume::{Content, FileId, Generate, LiveFolder, Volume};
+use hpimount_containers::{formats, parts};
 
 /// A volume before it has a number.
 pub(super) struct NewVolume {
@@ -138,13 +138,39 @@ pub(super) fn open(
     accepts: fn(&Format) -> bool,
     new_builder: impl FnOnce(Companions) -> TreeBuilder,
 ) -> Result<OpenedFile> {
+    let split = parts::join(file.name, &file.source, file.partner);
+    let Some(split) = split else {
+        return open_whole(file, reader, options, accepts, new_builder);
+    };
+    let whole = VolumeFile {
+        source: split.whole,
+        ..file
+    };
+    let opened = open_whole(whole, reader, options, accepts, new_builder);
+    opened.map_err(|error| match error {
+        error if error.is_fault() => error,
+        error => io::Error::Unsupported(format!(
+            "cannot be opened with its parts before {}, which is missing: {error}",
+            split.next
+        )),
+    })
+}
+
+fn open_whole(
+    file: VolumeFile<'_>,
+    reader: &Arc<Reader>,
+    options: &Options,
+    accepts: fn(&Format) -> bool,
+    new_builder: impl FnOnce(Companions) -> TreeBuilder,
+) -> Result<OpenedFile> {
     let buffered = Arc::new(BlockBuffer::new(file.source));
-    let (source, images) = unwrap(reader, buffered)?;
+    let of_volume = options.of_volume(file.name);
+    let (source, images) = unwrap(reader, buffered, &of_volume)?;
     let input = Input {
         source,
         partner: file.partner,
         tracks: &images.tracks,
-        options: options.of_volume(file.name),
+        options: of_volume,
     };
     let format = formats::detect(&input)?;
     if !accepts(format) {

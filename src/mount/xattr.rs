@@ -2,8 +2,9 @@
 
 use super::picture::format_of;
 use super::subtree::{Node, RenderedFile};
-use super::{Error, Ino, Meta, Result, Vfs};
+use super::{Error, FileKind, Ino, Meta, Result, Vfs};
 use crate::namespace::numbers::Origin;
+use crate::namespace::tree::InodeKind;
 use hpimount_assets::model::{png, reduced};
 use hpimount_containers::io::Bounded;
 
@@ -59,7 +60,7 @@ impl<'v> Xattrs<'v> {
     pub(super) fn names(&self) -> Vec<&'static str> {
         let node = &self.node;
         let mut names = Vec::new();
-        if node.tree().link(node.index).is_some() {
+        if node.kind().map(InodeKind::file_kind) == Some(FileKind::Symlink) {
             // Linux never requests a `user.` attribute of a symbolic link, so a
             // listed name could not be read.
             return names;

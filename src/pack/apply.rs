@@ -10,6 +10,7 @@ use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
 use crate::source::{FilePool, FileSource, read_changes};
 use hpimount_containers::changes::{self, Folder, Original, Report, Spliced, Weight, Written};
+use hpimount_containers::format::Options;
 use hpimount_containers::hpi::write;
 use hpimount_containers::io::ReadAt;
 
@@ -81,7 +82,7 @@ impl Plan {
         let reader = Reader::new(&Budget::new(MEMORY), Spool::new(None, 0));
         let mut report = Report::default();
         let unwrap = |source| {
-            let (source, images) = unwrap(&reader, source)?;
+            let (source, images) = unwrap(&reader, source, &Options::default())?;
             Ok((source, images.tracks))
         };
         let written = changes::apply(original, folder, &unwrap, &mut report);

@@ -459,3 +459,27 @@ fn a_closed_pipe_ends_the_check_silently() {
     assert_eq!(output.status.signal(), Some(libc::SIGPIPE), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
 }
+
+#[test]
+fn the_files_of_a_game_are_compared_with_each_other() {
+    let fixture = folder(|source| {
+        let units = source.join("mods/mine/units");
+        fs::create_dir_all(&units).unwrap();
+        fs::create_dir(source.join("mods/mine/weapons")).unwrap();
+        for name in ["a", "b"] {
+            let text = format!("// {name}\n[UNITINFO]\n{{\nUnitName={name};\nUnitNumber=7;\n}}\n");
+            fs::write(units.join(name).with_extension("fbi"), text).unwrap();
+        }
+    });
+    let path = "mods/mine/units/b.fbi";
+    let cause = "the unit number 7 is also that of a in mods/mine/units/a.fbi";
+    let (code, lines) = findings(&fixture.archive);
+    assert_eq!(code, Some(0));
+    let line = format!("{path}: warning: line 2: {cause}");
+    assert!(lines.contains(&line), "{lines:?}");
+    let (_, lines) = json(&fixture.archive, &[]);
+    let line = lines.iter().find(|line| line["cause"] == cause).unwrap();
+    assert_eq!((&line["path"], &line["line"]), (&path.into(), &2.into()));
+    let (_, lines) = check(&fixture.archive, &["-o", "meta=off"]);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+}

@@ -59,6 +59,18 @@ fn a_damaged_byte_of_a_7z_archive_never_results_in_wrong_bytes() {
 }
 
 #[test]
+fn a_damaged_byte_of_a_bzip2_or_xz_file_never_results_in_wrong_bytes() {
+    // Each names the file inside after the source.
+    let [_, bzip2, xz, _] = &seeds::compressed()[..] else {
+        panic!("there is one of each kind");
+    };
+    for packed in [bzip2, xz] {
+        let (refused, unreadable) = damage("x.packed", packed);
+        assert!(refused > 0, "{refused} {unreadable}");
+    }
+}
+
+#[test]
 fn a_damaged_byte_of_a_zip_archive_never_results_in_wrong_bytes() {
     let (refused, unreadable) = damage("x.zip", &seeds::zip());
     assert!(refused > 0 && unreadable > 0);

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 /// The entry point of a format, and its seeds.
 type Target = (fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
-const TARGETS: [Target; 10] = [
+const TARGETS: [Target; 13] = [
     (fuzz::img, fuzz::img_seeds),
     (fuzz::wad, fuzz::wad_seeds),
     (fuzz::pkr, fuzz::pkr_seeds),
@@ -18,8 +18,11 @@ const TARGETS: [Target; 10] = [
     (fuzz::zip, fuzz::zip_seeds),
     (fuzz::xdvdfs, fuzz::xdvdfs_seeds),
     (fuzz::seven_zip, fuzz::seven_zip_seeds),
+    (fuzz::tar, fuzz::tar_seeds),
+    (fuzz::compressed, fuzz::compressed_seeds),
     (fuzz::gcm, fuzz::gcm_seeds),
     (fuzz::iso, fuzz::iso_seeds),
+    (fuzz::udf, fuzz::udf_seeds),
     (fuzz::image, fuzz::image_seeds),
 ];
 
@@ -37,9 +40,15 @@ fn the_seeds_are_containers_with_files_that_can_be_read() {
         ("x.zip", seeds::zip(), 3),
         ("x.iso", disc, 3),
         ("x.7z", seeds::seven_zip(), 3),
+        ("x.tar", seeds::tar(), 3),
         ("x.gcm", seeds::gcm(), 7),
         ("x.tgc", seeds::tgc(0x10_0000), 7),
     ];
+    all.extend(
+        seeds::compressed()
+            .into_iter()
+            .map(|bytes| ("x.gz", bytes, 1)),
+    );
     let [names, offsets, hashed] = seeds::wad_directories();
     all.extend([
         ("x.hed", names, 2),

@@ -171,8 +171,11 @@ targets! {
     damaged_xbox_discs_are_read_or_refused: "xdvdfs", 300;
     damaged_settings_are_read_or_refused: "settings", 300;
     damaged_7z_archives_are_read_or_refused: "seven_zip", 300;
+    damaged_tar_archives_are_read_or_refused: "tar", 300;
+    damaged_compressed_files_are_read_or_refused: "compressed", 300;
     damaged_gamecube_discs_are_read_or_refused: "gcm", 300;
     damaged_iso_discs_are_read_or_refused: "iso", 200;
+    damaged_udf_discs_are_read_or_refused: "udf", 60;
     damaged_block_images_are_decoded_or_refused: "image", 300;
     damaged_lists_of_databases_are_read_or_refused: "dat", 300;
     a_damaged_archive_in_a_disc_in_an_archive_affects_nothing_around_it: "nested", 40;

@@ -168,6 +168,31 @@ fn an_object_that_cannot_be_read_is_refused_with_its_url_and_the_cause() {
 }
 
 #[fuse_test]
+fn a_server_that_trickles_is_given_up_within_the_timeout() {
+    let origin = origin();
+    origin.set(Faults {
+        trickle: Duration::from_millis(100),
+        ..Faults::default()
+    });
+    let begun = Instant::now();
+    let ran = refused(&origin.url("mods/big.hpi"), "timeout=3");
+    assert!(ran.stderr.contains("sends too slowly"), "{ran:?}");
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[fuse_test]
+fn a_server_that_asks_for_a_long_pause_is_not_said_to_be_silent() {
+    let origin = origin();
+    origin.set(Faults {
+        status: Some((429, "Retry-After: 60\r\n".to_owned())),
+        ..Faults::default()
+    });
+    let ran = refused(&origin.url("mods/big.hpi"), "timeout=3");
+    assert!(ran.stderr.contains("asks for a pause of"), "{ran:?}");
+    assert!(!ran.stderr.contains("no byte came"), "{ran:?}");
+}
+
+#[fuse_test]
 fn a_small_file_needs_no_ranges_and_an_empty_one_is_no_archive() {
     let origin = Origin::with("a.hpi", Object::new(sample().bytes, "small"));
     origin.put("empty", Object::new("", "empty"));

@@ -3,10 +3,11 @@
 
 use hpimount_test_attributes::fuse_test;
 use std::fs;
+use std::time::{Duration, Instant};
 
 use crate::fixtures::origin::{Faults, Object, Origin};
 use crate::fixtures::servers::{Certificates, Nginx};
-use crate::fixtures::{mounted, mounted_with, refused_with};
+use crate::fixtures::{mounted, mounted_with, refused, refused_with};
 use crate::support::mount::{Fixture, Mount, SMALL, hpimount, sample};
 
 /// Longer than a test lets a program run, so a failure must come earlier.
@@ -62,6 +63,87 @@ fn a_server_with_a_certificate_of_an_unknown_authority_or_another_name_is_refuse
         assert!(ran.stderr.contains(said), "{said}: {ran:?}");
     }
     assert_eq!(nginx.requests(), 0, "nothing was sent");
+}
+
+#[fuse_test]
+fn a_server_with_the_certificate_of_an_authority_is_refused_in_plain_words() {
+    let dir = folder();
+    let Some(certificates) = Certificates::new() else {
+        return;
+    };
+    certificates.use_authority();
+    let Some(nginx) = Nginx::start_tls(dir.path(), &certificates, "") else {
+        return;
+    };
+    let authority = certificates.authority();
+    let ran = refused_with(
+        &nginx.url("a.hpi"),
+        LONG,
+        &[("SSL_CERT_FILE", authority.as_str())],
+    );
+    assert_eq!(ran.code, Some(10), "{ran:?}");
+    assert!(ran.stderr.contains("is that of an authority"), "{ran:?}");
+    assert!(!ran.stderr.contains("OtherError"), "{ran:?}");
+}
+
+#[fuse_test]
+fn a_bucket_on_a_server_without_tls_needs_leave_and_that_is_said_at_once() {
+    let origin = Origin::with("mods", Object::new("", "page"));
+    let address = origin.url("");
+    let variables = [
+        ("AWS_ENDPOINT_URL_S3", address.trim_end_matches('/')),
+        ("AWS_SKIP_SIGNATURE", "true"),
+    ];
+    let begun = Instant::now();
+    for url in ["s3://mods/a.hpi", "s3://mods/"] {
+        let ran = refused_with(url, LONG, &variables);
+        assert_eq!(ran.code, Some(10), "{ran:?}");
+        assert!(ran.stderr.contains("AWS_ALLOW_HTTP=true"), "{ran:?}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert_eq!(origin.take_requests().len(), 0);
+}
+
+#[fuse_test]
+fn a_folder_of_a_bucket_that_does_not_exist_is_refused() {
+    let page = |entries: &str| {
+        let text = format!(
+            "<ListBucketResult><IsTruncated>false</IsTruncated>{entries}</ListBucketResult>"
+        );
+        Object::new(text, "page")
+    };
+    let origin = Origin::with("mods", page(""));
+    let address = origin.url("");
+    let variables = [
+        ("AWS_ENDPOINT_URL_S3", address.trim_end_matches('/')),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_SKIP_SIGNATURE", "true"),
+    ];
+    let ran = refused_with("s3://mods/no-such/", LONG, &variables);
+    assert_eq!(ran.code, Some(10), "{ran:?}");
+    assert!(ran.stderr.contains("nothing is in this folder"), "{ran:?}");
+    // An empty bucket, and a folder with nothing but the object of its name.
+    drop(mounted_with("s3://mods/", LONG, &variables));
+    origin.put(
+        "mods",
+        page(
+            "<Contents><Key>empty/</Key><Size>0</Size>\
+             <LastModified>2020-02-01T03:04:05.000Z</LastModified></Contents>",
+        ),
+    );
+    let mount = mounted_with("s3://mods/empty/", LONG, &variables);
+    assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 0);
+}
+
+#[fuse_test]
+fn a_mount_that_takes_long_says_how_much_came() {
+    let origin = Origin::with("a.hpi", Object::new(sample().bytes, "a"));
+    origin.set(Faults {
+        status: Some((503, String::new())),
+        ..Faults::default()
+    });
+    let ran = refused(&origin.url("a.hpi"), "timeout=4");
+    assert!(ran.stderr.contains("0 KiB received after 2 s"), "{ran:?}");
 }
 
 #[fuse_test]

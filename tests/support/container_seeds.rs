@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use flate2::Compression;
 use flate2::write::{DeflateEncoder, ZlibEncoder};
+use flate2::{Compression, GzBuilder};
 
 /// Length of a sector of IMG, WAD and XDVDFS.
 pub const SECTOR: usize = 2048;
@@ -222,6 +222,84 @@ fn zip_of(files: &[ZipFile<'_>]) -> Vec<u8> {
     let count = files.len() as u16;
     let counts = shorts(&[0, 0, count, count]);
     [bytes, directory, b"PK\x05\x06".to_vec(), counts, end].concat()
+}
+
+/// Returns a tar with a file, a hard link, one with a long name, and one of pax.
+pub fn tar() -> Vec<u8> {
+    let long = [b'n'; 120];
+    let parts: [(&[u8], u8, &[u8]); 6] = [
+        (b"a.txt", b'0', b"some text"),
+        (b"link.txt", b'1', b""),
+        (b"././@LongLink", b'L', &long),
+        (b"short", b'0', &[7; 600]),
+        (b"fields", b'x', b"14 path=d/e.f\n12 mtime=77\n"),
+        (b"e.f", b'0', b"the last one"),
+    ];
+    let mut bytes = Vec::new();
+    for (name, kind, data) in parts {
+        let size = format!("{:011o}\0", data.len());
+        let mut header = [
+            field(name, 100),
+            field(b"0000644", 8),
+            vec![0; 16],
+            size.into_bytes(),
+            field(b"00000000011", 12),
+            vec![0; 8],
+            vec![kind],
+            field(b"a.txt", 100),
+            field(b"ustar\x0000", 255),
+        ]
+        .concat();
+        sign_tar(&mut header);
+        bytes.extend(header);
+        bytes.extend(data);
+        bytes.resize(bytes.len().next_multiple_of(512), 0);
+    }
+    bytes.resize(bytes.len() + 1024, 0);
+    bytes
+}
+
+/// Corrects the checksum of a header of tar.
+pub fn sign_tar(header: &mut [u8]) {
+    header[148..156].fill(b' ');
+    let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+}
+
+/// `text that is packed `, 50 times, as Python packs it.
+const BZIP2: &[u8] = &[
+    0x42, 0x5A, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0x89, 0x3A, 0xD7, 0x8C, 0x00, 0x01,
+    0xC1, 0x91, 0x80, 0x40, 0x00, 0x2E, 0x68, 0x4C, 0x40, 0x20, 0x00, 0x60, 0x29, 0x54, 0x03, 0x4F,
+    0x50, 0x40, 0xD0, 0x34, 0x31, 0x16, 0x22, 0xE9, 0x16, 0xE8, 0xB1, 0x16, 0x91, 0x76, 0x8B, 0x48,
+    0xB1, 0x17, 0x44, 0x5A, 0x45, 0xEA, 0x2D, 0x91, 0x62, 0x2E, 0xD1, 0x7C, 0x8B, 0x82, 0x2F, 0x11,
+    0x7E, 0x2E, 0xE4, 0x8A, 0x70, 0xA1, 0x21, 0x12, 0x75, 0xAF, 0x18,
+];
+const XZ: &[u8] = &[
+    0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00, 0x00, 0x04, 0xE6, 0xD6, 0xB4, 0x46, 0x02, 0x00, 0x21, 0x01,
+    0x16, 0x00, 0x00, 0x00, 0x74, 0x2F, 0xE5, 0xA3, 0xE0, 0x03, 0xE7, 0x00, 0x20, 0x5D, 0x00, 0x3A,
+    0x19, 0x4B, 0x78, 0x10, 0x36, 0xD2, 0x24, 0x8C, 0xD7, 0x93, 0x78, 0xDB, 0x10, 0xD3, 0x97, 0x50,
+    0xFD, 0xAA, 0xB3, 0x82, 0xDE, 0x49, 0x13, 0x5F, 0x57, 0xF1, 0x51, 0x17, 0x89, 0x89, 0x00, 0x00,
+    0xFC, 0x9A, 0xD0, 0xF9, 0x45, 0xAA, 0xF1, 0x92, 0x00, 0x01, 0x3C, 0xE8, 0x07, 0x00, 0x00, 0x00,
+    0xAC, 0xA7, 0x9E, 0x35, 0xB1, 0xC4, 0x67, 0xFB, 0x02, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5A,
+];
+
+/// Returns a compressed file of each kind, with the same text.
+pub fn compressed() -> Vec<Vec<u8>> {
+    let text = b"text that is packed ".repeat(50);
+    let mut gzip = GzBuilder::new()
+        .filename("text.txt")
+        .write(Vec::new(), Compression::default());
+    gzip.write_all(&text).unwrap();
+    // A Zstandard frame with one block that is stored.
+    let length = text.len() as u32;
+    let block = (length << 3 | 1).to_le_bytes();
+    let head = [&[0x28, 0xB5, 0x2F, 0xFD, 0xA0][..], &length.to_le_bytes()].concat();
+    vec![
+        gzip.finish().unwrap(),
+        BZIP2.to_vec(),
+        XZ.to_vec(),
+        [&head[..], &block[..3], &text].concat(),
+    ]
 }
 
 /// Encodes a number of 7z: in one byte if it has at most seven bits, otherwise

@@ -18,15 +18,22 @@ const PIECE: u64 = 64 << 10;
 pub struct Paths {
     /// Paths of the nodes except for the root, which is node 0.
     pub nodes: Vec<(String, Option<Entry>)>,
+    /// Paths of other names of files, and the paths of the files.
+    pub links: Vec<(String, String)>,
+    /// Paths of symbolic links, and their targets.
+    pub text_links: Vec<(String, String)>,
 }
 
 impl Paths {
-    fn add(&mut self, parent: NodeId, name: &Name<'_>, entry: Option<Entry>) -> NodeId {
-        let path = match parent.0.checked_sub(1) {
+    fn path(&self, parent: NodeId, name: &Name<'_>) -> String {
+        match parent.0.checked_sub(1) {
             Some(parent) => format!("{}/{}", self.nodes[parent as usize].0, name.text),
             None => name.text.to_string(),
-        };
-        self.nodes.push((path, entry));
+        }
+    }
+
+    fn add(&mut self, parent: NodeId, name: &Name<'_>, entry: Option<Entry>) -> NodeId {
+        self.nodes.push((self.path(parent, name), entry));
         NodeId(self.nodes.len() as u32)
     }
 }
@@ -44,11 +51,25 @@ impl Sink for Paths {
         Ok(self.add(parent, &name, Some(entry)))
     }
 
-    fn link(&mut self, _parent: NodeId, _name: Name<'_>, _file: NodeId) -> Result<()> {
+    fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()> {
+        let file = self.nodes[file.0 as usize - 1].0.clone();
+        self.links.push((self.path(parent, &name), file));
         Ok(())
     }
 
     fn symlink(&mut self, _parent: NodeId, _name: Name<'_>, _target: NodeId) -> Result<()> {
+        Ok(())
+    }
+
+    fn text_link(
+        &mut self,
+        parent: NodeId,
+        name: Name<'_>,
+        text: &[u8],
+        _modified: Option<i64>,
+    ) -> Result<()> {
+        let target = String::from_utf8_lossy(text).into_owned();
+        self.text_links.push((self.path(parent, &name), target));
         Ok(())
     }
 }
@@ -169,6 +190,13 @@ impl Opened {
             left -= length;
         }
         Ok(decoder)
+    }
+
+    /// Returns all bytes of a file.
+    pub fn bytes(&self, entry: Entry) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read(entry, &mut |piece| bytes.extend_from_slice(piece))?;
+        Ok(bytes)
     }
 
     /// Returns the SHA-256 of a file in lower-case hexadecimal digits.

@@ -53,6 +53,7 @@ pub mod sources;
 pub mod ta;
 pub mod ta_files;
 pub mod trial;
+pub mod udf;
 pub mod views;
 pub mod walked;
 pub mod wit;

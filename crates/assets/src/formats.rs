@@ -1,9 +1,10 @@
-//! The lists of asset formats, and of the reports that combine many assets.
+//! The lists of asset formats, and of the reports and checks that combine many
+//! assets.
 
 use std::sync::{LazyLock, OnceLock};
 
 use crate::view::ViewFormat;
-use crate::view::report::Report;
+use crate::view::report::{Check, Report};
 use crate::{crash, gta, heavy_iron, neversoft, total_annihilation as ta};
 
 /// The asset formats that have views: first the formats of this crate, then the
@@ -77,3 +78,6 @@ pub const REPORTS: &[&[Report]] = &[
     gta::report::REPORTS,
     ta::tables::REPORTS,
 ];
+
+/// All checks that combine many assets.
+pub const CHECKS: &[Check] = &[ta::tables::CHECK];

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+pub use encoding_rs::Encoding;
+
 use crate::changes::Apply;
+use crate::crypt::Password;
 use crate::file_type::FileType;
 use crate::image::CdTrack;
 use crate::io::{ReadAt, Result, read_vec};
 use crate::text::has_extension;
+use crate::time;
 use crate::volume::{Content, FileId, Sink, Volume};
 
 /// Options for opening a volume.
@@ -19,6 +23,27 @@ pub struct Options {
     /// Compute checksums for listings as well, not only on request (`-o
     /// verify`).
     pub verify: bool,
+    /// The character set of names that do not say theirs (`-o encoding=`).
+    pub encoding: Option<&'static Encoding>,
+    /// The password of encrypted archives (`-o password=`).
+    pub password: Option<Password>,
+    /// Converts local times, counted as if they were UTC, to seconds since 1970
+    /// UTC. Without it they are treated as UTC.
+    pub of_local_time: Option<fn(i64) -> i64>,
+    /// The volume is opened to be written with changes.
+    pub to_change: bool,
+}
+
+impl Options {
+    /// Returns the seconds since 1970 UTC of a local date (year, month, day) and
+    /// time (hour, minute, second); `None` if they are not valid.
+    pub(crate) fn local_time(&self, date: [u16; 3], time: [u8; 3]) -> Option<i64> {
+        let seconds = time::seconds(date, time)?;
+        Some(match self.of_local_time {
+            Some(convert) => convert(seconds),
+            None => seconds,
+        })
+    }
 }
 
 /// A source to be detected or opened.

@@ -4,7 +4,10 @@ use std::sync::OnceLock;
 
 use crate::format::{Format, Input};
 use crate::io::{Error, Result};
-use crate::{gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, wad, xdvdfs, zip};
+use crate::{
+    compressed, gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, sheet, tar, udf, wad,
+    xdvdfs, zip,
+};
 
 /// The formats of this crate. Detection tries them in this order.
 const FORMATS: &[Format] = &[
@@ -13,13 +16,20 @@ const FORMATS: &[Format] = &[
     pkr::FORMAT,
     zip::FORMAT,
     seven_zip::FORMAT,
+    tar::FORMAT,
+    compressed::GZIP_FORMAT,
+    compressed::BZIP2_FORMAT,
+    compressed::XZ_FORMAT,
+    compressed::ZSTANDARD_FORMAT,
     pre::PACKED_FORMAT,
     gcm::FORMAT,
     // Before ISO 9660: an Xbox disc may start with a file system for DVD
     // players.
     xdvdfs::FORMAT,
+    // Before ISO 9660: a disc may have both.
+    udf::FORMAT,
     iso::FORMAT,
-    iso::CUE,
+    sheet::CUE,
     // These are detected by a second file or by scanning the whole source.
     img::FORMAT,
     wad::FORMAT,

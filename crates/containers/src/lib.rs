@@ -5,8 +5,8 @@
 //! * [`formats`] lists the container formats and detects the format of a source.
 //!   [`format`](mod@format) says what a format declares: its extensions, its
 //!   partner files, how it is detected and opened. Each format has a folder of
-//!   its own, with reading and writing in it; [`hpi`], [`hip`], [`iso`] and
-//!   [`gcm`] are public.
+//!   its own, with reading and writing in it; [`hpi`], [`hip`], [`gcm`], [`iso`],
+//!   [`udf`] and [`sheet`] are public.
 //! * [`volume`] holds what all containers have in common: entries, and how the
 //!   bytes of a file are stored. [`extract`] lists and copies files.
 //! * [`splice`] copies an archive with some ranges replaced, and [`hpi::splice`]
@@ -18,6 +18,9 @@
 
 pub mod changes;
 pub mod codec;
+pub mod compressed;
+pub mod crypt;
+mod disc;
 pub mod extract;
 pub mod file_type;
 pub mod format;
@@ -31,14 +34,18 @@ pub mod io;
 pub mod iso;
 #[cfg(test)]
 mod listing;
+pub mod parts;
 mod paths;
 mod pkr;
 mod pre;
 mod refused;
 mod seven_zip;
+pub mod sheet;
 pub mod splice;
+mod tar;
 pub mod text;
 mod time;
+pub mod udf;
 pub mod volume;
 mod wad;
 mod xdvdfs;

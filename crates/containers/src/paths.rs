@@ -36,8 +36,25 @@ impl<'a> Paths<'a> {
         separators: &[u8],
         charset: Charset,
     ) -> Result<NodeId> {
+        self.directory_of(path, separators, charset, None)
+    }
+
+    /// Does the same for a directory that the archive declares itself, which
+    /// has this modification time unless it is known already.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Paths::directory`].
+    pub(super) fn directory_of(
+        &mut self,
+        path: &[u8],
+        separators: &[u8],
+        charset: Charset,
+        modified: Option<i64>,
+    ) -> Result<NodeId> {
         let mut node = self.sink.root();
-        for (depth, component) in components(path, separators).enumerate() {
+        let mut components = components(path, separators).enumerate().peekable();
+        while let Some((depth, component)) = components.next() {
+            let modified = modified.filter(|_| components.peek().is_none());
             if depth >= MAX_DEPTH {
                 return Err(Error::Unsupported(format!(
                     "has directories that are nested deeper than {MAX_DEPTH}"
@@ -47,9 +64,9 @@ impl<'a> Paths<'a> {
             node = match self.directories.get(&key) {
                 Some(&known) => known,
                 None => {
-                    let new = self
-                        .sink
-                        .dir(node, Name::in_charset(component, charset), None)?;
+                    let new =
+                        self.sink
+                            .dir(node, Name::in_charset(component, charset), modified)?;
                     self.directories.insert(key, new);
                     new
                 }
@@ -69,12 +86,24 @@ impl<'a> Paths<'a> {
         separators: &[u8],
         charset: Charset,
         entry: Entry,
-    ) -> Result<()> {
+    ) -> Result<NodeId> {
+        let (parent, name) = self.place(path, separators, charset)?;
+        self.sink.file(parent, name, entry)
+    }
+
+    /// Returns the directory of the entry at `path`, and its name there.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Paths::directory`].
+    pub(super) fn place<'p>(
+        &mut self,
+        path: &'p [u8],
+        separators: &[u8],
+        charset: Charset,
+    ) -> Result<(NodeId, Name<'p>)> {
         let (directory, name) = split(path, separators);
         let parent = self.directory(directory, separators, charset)?;
-        self.sink
-            .file(parent, Name::in_charset(name, charset), entry)?;
-        Ok(())
+        Ok((parent, Name::in_charset(name, charset)))
     }
 
     /// Returns the sink.

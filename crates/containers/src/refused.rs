@@ -70,7 +70,7 @@ impl Known {
 const SEVEN_ZIP: &str = "`7z x` unpacks it";
 
 /// The formats that magic bytes identify.
-const KNOWN: [Known; 20] = [
+const KNOWN: [Known; 19] = [
     Known::at_start(
         b"Rar!\x1A\x07",
         "a rar archive",
@@ -87,16 +87,6 @@ const KNOWN: [Known; 20] = [
         "`unshieldv3` unpacks it",
     ),
     Known::at_start(b"MSCF", "a cabinet", "`cabextract` unpacks it"),
-    Known::at_start(b"\x1F\x8B\x08", "a gzip file", "`gunzip` unpacks it"),
-    Known::at_start(b"\xFD7zXZ\0", "an xz file", "`unxz` unpacks it"),
-    Known::at_start(b"BZh", "a bzip2 file", "`bunzip2` unpacks it"),
-    Known::at_start(
-        b"\x28\xB5\x2F\xFD",
-        "a Zstandard file",
-        "`unzstd` unpacks it",
-    ),
-    // The header of POSIX and of GNU tar.
-    Known::at_start(b"ustar", "a tar archive", "`tar -x` unpacks it").at(Position::Start(257)),
     // Methods of LHA: lh0 to lh7, lhd; and of LArc: lz4, lz5, lzs.
     Known::at_start(b"-lh", "an lha archive", "`lha x` or `7z x` unpacks it")
         .at(Position::Start(2)),
@@ -117,6 +107,26 @@ const KNOWN: [Known; 20] = [
         b"MEDIA DESCRIPTOR",
         "the description of a disc image of Alcohol 120%",
         "the image is the .mdf file beside it, which `mdf2iso` or `iat` converts",
+    ),
+    Known::at_start(
+        b"[CloneCD]",
+        "the description of a disc image of CloneCD",
+        "the image is the .img file beside it, which hpimount reads",
+    ),
+    Known::at_start(
+        b"\0PBP",
+        "a program or disc image for the PlayStation Portable",
+        "PSX2PSP extracts the disc of a PlayStation game",
+    ),
+    Known::at_start(
+        b"DAX\0",
+        "a DAX disc image",
+        "`maxcso --decompress` unpacks it",
+    ),
+    Known::at_start(
+        b"ECM\0",
+        "a disc image without its error correction",
+        "`unecm` unpacks it",
     ),
     Known::at_start(
         b"WBFS",

@@ -29,6 +29,9 @@ pub const MAX_ENTRIES: usize = 2_000_000;
 /// Maximum nesting of directories in a volume.
 pub const MAX_DEPTH: usize = 64;
 
+/// Maximum length of the target of a symbolic link, in bytes, as on Linux.
+pub const MAX_LINK: u64 = 4095;
+
 /// Number of a file within its volume, assigned by the volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
@@ -111,12 +114,11 @@ pub trait Sink {
     /// Returns an error under the same conditions as [`Sink::dir`].
     fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()>;
 
-    /// Adds a symbolic link with the target `text`. Only folders have these,
-    /// and a sink for archives need not support them.
+    /// Adds a symbolic link with the target `text`. A sink that shows files
+    /// alone need not record it.
     ///
     /// # Errors
-    /// Returns an error under the same conditions as [`Sink::dir`], or if the
-    /// sink does not support it.
+    /// Returns an error under the same conditions as [`Sink::dir`].
     fn text_link(
         &mut self,
         parent: NodeId,
@@ -125,8 +127,22 @@ pub trait Sink {
         modified: Option<i64>,
     ) -> Result<()> {
         let _ = (parent, name, text, modified);
-        let problem = "has symbolic links with arbitrary targets";
-        Err(Error::Unsupported(problem.to_owned()))
+        Ok(())
+    }
+
+    /// Adds a symbolic link whose target is the data of a file, of at most
+    /// [`MAX_LINK`] bytes. A sink that does not record it adds the file instead.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Sink::dir`].
+    fn stored_link(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
+        self.file(parent, name, entry)
+    }
+
+    /// Records the permission bits of a file or directory that was added
+    /// before, as on Unix. A sink need not record them.
+    fn permissions(&mut self, node: NodeId, mode: u16) {
+        let _ = (node, mode);
     }
 }
 

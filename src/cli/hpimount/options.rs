@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use super::{Args, Job};
+use crate::app::PasswordSource;
 use crate::cli::option::NO_DEFAULT;
-use crate::cli::values::{choice, number, permissions, size, text};
+use crate::cli::values::{choice, encoding, number, permissions, size, text};
 use crate::cli::{Choice, Name, OptionSpec, Takes};
 use crate::mount::{Meta, Order};
 
@@ -489,10 +490,43 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "File with the password of encrypted zip and 7z archives, or `ask`",
+        long_help: "A file whose first line is the password of encrypted files in zip and 7z \
+            archives, and of 7z archives with encrypted names; with `password=ask`, it is asked for on \
+            the terminal.",
+        default: "encrypted files are listed and not read",
+        ..OptionSpec::new(
+            Name::Mount("password"),
+            Takes::File("@FILE", |args, value| {
+                args.mount.password = Some(match (text(value)?, text(value)?.strip_prefix('@')) {
+                    ("ask", _) => PasswordSource::Terminal,
+                    (_, Some(file)) => PasswordSource::File(file.into()),
+                    _ => return Err("expected password=@FILE or password=ask".to_owned()),
+                });
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "Character set of names in zip and tar archives that do not say theirs",
+        long_help: "Character set of names in zip and tar archives that do not say theirs, such as \
+            `shift_jis`, `gbk`, `big5`, `euc-kr`, `windows-1251` or `ibm866`: a label of the Encoding \
+            Standard.",
+        default: "UTF-8, else code page 437 or Windows-1252",
+        ..OptionSpec::new(
+            Name::Mount("encoding"),
+            Takes::Value("NAME", |args, value| {
+                args.mount.vfs.encoding = Some(encoding(value)?);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
         help: "Mount and read damaged archives as far as possible",
         long_help: "Mount and read damaged archives as far as possible: wrong checksums are \
-            only logged, data that cannot be decoded is read as zeros, and damaged directories are \
-            skipped. Intended for rescuing data.",
+            only logged, data that cannot be decoded is read as zeros, damaged directories are \
+            skipped, and the files of a zip archive without its directory are found by their headers. \
+            Intended for rescuing data.",
         default: "damage is an error",
         ..OptionSpec::new(
             Name::Mount("force"),

@@ -81,6 +81,15 @@ fn the_source_of_list_and_cat_is_followed_by_paths_in_it() {
 }
 
 #[test]
+fn folders_of_changes_are_absolute_and_in_order() {
+    let args = parse(&["--apply", "/a", "--apply=b", "a.hpi", "mnt"]).unwrap();
+    let folders = &args.mount.apply;
+    assert_eq!(folders[0], Path::new("/a"));
+    assert!(folders[1].is_absolute() && folders[1].ends_with("b"));
+    assert!(parse(&["--apply", "a", "--game", "ta", "mnt"]).is_err());
+}
+
+#[test]
 fn an_invalid_url_is_rejected_with_a_message() {
     for (line, refusal) in [
         (&["gopher://mods/a.hpi", "mnt"][..], "sources are files"),
@@ -110,6 +119,9 @@ fn sample(id: &str) -> &'static str {
         "threads" => "2",
         "idle" => "600",
         "palette" => "colors.gpl",
+        "apply" => "changes",
+        "password" => "@file",
+        "encoding" => "shift_jis",
         "game" => "folder",
         "dat" => "list.dat",
         "options" => "ro",

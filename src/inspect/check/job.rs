@@ -30,6 +30,8 @@ pub(super) enum Job {
         /// The solid block that the file is in.
         lane: Option<Key>,
     },
+    /// Check the assets of a directory together.
+    Together { directory: Ino, path: String },
     /// Hash those images of the archive in a directory that belong to one file.
     Images {
         directory: Ino,
@@ -43,7 +45,7 @@ impl Job {
     pub(super) fn lane(&self) -> Option<Key> {
         match self {
             Self::File { lane, .. } => *lane,
-            Self::Images { .. } => None,
+            Self::Together { .. } | Self::Images { .. } => None,
         }
     }
 }
@@ -73,6 +75,7 @@ impl<'a, 'r> Worker<'a, 'r> {
 
     pub(super) fn run(&self, job: &Job) {
         match job {
+            Job::Together { directory, path } => self.together(*directory, path),
             Job::Images {
                 directory,
                 numbers,
@@ -97,6 +100,22 @@ impl<'a, 'r> Worker<'a, 'r> {
             path,
             last: String::new(),
             count: 0,
+        }
+    }
+
+    /// Checks the assets of a directory together.
+    fn together(&self, directory: Ino, path: &str) {
+        match self.vfs.findings(directory) {
+            Ok(found) => {
+                for one in found {
+                    let cause = Cause::at_line(one.line, one.text);
+                    let severity = Severity::Warning;
+                    self.output.finding(severity, self.source, &one.path, cause);
+                }
+            }
+            Err(error) => self
+                .findings(path)
+                .add(Severity::NotChecked, Cause::text(&error)),
         }
     }
 

@@ -103,7 +103,7 @@ mod tests {
     fn ino(job: &Job) -> u32 {
         match job {
             Job::File { ino, .. } => ino.0,
-            Job::Images { .. } => 0,
+            Job::Together { .. } | Job::Images { .. } => 0,
         }
     }
 

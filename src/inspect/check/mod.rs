@@ -24,7 +24,7 @@ use self::output::{Cause, CheckOutput, Severity};
 pub use self::output::{Style, Summary};
 use super::walk::{Step, Walk};
 use super::{Contents, Error, Role};
-use crate::mount::{Ino, OpenCause, OpenError, Options, Prepared, Vfs};
+use crate::mount::{Ino, Meta, OpenCause, OpenError, Options, Prepared, Vfs};
 
 /// Maximum number of queued jobs.
 const MAX_WAITING: usize = 1024;
@@ -167,6 +167,7 @@ impl<'a, 'r> Check<'a, 'r> {
             return 0;
         };
         let mut discs = usize::from(is_disc);
+        self.together(Ino::ROOT, "", jobs);
         let mut walk = Walk::new(Ino::ROOT, String::new());
         let mut linked = HashSet::new();
         while let Some(step) = walk.next(self.vfs) {
@@ -183,11 +184,15 @@ impl<'a, 'r> Check<'a, 'r> {
                 }
             };
             match step.entry.role {
-                Role::Directory => walk.enter(step),
+                Role::Directory => {
+                    self.together(step.entry.ino, &step.path, jobs);
+                    walk.enter(step);
+                }
                 Role::Inside => {
                     let archive = step.path.strip_suffix(".d").unwrap_or(&step.path);
                     if let Some(is_disc) = self.archive(step.entry.ino, archive, jobs) {
                         discs += usize::from(is_disc);
+                        self.together(step.entry.ino, &step.path, jobs);
                         walk.enter(step);
                     }
                 }
@@ -244,6 +249,16 @@ impl<'a, 'r> Check<'a, 'r> {
             );
         }
         Some(archive.is_disc)
+    }
+
+    /// Queues the check of the assets of a directory together, if there is one.
+    /// Why a directory cannot be entered is found by the walk.
+    fn together(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) {
+        let is_shown = self.plan.options.meta != Meta::Off;
+        if is_shown && self.vfs.is_checked_as_a_whole(directory) == Ok(true) {
+            let path = path.to_owned();
+            self.send(jobs, Job::Together { directory, path });
+        }
     }
 
     fn file(&self, step: Step, is_asset: bool, jobs: &SyncSender<Job>) {

@@ -63,15 +63,23 @@ impl Severity {
 pub(super) struct Cause {
     /// Offset in bytes, in the named file or in the file that contains it.
     offset: Option<u64>,
+    /// Line of a text, from 1 on.
+    line: Option<u32>,
     pub(super) text: String,
 }
 
 impl Cause {
     /// Creates a cause without a position.
     pub(super) fn text(text: &dyn Display) -> Self {
+        Self::at_line(None, text.to_string())
+    }
+
+    /// Creates a cause at a line of a text, if that is known.
+    pub(super) fn at_line(line: Option<u32>, text: String) -> Self {
         Self {
             offset: None,
-            text: text.to_string(),
+            line,
+            text,
         }
     }
 
@@ -86,7 +94,11 @@ impl Cause {
             }
             error => error.to_string(),
         };
-        Self { offset, text }
+        Self {
+            offset,
+            line: None,
+            text,
+        }
     }
 }
 
@@ -176,21 +188,30 @@ impl<'a> CheckOutput<'a> {
     pub(super) fn finding(&self, severity: Severity, source: &str, path: &str, cause: Cause) {
         self.summary.counter(severity).add(1);
         let line = match self.style.json {
-            true => json!({
-                "type": "finding",
-                "severity": severity,
-                "source": source,
-                "path": path,
-                "offset": cause.offset,
-                "cause": cause.text,
-            })
-            .to_string(),
-            false => format!(
-                "{}: {}: {}",
-                location(source, path),
-                severity.word(),
-                cause.text
-            ),
+            true => {
+                let mut finding = json!({
+                    "type": "finding",
+                    "severity": severity,
+                    "source": source,
+                    "path": path,
+                    "offset": cause.offset,
+                    "cause": cause.text,
+                });
+                if let Some(line) = cause.line {
+                    finding["line"] = line.into();
+                }
+                finding.to_string()
+            }
+            false => {
+                let line = cause.line.map(|line| format!("line {line}: "));
+                format!(
+                    "{}: {}: {}{}",
+                    location(source, path),
+                    severity.word(),
+                    line.unwrap_or_default(),
+                    cause.text
+                )
+            }
         };
         self.line(&line);
     }

@@ -81,6 +81,12 @@ pub(super) fn exists_in(vfs: &Vfs, directory: &Node<'_>) -> bool {
     })
 }
 
+/// Returns whether there may be reports about a directory, which was entered:
+/// it has a converted tree, or is the root of an unpacked game.
+pub(super) fn has_reports(vfs: &Vfs, directory: &Node<'_>) -> bool {
+    exists_in(vfs, directory) || game::is_root(directory)
+}
+
 /// Builds the directory of a converted tree that mirrors a directory of
 /// files.
 pub(super) fn build(vfs: &Vfs, directory: &Node<'_>, attr: Attr) -> Result<Built> {
@@ -102,8 +108,7 @@ pub(super) fn build(vfs: &Vfs, directory: &Node<'_>, attr: Attr) -> Result<Built
         true => draft.by_kind(&directory),
         false => draft.mirror(&directory),
     };
-    let has_reports = is_root || game::is_root(&directory);
-    let drafted = drafted.and_then(|()| match has_reports {
+    let drafted = drafted.and_then(|()| match has_reports(vfs, &directory) {
         true => draft.reports(&Context::new(vfs, &directory)),
         false => Ok(()),
     });

@@ -61,6 +61,14 @@ pub enum InodeKind {
         /// Bytes of the text.
         length: u32,
     },
+    /// A symbolic link whose text is the data of a file of one of the tree's
+    /// volumes.
+    StoredLink {
+        /// The volume's number in the tree.
+        volume: u32,
+        /// The file's number in the volume.
+        file: FileId,
+    },
     /// A directory that its volume lists on demand.
     Deferred {
         /// The volume's number in the tree.
@@ -97,7 +105,9 @@ impl InodeKind {
             | Self::Companion { .. }
             | Self::ForeignCompanion { .. } => FileKind::Directory,
             Self::File { .. } => FileKind::File,
-            Self::Symlink { .. } | Self::Verbatim { .. } => FileKind::Symlink,
+            Self::Symlink { .. } | Self::Verbatim { .. } | Self::StoredLink { .. } => {
+                FileKind::Symlink
+            }
         }
     }
 }
@@ -150,6 +160,8 @@ pub struct Tree {
     names: String,
     /// Texts of the symbolic links with given texts.
     links: Vec<u8>,
+    /// Permission bits of the files that can be executed, in order.
+    modes: Vec<(Index, u16)>,
     /// Raw names of the inodes whose shown name differs.
     raw_names: RawNames,
     /// Names of the numbered duplicates without their numbers.
@@ -195,6 +207,7 @@ impl Tree {
             + self.dentries.capacity() * size_of::<Dentry>()
             + self.names.capacity()
             + self.links.capacity()
+            + self.modes.capacity() * size_of::<(Index, u16)>()
             + self.hiding.capacity() * size_of::<(Index, u32)>()
             + self.hidden_volumes.capacity() * size_of::<u32>()
             + self.assets.capacity() * size_of::<(FileId, Index)>()
@@ -215,6 +228,12 @@ impl Tree {
         }
         self.links.hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// Returns the permission bits of a file that can be executed.
+    pub fn mode(&self, index: Index) -> Option<u16> {
+        let found = self.modes.binary_search_by_key(&index, |&(inode, _)| inode);
+        Some(self.modes[found.ok()?].1)
     }
 
     /// Returns the name of the inode's first entry; empty for the root.
@@ -291,7 +310,8 @@ impl Tree {
         text
     }
 
-    /// Returns the text of a symbolic link, `None` for another inode.
+    /// Returns the text of a symbolic link in the tree; `None` for another inode,
+    /// and for one whose text is in a volume.
     pub fn link(&self, index: Index) -> Option<Cow<'_, [u8]>> {
         match self.inode(index)?.kind {
             InodeKind::Symlink { target } => {

@@ -12,7 +12,7 @@ use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
 
 /// Returns the files of a mount without companions.
-fn mounted(path: &Path) -> BTreeMap<String, Walked> {
+pub(super) fn mounted(path: &Path) -> BTreeMap<String, Walked> {
     let options = Options {
         companions: false,
         meta: Meta::Off,
@@ -23,7 +23,7 @@ fn mounted(path: &Path) -> BTreeMap<String, Walked> {
 }
 
 /// Returns what a mount must show of a file.
-fn file(bytes: &[u8]) -> Walked {
+pub(super) fn file(bytes: &[u8]) -> Walked {
     Walked {
         size: bytes.len() as u64,
         sha256: Ok(walked::sha256_of(bytes)),
@@ -51,7 +51,7 @@ fn a_ciso_restores_the_zeros_at_the_end_of_a_disc() {
 }
 
 /// Text that every method can pack.
-fn text() -> Vec<u8> {
+pub(super) fn text() -> Vec<u8> {
     let lines = (0..20_000).map(|number: u32| format!("line {number} of {}\n", number % 977));
     lines.collect::<String>().into_bytes()
 }

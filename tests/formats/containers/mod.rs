@@ -2,6 +2,9 @@
 
 mod chd;
 mod foreign;
+mod forms;
 mod nested;
 mod seven_zip;
+mod tar;
+mod udf;
 mod writers;

@@ -72,7 +72,18 @@ fn an_archive_and_a_folder_have_all_tables() {
             fixture.archive = archive;
         }
         let mount = fixture.mount(&["--converted"]);
-        let expected = ["features", "maps", "moveinfo", "sounds", "units", "weapons"];
+        let expected = [
+            "conflicts",
+            "features",
+            "maps",
+            "missing",
+            "moveinfo",
+            "references",
+            "sounds",
+            "texts",
+            "units",
+            "weapons",
+        ];
         let expected = expected.map(|name| format!("{name}.tsv"));
         assert_eq!(names(&mount.file("tables")), expected);
         let units = rows(&mount, "tables/units.tsv");
@@ -154,4 +165,34 @@ fn a_mod_in_a_subfolder_has_its_own_tables() {
         assert_eq!(cell(&units, "bot", "file"), "mods/mine/units/bot.fbi");
         assert!(!mount.file("tables").exists());
     }
+}
+
+#[fuse_test]
+fn everything_that_a_unit_needs_is_copied_by_the_documented_command() {
+    let page = include_str!("../../../docs/MODDING.md");
+    let command = page.lines().skip_while(|line| !line.starts_with("awk"));
+    let command: Vec<&str> = command
+        .take_while(|line| !line.starts_with("hpipack"))
+        .collect();
+    let mount = folder(|source| {
+        game(source, "7");
+        let unit = vec![key("UnitName", "ARMPW"), key("Weapon1", "laser")];
+        write(
+            source,
+            "units/peewee.fbi",
+            &tdf::file(&[section("UNITINFO", unit)]),
+        );
+        write(source, "objects3d/ArmPw.3do", b"no model");
+    })
+    .mount(&[]);
+    let home = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(mount.file(""), home.path().join("ta")).unwrap();
+    let copy = home.path().join("armpw");
+    fs::create_dir(&copy).unwrap();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &command.join("\n")]);
+    shell.current_dir(home.path()).env("HOME", home.path());
+    assert!(shell.status().unwrap().success());
+    assert_eq!(names(&copy), ["objects3d", "units", "weapons"]);
+    assert_eq!(names(&copy.join("units")), ["peewee.fbi"]);
 }

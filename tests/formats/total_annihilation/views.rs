@@ -197,6 +197,85 @@ fn pieces_have_the_names_of_the_script() {
 }
 
 #[fuse_test]
+fn pieces_that_the_script_hides_are_hidden_in_the_model() {
+    let write = |source: &Path, script: cob::Cob| {
+        let mut root = tdo::object("base");
+        root.vertices = vec![[0; 3], [1 << 16, 0, 0], [0, 1 << 16, 0]];
+        root.primitives = vec![tdo::Primitive {
+            color: 17,
+            flag: 1,
+            ..tdo::primitive(&[0, 1, 2])
+        }];
+        let mut gun = root.clone();
+        gun.name = "GUN".to_owned();
+        gun.position = [9 << 16, 0, 0];
+        root.children = vec![gun];
+        for (path, bytes) in [
+            ("objects3d/tank.3do", tdo::file(&root)),
+            ("scripts/tank.cob", script.file()),
+        ] {
+            let path = source.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+    };
+    let shown = cob::Cob {
+        code: vec![cob::PUSH, 0, cob::RETURN],
+        ..cob::small(4)
+    };
+    let hidden = folder(|source| write(source, cob::small(4))).mount(&[]);
+    let shown = folder(|source| write(source, shown)).mount(&[]);
+    let [hidden, shown] = [hidden, shown].map(|mount| {
+        let meta = mount.file("objects3d/tank.3do.meta");
+        (
+            read(&meta.join("model.glb")),
+            read(&meta.join("preview.png")),
+        )
+    });
+    let visibility = b"KHR_node_visibility";
+    let has_hidden = |glb: &[u8]| glb.windows(visibility.len()).any(|part| part == visibility);
+    assert!(has_hidden(&hidden.0) && !has_hidden(&shown.0));
+    assert_ne!(hidden.1, shown.1);
+}
+
+#[fuse_test]
+fn features_and_starts_are_drawn_on_a_map() {
+    let mount = folder(|source| {
+        game(source);
+        let keys = [("filename", "Trees"), ("seqname", "tree1")];
+        let tree = tdf::section(
+            "TREE",
+            keys.map(|(name, value)| tdf::key(name, value)).to_vec(),
+        );
+        fs::create_dir(source.join("features")).unwrap();
+        fs::write(source.join("features/trees.tdf"), tdf::file(&[tree])).unwrap();
+        let trees = gaf::file(&[sprite("Tree1", &[(2, 20)])]);
+        fs::write(source.join("anims/trees.gaf"), trees).unwrap();
+        let start = [("specialwhat", "StartPos1"), ("XPos", "40"), ("ZPos", "10")];
+        let start = start.map(|(name, value)| tdf::key(name, value)).to_vec();
+        let specials = tdf::section("specials", vec![tdf::section("special0", start)]);
+        let schema = tdf::section("Schema 0", vec![specials]);
+        let text = tdf::file(&[tdf::section("GlobalHeader", vec![schema])]);
+        fs::write(source.join("maps/small.ota"), text).unwrap();
+    })
+    .mount(&[]);
+    let color = |name: &str, x: usize, y: usize| {
+        let path = mount.file("maps/small.tnt.meta").join(name);
+        let (width, _, pixels) = pixels(&read(&path));
+        let at = 4 * (y * width as usize + x);
+        [pixels[at], pixels[at + 1], pixels[at + 2]]
+    };
+    let (blue, black) = ([0, 0, 255], [0; 3]);
+    // The tree is in the middle of its cell, raised by half of its height.
+    assert_eq!(color("map.png", 8, 17), blue);
+    assert_eq!(color("map_features.png", 8, 17), black);
+    assert_eq!(color("map_features.png", 7, 17), blue);
+    // The digit is as white as the palette has it.
+    assert_eq!(color("map_features.png", 40, 10), black);
+    assert_eq!(color("map_starts.png", 40, 10), blue);
+}
+
+#[fuse_test]
 fn a_preview_is_deterministic() {
     let (first, second) = (small_game(), small_game());
     for path in ["objects3d/TANK.3do.meta", "anims/tank.gaf.meta"] {

@@ -319,9 +319,9 @@ fn compare_material(shown: &str, material: &Material, golden: &Value) {
         );
     }
     let moving = found.iter().find(|coat| coat.kind == "moving coordinates");
-    let moving = moving.iter().flat_map(|coat| &coat.names);
-    let moving: Vec<Value> = moving.map(|name| name.as_str().into()).collect();
-    assert_eq!(list(golden, "uv_animations"), moving, "{shown}");
+    let moving = moving.iter().flat_map(|coat| coat.names.clone());
+    let moving: Vec<Value> = moving.map(Value::from).collect();
+    assert_eq!(list(golden, "uv_animations"), &moving, "{shown}");
 }
 
 fn compare_skin(shown: &str, skin: Option<&Skin>, golden: &Value) {

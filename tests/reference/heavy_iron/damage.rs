@@ -7,7 +7,7 @@ use crate::support::trial;
 use proptest::prelude::*;
 
 /// Assets that are fine although the manifest calls them odd or bad, and why.
-const OTHERWISE: [(&str, &str); 14] = [
+const OTHERWISE: [(&str, &str); 7] = [
     ("c14x2_top_bits.RW3", "bits above an index are unused"),
     (
         "pal4_index_200.RW3",
@@ -20,34 +20,6 @@ const OTHERWISE: [(&str, &str); 14] = [
     (
         "NAN_TIMER",
         "floats that are not finite are left to the writers",
-    ),
-    (
-        "native_size_4g.dff",
-        "geometry of these consoles is named, not read",
-    ),
-    (
-        "native_meshes_65535.dff",
-        "geometry of these consoles is named, not read",
-    ),
-    (
-        "native_verts_4g.dff",
-        "geometry of these consoles is named, not read",
-    ),
-    (
-        "native_stride_0.dff",
-        "geometry of these consoles is named, not read",
-    ),
-    (
-        "native_index_offset.dff",
-        "geometry of these consoles is named, not read",
-    ),
-    (
-        "native_prim_99.dff",
-        "geometry of these consoles is named, not read",
-    ),
-    (
-        "native_platform_4.dff",
-        "geometry of these consoles is named, not read",
     ),
 ];
 

@@ -83,6 +83,12 @@ fn each(mut check: impl FnMut(&Archive, &Asset, &str, &Model)) {
         {
             let shown = format!("{}: {}", archive.name, asset.name);
             let model = model::parse(&asset.bytes);
+            if asset.name.starts_with("xbox_native") {
+                // The samples are wrong: their sizes are too large by 4.
+                assert!(model.is_err(), "{shown}");
+                seen += 1;
+                continue;
+            }
             let model = model.unwrap_or_else(|incomplete| panic!("{shown}: {}", incomplete.error));
             assert!(model.warnings.is_empty(), "{shown}: {:?}", model.warnings);
             check(&archive, asset, &shown, &model);
@@ -105,15 +111,6 @@ fn models_have_the_triangles_that_they_were_generated_from() {
         let Some(golden) = golden else {
             return;
         };
-        if asset.name.starts_with("xbox_native") {
-            // The samples are wrong: their sizes are too large by 4.
-            let geometry = &clump.geometries[0];
-            assert!(
-                geometry.error.is_some() && geometry.mesh().is_none(),
-                "{shown}"
-            );
-            return;
-        }
         let (known, ours) = (known(&golden), ours(clump));
         assert!(
             known == ours,

@@ -3,4 +3,5 @@
 mod goldens;
 mod known;
 mod samples;
+mod scripts;
 mod views;

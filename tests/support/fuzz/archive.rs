@@ -10,6 +10,7 @@ use hpimount_containers::io::Error;
 use hpimount_containers::volume::{Chunk, Chunks, Content, Entry};
 use zerocopy::FromBytes;
 
+use super::changed::changed;
 use crate::support::record::{Node, Opened, generated, open, read_extent};
 
 /// Maximum number of bytes of one archive that are decoded.
@@ -108,6 +109,7 @@ pub fn examine(bytes: &[u8]) {
             Err(error) => located(&error),
         }
     }
+    changed("x", bytes, None);
 }
 
 /// Asserts that an error about the bytes has an offset.

@@ -6,9 +6,11 @@ use hpimount_containers::image;
 use hpimount_containers::io::{Error, Result};
 use hpimount_containers::volume::{Content, Entry};
 
+use super::changed::changed;
 use crate::support::container_seeds as seeds;
 use crate::support::containers::{Opened, open};
 use crate::support::disc::Disc;
+use crate::support::udf::{self, Allocation, Map, Udf};
 
 /// Maximum number of bytes of one container that are decoded.
 const DECODED: u64 = 1 << 20;
@@ -112,6 +114,33 @@ pub fn seven_zip_seeds() -> Vec<Vec<u8>> {
     vec![seeds::seven_zip()]
 }
 
+/// A tar archive, with the checksums of its headers corrected.
+pub fn tar(data: &[u8]) {
+    let mut bytes = data.to_vec();
+    for header in bytes
+        .chunks_exact_mut(512)
+        .filter(|block| &block[257..262] == b"ustar")
+    {
+        seeds::sign_tar(header);
+    }
+    examine("x.tar", &bytes, None);
+}
+
+/// Seeds for [`tar`].
+pub fn tar_seeds() -> Vec<Vec<u8>> {
+    vec![seeds::tar()]
+}
+
+/// A compressed file of any kind.
+pub fn compressed(data: &[u8]) {
+    examine("x.gz", data, None);
+}
+
+/// Seeds for [`compressed`].
+pub fn compressed_seeds() -> Vec<Vec<u8>> {
+    seeds::compressed()
+}
+
 /// A GameCube disc, or one in a TGC.
 pub fn gcm(data: &[u8]) {
     examine("x.gcm", data, None);
@@ -144,6 +173,36 @@ pub fn iso_seeds() -> Vec<Vec<u8>> {
         disc.raw(),
         cue.to_vec(),
     ]
+}
+
+/// A disc with UDF, with corrected tags, and the same bytes as they are.
+pub fn udf(data: &[u8]) {
+    examine("x.iso", data, None);
+    let mut bytes = data.to_vec();
+    udf::sign(&mut bytes);
+    examine("x.iso", &bytes, None);
+}
+
+/// Seeds for [`udf`].
+pub fn udf_seeds() -> Vec<Vec<u8>> {
+    let maps = [
+        Map::Physical,
+        Map::Sparable,
+        Map::Virtual { is_new: true },
+        Map::Virtual { is_new: false },
+    ];
+    let allocations = [Allocation::Embedded, Allocation::Chained];
+    let discs = maps.into_iter().flat_map(|map| {
+        allocations.map(|allocation| {
+            let mut disc = Udf::mapped(map);
+            disc.allocation = allocation;
+            disc.file("A.TXT", b"bytes").file("D/B.BIN", &[7; 5000]);
+            disc.hard_link("L.TXT", "A.TXT").deleted("D/GONE");
+            disc.symbolic_link("S", &[(3, ""), (5, "x")]);
+            disc.image()
+        })
+    });
+    discs.collect()
 }
 
 /// A block image of any format.
@@ -201,6 +260,7 @@ fn examine(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
             Err(error) => located(&error),
         }
     }
+    changed(name, bytes, beside);
 }
 
 /// Asserts that an error about the bytes has an offset.

@@ -9,6 +9,7 @@
 
 mod archive;
 mod asset;
+mod changed;
 mod chunk;
 pub mod container;
 mod dat;
@@ -24,7 +25,9 @@ mod ta;
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{col, dff, gxt, hgo, ifp, map, neversoft, psx, txd};
 pub use chunk::{chunk, lz77};
-pub use container::{gcm, image, img, iso, pkr, pre, seven_zip, wad, xdvdfs, zip};
+pub use container::{
+    compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
+};
 pub use dat::dat;
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
@@ -42,7 +45,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 41] = [
+pub const TARGETS: [Target; 44] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -77,8 +80,11 @@ pub const TARGETS: [Target; 41] = [
     target("xdvdfs", xdvdfs, container::xdvdfs_seeds),
     target("settings", settings, settings::seeds),
     target("seven_zip", seven_zip, container::seven_zip_seeds),
+    target("tar", tar, container::tar_seeds),
+    target("compressed", compressed, container::compressed_seeds),
     target("gcm", gcm, container::gcm_seeds),
     target("iso", iso, container::iso_seeds),
+    target("udf", udf, container::udf_seeds),
     target("image", image, container::image_seeds),
     target("dat", dat, dat::seeds),
     target("nested", nested, nested::nested_seeds),

@@ -391,6 +391,10 @@ pub fn cob() -> Vec<Vec<u8>> {
         cob.code.extend([ta::cob::PLAY_SOUND, 0, ta::cob::JUMP, 2]);
         seeds.push(cob.file());
     }
+    let text = "static-var on; Go(a) { var b; while (on) { if (a == 1) { sleep a * 2; } else \
+                { b = rand(1, a); call-script Go(b); } } return (0); }";
+    let program = ta::bos::compile(text, &[]).unwrap();
+    seeds.push(program.cob(&[]).file());
     short(seeds)
 }
 

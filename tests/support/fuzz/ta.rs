@@ -118,6 +118,11 @@ pub fn cob(data: &[u8]) {
     cob.disassemble(&mut text).unwrap();
     std::str::from_utf8(&text).unwrap();
     let _ = cob.compiled_with();
+    let mut text = Vec::new();
+    cob.decompile(&mut text).unwrap();
+    assert!(std::str::from_utf8(&text).is_ok());
+    assert!(cob.mistakes().len() <= 100);
+    let _ = cob.hidden_at_first();
 }
 
 /// Maps and sections.

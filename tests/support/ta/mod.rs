@@ -7,6 +7,7 @@
 
 pub mod bmp;
 pub mod bombs;
+pub mod bos;
 pub mod cob;
 pub mod gaf;
 pub mod pcx;

@@ -26,7 +26,7 @@ use std::fmt::Display;
 pub use math::Transform;
 pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
 pub use scene::Scene;
-pub use sheet::{reduced, sheet};
+pub use sheet::{Scale, reduced, sheet};
 
 /// Temporary memory, reserved until this is dropped. The caller that reserves it
 /// decides how it is counted.

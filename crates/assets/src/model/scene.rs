@@ -26,9 +26,9 @@ pub struct Scene<'a> {
     /// Animations of the nodes whose keys have times of their own. Only GLB
     /// files have them.
     pub motions: Vec<Motion>,
-    /// Nodes without children whose meshes are not part of the visible model,
-    /// such as damaged parts. They are hidden nodes in GLB files, and omitted
-    /// from others.
+    /// Nodes whose meshes the game shows only at times, such as damaged parts.
+    /// They are hidden in GLB files, and omitted from OBJ files and from
+    /// previews that show anything else.
     pub hidden: BTreeSet<usize>,
     /// Lines that are not part of the model. They are nodes in GLB files, and
     /// omitted from others.
@@ -346,11 +346,16 @@ impl Scene<'_> {
         std::iter::successors(first, |node| self.nodes.get(node.parent?)).take(self.nodes.len())
     }
 
+    /// Returns the nodes with meshes, with their numbers.
+    pub fn drawn(&self) -> impl Iterator<Item = (usize, &Node, &Mesh)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter_map(|(index, node)| Some((index, node, self.meshes.get(node.mesh?)?)))
+    }
+
     /// Returns the visible nodes that have a mesh, with their numbers.
     pub fn shown(&self) -> impl Iterator<Item = (usize, &Node, &Mesh)> {
-        let nodes = self.nodes.iter().enumerate();
-        let shown = nodes.filter(|(index, _)| !self.hidden.contains(index));
-        shown.filter_map(|(index, node)| Some((index, node, self.meshes.get(node.mesh?)?)))
+        self.drawn()
+            .filter(|(index, ..)| !self.hidden.contains(index))
     }
 
     /// Transforms a point from a node to the scene.

@@ -8,10 +8,22 @@ const SHEET_EDGE: u32 = 256;
 /// Maximum enlargement of a small picture.
 const MAX_ENLARGED: usize = 8;
 
-/// Renders pictures in a square grid, each as large as fits into its cell, on a
-/// transparent background. `count` is their number; those that cannot be shown
-/// leave their cells empty.
-pub fn sheet(count: usize, pictures: impl Iterator<Item = Option<Picture>>) -> Picture {
+/// The size of the pictures of a contact sheet.
+#[derive(Debug, Clone, Copy)]
+pub enum Scale {
+    /// Each is as large as fits into its cell.
+    Own,
+    /// All have one scale: a side of this many pixels fits into a cell.
+    Common(u32),
+}
+
+/// Renders pictures in a square grid on a transparent background. `count` is
+/// their number; those that cannot be shown leave their cells empty.
+pub fn sheet(
+    count: usize,
+    scale: Scale,
+    pictures: impl Iterator<Item = Option<Picture>>,
+) -> Picture {
     let edge = SHEET_EDGE as usize;
     let columns = (1..=edge).find(|columns| columns * columns >= count);
     let columns = columns.unwrap_or(edge);
@@ -22,7 +34,11 @@ pub fn sheet(count: usize, pictures: impl Iterator<Item = Option<Picture>>) -> P
     for (index, picture) in pictures.take(columns * columns).enumerate() {
         let Some(picture) = picture else { continue };
         let (width, height) = (picture.width as usize, picture.height as usize);
-        let (shown_width, shown_height) = fitted(width, height, inner);
+        let longest = match scale {
+            Scale::Own => 0,
+            Scale::Common(longest) => longest as usize,
+        };
+        let (shown_width, shown_height) = fitted(width, height, longest, inner);
         let scaled = scaled(&picture.rgba(), width, shown_width, shown_height);
         let left = index % columns * cell + (cell - shown_width) / 2;
         let top = index / columns * cell + (cell - shown_height) / 2;
@@ -46,7 +62,7 @@ pub fn reduced(picture: Picture, edge: u32) -> Picture {
         return picture;
     }
     let (width, height) = (picture.width as usize, picture.height as usize);
-    let (to_width, to_height) = fitted(width, height, edge.max(1) as usize);
+    let (to_width, to_height) = fitted(width, height, 0, edge.max(1) as usize);
     Picture {
         width: to_width as u32,
         height: to_height as u32,
@@ -55,9 +71,9 @@ pub fn reduced(picture: Picture, edge: u32) -> Picture {
 }
 
 /// Returns the size of a picture in a cell: smaller, or enlarged by an integer
-/// factor.
-fn fitted(width: usize, height: usize, cell: usize) -> (usize, usize) {
-    let longer = width.max(height).max(1);
+/// factor, so that it fits, and so does a side of `longest` pixels.
+fn fitted(width: usize, height: usize, longest: usize, cell: usize) -> (usize, usize) {
+    let longer = width.max(height).max(longest).max(1);
     if longer <= cell {
         let times = (cell / longer).clamp(1, MAX_ENLARGED);
         return (width * times, height * times);
@@ -125,7 +141,7 @@ mod tests {
     fn pictures_are_in_their_cells() {
         let red = [255, 0, 0, 255];
         let pictures = [Some(plain(1000, 500, red)), None, Some(plain(3, 1, red))];
-        let sheet = sheet(3, pictures.into_iter());
+        let sheet = sheet(3, Scale::Own, pictures.into_iter());
         assert_eq!((sheet.width, sheet.height), (256, 256));
         let pixels = sheet.rgba();
         let at = |x: usize, y: usize| pixels[256 * y + x];
@@ -136,6 +152,20 @@ mod tests {
         // Enlarged, and no more than eight times.
         let enlarged = pixels[256 * 192..][..128].iter();
         assert_eq!(enlarged.filter(|&&pixel| pixel == red).count(), 24);
+    }
+
+    #[test]
+    fn pictures_can_have_one_scale() {
+        let red = [255, 0, 0, 255];
+        let pictures = [Some(plain(100, 50, red)), Some(plain(25, 10, red))];
+        // In cells of 126 pixels.
+        let sheet = sheet(2, Scale::Common(200), pictures.into_iter());
+        let pixels = sheet.rgba();
+        let row = pixels[256 * 64..][..256].iter();
+        let shown = row.map(|&pixel| usize::from(pixel == red));
+        let shown: Vec<usize> = shown.collect();
+        let widths = [&shown[..128], &shown[128..]].map(|cell| cell.iter().sum::<usize>());
+        assert_eq!(widths, [63, 15]);
     }
 
     #[test]
@@ -159,7 +189,7 @@ mod tests {
     fn any_number_of_pictures_fits() {
         for count in [0, 1, 2, 64, 65_536, 70_000] {
             let pictures = (0..count).map(|_| Some(plain(7, 5, [1; 4])));
-            assert_eq!(sheet(count, pictures).rgba().len(), 65_536);
+            assert_eq!(sheet(count, Scale::Own, pictures).rgba().len(), 65_536);
         }
     }
 }

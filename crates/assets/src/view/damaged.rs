@@ -149,7 +149,7 @@ mod tests {
         let mut text = Vec::new();
         view.render(index.unwrap(), &Alone, &mut text).unwrap();
         let expected = "COB that cannot be read completely\n\n\
-             error          pieces at 0x10 is 7\n\
+             error          pieces at 0x10: is 7\n\
              version        4\n\
              warnings       1\n  odd\\u{0}\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);

@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::AssetContext;
+use super::{AssetContext, AssetRef};
 
 /// A file in a converted tree that combines many assets.
 ///
@@ -24,4 +24,27 @@ pub struct Report {
     /// # Errors
     /// Returns the errors of the output, which end the rendering at once.
     pub render: fn(&dyn AssetContext, &mut dyn Write) -> io::Result<()>,
+}
+
+/// A check that combines many assets of one archive, merged game or folder. Its
+/// context is that of a [`Report`].
+pub struct Check {
+    /// Returns whether there is anything to check, by the names and types of
+    /// the entries alone.
+    pub applies: fn(&dyn AssetContext) -> bool,
+    /// Returns what is wrong.
+    pub find: fn(&dyn AssetContext) -> Vec<Finding>,
+}
+
+/// Something that a check has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The file where it can be corrected.
+    pub file: AssetRef,
+    /// The line of a text, from 1 on.
+    pub line: Option<u32>,
+    /// What is wrong, without a full stop.
+    pub text: String,
+    /// Whether the warnings of the file itself have it too.
+    pub is_known: bool,
 }

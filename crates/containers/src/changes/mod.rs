@@ -6,7 +6,7 @@
 //! read like any other source: mounting it and writing it to a file give the
 //! same bytes.
 //!
-//! Each format declares how it is written in its [`Format::apply`]: it gets the
+//! Each format declares how it is written in [`Format::apply`](crate::format::Format::apply): it gets the
 //! [`Tree`] of its entries, with what becomes of each, and places the new data.
 //! Changes inside an archive `X` are in the directory `X.d` of the folder; they
 //! are applied first, and their result is the new content of `X`.
@@ -192,6 +192,7 @@ impl Level<'_> {
             tracks: &tracks,
             options: Options {
                 name: original.name.to_owned(),
+                to_change: true,
                 ..Options::default()
             },
         };

@@ -52,6 +52,8 @@ pub struct Spliced {
     /// In order and without gaps; none is empty.
     parts: Vec<Part>,
     len: u64,
+    /// Number of bytes that were appended from memory.
+    kept: usize,
 }
 
 impl Spliced {
@@ -68,6 +70,7 @@ impl Spliced {
 
     /// Appends bytes.
     pub fn append_bytes(&mut self, bytes: Vec<u8>) {
+        self.kept += bytes.len();
         let source: Arc<dyn ReadAt> = Arc::new(bytes);
         self.append_all(&source);
     }
@@ -79,14 +82,16 @@ impl Spliced {
 
     /// Appends the parts of another.
     pub fn append_spliced(&mut self, other: Self) {
+        self.kept += other.kept;
         for part in other.parts {
             self.push(part.length, part.data);
         }
     }
 
-    /// Returns the memory of the list of parts, in bytes.
+    /// Returns the memory of the list of parts and of appended bytes, in bytes,
+    /// without that of sources.
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.parts.capacity() * size_of::<Part>()
+        size_of::<Self>() + self.parts.capacity() * size_of::<Part>() + self.kept
     }
 
     fn push(&mut self, length: u64, data: Data) {
@@ -172,6 +177,8 @@ pub struct Patch {
     /// By position; they do not overlap.
     over: BTreeMap<u64, (u64, Data)>,
     len: u64,
+    /// Number of bytes that were put from memory.
+    kept: usize,
 }
 
 impl Patch {
@@ -181,6 +188,7 @@ impl Patch {
             len: original.len(),
             original,
             over: BTreeMap::new(),
+            kept: 0,
         }
     }
 
@@ -196,6 +204,7 @@ impl Patch {
 
     /// Puts bytes at `at`.
     pub fn put(&mut self, at: u64, bytes: Vec<u8>) {
+        self.kept += bytes.len();
         let length = bytes.len() as u64;
         self.insert(at, length, Data::Source(Arc::new(bytes), 0));
     }
@@ -256,8 +265,12 @@ impl Patch {
             original,
             over,
             len,
+            kept,
         } = self;
-        let mut spliced = Spliced::default();
+        let mut spliced = Spliced {
+            kept,
+            ..Spliced::default()
+        };
         let keep = |spliced: &mut Spliced, end: u64| {
             spliced.append(&original, spliced.len..end.min(original.len()));
             spliced.append_fill(0, end - spliced.len);

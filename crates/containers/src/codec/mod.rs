@@ -7,6 +7,8 @@ pub mod block;
 mod copy;
 mod deflate;
 pub(crate) mod ecc;
+mod frames;
+mod gzip;
 mod lzss;
 mod reader;
 
@@ -19,9 +21,11 @@ use crate::volume::Decoder;
 
 pub(super) use self::copy::Copy;
 pub(super) use self::deflate::{Inflate, Wrapping, inflate, inflate_start};
+pub(super) use self::frames::{XZ, ZSTANDARD, check_dictionary};
+pub(super) use self::gzip::{GZIP, Gzip, GzipHeader};
 pub(super) use self::lzss::Lzss;
 pub use self::lzss::unpack_lzss;
-pub(super) use self::reader::{Method, lzma_memory};
+pub(super) use self::reader::{Method, ZSTANDARD_WINDOW, lzma_memory};
 
 /// Number of packed bytes read at a time.
 const PIECE: u64 = 32 << 10;
@@ -67,17 +71,22 @@ impl PackedFile {
         Ok(())
     }
 
+    /// Returns the packed bytes, read from the first one on.
+    pub(super) fn packed(&self) -> Packed {
+        Packed {
+            next: self.offset,
+            end: self.offset + self.stored,
+            source: self.source.clone(),
+            buffer: Vec::new(),
+            taken: 0,
+        }
+    }
+
     /// Returns a decoder for it with `codec`.
     pub(super) fn decoder<C: Codec>(self, codec: C) -> Box<dyn Decoder> {
         Box::new(Stream {
             codec,
-            packed: Packed {
-                next: self.offset,
-                end: self.offset + self.stored,
-                source: self.source,
-                buffer: Vec::new(),
-                taken: 0,
-            },
+            packed: self.packed(),
             left: self.size,
             sum: self.crc.map(|crc| (Hasher::new(), crc)),
             force: self.force,
@@ -205,8 +214,9 @@ struct Stream<C> {
 impl<C: Codec> Stream<C> {
     /// Checks the end of the stream and the checksum after the last byte.
     fn finish(&mut self) -> Result<()> {
-        if !C::RUNS_ON && self.codec.decode(&mut self.packed, &mut [0])? > 0 {
-            return Err(self.packed.problem("continues past the end of the file"));
+        if !C::RUNS_ON {
+            let end = self.codec.decode(&mut self.packed, &mut [0]);
+            check_end(end, self.force, || self.packed.problem(RUNS_ON))?;
         }
         let Some((hasher, should_be)) = &self.sum else {
             return Ok(());
@@ -215,6 +225,26 @@ impl<C: Codec> Stream<C> {
         compare_sums(sum, *should_be, self.force, |problem| {
             self.packed.problem(problem)
         })
+    }
+}
+
+/// Why a stream that does not end with the file is damaged.
+const RUNS_ON: &str = "continues past the end of the file";
+
+/// Checks that nothing was decoded after the last byte of a file. With `force`
+/// a damaged end is only logged.
+///
+/// # Errors
+/// Returns the error of decoding, or the one of `runs_on`.
+fn check_end(end: Result<usize>, force: bool, runs_on: impl FnOnce() -> Error) -> Result<()> {
+    match end {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(runs_on()),
+        Err(error) if force && !error.is_fault() => {
+            log::warn!("{error}; ignored");
+            Ok(())
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -19,13 +19,15 @@ const BZIP2: usize = 4 << 20;
 /// Window of Deflate64, in bytes, and what its decoder needs beside that.
 const DEFLATE64: usize = (256 << 10) + (64 << 10);
 
-/// Largest window of Zstandard, in bytes, as a power of two: what every decoder
-/// must support (RFC 8878, 3.1.1.1.2).
-const ZSTANDARD_WINDOW: u32 = 23;
+/// Window of Zstandard that every decoder must support, in bytes (RFC 8878,
+/// 3.1.1.1.2).
+pub(crate) const ZSTANDARD_WINDOW: u32 = 8 << 20;
 
-/// Maximum memory of a decoder of xz, in bytes: a dictionary of 32 MiB and the
-/// state of the decoder.
-const XZ: u32 = 33 << 20;
+/// Memory of a decoder of xz beside its dictionary, in bytes.
+const XZ: u32 = 1 << 20;
+
+/// Largest dictionary that is supported, in bytes.
+pub(crate) const MAX_DICTIONARY: u32 = 256 << 20;
 
 /// The output of a decoder.
 pub(crate) type Stream = Box<dyn Read + Send + Sync>;
@@ -55,8 +57,14 @@ pub(crate) enum Method {
         /// Whether a full model is cut off instead of being discarded.
         cuts_off: bool,
     },
-    Xz,
-    Zstandard,
+    Xz {
+        /// Size of the largest dictionary in bytes.
+        dictionary: u32,
+    },
+    Zstandard {
+        /// Size of the largest window in bytes.
+        window: u32,
+    },
 }
 
 impl Method {
@@ -70,9 +78,9 @@ impl Method {
                 dictionary,
             } => lzma_memory(properties, dictionary),
             Self::PpmdH { memory, .. } | Self::PpmdI { memory, .. } => memory as usize,
-            Self::Xz => XZ as usize,
+            Self::Xz { dictionary } => (dictionary + XZ) as usize,
             // The window, a block of input and one of output.
-            Self::Zstandard => (1 << ZSTANDARD_WINDOW) + (512 << 10),
+            Self::Zstandard { window } => window as usize + (512 << 10),
         }
     }
 
@@ -111,8 +119,11 @@ impl Method {
                 let decoder = Ppmd8Decoder::new(packed, order, memory, restore);
                 Box::new(decoder.map_err(|error| invalid(&error))?)
             }
-            Self::Xz => Box::new(XzReader::new_mem_limit(packed, true, XZ >> 10)),
-            Self::Zstandard => Box::new(Zstandard::new(packed)?),
+            Self::Xz { dictionary } => {
+                let limit = dictionary.saturating_add(XZ) >> 10;
+                Box::new(XzReader::new_mem_limit(packed, true, limit))
+            }
+            Self::Zstandard { window } => Box::new(Zstandard::new(packed, window)?),
         })
     }
 }
@@ -130,10 +141,10 @@ struct Zstandard<R> {
 }
 
 impl<R: BufRead> Zstandard<R> {
-    fn new(packed: R) -> std::io::Result<Self> {
+    fn new(packed: R, window: u32) -> std::io::Result<Self> {
         let decoder = DCtx::try_create().ok_or(std::io::ErrorKind::OutOfMemory)?;
         let mut new = Self { packed, decoder };
-        let limit = DParameter::WindowLogMax(ZSTANDARD_WINDOW);
+        let limit = DParameter::WindowLogMax(window.next_power_of_two().ilog2());
         new.decoder.set_parameter(limit).map_err(zstandard_error)?;
         Ok(new)
     }
@@ -165,21 +176,27 @@ impl<R: BufRead> Read for Zstandard<R> {
 }
 
 impl PackedFile {
+    /// Returns a reader of what it decodes to by a method of readers.
+    ///
+    /// # Errors
+    /// Returns an error if the parameters of the method are not valid.
+    pub(crate) fn stream(&self, method: Method, skipped: u64) -> Result<Stream> {
+        let stored = self.stored.saturating_sub(skipped);
+        let start = self.offset.saturating_add(skipped);
+        let packed = SourceReader::new(self.source.clone(), start, stored);
+        let packed = BufReader::with_capacity(PIECE as usize, packed);
+        let reader = method.reader(packed, self.size);
+        reader.map_err(|error| Error::damaged(self.offset, "packed data", error.to_string()))
+    }
+
     /// Returns a decoder for it by a method of readers.
     ///
     /// # Errors
     /// Returns an error if the parameters of the method are not valid.
     pub(crate) fn reader(self, method: Method, skipped: u64) -> Result<Box<dyn Decoder>> {
-        let offset = self.offset;
-        let stored = self.stored.saturating_sub(skipped);
-        let packed = SourceReader::new(self.source, offset.saturating_add(skipped), stored);
-        let packed = BufReader::with_capacity(PIECE as usize, packed);
-        let reader = method.reader(packed, self.size);
-        let reader =
-            reader.map_err(|error| Error::damaged(offset, "packed data", error.to_string()))?;
         Ok(Box::new(Reading {
-            reader,
-            offset,
+            reader: self.stream(method, skipped)?,
+            offset: self.offset,
             left: self.size,
             sum: self.crc.map(|crc| (Hasher::new(), crc)),
             force: self.force,
@@ -205,6 +222,20 @@ impl Reading {
     fn problem(&self, problem: impl Into<String>) -> Error {
         Error::damaged(self.offset, "packed data", problem)
     }
+
+    /// Compares the checksum after the last byte. Without one, the method's own
+    /// is compared when the decoder finds its end.
+    fn finish(&mut self) -> Result<()> {
+        if let Some((hasher, should_be)) = &self.sum {
+            let sum = hasher.clone().finalize();
+            return super::compare_sums(sum, *should_be, self.force, |problem| {
+                self.problem(problem)
+            });
+        }
+        let end = self.reader.read(&mut [0]);
+        let end = end.map_err(|error| Error::of_reader(&error, |text| self.problem(text)));
+        super::check_end(end, self.force, || self.problem(super::RUNS_ON))
+    }
 }
 
 impl Decoder for Reading {
@@ -219,11 +250,8 @@ impl Decoder for Reading {
         if let Some((hasher, _)) = &mut self.sum {
             hasher.update(out);
         }
-        match &self.sum {
-            Some((hasher, should_be)) if self.left == 0 => {
-                let sum = hasher.clone().finalize();
-                super::compare_sums(sum, *should_be, self.force, |problem| self.problem(problem))
-            }
+        match self.left {
+            0 => self.finish(),
             _ => Ok(()),
         }
     }

@@ -23,20 +23,12 @@ use crate::volume::Chunk;
 const HEADER_SIZE: usize = size_of::<ChunkHeader>();
 
 /// Buffers that are reused from one chunk to the next.
+#[derive(Default)]
 struct Scratch {
     /// The whole-buffer LZ77 decoder.
     lz77: lz77::Decoder,
     /// Stored bytes of the current chunk.
     stored: Vec<u8>,
-}
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Self {
-            lz77: lz77::Decoder::default(),
-            stored: Vec::new(),
-        }
-    }
 }
 
 thread_local! {

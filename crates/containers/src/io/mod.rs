@@ -7,6 +7,7 @@ mod bounded;
 mod compact;
 mod cursor;
 mod error;
+mod joined;
 mod source;
 mod warnings;
 
@@ -15,5 +16,6 @@ pub use bounded::Bounded;
 pub use compact::{Compact, LARGE_BLOCK};
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
+pub use joined::{Joined, Tail};
 pub use source::{ReadAt, SourceReader, read_error, read_vec, unit_in};
 pub use warnings::Warnings;

@@ -125,6 +125,7 @@ pub fn read_error(offset: u64, length: u64, cause: io::Error) -> Error {
 /// A range of a source as a forward [`io::Read`].
 pub struct SourceReader {
     source: Arc<dyn ReadAt>,
+    start: u64,
     position: u64,
     end: u64,
 }
@@ -135,6 +136,7 @@ impl SourceReader {
         let end = offset.saturating_add(length).min(source.len());
         Self {
             source,
+            start: offset,
             position: offset,
             end,
         }
@@ -163,10 +165,23 @@ impl io::Read for SourceReader {
     }
 }
 
+impl io::Seek for SourceReader {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            io::SeekFrom::Start(offset) => self.start.checked_add(offset),
+            io::SeekFrom::End(distance) => self.end.checked_add_signed(distance),
+            io::SeekFrom::Current(distance) => self.position.checked_add_signed(distance),
+        };
+        let position = position.filter(|&position| position >= self.start);
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position - self.start)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
+    use std::io::{Read, Seek};
 
     #[test]
     fn a_range_past_the_end_is_rejected_before_memory_is_allocated() {
@@ -204,5 +219,19 @@ mod tests {
         assert_eq!(read(1, 2), [2, 3]);
         assert_eq!(read(2, 100), [3, 4]);
         assert!(read(9, 1).is_empty());
+    }
+
+    #[test]
+    fn a_source_reader_counts_positions_from_its_start() {
+        let source: Arc<dyn ReadAt> = Arc::new(vec![1, 2, 3, 4]);
+        let mut reader = SourceReader::new(source, 1, 2);
+        let mut byte = [0];
+        assert_eq!(reader.seek(io::SeekFrom::End(-1)).unwrap(), 1);
+        reader.read_exact(&mut byte).unwrap();
+        assert_eq!(byte, [3]);
+        reader.rewind().unwrap();
+        reader.read_exact(&mut byte).unwrap();
+        assert_eq!(byte, [2]);
+        assert!(reader.seek(io::SeekFrom::Current(-2)).is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use encoding_rs::UTF_16BE;
 
-use super::sector::{SECTOR, Sectors, read_user};
+use crate::disc::{Extent, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result, Warnings};
 use crate::time;
 use crate::volume::{MAX_DEPTH, Name, NodeId};
@@ -110,8 +110,7 @@ pub(super) struct Found<'a> {
     pub(super) parent: NodeId,
     pub(super) name: Name<'a>,
     pub(super) modified: Option<i64>,
-    /// Offsets in the user data, and lengths.
-    pub(super) extents: &'a [(u64, u64)],
+    pub(super) extents: &'a [Extent],
     /// Whether it has sectors of Form 2, according to its record.
     pub(super) is_form_2: bool,
 }
@@ -140,7 +139,7 @@ struct Pending {
 struct Unfinished {
     name: Vec<u8>,
     modified: Option<i64>,
-    extents: Vec<(u64, u64)>,
+    extents: Vec<Extent>,
     is_form_2: bool,
 }
 
@@ -311,6 +310,10 @@ impl Walk<'_> {
             });
             return Ok(());
         }
+        let extent = Extent {
+            at: Some(extent.0),
+            length: extent.1,
+        };
         let is_form_2 = record.xa.is_some_and(|xa| xa & XA_FORM_2 != 0);
         let has_more = record.flags & MORE_EXTENTS != 0;
         if unfinished.is_none() && !has_more {
@@ -357,8 +360,7 @@ impl Walk<'_> {
 
     fn file(&mut self, found: Found<'_>, directory: &Pending, visit: &mut dyn Visit) -> Result<()> {
         let end = self.sectors.len();
-        let is_inside = |&(offset, size): &(u64, u64)| size == 0 || offset + size <= end;
-        if !found.extents.iter().all(is_inside) {
+        if !found.extents.iter().all(|extent| extent.is_inside(end)) {
             let text = "extends past the end of the image";
             let path = &directory.path;
             self.warnings

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Problem;
 use super::restarts::{Restart, Restarts};
 use crate::codec;
+use crate::crypt::SevenZipParameters;
 use crate::io::{Error, ReadAt, Result};
 
 /// Largest dictionary that is supported, in bytes.
@@ -47,6 +48,8 @@ pub(super) enum Method {
     Branches(Processor),
     /// The same for x86, in four streams.
     Bcj2,
+    /// Encryption of a packed stream.
+    Aes,
 }
 
 /// The processor that a program is for.
@@ -110,7 +113,10 @@ impl Coder {
             [10] => branches(Processor::Arm64),
             [11] => branches(Processor::RiscV),
             [3, 3, 1, 0x1B] => Ok(Method::Bcj2),
-            [6, 0xF1, 7, 1] => Err(Problem::Encrypted),
+            [6, 0xF1, 7, 1] => match self.encryption() {
+                Some(_) => Ok(Method::Aes),
+                None => unsupported("AES with unknown properties"),
+            },
             [3, 4, 1] => {
                 let (&order, memory) = self.properties.split_first().unwrap_or((&0, &[]));
                 let memory = memory.first_chunk().copied().map(u32::from_le_bytes);
@@ -124,9 +130,16 @@ impl Coder {
             }
             [4, 1, 9] => Ok(Method::Reader(codec::Method::Deflate64)),
             [4, 2, 2] => Ok(Method::Reader(codec::Method::Bzip2)),
-            [4, 0xF7, 0x11, 1] => Ok(Method::Reader(codec::Method::Zstandard)),
+            [4, 0xF7, 0x11, 1] => Ok(Method::Reader(codec::Method::Zstandard {
+                window: codec::ZSTANDARD_WINDOW,
+            })),
             ref other => unsupported(&format!("the unknown method {other:02x?}")),
         }
+    }
+
+    /// Returns the parameters of its encryption, if they are valid.
+    pub(super) fn encryption(&self) -> Option<SevenZipParameters> {
+        SevenZipParameters::read(&self.properties)
     }
 
     /// Returns the dictionary size that is needed, given the declared one.
@@ -218,13 +231,8 @@ impl Block {
     }
 
     fn find_problem(&self) -> Option<Problem> {
-        // Encryption is applied after compression.
-        let methods: Vec<_> = self.coders.iter().map(Coder::method).collect();
-        if methods.contains(&Err(Problem::Encrypted)) {
-            return Some(Problem::Encrypted);
-        }
-        for (coder, method) in self.coders.iter().zip(methods) {
-            match method {
+        for coder in &self.coders {
+            match coder.method() {
                 Err(problem) => return Some(problem),
                 Ok(method) if method.inputs() != coder.inputs => {
                     let text = format!("has a coder that takes {} streams", coder.inputs);
@@ -234,6 +242,12 @@ impl Block {
             }
         }
         None
+    }
+
+    /// Returns whether it can be decoded only with a password.
+    pub(super) fn is_encrypted(&self) -> bool {
+        let mut coders = self.coders.iter();
+        coders.any(|coder| coder.method() == Ok(Method::Aes))
     }
 
     /// Returns why the block cannot be decoded.

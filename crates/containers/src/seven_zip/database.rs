@@ -26,6 +26,7 @@ mod id {
     pub(super) const ANTI: u8 = 0x10;
     pub(super) const NAMES: u8 = 0x11;
     pub(super) const MODIFIED: u8 = 0x14;
+    pub(super) const ATTRIBUTES: u8 = 0x15;
 }
 
 /// Maximum number of coders of a block, and of their input streams.
@@ -45,6 +46,9 @@ pub(super) struct Item {
     pub(super) is_directory: bool,
     /// Seconds since 1970 UTC.
     pub(super) modified: Option<i64>,
+    pub(super) is_link: bool,
+    /// Permission bits, if it was packed on Unix.
+    pub(super) mode: Option<u16>,
     /// Numbers of its block and of the file in the block; `None` if it is
     /// empty.
     pub(super) location: Option<(u32, u32)>,
@@ -383,6 +387,7 @@ struct Lists {
     is_anti: Vec<bool>,
     names: Vec<String>,
     modified: Vec<Option<i64>>,
+    attributes: Vec<Option<u32>>,
 }
 
 fn read_files(cursor: &mut Cursor<'_>, blocks: &[Block]) -> Result<Vec<Item>> {
@@ -405,7 +410,8 @@ fn read_files(cursor: &mut Cursor<'_>, blocks: &[Block]) -> Result<Vec<Item>> {
             id::ANTI => lists.is_anti = fields.bits(empty(), "deleted files")?,
             id::NAMES => lists.names = read_names(&mut fields, count)?,
             id::MODIFIED => lists.modified = read_times(&mut fields, count)?,
-            // Other times, attributes, padding.
+            id::ATTRIBUTES => lists.attributes = read_attributes(&mut fields, count)?,
+            // Other times, padding.
             _ => {}
         }
     }
@@ -435,6 +441,9 @@ impl Lists {
                 modified: self.modified.get(number).copied().flatten(),
                 ..Item::default()
             };
+            if let Some(attributes) = self.attributes.get(number).copied().flatten() {
+                item.set_attributes(attributes);
+            }
             if self.is_empty.get(number) == Some(&true) {
                 item.is_directory = self.is_file.get(empty) != Some(&true);
                 let is_anti = self.is_anti.get(empty) == Some(&true);
@@ -472,6 +481,39 @@ fn read_names(fields: &mut Cursor<'_>, count: usize) -> Result<Vec<String>> {
         }
     }
     Ok(names)
+}
+
+/// Attributes of Windows; with this one, the upper 16 bits are a mode of Unix.
+const HAS_MODE: u32 = 0x8000;
+
+/// The attribute of a link of Windows (a reparse point).
+const REPARSE: u32 = 0x400;
+
+impl Item {
+    fn set_attributes(&mut self, attributes: u32) {
+        const KIND: u32 = 0o170_000;
+        const LINK: u32 = 0o120_000;
+        let mode = attributes >> 16;
+        self.is_link = match attributes & HAS_MODE != 0 {
+            true => mode & KIND == LINK,
+            false => attributes & REPARSE != 0,
+        };
+        if attributes & HAS_MODE != 0 {
+            self.mode = Some((mode & 0o7777) as u16);
+        }
+    }
+}
+
+fn read_attributes(fields: &mut Cursor<'_>, count: usize) -> Result<Vec<Option<u32>>> {
+    let defined = fields.defined(count, "attributes")?;
+    if fields.u8("attributes")? != 0 {
+        return Ok(Vec::new());
+    }
+    let attributes = defined.into_iter().map(|is_defined| match is_defined {
+        true => Ok(Some(fields.u32("attributes")?)),
+        false => Ok(None),
+    });
+    attributes.collect()
 }
 
 fn read_times(fields: &mut Cursor<'_>, count: usize) -> Result<Vec<Option<i64>>> {

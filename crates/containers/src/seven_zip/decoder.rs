@@ -10,7 +10,8 @@ use lzma_rust2::filter::bcj2::Bcj2Reader;
 use lzma_rust2::filter::delta::DeltaReader;
 use lzma_rust2::{Lzma2Reader, LzmaReader};
 
-use super::block::{Block, Method, Processor};
+use super::block::{Block, Coder, Method, Processor};
+use super::keys::Keys;
 use super::restarts::Restart;
 use crate::io::{Error, ReadAt, Result, read_error};
 use crate::volume::Decoder;
@@ -49,7 +50,12 @@ impl Read for Packed {
 /// # Errors
 /// Returns an error if its coders do not form a chain, or if its packed data is
 /// outside the source.
-pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block, restart: Restart) -> Result<Stream> {
+pub(super) fn reader(
+    source: &Arc<dyn ReadAt>,
+    block: &Block,
+    keys: &Keys,
+    restart: Restart,
+) -> Result<Stream> {
     if let Some(problem) = block.problem() {
         return Err(problem.error());
     }
@@ -57,6 +63,7 @@ pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block, restart: Restart) 
         source,
         block,
         packed_start: restart.packed,
+        keys,
         used: vec![false; block.coders.len()],
     };
     match block.last_coder() {
@@ -72,6 +79,7 @@ struct Chain<'a> {
     /// Offset in the packed stream of the first byte to decode; 0 if there are
     /// several streams.
     packed_start: u64,
+    keys: &'a Keys,
     used: Vec<bool>,
 }
 
@@ -92,6 +100,9 @@ impl Chain<'_> {
             return Err(self.broken());
         }
         let method = coder.method().map_err(|problem| problem.error())?;
+        if method == Method::Aes {
+            return self.decrypted(coder);
+        }
         let inputs = coder.first_input..coder.first_input + coder.inputs;
         let mut inputs = inputs
             .map(|input| self.input(input))
@@ -103,7 +114,7 @@ impl Chain<'_> {
             return Err(self.broken());
         };
         Ok(match method {
-            Method::Copy | Method::Bcj2 => input,
+            Method::Copy | Method::Bcj2 | Method::Aes => input,
             Method::Lzma {
                 properties,
                 dictionary,
@@ -136,20 +147,43 @@ impl Chain<'_> {
         })
     }
 
+    /// Returns the output of a coder that decrypts a packed stream.
+    fn decrypted(&self, coder: &Coder) -> Result<Stream> {
+        let place = self.block.packed_at(coder.first_input);
+        let (Some(place), Some(parameters)) = (place, coder.encryption()) else {
+            return Err(self.broken());
+        };
+        let key = self.keys.of(&parameters)?;
+        let (_, end) = self.packed(place)?;
+        let decrypted: Arc<dyn ReadAt> = Arc::new(parameters.open(self.source, place, &key));
+        let length = decrypted.len().min(end - place.0).min(coder.size);
+        let packed = Packed {
+            source: decrypted,
+            next: 0,
+            end: length,
+        };
+        Ok(Box::new(BufReader::with_capacity(PIECE, packed)))
+    }
+
+    /// Returns the offsets of the start and of the end of a packed stream.
+    fn packed(&self, (offset, length): (u64, u64)) -> Result<(u64, u64)> {
+        let end = offset.checked_add(length);
+        let end = end.filter(|&end| end <= self.source.len());
+        let end = end.ok_or_else(|| {
+            let problem = format!("its {length} bytes extend past the end of the archive");
+            Error::damaged(offset, "packed stream", problem)
+        })?;
+        Ok((offset, end))
+    }
+
     /// Returns the input of a coder: a packed stream, or the output of another
     /// coder.
     fn input(&mut self, input: usize) -> Result<Stream> {
         if let Some(before) = self.block.coder_before(input) {
             return self.coder(before);
         }
-        let (offset, length) = self.block.packed_at(input).ok_or_else(|| self.broken())?;
-        let end = offset
-            .checked_add(length)
-            .filter(|&end| end <= self.source.len());
-        let Some(end) = end else {
-            let problem = format!("its {length} bytes extend past the end of the archive");
-            return Err(Error::damaged(offset, "packed stream", problem));
-        };
+        let place = self.block.packed_at(input).ok_or_else(|| self.broken())?;
+        let (offset, end) = self.packed(place)?;
         let packed = Packed {
             source: self.source.clone(),
             next: end.min(offset.saturating_add(self.packed_start)),
@@ -163,13 +197,14 @@ impl Chain<'_> {
 pub(super) fn open(
     source: &Arc<dyn ReadAt>,
     block: &Arc<Block>,
+    keys: &Keys,
     restart: Restart,
     force: bool,
 ) -> Result<Box<dyn Decoder>> {
     let file = block.first_file_from(restart.decoded);
     let start = block.file(file).map_or(block.size(), |(start, _)| start);
     Ok(Box::new(Solid {
-        reader: reader(source, block, restart)?,
+        reader: reader(source, block, keys, restart)?,
         block: block.clone(),
         position: restart.decoded,
         unsummed: start.saturating_sub(restart.decoded),
@@ -228,7 +263,11 @@ impl Decoder for Solid {
         self.reader.read_exact(out).map_err(|error| {
             Error::of_reader(&error, |text| {
                 let position = self.position;
-                let problem = format!("after byte {position} of the block: {text}");
+                let hint = match self.block.is_encrypted() {
+                    true => "; the password may be wrong",
+                    false => "",
+                };
+                let problem = format!("after byte {position} of the block: {text}{hint}");
                 Error::damaged(self.block.offset(), "packed stream", problem)
             })
         })?;

@@ -4,11 +4,12 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::Problem;
 use super::block::Block;
 use super::database::{self, Database};
 use super::decoder;
+use super::keys::Keys;
 use super::restarts::Restart;
+use crate::crypt::WRONG_PASSWORD;
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// First bytes of an archive.
@@ -27,11 +28,60 @@ const MAX_PACKED: usize = 4;
 const PLAIN: u8 = 0x01;
 const PACKED: u8 = 0x17;
 
+/// First bytes of programs for Windows and for Unix, which may extract the archive
+/// after them.
+const PROGRAMS: [&[u8]; 2] = [b"MZ", b"\x7FELF"];
+
+/// Number of bytes at the start of a program that are searched for an archive,
+/// and how many at a time.
+const SEARCHED: u64 = 4 << 20;
+const PIECE: u64 = 64 << 10;
+
+/// Returns where the archive begins in a source: at its start, or after a
+/// program. Returns `None` if there is none.
+///
+/// # Errors
+/// Returns an error if the source cannot be read.
+pub(super) fn start(source: &dyn ReadAt) -> Result<Option<u64>> {
+    let head = read_vec(source, 0, source.len().min(HEADER), "header")?;
+    if head.starts_with(MAGIC) {
+        return Ok(Some(0));
+    }
+    if !PROGRAMS.iter().any(|program| head.starts_with(program)) {
+        return Ok(None);
+    }
+    let end = source.len().min(SEARCHED);
+    let mut at = 0;
+    while at + HEADER <= end {
+        let piece = read_vec(source, at, PIECE.min(end - at), "program")?;
+        let found = piece.windows(MAGIC.len()).enumerate();
+        for (position, _) in found.filter(|(_, bytes)| bytes == MAGIC) {
+            let start = at + position as u64;
+            if is_header(source, start)? {
+                return Ok(Some(start));
+            }
+        }
+        at += PIECE - MAGIC.len() as u64;
+    }
+    Ok(None)
+}
+
+/// Returns whether a header with a right checksum is at `start`: a program that
+/// reads archives has their first bytes in itself.
+fn is_header(source: &dyn ReadAt, start: u64) -> Result<bool> {
+    if source.len() - start < HEADER {
+        return Ok(false);
+    }
+    let bytes = read_vec(source, start, HEADER, "header")?;
+    let sum = [bytes[8], bytes[9], bytes[10], bytes[11]];
+    Ok(u32::from_le_bytes(sum) == crc32fast::hash(&bytes[12..]))
+}
+
 /// Reads the database of an archive.
 ///
 /// # Errors
 /// Returns an error if it is damaged, or encrypted.
-pub(super) fn read(source: &Arc<dyn ReadAt>) -> Result<Database> {
+pub(super) fn read(source: &Arc<dyn ReadAt>, keys: &Keys) -> Result<Database> {
     let bytes = read_vec(&**source, 0, HEADER, "header")?;
     let mut fields = Cursor::new(&bytes, 0, Endian::Little);
     fields.take(MAGIC.len(), "magic")?;
@@ -63,7 +113,7 @@ pub(super) fn read(source: &Arc<dyn ReadAt>) -> Result<Database> {
                     let problem = format!("is packed in {} blocks", blocks.len());
                     return Err(Error::damaged(offset, "database", problem));
                 };
-                bytes = unpack(source, block)?;
+                bytes = unpack(source, block, keys)?;
             }
             id => {
                 let problem = format!("begins with {id:#x}");
@@ -84,15 +134,27 @@ fn check_length(length: u64, offset: u64) -> Result<()> {
 }
 
 /// Decodes a block with a database.
-fn unpack(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Vec<u8>> {
+///
+/// # Errors
+/// Returns an error if it is damaged, or if the password is missing or wrong.
+fn unpack(source: &Arc<dyn ReadAt>, block: &Block, keys: &Keys) -> Result<Vec<u8>> {
+    if !block.is_encrypted() {
+        return unpack_plain(source, block, keys);
+    }
+    if !keys.has_password() {
+        let text = "is a 7z archive with encrypted names; -o password=@FILE gives the password";
+        return Err(Error::Encrypted(text.into()));
+    }
+    match unpack_plain(source, block, keys) {
+        Err(Error::Damaged { .. }) => Err(Error::Encrypted(WRONG_PASSWORD.into())),
+        unpacked => unpacked,
+    }
+}
+
+fn unpack_plain(source: &Arc<dyn ReadAt>, block: &Block, keys: &Keys) -> Result<Vec<u8>> {
     let offset = block.offset();
-    match block.problem() {
-        Some(Problem::Encrypted) => {
-            let text = "is a 7z archive with encrypted names, which is not decrypted";
-            return Err(Error::Encrypted(text.into()));
-        }
-        Some(problem) => return Err(problem.error()),
-        None => {}
+    if let Some(problem) = block.problem() {
+        return Err(problem.error());
     }
     check_length(block.size(), offset)?;
     if block.decoder_memory() as u64 > 2 * MAX_DATABASE {
@@ -100,7 +162,7 @@ fn unpack(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Vec<u8>> {
         return Err(Error::damaged(offset, "database", problem));
     }
     let mut bytes = Vec::new();
-    let mut reader = decoder::reader(source, block, Restart::default())?.take(block.size());
+    let mut reader = decoder::reader(source, block, keys, Restart::default())?.take(block.size());
     let read = reader.read_to_end(&mut bytes);
     read.map_err(|error| {
         Error::of_reader(&error, |text| Error::damaged(offset, "database", text))

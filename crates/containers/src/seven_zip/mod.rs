@@ -6,6 +6,7 @@ mod block;
 mod database;
 mod decoder;
 mod header;
+mod keys;
 mod restarts;
 
 use std::sync::Arc;
@@ -14,22 +15,24 @@ use serde_json::json;
 
 use self::block::Block;
 use self::database::Database;
+use self::keys::Keys;
 use super::paths::{Paths, plain_entry, record};
+use crate::crypt::GIVE_PASSWORD;
 use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
-use crate::io::{Compact, Error, ReadAt, Result, Warnings};
+use crate::io::{Compact, Error, ReadAt, Result, Tail, Warnings};
 use crate::text::Charset;
-use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volume};
+use crate::volume::{Content, Decoder, Entry, FileId, MAX_LINK, Needs, Sink, Streams, Volume};
 
 /// How 7z archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
     name: "7z",
-    extensions: &["7z"],
+    extensions: &["7z", "7z.001", "cb7"],
     ambiguous: &[],
     pair: None,
     sheet: None,
     types: &[FileType::new("application/x-7z-compressed", None)],
-    matches: |input| Ok(input.bytes(0, header::MAGIC.len() as u64)? == header::MAGIC),
+    matches: |input| Ok(header::start(&*input.source)?.is_some()),
     open,
     apply: None,
     is_plain_folder: true,
@@ -41,6 +44,7 @@ struct SevenZip {
     source: Arc<dyn ReadAt>,
     members: Vec<Member>,
     blocks: Vec<Arc<Block>>,
+    keys: Keys,
     options: Options,
     warnings: Vec<String>,
 }
@@ -54,7 +58,13 @@ struct Member {
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    let database = header::read(&input.source)?;
+    let start = header::start(&*input.source)?.ok_or(Error::UnknownFormat)?;
+    let source = match start {
+        0 => input.source,
+        _ => Arc::new(Tail::new(input.source, start)),
+    };
+    let keys = Keys::new(input.options.password.clone());
+    let database = header::read(&source, &keys)?;
     let mut warnings = Warnings::default();
     let mut members = Vec::new();
     let Database { blocks, items } = database;
@@ -66,7 +76,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         };
         let path = path.as_bytes();
         if item.is_directory {
-            paths.directory(path, b"/", Charset::Utf8)?;
+            paths.directory_of(path, b"/", Charset::Utf8, item.modified)?;
             continue;
         }
         let size = item.location.map_or(0, |(block, file)| {
@@ -78,7 +88,15 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
             modified: item.modified,
             ..plain_entry(members.len(), size)
         };
-        paths.file(path, b"/", Charset::Utf8, entry)?;
+        let (parent, name) = paths.place(path, b"/", Charset::Utf8)?;
+        if item.is_link && (1..=MAX_LINK).contains(&size) {
+            paths.sink().stored_link(parent, name, entry)?;
+        } else {
+            let node = paths.sink().file(parent, name, entry)?;
+            if let Some(mode) = item.mode {
+                paths.sink().permissions(node, mode);
+            }
+        }
         members.push(Member {
             location: item.location,
         });
@@ -86,11 +104,14 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     for (number, block) in blocks.iter().enumerate() {
         if let Some(problem) = block.problem() {
             warnings.push(format!("block {number} {problem}"));
+        } else if block.is_encrypted() && !keys.has_password() {
+            warnings.push(format!("block {number} {GIVE_PASSWORD}"));
         }
     }
     members.compact();
     Ok(Box::new(SevenZip {
-        source: input.source,
+        source,
+        keys,
         members,
         blocks: blocks.into_iter().map(Arc::new).collect(),
         options: input.options,
@@ -127,7 +148,7 @@ impl Streams for SevenZip {
     fn decoder_before(&self, file: FileId, position: u64) -> Result<Box<dyn Decoder>> {
         let block = self.block(file)?;
         let restart = block.restart(position, &*self.source);
-        decoder::open(&self.source, block, restart, self.options.force)
+        decoder::open(&self.source, block, &self.keys, restart, self.options.force)
     }
 
     fn needs(&self, file: FileId) -> Needs {
@@ -155,6 +176,9 @@ impl Volume for SevenZip {
         let block = &self.blocks[block as usize];
         if let Some(problem) = block.problem() {
             return Err(problem.error());
+        }
+        if block.is_encrypted() && !self.keys.has_password() {
+            return Err(Error::Encrypted(GIVE_PASSWORD.to_owned()));
         }
         block.check_sum(within as usize)?;
         let (offset, _) = block.file(within as usize).unwrap_or((0, 0));
@@ -189,14 +213,12 @@ impl Volume for SevenZip {
 /// Why a block cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Problem {
-    Encrypted,
     Unsupported(String),
 }
 
 impl Problem {
     fn error(&self) -> Error {
         match self {
-            Self::Encrypted => Error::Encrypted(self.to_string()),
             Self::Unsupported(_) => Error::Unsupported(self.to_string()),
         }
     }
@@ -205,7 +227,6 @@ impl Problem {
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Encrypted => f.write_str("is encrypted, and 7z archives are not decrypted"),
             Self::Unsupported(what) => write!(f, "{what}, which is not supported"),
         }
     }

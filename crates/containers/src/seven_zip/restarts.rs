@@ -150,7 +150,7 @@ mod tests {
         [&header, properties, &[9; 4]].concat()
     }
 
-    fn before(stream: &Vec<u8>, position: u64) -> Restart {
+    fn before(stream: &[u8], position: u64) -> Restart {
         let (source, length) = ([&[7; 10][..], stream].concat(), stream.len() as u64);
         Restarts::default().before(position, &source, 10, length)
     }
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(before(&stream, 2 << 20), third);
         assert_eq!(before(&stream, u64::MAX), third);
         for length in 0..stream.len() {
-            before(&stream[..length].to_vec(), u64::MAX);
+            before(&stream[..length], u64::MAX);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::SHIFT_JIS;
+use encoding_rs::{Encoding, SHIFT_JIS};
 
 use super::windows_1252;
 
@@ -28,16 +28,19 @@ pub enum Charset {
     ShiftJis,
     /// UTF-8.
     Utf8,
+    /// Another one, which the user chose.
+    Other(&'static Encoding),
 }
 
 impl Charset {
-    /// Returns the text of a name. One that is not valid Shift-JIS or UTF-8 is
-    /// treated as Windows-1252.
+    /// Returns the text of a name. One that is not valid in a character set of
+    /// several bytes is treated as Windows-1252.
     pub fn decode(self, name: &[u8]) -> Cow<'_, str> {
         match self {
             Self::Windows1252 => windows_1252(name),
             Self::Cp437 => cp437(name),
-            Self::ShiftJis => SHIFT_JIS
+            Self::ShiftJis => Self::Other(SHIFT_JIS).decode(name),
+            Self::Other(encoding) => encoding
                 .decode_without_bom_handling_and_without_replacement(name)
                 .unwrap_or_else(|| windows_1252(name)),
             Self::Utf8 => match str::from_utf8(name) {

@@ -40,7 +40,7 @@ const DIRECTORY_MODE: u32 = 0o040_755 << 16 | 0x10;
 /// Writes the archive.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     let source = job.input.source.clone();
-    let listed = directory::list(&*source)?;
+    let listed = directory::list(&*source, &job.input.options)?;
     let end = read_vec(&*source, listed.end, END_LENGTH, "end record")?;
     let comment_start = listed.end + END_LENGTH;
     let comment_length = u64::from(u16::from_le_bytes([end[20], end[21]]));

@@ -1,16 +1,13 @@
 //! Reading the central directory of a zip archive.
 
-use std::sync::atomic::AtomicU64;
-
-use rawzip::extra_fields::ExtraFields;
+use rawzip::time::ZipDateTimeKind;
 use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 
-use super::super::paths::{Paths, components};
-use super::super::time;
-use super::{Known, Member, UNKNOWN};
-use crate::io::{Compact, Error, ReadAt, Result, Warnings};
-use crate::text::Charset;
-use crate::volume::{Entry, FileId, MAX_ENTRIES, Sink};
+use super::entry::{DosTime, Entries, Header, Members, directory_path};
+use super::parts::Part;
+use crate::format::Options;
+use crate::io::{Error, ReadAt, Result, read_vec};
+use crate::volume::{FileId, Sink};
 
 /// Number of bytes at the end of the source that are searched for the end
 /// record: its length with the longest comment, and padding after it.
@@ -20,91 +17,254 @@ const SEARCHED: u64 = 256 << 10;
 /// record.
 const BUFFER: usize = 256 << 10;
 
-/// Method of files that are encrypted by AES; the real one is in an extra
-/// field.
-const AES: u16 = 99;
-
-/// Extra field with the name in UTF-8.
-const UNICODE_PATH: u16 = 0x7075;
+/// Maximum number of end records that are tried.
+const MAX_TRIED: usize = 16;
 
 /// Number of macOS in the field for the system that created an entry.
 const MACOS: u8 = 19;
 
-/// The contents of the directory.
-pub(super) struct Directory {
-    pub(super) members: Vec<Member>,
-    pub(super) warnings: Warnings,
-}
+/// First bytes of a record of the directory.
+const RECORD: &[u8; 4] = b"PK\x01\x02";
 
 /// A source in the form that `rawzip` reads.
-struct Source<'a>(&'a dyn ReadAt);
+struct Source<'a> {
+    source: &'a dyn ReadAt,
+    /// Offsets of end records that are not shown: they are in a comment, or
+    /// damaged.
+    hidden: &'a [u64],
+}
 
 impl rawzip::ReaderAt for Source<'_> {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<usize> {
-        let left = self.0.len().saturating_sub(offset);
+        let left = self.source.len().saturating_sub(offset);
         let length = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         if length == 0 {
             return Ok(0);
         }
-        let read = self.0.read_exact_at(&mut buf[..length], offset);
+        let read = self.source.read_exact_at(&mut buf[..length], offset);
         // Wrapped, so that `Error::of_reader` can return the error of the
         // source.
         read.map_err(|cause| {
             std::io::Error::other(crate::io::read_error(offset, length as u64, cause))
         })?;
+        for &hidden in self.hidden {
+            let at = hidden
+                .checked_sub(offset)
+                .and_then(|at| usize::try_from(at).ok());
+            if let Some(byte) = at.and_then(|at| buf[..length].get_mut(at)) {
+                *byte = 0;
+            }
+        }
         Ok(length)
     }
 }
 
 /// Returns whether there is a directory.
 pub(super) fn exists(source: &dyn ReadAt) -> Result<bool> {
-    let mut buffer = vec![0; BUFFER];
-    match locate(source, &mut buffer) {
+    match end(source) {
         Ok(_) => Ok(true),
         Err(error) if error.is_fault() => Err(error),
         Err(_) => Ok(false),
     }
 }
 
-fn locate<'a>(source: &'a dyn ReadAt, buffer: &mut [u8]) -> Result<ZipArchive<Source<'a>>> {
+/// The end record of an archive.
+pub(super) struct End {
+    /// Number of the part that it is in, from 0.
+    pub(super) disk: u16,
+    /// What the directory is said to begin at, in the part with its start.
+    declared: u32,
+}
+
+/// Finds the end record.
+///
+/// # Errors
+/// Returns an error if there is none.
+pub(super) fn end(source: &dyn ReadAt) -> Result<End> {
+    let mut buffer = vec![0; BUFFER];
+    let hidden = outdone(source, &mut buffer)?;
+    let archive = locate(source, &hidden, &mut buffer)?;
+    end_of(source, archive.eocd_offset())
+}
+
+fn end_of(source: &dyn ReadAt, offset: u64) -> Result<End> {
+    let fields = read_vec(source, offset, 22, "end of the central directory")?;
+    Ok(End {
+        disk: u16::from_le_bytes([fields[4], fields[5]]),
+        declared: u32::from_le_bytes([fields[16], fields[17], fields[18], fields[19]]),
+    })
+}
+
+/// Returns the offsets of the end records after the right one: those whose
+/// directory is not where they say.
+fn outdone(source: &dyn ReadAt, buffer: &mut [u8]) -> Result<Vec<u64>> {
+    let mut hidden = Vec::new();
+    while hidden.len() < MAX_TRIED {
+        let view = Source {
+            source,
+            hidden: &hidden,
+        };
+        let located = ZipArchive::with_max_search_space(SEARCHED).locate_in_reader(
+            view,
+            buffer,
+            source.len(),
+        );
+        let offset = match located {
+            Ok(archive) if archive.entries_hint() == 0 => return Ok(hidden),
+            Ok(archive) => {
+                let start = archive.directory_offset();
+                let offset = archive.eocd_offset();
+                if start.saturating_add(4) <= source.len()
+                    && read_vec(source, start, 4, "central directory")? == RECORD
+                {
+                    return Ok(hidden);
+                }
+                offset
+            }
+            Err((_, error)) => match (error.eocd_offset(), error_of(&error, source.len())) {
+                (_, error) if error.is_fault() => return Err(error),
+                (Some(offset), _) => offset,
+                (None, _) => break,
+            },
+        };
+        hidden.push(offset);
+    }
+    // None of them is right: the last one is reported.
+    Ok(Vec::new())
+}
+
+fn locate<'a>(
+    source: &'a dyn ReadAt,
+    hidden: &'a [u64],
+    buffer: &mut [u8],
+) -> Result<ZipArchive<Source<'a>>> {
     ZipArchive::with_max_search_space(SEARCHED)
-        .locate_in_reader(Source(source), buffer, source.len())
+        .locate_in_reader(Source { source, hidden }, buffer, source.len())
         .map_err(|(_, error)| error_of(&error, source.len()))
 }
 
-/// Reads the directory and declares the files.
-pub(super) fn read(source: &dyn ReadAt, sink: &mut dyn Sink) -> Result<Directory> {
-    let mut buffer = vec![0; BUFFER];
-    let archive = locate(source, &mut buffer)?;
-    let announced = archive.entries_hint();
-    let mut reader = Reader {
-        paths: Paths::new(sink),
-        members: Vec::new(),
-        warnings: Warnings::default(),
-    };
-    let mut entries = archive.entries(&mut buffer);
+/// Reads the directory and declares the files. `parts` are those of the source.
+///
+/// # Errors
+/// Returns an error if the directory is damaged, or there are too many files.
+pub(super) fn read(
+    source: &dyn ReadAt,
+    parts: &[Part],
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<Members> {
+    let mut entries = Entries::new(options, sink);
     let mut count = 0;
-    loop {
-        let start = archive.directory_offset();
-        let next = entries.next_entry();
-        match next.map_err(|error| error_of(&error, start))? {
-            Some(entry) => reader.entry(&entry)?,
-            None => break,
-        }
+    let announced = each(source, parts, &mut |header| {
         count += 1;
-    }
-    let Reader {
-        mut members,
-        mut warnings,
-        ..
-    } = reader;
+        entries.add(header)
+    })?;
+    let mut members = entries.finish();
     if count != announced {
-        warnings.push(format!(
+        members.warnings.push(format!(
             "the directory has {count} entries, {announced} are declared"
         ));
     }
-    members.compact();
-    Ok(Directory { members, warnings })
+    Ok(members)
+}
+
+/// Checks that all of the directory can be read.
+///
+/// # Errors
+/// Returns an error if it is damaged.
+pub(super) fn check(source: &dyn ReadAt, parts: &[Part]) -> Result<()> {
+    let mut count = 0;
+    let announced = each(source, parts, &mut |_| {
+        count += 1;
+        Ok(())
+    })?;
+    match count < announced {
+        true => Err(Error::damaged(
+            source.len(),
+            "central directory",
+            format!("has {count} entries, {announced} are declared"),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Calls `found` with each record, and returns the declared number of them.
+fn each(
+    source: &dyn ReadAt,
+    parts: &[Part],
+    found: &mut dyn FnMut(&Header<'_>) -> Result<()>,
+) -> Result<u64> {
+    let mut buffer = vec![0; BUFFER];
+    let hidden = outdone(source, &mut buffer)?;
+    let archive = locate(source, &hidden, &mut buffer)?;
+    let end = end_of(source, archive.eocd_offset())?;
+    // What rawzip adds to offsets, if data before the archive is not counted.
+    let shift = archive
+        .directory_offset()
+        .saturating_sub(end.declared.into());
+    let announced = archive.entries_hint();
+    let start = archive.directory_offset();
+    let mut entries = archive.entries(&mut buffer);
+    loop {
+        let next = entries.next_entry();
+        let Some(record) = next.map_err(|error| error_of(&error, start))? else {
+            return Ok(announced);
+        };
+        let mut header = header_of(&record);
+        if parts.len() > 1 {
+            let of_part = record.local_header_offset().saturating_sub(shift);
+            header.offset = in_part(source, parts, &record, of_part)?;
+        }
+        found(&header)?;
+    }
+}
+
+/// Returns the absolute offset of a header that is at `offset` of a part, whose
+/// number is in the record of the directory.
+fn in_part(
+    source: &dyn ReadAt,
+    parts: &[Part],
+    record: &ZipFileHeaderRecord<'_>,
+    offset: u64,
+) -> Result<u64> {
+    let at = record.central_directory_offset().saturating_add(34);
+    let number = read_vec(source, at, 2, "number of the part")?;
+    let number = u16::from_le_bytes([number[0], number[1]]);
+    let part = parts.get(usize::from(number)).ok_or_else(|| {
+        let problem = format!("is {number}, of {} parts", parts.len());
+        Error::damaged(at, "number of the part", problem)
+    })?;
+    Ok(part.start.saturating_add(offset))
+}
+
+fn header_of<'a>(record: &'a ZipFileHeaderRecord<'_>) -> Header<'a> {
+    let system = record.version_made_by().creator_system();
+    let (mode, dos) = (record.mode(), record.last_modified_dos());
+    Header {
+        path: record.file_path().as_bytes(),
+        fields: record.extra_fields(),
+        flags: record.flags().bits(),
+        is_unix: system == CreatorSystem::UNIX || system.as_u8() == MACOS,
+        mode: mode.permissions() as u16,
+        is_link: mode.is_symlink(),
+        modified: match record.last_modified() {
+            ZipDateTimeKind::Utc(time) => Some(time.to_unix()),
+            ZipDateTimeKind::Local(_) => None,
+        },
+        dos: DosTime {
+            date: (dos.year().saturating_sub(1980)) << 9
+                | u16::from(dos.month()) << 5
+                | u16::from(dos.day()),
+            time: u16::from(dos.hour()) << 11
+                | u16::from(dos.minute()) << 5
+                | (u16::from(dos.second()) / 2),
+        },
+        method: record.compression_method().as_u16(),
+        stored: record.compressed_size_hint(),
+        size: record.uncompressed_size_hint(),
+        crc: record.crc32(),
+        offset: record.local_header_offset(),
+    }
 }
 
 /// An entry of the directory.
@@ -128,31 +288,26 @@ pub(super) struct List {
 }
 
 /// Returns the positions of the records of the directory.
-pub(super) fn list(source: &dyn ReadAt) -> Result<List> {
+pub(super) fn list(source: &dyn ReadAt, options: &Options) -> Result<List> {
     let mut buffer = vec![0; BUFFER];
-    let archive = locate(source, &mut buffer)?;
+    let hidden = outdone(source, &mut buffer)?;
+    let archive = locate(source, &hidden, &mut buffer)?;
     let (start, end) = (archive.directory_offset(), archive.eocd_offset());
     let mut listed = Vec::new();
     let mut files = 0;
     let mut entries = archive.entries(&mut buffer);
-    while let Some(entry) = entries
+    while let Some(record) = entries
         .next_entry()
         .map_err(|error| error_of(&error, start))?
     {
-        let raw = entry.file_path();
-        let unicode = unicode_path(entry.extra_fields(), raw.as_bytes());
-        let path = unicode.unwrap_or(raw.as_bytes());
-        let separators = separators(&entry, path);
-        let is_directory = path.last().is_some_and(|last| separators.contains(last));
+        let directory = directory_path(&header_of(&record), options);
+        let file = directory.is_none().then_some(FileId(files));
+        files += u32::from(file.is_some());
         listed.push(Listed {
-            offset: entry.central_directory_offset(),
-            file: (!is_directory).then_some(FileId(files)),
-            components: match is_directory {
-                true => components(path, separators).map(Box::from).collect(),
-                false => Vec::new(),
-            },
+            offset: record.central_directory_offset(),
+            file,
+            components: directory.unwrap_or_default(),
         });
-        files += u32::from(!is_directory);
     }
     Ok(List {
         start,
@@ -170,109 +325,5 @@ fn error_of(error: &rawzip::Error, offset: u64) -> Error {
             damaged("its end is not found; the archive may be cut short".to_owned())
         }
         other => damaged(other.to_string()),
-    }
-}
-
-struct Reader<'a> {
-    paths: Paths<'a>,
-    members: Vec<Member>,
-    warnings: Warnings,
-}
-
-impl Reader<'_> {
-    fn entry(&mut self, record: &ZipFileHeaderRecord<'_>) -> Result<()> {
-        let raw = record.file_path();
-        let unicode = unicode_path(record.extra_fields(), raw.as_bytes());
-        let path = unicode.unwrap_or(raw.as_bytes());
-        let charset = match unicode {
-            Some(_) => Charset::Utf8,
-            None => charset(record, path),
-        };
-        let separators = separators(record, path);
-        if path.last().is_some_and(|last| separators.contains(last)) {
-            self.paths.directory(path, separators, charset)?;
-            return Ok(());
-        }
-        if self.members.len() >= MAX_ENTRIES {
-            return Err(Error::Unsupported(format!(
-                "has more than {MAX_ENTRIES} files"
-            )));
-        }
-        if record.mode().is_symlink() {
-            let name = charset.decode(path);
-            self.warnings.push(format!(
-                "{name} is a symbolic link, shown as a file with its text"
-            ));
-        }
-        let entry = Entry {
-            file: FileId(self.members.len() as u32),
-            size: Some(record.uncompressed_size_hint()),
-            modified: modified(record),
-            asset: None,
-        };
-        self.paths.file(path, separators, charset, entry)?;
-        let method = record.compression_method().as_u16();
-        self.members.push(Member {
-            header: record.local_header_offset(),
-            data: AtomicU64::new(UNKNOWN),
-            stored: record.compressed_size_hint(),
-            size: record.uncompressed_size_hint(),
-            crc: record.crc32(),
-            method,
-            is_encrypted: record.flags().is_encrypted() || method == AES,
-            known: Known::default(),
-        });
-        Ok(())
-    }
-}
-
-/// Returns the UTF-8 name in the extra fields (0x7075), if it belongs to the
-/// name in the directory.
-fn unicode_path<'a>(fields: ExtraFields<'a>, name: &[u8]) -> Option<&'a [u8]> {
-    let mut fields = fields;
-    let (_, field) = fields.find(|(id, _)| id.as_u16() == UNICODE_PATH)?;
-    let (version, rest) = field.split_first()?;
-    let (crc, path) = rest.split_first_chunk()?;
-    let belongs = u32::from_le_bytes(*crc) == crc32fast::hash(name);
-    (*version == 1 && belongs && str::from_utf8(path).is_ok()).then_some(path)
-}
-
-/// Returns the character set of a name: UTF-8 if a flag is set, or if a program
-/// on Unix wrote valid UTF-8; otherwise the code page of DOS.
-fn charset(record: &ZipFileHeaderRecord<'_>, name: &[u8]) -> Charset {
-    if record.flags().is_utf8() || was_made_on_unix(record) && str::from_utf8(name).is_ok() {
-        Charset::Utf8
-    } else {
-        Charset::Cp437
-    }
-}
-
-/// Returns the separators of a path. Some programs on Windows write
-/// backslashes; on Unix a name can contain them.
-fn separators(record: &ZipFileHeaderRecord<'_>, path: &[u8]) -> &'static [u8] {
-    if was_made_on_unix(record) || path.contains(&b'/') {
-        b"/"
-    } else {
-        b"\\"
-    }
-}
-
-fn was_made_on_unix(record: &ZipFileHeaderRecord<'_>) -> bool {
-    let system = record.version_made_by().creator_system();
-    system == CreatorSystem::UNIX || system.as_u8() == MACOS
-}
-
-/// Returns the modification time: from the extra fields, in UTC, or else the
-/// one in DOS format.
-fn modified(record: &ZipFileHeaderRecord<'_>) -> Option<i64> {
-    match record.last_modified() {
-        rawzip::time::ZipDateTimeKind::Utc(time) => Some(time.to_unix()),
-        rawzip::time::ZipDateTimeKind::Local(_) => {
-            let time = record.last_modified_dos();
-            time::seconds(
-                [time.year(), time.month().into(), time.day().into()],
-                [time.hour(), time.minute(), time.second()],
-            )
-        }
     }
 }

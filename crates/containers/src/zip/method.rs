@@ -1,7 +1,7 @@
 //! The compression methods other than deflate.
 
 use super::Member;
-use crate::codec::{Method, PackedFile};
+use crate::codec::{Method, PackedFile, check_dictionary};
 use crate::io::{Cursor, Endian, Error, Result, read_vec};
 
 /// Numbers of methods.
@@ -12,8 +12,7 @@ const ZSTANDARD: [u16; 2] = [20, 93];
 const XZ: u16 = 95;
 const PPMD: u16 = 98;
 
-/// Largest dictionary of LZMA, in bytes, and the smallest one that it has.
-const MAX_DICTIONARY: u32 = 256 << 20;
+/// Smallest dictionary that LZMA has, in bytes.
 const MIN_DICTIONARY: u32 = 4096;
 
 /// Returns whether [`of`] knows a method.
@@ -32,7 +31,7 @@ pub(super) fn of(member: &Member, packed: &PackedFile) -> Result<(Method, u64)> 
     match member.method {
         DEFLATE64 => Ok((Method::Deflate64, 0)),
         BZIP2 => Ok((Method::Bzip2, 0)),
-        XZ => Ok((Method::Xz, 0)),
+        XZ => Ok((packed.xz()?, 0)),
         LZMA => {
             let bytes = parameters(9)?;
             let mut fields = Cursor::new(&bytes, packed.offset, Endian::Little);
@@ -44,11 +43,7 @@ pub(super) fn of(member: &Member, packed: &PackedFile) -> Result<(Method, u64)> 
             }
             let size = u32::try_from(member.size).unwrap_or(u32::MAX);
             let dictionary = announced.min(size).max(MIN_DICTIONARY);
-            if dictionary > MAX_DICTIONARY {
-                return unsupported(format!(
-                    "needs a dictionary of {dictionary} bytes, more than {MAX_DICTIONARY}"
-                ));
-            }
+            check_dictionary(dictionary.into())?;
             let method = Method::Lzma {
                 properties,
                 dictionary,
@@ -71,7 +66,7 @@ pub(super) fn of(member: &Member, packed: &PackedFile) -> Result<(Method, u64)> 
             };
             Ok((method, 2))
         }
-        method if ZSTANDARD.contains(&method) => Ok((Method::Zstandard, 0)),
+        method if ZSTANDARD.contains(&method) => Ok((packed.zstandard()?, 0)),
         method => unsupported(format!("is packed by method {method}")),
     }
 }

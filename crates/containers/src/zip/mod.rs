@@ -3,26 +3,32 @@
 
 mod apply;
 mod directory;
+mod entry;
 mod method;
+mod parts;
+mod scan;
 mod summed;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::json;
 
-use self::directory::Directory;
+use self::entry::Members;
+use self::parts::Archive;
 use self::summed::{Known, Summed};
 use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
+use super::crypt::{GIVE_PASSWORD, Strength, Traditional, WRONG_PASSWORD, WinZip};
 use super::paths::{Span, record};
 use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
-use crate::io::{Cursor, Endian, Error, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::volume::{Content, Decoder, FileId, Needs, Sink, Streams, Volume, Whole};
 
 /// How zip archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
     name: "zip",
-    extensions: &["zip"],
+    extensions: &["zip", "zip.001", "zipx", "jar", "pk3", "pk4", "cbz"],
     ambiguous: &[],
     pair: None,
     sheet: None,
@@ -89,12 +95,27 @@ struct Member {
     stored: u64,
     /// Decoded size in bytes.
     size: u64,
-    /// CRC-32 of the decoded bytes.
-    crc: u32,
+    /// CRC-32 of the decoded bytes; `None` if they are encrypted in a way that
+    /// has another code.
+    crc: Option<u32>,
     method: u16,
-    is_encrypted: bool,
-    /// The state of the checksum, if the data is stored.
+    encryption: Encryption,
+    /// The state of the checksum if the data is stored, or of the code if it is
+    /// encrypted.
     known: Known,
+}
+
+/// How a file is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encryption {
+    None,
+    /// By PKWARE's old cipher, whose header ends with this byte.
+    Traditional {
+        check: u8,
+    },
+    Aes(Strength),
+    /// In a way that is not supported.
+    Unknown,
 }
 
 fn matches(input: &Input<'_>) -> Result<bool> {
@@ -107,16 +128,17 @@ fn matches(input: &Input<'_>) -> Result<bool> {
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    if input.bytes(0, SPANNED.len() as u64)? == SPANNED {
-        return Err(Error::Unsupported(
-            "is a part of a zip archive in several parts (spanned); \
-             `zip -s 0` joins them"
-                .to_owned(),
-        ));
-    }
-    let Directory { members, warnings } = directory::read(&*input.source, sink)?;
+    let Archive { source, parts } = parts::join(&input)?;
+    let broken = match input.options.force {
+        true => directory::check(&*source, &parts).err(),
+        false => None,
+    };
+    let Members { members, warnings } = match broken {
+        Some(error) if !error.is_fault() => scan::read(&*source, &input.options, sink, &error)?,
+        _ => directory::read(&*source, &parts, &input.options, sink)?,
+    };
     Ok(Box::new(Zip {
-        summed: Summed::new(input.source, members, input.options.force),
+        summed: Summed::new(source, members, input.options.force),
         options: input.options,
         warnings: warnings.texts(),
     }))
@@ -154,15 +176,61 @@ impl Zip {
         Ok(data)
     }
 
+    /// Returns the packed bytes of a file, decrypted.
     fn packed(&self, member: &Member) -> Result<PackedFile> {
+        let offset = self.data_offset(member)?;
+        let decrypted = self.decrypted(member, offset)?;
+        let is_whole = decrypted.is_none();
+        let source = decrypted.unwrap_or_else(|| self.summed.source().clone());
         Ok(PackedFile {
-            source: self.summed.source().clone(),
-            offset: self.data_offset(member)?,
-            stored: member.stored,
+            offset: if is_whole { offset } else { 0 },
+            stored: if is_whole {
+                member.stored
+            } else {
+                source.len()
+            },
+            source,
             size: member.size,
-            crc: Some(member.crc),
+            crc: member.crc,
             force: self.options.force,
         })
+    }
+
+    /// Returns the decrypted bytes of a file at `offset`; `None` if they are not
+    /// encrypted.
+    fn decrypted(&self, member: &Member, offset: u64) -> Result<Option<Arc<dyn ReadAt>>> {
+        let source = self.summed.source();
+        let wrong = || Error::Encrypted(WRONG_PASSWORD.to_owned());
+        let password = || {
+            let password = self.options.password.as_ref();
+            password.ok_or_else(|| Error::Encrypted(GIVE_PASSWORD.to_owned()))
+        };
+        let place = (offset, member.stored);
+        Ok(Some(match member.encryption {
+            Encryption::None => return Ok(None),
+            Encryption::Unknown => {
+                let problem = "is encrypted in a way that is not supported";
+                return Err(Error::Encrypted(problem.to_owned()));
+            }
+            Encryption::Traditional { check } => {
+                let file = Traditional::open(source, place, check, password()?)?;
+                Arc::new(file.ok_or_else(wrong)?)
+            }
+            Encryption::Aes(strength) => {
+                let file = WinZip::open(source, place, strength, password()?)?;
+                let file = file.ok_or_else(wrong)?;
+                if !member.known.is_right() {
+                    match file.verify() {
+                        Err(error) if self.options.force && !error.is_fault() => {
+                            log::warn!("{error}; ignored");
+                        }
+                        verified => verified?,
+                    }
+                    member.known.set_right();
+                }
+                Arc::new(file)
+            }
+        }))
     }
 }
 
@@ -171,7 +239,7 @@ impl Streams for Zip {
         let member = record(self.summed.members(), file)?;
         let packed = self.packed(member)?;
         if member.method == STORED {
-            packed.check(member.stored)?;
+            packed.check(packed.stored)?;
             return Ok(packed.decoder(Copy));
         }
         if member.method != DEFLATE {
@@ -179,7 +247,7 @@ impl Streams for Zip {
             let (method, skipped) = method::of(member, &packed)?;
             return packed.reader(method, skipped);
         }
-        packed.check(member.stored.saturating_mul(MAX_DEFLATE_RATIO))?;
+        packed.check(packed.stored.saturating_mul(MAX_DEFLATE_RATIO))?;
         Ok(packed.decoder(Inflate::new(Wrapping::None)))
     }
 
@@ -222,13 +290,13 @@ impl Streams for Zip {
 impl Volume for Zip {
     fn content(&self, file: FileId) -> Result<Content<'_>> {
         let member = record(self.summed.members(), file)?;
-        if member.is_encrypted {
-            return Err(Error::Encrypted(
-                "is encrypted, and files of zip archives are not decrypted".to_owned(),
-            ));
+        if member.encryption != Encryption::None && self.options.password.is_none() {
+            return Err(Error::Encrypted(GIVE_PASSWORD.to_owned()));
         }
         match member.method {
-            STORED if self.options.verify => Ok(Content::Stream(self)),
+            STORED if self.options.verify || member.encryption != Encryption::None => {
+                Ok(Content::Stream(self))
+            }
             STORED if member.stored != member.size => Err(Error::damaged(
                 member.header,
                 "compressed size",

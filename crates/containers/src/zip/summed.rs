@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crc32fast::Hasher;
 use lru::LruCache;
 
-use super::{Member, STORED, UNKNOWN};
+use super::{Encryption, Member, STORED, UNKNOWN};
 use crate::io::{Error, ReadAt};
 
 /// Maximum number of files with a record of their summed parts, and of parts of
@@ -23,6 +23,14 @@ pub(super) struct Known(AtomicU8);
 impl Known {
     const RIGHT: u8 = 1;
     const WRONG: u8 = 2;
+
+    pub(super) fn is_right(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::RIGHT
+    }
+
+    pub(super) fn set_right(&self) {
+        self.0.store(Self::RIGHT, Ordering::Relaxed);
+    }
 }
 
 /// The source of an archive. A read that completes a stored file with a wrong
@@ -40,7 +48,7 @@ pub(super) struct Summed {
 impl Summed {
     pub(super) fn new(source: Arc<dyn ReadAt>, members: Vec<Member>, force: bool) -> Self {
         let is_stored = |member: &Member| {
-            let is_plain = member.method == STORED && !member.is_encrypted;
+            let is_plain = member.method == STORED && member.encryption == Encryption::None;
             is_plain && member.stored == member.size && member.size > 0
         };
         let numbers = (0_u32..).zip(&members);
@@ -118,12 +126,13 @@ impl Summed {
             }
             return Ok(());
         };
-        if sum == member.crc {
+        if member.crc.is_none_or(|crc| crc == sum) {
             known.store(Known::RIGHT, Ordering::Relaxed);
             parts.pop(&number);
             return Ok(());
         }
-        let problem = format!("checksum is {sum:08x}, should be {:08x}", member.crc);
+        let should_be = member.crc.unwrap_or_default();
+        let problem = format!("checksum is {sum:08x}, should be {should_be:08x}");
         let error = Error::damaged(data, "stored data", problem);
         if self.force {
             known.store(Known::RIGHT, Ordering::Relaxed);
@@ -228,9 +237,9 @@ mod tests {
             data: AtomicU64::new(100),
             stored: SIZE,
             size: SIZE,
-            crc,
+            crc: Some(crc),
             method: STORED,
-            is_encrypted: false,
+            encryption: Encryption::None,
             known: Known::default(),
         };
         let source = [vec![0; 100], bytes(), vec![0; 50]].concat();

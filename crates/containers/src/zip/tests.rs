@@ -1,6 +1,7 @@
 use super::super::listing::{open as open_file, read};
 use super::*;
 use crate::extract::Listing;
+use crate::format::Encoding;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -181,7 +182,123 @@ fn an_archive_that_is_cut_anywhere_is_refused() {
 #[test]
 fn the_error_for_a_part_of_an_archive_names_the_cause() {
     let opened = open_file(&FORMAT, "x.zip", [*SPANNED, *LOCAL_HEADER].concat(), None);
-    assert!(opened.err().unwrap().to_string().contains("spanned"));
+    let error = opened.err().unwrap().to_string();
+    assert!(error.contains("several parts"), "{error}");
+}
+
+/// Returns the paths of an archive that is opened with `force`.
+fn forced(bytes: Vec<u8>) -> Result<(Vec<String>, Box<dyn Volume>)> {
+    let options = Options {
+        force: true,
+        ..Options::default()
+    };
+    let mut listing = Listing::default();
+    let volume = super::open(Input::alone(Arc::new(bytes), options), &mut listing)?;
+    Ok((listing.paths(), volume))
+}
+
+#[test]
+fn files_without_a_directory_are_found_by_their_headers_with_force() {
+    let deflated = File {
+        method: DEFLATE,
+        ..file(b"d/b.txt", &[b'b'; 5000])
+    };
+    let bytes = archive(&[file(b"a.txt", b"PK\x03\x04 in the data"), deflated]);
+    let end = bytes
+        .windows(4)
+        .position(|window| window == b"PK\x01\x02")
+        .unwrap();
+    for length in [end, end + 30] {
+        let cut = bytes[..length].to_vec();
+        assert!(open_file(&FORMAT, "x.zip", cut.clone(), None).is_err());
+        let (paths, volume) = forced(cut).unwrap();
+        assert_eq!(paths, ["a.txt", "d/", "d/b.txt"]);
+        assert!(volume.warnings()[0].contains("directory is damaged"));
+        for (number, size) in [(0, 16), (1, 5000)] {
+            let entry = crate::paths::plain_entry(number, size);
+            assert_eq!(read(&*volume, entry).unwrap().len() as u64, size);
+        }
+    }
+    // A good archive is read by its directory.
+    assert_eq!(forced(bytes).unwrap().1.warnings(), [""; 0]);
+    assert!(forced(b"PK\x03\x04".to_vec()).is_err());
+}
+
+#[test]
+fn sizes_after_the_data_are_found_in_their_forms() {
+    let forms: [(&[u8], bool); 3] = [(b"PK\x07\x08", false), (b"PK\x07\x08", true), (b"", false)];
+    for (signature, is_long) in forms {
+        // The data contains what looks like the end.
+        let data = [&b"PK\x07\x08"[..], &[0; 40], b"PK\x03\x04"].concat();
+        let mut bytes = Vec::new();
+        for name in [b"a", b"b"] {
+            let fields = [
+                shorts(&[20, 8, STORED, 0, 0]),
+                words(&[0; 3]),
+                shorts(&[1, 0]),
+            ];
+            bytes.extend([&LOCAL_HEADER[..], &fields.concat(), name, &data, signature].concat());
+            bytes.extend(crc32fast::hash(&data).to_le_bytes());
+            for _ in 0..2 {
+                let length = (data.len() as u64).to_le_bytes();
+                bytes.extend(if is_long { &length[..] } else { &length[..4] });
+            }
+        }
+        bytes.extend(b"PK\x01\x02");
+        let (paths, volume) = forced(bytes).unwrap();
+        assert_eq!(paths, ["a", "b"]);
+        for number in 0..2 {
+            let entry = crate::paths::plain_entry(number, data.len() as u64);
+            assert_eq!(
+                read(&*volume, entry).unwrap(),
+                data,
+                "{signature:?} {is_long}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_end_in_a_comment_is_not_the_end() {
+    let mut bytes = archive(&[file(b"a", b"text")]);
+    let false_end = [&END[..], &shorts(&[0, 0, 1, 1]), &words(&[46, 7]), &[0, 0]].concat();
+    let comment = [&false_end[..], b"and", &false_end].concat();
+    let length = bytes.len();
+    bytes[length - 2..].copy_from_slice(&(comment.len() as u16).to_le_bytes());
+    bytes.extend(comment);
+    let (listing, volume) = open_file(&FORMAT, "x.zip", bytes, None).unwrap();
+    let (_, entry) = listing.files().next().unwrap();
+    assert_eq!(read(&*volume, entry).unwrap(), b"text");
+}
+
+#[test]
+fn a_second_byte_that_is_a_separator_does_not_split_a_name_in_its_encoding() {
+    // The katakana SO: 83 5C.
+    let bytes = archive(&[file(b"\x83\x5C.txt", b"")]);
+    let paths = |encoding: Option<&str>| {
+        let options = Options {
+            encoding: encoding.and_then(|name| Encoding::for_label(name.as_bytes())),
+            ..Options::default()
+        };
+        let mut listing = Listing::default();
+        super::open(Input::alone(Arc::new(bytes.clone()), options), &mut listing).unwrap();
+        listing.paths()
+    };
+    assert_eq!(paths(Some("shift_jis")), ["ソ.txt"]);
+    assert_eq!(paths(None), ["â/", "â/.txt"]);
+}
+
+#[test]
+fn times_without_a_zone_are_local() {
+    let bytes = archive(&[file(b"a", b"")]);
+    let options = Options {
+        of_local_time: Some(|seconds| seconds - 3600),
+        ..Options::default()
+    };
+    let mut listing = Listing::default();
+    super::open(Input::alone(Arc::new(bytes), options), &mut listing).unwrap();
+    let (_, entry) = listing.files().next().unwrap();
+    assert_eq!(entry.modified, Some(946_684_800 - 3600));
 }
 
 #[test]

@@ -103,6 +103,7 @@ impl TreeBuilder {
                 dentries: Vec::new(),
                 names: String::new(),
                 links: Vec::new(),
+                modes: Vec::new(),
                 raw_names: RawNames::default(),
                 plain_names: HashMap::new(),
                 hiding: Vec::new(),
@@ -346,6 +347,7 @@ impl TreeBuilder {
         tree.names.compact();
         tree.raw_names.compact();
         tree.links.compact();
+        tree.modes.compact();
         tree.hiding.compact();
         tree.hidden_volumes.compact();
         self.tree
@@ -497,6 +499,32 @@ impl Sink for TreeBuilder {
         };
         self.add(parent, &Label::new(name), inode)?;
         Ok(())
+    }
+
+    fn stored_link(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> io::Result<NodeId> {
+        let inode = NewInode {
+            kind: InodeKind::StoredLink {
+                volume: self.volume,
+                file: entry.file,
+            },
+            size: entry.size,
+            modified: entry.modified,
+        };
+        self.add(parent, &Label::new(name), inode)
+    }
+
+    /// Records the bits of files that can be executed; all else has the usual
+    /// ones.
+    fn permissions(&mut self, node: NodeId, mode: u16) {
+        if mode & 0o111 == 0 {
+            return;
+        }
+        let modes = &mut self.tree.modes;
+        let position = modes.partition_point(|&(inode, _)| inode < node.0);
+        match modes.get_mut(position) {
+            Some((inode, known)) if *inode == node.0 => *known = mode,
+            _ => modes.insert(position, (node.0, mode)),
+        }
     }
 }
 

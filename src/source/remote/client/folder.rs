@@ -85,11 +85,12 @@ impl RemoteFolder {
     }
 
     /// Lists the direct entries of the folder, at most `limit`, with one
-    /// request for each thousand of them.
+    /// request for each thousand of them. A folder of a bucket exists if there
+    /// is an object with its prefix, or in an empty bucket.
     ///
     /// # Errors
-    /// Returns an error if the bucket cannot be listed, has more, or has a key
-    /// that cannot be a path.
+    /// Returns an error if the folder does not exist, or the bucket cannot be
+    /// listed, has more, or has a key that cannot be a path.
     pub fn list(&self, limit: usize) -> io::Result<Vec<RemoteEntry>> {
         let this = self.clone();
         let listed = self.remote.network.wait(async move {
@@ -111,26 +112,31 @@ impl RemoteFolder {
                 }
                 token = next;
                 if token.is_none() {
-                    return Ok(entries);
+                    let is_missing = entries.is_empty() && !this.prefix.is_empty();
+                    return match is_missing {
+                        true => Err(Failure::missing("nothing is in this folder of the bucket")),
+                        false => Ok(entries),
+                    };
                 }
             }
         });
         let folder = Arc::new(self.clone());
         let entry = |listed| match listed {
-            Listed::Folder(name) => RemoteEntry::Folder(name),
-            Listed::Object { name, pin } => RemoteEntry::File(ListedFile {
+            Listed::Marker => None,
+            Listed::Folder(name) => Some(RemoteEntry::Folder(name)),
+            Listed::Object { name, pin } => Some(RemoteEntry::File(ListedFile {
                 name,
                 len: pin.len(),
                 modified: pin.modified(),
                 pin,
                 folder: folder.clone(),
                 file: OnceLock::new(),
-            }),
+            })),
         };
         Ok(listed
             .map_err(io::Error::from)?
             .into_iter()
-            .map(entry)
+            .filter_map(entry)
             .collect())
     }
 }

@@ -28,6 +28,10 @@ use super::{Access, BLOCK, RemoteOptions};
 use crate::source::location::secret_line;
 use crate::sync::tally::Tally;
 
+/// Bytes that a server must send per second, on average over the timeout, so
+/// that one that trickles is given up.
+const MIN_RATE: u64 = 512;
+
 /// Time before a request is retried: the first time, and the maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
@@ -199,10 +203,15 @@ impl Network {
             let failure = match timeout_at(patience.end(), request).await {
                 Ok(Ok(page)) => return Ok(page),
                 Ok(Err(failure)) => failure,
-                Err(_) => silence(),
+                Err(_) => patience.silence(),
             };
             patience.pause(self, store, failure).await?;
         }
+    }
+
+    /// Returns the number of bytes of objects that were received so far.
+    pub fn received(&self) -> u64 {
+        self.bytes.get()
     }
 
     /// Passes to `take` the bytes of an object from `start` to `end`, or to its
@@ -229,7 +238,7 @@ impl Network {
             let mut part_end = end.min(position.saturating_add(longest));
             let request = store.get(key, position..part_end, pin.as_ref());
             let failure = match timeout_at(patience.end(), request).await {
-                Err(_) => silence(),
+                Err(_) => patience.silence(),
                 Ok(Err(failure)) => failure,
                 Ok(Ok(mut part)) => {
                     end = end.min(part.pin.len());
@@ -237,7 +246,7 @@ impl Network {
                     let pin = &*pin.insert(part.pin);
                     loop {
                         match timeout_at(patience.end(), part.body.next()).await {
-                            Err(_) => break silence(),
+                            Err(_) => break patience.silence(),
                             Ok(None) => break cut(),
                             Ok(Some(Err(error))) => break error.into(),
                             Ok(Some(Ok(bytes))) => {
@@ -245,7 +254,7 @@ impl Network {
                                 take(&bytes[..left as usize]);
                                 self.bytes.add(bytes.len() as u64);
                                 position += left;
-                                patience.reward();
+                                patience.reward(left);
                                 if position == end {
                                     return Ok(pin.clone());
                                 }
@@ -266,13 +275,6 @@ impl Network {
     }
 }
 
-fn silence() -> Failure {
-    Failure {
-        kind: FailureKind::Passing,
-        text: "the server does not answer".to_owned(),
-    }
-}
-
 fn cut() -> Failure {
     Failure {
         kind: FailureKind::Passing,
@@ -285,6 +287,8 @@ struct Patience {
     timeout: Duration,
     /// The time of the last progress.
     since: Instant,
+    /// Number of bytes since then.
+    received: u64,
     pause: Duration,
 }
 
@@ -293,6 +297,7 @@ impl Patience {
         Self {
             timeout,
             since: Instant::now(),
+            received: 0,
             pause: FIRST_PAUSE,
         }
     }
@@ -301,9 +306,26 @@ impl Patience {
         self.since + self.timeout
     }
 
-    /// Records progress.
-    fn reward(&mut self) {
-        *self = Self::new(self.timeout);
+    /// Records that bytes came. They are progress once they are as many as the
+    /// slowest server sends within the timeout.
+    fn reward(&mut self, bytes: u64) {
+        self.received += bytes;
+        self.pause = FIRST_PAUSE;
+        if self.received >= MIN_RATE * self.timeout.as_secs() {
+            *self = Self::new(self.timeout);
+        }
+    }
+
+    /// Returns the failure when the time is over.
+    fn silence(&self) -> Failure {
+        let text = match self.received {
+            0 => "the server does not answer".to_owned(),
+            bytes => format!("the server sends too slowly, {bytes} bytes"),
+        };
+        Failure {
+            kind: FailureKind::Passing,
+            text,
+        }
     }
 
     /// Waits before the next attempt.
@@ -324,16 +346,20 @@ impl Patience {
         if !may_pass {
             return Err(failure);
         }
-        let pause = self.pause.max(network.wire.rest());
+        let rest = network.wire.rest();
+        let pause = self.pause.max(rest);
         if Instant::now() + pause >= self.end() {
-            return Err(Failure {
-                text: format!(
-                    "{}, and no byte came for {} s",
+            let seconds = self.timeout.as_secs();
+            let text = match self.received {
+                _ if rest > self.pause => format!(
+                    "{}, and asks for a pause of {} s, which is longer than timeout={seconds} allows",
                     failure.text,
-                    self.timeout.as_secs()
+                    rest.as_secs_f64().ceil()
                 ),
-                ..failure
-            });
+                0 => format!("{}, and no byte came for {seconds} s", failure.text),
+                _ => format!("{} in {seconds} s", failure.text),
+            };
+            return Err(Failure { text, ..failure });
         }
         log::debug!("trying again in {} ms: {}", pause.as_millis(), failure.text);
         network.retries.add(1);

@@ -14,7 +14,9 @@ use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::http::{HttpBuilder, HttpStore};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
-use object_store::{ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig};
+use object_store::{
+    ClientConfigKey, ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig,
+};
 
 use super::credentials::{self, Credentials};
 use super::url::{RemoteUrl, Scheme};
@@ -57,6 +59,15 @@ impl Failure {
         }
     }
 
+    /// Creates a failure because there is no such object or folder.
+    pub(super) fn missing(text: impl Into<String>) -> Self {
+        Self {
+            kind: FailureKind::Missing,
+            text: text.into(),
+        }
+    }
+
+    /// Creates a failure that another attempt would not change.
     pub(super) fn lasting(text: impl Into<String>) -> Self {
         Self {
             kind: FailureKind::Lasting,
@@ -92,13 +103,41 @@ impl From<object_store::Error> for Failure {
             None if is_unreachable => FailureKind::Unreachable,
             None => FailureKind::Passing,
         };
-        let text = cause.to_string().replace(char::is_control, "?");
+        let text = shown(cause).replace(char::is_control, "?");
         let text = match kind {
             FailureKind::Unreachable => format!("the server cannot be reached: {text}"),
             _ => text,
         };
         Self { kind, text }
     }
+}
+
+/// Returns the text of a root cause, in plain words if it is about a certificate.
+fn shown(cause: &(dyn StdError + 'static)) -> String {
+    use rustls::{CertificateError, Error};
+
+    // The cause of an I/O error is not among its sources.
+    let inner = cause.downcast_ref().and_then(io::Error::get_ref);
+    let tls = cause
+        .downcast_ref::<Error>()
+        .or_else(|| inner?.downcast_ref::<Error>());
+    let Some(Error::InvalidCertificate(problem)) = tls else {
+        return cause.to_string();
+    };
+    let words = match problem {
+        CertificateError::UnknownIssuer => "no trusted authority has signed it (UnknownIssuer)",
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "it is not valid yet"
+        }
+        CertificateError::Revoked => "it was revoked",
+        other if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            "it is that of an authority, which is not valid for a server; if the server is yours, \
+             let the authority sign another one (CaUsedAsEndEntity)"
+        }
+        _ => return cause.to_string(),
+    };
+    format!("the certificate of the server is not valid: {words}")
 }
 
 impl From<Failure> for io::Error {
@@ -194,6 +233,8 @@ pub(super) struct ReceivedPart {
 pub(super) enum Listed {
     /// The name of a folder.
     Folder(String),
+    /// The object that stands for the folder itself.
+    Marker,
     /// An object, its name and key.
     Object { name: String, pin: Pin },
 }
@@ -246,7 +287,9 @@ impl Store {
             }
             Scheme::S3 => {
                 let (bucket, key) = url.bucket_and_key();
-                let builder = with_credentials(AmazonS3Builder::from_env())?
+                let from_env = AmazonS3Builder::from_env();
+                check_endpoint(&from_env)?;
+                let builder = with_credentials(from_env)?
                     .with_bucket_name(bucket)
                     .with_http_connector(connector.clone())
                     .with_retry(retry);
@@ -328,7 +371,7 @@ impl Store {
         let objects = page.result.objects.into_iter().filter_map(|meta| {
             // Some programs create a folder as an object with its name.
             if meta.location.as_ref().len() < prefix.len() {
-                return None;
+                return Some(Listed::Marker);
             }
             Some(Listed::Object {
                 name: meta.location.filename()?.to_owned(),
@@ -337,6 +380,23 @@ impl Store {
         });
         Ok((folders.chain(objects).collect(), page.page_token))
     }
+}
+
+/// Checks that the environment allows a server without TLS, if it names one.
+fn check_endpoint(builder: &AmazonS3Builder) -> Result<(), Failure> {
+    use AmazonS3ConfigKey as Key;
+
+    let given = |key: Key| builder.get_config_value(&key);
+    let endpoint = given(Key::S3Endpoint).or_else(|| given(Key::Endpoint));
+    let is_plain = endpoint.is_some_and(|url| url.starts_with("http://"));
+    let is_allowed = given(Key::Client(ClientConfigKey::AllowHttp));
+    if is_plain && is_allowed.as_deref() != Some("true") {
+        return Err(Failure::lasting(
+            "the address of the server (AWS_ENDPOINT_URL_S3) begins with http://, which needs \
+             AWS_ALLOW_HTTP=true",
+        ));
+    }
+    Ok(())
 }
 
 /// Adds settings that the environment lacks. The metadata service of cloud

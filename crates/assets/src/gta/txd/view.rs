@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Entry, Txd};
 use crate::gta::{failure, txd};
-use crate::model::{Picture, Pixels, not_shown, padded, png, sheet};
+use crate::model::{Picture, Pixels, Scale, not_shown, padded, png, sheet};
 use crate::renderware::texture::table::{COLUMNS, cells};
 use crate::renderware::texture::{Sampling, Texture, export};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
@@ -123,7 +123,7 @@ fn preview(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
         left = left.checked_sub(pixels)?;
         export::picture(texture)
     });
-    png::write(&sheet(shown.len(), pictures), out)
+    png::write(&sheet(shown.len(), Scale::Own, pictures), out)
 }
 
 fn info(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {

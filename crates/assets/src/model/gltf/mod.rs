@@ -193,14 +193,28 @@ impl Writer<'_> {
                 siblings.push(number);
             }
         }
+        let mesh_of = |node: &scene::Node| node.mesh.and_then(|mesh| *meshes.get(mesh)?);
+        // A hidden node hides its children. If there are any, only a further
+        // child with the mesh is hidden.
+        let has_children = |&&node: &&usize| {
+            let siblings: Option<&Vec<usize>> = children.get(node);
+            siblings.is_some_and(|siblings| !siblings.is_empty())
+        };
+        let apart: Vec<usize> = scene.hidden.iter().filter(has_children).copied().collect();
+        let first = scene.nodes.len() + scene.outlines.len();
+        for (number, &node) in (first..).zip(&apart) {
+            children[node].push(number);
+        }
         let index = |node: &usize| Index::new(*node as u32);
         let skin = self.skin(scene);
         for ((number, node), children) in (0..).zip(&scene.nodes).zip(children) {
-            let mesh = node.mesh.and_then(|mesh| *meshes.get(mesh)?);
+            let is_apart = apart.contains(&number);
+            let mesh = mesh_of(node).filter(|_| !is_apart);
             let bent = node.mesh.and_then(|mesh| scene.meshes.get(mesh));
             let bent = mesh.is_some() && bent.is_some_and(|mesh| !mesh.weights.is_empty());
             let transform = &node.transform;
-            let extensions = scene.hidden.contains(&number).then(|| self.hidden());
+            let is_hidden = scene.hidden.contains(&number) && !is_apart;
+            let extensions = is_hidden.then(|| self.hidden());
             self.root.push(Node {
                 name: Some(node.name.clone()),
                 children: (!children.is_empty()).then(|| children.iter().map(index).collect()),
@@ -216,6 +230,16 @@ impl Writer<'_> {
         }
         for outline in &scene.outlines {
             self.outline(outline);
+        }
+        for node in apart {
+            let node = &scene.nodes[node];
+            let extensions = Some(self.hidden());
+            self.root.push(Node {
+                name: Some(node.name.clone()),
+                mesh: mesh_of(node),
+                extensions,
+                ..Default::default()
+            });
         }
         let scene = self.root.push(GltfScene {
             name: None,

@@ -188,6 +188,37 @@ fn a_line_of_pairs_is_visible() {
 }
 
 #[test]
+fn a_hidden_mesh_hides_no_children_of_its_node() {
+    let mut scene = self::scene();
+    scene.hidden = [0].into();
+    let (json, _) = read(&written(&scene, &|_| None));
+    let node = &json["nodes"][0];
+    assert_eq!(node["extensions"]["KHR_node_visibility"]["visible"], false);
+    assert_eq!(node["mesh"], 0);
+
+    scene.nodes.push(crate::model::scene::Node {
+        name: "child".into(),
+        parent: Some(0),
+        transform: Transform::IDENTITY,
+        mesh: None,
+    });
+    let (json, _) = read(&written(&scene, &|_| None));
+    let [node, _, hidden] = &json["nodes"].as_array().unwrap()[..] else {
+        panic!("{json}");
+    };
+    assert_eq!((node.get("mesh"), node.get("extensions")), (None, None));
+    assert_eq!(node["children"], serde_json::json!([1, 2]));
+    assert_eq!(
+        (&hidden["name"], &hidden["mesh"]),
+        (&node["name"], &0.into())
+    );
+    assert_eq!(
+        hidden["extensions"]["KHR_node_visibility"]["visible"],
+        false
+    );
+}
+
+#[test]
 fn a_mesh_without_triangles_is_omitted() {
     let mut scene = scene();
     scene.meshes[0].parts.clear();

@@ -6,7 +6,7 @@
 //! to the viewer. Every pixel is the mean of four.
 
 use super::math::{cross, unit};
-use super::scene::{Alpha, Material, Mesh, Wrap};
+use super::scene::{Alpha, Material, Mesh, Node, Wrap};
 use super::{MAX_SCENE_PIXELS, Picture, Pixels, Scene, gltf::Pictures};
 
 /// Width and height of a preview in pixels.
@@ -41,7 +41,10 @@ const LIGHTS: Lights = [([-0.48, 0.72, 0.5], 0.62), ([0.8, 0.1, 0.59], 0.22)];
 /// background.
 pub fn draw(scene: &Scene<'_>, pictures: Pictures<'_>) -> Picture {
     let view = View::new();
-    let mut faces = faces(scene, &view);
+    let mut faces = faces(scene, &view, scene.shown());
+    if faces.is_empty() {
+        faces = self::faces(scene, &view, scene.drawn());
+    }
     fit(&mut faces);
     let mut textures = Textures::new(scene, pictures);
     let blends = |face: &&Face| {
@@ -110,10 +113,15 @@ impl Face {
     }
 }
 
-/// Returns all triangles of a scene, seen by the viewer, in the scene's units.
-fn faces(scene: &Scene<'_>, view: &View) -> Vec<Face> {
+/// Returns the triangles of some nodes of a scene, seen by the viewer, in the
+/// scene's units.
+fn faces<'s>(
+    scene: &Scene<'_>,
+    view: &View,
+    nodes: impl Iterator<Item = (usize, &'s Node, &'s Mesh)>,
+) -> Vec<Face> {
     let mut faces = Vec::new();
-    for (node, _, mesh) in scene.shown() {
+    for (node, _, mesh) in nodes {
         if mesh.parts.is_empty() {
             continue;
         }

@@ -16,6 +16,24 @@ fn a_preview_fills_its_frame_and_is_deterministic() {
 }
 
 #[test]
+fn hidden_meshes_are_drawn_only_if_there_are_no_others() {
+    let plain = draw(&scene(), &|_| None);
+    let mut both = scene();
+    both.nodes.push(crate::model::scene::Node {
+        name: "flare".into(),
+        parent: None,
+        transform: crate::model::Transform::at([90.0, 0.0, 0.0]),
+        mesh: Some(0),
+    });
+    assert_ne!(draw(&both, &|_| None), plain);
+    both.hidden = [1].into();
+    assert_eq!(draw(&both, &|_| None), plain);
+    let mut hidden = scene();
+    hidden.hidden = [0].into();
+    assert_eq!(draw(&hidden, &|_| None), plain);
+}
+
+#[test]
 fn a_face_has_no_seams_where_bands_meet() {
     let mut scene = scene();
     // The triangle faces the viewer and fills the frame.

@@ -12,14 +12,14 @@ pub(super) fn decode(data: &[u8]) -> Vec<i16> {
     let halves = data.iter().flat_map(|byte| [byte & 15, byte >> 4]);
     let samples = halves.map(|half| {
         let size = i32::from(half & 7);
-        let change = (step * (2 * size + 1) >> 3).min(i16::MAX.into());
+        let change = ((step * (2 * size + 1)) >> 3).min(i16::MAX.into());
         let next = if half & 8 == 0 {
             last + change
         } else {
             last - change
         };
         last = next.clamp(i16::MIN.into(), i16::MAX.into());
-        step = (step * FACTORS[size as usize] >> 8).clamp(STEPS[0], STEPS[1]);
+        step = ((step * FACTORS[size as usize]) >> 8).clamp(STEPS[0], STEPS[1]);
         last as i16
     });
     samples.collect()

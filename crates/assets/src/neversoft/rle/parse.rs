@@ -204,7 +204,9 @@ fn picture(mut colors: Vec<u8>, count: usize, warnings: &mut Warnings) -> Result
 /// Returns the width of a picture with so many pixels: the first one that gives
 /// a usual height, or else the first one that divides them.
 fn width_of(count: usize) -> Option<usize> {
-    let fits = |&&width: &&usize| count % width == 0 && (1..=MAX_HEIGHT).contains(&(count / width));
+    let fits = |&&width: &&usize| {
+        count.is_multiple_of(width) && (1..=MAX_HEIGHT).contains(&(count / width))
+    };
     let mut fitting = WIDTHS.iter().filter(fits).copied();
     let first = fitting.clone().next();
     fitting

@@ -330,7 +330,9 @@ impl Geometry {
             return Err(Error::damaged(plugin.offset, "native geometry", problem));
         };
         let platform = fields.cursor(Endian::Little).u32("native platform")?;
+        // A skin of another form is none.
         let skin = self.plugins.find(kind::SKIN);
+        let skin = skin.filter(|skin| skin.child(kind::STRUCT, "native skin").is_ok());
         let mut problem = None;
         let mut kept = |read: Result<Skin>| read.map_err(|error| problem = Some(error)).ok();
         match platform {

@@ -421,7 +421,7 @@ mod tests {
         while words.len() % 4 != 2 {
             words.push(0);
         }
-        let tag = [END << 28 | (words.len() as u32 - 2) / 4, 0];
+        let tag = [(END << 28) | ((words.len() as u32 - 2) / 4), 0];
         tag.iter()
             .chain(&words)
             .flat_map(|word| word.to_le_bytes())
@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     fn weights_have_the_numbers_of_their_bones() {
-        let weight = |value: f32, bone: u32| (value.to_bits() & !BONE | (bone + 1) * 4) as i32;
+        let weight = |value: f32, bone: u32| (value.to_bits() & !BONE | ((bone + 1) * 4)) as i32;
         let (bones, weights) = influence(&[weight(0.75, 9), weight(0.25, 0), 0, 0]);
         assert_eq!((bones, weights), ([9, 0, 0, 0], [0.75, 0.25, 0.0, 0.0]));
     }

@@ -1,5 +1,6 @@
 //! COB: scripts of units (FORMATS, TA).
 
+mod bos;
 pub mod parse;
 pub mod view;
 

@@ -44,7 +44,10 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
         Listed::new(None, "info.json".into(), Render::InContext(info, 0)),
         Listed::new(None, "info.txt".into(), Render::InContext(page, 0)),
     ];
-    files.extend(whole_files(&[("script.asm", script as _)]));
+    files.extend(whole_files(&[
+        ("script.bos", source as _),
+        ("script.asm", script),
+    ]));
     Ok(shown.partial_view(files, error))
 }
 
@@ -136,6 +139,10 @@ fn page(
         page.line("compiled with", compiler);
     }
     page.write(&warnings(cob, context), out)
+}
+
+fn source(shown: &Shown<Cob>, out: &mut dyn Write) -> io::Result<()> {
+    shown.asset.decompile(out)
 }
 
 fn script(shown: &Shown<Cob>, out: &mut dyn Write) -> io::Result<()> {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::model::{Picture, apng, padded, png, sheet, size_problem};
+use crate::model::{Picture, Scale, apng, padded, png, sheet, size_problem};
 use crate::total_annihilation::gaf::export;
 use crate::total_annihilation::gaf::{
     self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND,
@@ -245,13 +245,18 @@ fn preview(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
             first.take(MAX_ON_SHEET).collect()
         }
     };
+    let frames = references
+        .iter()
+        .filter_map(|&reference| gaf.frame(reference).ok());
+    let sides = frames.map(|frame| u32::from(frame.width.max(frame.height)));
+    let scale = Scale::Common(sides.max().unwrap_or_default());
     let mut left = MAX_SHEET_PIXELS;
     let pictures = references.iter().map(|&reference| {
         let frame = gaf.frame(reference).ok()?;
         left = left.checked_sub(frame.pixels())?;
         picture(shown, &frame)
     });
-    png::write(&sheet(references.len(), pictures), out)
+    png::write(&sheet(references.len(), scale, pictures), out)
 }
 
 #[derive(Serialize)]

@@ -140,7 +140,11 @@ impl<'c> Kept<'c> {
 
 /// Visits the keys of a section and of nested ones, whose names are prepended:
 /// `DAMAGE.default`. The nesting is limited by the parser.
-fn each_key<'a>(section: Section<'a>, path: &mut String, visit: &mut dyn FnMut(&str, Key<'a>)) {
+pub(super) fn each_key<'a>(
+    section: Section<'a>,
+    path: &mut String,
+    visit: &mut dyn FnMut(&str, Key<'a>),
+) {
     let length = path.len();
     for item in section.items() {
         match item {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use super::file_name;
 use crate::total_annihilation::tdf::{self, Section, Tdf};
+use crate::total_annihilation::tnt::ota;
 use crate::total_annihilation::tnt::{self, Tnt};
 use crate::total_annihilation::view::stem;
 use crate::view::{AssetContext, AssetRef, Table};
@@ -14,7 +15,7 @@ use crate::view::{AssetContext, AssetRef, Table};
 /// were made for the games have a tenth as many.
 const MAX_BYTES: u64 = 4 << 30;
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "map",
     "archive",
     "size",
@@ -30,6 +31,7 @@ const COLUMNS: [&str; 16] = [
     "kingdom",
     "cells",
     "sea_level",
+    "starts",
     "file",
 ];
 
@@ -107,6 +109,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
             .map(|tnt| format!("{} x {}", tnt.width, tnt.height));
         table.optional(cells);
         table.optional(tnt.as_ref().map(|tnt| tnt.sea_level));
+        table.text(&ota.starts());
         table.text(&path).end_row()?;
     }
     Ok(())
@@ -133,6 +136,16 @@ impl<'a> Text<'a> {
     fn get(&self, key: &str) -> Cow<'a, str> {
         let value = self.header.and_then(|header| header.get(key));
         value.unwrap_or_default()
+    }
+
+    /// Returns where the players start: their numbers and positions.
+    fn starts(&self) -> String {
+        let starts = self.header.map(ota::starts).unwrap_or_default();
+        let starts = starts.iter().map(|start| {
+            let [x, z] = start.position;
+            format!("{}:{x},{z}", start.player)
+        });
+        starts.collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the kinds of game that the map is for: the types of its schemas.

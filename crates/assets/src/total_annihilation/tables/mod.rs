@@ -1,16 +1,23 @@
-//! Tables that compare the contents of a whole game: a row for each unit,
-//! weapon, feature, sound, movement class and map (FORMATS, TA 15).
+//! Tables about a whole game (FORMATS, TA 15): a row for each unit, weapon,
+//! feature, sound, movement class and map, and what refers to what.
 
+mod checks;
 mod columns;
+mod conflicts;
+mod library;
 mod lines;
 mod maps;
+mod menus;
+mod references;
 mod rows;
+mod sequences;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use self::rows::{Source, flat, movement, units, weapons_of_units};
 use crate::view::AssetContext;
-use crate::view::report::Report;
+use crate::view::report::{Check, Report};
 
 /// The table of the rows in some sources.
 macro_rules! table {
@@ -35,7 +42,48 @@ pub const REPORTS: &[Report] = &[
         applies: |context| !maps::files(context).is_empty(),
         render: maps::write,
     },
+    Report {
+        path: "checks.txt",
+        applies: CHECK.applies,
+        render: checks::write,
+    },
+    Report {
+        path: "tables/references.tsv",
+        applies: |context| has_files(UNITS, context),
+        render: references::write_all,
+    },
+    Report {
+        path: "tables/missing.tsv",
+        applies: |context| has_files(UNITS, context),
+        render: references::write_missing,
+    },
+    Report {
+        path: "tables/conflicts.tsv",
+        applies: |context| has_files(UNITS, context) || has_files(WEAPONS, context),
+        render: conflicts::write,
+    },
+    Report {
+        path: "tables/menus.tsv",
+        applies: menus::applies,
+        render: menus::write,
+    },
+    Report {
+        path: "tables/sequences.tsv",
+        applies: |context| !sequences::files(context).is_empty(),
+        render: sequences::write,
+    },
+    Report {
+        path: "tables/texts.tsv",
+        applies: |context| !texts::files(context).is_empty(),
+        render: texts::write,
+    },
 ];
+
+/// The check of a whole game.
+pub const CHECK: Check = Check {
+    applies: |context| has_files(UNITS, context),
+    find: checks::find,
+};
 
 const UNITS: &[Source] = &[Source {
     folder: "units",

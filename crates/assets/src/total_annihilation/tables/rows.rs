@@ -12,7 +12,7 @@ use crate::view::{AssetContext, AssetRef, Table};
 
 /// Maximum number of bytes of text for a table. A large mod has a tenth as
 /// many.
-const MAX_BYTES: usize = 256 << 20;
+pub(super) const MAX_BYTES: usize = 256 << 20;
 
 /// Texts with sections as rows.
 pub(super) struct Source {

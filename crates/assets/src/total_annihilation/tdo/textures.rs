@@ -76,25 +76,26 @@ impl Index {
 }
 
 /// The location of a texture.
-pub(super) struct Resolved {
+pub(in crate::total_annihilation) struct Resolved {
     /// Archive and path of the file.
-    pub(super) file: String,
+    pub(in crate::total_annihilation) file: String,
     /// Number of the sequence in it.
-    pub(super) sequence: usize,
+    pub(in crate::total_annihilation) sequence: usize,
     /// Whether its frames are for the players' colors.
-    pub(super) has_team_colors: bool,
-    texture_file: AssetRef,
+    pub(in crate::total_annihilation) has_team_colors: bool,
+    /// The file itself.
+    pub(in crate::total_annihilation) texture_file: AssetRef,
 }
 
 /// The textures of a mount for a model.
-pub(super) struct Textures<'a> {
+pub(in crate::total_annihilation) struct Textures<'a> {
     context: &'a dyn AssetContext,
     index: Option<Arc<Index>>,
 }
 
 impl<'a> Textures<'a> {
     /// Returns the textures for an asset, with the index of the mount.
-    pub(super) fn new(context: &'a dyn AssetContext) -> Self {
+    pub(in crate::total_annihilation) fn new(context: &'a dyn AssetContext) -> Self {
         Self {
             context,
             index: shared(context, SHARED, Index::new),
@@ -102,7 +103,7 @@ impl<'a> Textures<'a> {
     }
 
     /// Finds a texture.
-    pub(super) fn find(&self, name: &str) -> Option<Resolved> {
+    pub(in crate::total_annihilation) fn find(&self, name: &str) -> Option<Resolved> {
         let index = self.index.as_deref()?;
         let &(file, sequence) = index.by_name.get(&name.to_ascii_lowercase())?;
         let texture_file = *index.files.get(file)?;
@@ -121,7 +122,7 @@ impl<'a> Textures<'a> {
 
     /// Returns the first frames of textures, by name. A file is read once for
     /// all textures in it. Textures beyond the limit of a scene are `None`.
-    pub(super) fn pictures(&self, names: &[&str]) -> Vec<Option<Picture>> {
+    pub(in crate::total_annihilation) fn pictures(&self, names: &[&str]) -> Vec<Option<Picture>> {
         let mut wanted: HashMap<AssetRef, Vec<(usize, usize)>> = HashMap::new();
         for (number, name) in names.iter().enumerate() {
             if let Some(found) = self.find(name) {

@@ -1,6 +1,6 @@
 //! View of a model: a scene with its pieces, and a preview.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use bytes::Bytes;
@@ -115,18 +115,23 @@ impl Drawn {
                 alpha: picture.as_ref().map(Into::into),
             })
             .collect();
-        let script = script_names(context);
+        let script = Script::of(context);
         let name = |object: &Object| {
             let name = object.name.to_string();
             script
+                .names
                 .get(&name.to_ascii_lowercase())
                 .cloned()
                 .unwrap_or(name)
         };
-        Self {
-            scene: scene(model, &textures, &shown.colors.palette, &name),
-            pictures,
-        }
+        let mut scene = scene(model, &textures, &shown.colors.palette, &name);
+        let objects = model.objects.iter().enumerate();
+        let hidden = objects.filter(|(_, object)| {
+            let name = object.name.text().to_ascii_lowercase();
+            script.hidden.contains(&name)
+        });
+        scene.hidden = hidden.map(|(index, _)| index).collect();
+        Self { scene, pictures }
     }
 
     fn picture(&self, index: usize) -> Option<Picture> {
@@ -134,17 +139,38 @@ impl Drawn {
     }
 }
 
-/// Returns the names of pieces as the script of the model spells them, by their
-/// names in lower case.
-fn script_names(context: &dyn AssetContext) -> HashMap<String, String> {
-    let path = format!("scripts/{}.cob", stem(context.name()));
-    let script = context.find(Wanted::Path(&path));
-    let script = script.and_then(|file| cob::parse(&context.read(file)?).ok());
-    let names = script.iter().flat_map(|script| script.pieces.iter());
-    let names = names.map(|name| name.to_string());
-    names
-        .map(|name| (name.to_ascii_lowercase(), name))
-        .collect()
+/// What a model needs of its script.
+#[derive(Default)]
+struct Script {
+    /// The names of pieces as the script spells them, by their names in lower
+    /// case.
+    names: HashMap<String, String>,
+    /// The pieces that are hidden at first, by their names in lower case.
+    hidden: HashSet<String>,
+}
+
+impl Script {
+    /// Reads the script of a model; without one, nothing is known.
+    fn of(context: &dyn AssetContext) -> Self {
+        let path = format!("scripts/{}.cob", stem(context.name()));
+        let script = context.find(Wanted::Path(&path));
+        let script = script.and_then(|file| cob::parse(&context.read(file)?).ok());
+        let Some(script) = script else {
+            return Self::default();
+        };
+        let hidden = script.hidden_at_first();
+        let hidden = hidden.into_iter().filter_map(|piece| {
+            let name = script.pieces.get(piece as usize)?;
+            Some(name.text().to_ascii_lowercase())
+        });
+        let names = script.pieces.iter().map(|name| name.to_string());
+        Self {
+            names: names
+                .map(|name| (name.to_ascii_lowercase(), name))
+                .collect(),
+            hidden: hidden.collect(),
+        }
+    }
 }
 
 fn wavefront(
@@ -153,7 +179,10 @@ fn wavefront(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    obj::write(&Drawn::new(shown, context).scene, MATERIALS, out)
+    let mut scene = Drawn::new(shown, context).scene;
+    // Editors need all pieces.
+    scene.hidden.clear();
+    obj::write(&scene, MATERIALS, out)
 }
 
 fn materials(
@@ -330,7 +359,7 @@ fn pieces(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let script = script_names(context);
+    let script = Script::of(context).names;
     let mut table = Table::new(out, &PIECES)?;
     for (index, object) in shown.asset.objects.iter().enumerate() {
         let name = object.name.to_string();

@@ -43,6 +43,21 @@ pub(crate) fn write(
     png::write_rows((width / step, height / step), tones, &mut row, out)
 }
 
+/// Writes the ground with what `draw` draws on each row of it.
+pub(crate) fn write_with(
+    terrain: &Terrain,
+    colors: &Colors,
+    draw: &mut dyn FnMut(u32, &mut [u8]),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut row = |y: u32, row: &mut Vec<u8>| {
+        terrain.row(y, 1, row);
+        draw(y, row);
+    };
+    let tones = Tones::Palette(&colors.palette.0);
+    png::write_rows(size(terrain), tones, &mut row, out)
+}
+
 /// Writes a minimap, or its used part from the top left corner.
 pub(crate) fn write_minimap(
     minimap: &Minimap,

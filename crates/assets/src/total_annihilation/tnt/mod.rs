@@ -1,6 +1,8 @@
 //! TNT: maps (FORMATS, TA).
 
+pub(in crate::total_annihilation) mod ota;
 pub mod parse;
+mod scenery;
 pub mod view;
 
 pub use self::parse::*;

@@ -5,14 +5,19 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use super::ota;
+use super::scenery::{self, Scenery};
 use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::tdf;
 use crate::total_annihilation::terrain::TILE_EDGE;
 use crate::total_annihilation::terrain::view::{self, REDUCED};
 use crate::total_annihilation::tnt::{self, Tnt, Version};
-use crate::total_annihilation::view::{Shown, parts};
+use crate::total_annihilation::view::{Shown, parts, stem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
-use crate::view::listed::{Listed, whole_files};
-use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
+use crate::view::listed::{Listed, Render, whole_files};
+use crate::view::{
+    AssetContext, AssetRef, Failure, Preview, Summary, Table, View, ViewFormat, Wanted, json,
+};
 use hpimount_containers::file_type::FileType;
 
 /// Maps.
@@ -47,6 +52,14 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         files.push(Listed::whole("map_1_8.png", small));
         if view::is_shown_whole(&tnt.terrain) {
             files.push(Listed::whole("map.png", map));
+            if !tnt.features.is_empty() && !scenery::texts(context).is_empty() {
+                let render = Render::InContext(map_with_features, 0);
+                files.push(Listed::new(None, "map_features.png".to_owned(), render));
+            }
+            if text_of(context).is_some() {
+                let render = Render::InContext(map_with_starts, 0);
+                files.push(Listed::new(None, "map_starts.png".to_owned(), render));
+            }
         } else {
             tnt.warnings
                 .push("the map is shown only at an eighth of its size");
@@ -173,6 +186,42 @@ fn minimap_picture(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
 
 fn map(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
     view::write(&shown.asset.terrain, &shown.colors, 1, out)
+}
+
+fn map_with_features(
+    shown: &Shown<Tnt>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let scenery = Scenery::new(&shown.asset, context);
+    let mut rows = scenery.rows();
+    let mut draw = |y: u32, row: &mut [u8]| rows.draw(y, row);
+    view::write_with(&shown.asset.terrain, &shown.colors, &mut draw, out)
+}
+
+fn map_with_starts(
+    shown: &Shown<Tnt>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut scenery = Scenery::new(&shown.asset, context);
+    let text = text_of(context).and_then(|file| context.read(file));
+    if let Some(text) = text.map(|bytes| tdf::parse(&bytes).unwrap_or_else(|lost| lost.model)) {
+        let header = text.root().section("GlobalHeader");
+        let starts = header.map(ota::starts).unwrap_or_default();
+        scenery.add_starts(&starts, &shown.colors.palette);
+    }
+    let mut rows = scenery.rows();
+    let mut draw = |y: u32, row: &mut [u8]| rows.draw(y, row);
+    view::write_with(&shown.asset.terrain, &shown.colors, &mut draw, out)
+}
+
+/// Returns the text of a map.
+fn text_of(context: &dyn AssetContext) -> Option<AssetRef> {
+    let name = format!("{}.ota", stem(context.name()));
+    context.find(Wanted::Sibling(&name))
 }
 
 fn small(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {

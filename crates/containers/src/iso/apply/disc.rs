@@ -1,18 +1,13 @@
 //! The directory trees of a disc: the primary one and Joliet's, with every record.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::names::order;
-use super::{LONGEST, RAW_SUFFIX};
+use super::{LONGEST, RAW_SUFFIX, SHOWN_SUFFIX};
 use crate::changes::Tree as Nodes;
-use crate::io::{Error, ReadAt, Result};
-use crate::iso::directory::{DIRECTORY, MORE_EXTENTS, RECORD, le32};
-use crate::iso::sector::{DESCRIPTORS, SECTOR, Sectors, read_user};
-use crate::iso::{JOLIET, MAX_DESCRIPTORS, PRIMARY, SUPPLEMENTARY, TERMINATOR};
-use crate::volume::{MAX_DEPTH, NodeId};
-
-/// Maximum number of bytes of all directories.
-const MAX_BYTES: u64 = 256 << 20;
+use crate::disc::sector::SECTOR;
+use crate::iso::directory::{MORE_EXTENTS, RECORD};
+use crate::volume::NodeId;
 
 /// Offset of the root's record in a volume descriptor.
 pub(super) const ROOT_RECORD: usize = 156;
@@ -35,11 +30,11 @@ impl Extent {
 
 /// The number of a record of the disc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Entry(usize);
+pub(super) struct Entry(pub(super) usize);
 
 /// The number of a directory of the disc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct DirectoryId(usize);
+pub(super) struct DirectoryId(pub(super) usize);
 
 /// A record, with those of its further extents.
 pub(super) struct Record {
@@ -50,7 +45,7 @@ pub(super) struct Record {
     /// The directory that it is of.
     pub(super) directory: Option<DirectoryId>,
     /// The directory that it is in.
-    parent: DirectoryId,
+    pub(super) parent: DirectoryId,
     /// Its node in the tree of the mount.
     pub(super) node: Option<NodeId>,
 }
@@ -127,299 +122,16 @@ pub(super) struct Disc {
     pub(super) descriptors_end: u64,
     pub(super) is_xa: bool,
     /// The records of nodes of the mount.
-    by_node: HashMap<NodeId, Entry>,
+    pub(super) by_node: HashMap<NodeId, Entry>,
     /// The directories of nodes of the mount.
-    directory_by_node: HashMap<NodeId, DirectoryId>,
+    pub(super) directory_by_node: HashMap<NodeId, DirectoryId>,
     /// The same files and directories in other trees.
-    partners: HashMap<Entry, Vec<Entry>>,
+    pub(super) partners: HashMap<Entry, Vec<Entry>>,
     /// Number of files of the shown tree that have an extent.
-    owners: HashMap<Extent, usize>,
+    pub(super) owners: HashMap<Extent, usize>,
 }
 
 impl Disc {
-    /// Reads all trees. `nodes` is the tree of the mount: Joliet's, or else the
-    /// primary one.
-    pub(super) fn read(sectors: &Sectors, nodes: &Nodes) -> Result<Self> {
-        let mut disc = Self {
-            records: Vec::new(),
-            directories: Vec::new(),
-            trees: Vec::new(),
-            descriptors_end: DESCRIPTORS,
-            is_xa: false,
-            by_node: HashMap::new(),
-            directory_by_node: HashMap::new(),
-            partners: HashMap::new(),
-            owners: HashMap::new(),
-        };
-        let mut left = MAX_BYTES;
-        for sector in DESCRIPTORS..DESCRIPTORS + MAX_DESCRIPTORS {
-            let mut bytes = vec![0; SECTOR as usize];
-            if read_user(sectors, sector * SECTOR, &mut bytes).is_err() || bytes[1..6] != *b"CD001"
-            {
-                break;
-            }
-            disc.descriptors_end = sector + 1;
-            let kind = bytes[0];
-            let is_joliet = kind == SUPPLEMENTARY && JOLIET.contains(&&bytes[88..91]);
-            let is_known = disc.trees.iter().any(|tree| tree.is_joliet == is_joliet);
-            if (kind == PRIMARY || is_joliet) && !is_known {
-                disc.is_xa |= bytes[1024..].starts_with(b"CD-XA001");
-                disc.tree(sectors, sector, bytes, is_joliet, &mut left)?;
-            }
-            if kind == TERMINATOR {
-                break;
-            }
-        }
-        let shown = disc.shown().ok_or_else(|| {
-            Error::damaged(DESCRIPTORS * SECTOR, "volume descriptor", "is missing")
-        })?;
-        disc.bind(shown, nodes);
-        for other in (0..disc.trees.len()).filter(|&other| other != shown) {
-            let (one, two) = (disc.trees[shown].root, disc.trees[other].root);
-            disc.pair(one, two);
-        }
-        for entry in disc.entries_of(shown) {
-            if disc.record(entry).directory.is_none() {
-                for extent in disc.record(entry).extents.clone() {
-                    *disc.owners.entry(extent).or_default() += 1;
-                }
-            }
-        }
-        Ok(disc)
-    }
-
-    /// Returns the number of the tree that the mount shows.
-    fn shown(&self) -> Option<usize> {
-        let joliet = self.trees.iter().position(|tree| tree.is_joliet);
-        joliet.or((!self.trees.is_empty()).then_some(0))
-    }
-
-    /// Reads the tree of a descriptor.
-    fn tree(
-        &mut self,
-        sectors: &Sectors,
-        sector: u64,
-        descriptor: Vec<u8>,
-        is_joliet: bool,
-        left: &mut u64,
-    ) -> Result<()> {
-        if u16::from_le_bytes([descriptor[128], descriptor[129]]) != SECTOR as u16 {
-            let text = "has blocks of another size than 2048 bytes and cannot be changed";
-            return Err(Error::Unsupported(text.to_owned()));
-        }
-        let number = self.trees.len();
-        let place = Extent {
-            block: le32(&descriptor, ROOT_RECORD + 2),
-            size: le32(&descriptor, ROOT_RECORD + 10),
-        };
-        let mut seen = HashSet::from([place.block]);
-        let root = self.directory(number, None, String::new(), Some(place));
-        let mut directories = Vec::new();
-        let mut pending = vec![(root, 0)];
-        while let Some((id, depth)) = pending.pop() {
-            directories.push(id);
-            let first = self.records.len();
-            self.list(sectors, id, left)?;
-            let inner: Vec<Entry> = (first..self.records.len()).map(Entry).collect();
-            for entry in inner.into_iter().rev() {
-                let record = self.record(entry);
-                if record.raw[25] & DIRECTORY == 0 {
-                    continue;
-                }
-                let place = record.extents[0];
-                let name = text(record.id(), is_joliet);
-                let path = format!("{}{name}/", self.directories[id.0].path);
-                if depth >= MAX_DEPTH || !seen.insert(place.block) {
-                    let problem = "is nested too deep or in itself";
-                    let field = format!("directory /{path}");
-                    let offset = u64::from(place.block) * SECTOR;
-                    return Err(Error::damaged(offset, field, problem));
-                }
-                let inner = self.directory(number, Some(id), path, Some(place));
-                self.records[entry.0].directory = Some(inner);
-                pending.push((inner, depth + 1));
-            }
-        }
-        self.trees.push(Tree {
-            sector,
-            descriptor,
-            is_joliet,
-            root,
-            directories,
-            is_restructured: false,
-        });
-        Ok(())
-    }
-
-    fn directory(
-        &mut self,
-        tree: usize,
-        parent: Option<DirectoryId>,
-        path: String,
-        old: Option<Extent>,
-    ) -> DirectoryId {
-        self.directories.push(Directory {
-            tree,
-            path,
-            old,
-            place: old.unwrap_or(Extent { block: 0, size: 0 }),
-            parent,
-            own: [Vec::new(), Vec::new()],
-            records: Vec::new(),
-            node: None,
-            is_changed: old.is_none(),
-            is_deleted: false,
-        });
-        DirectoryId(self.directories.len() - 1)
-    }
-
-    /// Reads the records of a directory.
-    fn list(&mut self, sectors: &Sectors, id: DirectoryId, left: &mut u64) -> Result<()> {
-        let Extent { block, size } = self.directories[id.0].place;
-        let start = u64::from(block) * SECTOR;
-        let path = self.directories[id.0].path.clone();
-        let damaged =
-            |offset, problem: &str| Error::damaged(offset, format!("directory /{path}"), problem);
-        let inside = start.saturating_add(size.into()) <= sectors.len();
-        *left = match left.checked_sub(size.into()).filter(|_| inside) {
-            Some(left) => left,
-            None => return Err(damaged(start, "is too long or past the end of the image")),
-        };
-        let mut bytes = vec![0; size as usize];
-        read_user(sectors, start, &mut bytes)?;
-        let mut own = 0;
-        let mut has_more = false;
-        for (number, sector) in bytes.chunks(SECTOR as usize).enumerate() {
-            let mut rest = sector;
-            while let Some(&length @ 1..) = rest.first() {
-                let at = start + number as u64 * SECTOR + (sector.len() - rest.len()) as u64;
-                let length = usize::from(length);
-                let name = rest.get(RECORD - 1).map_or(usize::MAX, |&name| name.into());
-                if length <= RECORD || length > rest.len() || RECORD.saturating_add(name) > length {
-                    return Err(damaged(at, "has a damaged record"));
-                }
-                let (raw, after) = rest.split_at(length);
-                rest = after;
-                if own < 2 && matches!(raw[RECORD..RECORD + name], [0 | 1]) {
-                    self.directories[id.0].own[own] = raw.to_vec();
-                    own += 1;
-                    continue;
-                }
-                let extent = Extent {
-                    block: le32(raw, 2).saturating_add(raw[1].into()),
-                    size: le32(raw, 10),
-                };
-                let last = self.directories[id.0].records.last().copied();
-                let last = last
-                    .filter(|_| has_more)
-                    .map(|last| &mut self.records[last.0]);
-                has_more = raw[25] & MORE_EXTENTS != 0;
-                match last.filter(|last| last.id() == &raw[RECORD..RECORD + name]) {
-                    Some(last) => last.extents.push(extent),
-                    None => {
-                        self.records.push(Record {
-                            raw: raw.to_vec(),
-                            extents: vec![extent],
-                            directory: None,
-                            parent: id,
-                            node: None,
-                        });
-                        let entry = Entry(self.records.len() - 1);
-                        self.directories[id.0].records.push(entry);
-                    }
-                }
-            }
-        }
-        match own {
-            2 => Ok(()),
-            _ => Err(damaged(start, "lacks its own record or that of its parent")),
-        }
-    }
-
-    /// Finds the nodes of the records of a tree.
-    fn bind(&mut self, tree: usize, nodes: &Nodes) {
-        let mut named: HashMap<(NodeId, &[u8]), NodeId> = HashMap::new();
-        for (id, node) in nodes.nodes().skip(1).filter(|(_, node)| !node.is_added) {
-            named.entry((nodes.parent(id), &node.raw)).or_insert(id);
-        }
-        let root = self.trees[tree].root;
-        self.directories[root.0].node = Some(NodeId(0));
-        self.directory_by_node.insert(NodeId(0), root);
-        for id in self.trees[tree].directories.clone() {
-            let Some(parent) = self.directories[id.0].node else {
-                continue;
-            };
-            for entry in self.directories[id.0].records.clone() {
-                let Some(&node) = named.get(&(parent, self.record(entry).id())) else {
-                    continue;
-                };
-                self.records[entry.0].node = Some(node);
-                self.by_node.insert(node, entry);
-                if let Some(inner) = self.records[entry.0].directory {
-                    self.directories[inner.0].node = Some(node);
-                    self.directory_by_node.insert(node, inner);
-                }
-            }
-        }
-    }
-
-    /// Pairs the records of two directories of different trees: those with equal
-    /// extents, of several those with the most similar names; directories by what
-    /// is in them.
-    fn pair(&mut self, one: DirectoryId, two: DirectoryId) {
-        let mut left: HashMap<Vec<Extent>, Vec<Entry>> = HashMap::new();
-        for &entry in &self.directories[two.0].records {
-            left.entry(self.key(entry)).or_default().push(entry);
-        }
-        for entry in self.directories[one.0].records.clone() {
-            let Some(alike) = left.get_mut(&self.key(entry)) else {
-                continue;
-            };
-            let name = |disc: &Self, entry: Entry| {
-                let record = disc.record(entry);
-                let is_joliet = disc.is_joliet(record.parent);
-                let text = text(record.id(), is_joliet).to_uppercase();
-                text.replace(|c: char| !c.is_alphanumeric(), "_")
-            };
-            let wanted = name(self, entry);
-            let common = |&other: &Entry| {
-                let other = name(self, other);
-                let pairs = wanted.chars().zip(other.chars());
-                pairs.take_while(|(one, other)| one == other).count()
-            };
-            // Of equally similar ones the first.
-            let scores: Vec<usize> = alike.iter().map(common).collect();
-            let most = scores.iter().copied().max().unwrap_or_default();
-            let Some(best) = scores.iter().position(|&score| score == most) else {
-                continue;
-            };
-            let partner = alike.remove(best);
-            self.partners.entry(entry).or_default().push(partner);
-            let inner = |entry: Entry| self.records[entry.0].directory;
-            if let (Some(one), Some(two)) = (inner(entry), inner(partner)) {
-                self.pair(one, two);
-            }
-        }
-    }
-
-    /// Returns what is equal in the records of one entry in all trees.
-    fn key(&self, entry: Entry) -> Vec<Extent> {
-        let record = self.record(entry);
-        let Some(directory) = record.directory else {
-            return record.extents.clone();
-        };
-        // What cannot be the extent of a file, then everything in it.
-        let mark = Extent {
-            block: u32::MAX,
-            size: u32::MAX,
-        };
-        let inner = self.directories[directory.0].records.iter();
-        let mut extents: Vec<Extent> = inner.flat_map(|&entry| self.key(entry)).collect();
-        extents.sort_unstable();
-        extents.push(mark);
-        extents
-    }
-
     /// Returns a record.
     pub(super) fn record(&self, entry: Entry) -> &Record {
         &self.records[entry.0]
@@ -446,19 +158,35 @@ impl Disc {
         if self.by_node.contains_key(&node) {
             return None;
         }
-        let stem = nodes.node(node).name.strip_suffix(RAW_SUFFIX)?;
+        let stem = nodes.node(node).name.strip_suffix(SHOWN_SUFFIX)?;
+        self.named(nodes, node, stem)
+    }
+
+    /// Returns the record of the file in Form 2 sectors whose whole contents an
+    /// added node has.
+    pub(super) fn file_of_raw(&self, nodes: &Nodes, node: NodeId) -> Option<Entry> {
+        let name = &nodes.node(node).name;
+        let split = name.len().checked_sub(RAW_SUFFIX.len())?;
+        let (stem, suffix) = (name.get(..split)?, name.get(split..)?);
+        let entry = self.named(nodes, node, stem)?;
+        let file = self.record(entry).node?;
+        (suffix.eq_ignore_ascii_case(RAW_SUFFIX) && self.has_raw(nodes, file)).then_some(entry)
+    }
+
+    /// Returns the record of the file beside a node with this name.
+    fn named(&self, nodes: &Nodes, node: NodeId, name: &str) -> Option<Entry> {
         let directory = self.directory_by_node.get(&nodes.parent(node))?;
         let mut records = self.directories[directory.0].records.iter().copied();
         records.find(|&entry| {
             let found = self.record(entry).node;
-            found.is_some_and(|found| &*nodes.node(found).name == stem)
+            found.is_some_and(|found| nodes.node(found).name.eq_ignore_ascii_case(name))
         })
     }
 
     /// Returns whether the mount shows the whole contents of a file's sectors
     /// beside it.
     pub(super) fn has_raw(&self, nodes: &Nodes, node: NodeId) -> bool {
-        let wanted = format!("{}{RAW_SUFFIX}", nodes.node(node).name);
+        let wanted = format!("{}{SHOWN_SUFFIX}", nodes.node(node).name);
         let parent = nodes.parent(node);
         let mut beside = nodes.nodes().filter(|&(id, _)| nodes.parent(id) == parent);
         beside.any(|(id, beside)| *beside.name == wanted && !self.by_node.contains_key(&id))
@@ -594,7 +322,7 @@ impl Disc {
     }
 
     /// Returns the records of a tree.
-    fn entries_of(&self, tree: usize) -> Vec<Entry> {
+    pub(super) fn entries_of(&self, tree: usize) -> Vec<Entry> {
         let directories = self.trees[tree].directories.iter();
         let entries = directories.flat_map(|id| &self.directories[id.0].records);
         entries.copied().collect()
@@ -628,7 +356,7 @@ impl Disc {
 }
 
 /// Returns an identifier as text, for notes and for comparing trees.
-fn text(id: &[u8], is_joliet: bool) -> String {
+pub(super) fn text(id: &[u8], is_joliet: bool) -> String {
     let text = match is_joliet {
         true => encoding_rs::UTF_16BE.decode_without_bom_handling(id).0,
         false => crate::text::windows_1252(id),

@@ -3,9 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
+use crate::changes::NewFile;
 use crate::codec::ecc;
+use crate::disc::sector::{EDC, FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR};
 use crate::io::{ReadAt, Result, read_vec};
-use crate::iso::sector::{EDC, FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR};
 
 /// Number of sectors before the first one, in the addresses of frames.
 const PREGAP: u64 = 150;
@@ -151,6 +152,65 @@ impl ReadAt for Made {
             let rest = &frame[(position % step) as usize..];
             let length = rest.len().min(buf.len() - filled);
             buf[filled..filled + length].copy_from_slice(&rest[..length]);
+            filled += length;
+        }
+        Ok(())
+    }
+}
+
+/// Length of the header of a RIFF CDXA file, and its first bytes and type.
+const RIFF_HEADER: u64 = 44;
+const RIFF: &[u8] = b"RIFF";
+const CDXA: &[u8] = b"CDXA";
+
+/// Returns the contents of sectors from the subheaders on: of a file that has
+/// these, of frames of 2352 bytes, or of a RIFF CDXA file around such frames;
+/// `None` if there are no whole sectors.
+pub(super) fn mode_2_of(new: &NewFile) -> Result<Option<NewFile>> {
+    let head = read_vec(&*new.bytes, 0, new.len().min(RAW_HEADER as u64), "file")?;
+    let is_riff = head.starts_with(RIFF) && head.get(8..12) == Some(CDXA);
+    let start = match is_riff {
+        true => RIFF_HEADER,
+        false => 0,
+    };
+    let length = new.len().saturating_sub(start);
+    if is_riff || head.starts_with(&ecc::SYNC) {
+        let stripped = Stripped {
+            source: new.bytes.clone(),
+            start,
+            count: length / RAW,
+        };
+        return Ok(length.is_multiple_of(RAW).then(|| NewFile {
+            bytes: Arc::new(stripped),
+            ..new.clone()
+        }));
+    }
+    Ok(length.is_multiple_of(MODE_2).then(|| new.clone()))
+}
+
+/// Raw frames without their syncs and addresses.
+struct Stripped {
+    source: Arc<dyn ReadAt>,
+    /// Offset of the first frame.
+    start: u64,
+    count: u64,
+}
+
+impl ReadAt for Stripped {
+    fn len(&self) -> u64 {
+        self.count * MODE_2
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        let mut filled = 0;
+        while filled < buf.len() {
+            let position = offset + filled as u64;
+            let (number, skip) = (position / MODE_2, position % MODE_2);
+            let length = ((MODE_2 - skip) as usize).min(buf.len() - filled);
+            let at = self.start + number * RAW + RAW_HEADER as u64 + skip;
+            self.source
+                .read_exact_at(&mut buf[filled..filled + length], at)?;
             filled += length;
         }
         Ok(())

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::disc::{Directory, DirectoryId, Disc, Extent, ROOT_RECORD, both};
 use super::frames::Frames;
 use crate::changes::{Job, Occupied, Patch, Spliced, Weight};
+use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::directory::{be32, le32};
-use crate::iso::sector::{Kind, SECTOR, Sectors, read_user};
 
 /// Offsets in a volume descriptor: the number of blocks, the size of the path
 /// tables, and their places, two little-endian and two big-endian.

@@ -6,32 +6,36 @@ mod disc;
 mod frames;
 mod layout;
 mod names;
+mod read;
 
 use self::disc::{Disc, Entry, Extent};
 use self::frames::Frames;
 use self::layout::Image;
 use self::names::Namer;
-use super::sector::{DESCRIPTORS, MODE_2, SECTOR};
 use crate::changes::{Job, Kind, NewFile, Weight, Written};
+use crate::disc::data_form;
+use crate::disc::sector::{DESCRIPTORS, MODE_2, RAW, SECTOR, Sectors};
 use crate::io::{Error, ReadAt, Result};
 use crate::volume::NodeId;
 
 /// Longest extent: longer files have several.
 const LONGEST: u64 = 0xFFFF_F800;
 
-/// Suffix of the whole contents of a file's sectors.
+/// Suffix of the file that the mount shows with the whole contents of a file's
+/// sectors, and that of the same contents without headers.
+const SHOWN_SUFFIX: &str = ".cdxa";
 const RAW_SUFFIX: &str = ".raw2336";
 
 /// Writes the disc.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let form = super::data_form(&job.input)?.filter(|_| job.input.tracks.is_empty());
-    let Some(form) = form.filter(|form| form.step <= super::sector::RAW) else {
+    let form = data_form(&job.input)?.filter(|_| job.input.tracks.is_empty());
+    let Some(form) = form.filter(|form| form.step <= RAW) else {
         let text = "a CD in frames of 2448 bytes cannot be changed: extract its .bin first";
         return Err(Error::Unsupported(text.to_owned()));
     };
     let source = job.input.source.clone();
     let range = (0, source.len());
-    let sectors = super::Sectors::new(source.clone(), form, range, false);
+    let sectors = Sectors::new(source.clone(), form, range, false);
     let frames = Frames {
         count: sectors.len() / SECTOR,
         source,
@@ -74,23 +78,43 @@ impl Writer {
             };
             let name = job.tree.node(node).name.clone();
             if raw_of.is_none() && self.disc.has_raw(&job.tree, node) {
-                let reason = format!("is in Form 2 sectors: change {name}{RAW_SUFFIX}");
+                let reason = format!(
+                    "is in Form 2 sectors: change {name}{RAW_SUFFIX} or {name}{SHOWN_SUFFIX}"
+                );
                 job.refuse(node, reason);
                 continue;
             }
-            if raw_of.is_some() && !new.len().is_multiple_of(MODE_2) {
-                job.refuse(node, "no whole sectors of 2336 bytes");
-                continue;
-            }
-            let extents = self.place(job, node, &new, Some(entry), raw_of.is_some())?;
-            let partners = self.disc.partners(entry);
-            if partners.len() + 1 < self.disc.trees.len() {
-                let text = "has no partner in the other directory tree, which shows it as it was";
-                job.note(Weight::Warning, node, text);
-            }
-            for entry in partners.into_iter().chain([entry]) {
-                self.disc.set_extents(entry, extents.clone());
-            }
+            self.replace_one(job, node, entry, &new, raw_of.is_some())?;
+        }
+        Ok(())
+    }
+
+    /// Places the new contents of a file: user data, or the whole contents of its
+    /// sectors.
+    fn replace_one(
+        &mut self,
+        job: &mut Job<'_>,
+        node: NodeId,
+        entry: Entry,
+        new: &NewFile,
+        is_raw: bool,
+    ) -> Result<()> {
+        let new = match is_raw {
+            true => frames::mode_2_of(new)?,
+            false => Some(new.clone()),
+        };
+        let Some(new) = new else {
+            job.refuse(node, "no whole sectors of 2336 bytes");
+            return Ok(());
+        };
+        let extents = self.place(job, node, &new, Some(entry), is_raw)?;
+        let partners = self.disc.partners(entry);
+        if partners.len() + 1 < self.disc.trees.len() {
+            let text = "has no partner in the other directory tree, which shows it as it was";
+            job.note(Weight::Warning, node, text);
+        }
+        for entry in partners.into_iter().chain([entry]) {
+            self.disc.set_extents(entry, extents.clone());
         }
         Ok(())
     }
@@ -181,6 +205,11 @@ impl Writer {
         }
         if self.disc.has_rock_ridge() {
             for node in added {
+                let of = self.disc.file_of_raw(&job.tree, node);
+                if let (Some(entry), Some(new)) = (of, job.tree.new_at(node).cloned()) {
+                    self.replace_one(job, node, entry, &new, true)?;
+                    continue;
+                }
                 let reason =
                     "the disc has Rock Ridge: files can be replaced and deleted, not added";
                 job.refuse(node, reason);
@@ -192,6 +221,11 @@ impl Writer {
             let is_directory = matches!(job.tree.node(node).kind, Kind::Directory);
             let name = job.tree.node(node).name.to_string();
             let is_raw = name.to_ascii_lowercase().ends_with(RAW_SUFFIX);
+            let of = self.disc.file_of_raw(&job.tree, node);
+            if let (Some(entry), Some(new)) = (of, job.tree.new_at(node).cloned()) {
+                self.replace_one(job, node, entry, &new, true)?;
+                continue;
+            }
             if is_raw && self.image.has_mode_2() {
                 job.refuse(node, "new files in Form 2 sectors are not supported");
                 continue;

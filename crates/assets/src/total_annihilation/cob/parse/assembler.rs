@@ -1,15 +1,16 @@
 //! Code as assembler text (FORMATS, TA 5).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
+use std::ops::Range;
 
-use super::code::{Content, Instruction, WordSet};
+use super::code::{Content, Instruction, Item, Items};
 use super::{Cob, OperandKind, noun};
 use crate::total_annihilation::Name;
 use hpimount_containers::text::windows_1252;
 
 /// Names of the axes.
-const AXES: [&str; 3] = ["x-axis", "y-axis", "z-axis"];
+pub(in crate::total_annihilation::cob) const AXES: [&str; 3] = ["x-axis", "y-axis", "z-axis"];
 
 impl Cob {
     /// Writes the code as assembler text: a line for each instruction, with
@@ -28,7 +29,7 @@ impl Cob {
                 writeln!(out, "; {what} {number} {}", plain(&name))?;
             }
         }
-        let labels = self.labels();
+        let labels = labels(self.items());
         let scripts = self.scripts_by_start();
         let heads = |out: &mut dyn Write, at: u32| {
             let heads = scripts.get(&at).into_iter().flatten();
@@ -39,16 +40,37 @@ impl Cob {
         };
         for item in self.items() {
             heads(out, item.at)?;
-            if labels.contains(item.at) {
-                writeln!(out, "L{:04X}:", item.at)?;
-            }
-            match item.content {
-                Content::Instruction(instruction) => self.instruction(out, instruction)?,
-                Content::Text(text) => writeln!(out, "    .ascii {:?}", windows_1252(text))?,
-                Content::Unknown(word) => writeln!(out, "    .word 0x{word:08X}")?,
-            }
+            self.item(out, &item, &labels)?;
         }
         heads(out, self.code_words() as u32)
+    }
+
+    /// Writes the lines of a range of words, with labels for the jumps in it.
+    ///
+    /// # Errors
+    /// Returns the errors of `out`.
+    pub(in crate::total_annihilation::cob) fn disassemble_range(
+        &self,
+        range: Range<u32>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let items = self.items_in(range);
+        let labels = labels(items.clone());
+        for item in items {
+            self.item(out, &item, &labels)?;
+        }
+        Ok(())
+    }
+
+    fn item(&self, out: &mut dyn Write, item: &Item<'_>, labels: &HashSet<u32>) -> io::Result<()> {
+        if labels.contains(&item.at) {
+            writeln!(out, "L{:04X}:", item.at)?;
+        }
+        match item.content {
+            Content::Instruction(instruction) => self.instruction(out, instruction),
+            Content::Text(text) => writeln!(out, "    .ascii {:?}", windows_1252(text)),
+            Content::Unknown(word) => writeln!(out, "    .word 0x{word:08X}"),
+        }
     }
 
     fn instruction(&self, out: &mut dyn Write, instruction: Instruction) -> io::Result<()> {
@@ -82,19 +104,6 @@ impl Cob {
         known.unwrap_or_else(|| format!("{}#{value}", noun(kind)))
     }
 
-    /// Returns the words that are targets of jumps.
-    fn labels(&self) -> WordSet {
-        let mut labels = WordSet::new(self.code_words());
-        for item in self.items() {
-            if let Content::Instruction(instruction) = item.content {
-                let operands = instruction.operands();
-                let jumps = operands.filter(|&(kind, _)| kind == OperandKind::Jump);
-                jumps.for_each(|(_, word)| labels.insert(word));
-            }
-        }
-        labels
-    }
-
     fn scripts_by_start(&self) -> HashMap<u32, Vec<usize>> {
         let mut scripts: HashMap<u32, Vec<usize>> = HashMap::new();
         for script in 0..self.scripts.len() {
@@ -104,6 +113,19 @@ impl Cob {
         }
         scripts
     }
+}
+
+/// Returns the words that are targets of jumps.
+fn labels(items: Items<'_>) -> HashSet<u32> {
+    let mut labels = HashSet::new();
+    for item in items {
+        if let Content::Instruction(instruction) = item.content {
+            let operands = instruction.operands();
+            let jumps = operands.filter(|&(kind, _)| kind == OperandKind::Jump);
+            labels.extend(jumps.map(|(_, word)| word));
+        }
+    }
+    labels
 }
 
 /// Returns a name without characters that would end its line.

@@ -1,5 +1,7 @@
 //! The code as instructions (FORMATS, TA 5).
 
+use std::ops::Range;
+
 use super::opcode::{MAX_OPERANDS, OperandKind, Operation};
 use crate::total_annihilation::pointer::u32_at;
 
@@ -67,6 +69,14 @@ impl<'a> Items<'a> {
             code,
             at: 0,
             unknown_until: 0,
+        }
+    }
+
+    /// Returns the parts of a range of the words of `code`.
+    pub(super) fn within(code: &'a [u8], range: Range<usize>) -> Self {
+        Self {
+            at: range.start,
+            ..Self::new(&code[..code.len().min(range.end.saturating_mul(4))])
         }
     }
 

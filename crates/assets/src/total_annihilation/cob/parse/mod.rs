@@ -7,11 +7,13 @@ mod assembler;
 mod code;
 mod opcode;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use bytes::Bytes;
 use get_size2::GetSize;
 
+pub(super) use assembler::AXES;
 pub use code::{Content, Instruction, Item, Items};
 pub use opcode::{OperandKind, Operation};
 
@@ -100,6 +102,32 @@ impl Cob {
     /// Returns the code, from its first word to its last.
     pub fn items(&self) -> Items<'_> {
         Items::new(&self.code)
+    }
+
+    /// Returns the code of a range of words.
+    pub fn items_in(&self, range: Range<u32>) -> Items<'_> {
+        Items::within(&self.code, range.start as usize..range.end as usize)
+    }
+
+    /// Returns the pieces that the script `Create` hides and does not show again.
+    pub fn hidden_at_first(&self) -> HashSet<u32> {
+        let mut names = self.scripts.iter();
+        let create = names.position(|name| name.text().eq_ignore_ascii_case("Create"));
+        let ranges = self.script_ranges();
+        let range = create.and_then(|create| ranges.get(create).cloned());
+        let mut hidden = HashSet::new();
+        for item in self.items_in(range.unwrap_or_default()) {
+            if let Content::Instruction(instruction) = item.content
+                && let Some((OperandKind::Piece, piece)) = instruction.operands().next()
+            {
+                match instruction.operation.mnemonic {
+                    "hide" => hidden.insert(piece),
+                    "show" => hidden.remove(&piece),
+                    _ => false,
+                };
+            }
+        }
+        hidden
     }
 
     /// Returns the text that the compiler left in the code. It may consist of

@@ -27,6 +27,9 @@ pub const EXTENSIONS: &[&str] = &["gaf", "taf"];
 /// The version of all known files except for two, which have 0.
 const VERSION: u32 = 0x0001_0100;
 
+/// The version of files whose frames are packed colors, made for TA3D.
+const VERSION_TA3D: u32 = 0x0001_0101;
+
 /// Bytes of a sequence, without its frames.
 const SEQUENCE_SIZE: usize = 40;
 
@@ -54,7 +57,7 @@ pub const TICKS_PER_SECOND: u32 = 30;
 pub struct Gaf {
     #[get_size(ignore)]
     bytes: Bytes,
-    /// Version word: `0x00010100`, or 0.
+    /// Version word: `0x00010100`, 0, or `0x00010101` with packed colors.
     pub version: u32,
     /// Third word of the header, usually 0.
     pub unknown_8: u32,
@@ -139,6 +142,8 @@ pub enum PixelFormat {
     Argb4444,
     /// 16-bit pixels: 1 bit of alpha, 5 bits each of red, green, blue.
     Argb1555,
+    /// Packed red, green, blue, and alpha if the key is not 0.
+    Packed,
 }
 
 impl PixelFormat {
@@ -155,7 +160,7 @@ impl PixelFormat {
 
     /// Returns whether pixels are colors instead of palette indices.
     pub fn is_true_color(self) -> bool {
-        matches!(self, Self::Argb4444 | Self::Argb1555)
+        matches!(self, Self::Argb4444 | Self::Argb1555 | Self::Packed)
     }
 }
 
@@ -179,6 +184,8 @@ pub struct Frame {
     pub format: u8,
     /// Number of layers of the frame; 0 if it has pixels itself.
     pub layers: u16,
+    /// Whether its pixels are packed colors, whatever its format and layers.
+    pub is_packed: bool,
     /// Unknown word at offset 12 of the header.
     pub unknown_12: u32,
     /// Absolute offset of the pixels, or of the list of layers.
@@ -196,6 +203,9 @@ impl Frame {
     /// Returns the format of the pixels; `None` if it is unknown or the frame
     /// has layers.
     pub fn pixel_format(&self) -> Option<PixelFormat> {
+        if self.is_packed {
+            return Some(PixelFormat::Packed);
+        }
         let format = PixelFormat::from_number(self.format);
         format.filter(|_| self.layers == 0)
     }
@@ -204,7 +214,7 @@ impl Frame {
         Pointer::new(self.data, u64::from(self.offset) + 16, field)
     }
 
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
+    fn read(cursor: &mut Cursor<'_>, is_packed: bool) -> Result<Self> {
         // Positions are inside the file, and the pointers to them have 32 bits.
         let offset = cursor.offset() as u32;
         let (width, height) = (cursor.u16("width")?, cursor.u16("height")?);
@@ -215,6 +225,9 @@ impl Frame {
             // The upper byte is 0 or 0xFF then and has no meaning.
             layers &= 0xFF;
         }
+        if is_packed {
+            layers = 0;
+        }
         Ok(Self {
             offset,
             width,
@@ -224,6 +237,7 @@ impl Frame {
             key,
             format,
             layers,
+            is_packed,
             unknown_12: cursor.u32("unknown word 12")?,
             data: cursor.u32("data pointer")?,
             unknown_20: cursor.u32("unknown word 20")?,
@@ -274,7 +288,7 @@ impl Gaf {
         let mut cursor = little(&file);
         self.version = cursor.u32("version")?;
         match self.version {
-            VERSION => {}
+            VERSION | VERSION_TA3D => {}
             0 => self.warnings.push("version is 0, should be 0x10100"),
             other => {
                 let problem = format!("is {other:#x}, should be {VERSION:#x}");
@@ -344,7 +358,10 @@ impl Gaf {
     }
 
     fn frame_at(&self, pointer: Pointer) -> Result<Frame> {
-        let frame = Frame::read(&mut pointer.follow(&self.bytes)?)?;
+        let frame = Frame::read(
+            &mut pointer.follow(&self.bytes)?,
+            self.version == VERSION_TA3D,
+        )?;
         frame.check()?;
         Ok(frame)
     }

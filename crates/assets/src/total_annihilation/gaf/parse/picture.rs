@@ -1,5 +1,7 @@
 //! From stored pixels to pictures (FORMATS, TA 3).
 
+use std::io::Read;
+
 use super::rle::{self, Oddities};
 use super::{Frame, Gaf, MAX_PIXELS_IN_ALL, PixelFormat};
 use crate::parse::Incomplete;
@@ -89,7 +91,10 @@ impl Gaf {
     fn pixels(&self, frame: &Frame, format: PixelFormat, picture: &mut Picture) -> Result<u64> {
         frame.check()?;
         if format.is_true_color() {
-            let (colors, stored) = self.true_color(frame, format);
+            let (colors, stored) = match format {
+                PixelFormat::Packed => self.packed(frame),
+                _ => self.true_color(frame, format),
+            };
             picture.pixels = Pixels::Rgba(colors);
             return stored;
         }
@@ -149,6 +154,45 @@ impl Gaf {
                 _ => convert(stored, &mut colors, argb1555),
             }
             cursor.take(size, "16-bit pixels")?;
+            Ok(size as u64)
+        })();
+        (colors, result)
+    }
+
+    /// Returns the colors of a packed frame, and an error if some are missing:
+    /// the length of a zlib stream, and the stream.
+    fn packed(&self, frame: &Frame) -> (Vec<u8>, Result<u64>) {
+        let pixels = frame.pixels() as usize;
+        let bytes = if frame.key == 0 { 3 } else { 4 };
+        let mut colors = vec![0; 4 * pixels];
+        let result = (|| {
+            let mut cursor = frame.data("packed size").follow(&self.bytes)?;
+            let size = cursor.u32("packed size")? as usize;
+            let at = cursor.offset();
+            let available = cursor.remaining().min(size);
+            let stream = cursor.take(available, "packed pixels")?;
+            let mut stored = vec![0; bytes * pixels];
+            let mut stream = flate2::read::ZlibDecoder::new(stream);
+            let mut length = 0;
+            let end = loop {
+                match stream.read(&mut stored[length..]) {
+                    Ok(0) => break None,
+                    Ok(read) => length += read,
+                    Err(error) => break Some(error.to_string()),
+                }
+            };
+            let stored = stored[..length].chunks_exact(bytes);
+            for (color, stored) in colors.as_chunks_mut().0.iter_mut().zip(stored) {
+                *color = match *stored {
+                    [red, green, blue, alpha] => [red, green, blue, alpha],
+                    [red, green, blue] => [red, green, blue, 0xFF],
+                    _ => [0; 4],
+                };
+            }
+            if length < bytes * pixels {
+                let problem = end.unwrap_or_else(|| "ends too early".to_owned());
+                return Err(Error::damaged(at, "packed pixels", problem));
+            }
             Ok(size as u64)
         })();
         (colors, result)

@@ -314,3 +314,39 @@ fn the_references_and_the_pixels_of_a_file_are_bounded() {
         "sequence 0: frames at 0x10: have more than 268435456 pixels with those before"
     );
 }
+
+/// Returns a file for TA3D with a frame of two pixels.
+fn packed(key: u8, colors: &[u8]) -> Bytes {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, colors).unwrap();
+    let stream = encoder.finish().unwrap();
+    let mut body = (stream.len() as u32).to_le_bytes().to_vec();
+    body.extend(stream);
+    let frame = build::Frame {
+        key,
+        ..build::Frame::new(2, 1, build::Body::Raw(body))
+    };
+    let mut bytes = build::file(&[build::sequence("a", vec![(frame, 1)])]);
+    bytes[0] = 1;
+    bytes.into()
+}
+
+#[test]
+fn packed_colors_have_alpha_if_the_key_is_not_0() {
+    let pixels = |key, colors: &[u8]| {
+        let gaf = parse(&packed(key, colors)).unwrap();
+        let frame = gaf.frame(gaf.sequences[0].get(0).unwrap()).unwrap();
+        let decoded = gaf.decode(&frame);
+        decoded.map(|picture| picture.pixels)
+    };
+    let opaque = pixels(0, &[1, 2, 3, 4, 5, 6]).unwrap();
+    assert_eq!(opaque, Pixels::Rgba(vec![1, 2, 3, 255, 4, 5, 6, 255]));
+    let colors = [1, 2, 3, 0, 4, 5, 6, 128];
+    assert_eq!(pixels(1, &colors).unwrap(), Pixels::Rgba(colors.to_vec()));
+    let short = pixels(1, &colors[..4]).unwrap_err();
+    assert_eq!(
+        short.model.pixels,
+        Pixels::Rgba(vec![1, 2, 3, 0, 0, 0, 0, 0])
+    );
+    assert!(short.error.to_string().contains("ends too early"));
+}

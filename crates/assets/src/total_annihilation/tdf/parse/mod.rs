@@ -21,6 +21,9 @@ use hpimount_containers::text::windows_1252;
 /// one.
 pub const EXTENSIONS: &[&str] = &["tdf", "fbi", "ota", "gui", "tsf"];
 
+/// Maximum number of bytes before a section whose line is counted.
+const MAX_COUNTED: usize = 1 << 20;
+
 /// The parsed contents of a TDF file.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Tdf {
@@ -119,6 +122,35 @@ impl Tdf {
         }
     }
 
+    /// Returns the section whose contents begin at this position
+    /// ([`Section::position`]), or an empty section at a wrong position.
+    pub fn section_at(&self, position: usize) -> Section<'_> {
+        let entry = position.checked_sub(1).and_then(|at| self.entries.get(at));
+        let (name, end) = match entry {
+            Some(&Entry {
+                name,
+                content: Content::Section { end },
+            }) => (name, end as usize),
+            _ => (Span::default(), position),
+        };
+        Section {
+            tdf: self,
+            name,
+            start: position,
+            end,
+        }
+    }
+
+    /// Returns the line with the name of the section at a position, from 1 on;
+    /// `None` in a long text.
+    pub fn line_of(&self, position: usize) -> Option<u32> {
+        let entry = self.entries.get(position.checked_sub(1)?)?;
+        let before = self.text.get(..entry.name.start as usize)?;
+        let is_short = before.len() <= MAX_COUNTED;
+        let ends = is_short.then(|| before.iter().filter(|&&byte| byte == b'\n'));
+        Some(ends?.count() as u32 + 1)
+    }
+
     /// Returns the number of sections and keys.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -147,6 +179,12 @@ impl<'a> Section<'a> {
         self.name().eq_ignore_ascii_case(name)
     }
 
+    /// Returns the position of its contents in the file, for
+    /// [`Tdf::section_at`].
+    pub fn position(&self) -> usize {
+        self.start
+    }
+
     /// Returns its direct contents, in the order of the file.
     pub fn items(&self) -> Items<'a> {
         Items {
@@ -157,7 +195,7 @@ impl<'a> Section<'a> {
     }
 
     /// Returns the keys in it, in the order of the file, including duplicates.
-    pub fn keys(&self) -> impl Iterator<Item = Key<'a>> {
+    pub fn keys(&self) -> impl Iterator<Item = Key<'a>> + use<'a> {
         self.items().filter_map(|item| match item {
             Item::Key(key) => Some(key),
             Item::Section(_) => None,
@@ -166,7 +204,7 @@ impl<'a> Section<'a> {
 
     /// Returns the sections in it, in the order of the file. Several may have
     /// the same name and form a list.
-    pub fn sections(&self) -> impl Iterator<Item = Section<'a>> {
+    pub fn sections(&self) -> impl Iterator<Item = Section<'a>> + use<'a> {
         self.items().filter_map(|item| match item {
             Item::Section(section) => Some(section),
             Item::Key(_) => None,

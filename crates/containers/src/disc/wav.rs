@@ -11,7 +11,7 @@ const HEADER: usize = 44;
 
 /// How the samples of a track are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Samples {
+pub(crate) enum Samples {
     /// Sector after sector, little-endian.
     Bare,
     /// In the frames of a block image, big-endian.
@@ -29,7 +29,7 @@ impl Samples {
 }
 
 /// An audio track as a file.
-pub(super) struct Wav {
+pub(crate) struct Wav {
     source: Arc<dyn ReadAt>,
     samples: Samples,
     start: u64,
@@ -40,7 +40,7 @@ pub(super) struct Wav {
 
 impl Wav {
     /// Creates the file of the track in this range of `source`.
-    pub(super) fn new(source: Arc<dyn ReadAt>, (start, end): (u64, u64), samples: Samples) -> Self {
+    pub(crate) fn new(source: Arc<dyn ReadAt>, (start, end): (u64, u64), samples: Samples) -> Self {
         let sectors = end.min(source.len()).saturating_sub(start) / samples.step();
         let length = (sectors * RAW).min(u64::from(u32::MAX) / RAW * RAW - RAW) as u32;
         let mut header = [0; HEADER];

@@ -17,60 +17,64 @@ use crc::{CRC_32_CD_ROM_EDC, Crc, Table};
 use crate::io::{Error, ReadAt, Result, read_error, read_vec, unit_in};
 
 /// Bytes of user data in a sector.
-pub(super) const SECTOR: u64 = 2048;
+pub(crate) const SECTOR: u64 = 2048;
 
 /// Number of the first sector that has a volume descriptor.
-pub(super) const DESCRIPTORS: u64 = 16;
+pub(crate) const DESCRIPTORS: u64 = 16;
+
+/// Identifiers of the first volume descriptor: of ISO 9660, and of UDF without
+/// it.
+const FIRST_IDS: [&[u8]; 4] = [b"CD001", b"BEA01", b"NSR02", b"NSR03"];
 
 /// Bytes of a frame of Mode 2: subheader and data.
-pub(super) const MODE_2: u64 = 2336;
+pub(crate) const MODE_2: u64 = 2336;
 
 /// The sync at the start of a raw frame.
 const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
 
 /// Length of a raw frame.
-pub(super) const RAW: u64 = 2352;
+pub(crate) const RAW: u64 = 2352;
 
 /// Length of a raw frame with subchannels.
 const WITH_SUBCHANNELS: u64 = 2448;
 
 /// Returns whether a file with these first bytes begins with a raw frame.
-pub(super) fn begins_frame(head: &[u8]) -> bool {
+pub(crate) fn begins_frame(head: &[u8]) -> bool {
     head.starts_with(&SYNC)
 }
 
 /// Returns whether a file of `size` bytes consists of raw frames, with enough
 /// of them for the descriptors of a disc.
-pub(super) fn has_frames(size: u64) -> bool {
+pub(crate) fn has_frames(size: u64) -> bool {
     [RAW, WITH_SUBCHANNELS]
         .into_iter()
         .any(|frame| size >= (DESCRIPTORS + 2) * frame && size.is_multiple_of(frame))
 }
 
 /// Length of a raw frame's sync, address and mode.
-pub(super) const RAW_HEADER: usize = 16;
+pub(crate) const RAW_HEADER: usize = 16;
 
 /// Set in the submode of a sector of Form 2.
-pub(super) const FORM_2: u8 = 0x20;
+pub(crate) const FORM_2: u8 = 0x20;
 
 /// Number of sectors read at once.
-pub(super) const RUN: u64 = 32;
+pub(crate) const RUN: u64 = 32;
 
 /// Maximum number of wrong checksums that are logged for an image.
 const MAX_LOGGED: u32 = 16;
 
-pub(super) const EDC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_CD_ROM_EDC);
+pub(crate) const EDC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_CD_ROM_EDC);
 
 /// How the sectors of an image are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Form {
+pub(crate) struct Form {
     /// Bytes from one frame to the next.
-    pub(super) step: u64,
-    pub(super) kind: Kind,
+    pub(crate) step: u64,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// User data at the start of the frame.
     Cooked,
     /// Mode 2 from its subheader on.
@@ -81,7 +85,7 @@ pub(super) enum Kind {
 
 impl Form {
     /// Returns the form of frames of `step` bytes in a cue sheet.
-    pub(super) fn of_step(step: u64) -> Self {
+    pub(crate) fn of_step(step: u64) -> Self {
         let kind = match step {
             SECTOR => Kind::Cooked,
             MODE_2 => Kind::Mode2,
@@ -91,21 +95,22 @@ impl Form {
     }
 
     /// Detects the form of the sectors from `start` of a source on; `None` if
-    /// they are not sectors, or have no volume descriptor.
+    /// they are not sectors, or have no volume descriptor of ISO 9660 or UDF.
     ///
     /// # Errors
     /// Returns [`Error::Read`] if the source cannot be read.
-    pub(super) fn detect(source: &dyn ReadAt, start: u64) -> Result<Option<Self>> {
-        let found = |offset: u64, wanted: &[u8]| {
-            let length = wanted.len() as u64;
+    pub(crate) fn detect(source: &dyn ReadAt, start: u64) -> Result<Option<Self>> {
+        let found = |offset: u64, wanted: &[&[u8]]| {
+            let length = wanted[0].len() as u64;
             if source.len().saturating_sub(length) < offset {
                 return Ok(false);
             }
-            Ok::<_, Error>(read_vec(source, offset, length, "sector")? == wanted)
+            let bytes = read_vec(source, offset, length, "sector")?;
+            Ok::<_, Error>(wanted.contains(&bytes.as_slice()))
         };
-        if found(start, &SYNC)? {
+        if found(start, &[&SYNC])? {
             for step in [RAW, WITH_SUBCHANNELS] {
-                if found(start + step, &SYNC)? {
+                if found(start + step, &[&SYNC])? {
                     let kind = Kind::Raw;
                     return Ok(Some(Self { step, kind }));
                 }
@@ -123,7 +128,7 @@ impl Form {
             (WITH_SUBCHANNELS, 24, Kind::Raw),
         ];
         for (step, skip, kind) in forms {
-            if found(start + DESCRIPTORS * step + skip + 1, b"CD001")? {
+            if found(start + DESCRIPTORS * step + skip + 1, &FIRST_IDS)? {
                 return Ok(Some(Self { step, kind }));
             }
         }
@@ -134,7 +139,7 @@ impl Form {
 impl Form {
     /// Returns how a cue sheet calls these sectors, which begin at the start of a
     /// source; `None` if it has no name for them.
-    pub(super) fn cue_mode(self, source: &dyn ReadAt) -> Option<&'static str> {
+    pub(crate) fn cue_mode(self, source: &dyn ReadAt) -> Option<&'static str> {
         match (self.kind, self.step) {
             (Kind::Mode2, MODE_2) => Some("MODE2/2336"),
             (Kind::Raw, RAW) => {
@@ -151,7 +156,7 @@ impl Form {
 }
 
 /// The sectors of a track.
-pub(super) struct Sectors {
+pub(crate) struct Sectors {
     source: Arc<dyn ReadAt>,
     form: Form,
     /// Offset of the first frame.
@@ -184,7 +189,7 @@ impl Part {
 
 impl Sectors {
     /// Creates the sectors of `source` in the range from `start` to `end`.
-    pub(super) fn new(
+    pub(crate) fn new(
         source: Arc<dyn ReadAt>,
         form: Form,
         (start, end): (u64, u64),
@@ -207,7 +212,7 @@ impl Sectors {
     }
 
     /// Returns whether the frames have the contents of a `.raw2336`.
-    pub(super) fn has_mode_2(&self) -> bool {
+    pub(crate) fn has_mode_2(&self) -> bool {
         self.form.kind != Kind::Cooked
     }
 
@@ -317,7 +322,7 @@ impl ReadAt for Sectors {
 /// A file of movies or sound with the whole contents of its sectors: 2336 bytes
 /// of each, the subheader first.
 #[derive(Clone)]
-pub(super) struct Mode2File {
+pub(crate) struct Mode2File {
     sectors: Arc<Sectors>,
     /// Number of its first sector, and its number of sectors.
     first: u64,
@@ -327,7 +332,7 @@ pub(super) struct Mode2File {
 impl Mode2File {
     /// Creates the file of the sectors that contain the `size` bytes at
     /// `offset` of the user data; `None` if some of them do not exist.
-    pub(super) fn new(sectors: &Arc<Sectors>, offset: u64, size: u64) -> Option<Self> {
+    pub(crate) fn new(sectors: &Arc<Sectors>, offset: u64, size: u64) -> Option<Self> {
         let end = offset.checked_add(size)?;
         if !offset.is_multiple_of(SECTOR) || end > sectors.len {
             return None;
@@ -355,7 +360,7 @@ impl ReadAt for Mode2File {
 
 /// The same file as players expect it: a RIFF header, and raw frames with sync
 /// and address.
-pub(super) struct XaFile(Mode2File);
+pub(crate) struct XaFile(Mode2File);
 
 /// Bytes before the frames of an [`XaFile`].
 const RIFF_HEADER: usize = 44;
@@ -371,7 +376,7 @@ const MODE: u8 = 2;
 impl XaFile {
     /// Creates the file with the sectors of another one; `None` if it is too
     /// long for the header, whose lengths have 32 bits.
-    pub(super) fn new(file: &Mode2File) -> Option<Self> {
+    pub(crate) fn new(file: &Mode2File) -> Option<Self> {
         let length = RIFF_HEADER as u64 + file.count.checked_mul(RAW)?;
         u32::try_from(length).ok()?;
         Some(Self(file.clone()))
@@ -450,22 +455,41 @@ impl ReadAt for XaFile {
     }
 }
 
+/// A part of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Offset in the user data; `None` if it is not recorded and consists of
+    /// zeros.
+    pub(crate) at: Option<u64>,
+    /// Length in bytes.
+    pub(crate) length: u64,
+}
+
+impl Extent {
+    /// Returns whether it is recorded inside user data of `end` bytes.
+    pub(crate) fn is_inside(self, end: u64) -> bool {
+        let last = self.at.unwrap_or(0).checked_add(self.length);
+        self.at.is_none() || self.length == 0 || last.is_some_and(|last| last <= end)
+    }
+}
+
 /// A file in several extents.
-pub(super) struct Spliced {
+pub(crate) struct Spliced {
     sectors: Arc<Sectors>,
-    /// Position in the file, offset in the user data and length of each extent.
-    extents: Vec<(u64, u64, u64)>,
+    /// Position in the file of each extent, which is not empty.
+    extents: Vec<(u64, Extent)>,
     len: u64,
 }
 
 impl Spliced {
-    /// Creates the file with the extents at these offsets, of these lengths.
-    pub(super) fn new(sectors: &Arc<Sectors>, extents: &[(u64, u64)]) -> Self {
-        let mut len = 0;
-        let extents = extents.iter().map(|&(offset, length)| {
+    /// Creates the file with these extents. Lengths that would not add up to 64
+    /// bits are left out.
+    pub(crate) fn new(sectors: &Arc<Sectors>, extents: &[Extent]) -> Self {
+        let mut len: u64 = 0;
+        let extents = extents.iter().filter_map(|&extent| {
             let position = len;
-            len += length;
-            (position, offset, length)
+            len = len.checked_add(extent.length)?;
+            (extent.length > 0).then_some((position, extent))
         });
         Self {
             sectors: sectors.clone(),
@@ -474,9 +498,15 @@ impl Spliced {
         }
     }
 
+    /// Returns whether all extents are inside the image.
+    pub(crate) fn is_all_inside(&self) -> bool {
+        let end = self.sectors.len();
+        self.extents.iter().all(|(_, extent)| extent.is_inside(end))
+    }
+
     /// Returns the memory that it uses, in bytes.
-    pub(super) fn memory(&self) -> usize {
-        size_of::<Self>() + self.extents.capacity() * size_of::<(u64, u64, u64)>()
+    pub(crate) fn memory(&self) -> usize {
+        size_of::<Self>() + self.extents.capacity() * size_of::<(u64, Extent)>()
     }
 }
 
@@ -486,17 +516,19 @@ impl ReadAt for Spliced {
     }
 
     fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> std::io::Result<()> {
+        self.check_end(buf.len(), offset)?;
         while !buf.is_empty() {
-            let index = self
+            let after = self
                 .extents
-                .partition_point(|&(position, _, length)| position + length <= offset);
-            let Some(&(position, at, length)) = self.extents.get(index) else {
-                return Err(std::io::ErrorKind::UnexpectedEof.into());
-            };
+                .partition_point(|&(position, _)| position <= offset);
+            let (position, extent) = self.extents[after - 1];
             let into = offset - position;
-            let wanted = (length - into).min(buf.len() as u64);
+            let wanted = (extent.length - into).min(buf.len() as u64);
             let (part, rest) = buf.split_at_mut(wanted as usize);
-            self.sectors.read_exact_at(part, at + into)?;
+            match extent.at {
+                Some(at) => self.sectors.read_exact_at(part, at.saturating_add(into))?,
+                None => part.fill(0),
+            }
             buf = rest;
             offset += wanted;
         }
@@ -505,7 +537,7 @@ impl ReadAt for Spliced {
 }
 
 /// Fills `buf` with user data.
-pub(super) fn read_user(sectors: &Sectors, offset: u64, buf: &mut [u8]) -> Result<()> {
+pub(crate) fn read_user(sectors: &Sectors, offset: u64, buf: &mut [u8]) -> Result<()> {
     let length = buf.len() as u64;
     sectors
         .read_exact_at(buf, offset)
@@ -513,7 +545,7 @@ pub(super) fn read_user(sectors: &Sectors, offset: u64, buf: &mut [u8]) -> Resul
 }
 
 /// A part of a source.
-pub(super) struct Slice {
+pub(crate) struct Slice {
     source: Arc<dyn ReadAt>,
     range: Range<u64>,
 }
@@ -521,7 +553,7 @@ pub(super) struct Slice {
 impl Slice {
     /// Creates the part of `source` in a range that is inside it; empty if the
     /// range ends before it begins.
-    pub(super) fn new(source: Arc<dyn ReadAt>, range: Range<u64>) -> Self {
+    pub(crate) fn new(source: Arc<dyn ReadAt>, range: Range<u64>) -> Self {
         Self { source, range }
     }
 }

@@ -1,9 +1,13 @@
 //! Cue sheets: the tracks of a disc whose sectors are in other files.
 
-use crate::io::{Error, Result};
+use std::borrow::Cow;
 
-/// Maximum length of a cue sheet in bytes, and maximum number of tracks.
-pub(super) use crate::format::MAX_SHEET;
+use encoding_rs::Encoding;
+
+use crate::io::{Error, Result};
+use crate::text::Charset;
+
+/// Maximum number of tracks.
 const MAX_TRACKS: usize = 99;
 
 /// The contents of a track.
@@ -61,15 +65,22 @@ fn frames(time: &str) -> Option<u64> {
     Some((u64::from(minutes) * 60 + u64::from(seconds)) * 75 + u64::from(frames))
 }
 
+/// Returns the text of a sheet: UTF-8 or UTF-16 if it has a byte order mark, else
+/// UTF-8 or, if it is not valid, Windows-1252.
+fn text(sheet: &[u8]) -> Cow<'_, str> {
+    match Encoding::for_bom(sheet) {
+        Some((encoding, mark)) => encoding.decode_without_bom_handling(&sheet[mark..]).0,
+        None => Charset::Utf8.decode(sheet),
+    }
+}
+
 /// Returns the tracks of a sheet.
 ///
 /// # Errors
 /// Returns an error if a track has no file, or if there are no tracks or too
 /// many.
 pub(super) fn parse(sheet: &[u8]) -> Result<Vec<Track>> {
-    let text = crate::text::windows_1252(sheet.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(sheet));
-    let utf_8 = std::str::from_utf8(sheet.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(sheet));
-    let text = utf_8.unwrap_or(&text);
+    let text = text(sheet);
     let mut file: Option<(String, bool)> = None;
     let mut tracks: Vec<Track> = Vec::new();
     for line in text.split(['\r', '\n']) {
@@ -150,14 +161,10 @@ pub(super) fn begins_sheet(head: &[u8]) -> bool {
         "TRACK",
         "INDEX",
     ];
-    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
-    let first = head
-        .trim_ascii_start()
-        .split(u8::is_ascii_whitespace)
-        .next();
-    let first = first.unwrap_or_default();
-    let is_command = |command: &str| first.eq_ignore_ascii_case(command.as_bytes());
-    COMMANDS.iter().any(|command| is_command(command)) && !head.contains(&0)
+    let head = text(head);
+    let first = head.split_ascii_whitespace().next().unwrap_or_default();
+    let is_command = |command: &str| first.eq_ignore_ascii_case(command);
+    COMMANDS.iter().any(|command| is_command(command)) && !head.contains('\0')
 }
 
 #[cfg(test)]
@@ -178,6 +185,20 @@ mod tests {
         assert_eq!(tracks[1].start, 64 * 75 + 3);
         assert!(!tracks[2].is_binary);
         assert_eq!((tracks[2].gap, tracks[2].start), (150, 150));
+    }
+
+    #[test]
+    fn a_sheet_may_be_in_utf_16() {
+        let text = "FILE \"テスト.bin\" BINARY\r\nTRACK 01 MODE1/2048\r\nINDEX 01 00:00:00\r\n";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for sheet in [[b"\xFF\xFE", &little[..]], [b"\xFE\xFF", &big[..]]] {
+            let sheet = sheet.concat();
+            assert!(begins_sheet(&sheet) && begins_sheet(&sheet[..31]));
+            let tracks = parse(&sheet).unwrap();
+            assert_eq!((tracks.len(), tracks[0].file.as_str()), (1, "テスト.bin"));
+        }
+        assert!(!begins_sheet(&little));
     }
 
     #[test]

@@ -1,3 +1,7 @@
+//! Tests of the tables about a whole game.
+
+mod relations;
+
 use std::cell::Cell;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -6,6 +10,8 @@ use super::{REPORTS, file_name};
 use crate::model::Reservation;
 use crate::total_annihilation::build::tdf::{Item, file, key, section};
 use crate::total_annihilation::build::tnt::Map;
+use crate::total_annihilation::context::GameContext;
+use crate::total_annihilation::gaf;
 use crate::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
 use hpimount_containers::text::has_extension;
 
@@ -34,13 +40,17 @@ impl Game {
     }
 
     fn table(&self, path: &str) -> Vec<Vec<String>> {
+        let text = self.report(path);
+        let rows = text.lines().map(|row| row.split('\t').map(str::to_owned));
+        rows.map(Iterator::collect).collect()
+    }
+
+    fn report(&self, path: &str) -> String {
         let report = REPORTS.iter().find(|report| report.path == path).unwrap();
         assert!((report.applies)(self), "{path}");
         let mut out = Vec::new();
         (report.render)(self, &mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        let rows = text.lines().map(|row| row.split('\t').map(str::to_owned));
-        rows.map(Iterator::collect).collect()
+        String::from_utf8(out).unwrap()
     }
 }
 
@@ -49,8 +59,13 @@ impl AssetContext for Game {
         ""
     }
 
-    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
-        None
+    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
+        let Wanted::Path(wanted) = wanted else {
+            return None;
+        };
+        let mut paths = self.files.iter().map(|(path, _)| path);
+        let found = paths.position(|path| path.eq_ignore_ascii_case(wanted));
+        found.map(|number| AssetRef(number as u64))
     }
 
     fn path_of(&self, file: AssetRef) -> String {
@@ -84,6 +99,16 @@ impl AssetContext for Game {
             path.starts_with(folder) && known.any(|one| has_extension(path.as_bytes(), one))
         });
         found.map(|(number, _)| AssetRef(number as u64)).collect()
+    }
+
+    fn game(&self) -> &dyn GameContext {
+        self
+    }
+}
+
+impl GameContext for Game {
+    fn list(&self, directory: &str) -> Vec<AssetRef> {
+        self.find_extensions(directory, gaf::EXTENSIONS)
     }
 }
 
@@ -276,6 +301,7 @@ fn many_rows_and_many_keys_do_not_make_a_huge_table() {
         }
     }
     let mut count = Count(0);
+    assert_eq!(REPORTS[1].path, "tables/weapons.tsv");
     (REPORTS[1].render)(&game, &mut count).unwrap();
     assert!(count.0 < 25 << 20, "{}", count.0);
 }
@@ -285,5 +311,14 @@ fn a_table_exists_if_there_are_files_for_it() {
     let game = Game::default().text("units/a.fbi", &[]);
     let existing = REPORTS.iter().filter(|report| (report.applies)(&game));
     let names: Vec<_> = existing.map(|report| file_name(report.path)).collect();
-    assert_eq!(names, ["units.tsv", "weapons.tsv"]);
+    let expected = [
+        "units.tsv",
+        "weapons.tsv",
+        "checks.txt",
+        "references.tsv",
+        "missing.tsv",
+        "conflicts.tsv",
+        "texts.tsv",
+    ];
+    assert_eq!(names, expected);
 }

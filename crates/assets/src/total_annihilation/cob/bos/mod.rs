@@ -1,0 +1,84 @@
+//! Scripts as BOS, the language that they are compiled from (FORMATS, TA 5).
+//!
+//! A function is recovered in three steps: [`steps`] combines instructions to
+//! statements with expressions, [`structure`] finds the loops and conditions in
+//! them, and [`print`] writes both. The text compiles to the same words. A
+//! function whose jumps form no loops and conditions is written with labels,
+//! and one whose instructions form no statements as assembler text in a
+//! comment.
+
+mod expression;
+mod lint;
+mod names;
+mod print;
+mod steps;
+mod structure;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use self::names::Names;
+use self::print::{Printer, Text};
+use self::steps::{Function, Lost};
+use super::Cob;
+use super::parse::{Content, Item};
+
+/// Maximum number of items of all functions that are written again for scripts
+/// that share their code.
+const MAX_COPIED: usize = 1 << 14;
+
+/// Maximum number of items of a function. The largest real one has a third as
+/// many.
+const MAX_ITEMS: usize = 1 << 16;
+
+impl Cob {
+    /// Writes the scripts as BOS.
+    ///
+    /// # Errors
+    /// Returns the errors of `out`.
+    pub fn decompile(&self, out: &mut dyn Write) -> io::Result<()> {
+        let names = Names::new(self);
+        let mut printer = Printer::new(self, &names, out);
+        printer.head()?;
+        let mut known: HashMap<u32, usize> = HashMap::new();
+        let mut copies = MAX_COPIED;
+        for (script, range) in self.script_ranges().into_iter().enumerate() {
+            let same = *known.entry(range.start).or_insert(script);
+            let most = if same == script {
+                MAX_ITEMS
+            } else {
+                MAX_COPIED
+            };
+            let found = self.items_in(range.clone()).take(most + 1);
+            let mut items: Vec<Item<'_>> = found.collect();
+            let is_whole = items.len() <= most;
+            if same != script {
+                copies = copies.saturating_sub(items.len());
+            }
+            let notes = notes_at_end(&mut items);
+            let function = match is_whole {
+                true => Function::new(&items, range.end, names.parameters(script)),
+                false => Err(Lost("it is long")),
+            };
+            let text = Text {
+                script,
+                same: (same != script).then_some(same),
+                range,
+                function,
+                notes,
+            };
+            printer.function(&text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes the text of a compiler from the end of a function, and returns it.
+fn notes_at_end<'a>(items: &mut Vec<Item<'a>>) -> Vec<Content<'a>> {
+    let is_code = |item: &Item<'_>| matches!(item.content, Content::Instruction(_));
+    let end = items.iter().rposition(is_code).map_or(0, |last| last + 1);
+    let notes = items.split_off(end);
+    notes.into_iter().map(|item| item.content).collect()
+}

@@ -1,0 +1,297 @@
+use crate::total_annihilation::build::bos::compile;
+use crate::total_annihilation::build::cob::{Cob, HIDE, JUMP, PUSH, RETURN, text};
+use crate::total_annihilation::cob;
+
+fn decompiled(file: &Cob) -> String {
+    let mut text = Vec::new();
+    let cob = cob::parse(&file.file().into()).unwrap();
+    cob.decompile(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+/// Asserts that a text is compiled and decompiled without a change.
+fn check(text: &str) {
+    let file = compile(text, &[]).unwrap().cob(&[]);
+    let again = decompiled(&file);
+    assert_eq!(
+        compile(&again, &[]).unwrap().cob(&[]).code,
+        file.code,
+        "{again}"
+    );
+    assert_eq!(again, text);
+}
+
+#[test]
+fn statements_have_units_and_names() {
+    check(
+        "\
+piece base, gun;
+static-var static_0;
+
+AimPrimary(heading, pitch)
+{
+\tvar local_2, local_3;
+\tsignal 2;
+\tset-signal-mask 2;
+\tturn gun to y-axis heading speed <300>;
+\tturn gun to x-axis (0 - pitch) speed <45.5>;
+\tmove gun to z-axis [-1.5] now;
+\twait-for-turn gun around y-axis;
+\tspin base around y-axis speed <20> accelerate <1>;
+\tstop-spin base around y-axis;
+\tset YARD_OPEN to !static_0;
+\tlocal_3 = (get UNIT_XZ(1, 2, 3, 4)) * rand(1, 6);
+\tcall-script Killed(static_0, local_2);
+\tattach-unit local_3 to 1;
+\temit-sfx (256 | 2) from base;
+\treturn (1);
+}
+
+Killed(severity, corpsetype)
+{
+\tcorpsetype = 1;
+\texplode gun type 32 | 256;
+\thide gun;
+\treturn (0);
+}
+
+QueryPrimary(piecenum)
+{
+\tpiecenum = gun;
+\treturn (0);
+}
+",
+    );
+}
+
+#[test]
+fn loops_and_conditions_are_recovered() {
+    check(
+        "\
+static-var static_0;
+
+Create()
+{
+\twhile (get BUILD_PERCENT_LEFT)
+\t{
+\t\tsleep 400;
+\t}
+\twhile (1)
+\t{
+\t\tif (static_0 < 3)
+\t\t{
+\t\t\tif (static_0)
+\t\t\t{
+\t\t\t\tsleep 1;
+\t\t\t}
+\t\t\telse
+\t\t\t{
+\t\t\t}
+\t\t}
+\t\telse
+\t\t{
+\t\t\twhile (static_0 != 2)
+\t\t\t{
+\t\t\t\tstatic_0 = static_0 + 1;
+\t\t\t}
+\t\t}
+\t\tif ((static_0 == 5) && !(static_0 ^^ 1))
+\t\t{
+\t\t\treturn (0);
+\t\t}
+\t}
+\treturn (0);
+}
+",
+    );
+}
+
+#[test]
+fn other_jumps_have_labels() {
+    check(
+        "\
+static-var static_0;
+
+Create()
+{
+\t// The jumps of this function form no loops and conditions.
+L0000:
+\tsleep 100;
+\tjump-if-zero (static_0 < 7) L0000;
+\tjump L000C;
+L000C:
+\treturn (0);
+}
+",
+    );
+}
+
+#[test]
+fn code_that_forms_no_statements_is_in_a_comment() {
+    let file = Cob {
+        version: 4,
+        scripts: vec![("Create".into(), 0), ("Go".into(), 3)],
+        code: vec![PUSH, 7, 0x1003_9000, JUMP, 4],
+        ..Cob::default()
+    };
+    let expected = "
+Create()
+{
+\t// Only as assembler text, because BOS has no word for one of its instructions.
+\t//     push            7
+\t//     op_39
+}
+
+Go()
+{
+\t// Only as assembler text, because a jump leaves it or goes into a statement.
+\t//     jump            L0004
+}
+";
+    assert_eq!(decompiled(&file), expected);
+}
+
+#[test]
+fn scripts_that_share_their_code_and_the_name_of_the_compiler_are_noted() {
+    let mut code = vec![HIDE, 0, PUSH, 0, RETURN];
+    code.extend(text("Build by COBBLER"));
+    let file = Cob {
+        version: 4,
+        scripts: vec![("Create".into(), 0), ("Go".into(), 0)],
+        pieces: vec!["1st gun".into()],
+        code,
+        ..Cob::default()
+    };
+    let expected = "\
+piece piece_0_1st_gun;
+// The name of the piece piece_0_1st_gun is \"1st gun\" in the file.
+
+Create()
+{
+\thide piece_0_1st_gun;
+\treturn (0);
+\t// Text after the code: \"Build by COBBLER\"
+}
+
+// In the file, this is the same code as Create.
+Go()
+{
+\thide piece_0_1st_gun;
+\treturn (0);
+\t// Text after the code: \"Build by COBBLER\"
+}
+";
+    assert_eq!(decompiled(&file), expected);
+}
+
+#[test]
+fn scripts_of_kingdoms_play_sounds_and_return_nothing() {
+    let text = "
+Create()
+{
+\tplay-sound(\"ROAR\", 4);
+\treturn;
+}
+";
+    let strings = ["ROAR".to_owned()];
+    let file = compile(text, &strings).unwrap().cob(&strings);
+    assert_eq!(decompiled(&file), text);
+}
+
+#[test]
+fn deep_expressions_and_long_functions_are_not_recovered() {
+    let mut code = vec![PUSH, 1];
+    code.extend([0x1005_A000; 100]);
+    code.push(RETURN);
+    let file = |code| Cob {
+        version: 4,
+        scripts: vec![("Create".into(), 0)],
+        code,
+        ..Cob::default()
+    };
+    let deep = decompiled(&file(code));
+    assert!(deep.contains("an expression is too deep"), "{deep}");
+    let long = decompiled(&file([PUSH, 0, RETURN].repeat(40_000)));
+    assert!(long.contains("because it is long."));
+}
+
+/// Returns the mistakes in a text.
+fn mistakes(text: &str) -> Vec<String> {
+    let file = compile(text, &[]).unwrap().cob(&[]).file();
+    cob::parse(&file.into()).unwrap().mistakes()
+}
+
+#[test]
+fn mistakes_that_compilers_accept_are_found() {
+    let found = mistakes(
+        "
+piece base;
+static-var never, known;
+Create()
+{
+    var unused;
+    never = 1;
+    unused = known;
+    move base to x-axis [1] speed [0];
+    turn base to x-axis <5> now;
+    turn base to x-axis <5> now;
+    if (0) { hide base; }
+    call-script Again();
+    while (1) { show base; }
+    return (0);
+    hide base;
+}
+Again()
+{
+    set-signal-mask 4;
+    signal 2;
+    call-script Again();
+    return (0);
+}
+",
+    );
+    let expected = [
+        "in Create: a move with speed 0 never ends",
+        "in Create: local_0 is assigned and never read",
+        "in Create: the same turn-now follows itself",
+        "in Create: there is code after a return",
+        "in Create: the condition of an if is always false",
+        "in Create: an endless loop never waits",
+        "static_0 is assigned and never read",
+        "in Again: no script sends the signal 4",
+        "in Again: it calls itself, directly or through others",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_sound_script_has_no_mistakes() {
+    let found = mistakes(
+        "
+piece base;
+static-var is_open;
+Create()
+{
+    is_open = 0;
+    while (1)
+    {
+        if (is_open) { set-signal-mask 2; sleep 100; }
+        call-script Wait(is_open);
+    }
+    return (0);
+}
+Wait(time)
+{
+    signal 2;
+    sleep time;
+    return (0);
+}
+QueryPrimary(piecenum)
+{
+    piecenum = base;
+    return (0);
+}
+",
+    );
+    assert_eq!(found, [""; 0]);
+}

@@ -1,0 +1,232 @@
+//! Inconsistencies of a game: names and numbers that are used twice,
+//! entries of build menus that lead nowhere, missing files, and mistakes in
+//! scripts.
+
+use std::collections::{BTreeSet, HashSet};
+use std::io::{self, Write};
+
+use super::conflicts::conflicts;
+use super::library::{Definition, Library, Place};
+use super::menus::{MenuEntry, Slots};
+use super::references::{References, value};
+use crate::total_annihilation::cob::{self, Cob, Content, OperandKind};
+use crate::total_annihilation::tdo;
+use crate::view::report::Finding;
+use crate::view::{AssetContext, AssetRef, Wanted};
+
+/// Maximum number of findings.
+const MAX_FINDINGS: usize = 10_000;
+
+/// The text that only a whole game has.
+const OF_A_GAME: &str = "gamedata/sidedata.tdf";
+
+/// The kinds of references that a mod does not leave to the game.
+const OF_A_MOD: [&str; 3] = ["model", "script", "unit picture"];
+
+/// Writes the findings, one per line, and their number.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let findings = find(context);
+    for finding in &findings {
+        write!(out, "{}:", context.path_of(finding.file))?;
+        if let Some(line) = finding.line {
+            write!(out, "{line}:")?;
+        }
+        // Names come from the files.
+        let text = finding.text.replace(char::is_control, "\u{FFFD}");
+        writeln!(out, " {text}")?;
+    }
+    writeln!(out, "{} findings", findings.len())
+}
+
+/// Returns the findings.
+pub(super) fn find(context: &dyn AssetContext) -> Vec<Finding> {
+    let library = Library::of(context);
+    let mut checks = Checks {
+        context,
+        library: &library,
+        is_whole: context.find(Wanted::Path(OF_A_GAME)).is_some(),
+        found: Vec::new(),
+    };
+    checks.conflicts();
+    checks.menus();
+    checks.missing();
+    checks.scripts();
+    checks.found
+}
+
+struct Checks<'a> {
+    context: &'a dyn AssetContext,
+    library: &'a Library,
+    /// Whether the files of the game are there too.
+    is_whole: bool,
+    found: Vec<Finding>,
+}
+
+impl Checks<'_> {
+    fn add(&mut self, finding: Finding) {
+        if self.found.len() < MAX_FINDINGS {
+            self.found.push(finding);
+        }
+    }
+
+    /// Adds a finding about a definition.
+    fn at(&mut self, place: Place, text: String) {
+        self.add(Finding {
+            file: self.library.file(place),
+            line: self.library.line(place),
+            text,
+            is_known: false,
+        });
+    }
+
+    fn conflicts(&mut self) {
+        for conflict in conflicts(self.library) {
+            let (kind, value) = (conflict.kind, &conflict.value);
+            for (number, definition) in conflict.of.iter().enumerate() {
+                let other = conflict.of[usize::from(number == 0)];
+                let path = self.context.path_of(self.library.file(other.place));
+                let other = &other.name;
+                let text = format!("the {kind} {value} is also that of {other} in {path}");
+                self.at(definition.place, text);
+            }
+        }
+    }
+
+    fn menus(&mut self) {
+        let slots = Slots::new(self.library);
+        for entry in &self.library.menu {
+            self.menu(entry, &slots);
+        }
+    }
+
+    fn menu(&mut self, entry: &MenuEntry, slots: &Slots<'_>) {
+        let units = &self.library.units;
+        let MenuEntry { builder, unit, .. } = entry;
+        if units.find(unit).is_none() && self.is_whole {
+            self.at(
+                entry.place,
+                format!("{builder} builds {unit}, which does not exist"),
+            );
+        }
+        match units.find(builder) {
+            Some(found) => {
+                let section = self.library.section(found.place);
+                if value(section, "Builder").is_none_or(|flag| flag == "0") {
+                    let text = format!("{builder} builds {unit}, but is no builder (Builder=1)");
+                    self.at(entry.place, text);
+                }
+            }
+            None if self.is_whole => {
+                self.at(
+                    entry.place,
+                    format!("{unit} is built by {builder}, which does not exist"),
+                );
+            }
+            None => {}
+        }
+        let others = slots.others(entry);
+        if let (Some(page), Some(slot), false) = (entry.page, entry.slot, others.is_empty()) {
+            let others = others.join(", ");
+            let text = format!("slot {slot} on page {page} of {builder} is also that of {others}");
+            self.at(entry.place, text);
+        }
+    }
+
+    fn missing(&mut self) {
+        let mut references = References::new(self.context, self.library);
+        let mut known = HashSet::new();
+        for unit in &self.library.units.all {
+            let mut missing = Vec::new();
+            let visited = references.of_unit(unit, &mut |reference| {
+                let is_wanted = self.is_whole || OF_A_MOD.contains(&reference.kind);
+                if is_wanted && reference.found.is_none() && reference.kind != "builder" {
+                    let name = reference.name;
+                    let text = format!("the {} {name} is missing", reference.kind);
+                    missing.push((reference.from, text));
+                }
+                Ok(())
+            });
+            debug_assert!(visited.is_ok(), "the visitor has no errors");
+            for (from, text) in missing {
+                // Units share weapons and wrecks.
+                if known.insert((from.file, text.clone())) {
+                    self.add(Finding {
+                        file: from.file,
+                        line: from.place.and_then(|place| self.library.line(place)),
+                        text,
+                        is_known: false,
+                    });
+                }
+            }
+        }
+    }
+
+    fn scripts(&mut self) {
+        let mut known = HashSet::new();
+        for unit in &self.library.units.all {
+            let object = self.object(unit);
+            let path = format!("scripts/{object}.cob");
+            let Some(file) = self.context.find(Wanted::Path(&path)) else {
+                continue;
+            };
+            if !known.insert(file) || self.found.len() == MAX_FINDINGS {
+                continue;
+            }
+            let bytes = self.context.read(file);
+            if let Some(script) = bytes.and_then(|bytes| cob::parse(&bytes).ok()) {
+                self.script(file, &script, &format!("objects3d/{object}.3do"));
+            }
+        }
+    }
+
+    fn object(&self, unit: &Definition) -> String {
+        let section = self.library.section(unit.place);
+        value(section, "Objectname").unwrap_or_else(|| unit.name.clone())
+    }
+
+    fn script(&mut self, file: AssetRef, script: &Cob, model: &str) {
+        let mut add = |text, is_known| {
+            self.found.push(Finding {
+                file,
+                line: None,
+                text,
+                is_known,
+            });
+        };
+        let found = self.context.find(Wanted::Path(model));
+        let found = found.and_then(|file| tdo::parse(&self.context.read(file)?).ok());
+        if let Some(found) = found {
+            let objects = found.objects.iter();
+            let names = objects.map(|object| object.name.text().to_ascii_lowercase());
+            let names: HashSet<String> = names.collect();
+            for piece in used_pieces(script) {
+                let name = script
+                    .pieces
+                    .get(piece as usize)
+                    .map(|name| name.to_string());
+                let name = name.filter(|name| !names.contains(&name.to_ascii_lowercase()));
+                if let Some(name) = name {
+                    add(
+                        format!("it uses the piece {name}, which {model} lacks"),
+                        true,
+                    );
+                }
+            }
+        }
+        for mistake in script.mistakes() {
+            add(mistake, false);
+        }
+        self.found.truncate(MAX_FINDINGS);
+    }
+}
+
+/// Returns the pieces that instructions of a script use.
+fn used_pieces(script: &Cob) -> BTreeSet<u32> {
+    let instructions = script.items().filter_map(|item| match item.content {
+        Content::Instruction(instruction) => Some(instruction),
+        Content::Text(_) | Content::Unknown(_) => None,
+    });
+    let operands = instructions.flat_map(|one| one.operands().collect::<Vec<_>>());
+    let pieces = operands.filter(|(kind, _)| *kind == OperandKind::Piece);
+    pieces.map(|(_, piece)| piece).collect()
+}

@@ -1,0 +1,97 @@
+//! Names and numbers that several definitions have.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::library::{Catalog, Definition, Library};
+use crate::view::{AssetContext, Table};
+
+/// Something that must be different in all definitions of a kind.
+struct Unique {
+    kind: &'static str,
+    catalog: fn(&Library) -> &Catalog,
+    /// The key with the number; `None` for the name.
+    key: Option<&'static str>,
+}
+
+const UNIQUE: [Unique; 5] = [
+    Unique {
+        kind: "unit number",
+        catalog: |library| &library.units,
+        key: Some("UnitNumber"),
+    },
+    Unique {
+        kind: "unit name",
+        catalog: |library| &library.units,
+        key: None,
+    },
+    Unique {
+        kind: "weapon ID",
+        catalog: |library| &library.weapons,
+        key: Some("ID"),
+    },
+    Unique {
+        kind: "weapon name",
+        catalog: |library| &library.weapons,
+        key: None,
+    },
+    Unique {
+        kind: "feature name",
+        catalog: |library| &library.features,
+        key: None,
+    },
+];
+
+/// Definitions with the same name or number.
+pub(super) struct Conflict<'a> {
+    pub(super) kind: &'static str,
+    pub(super) value: String,
+    pub(super) of: Vec<&'a Definition>,
+}
+
+/// Returns the conflicts of a game, in the order of their first definitions.
+pub(super) fn conflicts(library: &Library) -> Vec<Conflict<'_>> {
+    let mut found = Vec::new();
+    for unique in &UNIQUE {
+        let mut values: HashMap<String, usize> = HashMap::new();
+        let mut groups: Vec<Conflict<'_>> = Vec::new();
+        for definition in &(unique.catalog)(library).all {
+            let value = match unique.key {
+                Some(key) => library.section(definition.place).get(key),
+                None => Some(definition.name.as_str().into()),
+            };
+            let Some(value) = value.filter(|value| !value.is_empty()) else {
+                continue;
+            };
+            let group = *values
+                .entry(value.to_ascii_lowercase())
+                .or_insert(groups.len());
+            if group == groups.len() {
+                groups.push(Conflict {
+                    kind: unique.kind,
+                    value: value.into_owned(),
+                    of: Vec::new(),
+                });
+            }
+            groups[group].of.push(definition);
+        }
+        found.extend(groups.into_iter().filter(|group| group.of.len() > 1));
+    }
+    found
+}
+
+/// Writes the table: a row for each definition in a conflict.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let library = Library::of(context);
+    let columns = ["kind", "value", "name", "file", "archive"];
+    let mut table = Table::new(out, &columns)?;
+    for conflict in conflicts(&library) {
+        for definition in &conflict.of {
+            let file = library.file(definition.place);
+            table.text(conflict.kind).text(&conflict.value);
+            table.text(&definition.name).text(&context.path_of(file));
+            table.text(&context.archive_of(file)).end_row()?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! Decryption of files in archives. Each cipher is a source over the encrypted
+//! bytes, which can be read anywhere.
+
+mod seven_zip;
+mod traditional;
+mod winzip;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub(crate) use self::seven_zip::{Key as SevenZipKey, Parameters as SevenZipParameters};
+pub(crate) use self::traditional::Traditional;
+pub(crate) use self::winzip::{Strength, WinZip};
+
+/// A password (`-o password=`).
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(Arc<str>);
+
+impl Password {
+    /// Creates a password from its text.
+    pub fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns its bytes in UTF-8.
+    fn bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    /// Returns its bytes in UTF-16, little-endian.
+    fn utf_16(&self) -> Vec<u8> {
+        self.0.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+}
+
+/// Does not show it.
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password")
+    }
+}
+
+/// What to do about a file that is encrypted, for messages.
+pub(crate) const GIVE_PASSWORD: &str = "is encrypted; -o password=@FILE gives the password";
+
+/// The message for a password that is not the one of a file.
+pub(crate) const WRONG_PASSWORD: &str = "is encrypted with another password";

@@ -1,0 +1,254 @@
+//! Discs with a track of data and tracks of audio: what the file systems and
+//! the lists of tracks share.
+
+pub(crate) mod sector;
+mod wav;
+
+use std::sync::Arc;
+
+pub(crate) use self::sector::{
+    DESCRIPTORS, Extent, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, XaFile, read_user,
+};
+pub(crate) use self::wav::{Samples, Wav};
+use crate::format::Input;
+use crate::io::{Compact, ReadAt, Result, Warnings};
+use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volume, no_such_file};
+
+/// A disc whose directories have been read.
+#[derive(Default)]
+pub(crate) struct Disc {
+    sectors: Option<Arc<Sectors>>,
+    files: Vec<Bytes>,
+    images: Vec<DiscImage>,
+    /// The metadata of its file system.
+    pub(crate) info: serde_json::Value,
+    warnings: Vec<String>,
+    /// Memory of the files that are not plain extents.
+    other_memory: usize,
+    /// The directory of the audio tracks.
+    tracks: Option<NodeId>,
+}
+
+/// The data of a file.
+enum Bytes {
+    /// At this offset of the user data.
+    At(u64),
+    Other(Box<dyn ReadAt>),
+}
+
+/// A file of a disc, without its data.
+pub(crate) struct NewFile<'a> {
+    pub(crate) parent: NodeId,
+    pub(crate) name: Name<'a>,
+    pub(crate) modified: Option<i64>,
+}
+
+/// Reads a file system in sectors, and declares its entries to a disc.
+pub(crate) type ReadFileSystem =
+    fn(&mut Disc, &Arc<Sectors>, &mut dyn Sink, &mut Warnings) -> Result<()>;
+
+/// Returns the range of the first data track; `None` if all tracks are audio. A
+/// source without a list of tracks is a single data track.
+pub(crate) fn data_range(input: &Input<'_>) -> Option<(u64, u64)> {
+    if input.tracks.is_empty() {
+        return Some((0, input.source.len()));
+    }
+    let data = input.tracks.iter().find(|track| !track.is_audio)?;
+    Some((data.start, data.end))
+}
+
+/// Returns the form of the sectors of the first data track; `None` without a
+/// data track, or if the track has no volume descriptors.
+///
+/// # Errors
+/// Returns an error if the source cannot be read.
+pub(crate) fn data_form(input: &Input<'_>) -> Result<Option<Form>> {
+    match data_range(input) {
+        Some((start, _)) => Form::detect(&*input.source, start),
+        None => Ok(None),
+    }
+}
+
+/// Returns the sectors of the first data track, under the same conditions as
+/// [`data_form`].
+///
+/// # Errors
+/// Returns an error if the source cannot be read.
+pub(crate) fn data_sectors(input: &Input<'_>) -> Result<Option<Sectors>> {
+    let Some(range) = data_range(input) else {
+        return Ok(None);
+    };
+    Ok(data_form(input)?
+        .map(|form| Sectors::new(input.source.clone(), form, range, input.options.verify)))
+}
+
+/// Opens a source as a disc: the file system that `read` reads in the first data
+/// track, and the audio tracks.
+///
+/// # Errors
+/// Returns the errors of `read`, or an error if the source cannot be read.
+pub(crate) fn open(
+    input: &Input<'_>,
+    sink: &mut dyn Sink,
+    read: ReadFileSystem,
+) -> Result<Box<dyn Volume>> {
+    let mut warnings = Warnings::default();
+    let images = match input.tracks {
+        [] => DiscImage::whole(&input.source),
+        // No database lists the frames of a CD in a block image.
+        _ => Vec::new(),
+    };
+    let mut disc = Disc::new(images);
+    if let Some(sectors) = data_sectors(input)? {
+        read(&mut disc, &Arc::new(sectors), sink, &mut warnings)?;
+    }
+    for track in input.tracks.iter().filter(|track| track.is_audio) {
+        let source = input.source.clone();
+        let wav = Wav::new(source, (track.start, track.end), Samples::Frames);
+        disc.add_wav(sink, track.number, wav)?;
+    }
+    Ok(disc.finish(warnings))
+}
+
+impl Disc {
+    /// Creates a disc without files.
+    pub(crate) fn new(images: Vec<DiscImage>) -> Self {
+        Self {
+            images,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether it has no files.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Adds a file of these extents of the sectors. `size` is its length; what
+    /// the extents lack of it cannot be read.
+    ///
+    /// # Errors
+    /// Returns an error of the sink.
+    pub(crate) fn add_extents(
+        &mut self,
+        sink: &mut dyn Sink,
+        file: NewFile<'_>,
+        (sectors, extents): (&Arc<Sectors>, &[Extent]),
+        size: u64,
+    ) -> Result<NodeId> {
+        self.sectors.get_or_insert_with(|| sectors.clone());
+        let bytes = match *extents {
+            [] if size == 0 => Bytes::At(0),
+            [
+                Extent {
+                    at: Some(at),
+                    length,
+                },
+            ] if length >= size => Bytes::At(at),
+            _ => {
+                let spliced = Spliced::new(sectors, extents);
+                self.other_memory += spliced.memory();
+                Bytes::Other(Box::new(spliced))
+            }
+        };
+        self.add(sink, file, size, bytes)
+    }
+
+    /// Adds a file whose bytes are read from elsewhere. `memory` is the memory
+    /// that they use, in bytes.
+    ///
+    /// # Errors
+    /// Returns an error of the sink.
+    pub(crate) fn add_source(
+        &mut self,
+        sink: &mut dyn Sink,
+        file: NewFile<'_>,
+        bytes: Box<dyn ReadAt>,
+        memory: usize,
+    ) -> Result<NodeId> {
+        self.other_memory += memory;
+        let size = bytes.len();
+        self.add(sink, file, size, Bytes::Other(bytes))
+    }
+
+    fn add(
+        &mut self,
+        sink: &mut dyn Sink,
+        file: NewFile<'_>,
+        size: u64,
+        bytes: Bytes,
+    ) -> Result<NodeId> {
+        let entry = Entry {
+            file: FileId(self.files.len() as u32),
+            size: Some(size),
+            modified: file.modified,
+            asset: None,
+        };
+        self.files.push(bytes);
+        sink.file(file.parent, file.name, entry)
+    }
+
+    /// Adds an audio track.
+    ///
+    /// # Errors
+    /// Returns an error of the sink.
+    pub(crate) fn add_wav(&mut self, sink: &mut dyn Sink, number: u8, wav: Wav) -> Result<()> {
+        let parent = match self.tracks {
+            Some(parent) => parent,
+            None => {
+                let root = sink.root();
+                *self
+                    .tracks
+                    .insert(sink.dir(root, Name::utf_8("tracks"), None)?)
+            }
+        };
+        let name = format!("{number:02}.wav");
+        let file = NewFile {
+            parent,
+            name: Name::utf_8(&name),
+            modified: None,
+        };
+        self.add_source(sink, file, Box::new(wav), size_of::<Wav>())?;
+        Ok(())
+    }
+
+    /// Returns it as a volume.
+    pub(crate) fn finish(mut self, warnings: Warnings) -> Box<dyn Volume> {
+        self.files.compact();
+        self.warnings = warnings.texts();
+        Box::new(self)
+    }
+}
+
+impl Volume for Disc {
+    fn content(&self, file: FileId) -> Result<Content<'_>> {
+        let bytes = self.files.get(file.0 as usize);
+        match (bytes.ok_or_else(|| no_such_file(file))?, &self.sectors) {
+            (Bytes::At(offset), Some(sectors)) => Ok(Content::Extent {
+                source: &**sectors,
+                offset: *offset,
+            }),
+            (Bytes::At(_), None) => Err(no_such_file(file)),
+            (Bytes::Other(source), _) => Ok(Content::Extent {
+                source: &**source,
+                offset: 0,
+            }),
+        }
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.files.capacity() * size_of::<Bytes>() + self.other_memory
+    }
+
+    fn info(&self) -> serde_json::Value {
+        self.info.clone()
+    }
+
+    fn images(&self) -> Vec<DiscImage> {
+        self.images.clone()
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}

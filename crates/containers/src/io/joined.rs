@@ -1,0 +1,129 @@
+//! Sources one after the other as one, and the end of one.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{ReadAt, unit_in};
+
+/// The parts of a file that was split.
+pub struct Joined {
+    /// The offset of each part, in order.
+    parts: Vec<(u64, Arc<dyn ReadAt>)>,
+    len: u64,
+}
+
+impl Joined {
+    /// Joins the parts.
+    pub fn new(sources: Vec<Arc<dyn ReadAt>>) -> Self {
+        let mut len = 0_u64;
+        let parts = sources.into_iter().map(|source| {
+            let start = len;
+            len = len.saturating_add(source.len());
+            (start, source)
+        });
+        Self {
+            parts: parts.collect(),
+            len,
+        }
+    }
+
+    /// Returns the offset of each part, in order.
+    pub fn starts(&self) -> impl Iterator<Item = u64> {
+        self.parts.iter().map(|(start, _)| *start)
+    }
+
+    /// Returns the number of the part with the byte at `offset`.
+    fn at(&self, offset: u64) -> usize {
+        // Empty parts begin where the next one does.
+        let after = self.parts.partition_point(|(start, _)| *start <= offset);
+        after.saturating_sub(1)
+    }
+}
+
+impl ReadAt for Joined {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        while !buf.is_empty() {
+            let (start, source) = &self.parts[self.at(offset)];
+            let within = offset - start;
+            let left = usize::try_from(source.len() - within).unwrap_or(usize::MAX);
+            let (now, later) = buf.split_at_mut(left.min(buf.len()));
+            source.read_exact_at(now, within)?;
+            offset += now.len() as u64;
+            buf = later;
+        }
+        Ok(())
+    }
+
+    fn will_need(&self, offset: u64, length: u64) {
+        if offset >= self.len {
+            return;
+        }
+        let (start, source) = &self.parts[self.at(offset)];
+        source.will_need(offset - start, length);
+    }
+}
+
+/// What is left of a source after something before it, such as a program that
+/// extracts it.
+pub struct Tail {
+    source: Arc<dyn ReadAt>,
+    start: u64,
+}
+
+impl Tail {
+    /// Creates the part of a source from `start` on, which is inside it.
+    pub fn new(source: Arc<dyn ReadAt>, start: u64) -> Self {
+        Self { source, start }
+    }
+}
+
+impl ReadAt for Tail {
+    fn len(&self) -> u64 {
+        self.source.len().saturating_sub(self.start)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        if buf.is_empty() {
+            return Ok(());
+        }
+        self.source.read_exact_at(buf, self.start + offset)
+    }
+
+    fn will_need(&self, offset: u64, length: u64) {
+        self.source
+            .will_need(self.start.saturating_add(offset), length);
+    }
+
+    fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+        unit_in(&*self.source, self.start, offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_cross_the_ends_of_parts() {
+        let parts: [&[u8]; 4] = [b"abc", b"", b"d", b"efgh"];
+        let sources = parts.map(|part| Arc::new(part.to_vec()) as Arc<dyn ReadAt>);
+        let joined = Joined::new(sources.into());
+        assert_eq!(joined.len(), 8);
+        for start in 0..8 {
+            for end in start..=8 {
+                let mut bytes = vec![0; end - start];
+                joined.read_exact_at(&mut bytes, start as u64).unwrap();
+                assert_eq!(bytes, b"abcdefgh"[start..end]);
+            }
+        }
+        assert!(joined.read_exact_at(&mut [0; 2], 7).is_err());
+        assert_eq!(joined.starts().collect::<Vec<_>>(), [0, 3, 3, 4]);
+    }
+}

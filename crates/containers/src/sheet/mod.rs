@@ -1,0 +1,161 @@
+//! Descriptions of discs whose tracks are in other files: cue sheets. The
+//! format is described in `docs/formats/iso.md`.
+
+mod cue;
+
+use std::sync::Arc;
+
+use self::cue::{Kind, Track};
+use crate::disc::{Disc, Form, Samples, Sectors, Slice, Wav};
+use crate::file_type::FileType;
+use crate::format::{Format, Input, MAX_SHEET};
+use crate::io::{Error, ReadAt, Result, Warnings};
+use crate::udf;
+use crate::volume::{DiscImage, Sink, Volume};
+
+/// How cue sheets are detected and opened.
+pub const CUE: Format = Format {
+    name: "CUE",
+    extensions: &["cue"],
+    ambiguous: &[],
+    pair: None,
+    sheet: Some(sheet_files),
+    types: &[FileType::new("application/x-cue", None)],
+    matches: matches_cue,
+    open: open_cue,
+    apply: None,
+    is_plain_folder: true,
+    is_layered: false,
+};
+
+fn matches_cue(input: &Input<'_>) -> Result<bool> {
+    if input.source.len() > MAX_SHEET || !cue::begins_sheet(&input.bytes(0, 512)?) {
+        return Ok(false);
+    }
+    let sheet = input.bytes(0, MAX_SHEET)?;
+    Ok(cue::parse(&sheet).is_ok())
+}
+
+fn open_cue(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    let tracks = cue::parse(&input.bytes(0, MAX_SHEET)?)?;
+    open_tracks(&input, &tracks, sink)
+}
+
+/// Returns the names of the files that a cue sheet refers to; empty if `sheet`
+/// is not a cue sheet.
+fn sheet_files(sheet: &[u8]) -> Vec<String> {
+    if sheet.len() as u64 > MAX_SHEET || !cue::begins_sheet(sheet) {
+        return Vec::new();
+    }
+    let tracks = cue::parse(sheet).unwrap_or_default();
+    let mut names: Vec<String> = tracks.into_iter().map(|track| track.file).collect();
+    names.dedup();
+    names
+}
+
+/// Opens a disc with these tracks: the file system of the first data track, and
+/// the audio tracks.
+fn open_tracks(
+    input: &Input<'_>,
+    tracks: &[Track],
+    sink: &mut dyn Sink,
+) -> Result<Box<dyn Volume>> {
+    let mut warnings = Warnings::default();
+    let mut disc = Disc::new(images(input, tracks));
+    let data = tracks
+        .iter()
+        .position(|track| matches!(track.kind, Kind::Data(_)));
+    if let Some(number) = data {
+        let (source, range) = track_bytes(input, tracks, number)?;
+        let declared = Form::of_step(tracks[number].step());
+        let form = Form::detect(&*source, range.0)?.unwrap_or(declared);
+        let sectors = Sectors::new(source, form, range, input.options.verify);
+        udf::read(&mut disc, &Arc::new(sectors), sink, &mut warnings)?;
+    }
+    add_audio(&mut disc, input, tracks, sink, &mut warnings)?;
+    if disc.is_empty() && data.is_none() {
+        let text = "describes a disc without data or audio tracks";
+        return Err(Error::Unsupported(text.into()));
+    }
+    Ok(disc.finish(warnings))
+}
+
+/// Adds the audio tracks as WAV files.
+fn add_audio(
+    disc: &mut Disc,
+    input: &Input<'_>,
+    tracks: &[Track],
+    sink: &mut dyn Sink,
+    warnings: &mut Warnings,
+) -> Result<()> {
+    for (number, track) in tracks.iter().enumerate() {
+        if track.kind != Kind::Audio {
+            continue;
+        }
+        if !track.is_binary {
+            let text = format!(
+                "track {:02}: {} is not bare sectors",
+                track.number, track.file
+            );
+            warnings.push(text);
+            continue;
+        }
+        match track_bytes(input, tracks, number) {
+            Ok((source, range)) => {
+                disc.add_wav(sink, track.number, Wav::new(source, range, Samples::Bare))?;
+            }
+            Err(error) if error.is_fault() => return Err(error),
+            Err(error) => warnings.push(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the file of a track, and the range of the track in it.
+fn track_bytes(
+    input: &Input<'_>,
+    tracks: &[Track],
+    number: usize,
+) -> Result<(Arc<dyn ReadAt>, (u64, u64))> {
+    let track = &tracks[number];
+    let named = || format!("track {:02}", track.number);
+    let missing = || Error::Unsupported(format!("{}: {} is missing", named(), track.file));
+    let source = (input.partner)(&track.file).ok_or_else(missing)?;
+    let next = tracks.get(number + 1);
+    let next = next.filter(|next| next.file.eq_ignore_ascii_case(&track.file));
+    let start = track.start * track.step();
+    let end = next.map_or(source.len(), |next| next.gap * track.step());
+    if start >= source.len() {
+        let problem = format!("begins at {start:#x} of {}, past its end", track.file);
+        return Err(Error::damaged(0, named(), problem));
+    }
+    Ok((source, (start, end)))
+}
+
+/// Returns the files of a cue sheet that consist of sectors only, each followed
+/// by its tracks if it has several, including their pregaps.
+fn images(input: &Input<'_>, tracks: &[Track]) -> Vec<DiscImage> {
+    let mut images = Vec::new();
+    let of_one_file = |one: &Track, other: &Track| one.file.eq_ignore_ascii_case(&other.file);
+    for tracks in tracks.chunk_by(of_one_file) {
+        let file = &tracks[0].file;
+        let Some(source) = (input.partner)(file).filter(|_| tracks[0].is_binary) else {
+            continue;
+        };
+        let image = |track, bytes| DiscImage {
+            file: Some(file.clone()),
+            track,
+            bytes,
+        };
+        images.push(image(None, source.clone()));
+        let mut start = 0;
+        for (number, track) in tracks.iter().enumerate().filter(|_| tracks.len() > 1) {
+            let next = tracks.get(number + 1);
+            let end = next.map_or(source.len(), |next| next.gap * track.step());
+            let part = Slice::new(source.clone(), start..end.min(source.len()));
+            images.push(image(Some(track.number), Arc::new(part)));
+            start = end;
+        }
+    }
+    images
+}

@@ -1,0 +1,49 @@
+//! Checks that combine many assets of a directory.
+
+use super::context::Context;
+use super::{Ino, Result, Vfs, converted};
+use hpimount_assets::formats::CHECKS;
+use hpimount_assets::view::AssetContext;
+
+/// Something that a check has found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The path of the file in the mount.
+    pub(crate) path: String,
+    /// The line of a text, from 1 on.
+    pub(crate) line: Option<u32>,
+    /// What is wrong.
+    pub(crate) text: String,
+}
+
+impl Vfs {
+    /// Returns whether the assets of a directory are checked together.
+    ///
+    /// # Errors
+    /// Returns an error if the directory cannot be entered.
+    pub(crate) fn is_checked_as_a_whole(&self, directory: Ino) -> Result<bool> {
+        let (node, _) = self.directory(directory)?;
+        let context = Context::new(self, &node);
+        let mut checks = CHECKS.iter();
+        Ok(converted::has_reports(self, &node) && checks.any(|check| (check.applies)(&context)))
+    }
+
+    /// Returns what is wrong with the assets of a directory together, except for
+    /// what the warnings of each of them have.
+    ///
+    /// # Errors
+    /// Returns an error if the directory cannot be entered.
+    pub(crate) fn findings(&self, directory: Ino) -> Result<Vec<Found>> {
+        let (node, _) = self.directory(directory)?;
+        let context = Context::new(self, &node);
+        let checks = CHECKS.iter().filter(|check| (check.applies)(&context));
+        let findings = checks.flat_map(|check| (check.find)(&context));
+        let new = findings.filter(|finding| !finding.is_known);
+        let found = new.map(|finding| Found {
+            path: context.path_of(finding.file),
+            line: finding.line,
+            text: finding.text,
+        });
+        Ok(found.collect())
+    }
+}
