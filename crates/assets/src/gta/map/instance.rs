@@ -68,6 +68,9 @@ pub fn instance(document: &Document, row: &Row) -> Result<Instance, String> {
     })
 }
 
+/// Number of fields of a row that ends with the number of a replacement.
+const WITH_LOD: usize = 11;
+
 /// Adds warnings about rows of the section `inst` that cannot be placed, and
 /// about replacements that do not exist.
 pub(super) fn check(document: &mut Document) {
@@ -80,12 +83,15 @@ pub(super) fn check(document: &mut Document) {
         if IPL.columns("inst", fields).is_none() {
             continue;
         }
-        match instance(document, row) {
-            Ok(Instance { lod: Some(lod), .. }) if lod >= count || lod == number => {
-                problems.push(format!("line {}: LOD {lod} of {count}", row.line));
-            }
-            Ok(_) => {}
-            Err(problem) => problems.push(format!("line {}: {problem}", row.line)),
+        let line = row.line;
+        if let Err(problem) = instance(document, row) {
+            problems.push(format!("line {line}: {problem}"));
+        }
+        // Rows of the first games end without it.
+        let last = document.fields(row).last().filter(|_| fields == WITH_LOD);
+        let lod = last.and_then(|lod| usize::try_from(lod.parse::<i64>().ok()?).ok());
+        if let Some(lod) = lod.filter(|&lod| lod >= count || lod == number) {
+            problems.push(format!("line {line}: LOD {lod} of {count}"));
         }
     }
     for problem in problems {

@@ -174,7 +174,9 @@ impl Geometry {
             )),
         }
         for plugin in self.plugins.iter() {
-            plugin.check_whole("geometry plugin")?;
+            if let Err(error) = plugin.check_whole("geometry plugin") {
+                warnings.push(error.to_string());
+            }
             match plugin.kind {
                 kind::BIN_MESH => {
                     let found = bin_mesh::read(&plugin, is_native, warnings)?;

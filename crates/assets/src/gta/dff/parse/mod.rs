@@ -158,7 +158,9 @@ impl Dff {
         let number = self.clumps.len();
         let mut clump = Clump::default();
         let result = match chunk.kind {
-            kind::CLUMP => clump.read(chunk, &mut self.warnings),
+            kind::CLUMP => chunk
+                .child(kind::FRAME_LIST, "frame list")
+                .and_then(|_| clump.read(chunk, &mut self.warnings)),
             _ => clump.read_atomic(chunk, &mut self.warnings),
         };
         self.collision(&clump);
