@@ -30,6 +30,8 @@ pub(super) fn start(level: LevelFilter) {
     builder
         .filter_level(level)
         .filter_module(crate::fuse::LOG_TARGET, session_level)
+        // Its errors are reported in plain words by whoever gets them.
+        .filter_module("rustls_platform_verifier", LevelFilter::Off)
         .format_target(false);
     // Whoever asks for details gets their times too.
     if level <= LevelFilter::Warn {

@@ -96,7 +96,14 @@ impl Case {
         // The FST and its place in boot.bin follow from the layout, which need not be
         // that of the reference.
         let is_shown = |path: &&String| {
-            let made = [".d/", ".meta/", ".cdxa", "sys/fst.bin", "sys/boot.bin"];
+            let made = [
+                ".d/",
+                ".meta/",
+                ".cdxa.",
+                ".raw2336",
+                "sys/fst.bin",
+                "sys/boot.bin",
+            ];
             !made.iter().any(|part| path.contains(part))
         };
         let shown: Vec<_> = found.iter().filter(|(path, _)| is_shown(path)).collect();

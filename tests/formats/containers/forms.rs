@@ -111,21 +111,10 @@ fn encrypted_files_are_read_with_the_password_and_with_no_other() {
             &["-q", "-e", "-P", "s\u{e9}cret", "out", "t.txt"],
             false,
         ),
+        ("7z", &["a", "-tzip", "-psecret", "out.zip", "t.txt"], false),
         (
             "7z",
-            &["a", "-tzip", "-ps\u{e9}cret", "out.zip", "t.txt"],
-            false,
-        ),
-        (
-            "7z",
-            &[
-                "a",
-                "-tzip",
-                "-mem=AES128",
-                "-ps\u{e9}cret",
-                "out.zip",
-                "t.txt",
-            ],
+            &["a", "-tzip", "-mem=AES128", "-psecret", "out.zip", "t.txt"],
             false,
         ),
         (
@@ -135,7 +124,7 @@ fn encrypted_files_are_read_with_the_password_and_with_no_other() {
                 "-tzip",
                 "-mem=AES256",
                 "-mx=0",
-                "-ps\u{e9}cret",
+                "-psecret",
                 "out.zip",
                 "t.txt",
             ],
@@ -153,13 +142,18 @@ fn encrypted_files_are_read_with_the_password_and_with_no_other() {
         ),
     ];
     for (program, arguments, hides_names) in programs {
+        // 7z takes only ASCII for zip.
+        let password = match arguments.contains(&"-psecret") {
+            true => "secret",
+            false => "s\u{e9}cret",
+        };
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("out.zip");
         fs::write(directory.path().join("t.txt"), text()).unwrap();
         if !run_in(directory.path(), program, arguments) {
             return;
         }
-        let right = walked::files(&with_password(&path, "s\u{e9}cret").unwrap());
+        let right = walked::files(&with_password(&path, password).unwrap());
         assert_eq!(right["t.txt"], file(&text()), "{arguments:?}");
         let opened = [
             with_password(&path, "wrong"),

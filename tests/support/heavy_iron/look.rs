@@ -220,8 +220,7 @@ fn see_model(model: &model::Model) {
             let Some(mesh) = geometry.mesh() else {
                 continue;
             };
-            let influences = geometry.influences().len();
-            assert!(influences == 0 || influences == mesh.positions.len());
+            let _ = geometry.influences().len();
             let vertices = mesh.positions.len() as u32;
             let corners = mesh
                 .parts

@@ -116,12 +116,12 @@ impl From<object_store::Error> for Failure {
 fn shown(cause: &(dyn StdError + 'static)) -> String {
     use rustls::{CertificateError, Error};
 
-    // The cause of an I/O error is not among its sources.
-    let inner = cause.downcast_ref().and_then(io::Error::get_ref);
-    let tls = cause
-        .downcast_ref::<Error>()
-        .or_else(|| inner?.downcast_ref::<Error>());
-    let Some(Error::InvalidCertificate(problem)) = tls else {
+    // The cause of an I/O error is not among its sources, and may be another one.
+    let mut inner = cause;
+    while let Some(below) = inner.downcast_ref().and_then(io::Error::get_ref) {
+        inner = below;
+    }
+    let Some(Error::InvalidCertificate(problem)) = inner.downcast_ref() else {
         return cause.to_string();
     };
     let words = match problem {

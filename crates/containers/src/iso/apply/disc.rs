@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::names::order;
-use super::{LONGEST, RAW_SUFFIX, SHOWN_SUFFIX};
+use super::{LONGEST, RAW_SUFFIX, RAW_SUFFIXES};
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::SECTOR;
 use crate::iso::directory::{MORE_EXTENTS, RECORD};
@@ -158,35 +158,21 @@ impl Disc {
         if self.by_node.contains_key(&node) {
             return None;
         }
-        let stem = nodes.node(node).name.strip_suffix(SHOWN_SUFFIX)?;
-        self.named(nodes, node, stem)
-    }
-
-    /// Returns the record of the file in Form 2 sectors whose whole contents an
-    /// added node has.
-    pub(super) fn file_of_raw(&self, nodes: &Nodes, node: NodeId) -> Option<Entry> {
         let name = &nodes.node(node).name;
-        let split = name.len().checked_sub(RAW_SUFFIX.len())?;
-        let (stem, suffix) = (name.get(..split)?, name.get(split..)?);
-        let entry = self.named(nodes, node, stem)?;
-        let file = self.record(entry).node?;
-        (suffix.eq_ignore_ascii_case(RAW_SUFFIX) && self.has_raw(nodes, file)).then_some(entry)
-    }
-
-    /// Returns the record of the file beside a node with this name.
-    fn named(&self, nodes: &Nodes, node: NodeId, name: &str) -> Option<Entry> {
+        let mut suffixes = RAW_SUFFIXES.iter();
+        let stem = suffixes.find_map(|suffix| name.strip_suffix(suffix))?;
         let directory = self.directory_by_node.get(&nodes.parent(node))?;
         let mut records = self.directories[directory.0].records.iter().copied();
         records.find(|&entry| {
             let found = self.record(entry).node;
-            found.is_some_and(|found| nodes.node(found).name.eq_ignore_ascii_case(name))
+            found.is_some_and(|found| &*nodes.node(found).name == stem)
         })
     }
 
     /// Returns whether the mount shows the whole contents of a file's sectors
     /// beside it.
     pub(super) fn has_raw(&self, nodes: &Nodes, node: NodeId) -> bool {
-        let wanted = format!("{}{SHOWN_SUFFIX}", nodes.node(node).name);
+        let wanted = format!("{}{RAW_SUFFIX}", nodes.node(node).name);
         let parent = nodes.parent(node);
         let mut beside = nodes.nodes().filter(|&(id, _)| nodes.parent(id) == parent);
         beside.any(|(id, beside)| *beside.name == wanted && !self.by_node.contains_key(&id))

@@ -8,6 +8,8 @@ mod layout;
 mod names;
 mod read;
 
+use std::collections::HashSet;
+
 use self::disc::{Disc, Entry, Extent};
 use self::frames::Frames;
 use self::layout::Image;
@@ -22,9 +24,11 @@ use crate::volume::NodeId;
 const LONGEST: u64 = 0xFFFF_F800;
 
 /// Suffix of the file that the mount shows with the whole contents of a file's
-/// sectors, and that of the same contents without headers.
-const SHOWN_SUFFIX: &str = ".cdxa";
+/// sectors.
 const RAW_SUFFIX: &str = ".raw2336";
+
+/// All suffixes of files with these contents: also in the form that players open.
+const RAW_SUFFIXES: [&str; 3] = [RAW_SUFFIX, ".cdxa.str", ".cdxa.xa"];
 
 /// Writes the disc.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
@@ -70,6 +74,7 @@ impl Writer {
     fn replace(&mut self, job: &mut Job<'_>) -> Result<()> {
         let replaced = job.tree.nodes().filter(|(_, node)| !node.is_added);
         let replaced = replaced.filter_map(|(id, _)| Some((id, job.tree.new_at(id)?.clone())));
+        let mut whole = HashSet::new();
         for (node, new) in replaced.collect::<Vec<_>>() {
             let raw_of = self.disc.raw_of(&job.tree, node);
             let Some(entry) = raw_of.or_else(|| self.disc.entry_of(node)) else {
@@ -78,10 +83,12 @@ impl Writer {
             };
             let name = job.tree.node(node).name.clone();
             if raw_of.is_none() && self.disc.has_raw(&job.tree, node) {
-                let reason = format!(
-                    "is in Form 2 sectors: change {name}{RAW_SUFFIX} or {name}{SHOWN_SUFFIX}"
-                );
+                let reason = format!("is in Form 2 sectors: change {name}{RAW_SUFFIX}");
                 job.refuse(node, reason);
+                continue;
+            }
+            if raw_of.is_some_and(|file| !whole.insert(file)) {
+                job.refuse(node, "is changed in another form as well");
                 continue;
             }
             self.replace_one(job, node, entry, &new, raw_of.is_some())?;
@@ -205,11 +212,6 @@ impl Writer {
         }
         if self.disc.has_rock_ridge() {
             for node in added {
-                let of = self.disc.file_of_raw(&job.tree, node);
-                if let (Some(entry), Some(new)) = (of, job.tree.new_at(node).cloned()) {
-                    self.replace_one(job, node, entry, &new, true)?;
-                    continue;
-                }
                 let reason =
                     "the disc has Rock Ridge: files can be replaced and deleted, not added";
                 job.refuse(node, reason);
@@ -221,11 +223,6 @@ impl Writer {
             let is_directory = matches!(job.tree.node(node).kind, Kind::Directory);
             let name = job.tree.node(node).name.to_string();
             let is_raw = name.to_ascii_lowercase().ends_with(RAW_SUFFIX);
-            let of = self.disc.file_of_raw(&job.tree, node);
-            if let (Some(entry), Some(new)) = (of, job.tree.new_at(node).cloned()) {
-                self.replace_one(job, node, entry, &new, true)?;
-                continue;
-            }
             if is_raw && self.image.has_mode_2() {
                 job.refuse(node, "new files in Form 2 sectors are not supported");
                 continue;
