@@ -199,10 +199,21 @@ impl Scan<'_> {
                 .zip(long(12))
                 .map(|(stored, size)| sizes(stored, size, 20)),
         ];
-        Ok(forms
-            .into_iter()
-            .flatten()
-            .find(|sizes| sizes.stored == length))
+        for sizes in forms.into_iter().flatten() {
+            // The lower half of a long packed size equals a short one.
+            if sizes.stored == length && self.is_end_of_file(sizes.end)? {
+                return Ok(Some(sizes));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether a header or a record of the directory begins at `at`, or
+    /// the source ends there.
+    fn is_end_of_file(&self, at: u64) -> Result<bool> {
+        let left = self.source.len().saturating_sub(at);
+        let bytes = read_vec(self.source, at, left.min(4), "signature")?;
+        Ok(left == 0 || [&LOCAL_HEADER[..], &RECORD[..]].contains(&&bytes[..]))
     }
 }
 
