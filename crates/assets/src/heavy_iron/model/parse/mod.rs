@@ -2,7 +2,7 @@
 //! JSP assets with more information about level geometry (FORMATS, HIP assets
 //! 7).
 //!
-//! [`clump`](crate::renderware::clump) reads clumps; worlds are only named.
+//! [`crate::renderware::clump`] reads clumps; worlds are only named.
 
 mod jspinfo;
 

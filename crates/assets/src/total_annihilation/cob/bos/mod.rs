@@ -2,7 +2,7 @@
 //!
 //! A function is recovered in three steps: [`steps`] combines instructions to
 //! statements with expressions, [`structure`] finds the loops and conditions in
-//! them, and [`print`] writes both. The text compiles to the same words. A
+//! them, and [`mod@print`] writes both. The text compiles to the same words. A
 //! function whose jumps form no loops and conditions is written with labels,
 //! and one whose instructions form no statements as assembler text in a
 //! comment.
