@@ -383,11 +383,18 @@ fn companions() -> Vec<Variant> {
     ]
 }
 
+/// Returns how many bytes at the start of an asset are damaged at most: pictures
+/// and models are drawn each time, which takes minutes for all bytes.
+fn damaged_at_most() -> usize {
+    trial::length(256, usize::MAX)
+}
+
 /// Returns assets that are mounted alone.
 fn assets() -> Vec<Variant> {
     let variant = |(file, _, bytes): (&str, &str, Vec<u8>)| Variant {
         bench: Bench::file(file),
         inside: format!("/{file}.meta"),
+        damaged: damaged_at_most().min(bytes.len()),
         ..Variant::lone(file, Kind::Asset, bytes)
     };
     one_of_each().into_iter().map(variant).collect()
@@ -398,7 +405,7 @@ fn ta_assets() -> Vec<Variant> {
     let variant = |file: &str, bytes: Vec<u8>, damaged: usize| Variant {
         bench: Bench::file(file),
         inside: format!("/{file}.meta"),
-        damaged: damaged.min(bytes.len()),
+        damaged: damaged.min(damaged_at_most()).min(bytes.len()),
         ..Variant::lone(file, Kind::Asset, bytes)
     };
     let whole = |file: &str, bytes: Vec<u8>| variant(file, bytes, usize::MAX);
@@ -459,11 +466,11 @@ fn ta_assets() -> Vec<Variant> {
 fn neversoft_assets() -> Vec<Variant> {
     let files = playstation::files().into_iter();
     // Only samples or pixels follow.
-    const DAMAGED: usize = 160;
+    let damaged = trial::length(64, 160);
     let variant = |(file, bytes): (&str, Vec<u8>)| Variant {
         bench: Bench::file(file),
         inside: format!("/{file}.meta"),
-        damaged: DAMAGED.min(bytes.len()),
+        damaged: damaged.min(bytes.len()),
         ..Variant::lone(file, Kind::Asset, bytes)
     };
     files.map(variant).collect()
