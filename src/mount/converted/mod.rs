@@ -397,7 +397,8 @@ fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asse
 
 /// Returns whether a directory is mirrored in the converted tree: an archive, a
 /// directory that is listed on demand, or one that contains something to
-/// convert, or a game with its tables. Archives and directories on demand are not entered to find out.
+/// convert, or a game with its tables. Archives and directories on demand are
+/// not entered to find out.
 fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     let tree = directory.tree();
     let kind = |index| tree.inode(index).map(|inode| inode.kind);

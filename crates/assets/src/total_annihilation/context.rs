@@ -45,8 +45,8 @@ pub struct ChosenPalette {
 /// The game of an asset: the nearest directory around it that has two of the
 /// [`DIRECTORIES`], or else its archive, merged game or folder.
 pub trait GameContext {
-    /// Returns the files in the directory at a path as in [`Wanted::Path`](crate::view::Wanted::Path), in
-    /// order.
+    /// Returns the files in the directory at a path as in
+    /// [`Wanted::Path`](crate::view::Wanted::Path), in order.
     fn list(&self, directory: &str) -> Vec<AssetRef> {
         let _ = directory;
         Vec::new()

@@ -106,7 +106,8 @@ pub(super) trait Codec: Sized + Send + Sync + 'static {
     /// Returns an error if the stream is damaged or truncated.
     fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize>;
 
-    /// Returns a copy, and the absolute offset of its next packed byte; `packed` is where this one continues.
+    /// Returns a copy, and the absolute offset of its next packed byte. `packed`
+    /// is where this state continues.
     fn fork(&self, packed: &Packed) -> (Self, u64);
 
     /// Takes the window out of a copy that has not been used; empty if the
