@@ -14,6 +14,7 @@ use crate::support::{container_seeds, noise, text};
 use hpimount_containers::hpi::chunk::Method;
 use md5::{Digest, Md5};
 use serde_json::Value;
+use sha1::Sha1;
 
 /// Returns the exit code and the lines of a check. The findings are sorted,
 /// because threads report them in any order.
@@ -310,12 +311,12 @@ fn every_damaged_sector_of_a_raw_disc_is_found() {
 
 /// Returns CRC-32, MD5 and SHA-1 in hexadecimal digits.
 fn sums(bytes: &[u8]) -> [String; 3] {
-    let md5: String = Md5::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let sha1 = sha1_smol::Sha1::from(bytes).digest().to_string();
-    [format!("{:08x}", crc32fast::hash(bytes)), md5, sha1]
+    let digits = |sum: &[u8]| -> String { sum.iter().map(|byte| format!("{byte:02x}")).collect() };
+    [
+        format!("{:08x}", crc32fast::hash(bytes)),
+        digits(&Md5::digest(bytes)),
+        digits(&Sha1::digest(bytes)),
+    ]
 }
 
 /// Returns a list with these files.
