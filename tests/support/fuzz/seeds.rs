@@ -261,6 +261,8 @@ pub fn hi_sounds() -> Vec<Vec<u8>> {
         with_data(1, hi::xbox_table(1, 1, 2, 22_050, 400), 400),
         with_data(1, hi::xbox_table(1, 0x69, 1, 22_050, 144), 144),
         with_data(2, hi::vag_table(1, 22_050, 160), 160),
+        // The Incredibles on GameCube.
+        with_data(8, hi::bank_table(1, &[1; 16]), 0),
     ])
 }
 
@@ -268,7 +270,7 @@ pub fn hi_models() -> Vec<Vec<u8>> {
     let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5; 3]];
     let plain = hi::plain_model(&positions, &[[0.25; 2]; 4], &[[0, 1, 2], [2, 1, 3]]);
     let gamecube = [false, true].map(hi::gamecube_model);
-    let models = std::iter::once(plain).chain(gamecube);
+    let models = [plain, hi::world()].into_iter().chain(gamecube);
     let mut seeds: Vec<_> = models.map(|model| [vec![0], model].concat()).collect();
     seeds.push([vec![0], hi::level_info()].concat());
     short(seeds)
