@@ -151,6 +151,8 @@ targets! {
     damaged_models_of_grand_theft_auto_are_shown_or_refused: "dff", 300;
     damaged_maps_are_shown_or_refused: "map", 300;
     damaged_texts_are_shown_or_refused: "gxt", 300;
+    damaged_data_of_grand_theft_auto_are_shown_or_refused: "gta_data", 200;
+    damaged_games_have_whole_models_maps_and_tables: "gta_game", 60;
     damaged_gaf_files_are_read_or_refused: "gaf", 300;
     damaged_3do_files_are_read_or_refused: "tdo", 300;
     damaged_cob_files_are_read_or_refused: "cob", 300;

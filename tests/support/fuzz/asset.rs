@@ -115,7 +115,7 @@ impl AssetContext for Mirror {
     }
 }
 
-fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
+pub(super) fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
     let bytes = Bytes::copy_from_slice(data);
     let _ = format.matches(&bytes);
     let view = match (format.open)(&bytes, context) {
@@ -144,7 +144,7 @@ fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
 }
 
 /// Asserts that programs can read a generated file.
-fn check(format: &ViewFormat, name: &str, made: &[u8]) {
+pub(super) fn check(format: &ViewFormat, name: &str, made: &[u8]) {
     match name.rsplit('.').next() {
         Some("json") => {
             serde_json::from_slice::<serde_json::Value>(made).unwrap();

@@ -13,6 +13,7 @@ mod changed;
 mod chunk;
 pub mod container;
 mod dat;
+mod gta;
 mod heavy_iron;
 mod mount;
 mod nested;
@@ -29,6 +30,7 @@ pub use container::{
     compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
 };
 pub use dat::dat;
+pub use gta::{gta_data, gta_game};
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
 pub use nested::nested;
@@ -45,7 +47,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 44] = [
+pub const TARGETS: [Target; 46] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -60,6 +62,8 @@ pub const TARGETS: [Target; 44] = [
     target("dff", dff, seeds::dff),
     target("map", map, seeds::map),
     target("gxt", gxt, seeds::gxt),
+    target("gta_data", gta_data, seeds::gta_data),
+    target("gta_game", gta_game, gta::seeds),
     target("gaf", gaf, seeds::gaf),
     target("tdo", tdo, seeds::tdo),
     target("cob", cob, seeds::cob),

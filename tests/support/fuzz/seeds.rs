@@ -214,6 +214,19 @@ pub fn gxt() -> Vec<Vec<u8>> {
     short(vec![gxt::third(), gxt::later()])
 }
 
+pub fn gta_data() -> Vec<Vec<u8>> {
+    [
+        "col\n0,0,0 # black\n245,16,1\nend\ncar\nbus, 0,1, 1,9\nend\ncar4\nvan, 0,1,0,1\nend\n",
+        "IMG MODELS\\A.IMG\nCOLFILE 0 a.col\nEXIT\n",
+        "man, ped, walk, 2\nwalk\nrun\nend\n",
+        "; comment\nCAR 1 2 D\n!BIKE 4\n$RC 0.5\n",
+        "KEY Some ~r~text\n",
+        "processed\n0 0 1 0 0 1 0.2 9 0 1 0 0 1 0.2 0 9 1 0 0 1 0.2 1\n1, -9, -8, 9, 8\n*\n",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec()
+}
+
 pub fn ifp() -> Vec<Vec<u8>> {
     let mut seeds: Vec<_> = [false, true].map(assets::anp).into();
     seeds.extend([assets::anlf(), assets::anpk()]);

@@ -339,7 +339,7 @@ pub struct Track {
     pub node: usize,
     /// Times in seconds, which rise.
     pub times: Vec<f32>,
-    /// The translation at each time.
+    /// The translation at each time; empty if the node keeps its own.
     pub translations: Vec<[f32; 3]>,
     /// The rotation at each time, as a quaternion x, y, z, w of length 1.
     pub rotations: Vec<[f32; 4]>,

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::animated::{self, Motions};
+use super::animated;
 use super::level::Level;
 use super::view::{read, state_of};
 use crate::heavy_iron::model::{self, Model};
@@ -12,7 +12,7 @@ use crate::heavy_iron::record::Record;
 use crate::heavy_iron::tables::ModelInfo;
 use crate::model::{Scene, Transform, gltf};
 use crate::renderware::clump::Clump;
-use crate::renderware::export::{TextureUse, skeleton};
+use crate::renderware::export::{Motions, TextureUse, skeleton};
 use crate::renderware::texture::export::picture;
 use crate::view::{AssetContext, AssetRef, Wanted};
 
@@ -123,10 +123,9 @@ fn scene_of(info: &ModelInfo, context: &dyn AssetContext) -> (Scene<'static>, Ve
     if let Some(first) = first.filter(|_| !joints.is_empty()) {
         let mut motions = Motions::default();
         for given in animated::of_model(first, context) {
-            motions.add(given.animation, &joints, context);
+            animated::add(&mut motions, given.animation, &joints, context);
         }
-        scene.motions = motions.motions;
-        scene.notes.extend(motions.notes);
+        motions.put_into(&mut scene);
     }
     (scene, textures)
 }

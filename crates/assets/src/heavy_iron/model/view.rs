@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::json;
 
-use super::animated::{self, Given, Motions};
+use super::animated::{self, Given};
 use super::export::ExportPlan;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::model::{self, Model};
@@ -16,7 +16,7 @@ use crate::heavy_iron::view::{Kind, Origin, Shown};
 use crate::model::not_shown;
 use crate::model::scene::Alpha;
 use crate::model::{Picture, gltf, obj, png, preview};
-use crate::renderware::export::{TextureState, TextureUse, skeleton};
+use crate::renderware::export::{Motions, TextureState, TextureUse, skeleton};
 use crate::renderware::kind;
 use crate::renderware::texture::export::{picture, picture_problem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
@@ -289,10 +289,9 @@ fn glb(
     let nodes: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
     let mut motions = Motions::default();
     for given in given(plan, context) {
-        motions.add(given.animation, &nodes, context);
+        animated::add(&mut motions, given.animation, &nodes, context);
     }
-    scene.motions = motions.motions;
-    scene.notes.extend(motions.notes);
+    motions.put_into(&mut scene);
     gltf::write(&scene, &pictures, &reserve, out)
 }
 

@@ -358,13 +358,15 @@ impl Writer<'_> {
             for track in motion.tracks.iter().filter(|track| !track.times.is_empty()) {
                 let mut turns = track.rotations.clone();
                 take_shorter_arcs(&mut turns);
-                self.channel(
-                    track,
-                    Property::Translation,
-                    &track.translations,
-                    &mut channels,
-                    &mut samplers,
-                );
+                if !track.translations.is_empty() {
+                    self.channel(
+                        track,
+                        Property::Translation,
+                        &track.translations,
+                        &mut channels,
+                        &mut samplers,
+                    );
+                }
                 self.channel(
                     track,
                     Property::Rotation,

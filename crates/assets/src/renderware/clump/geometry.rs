@@ -389,7 +389,8 @@ impl Geometry {
             }
             PLATFORM_PS2 => {
                 let is_prelit = self.flags & PRELIT != 0;
-                let read = Ps2::read(&fields, self.meshes.len(), self.is_strips, is_prelit)?;
+                let (meshes, sets) = (self.meshes.len(), self.uv_sets);
+                let read = Ps2::read(&fields, meshes, self.is_strips, is_prelit, sets)?;
                 self.skin =
                     skin.and_then(|skin| kept(Skin::read_ps2(&skin, &read.unpacked().influences)));
                 self.vertices = Vertices::PlayStation2(read);
