@@ -10,6 +10,7 @@ use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{File, V1, V2, file as entry};
 use crate::support::mount::{Fixture, Run, big, hpimount, run};
 use crate::support::sources::{file, folder, ifp};
+use crate::support::ta::cob;
 use crate::support::{container_seeds, noise, text};
 use hpimount_containers::hpi::chunk::Method;
 use md5::{Digest, Md5};
@@ -483,4 +484,38 @@ fn the_files_of_a_game_are_compared_with_each_other() {
     assert_eq!((&line["path"], &line["line"]), (&path.into(), &2.into()));
     let (_, lines) = check(&fixture.archive, &["-o", "meta=off"]);
     assert_eq!(lines.len(), 1, "{lines:?}");
+}
+
+#[test]
+fn matters_of_style_are_counted_and_listed_on_request() {
+    let fixture = folder(|source| {
+        fs::create_dir_all(source.join("units")).unwrap();
+        fs::create_dir_all(source.join("scripts")).unwrap();
+        fs::write(
+            source.join("units/a.fbi"),
+            "[UNITINFO]\n{\nUnitName=a;\n}\n",
+        )
+        .unwrap();
+        fs::write(source.join("scripts/a.cob"), cob::small(4).file()).unwrap();
+    });
+    let line = "scripts/a.cob: style: line 1: the piece base is never used";
+    let (code, lines) = check(&fixture.archive, &["-v"]);
+    assert_eq!(code, Some(0));
+    assert!(lines.contains(&line.to_owned()), "{lines:?}");
+    assert!(lines.last().unwrap().ends_with(", 2 of style"), "{lines:?}");
+    let (_, lines) = check(&fixture.archive, &[]);
+    assert!(!lines.contains(&line.to_owned()), "{lines:?}");
+    let summary = lines.last().unwrap();
+    assert!(
+        summary.ends_with(", 2 of style (-v lists them)"),
+        "{summary}"
+    );
+    let (_, lines) = json(&fixture.archive, &["-v"]);
+    let of_style = lines.iter().filter(|line| line["severity"] == "style");
+    let found: Vec<_> = of_style
+        .map(|line| (&line["path"], &line["line"]))
+        .collect();
+    let path = "scripts/a.cob".into();
+    assert_eq!(found, [(&path, &1.into()), (&path, &2.into())]);
+    assert_eq!(lines.last().unwrap()["style"], 2);
 }

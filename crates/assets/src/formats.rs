@@ -41,6 +41,7 @@ const OWN_FORMATS: &[ViewFormat] = &[
     gta::map::IDE_FORMAT,
     gta::map::IPL_FORMAT,
     gta::txd::FORMAT,
+    neversoft::bon::FORMAT,
     neversoft::ddm::FORMAT,
     neversoft::ddm::DDX_FORMAT,
     neversoft::kat::FORMAT,

@@ -127,6 +127,7 @@ impl Args {
                 list: self.dat.as_ref().map(PathBuf::from),
                 json: self.json,
                 progress: !self.quiet,
+                is_verbose: self.verbosity > 0,
             }),
             Job::Unmount if self.common.operands.is_empty() => {
                 return Err("--unmount requires a MOUNTPOINT".to_owned());

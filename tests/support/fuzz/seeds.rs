@@ -144,13 +144,62 @@ pub fn psx() -> Vec<Vec<u8>> {
     short(seeds)
 }
 
-pub fn neversoft() -> Vec<Vec<u8>> {
-    short(
-        playstation::files()
-            .into_iter()
-            .map(|(_, file)| file)
-            .collect(),
-    )
+/// Returns the files of the PlayStation with these extensions.
+fn playstation(extensions: &[&str]) -> Vec<Vec<u8>> {
+    let files = playstation::files().into_iter();
+    let files = files.filter(|(name, _)| {
+        let extension = name.rsplit_once('.').unwrap().1;
+        extensions.contains(&extension)
+    });
+    short(files.map(|(_, file)| file).collect())
+}
+
+pub fn tim() -> Vec<Vec<u8>> {
+    playstation(&["tim", "tm2"])
+}
+
+pub fn vag() -> Vec<Vec<u8>> {
+    playstation(&["vag"])
+}
+
+pub fn vab() -> Vec<Vec<u8>> {
+    playstation(&["vab"])
+}
+
+pub fn qb() -> Vec<Vec<u8>> {
+    playstation(&["qb"])
+}
+
+pub fn trg() -> Vec<Vec<u8>> {
+    playstation(&["trg"])
+}
+
+pub fn rle() -> Vec<Vec<u8>> {
+    playstation(&["rle"])
+}
+
+pub fn pvr() -> Vec<Vec<u8>> {
+    playstation(&["pvr"])
+}
+
+pub fn psh() -> Vec<Vec<u8>> {
+    playstation(&["psh"])
+}
+
+pub fn kat() -> Vec<Vec<u8>> {
+    playstation(&["kat", "sfx"])
+}
+
+pub fn xa() -> Vec<Vec<u8>> {
+    playstation(&["xa", "str"])
+}
+
+pub fn ddm() -> Vec<Vec<u8>> {
+    playstation(&["ddm", "ddx"])
+}
+
+pub fn bon() -> Vec<Vec<u8>> {
+    playstation(&["bon"])
 }
 
 pub fn hgo() -> Vec<Vec<u8>> {
