@@ -144,6 +144,7 @@ targets! {
     damaged_hip_archives_keep_the_promises: "hip", 200;
     damaged_psx_files_are_shown_or_refused: "psx", 100;
     damaged_neversoft_files_are_shown_or_refused: "neversoft", 200;
+    damaged_banners_programs_and_saves_are_shown_or_refused: "consoles", 200;
     damaged_hgo_files_are_shown_or_refused: "hgo", 100;
     damaged_ifp_files_are_shown_or_refused: "ifp", 200;
     damaged_texture_dictionaries_are_shown_or_refused: "txd", 300;

@@ -23,7 +23,7 @@ mod settings;
 mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
-pub use asset::{col, dff, gxt, hgo, ifp, map, neversoft, psx, txd};
+pub use asset::{col, consoles, dff, gxt, hgo, ifp, map, neversoft, psx, txd};
 pub use chunk::{chunk, lz77};
 pub use container::{
     compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
@@ -45,7 +45,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 44] = [
+pub const TARGETS: [Target; 45] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -53,6 +53,7 @@ pub const TARGETS: [Target; 44] = [
     target("hip", hip, seeds::hip),
     target("psx", psx, seeds::psx),
     target("neversoft", neversoft, seeds::neversoft),
+    target("consoles", consoles, seeds::consoles),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
     target("txd", txd, seeds::txd),

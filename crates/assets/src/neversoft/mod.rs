@@ -1,6 +1,5 @@
 //! Assets of Neversoft's games, and of the PlayStation.
 
-mod color;
 pub mod ddm;
 pub mod kat;
 pub mod psh;
@@ -12,5 +11,4 @@ pub mod tim;
 pub mod trg;
 pub mod vab;
 pub mod vag;
-mod view;
 pub mod xa;
