@@ -337,6 +337,9 @@ impl Walk<'_> {
     fn at_block(&self, block: u32) -> Result<Option<(u64, u64)>> {
         let start = u64::from(block) * self.block;
         let mut own = [0; RECORD + 1];
+        if start + own.len() as u64 > self.sectors.len() {
+            return Ok(None);
+        }
         match read_user(self.sectors, start, &mut own) {
             Ok(()) => {}
             Err(error) if error.is_fault() => return Err(error),
@@ -356,9 +359,12 @@ impl Walk<'_> {
             return Ok(false);
         };
         let mut is_for_relocated = record.name.eq_ignore_ascii_case(RELOCATED);
+        if start.saturating_add(size.next_multiple_of(SECTOR)) > self.sectors.len() {
+            return Ok(false);
+        }
         let mut sector = vec![0; SECTOR as usize];
         for offset in (0..size.min(PIECE)).step_by(SECTOR as usize) {
-            match read_user(self.sectors, start.saturating_add(offset), &mut sector) {
+            match read_user(self.sectors, start + offset, &mut sector) {
                 Ok(()) => {}
                 Err(error) if error.is_fault() => return Err(error),
                 Err(_) => return Ok(false),

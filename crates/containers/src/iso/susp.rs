@@ -52,6 +52,9 @@ impl<'a> SystemUse<'a> {
     /// Returns an error if the source cannot be read.
     pub(super) fn detect(sectors: &'a Sectors, block: u64, root: u64) -> Result<Option<Self>> {
         let mut own = vec![0; SECTOR as usize];
+        if root + SECTOR > sectors.len() {
+            return Ok(None);
+        }
         match read_user(sectors, root, &mut own) {
             Ok(()) => {}
             Err(error) if error.is_fault() => return Err(error),
