@@ -70,6 +70,7 @@ pub struct Args {
     /// Operands, and the options of all programs.
     pub common: Common,
     game: Option<OsString>,
+    mods: Vec<OsString>,
     order: Option<Order>,
     separate: bool,
     job: Option<Job>,
@@ -131,6 +132,7 @@ impl Args {
                 expansion: self.expansion.unwrap_or(EXPANSION),
                 json: self.json,
                 progress: !self.quiet,
+                is_verbose: self.verbosity > 0,
             }),
             Job::Unmount if self.common.operands.is_empty() => {
                 return Err("--unmount requires a MOUNTPOINT".to_owned());
@@ -174,6 +176,9 @@ impl Args {
     }
 
     fn sources(&self, sources: &[OsString], missing: &str) -> Result<Sources, String> {
+        if self.game.is_none() && !self.mods.is_empty() {
+            return Err("--mod requires --game".to_owned());
+        }
         Ok(match (&self.game, sources) {
             (Some(_), [_, ..]) => {
                 return Err("--game mounts the archives of its folder and no SOURCE".to_owned());
@@ -184,6 +189,7 @@ impl Args {
             (Some(folder), []) => Sources::Game {
                 folder: local_path(&Location::parse(folder)?)?,
                 order: self.order,
+                mods: self.mods()?,
             },
             (None, []) => return Err(missing.to_owned()),
             (None, sources) => Sources::Given {
@@ -192,6 +198,13 @@ impl Args {
                 separate: self.separate,
             },
         })
+    }
+
+    /// Returns the folders of mods.
+    fn mods(&self) -> Result<Vec<PathBuf>, String> {
+        let mods = self.mods.iter();
+        mods.map(|folder| local_path(&Location::parse(folder)?))
+            .collect()
     }
 
     /// Returns the log level.
@@ -212,7 +225,7 @@ fn locations(sources: &[OsString]) -> Result<Vec<Location>, String> {
     sources.map(|source| Location::parse(source)).collect()
 }
 
-/// Returns the path of a game's folder, which must be on disk.
+/// Returns the path of the folder of a game or a mod, which must be on disk.
 fn local_path(location: &Location) -> Result<PathBuf, String> {
     let path = location.path().map(Path::to_owned);
     let name = || location.display_name();

@@ -54,13 +54,28 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Mount a game's folder: its archives and loose files, merged as the game does",
         long_help: "Mount a game's folder: its archives, in the order of the game's own loader, \
-            with the folder's loose files on top. No SOURCE is given then. The game is the one \
-            that most of the archives are made for, unless `--order` names it.",
+            with the folder's loose files on top. No SOURCE is given then. The game is Grand Theft Auto \
+            if the folder `data` has its lists of files, and else the one that most of the archives are \
+            made for, unless `--order` names it.",
         default: NO_DEFAULT,
         ..OptionSpec::new(
             Name::Long("game"),
             Takes::Folder("FOLDER", |args, folder| {
                 args.game = Some(folder.to_owned());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --game, a folder of loose files on top; may be repeated",
+        long_help: "With `--game`, a folder of loose files above those of the game, such as a mod. The option can be \
+            given several times; the last one is on top. Files in the folder itself replace files of the same \
+            name in the IMG archives of Grand Theft Auto.",
+        default: NO_DEFAULT,
+        ..OptionSpec::new(
+            Name::Long("mod"),
+            Takes::Folder("FOLDER", |args, folder| {
+                args.mods.push(folder.to_owned());
                 Ok(())
             }),
         )
@@ -252,7 +267,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Log more; twice for everything",
-        long_help: "Also log what the mount does; given twice, log details for debugging.",
+        long_help: "Also log what the mount does; given twice, log details for debugging. \
+            With `--check`, also list matters of style.",
         default: "log warnings and errors",
         ..OptionSpec::new(
             Name::Both('v', "verbose"),

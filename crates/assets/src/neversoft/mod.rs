@@ -1,6 +1,8 @@
 //! Assets of Neversoft's games, and of the PlayStation.
 
+pub mod bon;
 pub mod ddm;
+pub mod dds;
 pub mod kat;
 pub mod psh;
 pub mod psx;
@@ -11,4 +13,5 @@ pub mod tim;
 pub mod trg;
 pub mod vab;
 pub mod vag;
+mod view;
 pub mod xa;
