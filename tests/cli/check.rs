@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
 
+use crate::support::chd::{self, chdman};
 use crate::support::disc::Disc;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{File, V1, V2, file as entry};
@@ -444,6 +445,29 @@ fn the_tracks_of_a_cue_sheet_have_their_own_checksums() {
     );
     assert_eq!(code(&[("game.bin", &whole)]), Some(0));
     assert_eq!(code(&[("Track 1.bin", &data)]), Some(12));
+}
+
+#[test]
+fn a_cd_whose_tracks_are_not_compared_with_a_list_is_no_success() {
+    let fixture = folder(|source| {
+        let mut disc = Disc::default();
+        let image = disc.file("A.TXT", &text(5000)).iso();
+        fs::write(source.join("cd.bin"), image).unwrap();
+        let sheet = "FILE \"cd.bin\" BINARY\n  TRACK 01 MODE1/2048\n    INDEX 01 00:00:00\n";
+        fs::write(source.join("cd.cue"), sheet).unwrap();
+    });
+    let path = |name: &str| fixture.archive.join(name);
+    let [sheet, image, dat] = ["cd.cue", "cd.chd", "list.dat"].map(path);
+    if !chdman(&["createcd", "-i", chd::text(&sheet), "-o", chd::text(&image)]) {
+        return;
+    }
+    fs::write(&dat, list(&[])).unwrap();
+    let (code, lines) = check(&image, &["--dat", chd::text(&dat)]);
+    let finding = "not checked: is a disc whose tracks are not compared with the list; \
+                   `chdman extractcd` makes a cue sheet whose tracks are";
+    assert_eq!((code, lines[0].as_str()), (Some(10), finding), "{lines:?}");
+    // Without a list, the disc is sound.
+    assert_eq!(findings(&image), (Some(0), Vec::new()));
 }
 
 #[test]

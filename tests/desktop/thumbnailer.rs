@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::support::consoles;
+use crate::support::container_seeds::xdvdfs_with;
 use crate::support::desktop::{draw, drawn, thumbnailer};
 use crate::support::faulty_fs::{FaultyFs, Mode};
 use crate::support::heavy_iron::build as heavy_iron;
@@ -138,6 +140,18 @@ fn an_archive_has_a_contact_sheet_of_its_contents() {
     let archive = dir.path().join("level.HIP");
     fs::write(&archive, hip.build()).unwrap();
     drawn(256, &archive);
+}
+
+#[test]
+fn the_picture_of_a_program_alone_represents_its_disc() {
+    let dir = tempdir().unwrap();
+    let disc = dir.path().join("game.iso");
+    fs::write(&disc, xdvdfs_with("default.xbe", &consoles::program())).unwrap();
+    let (width, height, samples) = drawn(64, &disc);
+    assert_eq!(
+        (width, height, &samples[..4]),
+        (8, 8, &[0, 255, 0, 255][..])
+    );
 }
 
 #[fuse_test]

@@ -155,6 +155,7 @@ targets! {
     damaged_movies_are_shown_or_refused: "xa", 60;
     damaged_models_of_levels_are_shown_or_refused: "ddm", 60;
     damaged_characters_are_shown_or_refused: "bon", 60;
+    damaged_banners_programs_and_saves_are_shown_or_refused: "consoles", 60;
     damaged_hgo_files_are_shown_or_refused: "hgo", 100;
     damaged_ifp_files_are_shown_or_refused: "ifp", 200;
     damaged_texture_dictionaries_are_shown_or_refused: "txd", 300;

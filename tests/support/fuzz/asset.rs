@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hpimount_assets::consoles::{banner, save, xbox};
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::{col, dff, gxt, ifp, map, txd};
 use hpimount_assets::neversoft::{bon, ddm, kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
@@ -133,6 +134,14 @@ fn look_beside(name: &'static str, format: &ViewFormat, data: &[u8]) {
     look(format, data, &Mirror(name, Bytes::copy_from_slice(data)));
 }
 
+/// Banners, title images and saves of consoles.
+pub fn consoles(data: &[u8]) {
+    let formats = [banner::FORMAT, save::FORMAT, xbox::FORMAT, xbox::XPR_FORMAT];
+    for format in formats {
+        look(&format, data, &Alone);
+    }
+}
+
 /// A context with the name of the asset. Every file beside it is the asset.
 struct Mirror(&'static str, Bytes);
 
@@ -192,7 +201,7 @@ pub(super) fn check(format: &ViewFormat, name: &str, made: &[u8]) {
         Some("q") => assert!(std::str::from_utf8(made).is_ok(), "{name}"),
         Some("dds") => assert!(made.starts_with(b"DDS "), "{name}"),
         Some("bmp") => assert!(made.starts_with(b"BM"), "{name}"),
-        Some("png") => {
+        Some("png" | "apng") => {
             let decoder = png::Decoder::new(std::io::Cursor::new(made));
             let mut reader = decoder.read_info().unwrap();
             let mut pixels = vec![0; reader.output_buffer_size().unwrap()];

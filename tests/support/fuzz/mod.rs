@@ -25,7 +25,7 @@ mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{bon, ddm, kat, psh, pvr, qb, rle, tim, trg, vab, vag, xa};
-pub use asset::{col, dff, gxt, hgo, ifp, map, psx, txd};
+pub use asset::{col, consoles, dff, gxt, hgo, ifp, map, psx, txd};
 pub use chunk::{chunk, lz77};
 pub use container::{
     compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
@@ -48,7 +48,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 57] = [
+pub const TARGETS: [Target; 58] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -67,6 +67,7 @@ pub const TARGETS: [Target; 57] = [
     target("xa", xa, seeds::xa),
     target("ddm", ddm, seeds::ddm),
     target("bon", bon, seeds::bon),
+    target("consoles", consoles, seeds::consoles),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
     target("txd", txd, seeds::txd),

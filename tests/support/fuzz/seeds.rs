@@ -7,13 +7,13 @@ use hpimount_containers::hpi::lz77::encode;
 
 use super::chunk::ChunkHead;
 use super::heavy_iron::{build as hi, number_of};
-use crate::support::assets;
 use crate::support::build::{Endian, clump, col, gxt, txd};
 use crate::support::full::{full_hgo_files, full_ifp_files};
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
 use crate::support::playstation;
 use crate::support::ta;
+use crate::support::{assets, consoles};
 use crate::support::{noise, text};
 
 /// Maximum length of a seed in bytes.
@@ -200,6 +200,11 @@ pub fn ddm() -> Vec<Vec<u8>> {
 
 pub fn bon() -> Vec<Vec<u8>> {
     playstation(&["bon"])
+}
+
+pub fn consoles() -> Vec<Vec<u8>> {
+    let files = consoles::files().into_iter();
+    short(files.map(|(_, file)| file).collect())
 }
 
 pub fn hgo() -> Vec<Vec<u8>> {
