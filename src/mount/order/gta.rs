@@ -39,11 +39,11 @@ pub(in crate::mount) fn archives(folder: &Path) -> Option<Archives> {
     if !lists.iter().any(|(name, _)| *name != DEFAULT) {
         return None;
     }
-    let mut archives = Archives::default();
-    archives.paths = ALWAYS
-        .iter()
-        .filter_map(|path| find(folder, path))
-        .collect();
+    let always = ALWAYS.iter().filter_map(|path| find(folder, path));
+    let mut archives = Archives {
+        paths: always.collect(),
+        ..Archives::default()
+    };
     for (name, list) in lists {
         for path in named_in(&list) {
             match find(folder, &path) {
