@@ -20,7 +20,7 @@ use hpimount_containers::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, N
 const CHARGED_AT_ONCE: usize = 4096;
 
 /// Returns the bytes at an offset of a file of a size that determine its format.
-pub type ReadHead<'a> = &'a dyn Fn(FileId, u64, u64) -> Option<Vec<u8>>;
+type ReadHead<'a> = &'a dyn Fn(FileId, u64, u64) -> Option<Vec<u8>>;
 
 /// A sink of entries that builds a [`Tree`] from them.
 pub struct TreeBuilder {
