@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_broken_sector_does_not_hide_the_others() {
-        let tree = plane(&[sector(0, 0, 3), sector(0, 2, 2)]);
+        let tree = plane(&[sector(0, 0, 3), sector(0, 9, 2)]);
         let (world, _, error) = read(&tree, [2, 6, 1, 2]);
         assert!(error.unwrap().contains("sector triangles at 0x"));
         assert_eq!(world.mesh(), Mesh::default());

@@ -1,4 +1,4 @@
-//! Tables of objects with all their parts.
+//! Tables of all assets of a type, and of objects with all their parts.
 
 use std::collections::BTreeMap;
 
@@ -228,4 +228,81 @@ fn dynamic_objects_have_a_row_for_each_field_and_systems_for_each_command() {
         .map(|row| ["index", "kind", "rate"].map(|name| row[name].clone()))
         .collect();
     assert_eq!(shown, [["0", "age", "4"], ["1", "age", "4"]]);
+}
+
+#[test]
+fn all_assets_of_a_type_are_in_one_table() {
+    let archives = Archives::new(&[
+        ("a.HIP", b"LODT", "none", Vec::new()),
+        (
+            "a.HIP",
+            b"LODT",
+            "near",
+            words(&[1, 7, 0x3F80_0000, 8, 0, 0, 0, 0, 0]),
+        ),
+        (
+            "a.HIP",
+            b"LODT",
+            "flags",
+            words(&[1, 7, 0, 0, 0, 0, 0, 0, 0, 9]),
+        ),
+        ("a.HIP", b"MRKR", "spot", floats(&[1.0, 2.0, 3.0])),
+        (
+            "a.HIP",
+            b"COND",
+            "cond",
+            object("cond", 31, &words(&[5, 0x4329_EFFD, 1, 0]), &[]),
+        ),
+        (
+            "a.HIP",
+            b"GRUP",
+            "group",
+            object("group", 17, &words(&[0x0002_0000, 5, id("two words")]), &[]),
+        ),
+        (
+            "a.HIP",
+            b"COND",
+            "two words",
+            object("two words", 31, &words(&[5, 0x4329_EFFD, 1, 0]), &[]),
+        ),
+        ("a.HIP", b"SNDI", "sounds", sound_table(id("spot"))),
+    ]);
+    let table = archives.text("tables/LODT.tsv");
+    let rows: Vec<Vec<_>> = table.lines().map(|row| row.split('\t').collect()).collect();
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{table}");
+    assert_eq!(
+        (rows[0][0], rows[0][1], rows[0][2]),
+        ("asset", "asset_name", "index")
+    );
+    assert_eq!(
+        (rows[0].last(), rows[2].last()),
+        (Some(&"flags"), Some(&"9"))
+    );
+    let spot = format!(
+        "asset\tasset_name\tx\ty\tz\n{:08X}\tspot\t1\t2\t3\n",
+        id("spot")
+    );
+    assert_eq!(archives.text("tables/MRKR.tsv"), spot);
+    let conditions = archives.text("tables/COND.tsv");
+    assert!(
+        conditions.contains("\tcond\t5\t4329EFFD\tCounterValue\t>\t"),
+        "{conditions}"
+    );
+    let groups = archives.text("tables/GRUP.tsv");
+    let words = id("two words");
+    let row = format!("\tgroup\t2\t0\t00000005 {words:08X}\t00000005; two words\n");
+    assert!(groups.contains("\tlist\tlist_name\n"), "{groups}");
+    assert!(groups.ends_with(&row), "{groups}");
+    let sounds = archives.text("tables/SNDI.tsv");
+    assert!(
+        sounds.contains(&format!("SND\t{:08X}\tspot\t8000\t16\n", id("spot"))),
+        "{sounds}"
+    );
+    let with = |path: &str| {
+        let mut reports = REPORTS.iter();
+        let report = reports.find(|report| report.path == path).unwrap();
+        (report.applies)(&archives)
+    };
+    assert!(!with("tables/JAW.tsv") && !with("level.glb") && with("tables/links.tsv"));
 }
