@@ -92,10 +92,14 @@ pub struct Check {
     pub sources: Vec<Location>,
     /// The list to compare disc images with.
     pub list: Option<PathBuf>,
+    /// Number of bytes that are read for each byte of a source at most.
+    pub expansion: u64,
     /// Whether to print findings as JSON.
     pub json: bool,
     /// Whether to show progress on a terminal.
     pub progress: bool,
+    /// Whether to list matters of style.
+    pub is_verbose: bool,
 }
 
 /// Checks everything in the sources. Findings go to standard output.
@@ -134,10 +138,12 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
             sources,
             options: options_of_vfs,
             threads: options.threads.unwrap_or_else(cores),
+            expansion: check.expansion,
             list: list.transpose()?,
             style: Style {
                 json: check.json,
                 is_terminal: io::stdout().is_terminal(),
+                is_verbose: check.is_verbose,
             },
         };
         check_sources(&plan, &mut io::stdout(), &bar)

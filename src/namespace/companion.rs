@@ -311,6 +311,7 @@ mod tests {
         assert_eq!(partner(".img"), None);
         assert_eq!(sheets("game.BIN").next().as_deref(), Some("game.cue"));
         assert_eq!(sheets("game.img").next(), None);
+        assert_eq!(partner("game.mdf").as_deref(), Some("game.mds"));
         const FRAMES: u64 = 20 * 2352;
         let test = |name: &str, head: &[u8]| {
             ambiguous(name, FRAMES, true).any(|known| (known.begins)(head))
@@ -325,6 +326,9 @@ mod tests {
         let sync = [&[0][..], &[255; 10], &[0, 0, 2, 0, 2]].concat();
         assert!(test("game.BIN", &sync) && test("game.img", &sync));
         assert!(!test("game.bin", &sync[..11]));
+        let descriptor = [&b"\x01CD001\x01"[..], &[0; 9]].concat();
+        let mut known = ambiguous("game.img", 20 * 2048, true).filter(|known| known.at == 0x8000);
+        assert!((known.next().unwrap().begins)(&descriptor));
         let is_tested = |name: &str, size, all| ambiguous(name, size, all).next().is_some();
         assert!(!is_tested("game.bin", FRAMES, false));
         assert!(!is_tested("game.bin", FRAMES + 1, true));

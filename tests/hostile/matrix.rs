@@ -20,7 +20,7 @@ use crate::support::hpi::{Entry, File, V1, V2, dir, file};
 use crate::support::matrix::{
     Bench, Counts, Damage, DamageReport, EVERY_OUTCOME, Outcome, Seen, What, compare, damages, see,
 };
-use crate::support::{plain, playstation, ta, text, trial};
+use crate::support::{consoles, plain, playstation, ta, text, trial};
 use hpimount::mount::Vfs;
 use hpimount_containers::hip::{CHECKSUM, Game, Platform};
 use hpimount_containers::hpi::chunk::Method;
@@ -463,9 +463,8 @@ fn ta_assets() -> Vec<Variant> {
     ]
 }
 
-/// Returns small assets of Neversoft's games that are mounted alone.
-fn neversoft_assets() -> Vec<Variant> {
-    let files = playstation::files().into_iter();
+/// Returns small assets that are mounted alone.
+fn lone_assets(files: Vec<(&str, Vec<u8>)>) -> Vec<Variant> {
     // Only samples or pixels follow.
     let damaged = trial::length(64, 160);
     let variant = |(file, bytes): (&str, Vec<u8>)| Variant {
@@ -474,7 +473,7 @@ fn neversoft_assets() -> Vec<Variant> {
         damaged: damaged.min(bytes.len()),
         ..Variant::lone(file, Kind::Asset, bytes)
     };
-    files.map(variant).collect()
+    files.into_iter().map(variant).collect()
 }
 
 /// Returns small assets of Grand Theft Auto that are mounted alone.
@@ -549,7 +548,13 @@ fn a_damaged_byte_of_a_lone_asset_is_shown_in_its_companion() {
 #[test]
 fn a_damaged_byte_of_an_asset_of_neversoft_is_shown_in_its_companion() {
     let what = "TIM, VAG, VAB, QB, TRG, XA and others, `X.meta`";
-    assert_outcomes(what, &neversoft_assets(), &OF_ASSETS);
+    assert_outcomes(what, &lone_assets(playstation::files()), &OF_ASSETS);
+}
+
+#[test]
+fn a_damaged_byte_of_a_banner_program_or_save_is_shown_in_its_companion() {
+    let what = "BNR, XBE, XPR and saves, `X.meta`";
+    assert_outcomes(what, &lone_assets(consoles::files()), &OF_ASSETS);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use crate::view::ViewFormat;
 use crate::view::report::{Check, Report};
-use crate::{crash, gta, heavy_iron, neversoft, total_annihilation as ta};
+use crate::{consoles, crash, gta, heavy_iron, neversoft, total_annihilation as ta};
 
 /// The asset formats that have views: first the formats of this crate, then the
 /// ones added with [`add`]. A format is identified by its index; there are at
@@ -26,6 +26,10 @@ pub fn add(formats: &'static [ViewFormat]) -> bool {
 
 /// The asset formats of this crate.
 const OWN_FORMATS: &[ViewFormat] = &[
+    consoles::banner::FORMAT,
+    consoles::save::FORMAT,
+    consoles::xbox::FORMAT,
+    consoles::xbox::XPR_FORMAT,
     crash::hgo::FORMAT,
     crash::hgo::BLK_FORMAT,
     gta::col::FORMAT,
@@ -41,6 +45,7 @@ const OWN_FORMATS: &[ViewFormat] = &[
     gta::map::IDE_FORMAT,
     gta::map::IPL_FORMAT,
     gta::txd::FORMAT,
+    neversoft::bon::FORMAT,
     neversoft::ddm::FORMAT,
     neversoft::ddm::DDX_FORMAT,
     neversoft::kat::FORMAT,

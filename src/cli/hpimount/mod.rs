@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub use self::options::MAX_THREADS;
 use super::{Common, Operand, Program, Settings};
 use crate::app::{Check, EXIT_REASONS, Inspection, MountOptions};
-use crate::inspect::ListStyle;
+use crate::inspect::{EXPANSION, ListStyle};
 use crate::mount::{Order, Sources};
 use crate::source::Location;
 
@@ -76,6 +76,7 @@ pub struct Args {
     job: Option<Job>,
     json: bool,
     dat: Option<OsString>,
+    expansion: Option<u64>,
     verbosity: u8,
     quiet: bool,
     /// Options of the mount.
@@ -102,6 +103,9 @@ impl Args {
         if self.dat.is_some() && self.job != Some(Job::Check) {
             return Err("--dat requires --check".to_owned());
         }
+        if self.expansion.is_some() && self.job != Some(Job::Check) {
+            return Err("--expansion requires --check".to_owned());
+        }
         let Some(job) = self.job else {
             let (mount_point, sources) = self
                 .common
@@ -125,8 +129,10 @@ impl Args {
             Job::Check => Action::Check(Check {
                 sources: locations(&self.common.operands)?,
                 list: self.dat.as_ref().map(PathBuf::from),
+                expansion: self.expansion.unwrap_or(EXPANSION),
                 json: self.json,
                 progress: !self.quiet,
+                is_verbose: self.verbosity > 0,
             }),
             Job::Unmount if self.common.operands.is_empty() => {
                 return Err("--unmount requires a MOUNTPOINT".to_owned());

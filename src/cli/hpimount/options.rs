@@ -224,6 +224,21 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "With --check, how many bytes are read for each byte of a source",
+        long_help: "With `--check`: read at most N bytes for each byte of a source, or N times \
+            16 MiB of a smaller one, and enter at most N archives in archives for each MiB. A small \
+            file can pretend to hold a million archives, or petabytes; what exceeds a limit is \
+            reported as not checked.",
+        default: "1000",
+        ..OptionSpec::new(
+            Name::Long("expansion"),
+            Takes::Value("N", |args, value| {
+                args.expansion = Some(number(value)?);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
         help: "Write JSON, one object per line",
         long_help: "With `--check` and `--list`: write JSON, one object per line.",
         default: "plain text",
@@ -252,7 +267,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Log more; twice for everything",
-        long_help: "Also log what the mount does; given twice, log details for debugging.",
+        long_help: "Also log what the mount does; given twice, log details for debugging. \
+            With `--check`, also list matters of style.",
         default: "log warnings and errors",
         ..OptionSpec::new(
             Name::Both('v', "verbose"),

@@ -23,7 +23,7 @@ const SAMPLES: &str = "samples/hip_assets2";
 
 /// Returns the samples of a folder: their names, whether they are whole, and
 /// the results of the reader.
-fn samples(folder: &str) -> Vec<(String, String, Bytes, Json)> {
+pub(super) fn samples(folder: &str) -> Vec<(String, String, Bytes, Json)> {
     let Some(samples) = shared(SAMPLES) else {
         return Vec::new();
     };
@@ -94,8 +94,7 @@ fn known_faces(known: &Json) -> Vec<Face> {
     faces
 }
 
-fn check_geometry(shown: &str, geometry: &Geometry, known: &Json) {
-    let mesh = geometry.mesh().unwrap_or_else(|| panic!("{shown}"));
+pub(super) fn check_mesh(shown: &str, mesh: &Mesh, known: &Json) {
     check_vectors(shown, &mesh.positions, &known["position"]);
     check_vectors(shown, &mesh.normals, &known["normal"]);
     let colors: Vec<_> = mesh.colors.iter().map(|one| one.map(f32::from)).collect();
@@ -103,7 +102,12 @@ fn check_geometry(shown: &str, geometry: &Geometry, known: &Json) {
     let uv = |set: usize| mesh.uvs.get(set).map_or(&[][..], Vec::as_slice);
     check_vectors(shown, uv(0), &known["uv0"]);
     check_vectors(shown, uv(1), &known["uv1"]);
-    assert_eq!(faces(&mesh), known_faces(&known["faces"]), "{shown}");
+    assert_eq!(faces(mesh), known_faces(&known["faces"]), "{shown}");
+}
+
+fn check_geometry(shown: &str, geometry: &Geometry, known: &Json) {
+    let mesh = geometry.mesh().unwrap_or_else(|| panic!("{shown}"));
+    check_mesh(shown, &mesh, known);
     let Some(skin) = known["skin"].as_object() else {
         return;
     };

@@ -24,7 +24,8 @@ mod settings;
 mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
-pub use asset::{col, dff, gxt, hgo, ifp, map, neversoft, psx, txd};
+pub use asset::{bon, ddm, kat, psh, pvr, qb, rle, tim, trg, vab, vag, xa};
+pub use asset::{col, consoles, dff, gxt, hgo, ifp, map, psx, txd};
 pub use chunk::{chunk, lz77};
 pub use container::{
     compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
@@ -47,14 +48,26 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 46] = [
+pub const TARGETS: [Target; 58] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
     target("lz77", lz77, seeds::lz77),
     target("hip", hip, seeds::hip),
     target("psx", psx, seeds::psx),
-    target("neversoft", neversoft, seeds::neversoft),
+    target("tim", tim, seeds::tim),
+    target("vag", vag, seeds::vag),
+    target("vab", vab, seeds::vab),
+    target("qb", qb, seeds::qb),
+    target("trg", trg, seeds::trg),
+    target("rle", rle, seeds::rle),
+    target("pvr", pvr, seeds::pvr),
+    target("psh", psh, seeds::psh),
+    target("kat", kat, seeds::kat),
+    target("xa", xa, seeds::xa),
+    target("ddm", ddm, seeds::ddm),
+    target("bon", bon, seeds::bon),
+    target("consoles", consoles, seeds::consoles),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
     target("txd", txd, seeds::txd),

@@ -7,13 +7,13 @@ use hpimount_containers::hpi::lz77::encode;
 
 use super::chunk::ChunkHead;
 use super::heavy_iron::{build as hi, number_of};
-use crate::support::assets;
 use crate::support::build::{Endian, clump, col, gxt, txd};
 use crate::support::full::{full_hgo_files, full_ifp_files};
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
 use crate::support::playstation;
 use crate::support::ta;
+use crate::support::{assets, consoles};
 use crate::support::{noise, text};
 
 /// Maximum length of a seed in bytes.
@@ -144,13 +144,67 @@ pub fn psx() -> Vec<Vec<u8>> {
     short(seeds)
 }
 
-pub fn neversoft() -> Vec<Vec<u8>> {
-    short(
-        playstation::files()
-            .into_iter()
-            .map(|(_, file)| file)
-            .collect(),
-    )
+/// Returns the files of the PlayStation with these extensions.
+fn playstation(extensions: &[&str]) -> Vec<Vec<u8>> {
+    let files = playstation::files().into_iter();
+    let files = files.filter(|(name, _)| {
+        let extension = name.rsplit_once('.').unwrap().1;
+        extensions.contains(&extension)
+    });
+    short(files.map(|(_, file)| file).collect())
+}
+
+pub fn tim() -> Vec<Vec<u8>> {
+    playstation(&["tim", "tm2"])
+}
+
+pub fn vag() -> Vec<Vec<u8>> {
+    playstation(&["vag"])
+}
+
+pub fn vab() -> Vec<Vec<u8>> {
+    playstation(&["vab"])
+}
+
+pub fn qb() -> Vec<Vec<u8>> {
+    playstation(&["qb"])
+}
+
+pub fn trg() -> Vec<Vec<u8>> {
+    playstation(&["trg"])
+}
+
+pub fn rle() -> Vec<Vec<u8>> {
+    playstation(&["rle"])
+}
+
+pub fn pvr() -> Vec<Vec<u8>> {
+    playstation(&["pvr"])
+}
+
+pub fn psh() -> Vec<Vec<u8>> {
+    playstation(&["psh"])
+}
+
+pub fn kat() -> Vec<Vec<u8>> {
+    playstation(&["kat", "sfx"])
+}
+
+pub fn xa() -> Vec<Vec<u8>> {
+    playstation(&["xa", "str"])
+}
+
+pub fn ddm() -> Vec<Vec<u8>> {
+    playstation(&["ddm", "ddx"])
+}
+
+pub fn bon() -> Vec<Vec<u8>> {
+    playstation(&["bon"])
+}
+
+pub fn consoles() -> Vec<Vec<u8>> {
+    let files = consoles::files().into_iter();
+    short(files.map(|(_, file)| file).collect())
 }
 
 pub fn hgo() -> Vec<Vec<u8>> {
@@ -274,6 +328,8 @@ pub fn hi_sounds() -> Vec<Vec<u8>> {
         with_data(1, hi::xbox_table(1, 1, 2, 22_050, 400), 400),
         with_data(1, hi::xbox_table(1, 0x69, 1, 22_050, 144), 144),
         with_data(2, hi::vag_table(1, 22_050, 160), 160),
+        // The Incredibles on GameCube.
+        with_data(8, hi::bank_table(1, &[1; 16]), 0),
     ])
 }
 
@@ -281,7 +337,7 @@ pub fn hi_models() -> Vec<Vec<u8>> {
     let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5; 3]];
     let plain = hi::plain_model(&positions, &[[0.25; 2]; 4], &[[0, 1, 2], [2, 1, 3]]);
     let gamecube = [false, true].map(hi::gamecube_model);
-    let models = std::iter::once(plain).chain(gamecube);
+    let models = [plain, hi::world()].into_iter().chain(gamecube);
     let mut seeds: Vec<_> = models.map(|model| [vec![0], model].concat()).collect();
     seeds.push([vec![0], hi::level_info()].concat());
     short(seeds)

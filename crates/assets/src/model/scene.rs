@@ -2,7 +2,7 @@
 //! own units.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::math::Transform;
@@ -31,9 +31,22 @@ pub struct Scene<'a> {
     /// previews that show anything else. A node without a mesh hides everything
     /// below it in GLB files.
     pub hidden: BTreeSet<usize>,
+    /// Nodes that GLB files hide with everything below them.
+    pub hidden_groups: BTreeSet<usize>,
     /// Lines that are not part of the model. They are nodes in GLB files, and
     /// omitted from others.
     pub outlines: Vec<Outline>,
+    /// The objects of the game that nodes stand for. Only GLB files name them.
+    pub identities: BTreeMap<usize, Identity>,
+}
+
+/// An object of a game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Its id.
+    pub id: u32,
+    /// The four letters of its type, with trailing spaces.
+    pub code: [u8; 4],
 }
 
 /// A surface.

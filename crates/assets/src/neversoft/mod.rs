@@ -1,7 +1,8 @@
 //! Assets of Neversoft's games, and of the PlayStation.
 
-mod color;
+pub mod bon;
 pub mod ddm;
+pub mod dds;
 pub mod kat;
 pub mod psh;
 pub mod psx;

@@ -139,6 +139,10 @@ pub struct ViewFormat {
     pub matches: Option<fn(&Bytes) -> bool>,
 }
 
+/// The [`Preview::rank`] of assets that represent their archive alone, such as the
+/// banner of a disc.
+pub const ALONE: u8 = 0;
+
 /// The pictures that represent an asset.
 ///
 /// If the view has none of [`Preview::files`], the pictures of its first folder
