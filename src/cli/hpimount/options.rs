@@ -74,7 +74,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         default: NO_DEFAULT,
         ..OptionSpec::new(
             Name::Long("mod"),
-            Takes::Folder("FOLDER", |args, folder| {
+            Takes::Folders("FOLDER", |args, folder| {
                 args.mods.push(folder.to_owned());
                 Ok(())
             }),

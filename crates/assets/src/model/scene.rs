@@ -28,7 +28,8 @@ pub struct Scene<'a> {
     pub motions: Vec<Motion>,
     /// Nodes whose meshes the game shows only at times, such as damaged parts.
     /// They are hidden in GLB files, and omitted from OBJ files and from
-    /// previews that show anything else.
+    /// previews that show anything else. A node without a mesh hides everything
+    /// below it in GLB files.
     pub hidden: BTreeSet<usize>,
     /// Nodes that GLB files hide with everything below them.
     pub hidden_groups: BTreeSet<usize>,

@@ -194,11 +194,12 @@ impl Writer<'_> {
             }
         }
         let mesh_of = |node: &scene::Node| node.mesh.and_then(|mesh| *meshes.get(mesh)?);
-        // A hidden node hides its children. If there are any, only a further
-        // child with the mesh is hidden.
+        // A hidden node hides its children. If it has any and a mesh, only a
+        // further child with the mesh is hidden.
         let has_children = |&&node: &&usize| {
             let siblings: Option<&Vec<usize>> = children.get(node);
-            siblings.is_some_and(|siblings| !siblings.is_empty())
+            let has_mesh = scene.nodes.get(node).is_some_and(|one| one.mesh.is_some());
+            has_mesh && siblings.is_some_and(|siblings| !siblings.is_empty())
         };
         let apart: Vec<usize> = scene.hidden.iter().filter(has_children).copied().collect();
         let first = scene.nodes.len() + scene.outlines.len();

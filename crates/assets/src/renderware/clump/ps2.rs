@@ -369,7 +369,12 @@ fn run(chain: &Bytes, at: u64, mut draw: impl FnMut(usize, &Batch) -> Result<()>
             Some(left) => left,
             None => return problem("repeats the data of its chain".to_owned()),
         };
-        state.codes(&[&codes[..], &data].concat(), here, &mut draw)?;
+        let codes = Codes {
+            bytes: [&codes[..], &data].concat(),
+            at: here,
+            is_reference: kind == REFERENCE,
+        };
+        state.run(&codes, &mut draw)?;
         if kind == END {
             return match state.batch.is_empty() {
                 true => Ok(()),
@@ -378,6 +383,15 @@ fn run(chain: &Bytes, at: u64, mut draw: impl FnMut(usize, &Batch) -> Result<()>
         }
     }
     Err(Error::damaged(at, "DMA chain", "has no end"))
+}
+
+/// The codes of a tag and its data.
+struct Codes {
+    bytes: Vec<u8>,
+    at: u64,
+    /// Whether the data is elsewhere. A code of the tag that unpacks it is the
+    /// last one then: data of other batches may follow.
+    is_reference: bool,
 }
 
 /// What codes set up for the next batch.
@@ -389,13 +403,13 @@ struct State {
 }
 
 impl State {
-    fn codes(
+    fn run(
         &mut self,
-        bytes: &[u8],
-        at: u64,
+        codes: &Codes,
         draw: &mut impl FnMut(usize, &Batch) -> Result<()>,
     ) -> Result<()> {
-        let mut cursor = Cursor::new(bytes, at, Endian::Little);
+        let mut cursor = Cursor::new(&codes.bytes, codes.at, Endian::Little);
+        let end_of_tag = codes.at + TAG as u64 / 2;
         while cursor.remaining() >= 4 {
             let here = cursor.offset();
             let code = cursor.u32("code")?;
@@ -410,7 +424,12 @@ impl State {
                 }
                 0x20 => drop(cursor.take(4, "mask")?),
                 0x30 | 0x31 => drop(cursor.take(16, "row or column")?),
-                0x60.. => self.unpack(code, &mut cursor)?,
+                0x60.. => {
+                    self.unpack(code, &mut cursor)?;
+                    if codes.is_reference && here < end_of_tag {
+                        return Ok(());
+                    }
+                }
                 _ => {
                     let text = format!("is {code:#010x}, which is unknown");
                     return Err(Error::damaged(here, "code", text));
@@ -512,6 +531,18 @@ mod tests {
         // Data that are never drawn, and a code that is unknown.
         assert!(batches(&chain(&words[..5])).is_err());
         assert!(batches(&chain(&[0x4000_0000])).is_err());
+    }
+
+    #[test]
+    fn what_follows_referenced_data_belongs_to_others() {
+        let one = 1.0_f32.to_bits();
+        // A position of three words and the beginning of the next one.
+        let reference = [REFERENCE << 28 | 1, 3, 0, positions(1)];
+        let end = [END << 28, 0, 0x0400_0001, DRAW];
+        let data = [one, one, one, 0xBF80_0000];
+        let words = [reference, end, [0; 4], data].concat();
+        let bytes: Bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(batches(&bytes).unwrap(), [1]);
     }
 
     #[test]
