@@ -171,3 +171,43 @@ END
     add_row "files read through an NFS server (ganesha, NFS 4)" "$((minutes * $(find "$work/tree" -type f | wc -l)))" "the same bytes"
     return $outcome
 }
+
+# booted_systemd: a systemd in a container mounts the archive when it is accessed,
+# and unmounts it when it has been idle, as its fstab says. It is accessed again
+# as often as there are $minutes.
+booted_systemd() {
+    local root=$work/systemd units=$work/systemd/etc/systemd/system log=$work/systemd.log
+    mmdebstrap --quiet --variant=minbase --include=systemd,systemd-sysv,dbus,fuse3 \
+        bookworm "$root" "${MIRROR:-http://deb.debian.org/debian}" || return 1
+    scripts/stage "$root" "$PROGRAMS" || return 1
+    cp "$work/tree.hpi" "$root/srv"
+    mkdir "$root/mnt/ours"
+    echo "/srv/tree.hpi /mnt/ours hpimount noauto,x-systemd.automount,x-systemd.idle-timeout=2s 0 0" \
+        >"$root/etc/fstab"
+    cat >"$root/srv/trial" <<'TRIAL'
+#!/bin/bash
+mounted() { grep -q ' /mnt/ours fuse.hpimount' /proc/mounts; }
+for ((round = 1; round <= $1; round++)); do
+    [ "$(cat /mnt/ours/hello.txt)" = hello ] && mounted || break
+    for ((wait = 1; wait <= 60; wait++)); do
+        mounted || break
+        sleep 0.5
+    done
+    mounted && break
+    echo "unmounted"
+done >/srv/unmounted
+systemctl poweroff
+TRIAL
+    chmod +x "$root/srv/trial"
+    cat >"$units/trial.service" <<TRIAL
+[Service]
+ExecStart=/srv/trial $minutes
+TRIAL
+    mkdir -p "$units/multi-user.target.wants"
+    ln -s ../trial.service "$units/multi-user.target.wants"
+    timeout "$((minutes + 2))m" systemd-nspawn --quiet --directory="$root" --boot --register=no \
+        --keep-unit --capability=all --bind=/dev/fuse --bind=/dev/autofs --console=pipe \
+        </dev/null >"$log" 2>&1 || true
+    [ "$(grep -c unmounted "$root/srv/unmounted")" = "$minutes" ] || { cat "$log" && return 1; }
+    add_row "mounted on access and unmounted when idle, by a booted systemd" "$minutes" "mounted and unmounted each time"
+}

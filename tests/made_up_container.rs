@@ -30,6 +30,7 @@ static FORMATS: [Format; 1] = [Format {
     types: &[],
     ambiguous: &[Ambiguous {
         extension: "dat",
+        at: 0,
         begins: |head| head.starts_with(MAGIC),
         may_have: None,
         sheet: None,

@@ -92,6 +92,8 @@ pub struct Check {
     pub sources: Vec<Location>,
     /// The list to compare disc images with.
     pub list: Option<PathBuf>,
+    /// Number of bytes that are read for each byte of a source at most.
+    pub expansion: u64,
     /// Whether to print findings as JSON.
     pub json: bool,
     /// Whether to show progress on a terminal.
@@ -136,6 +138,7 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
             sources,
             options: options_of_vfs,
             threads: options.threads.unwrap_or_else(cores),
+            expansion: check.expansion,
             list: list.transpose()?,
             style: Style {
                 json: check.json,

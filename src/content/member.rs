@@ -36,6 +36,7 @@ impl Member {
                 format,
                 is_plain_folder: true,
                 nesting: 0,
+                stored: 0,
                 image_warnings: Vec::new(),
                 volume,
                 charge: None,

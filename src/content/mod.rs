@@ -53,6 +53,8 @@ pub struct OpenVolume {
     pub is_plain_folder: bool,
     /// Number of archives around it.
     pub nesting: u8,
+    /// Number of bytes of its file; 0 for a folder, and for what has no file.
+    pub stored: u64,
     /// Warnings about the block images around it, one sentence each.
     pub image_warnings: Vec<String>,
     /// The opened container.

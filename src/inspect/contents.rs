@@ -59,6 +59,8 @@ const CDS: [&str; 3] = [iso::FORMAT.name, udf::FORMAT.name, sheet::CUE.name];
 pub struct Archive {
     /// Whether it is a container rather than a folder on disk.
     pub is_container: bool,
+    /// Number of bytes of its file.
+    pub stored: u64,
     /// Whether it is a disc, or a sheet that describes one.
     pub is_disc: bool,
     /// Why it is empty.
@@ -176,6 +178,7 @@ impl Contents<'_> {
         let images = volume.volume.images();
         Ok(Archive {
             is_container: volume.format != folder::FORMAT_NAME,
+            stored: volume.stored,
             // A CD in a block image has no images of its tracks.
             is_disc: !images.is_empty() || CDS.contains(&volume.format),
             problem: subtree.problem.clone(),

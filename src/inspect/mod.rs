@@ -4,6 +4,7 @@
 //! Everything is shown as in a mount of the sources, within the same memory
 //! budget.
 
+mod bounds;
 mod cat;
 pub mod check;
 mod contents;
@@ -12,6 +13,7 @@ mod path;
 mod text;
 mod walk;
 
+pub use self::bounds::EXPANSION;
 pub use self::cat::cat;
 pub use self::contents::{Archive, Contents, Entry, Parsed, Role, Trouble};
 pub use self::list::{ListStyle, list};

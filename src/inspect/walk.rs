@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::inspect::{Contents, Entry};
+use crate::inspect::{Contents, Entry, Role};
 use crate::mount::{self, Ino, Vfs};
 
 /// Number of entries listed at a time.
@@ -13,6 +13,8 @@ struct Level {
     directory: Ino,
     /// Length of the path of its parent.
     outer: usize,
+    /// Number of archives around it below the start of the walk.
+    archives: usize,
     /// Entries that were listed and not returned yet.
     listed: VecDeque<Entry>,
     /// Number of the first entry that was not listed; `None` after the last.
@@ -40,14 +42,15 @@ impl Walk {
             levels: Vec::new(),
             path,
         };
-        walk.push(directory, 0);
+        walk.push(directory, 0, 0);
         walk
     }
 
-    fn push(&mut self, directory: Ino, outer: usize) {
+    fn push(&mut self, directory: Ino, outer: usize, archives: usize) {
         self.levels.push(Level {
             directory,
             outer,
+            archives,
             listed: VecDeque::new(),
             next: Some(0),
         });
@@ -86,7 +89,14 @@ impl Walk {
     /// Enters the directory that was just returned.
     pub(super) fn enter(&mut self, step: Step) {
         let outer = self.path.len();
+        let archives = self.archives() + usize::from(step.entry.role == Role::Inside);
         self.path = step.path;
-        self.push(step.entry.ino, outer);
+        self.push(step.entry.ino, outer, archives);
+    }
+
+    /// Returns the number of archives, below the start of the walk, around the
+    /// entry that was just returned.
+    pub(super) fn archives(&self) -> usize {
+        self.levels.last().map_or(0, |level| level.archives)
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct NewVolume {
     pub(super) is_plain_folder: bool,
     /// Number of archives around it.
     pub(super) nesting: u8,
+    /// Number of bytes of its file; 0 for a folder, and for what has no file.
+    pub(super) stored: u64,
     /// Block images around it.
     pub(super) images: Images,
     /// The opened container.
@@ -44,6 +46,7 @@ impl NewVolume {
             format: folder::FORMAT_NAME,
             is_plain_folder: true,
             nesting: 0,
+            stored: 0,
             images: Images::default(),
             volume,
         }
@@ -68,6 +71,7 @@ impl NewVolume {
             format,
             is_plain_folder: false,
             nesting: 0,
+            stored: 0,
             images: Images::default(),
             volume: Box::new(Text { text, files }),
         }
@@ -94,6 +98,7 @@ impl NewVolume {
             image_warnings: self.images.warnings,
             is_plain_folder: self.is_plain_folder,
             nesting: self.nesting,
+            stored: self.stored,
             volume: self.volume,
             charge: None,
         }
@@ -163,6 +168,7 @@ fn open_whole(
     accepts: fn(&Format) -> bool,
     new_builder: impl FnOnce(Companions) -> TreeBuilder,
 ) -> Result<OpenedFile> {
+    let stored = file.source.len();
     let buffered = Arc::new(BlockBuffer::new(file.source));
     let of_volume = options.of_volume(file.name);
     let (source, images) = unwrap(reader, buffered, &of_volume)?;
@@ -185,6 +191,7 @@ fn open_whole(
         format: format.name,
         is_plain_folder: format.is_plain_folder,
         nesting: file.nesting,
+        stored,
         images,
         volume,
     };
@@ -200,7 +207,9 @@ fn open_whole(
 pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: bool) {
     match volume.live().is_some_and(LiveFolder::is_remote) {
         true => builder.trust_extensions(),
-        false => builder.probe(in_blocks, &|file, size| format::head(volume, file, size)),
+        false => builder.probe(in_blocks, &|file, size, at| {
+            format::head(volume, file, size, at)
+        }),
     }
 }
 

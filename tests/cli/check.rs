@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
 
+use crate::support::chd::{self, chdman};
 use crate::support::disc::Disc;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{File, V1, V2, file as entry};
@@ -15,6 +16,7 @@ use crate::support::{container_seeds, noise, text};
 use hpimount_containers::hpi::chunk::Method;
 use md5::{Digest, Md5};
 use serde_json::Value;
+use sha1::Sha1;
 
 /// Returns the exit code and the lines of a check. The findings are sorted,
 /// because threads report them in any order.
@@ -311,12 +313,12 @@ fn every_damaged_sector_of_a_raw_disc_is_found() {
 
 /// Returns CRC-32, MD5 and SHA-1 in hexadecimal digits.
 fn sums(bytes: &[u8]) -> [String; 3] {
-    let md5: String = Md5::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let sha1 = sha1_smol::Sha1::from(bytes).digest().to_string();
-    [format!("{:08x}", crc32fast::hash(bytes)), md5, sha1]
+    let digits = |sum: &[u8]| -> String { sum.iter().map(|byte| format!("{byte:02x}")).collect() };
+    [
+        format!("{:08x}", crc32fast::hash(bytes)),
+        digits(&Md5::digest(bytes)),
+        digits(&Sha1::digest(bytes)),
+    ]
 }
 
 /// Returns a list with these files.
@@ -443,6 +445,29 @@ fn the_tracks_of_a_cue_sheet_have_their_own_checksums() {
     );
     assert_eq!(code(&[("game.bin", &whole)]), Some(0));
     assert_eq!(code(&[("Track 1.bin", &data)]), Some(12));
+}
+
+#[test]
+fn a_cd_whose_tracks_are_not_compared_with_a_list_is_no_success() {
+    let fixture = folder(|source| {
+        let mut disc = Disc::default();
+        let image = disc.file("A.TXT", &text(5000)).iso();
+        fs::write(source.join("cd.bin"), image).unwrap();
+        let sheet = "FILE \"cd.bin\" BINARY\n  TRACK 01 MODE1/2048\n    INDEX 01 00:00:00\n";
+        fs::write(source.join("cd.cue"), sheet).unwrap();
+    });
+    let path = |name: &str| fixture.archive.join(name);
+    let [sheet, image, dat] = ["cd.cue", "cd.chd", "list.dat"].map(path);
+    if !chdman(&["createcd", "-i", chd::text(&sheet), "-o", chd::text(&image)]) {
+        return;
+    }
+    fs::write(&dat, list(&[])).unwrap();
+    let (code, lines) = check(&image, &["--dat", chd::text(&dat)]);
+    let finding = "not checked: is a disc whose tracks are not compared with the list; \
+                   `chdman extractcd` makes a cue sheet whose tracks are";
+    assert_eq!((code, lines[0].as_str()), (Some(10), finding), "{lines:?}");
+    // Without a list, the disc is sound.
+    assert_eq!(findings(&image), (Some(0), Vec::new()));
 }
 
 #[test]

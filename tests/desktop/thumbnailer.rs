@@ -5,13 +5,17 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::support::consoles;
+use crate::support::container_seeds::xdvdfs_with;
 use crate::support::desktop::{draw, drawn, thumbnailer};
 use crate::support::faulty_fs::{FaultyFs, Mode};
+use crate::support::heavy_iron::build as heavy_iron;
 use crate::support::hip::{Asset, Hip};
 use crate::support::mount::{Fixture, eventually, has_programs};
 use crate::support::pictures::{library, pixels};
 use crate::support::sources::{folder, pack};
 use crate::support::ta::{gaf, pcx, tdo, tnt};
+use hpimount_containers::hip::{Game, Platform};
 use hpimount_test_attributes::fuse_test;
 use tempfile::tempdir;
 
@@ -69,6 +73,35 @@ fn packed(fill: impl FnOnce(&Path)) -> Fixture {
 }
 
 #[test]
+fn an_archive_whose_textures_are_called_txd_has_a_picture_on_every_console() {
+    let pixels = [200, 100, 50, 128].repeat(8 * 8);
+    for (console, texture) in [
+        (
+            Platform::GameCube,
+            heavy_iron::gamecube(4, 0, [8, 4], &[], &[0xFC, 0].repeat(32), 1),
+        ),
+        (
+            Platform::Xbox,
+            heavy_iron::xbox(0x600, 0, [8, 8], &[], &pixels, 1),
+        ),
+        (
+            Platform::PlayStation2,
+            heavy_iron::playstation2(32, 0, 8, &pixels, &[]),
+        ),
+    ] {
+        let dir = tempdir().unwrap();
+        let mut hip = Hip::target(Game::Bfbb, console);
+        hip.layer(1);
+        for name in ["wood.txd", "stone.TXD"] {
+            hip.add(Asset::new(b"RWTX", name, &texture));
+        }
+        let archive = dir.path().join("menu.HIP");
+        fs::write(&archive, hip.build()).unwrap();
+        drawn(128, &archive);
+    }
+}
+
+#[test]
 fn every_kind_of_file_has_a_picture_of_at_most_the_requested_size() {
     let dir = tempdir().unwrap();
     fill(dir.path());
@@ -107,6 +140,18 @@ fn an_archive_has_a_contact_sheet_of_its_contents() {
     let archive = dir.path().join("level.HIP");
     fs::write(&archive, hip.build()).unwrap();
     drawn(256, &archive);
+}
+
+#[test]
+fn the_picture_of_a_program_alone_represents_its_disc() {
+    let dir = tempdir().unwrap();
+    let disc = dir.path().join("game.iso");
+    fs::write(&disc, xdvdfs_with("default.xbe", &consoles::program())).unwrap();
+    let (width, height, samples) = drawn(64, &disc);
+    assert_eq!(
+        (width, height, &samples[..4]),
+        (8, 8, &[0, 255, 0, 255][..])
+    );
 }
 
 #[fuse_test]

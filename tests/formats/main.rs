@@ -1,6 +1,7 @@
 //! Formats of archives, containers and assets: reads return the written bytes,
 //! and the views show them. A folder for each family.
 
+mod consoles;
 mod containers;
 mod gta;
 mod heavy_iron;

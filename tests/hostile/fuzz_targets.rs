@@ -155,6 +155,7 @@ targets! {
     damaged_movies_are_shown_or_refused: "xa", 60;
     damaged_models_of_levels_are_shown_or_refused: "ddm", 60;
     damaged_characters_are_shown_or_refused: "bon", 60;
+    damaged_banners_programs_and_saves_are_shown_or_refused: "consoles", 60;
     damaged_hgo_files_are_shown_or_refused: "hgo", 100;
     damaged_ifp_files_are_shown_or_refused: "ifp", 200;
     damaged_texture_dictionaries_are_shown_or_refused: "txd", 300;
@@ -162,6 +163,8 @@ targets! {
     damaged_models_of_grand_theft_auto_are_shown_or_refused: "dff", 300;
     damaged_maps_are_shown_or_refused: "map", 300;
     damaged_texts_are_shown_or_refused: "gxt", 300;
+    damaged_data_of_grand_theft_auto_are_shown_or_refused: "gta_data", 200;
+    damaged_games_have_whole_models_maps_and_tables: "gta_game", 60;
     damaged_gaf_files_are_read_or_refused: "gaf", 300;
     damaged_3do_files_are_read_or_refused: "tdo", 300;
     damaged_cob_files_are_read_or_refused: "cob", 300;

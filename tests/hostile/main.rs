@@ -4,6 +4,7 @@
 mod checksums;
 mod containers;
 mod discs;
+mod expansion;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
 mod fuzz_targets;

@@ -13,13 +13,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::fuzz::seeds;
 use crate::support::assets::one_of_each;
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Entry, File, V1, V2, dir, file};
 use crate::support::matrix::{
     Bench, Counts, Damage, DamageReport, EVERY_OUTCOME, Outcome, Seen, What, compare, damages, see,
 };
-use crate::support::{plain, playstation, ta, text, trial};
+use crate::support::{consoles, plain, playstation, ta, text, trial};
 use hpimount::mount::Vfs;
 use hpimount_containers::hip::{CHECKSUM, Game, Platform};
 use hpimount_containers::hpi::chunk::Method;
@@ -462,9 +463,8 @@ fn ta_assets() -> Vec<Variant> {
     ]
 }
 
-/// Returns small assets of Neversoft's games that are mounted alone.
-fn neversoft_assets() -> Vec<Variant> {
-    let files = playstation::files().into_iter();
+/// Returns small assets that are mounted alone.
+fn lone_assets(files: Vec<(&str, Vec<u8>)>) -> Vec<Variant> {
     // Only samples or pixels follow.
     let damaged = trial::length(64, 160);
     let variant = |(file, bytes): (&str, Vec<u8>)| Variant {
@@ -473,7 +473,39 @@ fn neversoft_assets() -> Vec<Variant> {
         damaged: damaged.min(bytes.len()),
         ..Variant::lone(file, Kind::Asset, bytes)
     };
-    files.map(variant).collect()
+    files.into_iter().map(variant).collect()
+}
+
+/// Returns small assets of Grand Theft Auto that are mounted alone.
+fn gta_assets() -> Vec<Variant> {
+    let damaged = trial::length(16, usize::MAX);
+    let variant = |(file, seeds): (&str, Vec<Vec<u8>>)| {
+        let bytes = seeds.into_iter().next().unwrap();
+        Variant {
+            bench: Bench::file(file),
+            inside: format!("/{file}.meta"),
+            damaged: damaged.min(bytes.len()),
+            ..Variant::lone(file, Kind::Asset, bytes)
+        }
+    };
+    let [colors, files, groups, handling, texts, water] = seeds::gta_data()
+        .try_into()
+        .expect("a seed for each format");
+    [
+        ("a.txd", seeds::txd()),
+        ("a.dff", seeds::dff()),
+        ("a.col", seeds::col()),
+        ("a.gxt", seeds::gxt()),
+        ("a.ide", seeds::map()),
+        ("carcols.dat", vec![colors]),
+        ("gta.dat", vec![files]),
+        ("animgrp.dat", vec![groups]),
+        ("handling.cfg", vec![handling]),
+        ("a.fxt", vec![texts]),
+        ("water.dat", vec![water]),
+    ]
+    .map(variant)
+    .into()
 }
 
 /// The outcomes for assets: the files of their companions can always be read.
@@ -516,7 +548,18 @@ fn a_damaged_byte_of_a_lone_asset_is_shown_in_its_companion() {
 #[test]
 fn a_damaged_byte_of_an_asset_of_neversoft_is_shown_in_its_companion() {
     let what = "TIM, VAG, VAB, QB, TRG, XA and others, `X.meta`";
-    assert_outcomes(what, &neversoft_assets(), &OF_ASSETS);
+    assert_outcomes(what, &lone_assets(playstation::files()), &OF_ASSETS);
+}
+
+#[test]
+fn a_damaged_byte_of_a_banner_program_or_save_is_shown_in_its_companion() {
+    let what = "BNR, XBE, XPR and saves, `X.meta`";
+    assert_outcomes(what, &lone_assets(consoles::files()), &OF_ASSETS);
+}
+
+#[test]
+fn a_damaged_byte_of_an_asset_of_grand_theft_auto_is_shown_in_its_companion() {
+    assert_outcomes("Grand Theft Auto, `X.meta`", &gta_assets(), &OF_ASSETS);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod hpi;
 mod list;
 mod neversoft;
 mod pack;
+mod player;
 mod resources;
 #[cfg(feature = "remote")]
 mod servers;

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use flate2::write::{DeflateEncoder, ZlibEncoder};
 use flate2::{Compression, GzBuilder};
+use sha1::{Digest, Sha1};
 
 /// Length of a sector of IMG, WAD and XDVDFS.
 pub const SECTOR: usize = 2048;
@@ -145,18 +146,40 @@ pub fn pre_packed() -> Vec<u8> {
     [words(&[total, 0xABCD_0003, 2]), files].concat()
 }
 
+/// Returns an entry of a directory of an Xbox disc; `position` has its sector and
+/// its length.
+fn xdvdfs_node(links: [u16; 2], position: [u32; 2], attributes: u8, name: &[u8]) -> Vec<u8> {
+    let fixed = [
+        shorts(&links),
+        words(&position),
+        vec![attributes, name.len() as u8],
+    ]
+    .concat();
+    let length = (14 + name.len()).next_multiple_of(4);
+    field(&[&fixed[..], name].concat(), length)
+}
+
+/// Returns the volume descriptor of an Xbox disc whose root, in sector 33, has this
+/// length.
+fn xdvdfs_descriptor(root: usize) -> Vec<u8> {
+    let magic = b"MICROSOFT*XBOX*MEDIA";
+    let position = words(&[33, root as u32, 0x4D9F_A000, 0x01C1_5C6C]);
+    let descriptor = field(&[&magic[..], &position].concat(), SECTOR - magic.len());
+    [descriptor, magic.to_vec()].concat()
+}
+
+/// Returns an Xbox disc with one file.
+pub fn xdvdfs_with(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let root = xdvdfs_node([0, 0], [34, bytes.len() as u32], 0x20, name.as_bytes());
+    let front = vec![0; 32 * SECTOR];
+    let descriptor = xdvdfs_descriptor(root.len());
+    let file = field(bytes, bytes.len().next_multiple_of(SECTOR));
+    [front, descriptor, field(&root, SECTOR), file].concat()
+}
+
 /// Returns an Xbox disc from its volume descriptor on.
 pub fn xdvdfs() -> Vec<u8> {
-    let node = |links: [u16; 2], position: [u32; 2], attributes: u8, name: &[u8]| {
-        let fixed = [
-            shorts(&links),
-            words(&position),
-            vec![attributes, name.len() as u8],
-        ]
-        .concat();
-        let length = (14 + name.len()).next_multiple_of(4);
-        field(&[&fixed[..], name].concat(), length)
-    };
+    let node = xdvdfs_node;
     let root = [
         node([5, 10], [35, 3], 0x20, b"m.txt"),
         node([0, 0], [35, 2000], 0x20, b"a.txt"),
@@ -164,12 +187,8 @@ pub fn xdvdfs() -> Vec<u8> {
     ]
     .concat();
     let sub = node([0, 0], [35, 9], 0x20, b"b.bin");
-    let magic = b"MICROSOFT*XBOX*MEDIA";
-    let position = words(&[33, root.len() as u32, 0x4D9F_A000, 0x01C1_5C6C]);
-    let descriptor = field(&[&magic[..], &position].concat(), SECTOR - magic.len());
     [
-        descriptor,
-        magic.to_vec(),
+        xdvdfs_descriptor(root.len()),
         field(&root, SECTOR),
         field(&sub, SECTOR),
         vec![7; SECTOR],
@@ -193,6 +212,27 @@ pub fn zip() -> Vec<u8> {
 /// Returns a zip with one file, packed.
 pub fn zip_with(name: &str, bytes: &[u8]) -> Vec<u8> {
     zip_of(&[(name.as_bytes(), 0, 8, deflated(bytes), bytes)])
+}
+
+/// Returns a zip whose directory lists one stored file many times, under names
+/// with this extension.
+pub fn zip_of_copies(extension: &str, bytes: &[u8], count: usize) -> Vec<u8> {
+    let one = zip_of(&[(b"", 0, 0, bytes.to_vec(), bytes)]);
+    // The entry in the directory has 46 bytes, and its end 22.
+    let (data, directory) = one.split_at(one.len() - 46 - 22);
+    let (entry, end) = directory.split_at(46);
+    let name = |number: usize| format!("{number:05}.{extension}");
+    let length = (name(0).len() as u16).to_le_bytes();
+    let entry = [&entry[..28], &length, &entry[30..]].concat();
+    let mut zip = data.to_vec();
+    for number in 0..count {
+        zip.extend([&entry, name(number).as_bytes()].concat());
+    }
+    let length = (zip.len() - data.len()) as u32;
+    let counts = shorts(&[0, 0, count as u16, count as u16]);
+    let place = words(&[length, data.len() as u32]);
+    zip.extend([&end[..4], &counts, &place, &[0; 2]].concat());
+    zip
 }
 
 /// Returns a zip of these files.
@@ -408,6 +448,28 @@ fn big_words(numbers: &[u32]) -> Vec<u8> {
 const GCM_FILES: usize = 0x2700;
 const GCM_LENGTH: usize = 0x2800;
 
+/// Returns the description of a disc with a data track and an audio track.
+pub fn mds() -> Vec<u8> {
+    let mut mds = field(b"MEDIA DESCRIPTOR\x01\x03\0\0\x01", 0x50);
+    mds.push(0x58);
+    mds.resize(0x58 + 10, 0);
+    mds.push(2);
+    mds.resize(0x58 + 20, 0);
+    mds.extend(words(&[0x70]));
+    for (mode, number, step, sector) in [(0xAA, 1, 2048_u16, 0_u32), (0xA9, 2, 2352, 16)] {
+        let mut track = vec![mode, 0, 0, 0, number];
+        track.resize(12, 0);
+        track.extend(words(&[0x70 + 2 * 80 + (u32::from(number) - 1) * 8]));
+        track.extend(step.to_le_bytes());
+        track.resize(40, 0);
+        track.extend(words(&[sector * u32::from(step)]));
+        track.resize(80, 0);
+        mds.extend(track);
+    }
+    mds.extend(words(&[150, 20, 150, 2]));
+    mds
+}
+
 /// Returns a GameCube disc with a directory and two files.
 pub fn gcm() -> Vec<u8> {
     let mut disc = field(b"GTSTXX", 0x1C);
@@ -540,7 +602,7 @@ pub fn sign_rvz(image: &mut [u8]) {
     if image.len() < 0x48 + 0xDC {
         return;
     }
-    let sum = |bytes: &[u8]| sha1_smol::Sha1::from(bytes).digest().bytes();
+    let sum = |bytes: &[u8]| Sha1::digest(bytes);
     let length = image[0x0C..0x10]
         .try_into()
         .map(u32::from_be_bytes)

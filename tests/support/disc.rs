@@ -25,6 +25,9 @@ const FORM_2: u8 = 0x20;
 #[derive(Default)]
 pub struct Disc {
     files: BTreeMap<String, File>,
+    /// The system use fields of files and directories, by their paths; those of
+    /// the root by an empty one.
+    fields: BTreeMap<String, Vec<u8>>,
 }
 
 struct File {
@@ -37,6 +40,9 @@ struct File {
 struct Directory<'a> {
     directories: BTreeMap<&'a str, Directory<'a>>,
     files: BTreeMap<&'a str, &'a File>,
+    /// The fields of the entries, by their names, and those of its own record.
+    fields: BTreeMap<&'a str, &'a [u8]>,
+    own_fields: &'a [u8],
     extent: usize,
 }
 
@@ -58,6 +64,13 @@ impl Disc {
     pub fn form_2_file(&mut self, path: &str, bytes: &[u8]) -> &mut Self {
         assert!(bytes.len().is_multiple_of(MODE_2));
         self.add(path, bytes, true)
+    }
+
+    /// Adds system use fields to the record of a file or directory, or to the
+    /// root's own record if the path is empty.
+    pub fn fields(&mut self, path: &str, fields: &[u8]) -> &mut Self {
+        self.fields.insert(path.to_owned(), fields.to_vec());
+        self
     }
 
     fn add(&mut self, path: &str, bytes: &[u8], is_form_2: bool) -> &mut Self {
@@ -112,10 +125,22 @@ impl Disc {
             });
             directory.files.insert(name, file);
         }
+        for (path, fields) in &self.fields {
+            let mut directory = &mut root;
+            let mut name = path.as_str();
+            while let Some((first, rest)) = name.split_once('/') {
+                directory = directory.directories.entry(first).or_default();
+                name = rest;
+            }
+            match name {
+                "" => directory.own_fields = fields,
+                name => drop(directory.fields.insert(name, fields)),
+            }
+        }
         let mut next = DESCRIPTOR + 2;
         root.index(&mut next);
         let mut sectors: Vec<Sector> = (0..next).map(|_| user(&[])).collect();
-        let record = record(&[0], root.extent, root.size(), true, false);
+        let record = record(&[0], root.extent, root.size(), true, &[]);
         root.write(root.extent, root.size(), &mut sectors);
         sectors[DESCRIPTOR] = user(&descriptor(&record, sectors.len()));
         sectors[DESCRIPTOR + 1] = user(b"\xFFCD001\x01");
@@ -147,26 +172,37 @@ impl Directory<'_> {
         mut index: impl FnMut(&File) -> usize,
     ) -> Vec<u8> {
         let mut records = vec![
-            record(&[0], self.extent, 0, true, false),
-            record(&[1], parent, parent_size, true, false),
+            record(&[0], self.extent, 0, true, self.own_fields),
+            record(&[1], parent, parent_size, true, &[]),
         ];
+        let fields = |name: &str| self.fields.get(name).copied().unwrap_or_default();
         for (name, directory) in &self.directories {
-            let name = name.as_bytes();
             let size = match directory.extent {
                 // No sectors are assigned yet. The length is the same.
                 0 => 0,
                 _ => directory.size(),
             };
-            records.push(record(name, directory.extent, size, true, false));
+            let fields = fields(name);
+            records.push(record(
+                name.as_bytes(),
+                directory.extent,
+                size,
+                true,
+                fields,
+            ));
         }
         for (name, file) in &self.files {
             let size = match file.is_form_2 {
                 true => file.bytes.len() / MODE_2 * SECTOR,
                 false => file.bytes.len(),
             };
+            let fields = match file.is_form_2 {
+                true => FORM_2_FIELDS,
+                false => fields(name),
+            };
             let name = format!("{name};1");
             let index = index(file);
-            records.push(record(name.as_bytes(), index, size, false, file.is_form_2));
+            records.push(record(name.as_bytes(), index, size, false, fields));
         }
         let mut table: Vec<u8> = Vec::new();
         for record in records {
@@ -221,8 +257,11 @@ fn both(number: usize) -> [u8; 8] {
     bytes
 }
 
+/// Attributes of CD-ROM XA of a file with sectors of Form 2.
+const FORM_2_FIELDS: &[u8] = &[0, 0, 0, 0, 0x15, 0x55, b'X', b'A', 1, 0, 0, 0, 0, 0];
+
 /// Returns a record of a directory.
-fn record(name: &[u8], extent: usize, size: usize, is_directory: bool, is_form_2: bool) -> Vec<u8> {
+fn record(name: &[u8], extent: usize, size: usize, is_directory: bool, fields: &[u8]) -> Vec<u8> {
     let date = [99, 5, 14, 12, 30, 0, 0];
     let fields = [
         &[0, 0][..],
@@ -235,9 +274,8 @@ fn record(name: &[u8], extent: usize, size: usize, is_directory: bool, is_form_2
     ];
     let mut record = fields.concat();
     record.resize(record.len().next_multiple_of(2), 0);
-    if is_form_2 {
-        record.extend([0, 0, 0, 0, 0x15, 0x55, b'X', b'A', 1, 0, 0, 0, 0, 0]);
-    }
+    record.extend(fields);
+    record.resize(record.len().next_multiple_of(2), 0);
     record[0] = u8::try_from(record.len()).expect("a name is short");
     record
 }

@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use crate::view::ViewFormat;
 use crate::view::report::{Check, Report};
-use crate::{crash, gta, heavy_iron, neversoft, total_annihilation as ta};
+use crate::{consoles, crash, gta, heavy_iron, neversoft, total_annihilation as ta};
 
 /// The asset formats that have views: first the formats of this crate, then the
 /// ones added with [`add`]. A format is identified by its index; there are at
@@ -26,9 +26,19 @@ pub fn add(formats: &'static [ViewFormat]) -> bool {
 
 /// The asset formats of this crate.
 const OWN_FORMATS: &[ViewFormat] = &[
+    consoles::banner::FORMAT,
+    consoles::save::FORMAT,
+    consoles::xbox::FORMAT,
+    consoles::xbox::XPR_FORMAT,
     crash::hgo::FORMAT,
     crash::hgo::BLK_FORMAT,
     gta::col::FORMAT,
+    gta::data::COLORS_FORMAT,
+    gta::data::FILES_FORMAT,
+    gta::data::GROUPS_FORMAT,
+    gta::data::HANDLING_FORMAT,
+    gta::data::TEXTS_FORMAT,
+    gta::data::WATER_FORMAT,
     gta::dff::FORMAT,
     gta::gxt::FORMAT,
     gta::ifp::FORMAT,

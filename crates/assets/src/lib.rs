@@ -35,6 +35,7 @@
 //!
 //! [`Cursor`]: hpimount_containers::io::Cursor
 
+pub mod consoles;
 pub mod crash;
 pub mod formats;
 pub mod gta;

@@ -87,18 +87,18 @@ impl Input<'_> {
     }
 }
 
-/// Number of first bytes that determine the format of a file with an ambiguous
+/// Number of bytes that determine the format of a file with an ambiguous
 /// extension.
 pub const HEAD: u64 = 16;
 
-/// Returns the first bytes of a stored file of `size` bytes; `None` for other
-/// files, or if they cannot be read.
-pub fn head(volume: &dyn Volume, file: FileId, size: u64) -> Option<Vec<u8>> {
+/// Returns the bytes that determine a format, at `at` of a stored file of `size`
+/// bytes; `None` for other files, or if they cannot be read.
+pub fn head(volume: &dyn Volume, file: FileId, size: u64, at: u64) -> Option<Vec<u8>> {
     let Ok(Content::Extent { source, offset }) = volume.content(file) else {
         return None;
     };
-    let mut head = vec![0; size.min(HEAD) as usize];
-    source.read_exact_at(&mut head, offset).ok()?;
+    let mut head = vec![0; size.saturating_sub(at).min(HEAD) as usize];
+    source.read_exact_at(&mut head, offset + at).ok()?;
     Some(head)
 }
 
@@ -167,15 +167,17 @@ fn stem<'a>(name: &'a str, extension: &str) -> Option<&'a str> {
     is_named.then(|| &name[..name.len() - extension.len() - 1])
 }
 
-/// An extension that files of other formats have too. The first bytes of a file
+/// An extension that files of other formats have too. A few bytes of a file
 /// decide whether it is an archive.
 pub struct Ambiguous {
     /// The extension, in lower case, without the dot.
     pub extension: &'static str,
-    /// Returns whether an archive may begin with these [`HEAD`] bytes.
+    /// Offset in the file of the bytes that decide.
+    pub at: u64,
+    /// Returns whether an archive may have these [`HEAD`] bytes there.
     pub begins: fn(&[u8]) -> bool,
-    /// Returns whether a file of this size in bytes is worth the reading of its
-    /// first bytes; `None` if all are. If set, files in block images and on
+    /// Returns whether a file of this size in bytes is worth the reading of these
+    /// bytes; `None` if all are. If set, files in block images and on
     /// servers are not read, because most with the extension are not archives.
     pub may_have: Option<fn(u64) -> bool>,
     /// Extension of a file with the same name that has the companion instead,

@@ -23,6 +23,8 @@ const FORMATS: &[Format] = &[
     compressed::ZSTANDARD_FORMAT,
     pre::PACKED_FORMAT,
     gcm::FORMAT,
+    // Before the file systems: a description says more than an image.
+    sheet::MDS,
     // Before ISO 9660: an Xbox disc may start with a file system for DVD
     // players.
     xdvdfs::FORMAT,
@@ -30,6 +32,7 @@ const FORMATS: &[Format] = &[
     udf::FORMAT,
     iso::FORMAT,
     sheet::CUE,
+    sheet::GDI,
     // These are detected by a second file or by scanning the whole source.
     img::FORMAT,
     wad::FORMAT,

@@ -48,5 +48,6 @@ mod time;
 pub mod udf;
 pub mod volume;
 mod wad;
+pub mod xbe;
 mod xdvdfs;
 mod zip;

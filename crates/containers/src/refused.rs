@@ -70,7 +70,7 @@ impl Known {
 const SEVEN_ZIP: &str = "`7z x` unpacks it";
 
 /// The formats that magic bytes identify.
-const KNOWN: [Known; 19] = [
+const KNOWN: [Known; 18] = [
     Known::at_start(
         b"Rar!\x1A\x07",
         "a rar archive",
@@ -106,7 +106,7 @@ const KNOWN: [Known; 19] = [
     Known::at_start(
         b"MEDIA DESCRIPTOR",
         "the description of a disc image of Alcohol 120%",
-        "the image is the .mdf file beside it, which `mdf2iso` or `iat` converts",
+        "the image is the .mdf file beside it, which is missing",
     ),
     Known::at_start(
         b"[CloneCD]",
@@ -127,11 +127,6 @@ const KNOWN: [Known; 19] = [
         b"ECM\0",
         "a disc image without its error correction",
         "`unecm` unpacks it",
-    ),
-    Known::at_start(
-        b"WBFS",
-        "a WBFS disc image",
-        "`wit copy` or Dolphin converts it to ISO or RVZ",
     ),
     Known::at_start(b"StuffIt ", "a StuffIt archive", "`unar` unpacks it"),
     Known::at_start(b"SIT!", "a StuffIt archive", "`unar` unpacks it"),

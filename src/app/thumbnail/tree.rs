@@ -6,6 +6,7 @@ use std::time::Instant;
 use crate::inspect::{Contents, Role};
 use crate::mount::{Ino, MAX_PICTURES, Vfs, arranged};
 use hpimount_assets::model::{MAX_PIXELS, Picture};
+use hpimount_assets::view::ALONE;
 
 /// Maximum number of assets that are tried for a contact sheet; some have no
 /// picture.
@@ -15,8 +16,8 @@ const MAX_TRIED: usize = 64;
 const MAX_ENTRIES: usize = 50_000;
 
 /// Returns the picture of the opened file called `name`: that of a single
-/// asset, or a contact sheet of the assets in an archive, without those not
-/// finished at `deadline`.
+/// asset; or, of an archive, the picture that represents it alone, or else a
+/// contact sheet of the assets in it, without those not finished at `deadline`.
 pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Picture> {
     let picture_of = |asset| Contents(vfs).picture(asset, MAX_PIXELS as usize);
     // A single asset is a folder with the file and its companion.
@@ -25,8 +26,13 @@ pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Pictur
     {
         return picture_of(asset.ino);
     }
+    let found = find(vfs);
+    let mut alone = found.get(&ALONE).into_iter().flatten();
+    if let Some(picture) = alone.find_map(|&asset| picture_of(asset)) {
+        return Some(picture);
+    }
     let mut pictures = Vec::new();
-    for asset in in_turns(find(vfs)) {
+    for asset in in_turns(found.into_values().collect()) {
         if pictures.len() == MAX_PICTURES || Instant::now() >= deadline {
             break;
         }
@@ -35,9 +41,9 @@ pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Pictur
     arranged(pictures)
 }
 
-/// Returns the assets of formats with a preview, in a list for each rank of
+/// Returns the assets of formats with a preview, in a list for each
 /// [`Preview::rank`](hpimount_assets::view::Preview::rank).
-fn find(vfs: &Vfs) -> Vec<Vec<Ino>> {
+fn find(vfs: &Vfs) -> BTreeMap<u8, Vec<Ino>> {
     let mut found: BTreeMap<u8, Vec<Ino>> = BTreeMap::new();
     let mut seen = HashSet::new();
     let mut directories = VecDeque::from([Ino::ROOT]);
@@ -66,7 +72,7 @@ fn find(vfs: &Vfs) -> Vec<Vec<Ino>> {
             }
         }
     }
-    found.into_values().collect()
+    found
 }
 
 /// Returns the first items of all lists, one of each list in turn.

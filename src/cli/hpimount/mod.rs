@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub use self::options::MAX_THREADS;
 use super::{Common, Operand, Program, Settings};
 use crate::app::{Check, EXIT_REASONS, Inspection, MountOptions};
-use crate::inspect::ListStyle;
+use crate::inspect::{EXPANSION, ListStyle};
 use crate::mount::{Order, Sources};
 use crate::source::Location;
 
@@ -70,11 +70,13 @@ pub struct Args {
     /// Operands, and the options of all programs.
     pub common: Common,
     game: Option<OsString>,
+    mods: Vec<OsString>,
     order: Option<Order>,
     separate: bool,
     job: Option<Job>,
     json: bool,
     dat: Option<OsString>,
+    expansion: Option<u64>,
     verbosity: u8,
     quiet: bool,
     /// Options of the mount.
@@ -101,6 +103,9 @@ impl Args {
         if self.dat.is_some() && self.job != Some(Job::Check) {
             return Err("--dat requires --check".to_owned());
         }
+        if self.expansion.is_some() && self.job != Some(Job::Check) {
+            return Err("--expansion requires --check".to_owned());
+        }
         let Some(job) = self.job else {
             let (mount_point, sources) = self
                 .common
@@ -124,6 +129,7 @@ impl Args {
             Job::Check => Action::Check(Check {
                 sources: locations(&self.common.operands)?,
                 list: self.dat.as_ref().map(PathBuf::from),
+                expansion: self.expansion.unwrap_or(EXPANSION),
                 json: self.json,
                 progress: !self.quiet,
                 is_verbose: self.verbosity > 0,
@@ -170,6 +176,9 @@ impl Args {
     }
 
     fn sources(&self, sources: &[OsString], missing: &str) -> Result<Sources, String> {
+        if self.game.is_none() && !self.mods.is_empty() {
+            return Err("--mod requires --game".to_owned());
+        }
         Ok(match (&self.game, sources) {
             (Some(_), [_, ..]) => {
                 return Err("--game mounts the archives of its folder and no SOURCE".to_owned());
@@ -180,6 +189,7 @@ impl Args {
             (Some(folder), []) => Sources::Game {
                 folder: local_path(&Location::parse(folder)?)?,
                 order: self.order,
+                mods: self.mods()?,
             },
             (None, []) => return Err(missing.to_owned()),
             (None, sources) => Sources::Given {
@@ -188,6 +198,13 @@ impl Args {
                 separate: self.separate,
             },
         })
+    }
+
+    /// Returns the folders of mods.
+    fn mods(&self) -> Result<Vec<PathBuf>, String> {
+        let mods = self.mods.iter();
+        mods.map(|folder| local_path(&Location::parse(folder)?))
+            .collect()
     }
 
     /// Returns the log level.
@@ -208,7 +225,7 @@ fn locations(sources: &[OsString]) -> Result<Vec<Location>, String> {
     sources.map(|source| Location::parse(source)).collect()
 }
 
-/// Returns the path of a game's folder, which must be on disk.
+/// Returns the path of the folder of a game or a mod, which must be on disk.
 fn local_path(location: &Location) -> Result<PathBuf, String> {
     let path = location.path().map(Path::to_owned);
     let name = || location.display_name();

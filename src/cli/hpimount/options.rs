@@ -54,13 +54,28 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Mount a game's folder: its archives and loose files, merged as the game does",
         long_help: "Mount a game's folder: its archives, in the order of the game's own loader, \
-            with the folder's loose files on top. No SOURCE is given then. The game is the one \
-            that most of the archives are made for, unless `--order` names it.",
+            with the folder's loose files on top. No SOURCE is given then. The game is Grand Theft Auto \
+            if the folder `data` has its lists of files, and else the one that most of the archives are \
+            made for, unless `--order` names it.",
         default: NO_DEFAULT,
         ..OptionSpec::new(
             Name::Long("game"),
             Takes::Folder("FOLDER", |args, folder| {
                 args.game = Some(folder.to_owned());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --game, a folder of loose files on top; may be repeated",
+        long_help: "With `--game`, a folder of loose files above those of the game, such as a mod. The option can be \
+            given several times; the last one is on top. Files in the folder itself replace files of the same \
+            name in the IMG archives of Grand Theft Auto.",
+        default: NO_DEFAULT,
+        ..OptionSpec::new(
+            Name::Long("mod"),
+            Takes::Folder("FOLDER", |args, folder| {
+                args.mods.push(folder.to_owned());
                 Ok(())
             }),
         )
@@ -204,6 +219,21 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
             Name::Long("dat"),
             Takes::File("FILE", |args, file| {
                 args.dat = Some(file.to_owned());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --check, how many bytes are read for each byte of a source",
+        long_help: "With `--check`: read at most N bytes for each byte of a source, or N times \
+            16 MiB of a smaller one, and enter at most N archives in archives for each MiB. A small \
+            file can pretend to hold a million archives, or petabytes; what exceeds a limit is \
+            reported as not checked.",
+        default: "1000",
+        ..OptionSpec::new(
+            Name::Long("expansion"),
+            Takes::Value("N", |args, value| {
+                args.expansion = Some(number(value)?);
                 Ok(())
             }),
         )

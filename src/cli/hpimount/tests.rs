@@ -55,6 +55,17 @@ fn a_game_has_a_mount_point_and_no_sources() {
 }
 
 #[test]
+fn mods_are_folders_above_a_game_in_their_order() {
+    let found = sources(&["--game", "gta", "--mod", "a", "--mod=b", "mnt"]);
+    let Ok(Sources::Game { mods, .. }) = found else {
+        panic!("{found:?}");
+    };
+    assert_eq!(mods, ["a", "b"].map(PathBuf::from));
+    let refused = sources(&["--mod", "a", "b.hpi", "mnt"]).unwrap_err();
+    assert_eq!(refused, "--mod requires --game");
+}
+
+#[test]
 fn the_source_of_list_and_cat_is_followed_by_paths_in_it() {
     let paths = |line: &[&str]| match parse(line).unwrap().action()? {
         Action::Inspect(_, Inspection::List(paths, _) | Inspection::Cat(paths)) => Ok(paths),
@@ -72,6 +83,7 @@ fn the_source_of_list_and_cat_is_followed_by_paths_in_it() {
         &["--cat", "--game", "ta"],
         &["--json", "a.hpi", "mnt"],
         &["--dat", "list", "--list", "a.hpi"],
+        &["--expansion", "7", "--list", "a.hpi"],
         &["--check"],
     ] {
         assert!(paths(line).is_err(), "{line:?}");
@@ -122,7 +134,7 @@ fn sample(id: &str) -> &'static str {
         "apply" => "changes",
         "password" => "@file",
         "encoding" => "shift_jis",
-        "game" => "folder",
+        "game" | "mod" => "folder",
         "dat" => "list.dat",
         "options" => "ro",
         _ => panic!("there is no sample value for {id}"),

@@ -174,6 +174,7 @@ impl Case {
                 format: "test",
                 is_plain_folder: true,
                 nesting: 0,
+                stored: 0,
                 image_warnings: Vec::new(),
                 volume: Box::new(volume),
                 charge: None,

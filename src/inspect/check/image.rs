@@ -2,10 +2,13 @@
 //! list of a preservation database.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
 
 use crc32fast::Hasher as Crc32;
 use md5::{Digest, Md5};
-use sha1_smol::Sha1;
+use sha1::Sha1;
 
 use super::job::{Worker, is_end};
 use super::output::{Cause, Image, Severity};
@@ -16,6 +19,9 @@ use hpimount_containers::volume::DiscImage;
 
 /// Number of bytes hashed at a time.
 const PIECE: u64 = 256 << 10;
+
+/// Number of pieces that wait for the slowest checksum.
+const WAITING: usize = 4;
 
 /// The checksums of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,20 +120,65 @@ impl Worker<'_, '_> {
     /// completely.
     fn hash(&self, image: &DiscImage, path: &str) -> Option<Hashed> {
         let size = image.bytes.len();
+        // A thread of its own computes the MD5, which takes longer than the rest.
+        let sums = thread::scope(|scope| {
+            let (sender, pieces) = sync_channel::<Arc<Vec<u8>>>(WAITING);
+            let md5 = scope.spawn(move || {
+                let mut md5 = Md5::new();
+                pieces.iter().for_each(|piece| md5.update(&**piece));
+                md5.finalize()
+            });
+            let (crc32, sha1) = self.hash_here(image, path, sender)?;
+            Some(Sums {
+                crc32,
+                md5: md5.join().ok()?.into(),
+                sha1,
+            })
+        })?;
+        let file = match &image.file {
+            Some(file) => file.clone(),
+            None => {
+                let path = if path.is_empty() { self.source } else { path };
+                path.rsplit('/').next().unwrap_or(path).to_owned()
+            }
+        };
+        let name = match (&image.file, image.track) {
+            (_, Some(track)) => format!("track {track:02} of {file}"),
+            (Some(_), None) => file.clone(),
+            (None, None) => "image".to_owned(),
+        };
+        Some(Hashed {
+            name,
+            file,
+            is_track: image.track.is_some(),
+            size,
+            sums,
+        })
+    }
+
+    /// Reads an image to its end, and passes its pieces on. Returns the CRC-32 and
+    /// the SHA-1 if it could be read completely.
+    fn hash_here(
+        &self,
+        image: &DiscImage,
+        path: &str,
+        pieces: SyncSender<Arc<Vec<u8>>>,
+    ) -> Option<(u32, [u8; 20])> {
+        let size = image.bytes.len();
         let mut findings = self.findings(path);
-        let (mut crc32, mut md5, mut sha1) = (Crc32::new(), Md5::new(), Sha1::new());
+        let (mut crc32, mut sha1) = (Crc32::new(), Sha1::new());
         let mut is_sound = true;
-        let mut buffer = vec![0; PIECE.min(size) as usize];
         let mut offset = 0;
         self.output.expect(size);
         while offset < size && !self.output.is_broken() {
             let length = (size - offset).min(PIECE);
-            let piece = &mut buffer[..length as usize];
-            match image.bytes.read_exact_at(piece, offset) {
+            let mut piece = vec![0; length as usize];
+            match image.bytes.read_exact_at(&mut piece, offset) {
                 Ok(()) if is_sound => {
-                    crc32.update(piece);
-                    md5.update(&*piece);
-                    sha1.update(piece);
+                    let piece = Arc::new(piece);
+                    pieces.send(piece.clone()).ok()?;
+                    crc32.update(&piece);
+                    sha1.update(&*piece);
                 }
                 Ok(()) => {}
                 Err(error) => {
@@ -142,29 +193,6 @@ impl Worker<'_, '_> {
             offset += length;
             self.output.read(length);
         }
-        let file = match &image.file {
-            Some(file) => file.clone(),
-            None => {
-                let path = if path.is_empty() { self.source } else { path };
-                path.rsplit('/').next().unwrap_or(path).to_owned()
-            }
-        };
-        let name = match (&image.file, image.track) {
-            (_, Some(track)) => format!("track {track:02} of {file}"),
-            (Some(_), None) => file.clone(),
-            (None, None) => "image".to_owned(),
-        };
-        let sums = Sums {
-            crc32: crc32.finalize(),
-            md5: md5.finalize().into(),
-            sha1: sha1.digest().bytes(),
-        };
-        is_sound.then_some(Hashed {
-            name,
-            file,
-            is_track: image.track.is_some(),
-            size,
-            sums,
-        })
+        is_sound.then(|| (crc32.finalize(), sha1.finalize().into()))
     }
 }

@@ -22,8 +22,9 @@ use self::job::{Job, Worker};
 use self::lanes::Lanes;
 use self::output::{Cause, CheckOutput, Severity};
 pub use self::output::{Style, Summary};
+use super::bounds::Bounds;
 use super::walk::{Step, Walk};
-use super::{Contents, Error, Role};
+use super::{Archive, Contents, Error, Role};
 use crate::mount::{Ino, Meta, OpenCause, OpenError, Options, Prepared, Vfs};
 
 /// Maximum number of queued jobs.
@@ -42,6 +43,8 @@ pub struct CheckPlan {
     pub options: Options,
     /// Number of threads that read.
     pub threads: usize,
+    /// Number of bytes that are read for each byte of a source at most.
+    pub expansion: u64,
     /// The list to compare disc images with.
     pub list: Option<Dat>,
     /// The output style.
@@ -153,20 +156,20 @@ impl<'a, 'r> Check<'a, 'r> {
             let discs = self.walk(&jobs);
             drop(jobs);
             if self.plan.list.is_some() && discs == 0 && !self.output.is_broken() {
-                let cause = "has no disc to compare with the list";
-                let cause = Cause::text(&cause);
-                self.output
-                    .finding(Severity::NotChecked, self.source, "", cause);
+                self.unchecked("has no disc to compare with the list");
             }
         });
     }
 
     /// Walks the tree and queues jobs. Returns the number of discs.
     fn walk(&self, jobs: &SyncSender<Job>) -> usize {
-        let Some(is_disc) = self.archive(Ino::ROOT, "", jobs) else {
+        let Some(root) = self.archive(Ino::ROOT, "", jobs) else {
             return 0;
         };
-        let mut discs = usize::from(is_disc);
+        let mut discs = usize::from(root.is_disc);
+        let mut bounds = Bounds::new(self.plan.expansion);
+        bounds.store(root.stored);
+        let mut enters = true;
         self.together(Ino::ROOT, "", jobs);
         let mut walk = Walk::new(Ino::ROOT, String::new());
         let mut linked = HashSet::new();
@@ -183,15 +186,30 @@ impl<'a, 'r> Check<'a, 'r> {
                     continue;
                 }
             };
+            // Outside of archives, everything is stored as it is.
+            let is_packed = root.is_container || walk.archives() > 0;
+            if is_packed && let Err(problem) = bounds.read(step.entry.size) {
+                self.unchecked(&problem);
+                break;
+            }
             match step.entry.role {
                 Role::Directory => {
                     self.together(step.entry.ino, &step.path, jobs);
                     walk.enter(step);
                 }
+                Role::Inside if !enters => {}
                 Role::Inside => {
-                    let archive = step.path.strip_suffix(".d").unwrap_or(&step.path);
-                    if let Some(is_disc) = self.archive(step.entry.ino, archive, jobs) {
-                        discs += usize::from(is_disc);
+                    if is_packed && let Err(problem) = bounds.enter() {
+                        self.unchecked(&problem);
+                        enters = false;
+                        continue;
+                    }
+                    let path = step.path.strip_suffix(".d").unwrap_or(&step.path);
+                    if let Some(archive) = self.archive(step.entry.ino, path, jobs) {
+                        discs += usize::from(archive.is_disc);
+                        if !is_packed {
+                            bounds.store(archive.stored);
+                        }
                         self.together(step.entry.ino, &step.path, jobs);
                         walk.enter(step);
                     }
@@ -208,9 +226,16 @@ impl<'a, 'r> Check<'a, 'r> {
         discs
     }
 
-    /// Checks an archive as a whole. Returns whether it is a disc; `None` if it
+    /// Reports that a part of the source is not checked.
+    fn unchecked(&self, problem: &str) {
+        let cause = Cause::text(&problem);
+        self.output
+            .finding(Severity::NotChecked, self.source, "", cause);
+    }
+
+    /// Checks an archive as a whole, and returns its properties; `None` if it
     /// cannot be entered.
-    fn archive(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) -> Option<bool> {
+    fn archive(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) -> Option<Archive> {
         let find = |severity, cause| self.output.finding(severity, self.source, path, cause);
         let archive = match Contents(self.vfs).archive(directory) {
             Ok(archive) => archive,
@@ -248,7 +273,7 @@ impl<'a, 'r> Check<'a, 'r> {
                 },
             );
         }
-        Some(archive.is_disc)
+        Some(archive)
     }
 
     /// Queues the check of the assets of a directory together, if there is one.

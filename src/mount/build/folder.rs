@@ -42,6 +42,7 @@ pub(super) fn build(vfs: &Vfs, node: &Node<'_>, directory: FileId, attr: Attr) -
             format: volume.format,
             is_plain_folder: volume.is_plain_folder,
             nesting: volume.nesting,
+            stored: 0,
             images: Images::default(),
             volume: listed,
         }),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hpimount_assets::consoles::{banner, save, xbox};
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::{col, dff, gxt, ifp, map, txd};
 use hpimount_assets::neversoft::{bon, ddm, kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
@@ -133,6 +134,14 @@ fn look_beside(name: &'static str, format: &ViewFormat, data: &[u8]) {
     look(format, data, &Mirror(name, Bytes::copy_from_slice(data)));
 }
 
+/// Banners, title images and saves of consoles.
+pub fn consoles(data: &[u8]) {
+    let formats = [banner::FORMAT, save::FORMAT, xbox::FORMAT, xbox::XPR_FORMAT];
+    for format in formats {
+        look(&format, data, &Alone);
+    }
+}
+
 /// A context with the name of the asset. Every file beside it is the asset.
 struct Mirror(&'static str, Bytes);
 
@@ -154,7 +163,7 @@ impl AssetContext for Mirror {
     }
 }
 
-fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
+pub(super) fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
     let bytes = Bytes::copy_from_slice(data);
     let _ = format.matches(&bytes);
     let view = match (format.open)(&bytes, context) {
@@ -183,7 +192,7 @@ fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
 }
 
 /// Asserts that programs can read a generated file.
-fn check(format: &ViewFormat, name: &str, made: &[u8]) {
+pub(super) fn check(format: &ViewFormat, name: &str, made: &[u8]) {
     match name.rsplit('.').next() {
         Some("json") => {
             serde_json::from_slice::<serde_json::Value>(made).unwrap();
@@ -196,7 +205,7 @@ fn check(format: &ViewFormat, name: &str, made: &[u8]) {
             "{name}"
         ),
         Some("bmp") => assert!(made.starts_with(b"BM"), "{name}"),
-        Some("png") => {
+        Some("png" | "apng") => {
             let decoder = png::Decoder::new(std::io::Cursor::new(made));
             let mut reader = decoder.read_info().unwrap();
             let mut pixels = vec![0; reader.output_buffer_size().unwrap()];

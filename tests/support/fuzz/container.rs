@@ -10,6 +10,7 @@ use super::changed::changed;
 use crate::support::container_seeds as seeds;
 use crate::support::containers::{Opened, open};
 use crate::support::disc::Disc;
+use crate::support::rock_ridge;
 use crate::support::udf::{self, Allocation, Map, Udf};
 
 /// Maximum number of bytes of one container that are decoded.
@@ -158,7 +159,9 @@ pub fn iso(data: &[u8]) {
     let plain = [&[0; FRONT][..], data].concat();
     examine("x.iso", &plain, None);
     examine("x.bin", data, None);
-    examine("x.cue", data, Some(&plain));
+    for sheet in ["x.cue", "x.gdi", "x.mds"] {
+        examine(sheet, data, Some(&plain));
+    }
 }
 
 /// Seeds for [`iso`].
@@ -168,8 +171,12 @@ pub fn iso_seeds() -> Vec<Vec<u8>> {
     disc.form_2_file("D/M.STR", &[1; crate::support::disc::MODE_2]);
     let cue = b"FILE \"x.bin\" BINARY\nTRACK 01 MODE1/2048\nINDEX 01 00:00:00\n\
         TRACK 02 AUDIO\nINDEX 00 00:00:18\nINDEX 01 00:00:19\n";
+    let gdi = b"2\n1 0 0 2352 x.bin 0\n3 45000 4 2048 x.bin 0\n";
     vec![
+        gdi.to_vec(),
+        seeds::mds(),
         disc.iso()[16 * seeds::SECTOR..].to_vec(),
+        rock_ridge::disc().iso()[16 * seeds::SECTOR..].to_vec(),
         disc.raw(),
         cue.to_vec(),
     ]

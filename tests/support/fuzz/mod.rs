@@ -13,6 +13,7 @@ mod changed;
 mod chunk;
 pub mod container;
 mod dat;
+mod gta;
 mod heavy_iron;
 mod mount;
 mod nested;
@@ -24,12 +25,13 @@ mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{bon, ddm, kat, psh, pvr, qb, rle, tim, trg, vab, vag, xa};
-pub use asset::{col, dff, gxt, hgo, ifp, map, psx, txd};
+pub use asset::{col, consoles, dff, gxt, hgo, ifp, map, psx, txd};
 pub use chunk::{chunk, lz77};
 pub use container::{
     compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
 };
 pub use dat::dat;
+pub use gta::{gta_data, gta_game};
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
 pub use nested::nested;
@@ -46,7 +48,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 55] = [
+pub const TARGETS: [Target; 58] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -65,6 +67,7 @@ pub const TARGETS: [Target; 55] = [
     target("xa", xa, seeds::xa),
     target("ddm", ddm, seeds::ddm),
     target("bon", bon, seeds::bon),
+    target("consoles", consoles, seeds::consoles),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
     target("txd", txd, seeds::txd),
@@ -72,6 +75,8 @@ pub const TARGETS: [Target; 55] = [
     target("dff", dff, seeds::dff),
     target("map", map, seeds::map),
     target("gxt", gxt, seeds::gxt),
+    target("gta_data", gta_data, seeds::gta_data),
+    target("gta_game", gta_game, gta::seeds),
     target("gaf", gaf, seeds::gaf),
     target("tdo", tdo, seeds::tdo),
     target("cob", cob, seeds::cob),

@@ -7,13 +7,13 @@ use hpimount_containers::hpi::lz77::encode;
 
 use super::chunk::ChunkHead;
 use super::heavy_iron::{build as hi, number_of};
-use crate::support::assets;
 use crate::support::build::{Endian, clump, col, gxt, txd};
 use crate::support::full::{full_hgo_files, full_ifp_files};
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
 use crate::support::playstation;
 use crate::support::ta;
+use crate::support::{assets, consoles};
 use crate::support::{noise, text};
 
 /// Maximum length of a seed in bytes.
@@ -202,6 +202,11 @@ pub fn bon() -> Vec<Vec<u8>> {
     playstation(&["bon"])
 }
 
+pub fn consoles() -> Vec<Vec<u8>> {
+    let files = consoles::files().into_iter();
+    short(files.map(|(_, file)| file).collect())
+}
+
 pub fn hgo() -> Vec<Vec<u8>> {
     let mut seeds: Vec<_> = [Endian::Big, Endian::Little].map(assets::model).into();
     seeds.push(assets::block_table());
@@ -263,6 +268,19 @@ pub fn gxt() -> Vec<Vec<u8>> {
     short(vec![gxt::third(), gxt::later()])
 }
 
+pub fn gta_data() -> Vec<Vec<u8>> {
+    [
+        "col\n0,0,0 # black\n245,16,1\nend\ncar\nbus, 0,1, 1,9\nend\ncar4\nvan, 0,1,0,1\nend\n",
+        "IMG MODELS\\A.IMG\nCOLFILE 0 a.col\nEXIT\n",
+        "man, ped, walk, 2\nwalk\nrun\nend\n",
+        "; comment\nCAR 1 2 D\n!BIKE 4\n$RC 0.5\n",
+        "KEY Some ~r~text\n",
+        "processed\n0 0 1 0 0 1 0.2 9 0 1 0 0 1 0.2 0 9 1 0 0 1 0.2 1\n1, -9, -8, 9, 8\n*\n",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec()
+}
+
 pub fn ifp() -> Vec<Vec<u8>> {
     let mut seeds: Vec<_> = [false, true].map(assets::anp).into();
     seeds.extend([assets::anlf(), assets::anpk()]);
@@ -310,6 +328,8 @@ pub fn hi_sounds() -> Vec<Vec<u8>> {
         with_data(1, hi::xbox_table(1, 1, 2, 22_050, 400), 400),
         with_data(1, hi::xbox_table(1, 0x69, 1, 22_050, 144), 144),
         with_data(2, hi::vag_table(1, 22_050, 160), 160),
+        // The Incredibles on GameCube.
+        with_data(8, hi::bank_table(1, &[1; 16]), 0),
     ])
 }
 
@@ -317,7 +337,7 @@ pub fn hi_models() -> Vec<Vec<u8>> {
     let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5; 3]];
     let plain = hi::plain_model(&positions, &[[0.25; 2]; 4], &[[0, 1, 2], [2, 1, 3]]);
     let gamecube = [false, true].map(hi::gamecube_model);
-    let models = std::iter::once(plain).chain(gamecube);
+    let models = [plain, hi::world()].into_iter().chain(gamecube);
     let mut seeds: Vec<_> = models.map(|model| [vec![0], model].concat()).collect();
     seeds.push([vec![0], hi::level_info()].concat());
     short(seeds)

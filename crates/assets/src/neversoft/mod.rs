@@ -1,7 +1,6 @@
 //! Assets of Neversoft's games, and of the PlayStation.
 
 pub mod bon;
-mod color;
 pub mod ddm;
 pub mod dds;
 pub mod kat;

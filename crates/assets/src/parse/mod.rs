@@ -5,6 +5,7 @@
 //! Broken structure is an error with an offset; an invalid value (such as a bad
 //! index or a missing palette) is a warning, and parsing continues.
 
+pub(crate) mod color;
 pub mod count;
 pub mod name;
 pub mod spu;

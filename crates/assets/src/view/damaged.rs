@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use bytes::Bytes;
 use get_size2::GetSize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::listed::{ListedView, whole_files};
-use super::{AssetContext, Failure, Summary, View, ViewFile, json};
+use super::{AssetContext, Failure, Summary, View, ViewFile, ViewFormat, json};
 use hpimount_containers::io::{Error, Warnings};
 
 /// Name of the file with the error, which is the first one.
@@ -27,6 +28,12 @@ pub(crate) fn damaged(failure: Error, parts: Box<dyn View>) -> Box<dyn View> {
         failure,
         parts,
     })
+}
+
+/// Returns the failure for a file that could not be parsed at all.
+pub(crate) fn failure(format: &ViewFormat, bytes: &Bytes, error: Error) -> Box<Failure> {
+    let partial = json!({ "format": format.name, "file_size": bytes.len() });
+    Box::new(Failure { error, partial })
 }
 
 /// The known facts of an asset, as `info.json` and `info.txt`.

@@ -2,6 +2,7 @@
 //! the lists of tracks share.
 
 pub(crate) mod sector;
+mod system;
 mod wav;
 
 use std::sync::Arc;
@@ -11,7 +12,7 @@ pub(crate) use self::sector::{
 };
 pub(crate) use self::wav::{Samples, Wav};
 use crate::format::Input;
-use crate::io::{Compact, ReadAt, Result, Warnings};
+use crate::io::{Compact, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volume, no_such_file};
 
 /// A disc whose directories have been read.
@@ -27,6 +28,8 @@ pub(crate) struct Disc {
     other_memory: usize,
     /// The directory of the audio tracks.
     tracks: Option<NodeId>,
+    /// The file that says which game it is.
+    system: Option<Spliced>,
 }
 
 /// The data of a file.
@@ -137,6 +140,10 @@ impl Disc {
         size: u64,
     ) -> Result<NodeId> {
         self.sectors.get_or_insert_with(|| sectors.clone());
+        let is_system = file.name.text.eq_ignore_ascii_case(system::NAME);
+        if is_system && file.parent == sink.root() && size <= system::LONGEST {
+            self.system = Some(Spliced::new(sectors, extents));
+        }
         let bytes = match *extents {
             [] if size == 0 => Bytes::At(0),
             [
@@ -215,9 +222,19 @@ impl Disc {
     /// Returns it as a volume.
     pub(crate) fn finish(mut self, warnings: Warnings) -> Box<dyn Volume> {
         self.files.compact();
+        if let Some(game) = self.system.take().and_then(|file| game_of(&file)) {
+            self.info["game"] = game;
+        }
         self.warnings = warnings.texts();
         Box::new(self)
     }
+}
+
+/// Returns the facts about the game of a disc. What cannot be read is found when
+/// the file is.
+fn game_of(system: &Spliced) -> Option<serde_json::Value> {
+    let bytes = read_vec(system, 0, system.len(), system::NAME).ok()?;
+    system::facts(&bytes)
 }
 
 impl Volume for Disc {

@@ -36,7 +36,7 @@ const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
 pub(crate) const RAW: u64 = 2352;
 
 /// Length of a raw frame with subchannels.
-const WITH_SUBCHANNELS: u64 = 2448;
+pub(crate) const WITH_SUBCHANNELS: u64 = 2448;
 
 /// Returns whether a file with these first bytes begins with a raw frame.
 pub(crate) fn begins_frame(head: &[u8]) -> bool {
@@ -49,6 +49,18 @@ pub(crate) fn has_frames(size: u64) -> bool {
     [RAW, WITH_SUBCHANNELS]
         .into_iter()
         .any(|frame| size >= (DESCRIPTORS + 2) * frame && size.is_multiple_of(frame))
+}
+
+/// Returns whether a file of `size` bytes consists of user data alone, with enough
+/// of it for the descriptors of a disc.
+pub(crate) fn has_sectors(size: u64) -> bool {
+    size >= (DESCRIPTORS + 2) * SECTOR && size.is_multiple_of(SECTOR)
+}
+
+/// Returns whether a sector that begins with `head` may be the first volume
+/// descriptor of a disc.
+pub(crate) fn begins_descriptor(head: &[u8]) -> bool {
+    head.get(1..6).is_some_and(|id| FIRST_IDS.contains(&id))
 }
 
 /// Length of a raw frame's sync, address and mode.

@@ -14,6 +14,8 @@ const HEADER: usize = 44;
 pub(crate) enum Samples {
     /// Sector after sector, little-endian.
     Bare,
+    /// In frames with subchannels, little-endian.
+    WithSubchannels,
     /// In the frames of a block image, big-endian.
     Frames,
 }
@@ -23,7 +25,7 @@ impl Samples {
     fn step(self) -> u64 {
         match self {
             Self::Bare => RAW,
-            Self::Frames => FRAME,
+            Self::WithSubchannels | Self::Frames => FRAME,
         }
     }
 }
@@ -85,11 +87,10 @@ impl Wav {
             let mut skip = skip;
             for frame in frames.chunks_exact_mut(FRAME as usize) {
                 let samples = &mut frame[..RAW as usize];
-                samples
-                    .as_chunks_mut::<2>()
-                    .0
-                    .iter_mut()
-                    .for_each(|sample| sample.reverse());
+                if self.samples == Samples::Frames {
+                    let samples = samples.as_chunks_mut::<2>().0;
+                    samples.iter_mut().for_each(|sample| sample.reverse());
+                }
                 let samples = &samples[skip..];
                 let length = samples.len().min(buf.len() - filled);
                 buf[filled..filled + length].copy_from_slice(&samples[..length]);
@@ -132,11 +133,15 @@ mod tests {
             swapped.chain([0xEE; 96]).collect::<Vec<u8>>()
         });
         let frames: Vec<u8> = frames.collect();
+        let with_subchannels = bare.chunks(RAW as usize);
+        let with_subchannels = with_subchannels.flat_map(|sector| [sector, &[0xEE; 96]].concat());
+        let with_subchannels: Vec<u8> = with_subchannels.collect();
         let wav = |bytes: Vec<u8>, samples| {
             let end = bytes.len() as u64;
             Wav::new(Arc::new(bytes), (0, end), samples)
         };
         let (bare, frames) = (wav(bare, Samples::Bare), wav(frames, Samples::Frames));
+        let other = wav(with_subchannels, Samples::WithSubchannels);
         assert_eq!(bare.len(), 44 + 3 * RAW);
         assert_eq!(frames.len(), bare.len());
         for (offset, length) in [
@@ -150,6 +155,8 @@ mod tests {
             let (mut a, mut b) = (vec![0; length], vec![0; length]);
             bare.read_exact_at(&mut a, offset).unwrap();
             frames.read_exact_at(&mut b, offset).unwrap();
+            assert_eq!(a, b, "{length} at {offset}");
+            other.read_exact_at(&mut b, offset).unwrap();
             assert_eq!(a, b, "{length} at {offset}");
         }
         assert!(frames.read_exact_at(&mut [0; 2], 7099).is_err());

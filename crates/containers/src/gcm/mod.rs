@@ -47,6 +47,9 @@ const TGC: u32 = 0xAE0F_38A2;
 const BOOT: u32 = 0x440;
 const BI2: u32 = 0x2000;
 
+/// Offset of the number of the region.
+const REGION: u64 = 0x458;
+
 /// Offset of the apploader, and length of its own header.
 const APPLOADER: u32 = BOOT + BI2;
 const APPLOADER_HEADER: u32 = 0x20;
@@ -105,7 +108,7 @@ fn read(source: Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Disc> {
     let layout = Layout::read(&*source)?;
     let boot = read_vec(&*source, layout.start, BOOT.into(), "boot.bin")?;
     let mut disc = Disc {
-        info: describe(&boot, source.len()),
+        info: describe(&boot, region(&*source, layout.start)?, source.len()),
         source,
         files: Vec::new(),
         warnings: Vec::new(),
@@ -298,8 +301,25 @@ fn dol_length(header: &[u8]) -> u64 {
     ends.max().unwrap_or(0).max(DOL_HEADER)
 }
 
+/// Returns the region that the second part of the header of a disc names; `None`
+/// if there is no such region, or the disc is cut off.
+fn region(source: &dyn ReadAt, start: u64) -> Result<Option<&'static str>> {
+    let number = match read_vec(source, start + REGION, 4, "region") {
+        Ok(bytes) => numbers(&bytes, 0),
+        Err(error) if error.is_fault() => return Err(error),
+        Err(_) => None,
+    };
+    Ok(match number {
+        Some([0]) => Some("Japan"),
+        Some([1]) => Some("America"),
+        Some([2]) => Some("Europe"),
+        Some([4]) => Some("Korea"),
+        _ => None,
+    })
+}
+
 /// Returns the properties of a disc for `info.json`.
-fn describe(boot: &[u8], size: u64) -> serde_json::Value {
+fn describe(boot: &[u8], region: Option<&str>, size: u64) -> serde_json::Value {
     let text = |field: &[u8]| {
         let text = SHIFT_JIS.decode_without_bom_handling(until_nul(field)).0;
         text.into_owned()
@@ -309,6 +329,7 @@ fn describe(boot: &[u8], size: u64) -> serde_json::Value {
         "disc": boot[6],
         "version": boot[7],
         "title": text(&boot[0x20..0x400]),
+        "region": region,
         "nkit": boot[0x200..].starts_with(b"NKIT"),
         "size": size,
     })

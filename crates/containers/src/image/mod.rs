@@ -1,5 +1,5 @@
 //! Block images: sources that contain another source in blocks, most of them
-//! compressed (GCZ, CISO, WIA, RVZ, CSO, CHD).
+//! compressed (GCZ, CISO, WBFS, WIA, RVZ, CSO, CHD).
 //!
 //! Each format is a module here and a line in [`IMAGES`]. A format reads its
 //! tables once; then every block decodes independently. Caching of decoded
@@ -14,6 +14,7 @@ mod ciso;
 mod cso;
 mod gcz;
 mod padding;
+mod wbfs;
 mod wia;
 
 use std::sync::Arc;
@@ -113,6 +114,7 @@ pub const IMAGES: &[ImageFormat] = &[
     wia::WIA,
     gcz::FORMAT,
     ciso::FORMAT,
+    wbfs::FORMAT,
     cso::CSO,
     cso::ZSO,
     chd::FORMAT,

@@ -23,6 +23,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &[],
     ambiguous: &[Ambiguous {
         extension: "img",
+        at: 0,
         begins: |head| head.starts_with(VERSION_2),
         may_have: None,
         sheet: None,

@@ -1,19 +1,18 @@
-//! Directory records, and the walk over all directories.
-//!
-//! Numbers are stored in both byte orders; the little-endian ones are used.
+//! The walk over all directories.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use encoding_rs::UTF_16BE;
 
+use super::record::{DIRECTORY, MORE_EXTENTS, RECORD, Record};
+use super::rock_ridge::{Attributes, Kind};
+use super::susp::SystemUse;
+use super::zisofs::Packing;
 use crate::disc::{Extent, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result, Warnings};
-use crate::time;
-use crate::volume::{MAX_DEPTH, Name, NodeId};
-
-/// Length of a record before its name.
-pub(super) const RECORD: usize = 33;
+use crate::text::Charset;
+use crate::volume::{MAX_DEPTH, MAX_LINK, Name, NodeId};
 
 /// Number of bytes of directories read at once; records do not cross sectors.
 const PIECE: u64 = 32 * SECTOR;
@@ -22,97 +21,31 @@ const PIECE: u64 = 32 * SECTOR;
 /// could otherwise be read endlessly.
 const MAX_BYTES: u64 = 256 << 20;
 
-pub(super) const DIRECTORY: u8 = 2;
-pub(super) const MORE_EXTENTS: u8 = 0x80;
-
-/// Attributes of CD-ROM XA: all sectors are of Form 2, or some of them.
-const XA_FORM_2: u16 = 0x3000;
-
-/// A directory record.
-pub(super) struct Record<'a> {
-    /// Number of the first logical block, without extended attributes.
-    pub(super) block: u64,
-    pub(super) size: u64,
-    flags: u8,
-    is_interleaved: bool,
-    modified: Option<i64>,
-    name: &'a [u8],
-    /// Attributes of CD-ROM XA, if any.
-    xa: Option<u16>,
-}
-
-pub(super) fn le32(bytes: &[u8], at: usize) -> u32 {
-    let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk());
-    word.map_or(0, |word| u32::from_le_bytes(*word))
-}
-
-pub(super) fn be32(bytes: &[u8], at: usize) -> u32 {
-    le32(bytes, at).swap_bytes()
-}
-
-impl<'a> Record<'a> {
-    /// Parses the record in `bytes`, including its length byte.
-    ///
-    /// # Errors
-    /// Returns a message if the name does not fit.
-    pub(super) fn parse(
-        bytes: &'a [u8],
-        odd: &mut dyn FnMut(String),
-    ) -> std::result::Result<Self, String> {
-        let length = usize::from(*bytes.get(32).ok_or("is too short")?);
-        let name = bytes
-            .get(RECORD..RECORD + length)
-            .filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| format!("has a name of {length} bytes"))?;
-        for (at, field) in [(2, "extent"), (10, "length")] {
-            let (little, big) = (le32(bytes, at), be32(bytes, at + 4));
-            if little != big {
-                odd(format!(
-                    "its {field} is {little} little-endian and {big} big-endian"
-                ));
-            }
-        }
-        // The name is padded to an even length of the record.
-        let system_use = bytes.get(RECORD + length + (1 - length % 2)..);
-        let xa = system_use.unwrap_or_default();
-        let xa = (xa.len() >= 14 && xa[6..8] == *b"XA").then(|| u16::from_be_bytes([xa[4], xa[5]]));
-        Ok(Self {
-            block: u64::from(le32(bytes, 2)) + u64::from(bytes[1]),
-            size: le32(bytes, 10).into(),
-            flags: bytes[25],
-            is_interleaved: bytes[26] != 0 || bytes[27] != 0,
-            modified: date(&bytes[18..25]),
-            name,
-            xa,
-        })
-    }
-
-    /// Returns whether it is the entry for its own directory or the parent.
-    fn is_dot(&self) -> bool {
-        matches!(self.name, [0 | 1])
-    }
-}
-
-/// Returns the seconds since 1970 UTC of a date: years since 1900, month, day,
-/// hour, minute, second, and the offset from UTC in quarters of an hour. `None`
-/// if it is not valid.
-fn date(date: &[u8]) -> Option<i64> {
-    let &[year, month, day, hour, minute, second, zone] = date else {
-        return None;
-    };
-    let date = [1900 + u16::from(year), month.into(), day.into()];
-    let local = time::seconds(date, [hour, minute, second])?;
-    Some(local - i64::from(zone as i8) * 15 * 60)
-}
+/// The usual name of the directory for directories that are shown elsewhere.
+const RELOCATED: &[u8] = b"RR_MOVED";
 
 /// A file in a directory.
 pub(super) struct Found<'a> {
+    /// Its directory, and the path of that, for warnings.
     pub(super) parent: NodeId,
+    pub(super) directory: &'a str,
     pub(super) name: Name<'a>,
     pub(super) modified: Option<i64>,
     pub(super) extents: &'a [Extent],
     /// Whether it has sectors of Form 2, according to its record.
     pub(super) is_form_2: bool,
+    /// The permission bits, if known.
+    pub(super) permissions: Option<u16>,
+    /// How its data is packed, if it is.
+    pub(super) packing: Option<Packing>,
+}
+
+/// A symbolic link in a directory.
+pub(super) struct FoundLink<'a> {
+    pub(super) parent: NodeId,
+    pub(super) name: Name<'a>,
+    pub(super) modified: Option<i64>,
+    pub(super) target: &'a [u8],
 }
 
 /// A receiver of the results of the walk.
@@ -124,6 +57,7 @@ pub(super) trait Visit {
         modified: Option<i64>,
     ) -> Result<NodeId>;
     fn file(&mut self, file: Found<'_>, warnings: &mut Warnings) -> Result<()>;
+    fn link(&mut self, link: FoundLink<'_>) -> Result<()>;
 }
 
 /// A directory that is still to be listed.
@@ -137,10 +71,12 @@ struct Pending {
 
 /// A file that may have more extents.
 struct Unfinished {
+    /// The name in its records.
     name: Vec<u8>,
     modified: Option<i64>,
     extents: Vec<Extent>,
     is_form_2: bool,
+    attributes: Attributes,
 }
 
 /// A walk over the directories of a volume.
@@ -150,6 +86,8 @@ pub(super) struct Walk<'a> {
     pub(super) block: u64,
     /// Whether names are UTF-16.
     pub(super) is_joliet: bool,
+    /// The fields of the records, if they have any.
+    pub(super) system_use: Option<SystemUse<'a>>,
     pub(super) warnings: &'a mut Warnings,
 }
 
@@ -289,54 +227,194 @@ impl Walk<'_> {
     ) -> Result<()> {
         if record.is_interleaved {
             let text = "is interleaved, which is not supported: its bytes are wrong";
-            let name = self.text(record.name);
-            self.warnings
-                .push(format!("/{}{name}: {text}", directory.path));
+            self.warn(directory, &self.text(record.name), text);
         }
-        let extent = (record.block * self.block, record.size);
         let is_more = unfinished
             .as_ref()
             .is_some_and(|file| file.name == record.name);
+        let mut attributes = Attributes::default();
         if !is_more {
             self.finish(unfinished.take(), directory, visit)?;
+            attributes = self.attributes(record, directory)?;
         }
-        if record.flags & DIRECTORY != 0 {
-            let node = visit.directory(directory.node, self.name(record.name), record.modified)?;
-            pending.push(Pending {
-                node,
-                path: format!("{}{}/", directory.path, self.text(record.name)),
-                extent,
-                depth: directory.depth + 1,
-            });
+        if attributes.is_relocated {
             return Ok(());
         }
-        let extent = Extent {
-            at: Some(extent.0),
-            length: extent.1,
-        };
-        let is_form_2 = record.xa.is_some_and(|xa| xa & XA_FORM_2 != 0);
-        let has_more = record.flags & MORE_EXTENTS != 0;
-        if unfinished.is_none() && !has_more {
-            let found = Found {
-                parent: directory.node,
-                name: self.name(record.name),
-                modified: record.modified,
-                extents: &[extent],
-                is_form_2,
-            };
-            return self.file(found, directory, visit);
+        if record.flags & DIRECTORY != 0 || attributes.child.is_some() {
+            return self.directory(record, &attributes, directory, visit, pending);
         }
+        match attributes.kind() {
+            Kind::File => {}
+            Kind::Link => return self.link(record, &attributes, directory, visit),
+            Kind::Special => {
+                let name = self.name(record.name, &attributes).text.into_owned();
+                self.warn(
+                    directory,
+                    &name,
+                    "is a device or a FIFO, which is not shown",
+                );
+                return Ok(());
+            }
+        }
+        let extent = Extent {
+            at: Some(record.block * self.block),
+            length: record.size,
+        };
+        let has_more = record.flags & MORE_EXTENTS != 0;
         let file = unfinished.get_or_insert_with(|| Unfinished {
             name: record.name.to_vec(),
-            modified: record.modified,
-            extents: Vec::with_capacity(2),
-            is_form_2,
+            modified: attributes.modified.or(record.modified),
+            extents: Vec::with_capacity(if has_more { 2 } else { 1 }),
+            is_form_2: record.is_form_2(),
+            attributes,
         });
         file.extents.push(extent);
         match has_more {
             true => Ok(()),
             false => self.finish(unfinished.take(), directory, visit),
         }
+    }
+
+    /// Returns what the fields of a record say.
+    fn attributes(&mut self, record: &Record<'_>, directory: &Pending) -> Result<Attributes> {
+        let mut attributes = Attributes::default();
+        let Some(fields) = &mut self.system_use else {
+            return Ok(attributes);
+        };
+        let mut add = |signature, data: &[u8]| attributes.add(signature, data);
+        match fields.fields(record.system_use, &mut add) {
+            Err(error) if error.is_fault() => return Err(error),
+            Err(error) => {
+                let name = self.text(record.name);
+                self.warn(directory, &name, &error.to_string());
+            }
+            Ok(()) => {}
+        }
+        if attributes.is_sparse {
+            let name = self.name(record.name, &attributes).text.into_owned();
+            let text = "has holes, which are not supported: its bytes are wrong";
+            self.warn(directory, &name, text);
+        }
+        Ok(attributes)
+    }
+
+    /// Adds a directory to the ones to be listed.
+    fn directory(
+        &mut self,
+        record: &Record<'_>,
+        attributes: &Attributes,
+        directory: &Pending,
+        visit: &mut dyn Visit,
+        pending: &mut Vec<Pending>,
+    ) -> Result<()> {
+        let name = self.name(record.name, attributes);
+        let path = format!("{}{}/", directory.path, name.text);
+        let extent = match attributes.child {
+            None => Some((record.block * self.block, record.size)),
+            Some(block) => self.at_block(block)?,
+        };
+        let Some(extent) = extent else {
+            let text = format!("/{path}: its records are not where it is said to be");
+            self.warnings.push(text);
+            return Ok(());
+        };
+        if directory.depth == 0 && self.is_for_relocated(record, extent)? {
+            return Ok(());
+        }
+        let modified = attributes.modified.or(record.modified);
+        let node = visit.directory(directory.node, name, modified)?;
+        pending.push(Pending {
+            node,
+            path,
+            extent,
+            depth: directory.depth + 1,
+        });
+        Ok(())
+    }
+
+    /// Returns the extent of the directory at a block, according to its own
+    /// record; `None` if there is none.
+    fn at_block(&self, block: u32) -> Result<Option<(u64, u64)>> {
+        let start = u64::from(block) * self.block;
+        let mut own = [0; RECORD + 1];
+        if start + own.len() as u64 > self.sectors.len() {
+            return Ok(None);
+        }
+        match read_user(self.sectors, start, &mut own) {
+            Ok(()) => {}
+            Err(error) if error.is_fault() => return Err(error),
+            Err(_) => return Ok(None),
+        }
+        let record = Record::parse(&own, &mut |_| {});
+        let own = record
+            .ok()
+            .filter(|record| record.is_dot() && record.block == u64::from(block));
+        Ok(own.map(|record| (start, record.size)))
+    }
+
+    /// Returns whether a directory of the root has only directories that are
+    /// shown elsewhere, or is empty and named as writers name it.
+    fn is_for_relocated(&mut self, record: &Record<'_>, (start, size): (u64, u64)) -> Result<bool> {
+        let Some(fields) = &mut self.system_use else {
+            return Ok(false);
+        };
+        let mut is_for_relocated = record.name.eq_ignore_ascii_case(RELOCATED);
+        if start.saturating_add(size.next_multiple_of(SECTOR)) > self.sectors.len() {
+            return Ok(false);
+        }
+        let mut sector = vec![0; SECTOR as usize];
+        for offset in (0..size.min(PIECE)).step_by(SECTOR as usize) {
+            match read_user(self.sectors, start + offset, &mut sector) {
+                Ok(()) => {}
+                Err(error) if error.is_fault() => return Err(error),
+                Err(_) => return Ok(false),
+            }
+            let mut rest = &sector[..];
+            while let Some(&length @ 1..) = rest.first() {
+                let Some((record, after)) = rest.split_at_checked(length.into()) else {
+                    return Ok(false);
+                };
+                rest = after;
+                let record = Record::parse(record, &mut |_| {});
+                if record.as_ref().is_ok_and(Record::is_dot) {
+                    continue;
+                }
+                let mut attributes = Attributes::default();
+                let mut add = |signature, data: &[u8]| attributes.add(signature, data);
+                let read = record.map(|record| fields.fields(record.system_use, &mut add));
+                if !(matches!(read, Ok(Ok(()))) && attributes.is_relocated) {
+                    return Ok(false);
+                }
+                is_for_relocated = true;
+            }
+        }
+        Ok(is_for_relocated && size <= PIECE)
+    }
+
+    fn link(
+        &mut self,
+        record: &Record<'_>,
+        attributes: &Attributes,
+        directory: &Pending,
+        visit: &mut dyn Visit,
+    ) -> Result<()> {
+        let name = self.name(record.name, attributes);
+        let target = attributes.target();
+        if target.is_empty() || target.len() as u64 > MAX_LINK {
+            let name = name.text.into_owned();
+            self.warn(
+                directory,
+                &name,
+                "is a symbolic link without a valid target",
+            );
+            return Ok(());
+        }
+        visit.link(FoundLink {
+            parent: directory.node,
+            name,
+            modified: attributes.modified.or(record.modified),
+            target: &target,
+        })
     }
 
     fn finish(
@@ -350,30 +428,40 @@ impl Walk<'_> {
         };
         let found = Found {
             parent: directory.node,
-            name: self.name(&file.name),
+            directory: &directory.path,
+            name: self.name(&file.name, &file.attributes),
             modified: file.modified,
             extents: &file.extents,
             is_form_2: file.is_form_2,
+            permissions: file.attributes.permissions(),
+            packing: file.attributes.packing,
         };
-        self.file(found, directory, visit)
-    }
-
-    fn file(&mut self, found: Found<'_>, directory: &Pending, visit: &mut dyn Visit) -> Result<()> {
         let end = self.sectors.len();
         if !found.extents.iter().all(|extent| extent.is_inside(end)) {
-            let text = "extends past the end of the image";
-            let path = &directory.path;
-            self.warnings
-                .push(format!("/{path}{}: {text}", found.name.text));
+            let name = found.name.text.clone();
+            self.warn(directory, &name, "extends past the end of the image");
         }
         visit.file(found, self.warnings)
     }
 
-    fn name<'n>(&self, raw: &'n [u8]) -> Name<'n> {
-        Name {
-            text: self.text(raw),
-            raw,
-            escaped: false,
+    fn warn(&mut self, directory: &Pending, name: &str, text: &str) {
+        let path = &directory.path;
+        self.warnings.push(format!("/{path}{name}: {text}"));
+    }
+
+    /// Returns the name of an entry: from Rock Ridge, or else from its record.
+    fn name<'n>(&self, raw: &'n [u8], attributes: &'n Attributes) -> Name<'n> {
+        match &attributes.name {
+            Some(name) => Name {
+                text: Charset::Utf8.decode(name),
+                raw: name,
+                escaped: false,
+            },
+            None => Name {
+                text: self.text(raw),
+                raw,
+                escaped: false,
+            },
         }
     }
 
@@ -421,41 +509,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_count_from_1970_utc() {
-        assert_eq!(date(&[70, 1, 1, 0, 0, 0, 0]), Some(0));
-        assert_eq!(date(&[99, 9, 29, 12, 0, 0, 0]), Some(938_606_400));
-        // Local time is two hours ahead of UTC.
-        assert_eq!(date(&[100, 2, 29, 2, 0, 1, 8]), Some(951_782_401));
-        assert_eq!(date(&[69, 12, 31, 23, 59, 59, 0]), Some(-1));
-        assert_eq!(date(&[0; 7]), None);
-    }
-
-    #[test]
-    fn a_record_has_a_name_and_xa_attributes() {
-        let mut bytes = vec![0; RECORD];
-        bytes[2] = 7;
-        bytes[9] = 7;
-        bytes[32] = 4;
-        bytes.extend(b"A.;1\0");
-        bytes.extend([0, 0, 0, 0, 0x25, 0x55, b'X', b'A', 0, 0, 0, 0, 0, 0]);
-        let mut odd = Vec::new();
-        let record = Record::parse(&bytes, &mut |text| odd.push(text)).unwrap();
-        assert_eq!((record.block, record.xa), (7, Some(0x2555)));
-        assert!(odd.is_empty(), "{odd:?}");
-        bytes[32] = 40;
-        assert!(Record::parse(&bytes, &mut |_| {}).is_err());
-        bytes[32] = 0;
-        assert!(Record::parse(&bytes, &mut |_| {}).is_err());
-        assert!(Record::parse(&bytes[..20], &mut |_| {}).is_err());
-    }
-
-    #[test]
     fn names_are_shown_without_their_version() {
         let sectors = super::super::tests::no_sectors();
         let mut walk = Walk {
             sectors: &sectors,
             block: 2048,
             is_joliet: false,
+            system_use: None,
             warnings: &mut Warnings::default(),
         };
         assert_eq!(walk.text(b"README.TXT;1"), "README.TXT");

@@ -1,17 +1,25 @@
-//! ISO 9660 discs, plain and as raw CD images, with Joliet names. The format is
-//! described in `docs/formats/iso.md`.
+//! ISO 9660 discs, plain and as raw CD images, with names of Rock Ridge or Joliet
+//! and files packed by zisofs. The format is described in `docs/formats/iso.md`.
 
 mod apply;
 mod directory;
+mod record;
+mod rock_ridge;
+mod susp;
+mod zisofs;
 
 use std::sync::Arc;
 
 use serde_json::json;
 
-use self::directory::{Found, RECORD, Record, Visit, Walk};
-use crate::disc::sector::{begins_frame, has_frames};
+use self::directory::{Found, FoundLink, Visit, Walk};
+use self::record::{RECORD, Record, le32};
+use self::susp::SystemUse;
+use self::zisofs::Unpacked;
+use crate::disc::sector::{begins_descriptor, begins_frame, has_frames, has_sectors};
 use crate::disc::{
-    self, DESCRIPTORS, Disc, Extent, Form, Mode2File, NewFile, SECTOR, Sectors, XaFile, read_user,
+    self, DESCRIPTORS, Disc, Extent, Form, Mode2File, NewFile, SECTOR, Sectors, Spliced, XaFile,
+    read_user,
 };
 use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
@@ -24,18 +32,12 @@ pub const FORMAT: Format = Format {
     name: "ISO 9660",
     extensions: &["iso"],
     ambiguous: &[
-        Ambiguous {
-            extension: "bin",
-            begins: begins_frame,
-            may_have: Some(has_frames),
-            sheet: Some("cue"),
-        },
-        Ambiguous {
-            extension: "img",
-            begins: begins_frame,
-            may_have: None,
-            sheet: None,
-        },
+        raw_sectors("bin", Some(has_frames), Some("cue")),
+        raw_sectors("img", None, None),
+        raw_sectors("mdf", None, None),
+        user_data("bin", Some("cue")),
+        user_data("img", None),
+        user_data("mdf", None),
     ],
     pair: None,
     sheet: None,
@@ -49,6 +51,32 @@ pub const FORMAT: Format = Format {
     is_plain_folder: true,
     is_layered: false,
 };
+
+/// An extension of images of raw sectors.
+const fn raw_sectors(
+    extension: &'static str,
+    may_have: Option<fn(u64) -> bool>,
+    sheet: Option<&'static str>,
+) -> Ambiguous {
+    Ambiguous {
+        extension,
+        at: 0,
+        begins: begins_frame,
+        may_have,
+        sheet,
+    }
+}
+
+/// An extension of images of user data alone, which have a volume descriptor.
+const fn user_data(extension: &'static str, sheet: Option<&'static str>) -> Ambiguous {
+    Ambiguous {
+        extension,
+        at: DESCRIPTORS * SECTOR,
+        begins: begins_descriptor,
+        may_have: Some(has_sectors),
+        sheet,
+    }
+}
 
 /// Maximum number of volume descriptors.
 const MAX_DESCRIPTORS: u64 = 32;
@@ -87,15 +115,17 @@ pub(crate) fn is_in(sectors: &Sectors) -> Result<bool> {
 }
 
 /// The volume descriptors of a disc.
-struct Descriptors {
+struct Descriptors<'a> {
     /// The descriptor in use: the primary or the Joliet one.
     used: Vec<u8>,
     is_joliet: bool,
     is_xa: bool,
+    /// The fields of the records of the tree in use.
+    system_use: Option<SystemUse<'a>>,
 }
 
-impl Descriptors {
-    fn read(sectors: &Sectors, warnings: &mut Warnings) -> Result<Self> {
+impl<'a> Descriptors<'a> {
+    fn read(sectors: &'a Sectors, warnings: &mut Warnings) -> Result<Self> {
         let (mut primary, mut joliet) = (None, None);
         let mut ended = false;
         for number in DESCRIPTORS..DESCRIPTORS + MAX_DESCRIPTORS {
@@ -128,6 +158,17 @@ impl Descriptors {
         let is_xa = primary
             .as_ref()
             .is_some_and(|bytes| bytes[1024..].starts_with(b"CD-XA001"));
+        let mut system_use = match &primary {
+            Some(primary) => system_use(sectors, primary)?,
+            None => None,
+        };
+        // As in Linux, Rock Ridge is preferred to Joliet.
+        if joliet.is_some() {
+            system_use = system_use.filter(|fields| fields.is_rock_ridge);
+        }
+        if system_use.is_some() {
+            joliet = None;
+        }
         let is_joliet = joliet.is_some();
         let missing = || {
             let offset = DESCRIPTORS * SECTOR;
@@ -137,7 +178,14 @@ impl Descriptors {
             used: joliet.or(primary).ok_or_else(missing)?,
             is_joliet,
             is_xa,
+            system_use,
         })
+    }
+
+    /// Returns whether the tree has names of Rock Ridge.
+    fn is_rock_ridge(&self) -> bool {
+        let fields = self.system_use.as_ref();
+        fields.is_some_and(|fields| fields.is_rock_ridge)
     }
 
     fn text(&self, range: std::ops::Range<usize>) -> String {
@@ -148,6 +196,16 @@ impl Descriptors {
         };
         text.trim_end_matches([' ', '\0']).to_owned()
     }
+}
+
+/// Returns the fields of the records of the tree with this descriptor.
+///
+/// # Errors
+/// Returns an error if the source cannot be read.
+fn system_use<'a>(sectors: &'a Sectors, descriptor: &[u8]) -> Result<Option<SystemUse<'a>>> {
+    let block = u64::from(u16::from_le_bytes([descriptor[128], descriptor[129]]));
+    let root = u64::from(le32(descriptor, 156 + 2)) * block;
+    SystemUse::detect(sectors, block, root)
 }
 
 /// A visitor that adds the results of the walk to a disc.
@@ -167,23 +225,54 @@ impl Visit for Adder<'_> {
         self.sink.dir(parent, name, modified)
     }
 
-    fn file(&mut self, file: Found<'_>, _: &mut Warnings) -> Result<()> {
+    fn file(&mut self, file: Found<'_>, warnings: &mut Warnings) -> Result<()> {
         if let Some(raw) = self.raw(&file) {
             self.add_whole(&file, raw)?;
         }
         let size = file.extents.iter().map(|extent| extent.length).sum();
+        let unpacked = self.unpacked(&file, warnings);
         let new = NewFile {
             parent: file.parent,
             name: file.name,
             modified: file.modified,
         };
-        let extents = (self.sectors, file.extents);
-        self.disc.add_extents(self.sink, new, extents, size)?;
+        let node = match unpacked {
+            Some(bytes) => {
+                let memory = bytes.memory();
+                let bytes = Box::new(bytes);
+                self.disc.add_source(self.sink, new, bytes, memory)?
+            }
+            None => {
+                let extents = (self.sectors, file.extents);
+                self.disc.add_extents(self.sink, new, extents, size)?
+            }
+        };
+        if let Some(mode) = file.permissions {
+            self.sink.permissions(node, mode);
+        }
         Ok(())
+    }
+
+    fn link(&mut self, link: FoundLink<'_>) -> Result<()> {
+        self.sink
+            .text_link(link.parent, link.name, link.target, link.modified)
     }
 }
 
 impl Adder<'_> {
+    /// Returns a packed file as it was before it was packed.
+    fn unpacked(&self, file: &Found<'_>, warnings: &mut Warnings) -> Option<Unpacked> {
+        let packed = Spliced::new(self.sectors, file.extents);
+        let unpacked = Unpacked::new(packed, file.packing?);
+        if unpacked.is_none() {
+            let path = format!("/{}{}", file.directory, file.name.text);
+            warnings.push(format!(
+                "{path}: is packed in an unknown way and shown as it is stored"
+            ));
+        }
+        unpacked
+    }
+
     /// Returns the whole sectors of a file of Form 2, if the image has them.
     fn raw(&self, file: &Found<'_>) -> Option<Mode2File> {
         match *file.extents {
@@ -240,7 +329,7 @@ pub(crate) fn read(
     sink: &mut dyn Sink,
     warnings: &mut Warnings,
 ) -> Result<()> {
-    let descriptors = Descriptors::read(sectors, warnings)?;
+    let mut descriptors = Descriptors::read(sectors, warnings)?;
     let used = &descriptors.used;
     let block = u64::from(u16::from_le_bytes([used[128], used[129]]));
     if !matches!(block, 512 | 1024 | 2048) {
@@ -259,6 +348,7 @@ pub(crate) fn read(
         "system": descriptors.text(8..40),
         "volume": descriptors.text(40..72),
         "joliet": descriptors.is_joliet,
+        "rock_ridge": descriptors.is_rock_ridge(),
         "xa": descriptors.is_xa,
         "size": size,
     });
@@ -271,6 +361,7 @@ pub(crate) fn read(
         sectors,
         block,
         is_joliet: descriptors.is_joliet,
+        system_use: descriptors.system_use.take(),
         warnings,
     };
     let node = sink.root();

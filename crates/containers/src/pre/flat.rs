@@ -13,6 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &[],
     ambiguous: &[Ambiguous {
         extension: "pre",
+        at: 0,
         begins,
         may_have: None,
         sheet: None,

@@ -15,6 +15,7 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["prx", "prd", "prf"],
     ambiguous: &[Ambiguous {
         extension: "pre",
+        at: 0,
         begins: |head| has_magic(head, 2..=3),
         may_have: None,
         sheet: None,

@@ -4,44 +4,10 @@ use std::borrow::Cow;
 
 use encoding_rs::Encoding;
 
+use super::track::{Kind, MAX_TRACKS, Track};
+use crate::disc::sector::RAW;
 use crate::io::{Error, Result};
 use crate::text::Charset;
-
-/// Maximum number of tracks.
-const MAX_TRACKS: usize = 99;
-
-/// The contents of a track.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Frames of this many bytes.
-    Data(u64),
-    Audio,
-    Other,
-}
-
-/// A track.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Track {
-    pub(super) number: u8,
-    pub(super) kind: Kind,
-    /// Name of its file, without directories.
-    pub(super) file: String,
-    /// Whether the file consists of sectors only, without a container format.
-    pub(super) is_binary: bool,
-    /// Sectors of the file before its pregap, and before the track itself.
-    pub(super) gap: u64,
-    pub(super) start: u64,
-}
-
-impl Track {
-    /// Returns the length of one of its frames, in bytes.
-    pub(super) fn step(&self) -> u64 {
-        match self.kind {
-            Kind::Data(step) => step,
-            Kind::Audio | Kind::Other => 2352,
-        }
-    }
-}
 
 /// Returns the words of a line; a quoted one may contain spaces.
 fn words(line: &str) -> Vec<&str> {
@@ -112,6 +78,7 @@ pub(super) fn parse(sheet: &[u8]) -> Result<Vec<Track>> {
                     is_binary: *is_binary,
                     gap: 0,
                     start: 0,
+                    end: None,
                 });
             }
             ("INDEX", [number, time, ..]) => {
@@ -139,10 +106,10 @@ pub(super) fn parse(sheet: &[u8]) -> Result<Vec<Track>> {
 fn kind_of(kind: &str) -> Kind {
     let kind = kind.to_ascii_uppercase();
     match kind.as_str() {
-        "AUDIO" => Kind::Audio,
+        "AUDIO" => Kind::Audio(RAW),
         "MODE1/2048" | "MODE2/2048" => Kind::Data(2048),
         "MODE2/2336" => Kind::Data(2336),
-        _ if kind.starts_with("MODE") => Kind::Data(2352),
+        _ if kind.starts_with("MODE") => Kind::Data(RAW),
         _ => Kind::Other,
     }
 }

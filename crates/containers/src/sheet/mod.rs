@@ -1,12 +1,17 @@
-//! Descriptions of discs whose tracks are in other files: cue sheets. The
-//! format is described in `docs/formats/iso.md`.
+//! Descriptions of discs whose tracks are in other files: cue sheets, GDI and
+//! MDS. The formats are described in `docs/formats/iso.md`.
 
 mod cue;
+mod gdi;
+mod mds;
+mod track;
 
 use std::sync::Arc;
 
-use self::cue::{Kind, Track};
-use crate::disc::{Disc, Form, Samples, Sectors, Slice, Wav};
+pub use self::gdi::FORMAT as GDI;
+pub use self::mds::FORMAT as MDS;
+use self::track::{Kind, Track};
+use crate::disc::{Disc, Form, Sectors, Slice, Wav};
 use crate::file_type::FileType;
 use crate::format::{Format, Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result, Warnings};
@@ -38,8 +43,11 @@ fn matches_cue(input: &Input<'_>) -> Result<bool> {
 
 fn open_cue(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let tracks = cue::parse(&input.bytes(0, MAX_SHEET)?)?;
-    open_tracks(&input, &tracks, sink)
+    open_tracks(&input, &tracks, input.partner, sink)
 }
+
+/// Finds a file by its name.
+type Find<'a> = &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>;
 
 /// Returns the names of the files that a cue sheet refers to; empty if `sheet`
 /// is not a cue sheet.
@@ -53,26 +61,27 @@ fn sheet_files(sheet: &[u8]) -> Vec<String> {
     names
 }
 
-/// Opens a disc with these tracks: the file system of the first data track, and
-/// the audio tracks.
+/// Opens a disc with these tracks in the files that `find` finds: the file system
+/// of the first data track, and the audio tracks.
 fn open_tracks(
     input: &Input<'_>,
     tracks: &[Track],
+    find: Find<'_>,
     sink: &mut dyn Sink,
 ) -> Result<Box<dyn Volume>> {
     let mut warnings = Warnings::default();
-    let mut disc = Disc::new(images(input, tracks));
+    let mut disc = Disc::new(images(find, tracks));
     let data = tracks
         .iter()
         .position(|track| matches!(track.kind, Kind::Data(_)));
     if let Some(number) = data {
-        let (source, range) = track_bytes(input, tracks, number)?;
+        let (source, range) = track_bytes(find, tracks, number)?;
         let declared = Form::of_step(tracks[number].step());
         let form = Form::detect(&*source, range.0)?.unwrap_or(declared);
         let sectors = Sectors::new(source, form, range, input.options.verify);
         udf::read(&mut disc, &Arc::new(sectors), sink, &mut warnings)?;
     }
-    add_audio(&mut disc, input, tracks, sink, &mut warnings)?;
+    add_audio(&mut disc, find, tracks, sink, &mut warnings)?;
     if disc.is_empty() && data.is_none() {
         let text = "describes a disc without data or audio tracks";
         return Err(Error::Unsupported(text.into()));
@@ -83,15 +92,15 @@ fn open_tracks(
 /// Adds the audio tracks as WAV files.
 fn add_audio(
     disc: &mut Disc,
-    input: &Input<'_>,
+    find: Find<'_>,
     tracks: &[Track],
     sink: &mut dyn Sink,
     warnings: &mut Warnings,
 ) -> Result<()> {
     for (number, track) in tracks.iter().enumerate() {
-        if track.kind != Kind::Audio {
+        let Some(samples) = track.samples() else {
             continue;
-        }
+        };
         if !track.is_binary {
             let text = format!(
                 "track {:02}: {} is not bare sectors",
@@ -100,9 +109,9 @@ fn add_audio(
             warnings.push(text);
             continue;
         }
-        match track_bytes(input, tracks, number) {
+        match track_bytes(find, tracks, number) {
             Ok((source, range)) => {
-                disc.add_wav(sink, track.number, Wav::new(source, range, Samples::Bare))?;
+                disc.add_wav(sink, track.number, Wav::new(source, range, samples))?;
             }
             Err(error) if error.is_fault() => return Err(error),
             Err(error) => warnings.push(error.to_string()),
@@ -113,18 +122,19 @@ fn add_audio(
 
 /// Returns the file of a track, and the range of the track in it.
 fn track_bytes(
-    input: &Input<'_>,
+    find: Find<'_>,
     tracks: &[Track],
     number: usize,
 ) -> Result<(Arc<dyn ReadAt>, (u64, u64))> {
     let track = &tracks[number];
     let named = || format!("track {:02}", track.number);
     let missing = || Error::Unsupported(format!("{}: {} is missing", named(), track.file));
-    let source = (input.partner)(&track.file).ok_or_else(missing)?;
+    let source = find(&track.file).ok_or_else(missing)?;
     let next = tracks.get(number + 1);
     let next = next.filter(|next| next.file.eq_ignore_ascii_case(&track.file));
     let start = track.start * track.step();
     let end = next.map_or(source.len(), |next| next.gap * track.step());
+    let end = track.end.map_or(end, |end| end * track.step());
     if start >= source.len() {
         let problem = format!("begins at {start:#x} of {}, past its end", track.file);
         return Err(Error::damaged(0, named(), problem));
@@ -134,12 +144,12 @@ fn track_bytes(
 
 /// Returns the files of a cue sheet that consist of sectors only, each followed
 /// by its tracks if it has several, including their pregaps.
-fn images(input: &Input<'_>, tracks: &[Track]) -> Vec<DiscImage> {
+fn images(find: Find<'_>, tracks: &[Track]) -> Vec<DiscImage> {
     let mut images = Vec::new();
     let of_one_file = |one: &Track, other: &Track| one.file.eq_ignore_ascii_case(&other.file);
     for tracks in tracks.chunk_by(of_one_file) {
         let file = &tracks[0].file;
-        let Some(source) = (input.partner)(file).filter(|_| tracks[0].is_binary) else {
+        let Some(source) = find(file).filter(|_| tracks[0].is_binary) else {
             continue;
         };
         let image = |track, bytes| DiscImage {

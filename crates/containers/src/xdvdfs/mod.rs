@@ -18,6 +18,7 @@ use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_v
 use crate::volume::{
     Content, DiscImage, Entry, FileId, MAX_DEPTH, MAX_ENTRIES, Name, NodeId, Sink, Volume,
 };
+use crate::xbe::{MAX_HEADERS, Program};
 
 /// How XDVDFS images are detected and opened. An `.iso` may be an image of
 /// another kind of disc.
@@ -55,6 +56,9 @@ const DESCRIPTOR: u64 = 32;
 /// 360 discs of two generations (FORMATS, XDVDFS 1).
 const BASES: [u64; 4] = [0, 0x1830_0000, 0x0FD9_0000, 0x0208_0000];
 
+/// Name of the program that a console starts, in the root.
+const PROGRAM: &str = "default.xbe";
+
 /// Maximum length of a directory's table: enough for about 200,000 files.
 const MAX_TABLE: u64 = 8 << 20;
 
@@ -67,6 +71,8 @@ struct Disc {
     files: Vec<Span>,
     options: Options,
     base: u64,
+    /// The facts about the game, if it has a program.
+    game: serde_json::Value,
     warnings: Vec<String>,
 }
 
@@ -149,6 +155,7 @@ fn read(
         entered: HashSet::new(),
         room: MAX_TABLES,
         files: Vec::new(),
+        program: None,
         slots,
         warnings: Warnings::default(),
     };
@@ -159,18 +166,30 @@ fn read(
     walk.all(root, sink)?;
     let Walk {
         mut files,
+        program,
         warnings,
         ..
     } = walk;
     files.compact();
+    let game = program.and_then(|program| game(&*source, program));
     let disc = Disc {
         source,
         files,
         options,
         base,
+        game: game.unwrap_or_default(),
         warnings: warnings.texts(),
     };
     Ok((base, disc))
+}
+
+/// Returns the facts about the game whose program is at `program`. What cannot be
+/// read is found when the file is.
+fn game(source: &dyn ReadAt, program: Span) -> Option<serde_json::Value> {
+    let length = program.size.min(MAX_HEADERS);
+    let headers = read_vec(source, program.offset, length, "program").ok()?;
+    let program = Program::parse(&headers).ok()?;
+    Some(program.certificate.facts())
 }
 
 /// The extent of a directory table or a file.
@@ -203,6 +222,8 @@ struct Walk<'a> {
     /// Number of bytes that the remaining tables may have.
     room: u64,
     files: Vec<Span>,
+    /// The program that a console starts.
+    program: Option<Span>,
     /// The nodes, if they are wanted.
     slots: Option<&'a mut Slots>,
     warnings: Warnings,
@@ -316,11 +337,15 @@ impl Walk<'_> {
                 modified: self.modified,
                 asset: None,
             };
+            let is_program = directory.depth == 0 && name.text.eq_ignore_ascii_case(PROGRAM);
             sink.file(directory.node, name, entry)?;
             if let Some(slots) = &mut self.slots {
                 slots.files.push(slot);
             }
             let span = self.span(node.extent);
+            if is_program {
+                self.program = Some(span);
+            }
             self.files.push(span);
         }
         // These are read in order, before those that were found earlier.
@@ -352,7 +377,7 @@ impl Volume for Disc {
     }
 
     fn info(&self) -> serde_json::Value {
-        json!({ "base": self.base, "files": self.files.len() })
+        json!({ "base": self.base, "files": self.files.len(), "game": self.game })
     }
 
     fn images(&self) -> Vec<DiscImage> {

@@ -19,6 +19,9 @@ use hpimount_containers::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, N
 /// Number of inodes after which the memory of a tree is accounted for again.
 const CHARGED_AT_ONCE: usize = 4096;
 
+/// Returns the bytes at an offset of a file of a size that determine its format.
+pub type ReadHead<'a> = &'a dyn Fn(FileId, u64, u64) -> Option<Vec<u8>>;
+
 /// A sink of entries that builds a [`Tree`] from them.
 pub struct TreeBuilder {
     tree: Tree,
@@ -159,14 +162,24 @@ impl TreeBuilder {
         self.note_archives(false, &|_, _, known| known.next().is_some());
     }
 
-    /// Examines the first bytes of the files with ambiguous extensions. `head`
-    /// returns those of a file of the given size, if it may be read.
-    /// `in_blocks` is set if every read decodes a block.
-    pub fn probe(&mut self, in_blocks: bool, head: &dyn Fn(FileId, u64) -> Option<Vec<u8>>) {
+    /// Examines the files with ambiguous extensions. `head` returns the bytes at
+    /// an offset of a file of the given size, if it may be read. `in_blocks` is
+    /// set if every read decodes a block.
+    pub fn probe(&mut self, in_blocks: bool, head: ReadHead<'_>) {
         self.note_archives(!in_blocks, &|file, size, known| {
-            let mut known = known.peekable();
-            known.peek().is_some()
-                && head(file, size).is_some_and(|head| known.any(|known| (known.begins)(&head)))
+            // Most of them are determined by the same bytes.
+            let mut last: Option<(u64, Option<Vec<u8>>)> = None;
+            for known in known {
+                let (at, bytes) = match last.take() {
+                    Some((at, bytes)) if at == known.at => (at, bytes),
+                    _ => (known.at, head(file, size, known.at)),
+                };
+                if bytes.as_ref().is_some_and(|bytes| (known.begins)(bytes)) {
+                    return true;
+                }
+                last = Some((at, bytes));
+            }
+            false
         });
     }
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::ddx::{self, Ddx, Entry};
 use crate::model::{padded, png};
-use crate::neversoft::view::failure;
 use crate::view::converted::{Conversion, Converted};
+use crate::view::damaged::failure;
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::cue::{self, Cue, Cues};
-use crate::neversoft::view::failure;
 use crate::neversoft::{kat, vab};
+use crate::view::damaged::failure;
 use crate::view::json::Seq;
 use crate::view::listed::{ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};

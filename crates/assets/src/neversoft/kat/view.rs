@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::model::{not_shown, padded, wav};
 use crate::neversoft::kat::{self, Entry, Kat};
-use crate::neversoft::view::failure;
 use crate::view::converted::{Conversion, Converted};
+use crate::view::damaged::failure;
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};

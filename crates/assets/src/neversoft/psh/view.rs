@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use crate::neversoft::psh::{self, Named, Psh};
-use crate::neversoft::view::failure;
+use crate::view::damaged::failure;
 use crate::view::json::Seq;
 use crate::view::listed::{ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::model::png;
 use crate::neversoft::pvr::{self, Pvr};
-use crate::neversoft::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::damaged::failure;
 use crate::view::listed::{ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
 use hpimount_containers::io::Warnings;

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{names, text};
 use crate::neversoft::qb::{self, Qb};
-use crate::neversoft::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::damaged::failure;
 use crate::view::listed::{ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
 

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::model::png;
 use crate::neversoft::rle::{self, Content, Rle};
-use crate::neversoft::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::damaged::failure;
 use crate::view::listed::{Listed, ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
 use hpimount_containers::text::has_extension;

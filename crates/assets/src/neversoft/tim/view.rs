@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::model::{not_shown, padded, png, size_problem};
 use crate::neversoft::tim::{self, Block, Details, Stored, Tim};
-use crate::neversoft::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::damaged::failure;
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
 

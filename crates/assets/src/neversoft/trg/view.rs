@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::level;
 use crate::neversoft::trg::{self, Argument, Command, Flags, Node, Trg, kind_name};
-use crate::neversoft::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::damaged::failure;
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, hex, json};

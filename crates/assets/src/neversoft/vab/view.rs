@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::model::{not_shown, wav};
 use crate::neversoft::vab::{self, Program, Sound, Tone, Vab};
-use crate::neversoft::view::failure;
 use crate::view::converted::{Conversion, Converted};
+use crate::view::damaged::failure;
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
 use hpimount_containers::text::has_extension;

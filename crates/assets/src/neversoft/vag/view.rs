@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::model::{not_shown, wav};
 use crate::neversoft::vag::{self, Vag};
-use crate::neversoft::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::damaged::failure;
 use crate::view::listed::{Listed, ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 

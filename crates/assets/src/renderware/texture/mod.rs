@@ -3,6 +3,7 @@
 //! The platform comes from the stored texture and not from the archive: there
 //! are GameCube textures in Xbox archives.
 
+mod bare;
 mod color;
 mod d3d;
 mod dxt;
@@ -14,6 +15,7 @@ mod swizzle;
 pub(crate) mod table;
 mod xbox;
 
+pub(crate) use bare::{gamecube_pixels, xbox_pixels};
 pub use d3d::{D3dColors, D3dFormat, D3dPixels, D3dVersion};
 pub use dxt::Blocks;
 pub(crate) use dxt::decode as decode_blocks;

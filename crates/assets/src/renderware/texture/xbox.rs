@@ -137,7 +137,7 @@ impl XboxFormat {
     }
 
     /// Returns the length in bytes of a picture of this size.
-    fn size(self, width: u32, height: u32) -> usize {
+    pub(crate) fn size(self, width: u32, height: u32) -> usize {
         let (width, height) = (width as usize, height as usize);
         match self {
             Self::Blocks(blocks) => width.div_ceil(4) * height.div_ceil(4) * blocks.size(),

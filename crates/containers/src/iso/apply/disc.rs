@@ -6,7 +6,8 @@ use super::names::order;
 use super::{LONGEST, RAW_SUFFIX, RAW_SUFFIXES};
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::SECTOR;
-use crate::iso::directory::{MORE_EXTENTS, RECORD};
+use crate::iso::record::{MORE_EXTENTS, RECORD};
+use crate::iso::susp;
 use crate::volume::NodeId;
 
 /// Offset of the root's record in a volume descriptor.
@@ -48,6 +49,23 @@ pub(super) struct Record {
     pub(super) parent: DirectoryId,
     /// Its node in the tree of the mount.
     pub(super) node: Option<NodeId>,
+    /// What the fields of Rock Ridge and zisofs say.
+    pub(super) extra: Extra,
+}
+
+/// What the fields of a record say.
+#[derive(Default)]
+pub(super) struct Extra {
+    /// The name, if it is another one than the identifier.
+    pub(super) name: Option<Vec<u8>>,
+    /// The block of a directory that is shown here and stands elsewhere, and that
+    /// directory.
+    pub(super) child_block: Option<u32>,
+    pub(super) child: Option<DirectoryId>,
+    /// Whether it is of a directory that is shown elsewhere.
+    pub(super) is_relocated: bool,
+    /// Whether the data is packed.
+    pub(super) is_packed: bool,
 }
 
 impl Record {
@@ -55,6 +73,27 @@ impl Record {
     pub(super) fn id(&self) -> &[u8] {
         let length = usize::from(self.raw[RECORD - 1]);
         self.raw.get(RECORD..RECORD + length).unwrap_or_default()
+    }
+
+    /// Returns its name in the mount.
+    pub(super) fn shown(&self) -> &[u8] {
+        self.extra.name.as_deref().unwrap_or(self.id())
+    }
+
+    /// Returns the directory that the mount shows for it.
+    pub(super) fn shown_directory(&self) -> Option<DirectoryId> {
+        match self.extra.is_relocated {
+            true => None,
+            false => self.extra.child.or(self.directory),
+        }
+    }
+
+    /// Returns where the record says that its data is packed; `None` if it says
+    /// so in a continuation.
+    fn packing(&self, skip: usize) -> Option<std::ops::Range<usize>> {
+        let start = susp::start_of(&self.raw) + skip;
+        let field = susp::find(self.raw.get(start..)?, *b"ZF")?;
+        Some(start + field.start..start + field.end)
     }
 
     /// Returns the bytes for an extent.
@@ -95,6 +134,8 @@ pub(super) struct Directory {
     /// The records, in order.
     pub(super) records: Vec<Entry>,
     pub(super) node: Option<NodeId>,
+    /// The record of a directory that is shown elsewhere.
+    pub(super) relocated_by: Option<Entry>,
     /// Whether it must be written.
     pub(super) is_changed: bool,
     pub(super) is_deleted: bool,
@@ -121,6 +162,11 @@ pub(super) struct Disc {
     /// The sector after the volume descriptors.
     pub(super) descriptors_end: u64,
     pub(super) is_xa: bool,
+    /// The offset of fields in the system use areas of the primary tree; `None`
+    /// if it has none.
+    pub(super) system_use: Option<usize>,
+    /// Whether the mount shows the names of Rock Ridge.
+    pub(super) is_rock_ridge: bool,
     /// The records of nodes of the mount.
     pub(super) by_node: HashMap<NodeId, Entry>,
     /// The directories of nodes of the mount.
@@ -195,20 +241,45 @@ impl Disc {
         self.directories[parent.0].is_changed = true;
     }
 
+    /// Has a record say that its data, which is replaced, is not packed. Returns
+    /// false if another part of the disc says that it is.
+    #[must_use]
+    pub(super) fn set_unpacked(&mut self, entry: Entry) -> bool {
+        let record = &mut self.records[entry.0];
+        if !record.extra.is_packed {
+            return true;
+        }
+        let Some(field) = record.packing(self.system_use.unwrap_or_default()) else {
+            return false;
+        };
+        // Padding of the same length.
+        record.raw[field.start..field.start + 2].copy_from_slice(b"PD");
+        true
+    }
+
     /// Deletes a record, and everything in the directory that it is of.
     pub(super) fn delete(&mut self, entry: Entry) {
-        let parent = self.records[entry.0].parent;
-        let directory = &mut self.directories[parent.0];
-        directory.records.retain(|&other| other != entry);
-        directory.is_changed = true;
-        let mut pending: Vec<DirectoryId> = self.records[entry.0].directory.into_iter().collect();
+        self.remove(entry);
+        let directory = self.records[entry.0].shown_directory();
+        let mut pending: Vec<DirectoryId> = directory.into_iter().collect();
         while let Some(id) = pending.pop() {
             let directory = &mut self.directories[id.0];
             directory.is_deleted = true;
             self.trees[directory.tree].is_restructured = true;
-            let inner = directory.records.iter();
-            pending.extend(inner.filter_map(|&entry| self.records[entry.0].directory));
+            if let Some(entry) = directory.relocated_by {
+                self.remove(entry);
+            }
+            let inner = self.directories[id.0].records.iter();
+            pending.extend(inner.filter_map(|&entry| self.record(entry).shown_directory()));
         }
+    }
+
+    /// Removes a record from its directory.
+    fn remove(&mut self, entry: Entry) {
+        let parent = self.records[entry.0].parent;
+        let directory = &mut self.directories[parent.0];
+        directory.records.retain(|&other| other != entry);
+        directory.is_changed = true;
     }
 
     /// Returns the directory of a node in all trees; `None` if one lacks it.
@@ -226,7 +297,7 @@ impl Disc {
         let partners = self.partners(self.entry_of(node)?);
         let partners = partners
             .into_iter()
-            .map(|entry| self.record(entry).directory);
+            .map(|entry| self.record(entry).shown_directory());
         let all: Option<Vec<_>> = [Some(own)].into_iter().chain(partners).collect();
         all.filter(|all| all.len() == self.trees.len())
     }
@@ -249,6 +320,7 @@ impl Disc {
                 directory: None,
                 parent,
                 node: None,
+                extra: Extra::default(),
             });
             if let Some(name) = directory {
                 let path = format!("{}{name}/", self.dir(parent).path);
@@ -321,11 +393,10 @@ impl Disc {
         date.copied().unwrap_or_default()
     }
 
-    /// Returns whether the disc has Rock Ridge, by the first field of its root.
-    pub(super) fn has_rock_ridge(&self) -> bool {
-        let own = &self.dir(self.trees[0].root).own[0];
-        let system_use = own.get(RECORD + 1..).unwrap_or_default();
-        system_use.windows(2).take(7).any(|field| field == b"SP")
+    /// Returns whether directories are shown elsewhere than they stand.
+    pub(super) fn has_relocated(&self) -> bool {
+        let mut directories = self.directories.iter();
+        directories.any(|directory| directory.relocated_by.is_some())
     }
 
     /// Returns all extents of files in all trees, and all directories.

@@ -8,7 +8,7 @@ use super::frames::Frames;
 use crate::changes::{Job, Occupied, Patch, Spliced, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
-use crate::iso::directory::{be32, le32};
+use crate::iso::record::{be32, le32};
 
 /// Offsets in a volume descriptor: the number of blocks, the size of the path
 /// tables, and their places, two little-endian and two big-endian.
@@ -178,6 +178,11 @@ impl Image {
             ));
         };
         if let Some(old) = old.filter(|old| old.block != block) {
+            if disc.has_relocated() {
+                let text = "has directories of Rock Ridge that stand elsewhere than they are \
+                            shown, and one of its directories would have to be moved";
+                return Err(Error::Unsupported(text.to_owned()));
+            }
             let path = disc.dir(id).path.clone();
             let text = format!("directory moved from block {} to {block}", old.block);
             job.report.note(Weight::Information, path, text);

@@ -114,6 +114,12 @@ impl Writer {
             job.refuse(node, "no whole sectors of 2336 bytes");
             return Ok(());
         };
+        if !self.disc.set_unpacked(entry) {
+            let reason = "is packed by zisofs, as a continuation of its record says, \
+                          which is not changed";
+            job.refuse(node, reason);
+            return Ok(());
+        }
         let extents = self.place(job, node, &new, Some(entry), is_raw)?;
         let partners = self.disc.partners(entry);
         if partners.len() + 1 < self.disc.trees.len() {
@@ -210,7 +216,7 @@ impl Writer {
         if added.is_empty() {
             return Ok(());
         }
-        if self.disc.has_rock_ridge() {
+        if self.disc.system_use.is_some() {
             for node in added {
                 let reason =
                     "the disc has Rock Ridge: files can be replaced and deleted, not added";

@@ -2,11 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::disc::{Directory, DirectoryId, Disc, Entry, Extent, ROOT_RECORD, Record, Tree, text};
+use super::disc::{
+    Directory, DirectoryId, Disc, Entry, Extent, Extra, ROOT_RECORD, Record, Tree, text,
+};
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::{DESCRIPTORS, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
-use crate::iso::directory::{DIRECTORY, MORE_EXTENTS, RECORD, le32};
+use crate::iso::record::{DIRECTORY, MORE_EXTENTS, RECORD, le32};
+use crate::iso::rock_ridge::Attributes;
+use crate::iso::susp::{SystemUse, area_of};
 use crate::iso::{JOLIET, MAX_DESCRIPTORS, PRIMARY, SUPPLEMENTARY, TERMINATOR};
 use crate::volume::{MAX_DEPTH, NodeId};
 
@@ -14,8 +18,8 @@ use crate::volume::{MAX_DEPTH, NodeId};
 const MAX_BYTES: u64 = 256 << 20;
 
 impl Disc {
-    /// Reads all trees. `nodes` is the tree of the mount: Joliet's, or else the
-    /// primary one.
+    /// Reads all trees. `nodes` is the tree of the mount: the primary one with the
+    /// names of Rock Ridge, else Joliet's, or else the primary one.
     pub(super) fn read(sectors: &Sectors, nodes: &Nodes) -> Result<Self> {
         let mut disc = Self {
             records: Vec::new(),
@@ -23,6 +27,8 @@ impl Disc {
             trees: Vec::new(),
             descriptors_end: DESCRIPTORS,
             is_xa: false,
+            system_use: None,
+            is_rock_ridge: false,
             by_node: HashMap::new(),
             directory_by_node: HashMap::new(),
             partners: HashMap::new(),
@@ -56,7 +62,7 @@ impl Disc {
             disc.pair(one, two);
         }
         for entry in disc.entries_of(shown) {
-            if disc.record(entry).directory.is_none() {
+            if disc.record(entry).shown_directory().is_none() {
                 for extent in disc.record(entry).extents.clone() {
                     *disc.owners.entry(extent).or_default() += 1;
                 }
@@ -67,6 +73,9 @@ impl Disc {
 
     /// Returns the number of the tree that the mount shows.
     fn shown(&self) -> Option<usize> {
+        if self.is_rock_ridge {
+            return self.trees.iter().position(|tree| !tree.is_joliet);
+        }
         let joliet = self.trees.iter().position(|tree| tree.is_joliet);
         joliet.or((!self.trees.is_empty()).then_some(0))
     }
@@ -90,6 +99,14 @@ impl Disc {
             size: le32(&descriptor, ROOT_RECORD + 10),
         };
         let mut seen = HashSet::from([place.block]);
+        let mut fields = match is_joliet {
+            true => None,
+            false => SystemUse::detect(sectors, SECTOR, u64::from(place.block) * SECTOR)?,
+        };
+        if let Some(fields) = &fields {
+            self.system_use = Some(fields.skip());
+            self.is_rock_ridge = fields.is_rock_ridge;
+        }
         let root = self.directory(number, None, String::new(), Some(place));
         let mut directories = Vec::new();
         let mut pending = vec![(root, 0)];
@@ -97,6 +114,7 @@ impl Disc {
             directories.push(id);
             let first = self.records.len();
             self.list(sectors, id, left)?;
+            self.read_fields(first, fields.as_mut())?;
             let inner: Vec<Entry> = (first..self.records.len()).map(Entry).collect();
             for entry in inner.into_iter().rev() {
                 let record = self.record(entry);
@@ -113,10 +131,15 @@ impl Disc {
                     return Err(Error::damaged(offset, field, problem));
                 }
                 let inner = self.directory(number, Some(id), path, Some(place));
-                self.records[entry.0].directory = Some(inner);
+                let record = &mut self.records[entry.0];
+                record.directory = Some(inner);
+                if record.extra.is_relocated {
+                    self.directories[inner.0].relocated_by = Some(entry);
+                }
                 pending.push((inner, depth + 1));
             }
         }
+        self.join_relocated(&directories);
         self.trees.push(Tree {
             sector,
             descriptor,
@@ -126,6 +149,46 @@ impl Disc {
             is_restructured: false,
         });
         Ok(())
+    }
+
+    /// Reads the fields of the records from number `first` on.
+    fn read_fields(&mut self, first: usize, fields: Option<&mut SystemUse<'_>>) -> Result<()> {
+        let Some(fields) = fields else {
+            return Ok(());
+        };
+        for record in &mut self.records[first..] {
+            let mut attributes = Attributes::default();
+            let mut add = |signature, data: &[u8]| attributes.add(signature, data);
+            match fields.fields(area_of(&record.raw), &mut add) {
+                Err(error) if error.is_fault() => return Err(error),
+                // The mount shows the fields before the damage, too.
+                _ => {}
+            }
+            record.extra = Extra {
+                name: attributes.name,
+                child_block: attributes.child,
+                child: None,
+                is_relocated: attributes.is_relocated,
+                is_packed: attributes.packing.is_some(),
+            };
+        }
+        Ok(())
+    }
+
+    /// Finds the directories that are shown elsewhere. Each is shown once.
+    fn join_relocated(&mut self, directories: &[DirectoryId]) {
+        let relocated = directories.iter().map(|&id| (id, self.dir(id)));
+        let relocated = relocated.filter(|(_, directory)| directory.relocated_by.is_some());
+        let mut by_block: HashMap<u32, DirectoryId> = relocated
+            .map(|(id, directory)| (directory.place.block, id))
+            .collect();
+        let entries = directories
+            .iter()
+            .flat_map(|id| &self.directories[id.0].records);
+        for entry in entries.copied().collect::<Vec<_>>() {
+            let extra = &mut self.records[entry.0].extra;
+            extra.child = extra.child_block.and_then(|block| by_block.remove(&block));
+        }
     }
 
     /// Adds a directory; a new one without an old place is to be written.
@@ -145,6 +208,7 @@ impl Disc {
             own: [Vec::new(), Vec::new()],
             records: Vec::new(),
             node: None,
+            relocated_by: None,
             is_changed: old.is_none(),
             is_deleted: false,
         });
@@ -201,6 +265,7 @@ impl Disc {
                             directory: None,
                             parent: id,
                             node: None,
+                            extra: Extra::default(),
                         });
                         let entry = Entry(self.records.len() - 1);
                         self.directories[id.0].records.push(entry);
@@ -223,19 +288,21 @@ impl Disc {
         let root = self.trees[tree].root;
         self.directories[root.0].node = Some(NodeId(0));
         self.directory_by_node.insert(NodeId(0), root);
-        for id in self.trees[tree].directories.clone() {
+        let mut pending = vec![root];
+        while let Some(id) = pending.pop() {
             let Some(parent) = self.directories[id.0].node else {
                 continue;
             };
             for entry in self.directories[id.0].records.clone() {
-                let Some(&node) = named.get(&(parent, self.record(entry).id())) else {
+                let Some(&node) = named.get(&(parent, self.record(entry).shown())) else {
                     continue;
                 };
                 self.records[entry.0].node = Some(node);
                 self.by_node.insert(node, entry);
-                if let Some(inner) = self.records[entry.0].directory {
+                if let Some(inner) = self.records[entry.0].shown_directory() {
                     self.directories[inner.0].node = Some(node);
                     self.directory_by_node.insert(node, inner);
+                    pending.push(inner);
                 }
             }
         }
@@ -273,7 +340,7 @@ impl Disc {
             };
             let partner = alike.remove(best);
             self.partners.entry(entry).or_default().push(partner);
-            let inner = |entry: Entry| self.records[entry.0].directory;
+            let inner = |entry: Entry| self.record(entry).shown_directory();
             if let (Some(one), Some(two)) = (inner(entry), inner(partner)) {
                 self.pair(one, two);
             }
@@ -283,7 +350,7 @@ impl Disc {
     /// Returns what is equal in the records of one entry in all trees.
     fn key(&self, entry: Entry) -> Vec<Extent> {
         let record = self.record(entry);
-        let Some(directory) = record.directory else {
+        let Some(directory) = record.shown_directory() else {
             return record.extents.clone();
         };
         // What cannot be the extent of a file, then everything in it.

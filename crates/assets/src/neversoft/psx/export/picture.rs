@@ -1,9 +1,9 @@
 //! Textures as pictures (FORMATS, PSX 7 and 8).
 
 use crate::model::{Picture, Pixels, size_problem};
-use crate::neversoft::color::opaque;
 use crate::neversoft::psx::{Palette, Texture, TextureData};
 use crate::neversoft::pvr::pixels;
+use crate::parse::color::opaque;
 
 /// Returns why a texture cannot be shown, or `None` if it can. Examines no
 /// pixels, and does not look for a palette.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::model::{MAX_PIXELS, Picture, Pixels};
-use crate::neversoft::color::opaque;
+use crate::parse::color::opaque;
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// Extensions of the files.

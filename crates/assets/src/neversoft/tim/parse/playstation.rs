@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{Block, Details, MAX_PICTURES, Stored, Tim, check_size, too_short};
-use crate::neversoft::color::opaque;
+use crate::parse::color::opaque;
 use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 
 /// First word of a picture.

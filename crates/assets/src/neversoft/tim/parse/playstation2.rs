@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{Details, MAX_PICTURES, Stored, Tim, Tim2Header, check_size, too_short};
-use crate::neversoft::color::opaque;
+use crate::parse::color::opaque;
 use hpimount_containers::io::{Cursor, Error, Result};
 
 /// Smallest header of a picture in bytes.

@@ -3,7 +3,7 @@
 /// Returns red, green, blue and alpha of a color of 16 bits, which is opaque: 5
 /// bits of red, green and blue each, from the lowest. The highest bit matters
 /// for blending only.
-pub(super) fn opaque(stored: u16) -> [u8; 4] {
+pub(crate) fn opaque(stored: u16) -> [u8; 4] {
     let part = |shift: u16| {
         let value = (stored >> shift & 31) as u8;
         value << 3 | value >> 2

@@ -1,0 +1,10 @@
+//! Pictures of Xbox games: title images in programs, and XPR files (FORMATS,
+//! Consoles 2).
+//!
+//! [`xpr`] reads the pictures, and [`view`] declares the formats and writes the
+//! files of `X.meta`.
+
+pub mod view;
+pub mod xpr;
+
+pub use self::view::{FORMAT, XPR_FORMAT};

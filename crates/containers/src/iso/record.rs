@@ -1,0 +1,132 @@
+//! Directory records.
+//!
+//! Numbers are stored in both byte orders; the little-endian ones are used.
+
+use super::susp;
+use crate::time;
+
+/// Length of a record before its name.
+pub(super) const RECORD: usize = 33;
+
+pub(super) const DIRECTORY: u8 = 2;
+pub(super) const MORE_EXTENTS: u8 = 0x80;
+
+/// Attributes of CD-ROM XA: all sectors are of Form 2, or some of them.
+const XA_FORM_2: u16 = 0x3000;
+
+/// A directory record.
+pub(super) struct Record<'a> {
+    /// Number of the first logical block, without extended attributes.
+    pub(super) block: u64,
+    pub(super) size: u64,
+    pub(super) flags: u8,
+    pub(super) is_interleaved: bool,
+    pub(super) modified: Option<i64>,
+    pub(super) name: &'a [u8],
+    /// Attributes of CD-ROM XA, if any.
+    xa: Option<u16>,
+    pub(super) system_use: &'a [u8],
+}
+
+pub(super) fn le32(bytes: &[u8], at: usize) -> u32 {
+    let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk());
+    word.map_or(0, |word| u32::from_le_bytes(*word))
+}
+
+pub(super) fn be32(bytes: &[u8], at: usize) -> u32 {
+    le32(bytes, at).swap_bytes()
+}
+
+impl<'a> Record<'a> {
+    /// Parses the record in `bytes`, including its length byte.
+    ///
+    /// # Errors
+    /// Returns a message if the name does not fit.
+    pub(super) fn parse(
+        bytes: &'a [u8],
+        odd: &mut dyn FnMut(String),
+    ) -> std::result::Result<Self, String> {
+        let length = usize::from(*bytes.get(32).ok_or("is too short")?);
+        let name = bytes
+            .get(RECORD..RECORD + length)
+            .filter(|name| !name.is_empty());
+        let name = name.ok_or_else(|| format!("has a name of {length} bytes"))?;
+        for (at, field) in [(2, "extent"), (10, "length")] {
+            let (little, big) = (le32(bytes, at), be32(bytes, at + 4));
+            if little != big {
+                odd(format!(
+                    "its {field} is {little} little-endian and {big} big-endian"
+                ));
+            }
+        }
+        let system_use = susp::area_of(bytes);
+        let is_xa = system_use.len() >= 14 && system_use[6..8] == *b"XA";
+        let xa = is_xa.then(|| u16::from_be_bytes([system_use[4], system_use[5]]));
+        Ok(Self {
+            block: u64::from(le32(bytes, 2)) + u64::from(bytes[1]),
+            size: le32(bytes, 10).into(),
+            flags: bytes[25],
+            is_interleaved: bytes[26] != 0 || bytes[27] != 0,
+            modified: date(&bytes[18..25]),
+            name,
+            xa,
+            system_use,
+        })
+    }
+
+    /// Returns whether it is the entry for its own directory or the parent.
+    pub(super) fn is_dot(&self) -> bool {
+        matches!(self.name, [0 | 1])
+    }
+
+    /// Returns whether it is of a file with sectors of Form 2.
+    pub(super) fn is_form_2(&self) -> bool {
+        self.xa.is_some_and(|xa| xa & XA_FORM_2 != 0)
+    }
+}
+
+/// Returns the seconds since 1970 UTC of a date: years since 1900, month, day,
+/// hour, minute, second, and the offset from UTC in quarters of an hour. `None`
+/// if it is not valid.
+pub(super) fn date(date: &[u8]) -> Option<i64> {
+    let &[year, month, day, hour, minute, second, zone] = date else {
+        return None;
+    };
+    let date = [1900 + u16::from(year), month.into(), day.into()];
+    let local = time::seconds(date, [hour, minute, second])?;
+    Some(local - i64::from(zone as i8) * 15 * 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_count_from_1970_utc() {
+        assert_eq!(date(&[70, 1, 1, 0, 0, 0, 0]), Some(0));
+        assert_eq!(date(&[99, 9, 29, 12, 0, 0, 0]), Some(938_606_400));
+        // Local time is two hours ahead of UTC.
+        assert_eq!(date(&[100, 2, 29, 2, 0, 1, 8]), Some(951_782_401));
+        assert_eq!(date(&[69, 12, 31, 23, 59, 59, 0]), Some(-1));
+        assert_eq!(date(&[0; 7]), None);
+    }
+
+    #[test]
+    fn a_record_has_a_name_and_xa_attributes() {
+        let mut bytes = vec![0; RECORD];
+        bytes[2] = 7;
+        bytes[9] = 7;
+        bytes[32] = 4;
+        bytes.extend(b"A.;1\0");
+        bytes.extend([0, 0, 0, 0, 0x25, 0x55, b'X', b'A', 0, 0, 0, 0, 0, 0]);
+        let mut odd = Vec::new();
+        let record = Record::parse(&bytes, &mut |text| odd.push(text)).unwrap();
+        assert_eq!((record.block, record.xa), (7, Some(0x2555)));
+        assert!(odd.is_empty(), "{odd:?}");
+        bytes[32] = 40;
+        assert!(Record::parse(&bytes, &mut |_| {}).is_err());
+        bytes[32] = 0;
+        assert!(Record::parse(&bytes, &mut |_| {}).is_err());
+        assert!(Record::parse(&bytes[..20], &mut |_| {}).is_err());
+    }
+}

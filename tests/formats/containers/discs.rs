@@ -1,0 +1,233 @@
+//! Discs in several files, in block images of their own, and under names that
+//! other files have too.
+
+use std::fs;
+use std::path::Path;
+
+use super::foreign::{file, mounted};
+use crate::support::consoles;
+use crate::support::container_seeds as seeds;
+use crate::support::containers::{self, Opened};
+use crate::support::disc::Disc;
+use crate::support::noise;
+use crate::support::programs::run_in;
+use crate::support::walked;
+use hpimount::mount::Options;
+
+/// Bytes of a raw sector, and of one with subchannels.
+const RAW: usize = 2352;
+const WITH_SUBCHANNELS: usize = 2448;
+
+/// First sector of the area of a Dreamcast disc with the file system.
+const AREA: u32 = 45_000;
+
+fn disc() -> Disc {
+    let mut disc = Disc::default();
+    disc.file("A.TXT", b"text").file("D/B.BIN", &noise(1, 5000));
+    disc
+}
+
+fn check(opened: &Opened) {
+    let mut files: Vec<_> = opened.files().collect();
+    files.sort_by_key(|(path, _)| path.to_owned());
+    let found = files
+        .iter()
+        .map(|(path, entry)| (*path, opened.bytes(*entry).unwrap()));
+    let found: Vec<_> = found
+        .filter(|(path, _)| !path.starts_with("tracks/"))
+        .collect();
+    assert!(found == [("A.TXT", b"text".to_vec()), ("D/B.BIN", noise(1, 5000))]);
+    assert_eq!(opened.volume.warnings(), [""; 0]);
+}
+
+/// Adds a number to the positions of all records and of the root of a disc with
+/// one level of directories, which stand at the end of the descriptors.
+fn moved(mut image: Vec<u8>, by: u32) -> Vec<u8> {
+    fn both(image: &mut [u8], at: usize, by: u32) {
+        let word = image[at..at + 4]
+            .try_into()
+            .map(u32::from_le_bytes)
+            .unwrap()
+            + by;
+        image[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        image[at + 4..at + 8].copy_from_slice(&word.to_be_bytes());
+    }
+    both(&mut image, 0x8000 + 156 + 2, by);
+    for sector in [18, 19] {
+        let mut at = sector * seeds::SECTOR;
+        while image[at] != 0 {
+            both(&mut image, at + 2, by);
+            at += usize::from(image[at]);
+        }
+    }
+    image
+}
+
+#[test]
+fn a_gdi_shows_the_second_area_in_all_its_data_tracks() {
+    let mut area = moved(disc().iso(), AREA);
+    let header = [
+        (0x00, "SEGA SEGAKATANA "),
+        (0x30, "JUE     "),
+        (0x40, "T0000M    V1.000"),
+        (0x80, "A GAME"),
+    ];
+    area[..0x100].fill(b' ');
+    for (at, text) in header {
+        area[at..at + text.len()].copy_from_slice(text.as_bytes());
+    }
+    // The files are in the second data track, which begins at sector 20.
+    let (first, last) = area.split_at(20 * seeds::SECTOR);
+    let audio = noise(2, 3 * RAW);
+    let gdi = format!(
+        "4\n1 0 4 2048 track01.bin 0\n2 900 0 2352 track02.raw 0\n\
+         3 {AREA} 4 2048 track03.bin 0\n4 {} 4 2048 \"track 04.bin\" 0\n",
+        AREA + 20
+    );
+    let beside = |name: &str| match name {
+        "track01.bin" => Some(vec![0; 20 * seeds::SECTOR]),
+        "track02.raw" => Some(audio.clone()),
+        "track03.bin" => Some(first.to_vec()),
+        "track 04.bin" => Some(last.to_vec()),
+        _ => None,
+    };
+    let opened = containers::open("disc.gdi", gdi.clone().into(), &beside, true).unwrap();
+    check(&opened);
+    let game = &opened.volume.info()["game"];
+    assert_eq!(
+        (&game["title"], &game["id"]),
+        (&"A GAME".into(), &"T0000M".into())
+    );
+    assert_eq!(game["region"], "Japan, America, Europe");
+    let (_, track) = opened
+        .files()
+        .find(|(path, _)| *path == "tracks/02.wav")
+        .unwrap();
+    assert_eq!(opened.bytes(track).unwrap()[44..], audio);
+    assert_eq!(opened.volume.images().len(), 4);
+    let without = |name: &str| beside(name).filter(|_| name != "track 04.bin");
+    let error = containers::open("disc.gdi", gdi.into(), &without, true)
+        .err()
+        .unwrap();
+    assert!(
+        error.to_string().contains("track 04.bin is missing"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_mds_shows_the_tracks_of_the_mdf_beside_it() {
+    let audio = noise(2, 2 * RAW);
+    let frames = |bytes: &[u8]| {
+        let frames = bytes.chunks(RAW).map(|frame| [frame, &[0xEE; 96]].concat());
+        frames.collect::<Vec<_>>().concat()
+    };
+    let data = disc().raw();
+    let count = (data.len() / RAW) as u32;
+    let image = [frames(&data), frames(&audio)].concat();
+    let mut mds = seeds::mds();
+    for (track, start, length) in [(0, 0, count), (1, count, 2)] {
+        let at = 0x70 + track * 80;
+        mds[at + 16..at + 18].copy_from_slice(&(WITH_SUBCHANNELS as u16).to_le_bytes());
+        mds[at + 40..at + 44].copy_from_slice(&(start * WITH_SUBCHANNELS as u32).to_le_bytes());
+        let at = 0x70 + 160 + track * 8;
+        mds[at + 4..at + 8].copy_from_slice(&length.to_le_bytes());
+    }
+    for (name, bytes, other) in [("a.mds", &mds, &image), ("a.mdf", &image, &mds)] {
+        let beside = |wanted: &str| {
+            assert!(wanted.starts_with("a.md") && wanted != name, "{wanted}");
+            Some(other.clone())
+        };
+        let opened = containers::open(name, bytes.clone(), &beside, true).unwrap();
+        assert_eq!(opened.format.name, "MDS");
+        check(&opened);
+        let (_, track) = opened
+            .files()
+            .find(|(path, _)| *path == "tracks/02.wav")
+            .unwrap();
+        assert_eq!(opened.bytes(track).unwrap()[44..], audio);
+    }
+    check(&containers::open("a.mdf", image, &|_| None, true).unwrap());
+    let error = containers::open("a.mds", mds, &|_| None, true)
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains(".mdf file beside it"), "{error}");
+}
+
+#[test]
+fn a_wbfs_of_wit_has_the_files_of_the_disc() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("disc.iso"), seeds::gcm()).unwrap();
+    let arguments = ["copy", "disc.iso", "disc.wbfs", "--wbfs"];
+    if !run_in(directory.path(), "wit", &arguments) {
+        return;
+    }
+    let path = |name: &str| directory.path().join(name);
+    let (found, expected) = (mounted(&path("disc.wbfs")), mounted(&path("disc.iso")));
+    assert!(!expected.is_empty());
+    assert_eq!(found, expected);
+}
+
+/// Returns the paths of the files that a mount of a folder shows in `X.d`.
+fn inside(folder: &Path, name: &str) -> bool {
+    let vfs = walked::open(folder.to_owned(), Options::default()).unwrap();
+    let files = walked::files(&vfs);
+    files.get(&format!("{name}.d/A.TXT")) == Some(&file(b"text"))
+}
+
+#[test]
+fn discs_and_zips_under_other_names_can_be_entered() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(directory.path().join(name), bytes).unwrap();
+    let (iso, raw) = (disc().iso(), disc().raw());
+    let zip = seeds::zip_with("A.TXT", b"text");
+    let names = [
+        "a.img", "b.bin", "c.mdf", "d.img", "e.mdf", "f.jar", "g.pk3", "h.zipx",
+    ];
+    for (name, bytes) in names
+        .into_iter()
+        .zip([&iso, &iso, &iso, &raw, &raw, &zip, &zip, &zip])
+    {
+        write(name, bytes);
+        assert!(inside(directory.path(), name), "{name}");
+    }
+    // Other files with these names have no companion.
+    write("i.img", &noise(1, 40_960));
+    write("j.bin", &vec![0; 40_960]);
+    let vfs = walked::open(directory.path().to_owned(), Options::default()).unwrap();
+    for name in ["i.img.d", "j.bin.d"] {
+        assert!(
+            vfs.lookup(hpimount::mount::Ino::ROOT, name).is_err(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn discs_say_their_game_and_its_region() {
+    let mut playstation = disc();
+    playstation.file("SYSTEM.CNF", b"BOOT = cdrom:\\SLES_000.01;1\r\n");
+    let mut gamecube = seeds::gcm();
+    gamecube[0x45B] = 2;
+    let xbox = seeds::xdvdfs_with("default.xbe", &consoles::program());
+    let info = |image: Vec<u8>| {
+        let opened = containers::open("disc.iso", image, &|_| None, true).unwrap();
+        opened.volume.info()
+    };
+    let game = &info(playstation.iso())["game"];
+    assert_eq!(
+        (&game["id"], &game["region"]),
+        (&"SLES-00001".into(), &"Europe".into())
+    );
+    let game = info(gamecube);
+    assert_eq!(
+        (&game["title"], &game["region"]),
+        (&"A disc".into(), &"Europe".into())
+    );
+    let game = &info(xbox)["game"];
+    assert_eq!(
+        (&game["title"], &game["region"]),
+        (&"A Gäme".into(), &"North America".into())
+    );
+    assert_eq!(info(disc().iso())["game"], serde_json::Value::Null);
+}

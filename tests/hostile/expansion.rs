@@ -1,0 +1,67 @@
+//! A small file that pretends to hold much does not keep `--check` busy.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::support::container_seeds::{zip_of_copies, zip_with};
+use crate::support::mount::{Run, hpimount, run};
+use crate::support::sources::{file, folder};
+
+/// Entries of the directory of each archive.
+const COUNT: usize = 1000;
+
+/// A check that takes longer does not end in any useful time.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Returns a zip of a thousand zips of a thousand zips, in less than 200 KB.
+fn million() -> Vec<u8> {
+    let inner = zip_of_copies("zip", &zip_with("a.txt", b"a"), COUNT);
+    zip_of_copies("zip", &inner, COUNT)
+}
+
+/// Returns the exit code of a check, and its output.
+fn check(source: &Path, options: &[&str]) -> (Option<i32>, String) {
+    let begun = Instant::now();
+    let Run { code, stdout, .. } = run(hpimount().arg("--check").args(options).arg(source));
+    assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
+    (code, stdout)
+}
+
+#[test]
+fn a_check_of_a_million_archives_in_a_small_file_ends_and_says_so() {
+    let fixture = file("million.zip", &million());
+    let (code, text) = check(&fixture.archive, &[]);
+    assert_eq!(code, Some(10), "{text}");
+    assert!(
+        text.contains("not checked: has more than 1000 archives in archives"),
+        "{text}"
+    );
+    assert!(text.contains("`--expansion` raises the limit"), "{text}");
+    // In a folder, the file counts as it is.
+    let fixture = folder(|source| std::fs::write(source.join("a.zip"), million()).unwrap());
+    let (code, text) = check(&fixture.archive, &["--expansion=50"]);
+    assert_eq!(code, Some(10), "{text}");
+    assert!(text.contains("more than 50 archives"), "{text}");
+}
+
+#[test]
+fn the_option_raises_the_number_of_archives_that_are_checked() {
+    let zip = zip_of_copies("zip", &zip_with("a.txt", b"a"), 30);
+    let fixture = file("thirty.zip", &zip);
+    assert_eq!(check(&fixture.archive, &["--expansion=29"]).0, Some(10));
+    let (code, text) = check(&fixture.archive, &["--expansion=30"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains(", 31 archives, "), "{text}");
+}
+
+#[test]
+fn bytes_that_a_small_file_pretends_to_have_are_not_read_without_end() {
+    let zip = zip_of_copies("bin", &vec![0; 100_000], COUNT);
+    let fixture = file("zeros.zip", &zip);
+    let (code, text) = check(&fixture.archive, &["--expansion=1"]);
+    assert_eq!(code, Some(10), "{text}");
+    assert!(
+        text.contains("holds more than 16777216 bytes in archives"),
+        "{text}"
+    );
+}
