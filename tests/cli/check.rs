@@ -540,6 +540,6 @@ fn matters_of_style_are_counted_and_listed_on_request() {
         .map(|line| (&line["path"], &line["line"]))
         .collect();
     let path = "scripts/a.cob".into();
-    assert_eq!(found, [(&path, &1.into()), (&path, &2.into())]);
+    assert_eq!(found, [(&path, &2.into()), (&path, &1.into())]);
     assert_eq!(lines.last().unwrap()["style"], 2);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::samples::{files, samples};
-use crate::support::disc::Disc;
+use crate::support::disc::{Disc, MODE_2};
 use crate::support::programs::installed;
 use crate::support::sources::{file, names, output};
 use hpimount_test_attributes::fuse_test;
@@ -20,6 +20,9 @@ const SOUNDS: [(&str, &[&str]); 7] = [
     ("foreign", &["vag", "xa", "str"]),
     ("real", &["vag"]),
 ];
+
+/// Minimum number of sectors of a file that FFmpeg recognizes.
+const RECOGNIZED: usize = 4;
 
 /// Writes every WAV of the samples to a folder. Returns their names.
 fn write_sounds(folder: &Path) -> Vec<String> {
@@ -70,7 +73,8 @@ fn players_open_movies_and_sounds_of_a_disc() {
     let mut disc = Disc::default();
     let mut on_disc = Vec::new();
     for sample in samples("foreign", &["str", "xa"]) {
-        if sample.bytes.len().is_multiple_of(2336) {
+        let sectors = sample.bytes.len() / MODE_2;
+        if sectors >= RECOGNIZED && sample.bytes.len().is_multiple_of(MODE_2) {
             let extension = sample.name.rsplit_once('.').unwrap().1.to_uppercase();
             let name = format!("FILE{}.{extension}", on_disc.len());
             disc.form_2_file(&name, &sample.bytes);

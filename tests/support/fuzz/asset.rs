@@ -129,7 +129,7 @@ pub fn bon(data: &[u8]) {
     look(&bon::FORMAT, data, &Alone);
 }
 
-/// Looks at a file with this name, for which every other file is the same.
+/// Looks at a file with this name. Every file beside it has the same bytes.
 fn look_beside(name: &'static str, format: &ViewFormat, data: &[u8]) {
     look(format, data, &Mirror(name, Bytes::copy_from_slice(data)));
 }
@@ -200,6 +200,10 @@ pub(super) fn check(format: &ViewFormat, name: &str, made: &[u8]) {
         Some("txt" | "tsv" | "obj" | "mtl" | "bvh") => check_text(name, made),
         Some("q") => assert!(std::str::from_utf8(made).is_ok(), "{name}"),
         Some("dds") => assert!(made.starts_with(b"DDS "), "{name}"),
+        Some("pvr") => assert!(
+            made.starts_with(b"GBIX") || made.starts_with(b"PVRT"),
+            "{name}"
+        ),
         Some("bmp") => assert!(made.starts_with(b"BM"), "{name}"),
         Some("png" | "apng") => {
             let decoder = png::Decoder::new(std::io::Cursor::new(made));

@@ -14,7 +14,7 @@ use crate::total_annihilation::tdo;
 use crate::view::report::Finding;
 use crate::view::{AssetContext, AssetRef, Wanted};
 
-/// Maximum number of findings, those of style counted by themselves.
+/// Maximum number of mistakes, and of matters of style.
 const MAX_FINDINGS: usize = 10_000;
 
 /// The text that only a whole game has.

@@ -84,7 +84,7 @@ pub(in crate::total_annihilation) struct Script {
 }
 
 impl Script {
-    /// Reads the script of a model; without one, nothing is known.
+    /// Reads the script of a model, if there is one.
     pub(super) fn of(context: &dyn AssetContext) -> Self {
         let path = format!("scripts/{}.cob", stem(context.name()));
         let script = context.find(Wanted::Path(&path));

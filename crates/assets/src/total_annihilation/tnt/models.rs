@@ -21,7 +21,7 @@ pub(super) struct Models<'a> {
     context: &'a dyn AssetContext,
     /// The indices of colors that were looked up.
     indices: HashMap<[u8; 3], u8>,
-    /// What is left of the limits.
+    /// The rest of each limit.
     models: usize,
     corners: usize,
     textures: u64,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// Maximum number of statements whose lines are known. The largest real file
-/// has a fiftieth as many.
+/// Maximum number of statements with a line. The largest real file has a
+/// fiftieth as many.
 const MAX_STATEMENTS: usize = 1 << 18;
 
 /// A place in the text of a file.

@@ -20,7 +20,7 @@ const MAX_FOUND: usize = 100;
 pub struct Remark {
     /// Where it is.
     pub place: Place,
-    /// What it is, without a full stop.
+    /// The remark, without a full stop.
     pub text: String,
     /// Whether it is a matter of style.
     pub is_style: bool,

@@ -137,7 +137,8 @@ impl Names {
         called.map_or(known, |&called| called.max(known))
     }
 
-    /// Returns whether it is known how many parameters a script has.
+    /// Returns whether the games or other scripts show how many parameters a
+    /// script has.
     pub(super) fn knows_parameters(&self, script: usize) -> bool {
         self.arguments.contains_key(&script) || self.known(script).is_some()
     }

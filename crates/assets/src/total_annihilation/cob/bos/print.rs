@@ -94,11 +94,11 @@ pub(super) struct Printer<'a> {
     cob: &'a Cob,
     names: &'a Names,
     out: Counted<'a>,
-    /// The lines of what was written, if they are wanted.
+    /// The lines of the written text, for callers that need them.
     lines: Option<&'a mut Lines>,
     /// The current function.
     script: usize,
-    /// Whether its code is also that of a function before.
+    /// Whether a function before has the same code.
     is_copy: bool,
     depth: usize,
 }
@@ -121,14 +121,14 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Notes that the next line is that of a place.
+    /// Notes that a place is in the next line.
     fn note(&mut self, place: Place) {
         if let Some(lines) = &mut self.lines {
             lines.set(place, self.out.line());
         }
     }
 
-    /// Notes that the next line is that of a statement.
+    /// Notes that a statement is in the next line.
     fn note_word(&mut self, word: u32) {
         if !self.is_copy {
             self.note(Place::Word(word));

@@ -9,10 +9,10 @@ use super::steps::{Function, Step, StepKind};
 use super::structure::Node;
 use crate::total_annihilation::cob::Cob;
 
-/// Number of statements from which a script is long.
+/// Maximum number of statements of a script that is not long.
 const LONG: usize = 100;
 
-/// Cyclomatic complexity from which a script is complex.
+/// Maximum cyclomatic complexity of a script that is not complex.
 const COMPLEX: usize = 15;
 
 impl Lint<'_> {
