@@ -263,7 +263,7 @@ const FORM_2_FIELDS: &[u8] = &[0, 0, 0, 0, 0x15, 0x55, b'X', b'A', 1, 0, 0, 0, 0
 /// Returns a record of a directory.
 fn record(name: &[u8], extent: usize, size: usize, is_directory: bool, fields: &[u8]) -> Vec<u8> {
     let date = [99, 5, 14, 12, 30, 0, 0];
-    let fields = [
+    let parts = [
         &[0, 0][..],
         &both(extent),
         &both(size),
@@ -272,7 +272,7 @@ fn record(name: &[u8], extent: usize, size: usize, is_directory: bool, fields: &
         &[name.len() as u8],
         name,
     ];
-    let mut record = fields.concat();
+    let mut record = parts.concat();
     record.resize(record.len().next_multiple_of(2), 0);
     record.extend(fields);
     record.resize(record.len().next_multiple_of(2), 0);
