@@ -62,7 +62,7 @@ fn find(vfs: &Vfs) -> Vec<Vec<Ino>> {
                         found.entry(preview.rank).or_default().push(entry.ino);
                     }
                 }
-                Role::Inside | Role::AssetDirectory | Role::Generated | Role::Link => {}
+                Role::Inside | Role::AssetDirectory | Role::Generated | Role::Link { .. } => {}
             }
         }
     }

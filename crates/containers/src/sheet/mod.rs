@@ -6,12 +6,12 @@ mod cue;
 use std::sync::Arc;
 
 use self::cue::{Kind, Track};
-use crate::disc::{Disc, Form, Samples, Sectors, Slice, Wav};
+use crate::disc::{Disc, Form, Sectors, Slice, Wav};
 use crate::file_type::FileType;
 use crate::format::{Format, Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result, Warnings};
 use crate::udf;
-use crate::volume::{DiscImage, Sink, Volume};
+use crate::volume::{DiscImage, Part, Sink, Volume};
 
 /// How cue sheets are detected and opened.
 pub const CUE: Format = Format {
@@ -102,7 +102,7 @@ fn add_audio(
         }
         match track_bytes(input, tracks, number) {
             Ok((source, range)) => {
-                disc.add_wav(sink, track.number, Wav::new(source, range, Samples::Bare))?;
+                disc.add_wav(sink, track.number, Wav::new(source, range))?;
             }
             Err(error) if error.is_fault() => return Err(error),
             Err(error) => warnings.push(error.to_string()),
@@ -132,28 +132,32 @@ fn track_bytes(
     Ok((source, (start, end)))
 }
 
-/// Returns the files of a cue sheet that consist of sectors only, each followed
-/// by its tracks if it has several, including their pregaps.
+/// Returns the cue sheet and its files that consist of sectors only, each
+/// followed by its tracks if it has several, including their pregaps.
 fn images(input: &Input<'_>, tracks: &[Track]) -> Vec<DiscImage> {
-    let mut images = Vec::new();
+    let mut images = vec![DiscImage {
+        file: None,
+        part: Part::Sheet,
+        bytes: input.source.clone(),
+    }];
     let of_one_file = |one: &Track, other: &Track| one.file.eq_ignore_ascii_case(&other.file);
     for tracks in tracks.chunk_by(of_one_file) {
         let file = &tracks[0].file;
         let Some(source) = (input.partner)(file).filter(|_| tracks[0].is_binary) else {
             continue;
         };
-        let image = |track, bytes| DiscImage {
+        let image = |part, bytes| DiscImage {
             file: Some(file.clone()),
-            track,
+            part,
             bytes,
         };
-        images.push(image(None, source.clone()));
+        images.push(image(Part::Whole, source.clone()));
         let mut start = 0;
         for (number, track) in tracks.iter().enumerate().filter(|_| tracks.len() > 1) {
             let next = tracks.get(number + 1);
             let end = next.map_or(source.len(), |next| next.gap * track.step());
             let part = Slice::new(source.clone(), start..end.min(source.len()));
-            images.push(image(Some(track.number), Arc::new(part)));
+            images.push(image(Part::Track(track.number), Arc::new(part)));
             start = end;
         }
     }
