@@ -4,12 +4,14 @@
 //! `converted make DIR` fills a new directory. `game` has 170 sprites, 150
 //! pictures and 280 models of Total Annihilation, `models` 300 models, and `mod`
 //! the texts of 2,000 units. `level.HIP` has 200 textures, 300 sounds and 100
-//! models of Heavy Iron's games. `--quick` makes a tenth of it.
+//! models of Heavy Iron's games, `gta3.img` 8,000 models of Grand Theft Auto and
+//! as many dictionaries. `--quick` makes a tenth of it.
 //!
 //! `converted render DIR` parses each asset of `game` once and renders each
 //! file of its view once, and `converted render-level` does the same with the
-//! assets of `level.HIP`.
+//! assets of `level.HIP`, `converted render-img` with those of `gta3.img`.
 
+mod archive;
 mod game;
 mod level;
 
@@ -39,6 +41,12 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Convert the entries of its `gta3.img`
+    RenderImg {
+        /// Those that `make --quick` makes
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
 fn main() -> io::Result<()> {
@@ -46,6 +54,7 @@ fn main() -> io::Result<()> {
         Command::Make { dir, quick } => make(&dir, divisor(quick)),
         Command::Render { dir } => game::render(&dir.join("game")),
         Command::RenderLevel { quick } => level::render(divisor(quick)),
+        Command::RenderImg { quick } => archive::render(divisor(quick)),
     }
 }
 
@@ -57,6 +66,7 @@ fn divisor(quick: bool) -> usize {
 fn make(dir: &Path, divisor: usize) -> io::Result<()> {
     fs::create_dir_all(dir)?;
     game::make(dir, divisor)?;
+    fs::write(dir.join("gta3.img"), archive::archive(divisor))?;
     fs::write(dir.join("level.HIP"), level::archive(divisor))
 }
 

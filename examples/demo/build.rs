@@ -4,6 +4,8 @@
 
 pub(super) use hpimount_containers::io::Endian;
 
+#[path = "../../crates/assets/src/renderware/clump/build.rs"]
+pub(super) mod clump;
 #[path = "../../crates/assets/src/crash/hgo/parse/build.rs"]
 pub(super) mod hgo;
 #[path = "../../crates/assets/src/gta/ifp/parse/build.rs"]

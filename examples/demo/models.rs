@@ -1,8 +1,8 @@
-//! A PSX level and its nodes, an HGO character, and an IFP package with its
-//! animations.
+//! A PSX level and its nodes, a character as HGO and DFF, and an IFP package
+//! with its animations.
 
 use super::NewFile;
-use super::build::{Endian, hgo, ifp, psx};
+use super::build::{Endian, clump, hgo, ifp, psx};
 
 /// Returns the files, by their names.
 pub(super) fn files() -> Vec<NewFile> {
@@ -11,6 +11,8 @@ pub(super) fn files() -> Vec<NewFile> {
         ("park_t.trg".to_owned(), nodes()),
         ("robot.hgo".to_owned(), robot()),
         ("robot.ifp".to_owned(), walk()),
+        ("robot.dff".to_owned(), toy()),
+        ("robot.ide".to_owned(), DEFINITION.into()),
     ]
 }
 
@@ -311,4 +313,73 @@ fn walk() -> Vec<u8> {
     let walk = steps.map(|(name, bone, angle)| swing(name, bone, angle, 64));
     let nod = vec![swing("Head", 2, 0.4, 40)];
     ifp::anp(true, "robot", &[("walk", walk.to_vec()), ("nod", nod)])
+}
+
+/// Gives the DFF model the animations of the package.
+const DEFINITION: &[u8] = b"anim\n1, robot, robot, robot, 100, 0\nend\n";
+
+/// Returns the character as a DFF model: a frame and a box for each part. Its
+/// axes are x, z and y of the HGO model.
+fn toy() -> Vec<u8> {
+    let upright = |[x, y, z]: [f32; 3]| [x, z, y];
+    let count = PARTS.len() as u32;
+    let mut frames = clump::words(&[count]);
+    let mut names = Vec::new();
+    for &Part(name, parent, position, ..) in &PARTS {
+        let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        frames.extend(clump::floats(&[&axes[..], &upright(position)].concat()));
+        let parent = if parent == ROOT {
+            -1
+        } else {
+            i32::from(parent)
+        };
+        frames.extend(clump::words(&[parent.cast_unsigned(), 0]));
+        names.extend(clump::chunk(3, &clump::chunk(0x253_F2FE, name.as_bytes())));
+    }
+    let frames = clump::chunk(0x0E, &[clump::chunk(1, &frames), names].concat());
+    let boxes = PARTS.iter().map(|&Part(_, _, _, from, to, color)| {
+        cuboid(upright(from), upright(to), COLORS[usize::from(color)])
+    });
+    let atomics = (0..count).map(|part| clump::atomic(part, part));
+    let (boxes, atomics): (Vec<_>, Vec<_>) = (boxes.collect(), atomics.collect());
+    clump::clump(&frames, &boxes, &atomics, &[])
+}
+
+/// Returns a geometry: a box of a color.
+fn cuboid(from: [f32; 3], to: [f32; 3], [red, green, blue]: [u8; 3]) -> Vec<u8> {
+    let ends = [from, to];
+    let corner = |at: usize| -> [f32; 3] { std::array::from_fn(|axis| ends[at >> axis & 1][axis]) };
+    let corners: [[f32; 3]; 8] = std::array::from_fn(corner);
+    let sides: [[u16; 4]; 6] = [
+        [0, 4, 2, 6],
+        [1, 3, 5, 7],
+        [0, 1, 4, 5],
+        [2, 6, 3, 7],
+        [0, 2, 1, 3],
+        [4, 5, 6, 7],
+    ];
+    let triangles = sides
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[b, a, 0, c], [d, b, 0, c]]);
+    let triangles: Vec<u8> = triangles.flatten().flat_map(u16::to_le_bytes).collect();
+    let fields = [
+        vec![0x42, 0, 0, 0],
+        clump::words(&[12, 8, 1]),
+        triangles,
+        clump::floats(&[0.0, 0.0, 0.0, 2.0]),
+        clump::words(&[1, 0]),
+        clump::floats(corners.as_flattened()),
+    ];
+    let color = u32::from_le_bytes([red, green, blue, 255]);
+    let surface = [clump::words(&[0, color, 0, 0]), clump::floats(&[1.0; 3])];
+    let materials = [
+        clump::chunk(1, &clump::words(&[1, u32::MAX])),
+        clump::chunk(7, &clump::chunk(1, &surface.concat())),
+    ];
+    let parts = [
+        clump::chunk(1, &fields.concat()),
+        clump::chunk(8, &materials.concat()),
+        clump::chunk(3, &[]),
+    ];
+    clump::chunk(0x0F, &parts.concat())
 }

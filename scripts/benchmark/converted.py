@@ -14,6 +14,9 @@ from .tools import forget, run, say
 # Heading in the report.
 HEADING = "## Converted trees"
 
+# Number of entries of the IMG archive.
+IMG_ENTRIES = 16_000
+
 # Number of pictures that a file manager shows initially.
 SCREEN = 40
 
@@ -81,7 +84,7 @@ class Bench:
 def measure(directory, programs, point, rounds, quick):
     """The part of the report about converted trees."""
     bench = Bench(directory, programs, Path(point), quick)
-    game, game_alone, plain, level, layers, level_alone, screen, table = ([] for _ in range(8))
+    game, game_alone, plain, level, layers, level_alone, img, img_alone, screen, table = ([] for _ in range(10))
     for number in range(rounds):
         say(f"round {number + 1} of {rounds}: converted")
         game.append(bench.copy("game", ".", "--converted")[1])
@@ -92,11 +95,14 @@ def measure(directory, programs, point, rounds, quick):
         layers.append(bench.copy("level.HIP", "layers")[0])
         seconds, level_files, level_size = bench.alone("render-level", *bench.quick)
         level_alone.append(seconds)
+        img.append(bench.copy("gta3.img", "converted")[0])
+        seconds, img_files, img_size = bench.alone("render-img", *bench.quick)
+        img_alone.append(seconds)
         screen.append(bench.screen())
         seconds, rows = bench.table()
         table.append(seconds)
-    game, game_alone, plain, level, layers, level_alone, screen, table = map(
-        statistics.median, (game, game_alone, plain, level, layers, level_alone, screen, table)
+    game, game_alone, plain, level, layers, level_alone, img, img_alone, screen, table = map(
+        statistics.median, (game, game_alone, plain, level, layers, level_alone, img, img_alone, screen, table)
     )
     count = sum(path.is_file() for path in bench.plain.rglob("*"))
     return f"""{HEADING}
@@ -118,6 +124,13 @@ The kernel requests the size and the bytes of each of {count} files. A preview i
 | `converted` | {level:.2f} ({level / (layers + level_alone):.2f}x the two together) |
 | `layers` | {layers:.2f} |
 | processor time of the same conversions in one process, without a mount | {level_alone:.2f} |
+
+`cp -r` of `converted` of an IMG archive with {IMG_ENTRIES // (10 if quick else 1):,} entries, half of them models and half dictionaries ({img_files} converted files, {img_size / 2**20:.1f} MiB):
+
+| | s |
+|---|--:|
+| `converted` | {img:.2f} ({img / img_alone:.2f}x the conversions) |
+| processor time of the same conversions in one process, without a mount | {img_alone:.2f} |
 
 Time until they are available after a new mount:
 

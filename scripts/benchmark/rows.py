@@ -8,6 +8,7 @@ import shutil
 import statistics
 import tempfile
 import time
+from pathlib import Path
 
 from .peers import Mount
 from .tools import TooSlow, Unmeasured, forget, read_all, run, say
@@ -44,6 +45,7 @@ ROWS = {
     "copy": Row("`cp -r` out, cold", "s"),
     "cat all": Row("`cat` of all files, cold", "s"),
     "check": Row("`hpimount --check` instead, the archive in memory", "s"),
+    "decoders": Row("the same by the decoders alone, on all cores (`examples/decoders.rs`)", "s"),
     "rss": Row("peak memory of the daemon, over all rows", "MiB"),
 }
 
@@ -142,6 +144,8 @@ class Bench:
             begun = time.perf_counter()
             run([peer.program(), "--check", "-q", peer.archive])
             self.note(peer, "check", time.perf_counter() - begun)
+            decoders = Path(peer.program()).parent / "examples" / "decoders"
+            self.note(peer, "decoders", float(run([decoders, peer.archive]).stdout))
 
     def big_files(self, peer):
         """The large files, sorted by name."""

@@ -100,6 +100,8 @@ pub struct Check {
     pub json: bool,
     /// Whether to show progress on a terminal.
     pub progress: bool,
+    /// Whether to list matters of style.
+    pub is_verbose: bool,
 }
 
 /// Checks everything in the sources. Findings go to standard output.
@@ -142,6 +144,7 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
             style: Style {
                 json: check.json,
                 is_terminal: io::stdout().is_terminal(),
+                is_verbose: check.is_verbose,
             },
         };
         check_sources(&plan, &mut io::stdout(), &bar)

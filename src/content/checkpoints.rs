@@ -11,7 +11,7 @@ use hpimount_containers::volume::Decoder;
 pub(super) const SPACING: u64 = 1 << 20;
 
 /// Minimum distance between checkpoints without a window in memory.
-const DENSE_SPACING: u64 = 2 * BLOCK_SIZE as u64;
+const DENSE_SPACING: u64 = BLOCK_SIZE as u64;
 
 /// The checkpoints of a file.
 pub(super) struct Checkpoints(Mutex<Points>);

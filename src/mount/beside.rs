@@ -100,6 +100,26 @@ pub(super) fn archives<'a>(vfs: &'a Vfs, own: &Node<'a>) -> Result<Vec<Node<'a>>
     Ok(found)
 }
 
+/// Returns the root of the folder, disc or other container around the archive
+/// that contains `own`; `None` for an archive that is a source of the mount.
+///
+/// # Errors
+/// Returns an error if a directory around it cannot be built again.
+pub(super) fn folder_around<'a>(vfs: &'a Vfs, own: &Node<'a>) -> Result<Option<Node<'a>>> {
+    let Origin::Directory(companion) = own.subtree().range.origin else {
+        return Ok(None);
+    };
+    let mut folder = vfs.node(companion)?.other(ROOT);
+    while let Origin::Directory(entry) = folder.subtree().range.origin {
+        let entry = vfs.node(entry)?;
+        if !matches!(entry.kind(), Some(InodeKind::Deferred { .. })) {
+            break;
+        }
+        folder = entry.other(ROOT);
+    }
+    Ok(Some(folder))
+}
+
 /// Enters the archives that are related to the archive `own`: those beside
 /// it, and those in the parent directory that every level needs.
 fn enter_siblings<'a>(vfs: &'a Vfs, own: &Node<'a>, found: &mut Vec<Node<'a>>) -> Result<()> {
@@ -157,7 +177,7 @@ fn archive_of(subtree: &Subtree) -> Option<&OpenVolume> {
 }
 
 /// Returns the companion directory of an archive.
-fn companion<'a>(file: &Node<'a>) -> Option<Node<'a>> {
+pub(super) fn companion<'a>(file: &Node<'a>) -> Option<Node<'a>> {
     let tree = file.tree();
     let name = Shows::Inside.name_beside(tree.name(file.index));
     let directory = tree.inode(file.index)?.parent;

@@ -18,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) line: Option<u32>,
     /// What is wrong.
     pub(crate) text: String,
+    /// Whether it is a matter of style.
+    pub(crate) is_style: bool,
 }
 
 impl Vfs {
@@ -83,6 +85,7 @@ impl Vfs {
             path: context.path_of(finding.file),
             line: finding.line,
             text: finding.text,
+            is_style: finding.is_style,
         });
         Ok(found.collect())
     }

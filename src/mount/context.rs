@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::folder_ids::FolderIds;
 use super::subtree::Node;
 use super::{Ino, Vfs, beside, find, game, place};
 use crate::content::{Caller, MAX_ASSET, SharedKey};
@@ -107,20 +108,23 @@ impl<'a> Context<'a> {
     /// Finds an asset by its id, in the archive of this one or in those beside
     /// it.
     fn find_asset(&self, id: u32) -> Option<(&Node<'a>, FileId)> {
-        let find = |archive: &'_ Node<'a>| {
-            archive
-                .subtree()
-                .volumes
-                .first()?
-                .volume
-                .assets()?
-                .find_id(id)
-        };
+        let find = |archive: &'_ Node<'a>| assets_of(archive)?.find_id(id);
         if let Some(file) = find(self.asset) {
             return Some((self.asset, file));
         }
         let mut others = self.beside().iter();
         others.find_map(|archive| Some((archive, find(archive)?)))
+    }
+
+    /// Returns the name of an asset of an archive.
+    fn named(&self, archive: &Node<'_>, file: FileId) -> Option<NamedAsset> {
+        let volume = archive.subtree().volumes.first()?;
+        let is_own = archive.subtree().range.first == self.asset.subtree().range.first;
+        Some(NamedAsset {
+            name: volume.volume.assets()?.name(file)?,
+            archive: (!is_own).then(|| volume.name.clone()),
+            code: volume.volume.asset(file).map(|asset| asset.code),
+        })
     }
 
     /// Returns the roots of the archives beside the asset's own.
@@ -139,8 +143,7 @@ impl<'a> Context<'a> {
         archive: &Node<'_>,
         files: impl FnOnce(&dyn AssetTable) -> Vec<FileId>,
     ) -> Vec<AssetRef> {
-        let volume = archive.subtree().volumes.first();
-        let Some(assets) = volume.and_then(|volume| volume.volume.assets()) else {
+        let Some(assets) = assets_of(archive) else {
             return Vec::new();
         };
         let found = files(assets).into_iter();
@@ -153,6 +156,11 @@ impl<'a> Context<'a> {
         let inode = self.asset.tree().inode(self.asset.index)?;
         Some(self.asset.other(inode.parent))
     }
+}
+
+/// Returns the assets of the archive that a node is in, if they have ids.
+fn assets_of<'n>(archive: &'n Node<'_>) -> Option<&'n dyn AssetTable> {
+    archive.subtree().volumes.first()?.volume.assets()
 }
 
 /// A chain of models that are being built, each for another one.
@@ -288,11 +296,16 @@ impl ArchiveContext for Context<'_> {
 
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
         let (archive, file) = self.find_asset(id)?;
-        let volume = archive.subtree().volumes.first()?;
-        let is_own = archive.subtree().range.first == self.asset.subtree().range.first;
-        Some(NamedAsset {
-            name: volume.volume.assets()?.name(file)?,
-            archive: (!is_own).then(|| volume.name.clone()),
+        self.named(archive, file)
+    }
+
+    fn asset_name_anywhere(&self, id: u32) -> Option<NamedAsset> {
+        self.asset_name(id).or_else(|| {
+            let ids = self.ok_or_record(FolderIds::around(self.vfs, self.asset))??;
+            let archive = self.vfs.node(ids.archive_of(id)?).ok()?;
+            let archive = self.vfs.enter(archive).ok()?;
+            let file = assets_of(&archive)?.find_id(id)?;
+            self.named(&archive, file)
         })
     }
 

@@ -65,6 +65,7 @@ mod control;
 mod converted;
 mod error;
 mod find;
+mod folder_ids;
 mod game;
 mod grafts;
 mod hidden;

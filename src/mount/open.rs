@@ -1,7 +1,8 @@
 //! Opening of sources for a mount.
 
+mod game;
+
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ use crate::source::{FileSource, Location};
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::ViewFormat;
 use hpimount_containers::changes::Original;
-use hpimount_containers::format::{self, Format, Input};
+use hpimount_containers::format::Format;
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::text::numbered;
 use hpimount_containers::volume::Volume;
@@ -147,7 +148,12 @@ impl Opener<'_> {
     fn source_trees(&mut self, prepared: &Prepared) -> Result<SourceTrees, OpenError> {
         match &prepared.sources {
             Sources::Game { order, .. } => match &prepared.game {
-                Some(folder) => self.game(folder, *order),
+                Some(GameFolder {
+                    listed: Some(archives),
+                    folder,
+                    mods,
+                }) => self.listed_game(archives, folder, mods),
+                Some(game) => self.game(game, *order),
                 None => Err(OpenError::new("", io::Error::UnknownFormat)),
             },
             Sources::Given {
@@ -189,7 +195,7 @@ impl Opener<'_> {
             Order::Cli => "as given, the last one on top",
             _ => "set by --order",
         };
-        SourceTrees::merged(opened, order, why, None, Vec::new(), self.options)
+        SourceTrees::merged(opened, order, why, Vec::new(), Vec::new(), self.options)
     }
 
     /// Opens one or several sources with `open`. Of several, those that cannot
@@ -438,97 +444,6 @@ impl Opener<'_> {
             is_layered: false,
             plain: PlainFiles::default(),
             path: candidate.path.clone(),
-        })
-    }
-
-    /// Opens the archives and loose files of a game's folder.
-    fn game(
-        &mut self,
-        folder: &GameFolder,
-        order: Option<Order>,
-    ) -> Result<SourceTrees, OpenError> {
-        let located = |cause: OpenCause| OpenError::new(folder.path.to_string_lossy(), cause);
-        let mut paths = folder.archives();
-        if paths.is_empty() {
-            return Err(located(OpenCause::NoArchives));
-        }
-        let mut sources = Vec::with_capacity(paths.len());
-        let mut unreadable = Vec::new();
-        for path in &paths {
-            match FileSource::open(path, &self.disk.pool) {
-                Ok(source) => sources.push((path.clone(), Arc::new(source))),
-                Err(error) => unreadable.push((path.clone(), error)),
-            }
-        }
-        let (order, why) = match order {
-            Some(order) => (order, "set by --order"),
-            None => {
-                let options = format::Options::default();
-                let inputs = sources.iter();
-                let inputs: Vec<_> = inputs
-                    .map(|(_, source)| Input::alone(source.clone(), options.clone()))
-                    .collect();
-                Order::of(&inputs)
-            }
-        };
-        let warnings = order.restrict(&mut paths);
-        order.sort(&mut paths);
-        for (path, error) in unreadable {
-            if paths.contains(&path) {
-                let error = OpenError::new(path.to_string_lossy(), OpenCause::Unreadable(error));
-                if self.options.strict {
-                    return Err(error);
-                }
-                self.skip(error);
-            }
-        }
-        let names = unique_names(&paths);
-        let named = names.into_iter().zip(paths);
-        let candidates = named.filter_map(|(name, path)| {
-            let found = sources.iter().find(|(known, _)| *known == path);
-            let source = found?.1.clone();
-            let opened = Candidate::on_disk(&path, &name, source);
-            Some(opened.map_err(|cause| OpenError::new(path.to_string_lossy(), cause)))
-        });
-        let candidates: Vec<Candidate> = candidates.collect::<Result<_, _>>()?;
-        let opened = self.open_all(&candidates, |opener, candidate| {
-            opener
-                .open_volume(candidate, true)
-                .map_err(|cause| OpenError::new(candidate.path.to_string_lossy(), cause))
-        })?;
-        let mut warnings = warnings;
-        let loose = self.loose_files(folder, &opened, &mut warnings);
-        let loose = Some(loose.map_err(located)?);
-        SourceTrees::merged(opened, order, why, loose, warnings, self.options)
-    }
-
-    /// Returns everything in the folder except for the merged archives.
-    fn loose_files(
-        &self,
-        folder: &GameFolder,
-        merged: &[OpenedSource],
-        warnings: &mut Vec<String>,
-    ) -> Result<OpenedSource, OpenCause> {
-        let builder = self.builder(modified(&folder.path)?, true);
-        let mut builder = builder.without_companions();
-        let archives = merged.iter();
-        let archives: HashSet<&OsStr> = archives
-            .filter_map(|archive| archive.path.file_name())
-            .collect();
-        let names = folder.names.iter();
-        let names = names.filter(|name| !archives.contains(name.as_os_str()));
-        let names = names.cloned().collect();
-        let files = Folder::open_all(&folder.path, names, self.disk, &mut builder, warnings);
-        Ok(OpenedSource {
-            builder,
-            volume: NewVolume::folder(
-                &file_name(&folder.path),
-                &folder.path.to_string_lossy(),
-                Box::new(files.map_err(unreadable)?),
-            ),
-            is_layered: false,
-            plain: PlainFiles::default(),
-            path: folder.path.clone(),
         })
     }
 }

@@ -115,7 +115,7 @@ impl SourceTrees {
         })
     }
 
-    /// Merges sources, the last one on top, loose files above all.
+    /// Merges sources, the last one on top, folders of loose files above all.
     ///
     /// # Errors
     /// Returns an error if there are too many entries.
@@ -123,11 +123,13 @@ impl SourceTrees {
         mut sources: Vec<OpenedSource>,
         order: Order,
         why: &str,
-        loose: Option<OpenedSource>,
+        loose: Vec<OpenedSource>,
         mut warnings: Vec<String>,
         options: &Options,
     ) -> Result<Self, OpenError> {
         let rule = order.rule(sources.len());
+        // The archives of Grand Theft Auto are folders in all but name.
+        let companions = options.companions_in(0, order == Order::Gta);
         let paths: Vec<PathBuf> = sources.iter().map(|source| source.path.clone()).collect();
         warnings.extend(order.beyond_the_limit(&paths));
         for warning in &warnings {
@@ -148,7 +150,6 @@ impl SourceTrees {
             "lowest_to_highest": names,
             "warnings": warnings,
         });
-        let companions = options.companions_in(0, false);
         let merged = merge::merge(&trees, rule, companions).map_err(|error| {
             let first = volumes.first().map_or("", |volume| &volume.location);
             OpenError::new(first, error)

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::changes::{self, Changes};
-use super::order::{self, Order};
+use super::order::{self, Order, gta};
 use super::{OpenCause, OpenError, local_time};
 use crate::source::Location;
 use crate::source::remote::RemoteUrl;
@@ -31,6 +31,8 @@ pub enum Sources {
         /// The order; `None` to use the order of the game that the archives are
         /// made for.
         order: Option<Order>,
+        /// Folders of loose files above those of the game, the last one on top.
+        mods: Vec<PathBuf>,
     },
 }
 
@@ -50,30 +52,63 @@ pub struct Prepared {
     pub(super) changes: Option<Changes>,
 }
 
-/// A game's folder at the time when it was listed.
+/// A folder of loose files at the time when it was listed.
 #[derive(Debug, Clone)]
-pub(super) struct GameFolder {
+pub(super) struct LooseFolder {
     /// Its path, absolute and without symbolic links.
     pub(super) path: PathBuf,
     /// The names in it, sorted.
     pub(super) names: Vec<OsString>,
 }
 
+impl LooseFolder {
+    fn list(path: &Path) -> Result<Self, OpenError> {
+        let list = || {
+            let path = path.canonicalize()?;
+            let entries = std::fs::read_dir(&path)?;
+            let names = entries.map(|entry| Ok(entry?.file_name()));
+            let mut names = names.collect::<std::io::Result<Vec<_>>>()?;
+            names.sort();
+            Ok(Self { path, names })
+        };
+        list().map_err(|error| OpenError::new(path.to_string_lossy(), OpenCause::Unreadable(error)))
+    }
+}
+
+/// A game's folder at the time when it was listed.
+#[derive(Debug, Clone)]
+pub(super) struct GameFolder {
+    pub(super) folder: LooseFolder,
+    /// The folders of loose files above it.
+    pub(super) mods: Vec<LooseFolder>,
+    /// The archives that the lists of a game name; `None` for games without
+    /// lists.
+    pub(super) listed: Option<gta::Archives>,
+}
+
 impl GameFolder {
-    fn list(path: &Path) -> std::io::Result<Self> {
-        let path = path.canonicalize()?;
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(&path)? {
-            names.push(entry?.file_name());
-        }
-        names.sort();
-        Ok(Self { path, names })
+    fn list(path: &Path, mods: &[PathBuf], order: Option<Order>) -> Result<Self, OpenError> {
+        let folder = LooseFolder::list(path)?;
+        let mods = mods.iter().map(|path| LooseFolder::list(path));
+        let listed = match order {
+            None => gta::archives(&folder.path),
+            Some(_) => None,
+        };
+        Ok(Self {
+            mods: mods.collect::<Result<_, _>>()?,
+            folder,
+            listed,
+        })
     }
 
     /// Returns the paths of the files with the extension of an archive of some
-    /// game.
+    /// game, or of those that the lists of the game name.
     pub(super) fn archives(&self) -> Vec<PathBuf> {
-        let paths = self.names.iter().map(|name| self.path.join(name));
+        if let Some(listed) = &self.listed {
+            return listed.paths.clone();
+        }
+        let LooseFolder { path, names } = &self.folder;
+        let paths = names.iter().map(|name| path.join(name));
         paths
             .filter(|path| order::is_archive_of_any(path) && path.is_file())
             .collect()
@@ -155,20 +190,22 @@ impl Sources {
         local_time::load();
         let game = match self {
             Self::Given { .. } => None,
-            Self::Game { folder, .. } => {
-                let listed = GameFolder::list(folder);
-                Some(listed.map_err(|error| {
-                    let name = folder.to_string_lossy();
-                    OpenError::new(name, OpenCause::Unreadable(error))
-                })?)
-            }
+            Self::Game {
+                folder,
+                order,
+                mods,
+            } => Some(GameFolder::list(folder, mods, *order)?),
         };
         let partners = match self {
             Self::Given { locations, .. } => {
                 let paths = locations.iter().filter_map(Location::path);
                 paths.flat_map(files_beside).collect()
             }
-            Self::Game { .. } => Vec::new(),
+            Self::Game { .. } => {
+                let listed = game.iter().filter_map(|game| game.listed.as_ref());
+                let paths = listed.flat_map(|listed| &listed.paths);
+                paths.flat_map(|path| files_beside(path)).collect()
+            }
         };
         Ok(Prepared {
             sources: self.clone(),
@@ -246,9 +283,10 @@ impl Prepared {
                 let beside = self.partners.iter().chain(changes).cloned();
                 given.chain(beside).collect()
             }
-            (Sources::Game { folder, .. }, game) => {
+            (Sources::Game { folder, mods, .. }, game) => {
                 let links = game.iter().flat_map(GameFolder::archives);
                 let mut paths = vec![folder.clone()];
+                paths.extend(mods.iter().cloned());
                 // A link can be an archive of the game.
                 paths.extend(links.filter(|path| path.is_symlink()));
                 paths

@@ -89,7 +89,7 @@ impl Companions {
     };
 
     /// Returns what the companion of a file shows, by the type that its volume
-    /// gives it, or else by its extension alone.
+    /// gives it, or else by its name alone.
     pub fn of(self, name: &str, asset: Option<AssetType>) -> Option<Shows> {
         let known = known(name);
         if self.inside && known.is_archive {
@@ -104,7 +104,7 @@ impl Companions {
     }
 }
 
-/// The properties of a file that follow from its extension.
+/// The properties of a file that follow from its name.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
     is_archive: bool,
@@ -112,8 +112,22 @@ struct Known {
     view: Option<u8>,
 }
 
-/// Maximum length of the extension of a known format, in bytes.
+/// Maximum length of the extension of a known format, or of a whole name, in
+/// bytes.
 const MAX_EXTENSION: usize = 15;
+
+/// The numbers of whole names, and of the formats in [`VIEW_FORMATS`] that they
+/// have, sorted.
+static NAMES: LazyLock<Vec<(u128, u8)>> = LazyLock::new(|| {
+    let formats = (0..).zip(VIEW_FORMATS.iter());
+    let names = formats.flat_map(|(number, format)| {
+        let names = format.names.iter();
+        names.map(move |name| (number_of(name.as_bytes()), number))
+    });
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    names
+});
 
 /// The extensions of all formats, sorted. Every name of a listing is looked up
 /// here.
@@ -143,9 +157,23 @@ fn number_of(extension: &[u8]) -> u128 {
     })
 }
 
+/// Returns the properties of a file with this name.
+fn known(name: &str) -> Known {
+    let known = known_extension(name);
+    let whole = || {
+        let number = (name.len() <= MAX_EXTENSION).then(|| number_of(name.as_bytes()))?;
+        let index = NAMES.binary_search_by_key(&number, |&(number, _)| number);
+        index.ok().map(|index| NAMES[index].1)
+    };
+    Known {
+        view: known.view.or_else(whole),
+        ..known
+    }
+}
+
 /// Returns the properties of a file with this name by its extension, which may
 /// contain a dot. A file called `.hpi` has none.
-fn known(name: &str) -> Known {
+fn known_extension(name: &str) -> Known {
     let name = name.as_bytes().get(1..).unwrap_or_default();
     let mut end = [0; MAX_EXTENSION + 1];
     let length = name.len().min(end.len());
@@ -199,7 +227,7 @@ pub fn ambiguous(
 }
 
 /// Returns the number in [`VIEW_FORMATS`] of the format that shows a file: by
-/// the type that its volume gives it, or else by its extension.
+/// the type that its volume gives it, or else by its name.
 pub fn view_format(name: &str, asset: Option<AssetType>) -> Option<u8> {
     view_of(asset).or_else(|| known(name).view)
 }
@@ -234,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn every_extension_of_a_format_is_known() {
+    fn every_extension_and_name_of_a_format_is_known() {
         for format in formats::all() {
             for extension in format.extensions {
                 assert!(known(&format!("a.b.{extension}")).is_archive, "{extension}");
@@ -251,6 +279,11 @@ mod tests {
                     shown.is_some_and(|format| format.shows(name.as_bytes())),
                     "{name}"
                 );
+            }
+            for name in format.names {
+                assert!(name.len() <= MAX_EXTENSION, "{name}");
+                assert!(known(&name.to_uppercase()).view.is_some(), "{name}");
+                assert!(known(&format!("x{name}")).view.is_none(), "{name}");
             }
         }
         for name in [

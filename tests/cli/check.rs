@@ -10,10 +10,12 @@ use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{File, V1, V2, file as entry};
 use crate::support::mount::{Fixture, Run, big, hpimount, run};
 use crate::support::sources::{file, folder, ifp};
+use crate::support::ta::cob;
 use crate::support::{container_seeds, noise, text};
 use hpimount_containers::hpi::chunk::Method;
 use md5::{Digest, Md5};
 use serde_json::Value;
+use sha1::Sha1;
 
 /// Returns the exit code and the lines of a check. The findings are sorted,
 /// because threads report them in any order.
@@ -310,12 +312,12 @@ fn every_damaged_sector_of_a_raw_disc_is_found() {
 
 /// Returns CRC-32, MD5 and SHA-1 in hexadecimal digits.
 fn sums(bytes: &[u8]) -> [String; 3] {
-    let md5: String = Md5::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let sha1 = sha1_smol::Sha1::from(bytes).digest().to_string();
-    [format!("{:08x}", crc32fast::hash(bytes)), md5, sha1]
+    let digits = |sum: &[u8]| -> String { sum.iter().map(|byte| format!("{byte:02x}")).collect() };
+    [
+        format!("{:08x}", crc32fast::hash(bytes)),
+        digits(&Md5::digest(bytes)),
+        digits(&Sha1::digest(bytes)),
+    ]
 }
 
 /// Returns a list with these files.
@@ -542,4 +544,38 @@ fn the_files_of_a_game_are_compared_with_each_other() {
     assert_eq!((&line["path"], &line["line"]), (&path.into(), &2.into()));
     let (_, lines) = check(&fixture.archive, &["-o", "meta=off"]);
     assert_eq!(lines.len(), 1, "{lines:?}");
+}
+
+#[test]
+fn matters_of_style_are_counted_and_listed_on_request() {
+    let fixture = folder(|source| {
+        fs::create_dir_all(source.join("units")).unwrap();
+        fs::create_dir_all(source.join("scripts")).unwrap();
+        fs::write(
+            source.join("units/a.fbi"),
+            "[UNITINFO]\n{\nUnitName=a;\n}\n",
+        )
+        .unwrap();
+        fs::write(source.join("scripts/a.cob"), cob::small(4).file()).unwrap();
+    });
+    let line = "scripts/a.cob: style: line 1: the piece base is never used";
+    let (code, lines) = check(&fixture.archive, &["-v"]);
+    assert_eq!(code, Some(0));
+    assert!(lines.contains(&line.to_owned()), "{lines:?}");
+    assert!(lines.last().unwrap().ends_with(", 2 of style"), "{lines:?}");
+    let (_, lines) = check(&fixture.archive, &[]);
+    assert!(!lines.contains(&line.to_owned()), "{lines:?}");
+    let summary = lines.last().unwrap();
+    assert!(
+        summary.ends_with(", 2 of style (-v lists them)"),
+        "{summary}"
+    );
+    let (_, lines) = json(&fixture.archive, &["-v"]);
+    let of_style = lines.iter().filter(|line| line["severity"] == "style");
+    let found: Vec<_> = of_style
+        .map(|line| (&line["path"], &line["line"]))
+        .collect();
+    let path = "scripts/a.cob".into();
+    assert_eq!(found, [(&path, &1.into()), (&path, &2.into())]);
+    assert_eq!(lines.last().unwrap()["style"], 2);
 }

@@ -7,11 +7,13 @@ use std::process::{Command, Stdio};
 
 use crate::support::desktop::{draw, drawn, thumbnailer};
 use crate::support::faulty_fs::{FaultyFs, Mode};
+use crate::support::heavy_iron::build as heavy_iron;
 use crate::support::hip::{Asset, Hip};
 use crate::support::mount::{Fixture, eventually, has_programs};
 use crate::support::pictures::{library, pixels};
 use crate::support::sources::{folder, pack};
 use crate::support::ta::{gaf, pcx, tdo, tnt};
+use hpimount_containers::hip::{Game, Platform};
 use hpimount_test_attributes::fuse_test;
 use tempfile::tempdir;
 
@@ -66,6 +68,35 @@ fn packed(fill: impl FnOnce(&Path)) -> Fixture {
     pack(&fixture.archive, &archive);
     fixture.archive = archive;
     fixture
+}
+
+#[test]
+fn an_archive_whose_textures_are_called_txd_has_a_picture_on_every_console() {
+    let pixels = [200, 100, 50, 128].repeat(8 * 8);
+    for (console, texture) in [
+        (
+            Platform::GameCube,
+            heavy_iron::gamecube(4, 0, [8, 4], &[], &[0xFC, 0].repeat(32), 1),
+        ),
+        (
+            Platform::Xbox,
+            heavy_iron::xbox(0x600, 0, [8, 8], &[], &pixels, 1),
+        ),
+        (
+            Platform::PlayStation2,
+            heavy_iron::playstation2(32, 0, 8, &pixels, &[]),
+        ),
+    ] {
+        let dir = tempdir().unwrap();
+        let mut hip = Hip::target(Game::Bfbb, console);
+        hip.layer(1);
+        for name in ["wood.txd", "stone.TXD"] {
+            hip.add(Asset::new(b"RWTX", name, &texture));
+        }
+        let archive = dir.path().join("menu.HIP");
+        fs::write(&archive, hip.build()).unwrap();
+        drawn(128, &archive);
+    }
 }
 
 #[test]

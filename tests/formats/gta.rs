@@ -2,12 +2,16 @@
 //! textures that its definitions name.
 
 use std::fs;
+use std::path::Path;
 
-use crate::support::build::{clump, txd};
+use crate::support::build::{clump, ifp, txd};
+use crate::support::gltf::{list, scene};
+use crate::support::mount::hpimount;
 use crate::support::mounted::mounted_files;
 use crate::support::shown::bytes_of;
 use crate::support::sources::folder;
 use hpimount_test_attributes::fuse_test;
+use serde_json::{Value, json};
 
 /// Bytes of a sector of an IMG.
 const SECTOR: usize = 2048;
@@ -102,6 +106,73 @@ fn textures_of_a_model_are_found_as_the_game_finds_them() {
     assert!(converted.starts_with(b"glTF"));
 }
 
+/// Returns a package of one animation that moves one bone.
+fn package(animation: &str, bone: &str, number: i32) -> Vec<u8> {
+    let keys = [[0, 0, 0, 4096, 0], [0, 0, 4096, 0, 60_i16]].concat();
+    let object = ifp::anp_object(bone, 3, number, &ifp::shorts(&keys));
+    ifp::anp(true, "package", &[(animation, vec![object])])
+}
+
+#[fuse_test]
+fn a_model_is_moved_by_the_animations_that_the_game_gives_it() {
+    let square = || [clump::square(&["skin"], &[])];
+    let model = |frames: Vec<u8>| clump::clump(&frames, &square(), &[clump::atomic(0, 0)], &[]);
+    let fixture = folder(|game| {
+        let write = |name: &str, bytes: &[u8]| fs::write(game.join(name), bytes).unwrap();
+        let definitions = "anim\n1, fan, box, fans, 100, 0\nend\n\
+                           peds\n2, cop, cop, COP, STAT, man, 0, 0, null, 1, 4, A, B, C\nend\n";
+        write("town.ide", definitions.as_bytes());
+        write("animgrp.dat", b"man, ped, walk, 2\nwalk\nfly\nend\n");
+        write("fans.ifp", &package("spin", "Blade ", -1));
+        write("ped.ifp", &package("Walk", "none", 1));
+        write(
+            "fan.dff",
+            &model(clump::frames(&[("fan", -1), ("blade", 0)])),
+        );
+        for name in ["cop.dff", "guest.dff"] {
+            let bones = clump::bones(&[("root", -1), ("hand", 0)]);
+            write(name, &model(bones));
+        }
+    });
+    let mount = fixture.mount(&[]);
+    let moved = |file: &str| {
+        let scene = scene(&mount.file(file));
+        let animations = list(&scene, "animations").iter();
+        let nodes = |animation: &Value| {
+            let targets = list(animation, "channels").iter();
+            let nodes = targets.map(|one| one["target"]["node"].as_u64().unwrap());
+            nodes
+                .map(|node| scene["nodes"][node as usize]["name"].clone())
+                .collect()
+        };
+        animations
+            .map(|one| (one["name"].clone(), nodes(one)))
+            .collect::<Vec<(Value, Vec<Value>)>>()
+    };
+    assert_eq!(
+        moved("fan.dff.meta/model.glb"),
+        [(json!("spin"), vec![json!("blade")])]
+    );
+    assert_eq!(
+        moved("cop.dff.meta/model.glb"),
+        [(json!("walk"), vec![json!("hand")])]
+    );
+    let notes = &scene(&mount.file("cop.dff.meta/model.glb"))["asset"]["extras"]["notes"];
+    let is_omitted =
+        |note: &Value| note == "Animation fly is omitted: package ped does not have it.";
+    assert!(notes.as_array().unwrap().iter().any(is_omitted), "{notes}");
+    // A model without a definition is moved by the package in the path.
+    assert_eq!(moved("guest.dff.meta/model.glb"), []);
+    assert_eq!(
+        moved("guest.dff.meta/animated/ped.glb"),
+        [(json!("Walk"), vec![json!("hand")])]
+    );
+    assert_eq!(
+        moved("ped.ifp.meta/skeleton.glb"),
+        [(json!("Walk"), vec![json!("none")])]
+    );
+}
+
 #[fuse_test]
 fn tables_of_a_game_have_its_models_and_placements() {
     let definitions = b"objs\n7, crate, box, 100, 4\nend\ntxdp\nbox, wood\nend\n";
@@ -120,11 +191,7 @@ fn tables_of_a_game_have_its_models_and_placements() {
         fs::write(game.join("town_stream0.ipl"), &binary).unwrap();
     });
     let mount = fixture.mount(&["--converted"]);
-    let table = |name: &str| {
-        let path = mount.file(&format!("tables/{name}.tsv"));
-        let text = fs::read_to_string(path).unwrap();
-        text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
-    };
+    let table = |name: &str| rows(&mount.file(&format!("tables/{name}.tsv")));
     assert_eq!(
         table("models"),
         ["7\tcrate\tbox\tobjs\t100\t\t\t4\ttown.ide\t2"]
@@ -137,6 +204,80 @@ fn tables_of_a_game_have_its_models_and_placements() {
             format!("town.ipl\t2\t0\t7\tcrate\ttrue\t0\t1\t2\t3\t0\t0\t-{half}\t{half}\t\t"),
             "town.ipl\t3\t1\t\t\t\t\t\t\t\t\t\t\t\t\tits rotation has the length 0".to_owned(),
             "town_stream0.ipl\t\t0\t7\tcrate\ttrue\t0\t4\t5\t6\t0\t0\t0\t1\t0\t".to_owned(),
+        ]
+    );
+}
+
+/// Returns the rows of a table below its head.
+fn rows(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().skip(1).map(str::to_owned).collect()
+}
+
+#[fuse_test]
+fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
+    let fixture = folder(|game| {
+        let write = |path: &str, bytes: &[u8]| {
+            let path = game.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        };
+        write(
+            "Data/GTA.dat",
+            b"IMG MODELS\\MORE.IMG\nIDE DATA\\TOWN.IDE\n",
+        );
+        let definitions = "objs\n1, crate, planks, 100, 0\n2, pole, iron, 80, 0\nend\n";
+        write("Data/town.ide", definitions.as_bytes());
+        write(
+            "Data/town.ipl",
+            b"inst\n1, crate, 0, 0, 0, 0, 0, 0, 0, 1, -1\n9, x, 0, 0, 0, 0, 0, 0, 0, 1, -1\nend\n",
+        );
+        let first = [
+            ("crate.dff", &model("wood")[..]),
+            ("planks.txd", &dictionary("moss")),
+            ("pole.dff", b"first"),
+        ];
+        write("Models/gta3.img", &img(&first));
+        let last = [
+            ("PLANKS.TXD", &dictionary("wood")[..]),
+            ("pole.dff", b"last"),
+        ];
+        write("Models/more.img", &img(&last));
+        write("../mod/pole.dff", b"mod");
+        write("../mod/data/town.txt", b"text");
+        write("../top/pole.dff", b"top");
+    });
+    let below = fixture.archive.parent().unwrap().to_owned();
+    let fixture_game = fixture.archive.clone();
+    let mut program = hpimount();
+    program.arg("--game").arg(fixture_game);
+    for name in ["mod", "top"] {
+        program.arg("--mod").arg(below.join(name));
+    }
+    program.arg(&fixture.point);
+    let mount = fixture.mount_by(program);
+    assert_eq!(bytes_of(&mount.file("pole.dff")), b"top");
+    assert_eq!(
+        bytes_of(&mount.file(".hpimount/shadowed/mod/pole.dff")),
+        b"mod"
+    );
+    assert_eq!(bytes_of(&mount.file("Data/town.txt")), b"text");
+    let shown = mount.file("crate.dff.meta/textures.tsv");
+    assert_eq!(rows(&shown), ["0\twood\tplanks\tPLANKS.TXD\t2\t1\t"]);
+    assert_eq!(
+        rows(&mount.file("converted/tables/references.tsv")),
+        [
+            "Data/town.ide\t2\tobjs\t1\tcrate\tmodel\tcrate\tcrate.dff",
+            "Data/town.ide\t2\tobjs\t1\tcrate\ttextures\tplanks\tPLANKS.TXD",
+            "Data/town.ide\t3\tobjs\t2\tpole\tmodel\tpole\tpole.dff",
+            "Data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron\t",
+        ]
+    );
+    assert_eq!(
+        rows(&mount.file("converted/tables/missing.tsv")),
+        [
+            "Data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron",
+            "Data/town.ipl\t3\tinst\t9\tx\tdefinition\t9",
         ]
     );
 }

@@ -143,7 +143,18 @@ targets! {
     damaged_lz77_is_decoded_or_refused_by_both_decoders_alike: "lz77", 100;
     damaged_hip_archives_keep_the_promises: "hip", 200;
     damaged_psx_files_are_shown_or_refused: "psx", 100;
-    damaged_neversoft_files_are_shown_or_refused: "neversoft", 200;
+    damaged_pictures_of_the_playstation_are_shown_or_refused: "tim", 60;
+    damaged_sounds_of_the_playstation_are_shown_or_refused: "vag", 60;
+    damaged_banks_of_sounds_are_shown_or_refused: "vab", 60;
+    damaged_scripts_of_pro_skater_are_shown_or_refused: "qb", 60;
+    damaged_nodes_of_levels_are_shown_or_refused: "trg", 60;
+    damaged_packed_pictures_are_shown_or_refused: "rle", 60;
+    damaged_pictures_of_the_dreamcast_are_shown_or_refused: "pvr", 60;
+    damaged_names_of_parts_are_shown_or_refused: "psh", 60;
+    damaged_sounds_of_the_dreamcast_are_shown_or_refused: "kat", 60;
+    damaged_movies_are_shown_or_refused: "xa", 60;
+    damaged_models_of_levels_are_shown_or_refused: "ddm", 60;
+    damaged_characters_are_shown_or_refused: "bon", 60;
     damaged_hgo_files_are_shown_or_refused: "hgo", 100;
     damaged_ifp_files_are_shown_or_refused: "ifp", 200;
     damaged_texture_dictionaries_are_shown_or_refused: "txd", 300;
@@ -151,6 +162,8 @@ targets! {
     damaged_models_of_grand_theft_auto_are_shown_or_refused: "dff", 300;
     damaged_maps_are_shown_or_refused: "map", 300;
     damaged_texts_are_shown_or_refused: "gxt", 300;
+    damaged_data_of_grand_theft_auto_are_shown_or_refused: "gta_data", 200;
+    damaged_games_have_whole_models_maps_and_tables: "gta_game", 60;
     damaged_gaf_files_are_read_or_refused: "gaf", 300;
     damaged_3do_files_are_read_or_refused: "tdo", 300;
     damaged_cob_files_are_read_or_refused: "cob", 300;
@@ -181,6 +194,21 @@ targets! {
     a_damaged_archive_in_a_disc_in_an_archive_affects_nothing_around_it: "nested", 40;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_by_a_model: "ops", 100;
+}
+
+/// `scripts/fuzz` runs the programs of the manifest.
+#[test]
+fn every_target_has_a_program() {
+    let manifest = include_str!("../../fuzz/Cargo.toml");
+    let programs = manifest.split("[[bin]]").skip(1).map(|program| {
+        let name = program.trim_start().strip_prefix("name = \"").unwrap();
+        name.split_once('"').unwrap().0
+    });
+    let mut programs: Vec<_> = programs.collect();
+    programs.sort_unstable();
+    let mut targets = TARGETS.map(|target| target.name);
+    targets.sort_unstable();
+    assert_eq!(programs, targets);
 }
 
 /// Writes the seeds to the corpus of the fuzzers.

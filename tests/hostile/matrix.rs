@@ -13,6 +13,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::fuzz::seeds;
 use crate::support::assets::one_of_each;
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Entry, File, V1, V2, dir, file};
@@ -476,6 +477,38 @@ fn neversoft_assets() -> Vec<Variant> {
     files.map(variant).collect()
 }
 
+/// Returns small assets of Grand Theft Auto that are mounted alone.
+fn gta_assets() -> Vec<Variant> {
+    let damaged = trial::length(16, usize::MAX);
+    let variant = |(file, seeds): (&str, Vec<Vec<u8>>)| {
+        let bytes = seeds.into_iter().next().unwrap();
+        Variant {
+            bench: Bench::file(file),
+            inside: format!("/{file}.meta"),
+            damaged: damaged.min(bytes.len()),
+            ..Variant::lone(file, Kind::Asset, bytes)
+        }
+    };
+    let [colors, files, groups, handling, texts, water] = seeds::gta_data()
+        .try_into()
+        .expect("a seed for each format");
+    [
+        ("a.txd", seeds::txd()),
+        ("a.dff", seeds::dff()),
+        ("a.col", seeds::col()),
+        ("a.gxt", seeds::gxt()),
+        ("a.ide", seeds::map()),
+        ("carcols.dat", vec![colors]),
+        ("gta.dat", vec![files]),
+        ("animgrp.dat", vec![groups]),
+        ("handling.cfg", vec![handling]),
+        ("a.fxt", vec![texts]),
+        ("water.dat", vec![water]),
+    ]
+    .map(variant)
+    .into()
+}
+
 /// The outcomes for assets: the files of their companions can always be read.
 const OF_ASSETS: [Outcome; 3] = [Outcome::Refused, Outcome::Same, Outcome::Undetected];
 
@@ -517,6 +550,11 @@ fn a_damaged_byte_of_a_lone_asset_is_shown_in_its_companion() {
 fn a_damaged_byte_of_an_asset_of_neversoft_is_shown_in_its_companion() {
     let what = "TIM, VAG, VAB, QB, TRG, XA and others, `X.meta`";
     assert_outcomes(what, &neversoft_assets(), &OF_ASSETS);
+}
+
+#[test]
+fn a_damaged_byte_of_an_asset_of_grand_theft_auto_is_shown_in_its_companion() {
+    assert_outcomes("Grand Theft Auto, `X.meta`", &gta_assets(), &OF_ASSETS);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod hpi;
 mod list;
 mod neversoft;
 mod pack;
+mod player;
 mod resources;
 #[cfg(feature = "remote")]
 mod servers;

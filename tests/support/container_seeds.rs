@@ -4,6 +4,7 @@ use std::io::Write;
 
 use flate2::write::{DeflateEncoder, ZlibEncoder};
 use flate2::{Compression, GzBuilder};
+use sha1::{Digest, Sha1};
 
 /// Length of a sector of IMG, WAD and XDVDFS.
 pub const SECTOR: usize = 2048;
@@ -540,7 +541,7 @@ pub fn sign_rvz(image: &mut [u8]) {
     if image.len() < 0x48 + 0xDC {
         return;
     }
-    let sum = |bytes: &[u8]| sha1_smol::Sha1::from(bytes).digest().bytes();
+    let sum = |bytes: &[u8]| Sha1::digest(bytes);
     let length = image[0x0C..0x10]
         .try_into()
         .map(u32::from_be_bytes)

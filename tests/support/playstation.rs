@@ -21,6 +21,7 @@ pub fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("intro.str", movie()),
         ("level.ddm", ddm()),
         ("level.ddx", ddx()),
+        ("hawk.bon", bon()),
     ]
 }
 
@@ -172,6 +173,24 @@ fn ddx() -> Vec<u8> {
     name.resize(256, 0);
     let length = texture.len() as u32;
     [words(&[0, 280 + length, 280, 1, 0, length]), name, texture].concat()
+}
+
+/// A character of version 3 with a texture of 2 by 1 pixels, and a part in a
+/// part.
+fn bon() -> Vec<u8> {
+    let texture = pvr();
+    let mut file = [b"Bon\0".to_vec(), words(&[3]), halves(&[1, 1])].concat();
+    file.extend([b"m\xFF\xFF\xFF\xFF".to_vec(), words(&[0, 0]), vec![1]].concat());
+    file.extend([halves(&[1]), b"s\x01\0\x02".to_vec()].concat());
+    file.extend([words(&[texture.len() as u32]), texture].concat());
+    file.extend([halves(&[1, 0]), vec![0; 40], halves(&[1, 0])].concat());
+    let head = |name: u8, children| {
+        let start = [vec![1], halves(&[1]), vec![name], words(&[0x3F80_0000; 12])];
+        [start.concat(), halves(&[children])].concat()
+    };
+    let end = || [words(&[0; 9]), halves(&[1, 0, 0, 1, 0])].concat();
+    let parts = [head(b'a', 1), head(b'b', 0), end(), end()];
+    [file, halves(&[1]), parts.concat()].concat()
 }
 
 /// Returns a sector of a CD, from its subheader on.

@@ -18,3 +18,23 @@ pub fn run_in(directory: &Path, program: &str, arguments: &[&str]) -> bool {
     assert!(status.unwrap().success(), "{program} {arguments:?}");
     true
 }
+
+/// Returns the programs that are installed.
+pub fn installed(programs: &[&'static str]) -> Vec<&'static str> {
+    let mut found = programs.to_vec();
+    found.retain(|program| {
+        let ran = Command::new(program).arg("--help").output();
+        if ran.is_err() {
+            skip::skip_anywhere(&format!("needs {program}"));
+        }
+        ran.is_ok()
+    });
+    found
+}
+
+/// Asserts that a program accepts a file.
+pub fn accepts(program: &str, arguments: &[&str], file: &Path) {
+    let output = Command::new(program).args(arguments).arg(file).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}: {output:?}", file.display());
+}

@@ -81,8 +81,9 @@ pub enum Action {
 pub struct Args {
     /// Operands, and the options of all programs.
     pub common: Common,
-    /// Folders of games: one, or with `--diff` two.
+    /// Folders of games: several only with `--diff` and `--index`.
     games: Vec<OsString>,
+    mods: Vec<OsString>,
     order: Option<Order>,
     separate: bool,
     job: Option<Job>,
@@ -154,6 +155,7 @@ impl Args {
                 list: self.dat.as_ref().map(PathBuf::from),
                 json: self.json,
                 progress: !self.quiet,
+                is_verbose: self.verbosity > 0,
             }),
             Job::Diff => Action::Diff(self.diff()?),
             Job::Index => self.index()?,
@@ -308,15 +310,26 @@ impl Args {
         Ok(Sources::Game {
             folder: local_path(&Location::parse(folder)?)?,
             order: self.order,
+            mods: self.mods()?,
         })
     }
 
     fn given(&self, sources: &[OsString]) -> Result<Sources, String> {
+        if self.games.is_empty() && !self.mods.is_empty() {
+            return Err("--mod requires --game".to_owned());
+        }
         Ok(Sources::Given {
             locations: locations(sources)?,
             order: self.order,
             separate: self.separate,
         })
+    }
+
+    /// Returns the folders of mods.
+    fn mods(&self) -> Result<Vec<PathBuf>, String> {
+        let mods = self.mods.iter();
+        mods.map(|folder| local_path(&Location::parse(folder)?))
+            .collect()
     }
 
     /// Returns the log level.
@@ -337,7 +350,7 @@ fn locations(sources: &[OsString]) -> Result<Vec<Location>, String> {
     sources.map(|source| Location::parse(source)).collect()
 }
 
-/// Returns the path of a game's folder, which must be on disk.
+/// Returns the path of the folder of a game or a mod, which must be on disk.
 fn local_path(location: &Location) -> Result<PathBuf, String> {
     let path = location.path().map(Path::to_owned);
     let name = || location.display_name();

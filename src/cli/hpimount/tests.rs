@@ -55,6 +55,17 @@ fn a_game_has_a_mount_point_and_no_sources() {
 }
 
 #[test]
+fn mods_are_folders_above_a_game_in_their_order() {
+    let found = sources(&["--game", "gta", "--mod", "a", "--mod=b", "mnt"]);
+    let Ok(Sources::Game { mods, .. }) = found else {
+        panic!("{found:?}");
+    };
+    assert_eq!(mods, ["a", "b"].map(PathBuf::from));
+    let refused = sources(&["--mod", "a", "b.hpi", "mnt"]).unwrap_err();
+    assert_eq!(refused, "--mod requires --game");
+}
+
+#[test]
 fn the_source_of_list_and_cat_is_followed_by_paths_in_it() {
     let paths = |line: &[&str]| match parse(line).unwrap().action()? {
         Action::Inspect(_, Inspection::List(paths, _) | Inspection::Cat(paths)) => Ok(paths),
@@ -122,8 +133,13 @@ fn sample(id: &str) -> &'static str {
         "apply" => "changes",
         "password" => "@file",
         "encoding" => "shift_jis",
-        "game" => "folder",
+        "game" | "mod" => "folder",
         "dat" => "list.dat",
+        "sort" => "size",
+        "type" => "fbi",
+        "hash" => "sha256",
+        "against" => "b.hpi",
+        "index" => "all.sqlite",
         "options" => "ro",
         _ => panic!("there is no sample value for {id}"),
     }

@@ -2,10 +2,13 @@
 //! list of a preservation database.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
 
 use crc32fast::Hasher as Crc32;
 use md5::{Digest, Md5};
-use sha1_smol::Sha1;
+use sha1::Sha1;
 
 use super::dat::Entry;
 use super::job::{Worker, is_end};
@@ -18,6 +21,9 @@ use hpimount_containers::volume::{DiscImage, Part};
 
 /// Number of bytes hashed at a time.
 const PIECE: u64 = 256 << 10;
+
+/// Number of pieces that wait for the slowest checksum.
+const WAITING: usize = 4;
 
 /// The checksums of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -137,20 +143,66 @@ impl Worker<'_, '_> {
     /// completely.
     fn hash(&self, image: &DiscImage, path: &str) -> Option<Hashed> {
         let size = image.bytes.len();
+        // A thread of its own computes the MD5, which takes longer than the rest.
+        let sums = thread::scope(|scope| {
+            let (sender, pieces) = sync_channel::<Arc<Vec<u8>>>(WAITING);
+            let md5 = scope.spawn(move || {
+                let mut md5 = Md5::new();
+                pieces.iter().for_each(|piece| md5.update(&**piece));
+                md5.finalize()
+            });
+            let (crc32, sha1) = self.hash_here(image, path, sender)?;
+            Some(Sums {
+                crc32,
+                md5: md5.join().ok()?.into(),
+                sha1,
+            })
+        })?;
+        let file = match &image.file {
+            Some(file) => file.clone(),
+            None => {
+                let path = if path.is_empty() { self.source } else { path };
+                path.rsplit('/').next().unwrap_or(path).to_owned()
+            }
+        };
+        let name = match (&image.file, image.part) {
+            (_, Part::Track(track)) => format!("track {track:02} of {file}"),
+            (_, Part::Sheet) => "sheet".to_owned(),
+            (Some(_), Part::Whole) => file.clone(),
+            (None, Part::Whole) => "image".to_owned(),
+        };
+        Some(Hashed {
+            name,
+            file,
+            part: image.part,
+            size,
+            sums,
+        })
+    }
+
+    /// Reads an image to its end, and passes its pieces on. Returns the CRC-32 and
+    /// the SHA-1 if it could be read completely.
+    fn hash_here(
+        &self,
+        image: &DiscImage,
+        path: &str,
+        pieces: SyncSender<Arc<Vec<u8>>>,
+    ) -> Option<(u32, [u8; 20])> {
+        let size = image.bytes.len();
         let mut findings = self.findings(path);
-        let (mut crc32, mut md5, mut sha1) = (Crc32::new(), Md5::new(), Sha1::new());
+        let (mut crc32, mut sha1) = (Crc32::new(), Sha1::new());
         let mut is_sound = true;
-        let mut buffer = vec![0; PIECE.min(size) as usize];
         let mut offset = 0;
         self.output.expect(size);
         while offset < size && !self.output.is_broken() {
             let length = (size - offset).min(PIECE);
-            let piece = &mut buffer[..length as usize];
-            match image.bytes.read_exact_at(piece, offset) {
+            let mut piece = vec![0; length as usize];
+            match image.bytes.read_exact_at(&mut piece, offset) {
                 Ok(()) if is_sound => {
-                    crc32.update(piece);
-                    md5.update(&*piece);
-                    sha1.update(piece);
+                    let piece = Arc::new(piece);
+                    pieces.send(piece.clone()).ok()?;
+                    crc32.update(&piece);
+                    sha1.update(&*piece);
                 }
                 Ok(()) => {}
                 Err(error) => {
@@ -165,30 +217,6 @@ impl Worker<'_, '_> {
             offset += length;
             self.output.read(length);
         }
-        let file = match &image.file {
-            Some(file) => file.clone(),
-            None => {
-                let path = if path.is_empty() { self.source } else { path };
-                path.rsplit('/').next().unwrap_or(path).to_owned()
-            }
-        };
-        let name = match (&image.file, image.part) {
-            (_, Part::Track(track)) => format!("track {track:02} of {file}"),
-            (_, Part::Sheet) => "sheet".to_owned(),
-            (Some(_), Part::Whole) => file.clone(),
-            (None, Part::Whole) => "image".to_owned(),
-        };
-        let sums = Sums {
-            crc32: crc32.finalize(),
-            md5: md5.finalize().into(),
-            sha1: sha1.digest().bytes(),
-        };
-        is_sound.then_some(Hashed {
-            name,
-            file,
-            part: image.part,
-            size,
-            sums,
-        })
+        is_sound.then(|| (crc32.finalize(), sha1.finalize().into()))
     }
 }

@@ -109,7 +109,10 @@ impl<'a, 'r> Worker<'a, 'r> {
             Ok(found) => {
                 for one in found {
                     let cause = Cause::at_line(one.line, one.text);
-                    let severity = Severity::Warning;
+                    let severity = match one.is_style {
+                        true => Severity::Style,
+                        false => Severity::Warning,
+                    };
                     self.output.finding(severity, self.source, &one.path, cause);
                 }
             }

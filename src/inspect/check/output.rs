@@ -26,6 +26,8 @@ pub struct Style {
     pub json: bool,
     /// Whether the output is a terminal: control characters are escaped.
     pub is_terminal: bool,
+    /// Whether matters of style are listed.
+    pub is_verbose: bool,
 }
 
 /// The severity of a finding.
@@ -38,6 +40,8 @@ pub(super) enum Severity {
     NotChecked,
     /// An irregularity, or something that is not checked.
     Warning,
+    /// A matter of style, which is only listed if [`Style::is_verbose`].
+    Style,
 }
 
 impl Severity {
@@ -56,6 +60,7 @@ impl Severity {
             Self::Damage => "damaged",
             Self::NotChecked => "not checked",
             Self::Warning => "warning",
+            Self::Style => "style",
         }
     }
 }
@@ -122,6 +127,8 @@ pub struct Summary {
     pub not_checked: Tally,
     /// Other findings.
     pub warnings: Tally,
+    /// Matters of style, listed or not.
+    pub style: Tally,
 }
 
 impl Summary {
@@ -130,6 +137,7 @@ impl Summary {
             Severity::Damage => &self.damage,
             Severity::NotChecked => &self.not_checked,
             Severity::Warning => &self.warnings,
+            Severity::Style => &self.style,
         }
     }
 }
@@ -188,6 +196,9 @@ impl<'a> CheckOutput<'a> {
     /// Reports a finding in a source; `path` is empty for the source itself.
     pub(super) fn finding(&self, severity: Severity, source: &str, path: &str, cause: Cause) {
         self.summary.counter(severity).add(1);
+        if severity == Severity::Style && !self.style.is_verbose {
+            return;
+        }
         let line = match self.style.json {
             true => {
                 let mut finding = json!({
@@ -287,6 +298,7 @@ impl<'a> CheckOutput<'a> {
             damage,
             not_checked,
             warnings,
+            style,
         ] = [
             &summary.sources,
             &summary.archives,
@@ -296,6 +308,7 @@ impl<'a> CheckOutput<'a> {
             &summary.damage,
             &summary.not_checked,
             &summary.warnings,
+            &summary.style,
         ]
         .map(Tally::get);
         let speed = (bytes as f64 / seconds.max(1e-6)) as u64;
@@ -311,11 +324,12 @@ impl<'a> CheckOutput<'a> {
                 "damage": damage,
                 "not_checked": not_checked,
                 "warnings": warnings,
+                "style": style,
             })
             .to_string(),
             false => format!(
                 "checked {}, {}, {}, {}, {} in {seconds:.1} s ({}/s): \
-                 {damage} damaged, {not_checked} not checked, {}",
+                 {damage} damaged, {not_checked} not checked, {}{}",
                 counted(sources, "source"),
                 counted(archives, "archive"),
                 counted(files, "file"),
@@ -323,6 +337,11 @@ impl<'a> CheckOutput<'a> {
                 HumanBytes(bytes),
                 HumanBytes(speed),
                 counted(warnings, "warning"),
+                match (style, self.style.is_verbose) {
+                    (0, _) => String::new(),
+                    (_, true) => format!(", {style} of style"),
+                    (_, false) => format!(", {style} of style (-v lists them)"),
+                },
             ),
         };
         self.bar.finish_and_clear();

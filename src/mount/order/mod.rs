@@ -1,6 +1,7 @@
 //! Which archives of a folder a game mounts, and their precedence (SEMANTICS,
 //! Merging). Each game is a module with its [`Rules`].
 
+pub(super) mod gta;
 mod kingdoms;
 mod rwe;
 mod ta;
@@ -27,6 +28,9 @@ pub enum Order {
     Rwe,
     /// As they are given, the last one on top.
     Cli,
+    /// As the lists of Grand Theft Auto name them. It follows from the folder of
+    /// a game, and is no choice.
+    Gta,
 }
 
 /// A test of whether an archive is made for a game.
@@ -66,7 +70,7 @@ const GIVEN: Rules = Rules {
 };
 
 impl Order {
-    /// All orders, with their names.
+    /// The orders that can be chosen, with their names.
     pub const NAMES: [(&str, Self); 4] = [
         ("ta", Self::Ta),
         ("kingdoms", Self::Kingdoms),
@@ -92,7 +96,7 @@ impl Order {
     /// Sorts archives, the winner last. Those that are not mounted come first,
     /// if the command line names them.
     pub(super) fn sort<P: AsRef<Path>>(self, archives: &mut [P]) {
-        if self == Self::Cli {
+        if matches!(self, Self::Cli | Self::Gta) {
             return;
         }
         // Inside a group, the name that sorts first wins.

@@ -101,13 +101,20 @@ fn names_come_from_the_archives_of_the_same_level_and_from_shared_ones() {
         named("own", ""),
         named("twin", "JF01.hop"),
         named("needed", "boot.HIP"),
-        named("", ""),
+        // Links may have targets in any archive of the mount.
+        named("stranger", "jf02.HIP"),
         named("", ""),
     ];
     assert_eq!(targets(&level), expected);
     // Tables have the names too.
     let links = rows(&meta_in(&level, id("opener")).join("links.tsv"));
     assert_eq!(links[1]["target_name"], "twin");
+    let links = rows(&level.join("converted/tables/links.tsv"));
+    let cells = ["target_name", "target_type"].map(|name| &*links[3][name]);
+    assert_eq!(cells, ["stranger", "DPAT"]);
+    // The game does not load that archive with the level.
+    let checks = fs::read_to_string(level.join("converted/checks.txt")).unwrap();
+    assert!(checks.contains(&format!("{:08X} of link 3 is missing", id("stranger"))));
     // In the HOP, `own` is its own asset and not the HIP's.
     let twin = mount.file("jf/JF01.hop.d");
     let object = json(&meta_in(&twin, id("twin")).join("object.json"));
@@ -157,12 +164,14 @@ fn a_damaged_archive_of_the_level_affects_no_other() {
     fs::write(&twin, b"HIPA\0\0\0\0broken").unwrap();
     fs::write(boot, b"").unwrap();
     let mount = mounted_files(&[work_dir.path().to_owned()], "");
-    let found = targets(&mount.file("jf/jf01.HIP.d"));
-    assert_eq!(found[0], named("own", ""));
-    assert!(
-        found[1..].iter().all(|one| *one == named("", "")),
-        "{found:?}"
-    );
+    let expected = [
+        named("own", ""),
+        named("", ""),
+        named("", ""),
+        named("stranger", "jf02.HIP"),
+        named("", ""),
+    ];
+    assert_eq!(targets(&mount.file("jf/jf01.HIP.d")), expected);
 }
 
 #[fuse_test]

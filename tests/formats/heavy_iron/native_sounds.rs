@@ -7,7 +7,9 @@ use std::process::Command;
 use crate::support::heavy_iron::build;
 use crate::support::hip::{Asset, Hip};
 use crate::support::mount::has_programs;
+use crate::support::mounted::mounted;
 use crate::support::native_sounds::{SAMPLES, dsp, samples};
+use crate::support::shown::{built, bytes_of, rows};
 use crate::support::walked;
 use hpimount::mount::{Ino, Options};
 use hpimount_containers::hip::{Game, Platform, asset_id};
@@ -107,4 +109,54 @@ fn a_listing_has_the_size_of_a_wav_file_that_was_requested_before() {
     let size = vfs.lookup(sounds, "beep.wav").unwrap().size;
     assert_eq!(listed(), Some((size, true)));
     assert_eq!(size, 44 + 2 * 14);
+}
+
+#[fuse_test]
+fn a_sound_of_a_bank_is_a_wav_file_although_its_asset_is_empty() {
+    // Without coefficients, the nibbles after the first byte are the samples.
+    let data = [
+        0x00, 0x12, 0x00, 0x77, 0x34, 0x56, 0x77, 0x77, 0x71, 0x23, 0x77, 0x77, 0x45, 0x67, 0x77,
+        0x77,
+    ];
+    let mut hip = Hip::target(Game::Incredibles, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"SND ", "beep", &[]))
+        .add(Asset::new(
+            b"SNDI",
+            "sound_info",
+            &build::bank_table(asset_id(b"beep"), &data),
+        ));
+    let mount = mounted(&hip.build(), "");
+    let wav = bytes_of(&built(&mount, "beep").join("beep.wav"));
+    assert_eq!(bytes_of(&mount.file("converted/sounds/beep.wav")), wav);
+    assert_eq!(wav[22..28], [2, 0, 0, 0x7D, 0, 0], "stereo at 32,000 Hz");
+    let samples: Vec<_> = wav[44..44 + 4 * 14]
+        .as_chunks()
+        .0
+        .iter()
+        .map(|bytes| i16::from_le_bytes(*bytes))
+        .collect();
+    let [left, right] = [0, 1].map(|channel| samples.iter().skip(channel).step_by(2));
+    let left: Vec<_> = left.collect();
+    assert_eq!(
+        left,
+        [&1, &2, &3, &4, &5, &6, &7, &1, &2, &3, &4, &5, &6, &7]
+    );
+    assert!(right.into_iter().all(|&sample| sample == 7));
+    let table = built(&mount, "sound_info");
+    let row = &rows(&table.join("banks.tsv"))[0];
+    let cells = [
+        "bank",
+        "sample",
+        "name",
+        "codec",
+        "samples",
+        "loop_start",
+        "sound_name",
+    ];
+    assert_eq!(
+        cells.map(|name| &*row[name]),
+        ["0", "0", "sound", "DSP-ADPCM", "14", "2", "beep"]
+    );
+    assert!(bytes_of(&table.join("bank0.fsb")).starts_with(b"FSB3"));
 }

@@ -10,7 +10,8 @@ use crate::support::heavy_iron::build;
 use crate::support::hip::{Asset, Hip};
 use crate::support::limits::peak_memory_of;
 use crate::support::mounted::{mounted, mounted_files, stats};
-use crate::support::shown::{bytes_of, rows};
+use crate::support::shown::{built, bytes_of, rows, shown_triangles};
+use crate::support::sources::{json, names};
 use hpimount_containers::hip::{Game, Platform, asset_id};
 use hpimount_test_attributes::fuse_test;
 
@@ -42,15 +43,15 @@ fn model() -> Vec<u8> {
     build::plain_model(&corners, &[[0.0; 2]; 3], &[[0, 1, 2]])
 }
 
-/// Returns a set of two models; the second one is 3 above the first.
+/// Returns a set of two models; the second one is on bone 1 of the first. Games
+/// ignore the matrices.
 fn set(models: [u32; 2]) -> Vec<u8> {
     let head = build::big(&[0x464E_494D, 2, 0, 0, 0]);
-    let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-    let part = |model: u32, parent: u32, y: f32| {
-        let matrix = build::big_floats(&[&axes[..], &[0.0, y, 0.0]].concat());
-        [build::big(&[model, parent << 8]), matrix].concat()
+    let part = |model: u32, attached: u32| {
+        let matrix = build::big_floats(&[9.0; 12]);
+        [build::big(&[model, attached]), matrix].concat()
     };
-    [head, part(models[0], 0xFF, 0.0), part(models[1], 0, 3.0)].concat()
+    [head, part(models[0], 0xFF00), part(models[1], 0x0020_0001)].concat()
 }
 
 #[fuse_test]
@@ -63,7 +64,8 @@ fn a_level_has_its_geometry_once_and_its_objects_at_their_positions() {
         (b"JSP ", "ground", build::gamecube_model(false)),
         (b"JSP ", "info", build::level_info()),
         (b"MODL", "crate.dff", model()),
-        (b"MINF", "crab.MINF", set([crate_id, crate_id])),
+        (b"MODL", "crab.dff", build::figure()),
+        (b"MINF", "crab.MINF", set([id("crab.dff"), crate_id])),
         (b"RWTX", "wood.RW3", texture),
         (
             b"SIMP",
@@ -92,7 +94,7 @@ fn a_level_has_its_geometry_once_and_its_objects_at_their_positions() {
     let path = mount.file("converted/level.glb");
     let scene = scene(&path);
     assert_eq!(list(&scene, "images").len(), 1, "the texture occurs once");
-    assert_eq!(list(&scene, "meshes").len(), 2, "ground and crate");
+    assert_eq!(list(&scene, "meshes").len(), 3, "ground, crate and crab");
     let nodes = list(&scene, "nodes");
     let node = |name: &str| {
         let mut nodes = nodes.iter();
@@ -112,7 +114,7 @@ fn a_level_has_its_geometry_once_and_its_objects_at_their_positions() {
         "{turn}"
     );
     let crab = node("crab");
-    assert_eq!(crab["mesh"], 1);
+    assert_eq!(crab["mesh"], 2);
     let second = crab["children"][0].as_u64().unwrap() as usize;
     assert_eq!(
         nodes[second]["translation"],
@@ -121,7 +123,15 @@ fn a_level_has_its_geometry_once_and_its_objects_at_their_positions() {
     assert_eq!(nodes[second]["mesh"], 1);
     let ghost = node("ghost");
     assert!(ghost.get("mesh").is_none() && ghost["translation"][2] == 7.0);
-    accept(&[&path]);
+    let set = built(&mount, "crab.MINF").join("model.glb");
+    accept(&[&path, &set]);
+    let scene = self::scene(&set);
+    let nodes = list(&scene, "nodes");
+    let bone = nodes.iter().find(|node| node["name"] == "bone_8").unwrap();
+    assert_eq!(bone["translation"], serde_json::json!([0.0, 3.0, 0.0]));
+    let child = bone["children"][0].as_u64().unwrap() as usize;
+    assert_eq!(nodes[child]["name"], "crate.dff");
+    assert_eq!(list(&scene, "skins").len(), 1);
 }
 
 #[fuse_test]
@@ -158,6 +168,127 @@ fn a_level_in_two_archives_is_whole_in_both() {
     assert_eq!(names("jf01.HIP"), (vec!["ground".into(), "box".into()], 2));
     assert_eq!(names("jf01.HOP"), (vec!["ground".into(), "box".into()], 2));
     assert_eq!(names("boot.HIP"), (vec!["menu".into()], 1));
+}
+
+#[fuse_test]
+fn a_world_is_a_model_and_a_part_of_its_level() {
+    let mut hip = Hip::target(Game::Scooby, Platform::PlayStation2);
+    hip.layer(0);
+    hip.add(Asset::new(b"BSP ", "R001.BSP", &build::world()));
+    let mount = mounted(&hip.build(), "");
+    let meta = built(&mount, "R001.BSP");
+    assert_eq!(shown_triangles(&meta).len(), 2);
+    let world = &json(&meta.join("info.json"))["worlds"][0];
+    for (count, known) in [
+        ("sectors", 2),
+        ("planes", 1),
+        ("depth", 1),
+        ("materials", 1),
+    ] {
+        assert_eq!(world[count], known, "{count}");
+    }
+    let models = mount.file("converted/models");
+    let converted = names(&models).into_iter();
+    let converted = converted.filter(|name| name.ends_with(".glb"));
+    let mut files: Vec<_> = converted.map(|name| models.join(name)).collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    files.extend([meta.join("model.glb"), mount.file("converted/level.glb")]);
+    for file in &files {
+        let scene = scene(file);
+        assert_eq!(list(&scene, "meshes").len(), 1, "{}", file.display());
+        let materials = list(&scene, "materials").iter();
+        let names: Vec<_> = materials.map(|one| one["name"].as_str()).collect();
+        assert_eq!(names, [Some("wood")], "{}", file.display());
+    }
+    accept(&files);
+}
+
+/// Returns a trigger with two points.
+fn trigger(name: &str, shape: u32, yaw: f32, points: [[f32; 3]; 2]) -> Vec<u8> {
+    let fields = [
+        build::big(&[id(name), 0x0100_001D, 0x0100_0000 | shape << 16, 0, 0]),
+        build::big_floats(&[yaw, 0.0, 0.0]),
+        build::big_floats(&[10.0, 0.0, 0.0]),
+        build::big_floats(&[1.0; 8]),
+        build::big(&[0, 0]),
+        build::big_floats(points.as_flattened()),
+        vec![0; 40],
+    ];
+    fields.concat()
+}
+
+/// Returns a move point with those that follow it.
+fn move_point(name: &str, position: [f32; 3], next: &[u32]) -> Vec<u8> {
+    let fields = [
+        build::big(&[id(name), 0x0D00_001D]),
+        build::big_floats(&position),
+        build::big(&[0, next.len() as u32]),
+        vec![0; 12],
+        build::big(next),
+    ];
+    fields.concat()
+}
+
+#[fuse_test]
+fn a_level_names_its_objects_and_has_triggers_and_paths_below_hidden_nodes() {
+    let quarter = std::f32::consts::FRAC_PI_2;
+    let [start, end] = ["start", "end"].map(id);
+    let mut hip = gamecube();
+    for (code, name, bytes) in [
+        (b"SIMP", "box", simple("box", [1.0; 3], 0.0, 0)),
+        (
+            b"TRIG",
+            "door",
+            trigger("door", 0, quarter, [[12.0, 0.0, 0.0], [16.0, 2.0, 2.0]]),
+        ),
+        (
+            b"TRIG",
+            "near",
+            trigger("near", 1, 0.0, [[5.0; 3], [2.0, 0.0, 0.0]]),
+        ),
+        (
+            b"MVPT",
+            "start",
+            move_point("start", [1.0, 2.0, 3.0], &[end, 9]),
+        ),
+        (b"MVPT", "end", move_point("end", [4.0, 2.0, 3.0], &[start])),
+    ] {
+        hip.add(Asset::new(code, name, &bytes));
+    }
+    let mount = mounted(&hip.build(), "");
+    let path = mount.file("converted/level.glb");
+    let scene = scene(&path);
+    let nodes = list(&scene, "nodes");
+    let node = |name: &str| nodes.iter().find(|node| node["name"] == name).unwrap();
+    let children = |name: &str| -> Vec<_> {
+        let numbers = list(node(name), "children").iter();
+        numbers
+            .map(|number| &nodes[number.as_u64().unwrap() as usize])
+            .collect()
+    };
+    for (group, names) in [("triggers", ["door", "near"]), ("paths", ["start", "end"])] {
+        let hidden = &node(group)["extensions"]["KHR_node_visibility"];
+        assert_eq!(hidden["visible"], false, "{group}");
+        let found: Vec<_> = children(group).iter().map(|one| &one["name"]).collect();
+        assert_eq!(found, names, "{group}");
+    }
+    for (name, code) in [("box", "SIMP"), ("door", "TRIG"), ("end", "MVPT")] {
+        let known = serde_json::json!({ "id": format!("{:08X}", id(name)), "type": code });
+        assert_eq!(node(name)["extras"], known);
+    }
+    // The box is turned about the position of its trigger: x becomes -z.
+    let place = list(node("door"), "translation").iter();
+    let place: Vec<_> = place.map(|part| part.as_f64().unwrap().round()).collect();
+    assert_eq!(place, [11.0, 1.0, -4.0]);
+    let greatest = |name: &str| {
+        let mesh = children(name)[0]["mesh"].as_u64().unwrap() as usize;
+        let positions = &list(&scene, "meshes")[mesh]["primitives"][0]["attributes"]["POSITION"];
+        scene["accessors"][positions.as_u64().unwrap() as usize]["max"].clone()
+    };
+    assert_eq!(greatest("door"), serde_json::json!([2.0, 1.0, 1.0]));
+    assert_eq!(greatest("near"), serde_json::json!([2.0, 2.0, 2.0]));
+    assert_eq!(greatest("start"), serde_json::json!([3.0, 0.0, 0.0]));
+    accept(&[&path]);
 }
 
 /// Number of objects of a level that is larger than any in the games.

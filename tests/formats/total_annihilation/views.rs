@@ -32,6 +32,22 @@ fn model() -> Vec<u8> {
     tdo::file(&root)
 }
 
+/// Returns a black box.
+fn boulder() -> Vec<u8> {
+    let mut rock = tdo::object("rock");
+    let corner = |at: [i32; 3]| at.map(|part| part * 65536);
+    tdo::add_box(
+        &mut rock,
+        corner([-2, 0, -1]),
+        corner([4, 2, 3]),
+        |_, side| {
+            side.color = 20;
+            side.flag = 1;
+        },
+    );
+    tdo::file(&rock)
+}
+
 fn sprite(name: &str, frames: &[(u16, u8)]) -> gaf::Sequence {
     let frame = |&(width, index): &(u16, u8)| {
         let pixels = vec![Some(index); 2 * usize::from(width)];
@@ -247,8 +263,10 @@ fn features_and_starts_are_drawn_on_a_map() {
             "TREE",
             keys.map(|(name, value)| tdf::key(name, value)).to_vec(),
         );
+        let rock = tdf::section("ROCK", vec![tdf::key("object", "Boulder")]);
         fs::create_dir(source.join("features")).unwrap();
-        fs::write(source.join("features/trees.tdf"), tdf::file(&[tree])).unwrap();
+        fs::write(source.join("features/all.tdf"), tdf::file(&[tree, rock])).unwrap();
+        fs::write(source.join("objects3d/boulder.3do"), boulder()).unwrap();
         let trees = gaf::file(&[sprite("Tree1", &[(2, 20)])]);
         fs::write(source.join("anims/trees.gaf"), trees).unwrap();
         let start = [("specialwhat", "StartPos1"), ("XPos", "40"), ("ZPos", "10")];
@@ -270,6 +288,15 @@ fn features_and_starts_are_drawn_on_a_map() {
     assert_eq!(color("map.png", 8, 17), blue);
     assert_eq!(color("map_features.png", 8, 17), black);
     assert_eq!(color("map_features.png", 7, 17), blue);
+    // The boulder is 6 pixels wide, 4 deep and 2 high, which is one pixel up.
+    // Its place is 2 pixels from its left and one from its front.
+    let is_boulder = |x: usize, y: usize| color("map_features.png", x, y) == black;
+    for y in 0..6 {
+        for x in 16..32 {
+            let is_inside = (22..28).contains(&x) && y < 4;
+            assert_eq!(is_boulder(x, y), is_inside, "{x}, {y}");
+        }
+    }
     // The digit is as white as the palette has it.
     assert_eq!(color("map_features.png", 40, 10), black);
     assert_eq!(color("map_starts.png", 40, 10), blue);

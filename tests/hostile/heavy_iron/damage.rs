@@ -69,6 +69,7 @@ fn assets() -> Vec<Damaged> {
         ),
         (b"JSP ", "damaged", build::gamecube_model(true)),
         (b"JSP ", "damaged", build::level_info()),
+        (b"BSP ", "damaged", build::world()),
         (b"DPAT", "damaged", [head(30), link.clone()].concat()),
         (b"SIMP", "damaged", [head(11), entity, link].concat()),
         (b"ANIM", "damaged", animation.concat()),

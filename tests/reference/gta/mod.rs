@@ -1,8 +1,11 @@
 //! Assets of Grand Theft Auto in the samples beside the repository, compared
 //! with the results of independent readers.
 
+mod animations;
+mod data;
 mod maps;
 mod models;
+mod native;
 
 use std::path::{Path, PathBuf};
 

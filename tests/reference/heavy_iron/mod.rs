@@ -1,5 +1,6 @@
 //! Assets of Heavy Iron's games.
 
+mod banks;
 mod damage;
 mod decoders;
 mod fields;
@@ -13,3 +14,4 @@ mod reports;
 mod samples;
 mod shown;
 mod views;
+mod worlds;

@@ -3,14 +3,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::heavy_iron::samples::{each, records};
 use crate::shared;
 use crate::support::mounted::mounted_files;
 use crate::support::pictures::pixels;
+use crate::support::programs::{accepts, installed};
 use crate::support::shown::{Triangle, bytes_of, rows, shown_triangles, triangle};
-use crate::support::skip::skip_anywhere;
 use crate::support::sources::{json, names};
 use hpimount_containers::hip::asset_id;
 use hpimount_test_attributes::fuse_test;
@@ -23,26 +22,6 @@ fn file_with(directory: &Path, extension: &str) -> PathBuf {
     names.retain(|name| name.ends_with(&end));
     assert_eq!(names.len(), 1, "{}: {names:?}", directory.display());
     directory.join(&names[0])
-}
-
-/// Returns the programs that are installed.
-fn installed(programs: &[&'static str]) -> Vec<&'static str> {
-    let mut found = programs.to_vec();
-    found.retain(|program| {
-        let ran = Command::new(program).arg("--help").output();
-        if ran.is_err() {
-            skip_anywhere(&format!("needs {program}"));
-        }
-        ran.is_ok()
-    });
-    found
-}
-
-/// Asserts that a program accepts a file.
-fn accepts(program: &str, arguments: &[&str], file: &Path) {
-    let output = Command::new(program).args(arguments).arg(file).output();
-    let output = output.unwrap();
-    assert!(output.status.success(), "{}: {output:?}", file.display());
 }
 
 #[fuse_test]

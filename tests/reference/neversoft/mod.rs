@@ -1,8 +1,10 @@
 //! Files of Neversoft's games and of the PlayStation.
 
+mod bon;
 mod ddm;
 mod kat;
 mod pictures;
+mod players;
 mod psh;
 mod psx;
 mod qb;

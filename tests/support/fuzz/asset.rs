@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::{col, dff, gxt, ifp, map, txd};
-use hpimount_assets::neversoft::{ddm, kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
+use hpimount_assets::neversoft::{bon, ddm, kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
@@ -61,37 +61,76 @@ pub fn gxt(data: &[u8]) {
     look(&gxt::FORMAT, data, &Alone);
 }
 
-/// The small formats of Neversoft's games and of the PlayStation.
-pub fn neversoft(data: &[u8]) {
-    let alone = [
-        tim::FORMAT,
-        vag::FORMAT,
-        vab::FORMAT,
-        qb::FORMAT,
-        trg::FORMAT,
-        rle::FORMAT,
-        pvr::FORMAT,
-        psh::FORMAT,
-        kat::FORMAT,
-        xa::FORMAT,
-        ddm::FORMAT,
-        ddm::DDX_FORMAT,
-    ];
-    for format in alone {
-        look(&format, data, &Alone);
-    }
-    // Files whose names count, and that use other files.
-    let named = [
-        ("ab.vh", vab::FORMAT),
-        ("ab.qb_compressed", qb::FORMAT),
-        ("ab.bmr", rle::FORMAT),
-        ("ab.zlb", rle::FORMAT),
-        ("ab.sfx", kat::CUE_FORMAT),
-        ("ab.str", xa::FORMAT),
-    ];
-    for (name, format) in named {
-        look(&format, data, &Mirror(name, Bytes::copy_from_slice(data)));
-    }
+/// Pictures of the PlayStation.
+pub fn tim(data: &[u8]) {
+    look(&tim::FORMAT, data, &Alone);
+}
+
+/// Sounds of the PlayStation.
+pub fn vag(data: &[u8]) {
+    look(&vag::FORMAT, data, &Alone);
+}
+
+/// Banks of sounds, whole and with their sounds in another file.
+pub fn vab(data: &[u8]) {
+    look(&vab::FORMAT, data, &Alone);
+    look_beside("ab.vh", &vab::FORMAT, data);
+}
+
+/// Compiled scripts of Pro Skater.
+pub fn qb(data: &[u8]) {
+    look(&qb::FORMAT, data, &Alone);
+    look_beside("ab.qb_compressed", &qb::FORMAT, data);
+}
+
+/// Nodes of levels.
+pub fn trg(data: &[u8]) {
+    look(&trg::FORMAT, data, &Alone);
+}
+
+/// Packed pictures.
+pub fn rle(data: &[u8]) {
+    look(&rle::FORMAT, data, &Alone);
+    look_beside("ab.bmr", &rle::FORMAT, data);
+    look_beside("ab.zlb", &rle::FORMAT, data);
+}
+
+/// Pictures of the Dreamcast.
+pub fn pvr(data: &[u8]) {
+    look(&pvr::FORMAT, data, &Alone);
+}
+
+/// Names of the parts of characters.
+pub fn psh(data: &[u8]) {
+    look(&psh::FORMAT, data, &Alone);
+}
+
+/// Banks of sounds of the Dreamcast, and cues.
+pub fn kat(data: &[u8]) {
+    look(&kat::FORMAT, data, &Alone);
+    look_beside("ab.sfx", &kat::CUE_FORMAT, data);
+}
+
+/// Sounds and movies in sectors.
+pub fn xa(data: &[u8]) {
+    look(&xa::FORMAT, data, &Alone);
+    look_beside("ab.str", &xa::FORMAT, data);
+}
+
+/// Models of levels, and their textures.
+pub fn ddm(data: &[u8]) {
+    look(&ddm::FORMAT, data, &Alone);
+    look(&ddm::DDX_FORMAT, data, &Alone);
+}
+
+/// Characters.
+pub fn bon(data: &[u8]) {
+    look(&bon::FORMAT, data, &Alone);
+}
+
+/// Looks at a file with this name, for which every other file is the same.
+fn look_beside(name: &'static str, format: &ViewFormat, data: &[u8]) {
+    look(format, data, &Mirror(name, Bytes::copy_from_slice(data)));
 }
 
 /// A context with the name of the asset. Every file beside it is the asset.
@@ -115,7 +154,7 @@ impl AssetContext for Mirror {
     }
 }
 
-fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
+pub(super) fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
     let bytes = Bytes::copy_from_slice(data);
     let _ = format.matches(&bytes);
     let view = match (format.open)(&bytes, context) {
@@ -144,7 +183,7 @@ fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
 }
 
 /// Asserts that programs can read a generated file.
-fn check(format: &ViewFormat, name: &str, made: &[u8]) {
+pub(super) fn check(format: &ViewFormat, name: &str, made: &[u8]) {
     match name.rsplit('.').next() {
         Some("json") => {
             serde_json::from_slice::<serde_json::Value>(made).unwrap();

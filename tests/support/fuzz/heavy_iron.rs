@@ -16,12 +16,12 @@ const PLATFORMS: [Platform; 4] = [
 pub(super) const GAMES: [Game; 4] = [Game::Bfbb, Game::Scooby, Game::Incredibles, Game::Rotu];
 
 /// Types of the assets that [`hi_objects`] reads.
-pub(super) const CODES: [&str; 49] = [
+pub(super) const CODES: [&str; 54] = [
     "TEXT", "CRDT", "LKIT", "MRKR", "MINF", "ATBL", "ANIM", "FLY", "JAW", "SHRP", "ALST", "LODT",
     "PIPT", "COLL", "SHDW", "PICK", "MAPR", "BOUL", "BUTN", "CAM", "CNTR", "COND", "DPAT", "DYNA",
     "ENV", "GRUP", "MVPT", "PARS", "PKUP", "PLAT", "PLYR", "PORT", "SFX", "SIMP", "SURF", "TIMR",
     "TRIG", "UIFT", "VIL", "ZLIN", "CSNM", "DSCO", "PARE", "PARP", "VILP", "LITE", "LOBM", "PRJT",
-    "GUST",
+    "GUST", "DSTR", "EGEN", "FOG", "UI", "SDFX",
 ];
 
 /// Returns the parameters encoded in a byte, and the rest.

@@ -13,6 +13,7 @@ mod changed;
 mod chunk;
 pub mod container;
 mod dat;
+mod gta;
 mod heavy_iron;
 mod mount;
 mod nested;
@@ -23,12 +24,14 @@ mod settings;
 mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
-pub use asset::{col, dff, gxt, hgo, ifp, map, neversoft, psx, txd};
+pub use asset::{bon, ddm, kat, psh, pvr, qb, rle, tim, trg, vab, vag, xa};
+pub use asset::{col, dff, gxt, hgo, ifp, map, psx, txd};
 pub use chunk::{chunk, lz77};
 pub use container::{
     compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
 };
 pub use dat::dat;
+pub use gta::{gta_data, gta_game};
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
 pub use nested::nested;
@@ -45,14 +48,25 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 44] = [
+pub const TARGETS: [Target; 57] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
     target("lz77", lz77, seeds::lz77),
     target("hip", hip, seeds::hip),
     target("psx", psx, seeds::psx),
-    target("neversoft", neversoft, seeds::neversoft),
+    target("tim", tim, seeds::tim),
+    target("vag", vag, seeds::vag),
+    target("vab", vab, seeds::vab),
+    target("qb", qb, seeds::qb),
+    target("trg", trg, seeds::trg),
+    target("rle", rle, seeds::rle),
+    target("pvr", pvr, seeds::pvr),
+    target("psh", psh, seeds::psh),
+    target("kat", kat, seeds::kat),
+    target("xa", xa, seeds::xa),
+    target("ddm", ddm, seeds::ddm),
+    target("bon", bon, seeds::bon),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
     target("txd", txd, seeds::txd),
@@ -60,6 +74,8 @@ pub const TARGETS: [Target; 44] = [
     target("dff", dff, seeds::dff),
     target("map", map, seeds::map),
     target("gxt", gxt, seeds::gxt),
+    target("gta_data", gta_data, seeds::gta_data),
+    target("gta_game", gta_game, gta::seeds),
     target("gaf", gaf, seeds::gaf),
     target("tdo", tdo, seeds::tdo),
     target("cob", cob, seeds::cob),

@@ -145,6 +145,7 @@ fn level(platform: u8) -> Vec<u8> {
         asset("SIMP", 1, &object(1, 11, &placed, 2)),
         asset("TIMR", 2, &object(2, 14, &[0x3F80_0000, 0], 200)),
         asset("MODL", 3, &build::pyramid()),
+        asset("BSP", 7, &build::world()),
         asset("SND", 4, &[0; 16]),
         asset("SNDI", 5, &sound),
         asset("TEXT", 6, &[&words(&[2])[..], b"a\t\0\0"].concat()),

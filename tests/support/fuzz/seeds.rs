@@ -144,13 +144,62 @@ pub fn psx() -> Vec<Vec<u8>> {
     short(seeds)
 }
 
-pub fn neversoft() -> Vec<Vec<u8>> {
-    short(
-        playstation::files()
-            .into_iter()
-            .map(|(_, file)| file)
-            .collect(),
-    )
+/// Returns the files of the PlayStation with these extensions.
+fn playstation(extensions: &[&str]) -> Vec<Vec<u8>> {
+    let files = playstation::files().into_iter();
+    let files = files.filter(|(name, _)| {
+        let extension = name.rsplit_once('.').unwrap().1;
+        extensions.contains(&extension)
+    });
+    short(files.map(|(_, file)| file).collect())
+}
+
+pub fn tim() -> Vec<Vec<u8>> {
+    playstation(&["tim", "tm2"])
+}
+
+pub fn vag() -> Vec<Vec<u8>> {
+    playstation(&["vag"])
+}
+
+pub fn vab() -> Vec<Vec<u8>> {
+    playstation(&["vab"])
+}
+
+pub fn qb() -> Vec<Vec<u8>> {
+    playstation(&["qb"])
+}
+
+pub fn trg() -> Vec<Vec<u8>> {
+    playstation(&["trg"])
+}
+
+pub fn rle() -> Vec<Vec<u8>> {
+    playstation(&["rle"])
+}
+
+pub fn pvr() -> Vec<Vec<u8>> {
+    playstation(&["pvr"])
+}
+
+pub fn psh() -> Vec<Vec<u8>> {
+    playstation(&["psh"])
+}
+
+pub fn kat() -> Vec<Vec<u8>> {
+    playstation(&["kat", "sfx"])
+}
+
+pub fn xa() -> Vec<Vec<u8>> {
+    playstation(&["xa", "str"])
+}
+
+pub fn ddm() -> Vec<Vec<u8>> {
+    playstation(&["ddm", "ddx"])
+}
+
+pub fn bon() -> Vec<Vec<u8>> {
+    playstation(&["bon"])
 }
 
 pub fn hgo() -> Vec<Vec<u8>> {
@@ -214,6 +263,19 @@ pub fn gxt() -> Vec<Vec<u8>> {
     short(vec![gxt::third(), gxt::later()])
 }
 
+pub fn gta_data() -> Vec<Vec<u8>> {
+    [
+        "col\n0,0,0 # black\n245,16,1\nend\ncar\nbus, 0,1, 1,9\nend\ncar4\nvan, 0,1,0,1\nend\n",
+        "IMG MODELS\\A.IMG\nCOLFILE 0 a.col\nEXIT\n",
+        "man, ped, walk, 2\nwalk\nrun\nend\n",
+        "; comment\nCAR 1 2 D\n!BIKE 4\n$RC 0.5\n",
+        "KEY Some ~r~text\n",
+        "processed\n0 0 1 0 0 1 0.2 9 0 1 0 0 1 0.2 0 9 1 0 0 1 0.2 1\n1, -9, -8, 9, 8\n*\n",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec()
+}
+
 pub fn ifp() -> Vec<Vec<u8>> {
     let mut seeds: Vec<_> = [false, true].map(assets::anp).into();
     seeds.extend([assets::anlf(), assets::anpk()]);
@@ -261,6 +323,8 @@ pub fn hi_sounds() -> Vec<Vec<u8>> {
         with_data(1, hi::xbox_table(1, 1, 2, 22_050, 400), 400),
         with_data(1, hi::xbox_table(1, 0x69, 1, 22_050, 144), 144),
         with_data(2, hi::vag_table(1, 22_050, 160), 160),
+        // The Incredibles on GameCube.
+        with_data(8, hi::bank_table(1, &[1; 16]), 0),
     ])
 }
 
@@ -268,7 +332,7 @@ pub fn hi_models() -> Vec<Vec<u8>> {
     let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5; 3]];
     let plain = hi::plain_model(&positions, &[[0.25; 2]; 4], &[[0, 1, 2], [2, 1, 3]]);
     let gamecube = [false, true].map(hi::gamecube_model);
-    let models = std::iter::once(plain).chain(gamecube);
+    let models = [plain, hi::world()].into_iter().chain(gamecube);
     let mut seeds: Vec<_> = models.map(|model| [vec![0], model].concat()).collect();
     seeds.push([vec![0], hi::level_info()].concat());
     short(seeds)

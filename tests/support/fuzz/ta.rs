@@ -121,7 +121,12 @@ pub fn cob(data: &[u8]) {
     let mut text = Vec::new();
     cob.decompile(&mut text).unwrap();
     assert!(std::str::from_utf8(&text).is_ok());
-    assert!(cob.mistakes().len() <= 100);
+    let lines = cob.lines();
+    let remarks = cob.remarks();
+    assert!(remarks.len() <= 200);
+    for remark in remarks {
+        let _ = lines.of(remark.place);
+    }
     let _ = cob.hidden_at_first();
 }
 

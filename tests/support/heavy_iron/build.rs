@@ -204,6 +204,33 @@ pub fn vag_table(asset: u32, rate: u32, size: u32) -> Vec<u8> {
     [&little(&[1, 0])[..], &entry.concat()].concat()
 }
 
+/// Returns a table with a bank of one sound for the GameCube since The
+/// Incredibles: stereo DSP-ADPCM of 14 samples, whose channels alternate after
+/// two bytes.
+pub fn bank_table(asset: u32, data: &[u8; 16]) -> Vec<u8> {
+    const GAMECUBE: u32 = 0x200_0000;
+    let coefficients = [vec![0; 32], vec![0; 14]].concat().repeat(2);
+    let header = [
+        &(0x50 + coefficients.len() as u16).to_le_bytes()[..],
+        &name("sound", 30),
+        &little(&[14, data.len() as u32, 2, 13, GAMECUBE, 32_000]),
+        &[255, 0, 128, 0, 255, 0, 2, 0],
+        &[0; 16],
+        &coefficients,
+    ];
+    let header = header.concat();
+    let sizes = [1, header.len() as u32, data.len() as u32, 0x30001, 0];
+    let mut bank = [b"FSB3", &little(&sizes)[..], &header, data].concat();
+    bank.resize(bank.len().next_multiple_of(32), 0);
+    let head = [
+        &big(&[7, bank.len() as u32])[..],
+        &[0; 16],
+        &[0, 1, 0, 1, 0, 0, 1, 0],
+    ];
+    let entry = [big(&[0, asset]), vec![1, 0, 0, 0]];
+    [head.concat(), bank, entry.concat()].concat()
+}
+
 /// Returns a clump of one frame at (5, 6, 7) with a geometry of these chunks.
 fn clump(geometry: &[Vec<u8>]) -> Vec<u8> {
     let frame = [
@@ -211,10 +238,16 @@ fn clump(geometry: &[Vec<u8>]) -> Vec<u8> {
         floats(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 5.0, 6.0, 7.0]),
         little(&[u32::MAX, 0]),
     ];
+    let frames = [chunk(1, &frame.concat()), chunk(3, &[])];
+    clump_of(&chunk(0x0E, &frames.concat()), geometry)
+}
+
+/// Returns a clump of a list of frames with a geometry of these chunks.
+fn clump_of(frames: &[u8], geometry: &[Vec<u8>]) -> Vec<u8> {
     let geometries = [chunk(1, &little(&[1])), chunk(0x0F, &geometry.concat())];
     let body = [
         chunk(1, &little(&[1, 0, 0])),
-        chunk(0x0E, &[chunk(1, &frame.concat()), chunk(3, &[])].concat()),
+        frames.to_vec(),
         chunk(0x1A, &geometries.concat()),
         chunk(0x14, &chunk(1, &little(&[0, 0, 5, 0]))),
         chunk(3, &[]),
@@ -244,6 +277,15 @@ fn geometry_flags(is_native: bool) -> Vec<u8> {
 
 /// Returns a clump with one geometry in the form that all consoles share.
 pub fn plain_model(positions: &[[f32; 3]], uvs: &[[f32; 2]], triangles: &[[u16; 3]]) -> Vec<u8> {
+    clump(&plain_geometry(positions, uvs, triangles))
+}
+
+/// Returns the chunks of a geometry in the form that all consoles share.
+fn plain_geometry(
+    positions: &[[f32; 3]],
+    uvs: &[[f32; 2]],
+    triangles: &[[u16; 3]],
+) -> [Vec<u8>; 3] {
     let stored = triangles.iter().flat_map(|[a, b, c]| [*b, *a, 0, *c]);
     let fields = [
         geometry_flags(false),
@@ -254,7 +296,31 @@ pub fn plain_model(positions: &[[f32; 3]], uvs: &[[f32; 2]], triangles: &[[u16; 
         little(&[1, 0]),
         floats(positions.as_flattened()),
     ];
-    clump(&[chunk(1, &fields.concat()), materials(), chunk(3, &[])])
+    [chunk(1, &fields.concat()), materials(), chunk(3, &[])]
+}
+
+/// Returns a triangle with a skeleton of two bones; the second one is 3 above
+/// the first.
+pub fn figure() -> Vec<u8> {
+    let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let frame = |parent: u32, y: f32| {
+        let place = floats(&[&axes[..], &[0.0, y, 0.0]].concat());
+        [place, little(&[parent, 0])].concat()
+    };
+    let bone = |words: &[u32]| chunk(3, &chunk(0x11E, &little(words)));
+    let frames = [
+        chunk(
+            1,
+            &[little(&[2]), frame(u32::MAX, 0.0), frame(0, 3.0)].concat(),
+        ),
+        bone(&[0x100, 7, 2, 0, 36, 7, 0, 0, 8, 1, 1]),
+        bone(&[0x100, 8, 0]),
+    ];
+    let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    clump_of(
+        &chunk(0x0E, &frames.concat()),
+        &plain_geometry(&corners, &[[0.0; 2]; 3], &[[0, 1, 2]]),
+    )
 }
 
 /// Returns a pyramid.
@@ -312,9 +378,45 @@ pub fn gamecube_model(has_matrices: bool) -> Vec<u8> {
     clump(&[chunk(1, &fields.concat()), materials(), extension])
 }
 
+/// Returns a world of one plane between two sectors of one triangle each.
+pub fn world() -> Vec<u8> {
+    let sector = |height: f32| {
+        let fields = [
+            little(&[0, 1, 3]),
+            floats(&[1.0, height, 1.0, 0.0, height, 0.0]),
+            little(&[0, 0]),
+            floats(&[0.0, height, 0.0, 1.0, height, 0.0, 0.0, height, 1.0]),
+            vec![0x80; 3 * 4],
+            floats(&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]),
+            [0, 0, 1, 2_u16]
+                .iter()
+                .flat_map(|word| word.to_le_bytes())
+                .collect(),
+        ];
+        chunk(0x09, &[chunk(1, &fields.concat()), chunk(3, &[])].concat())
+    };
+    let plane = [
+        chunk(1, &little(&[4, 0, 1, 1, 0, 0])),
+        sector(0.0),
+        sector(5.0),
+    ];
+    let header = [
+        little(&[0, 0, 0, 0, 2, 6, 1, 2, 0, 4 | 8]),
+        floats(&[1.0, 5.0, 1.0, 0.0, 0.0, 0.0]),
+    ];
+    let body = [
+        chunk(1, &header.concat()),
+        materials(),
+        chunk(0x0A, &plane.concat()),
+        chunk(3, &[]),
+    ];
+    chunk(0x0B, &body.concat())
+}
+
 /// Returns the info of a level, big-endian.
 pub fn level_info() -> Vec<u8> {
-    let collision = [big(&[0x4C4F_4343, 1, 1]), vec![1; 16 + 8]].concat();
+    // A branch with a leaf of one triangle.
+    let collision = [big(&[0x4C4F_4343, 1, 1, 1, 0, 0, 0]), vec![0; 8]].concat();
     let nodes = [b"JSP\0".to_vec(), big(&[3, 1, 0, 0, 0, 5, 6])].concat();
     let vectors = big(&[1, 0, 0, 0]);
     [

@@ -6,6 +6,7 @@
 use bytes::Bytes;
 use hpimount_assets::heavy_iron::text::credits;
 use hpimount_assets::heavy_iron::{Facts, Parsed, model, object, sound, tables, text, texture};
+use hpimount_assets::renderware::clump::Mesh;
 use hpimount_containers::io::Warnings;
 
 /// The result of reading an asset.
@@ -221,14 +222,24 @@ fn see_model(model: &model::Model) {
                 continue;
             };
             let _ = geometry.influences().len();
-            let vertices = mesh.positions.len() as u32;
-            let corners = mesh
-                .parts
-                .iter()
-                .flat_map(|part| part.triangles.iter().flatten());
-            assert!(corners.into_iter().all(|&corner| corner < vertices));
+            see_mesh(&mesh);
         }
     }
+    for world in &model.worlds {
+        let mesh = world.mesh();
+        see_mesh(&mesh);
+        let materials = world.materials.len() as u32;
+        assert!(mesh.parts.iter().all(|part| part.material < materials));
+    }
+}
+
+fn see_mesh(mesh: &Mesh) {
+    let vertices = mesh.positions.len() as u32;
+    let corners = mesh
+        .parts
+        .iter()
+        .flat_map(|part| part.triangles.iter().flatten());
+    assert!(corners.into_iter().all(|&corner| corner < vertices));
 }
 
 /// Reads a sound by its entry.
@@ -238,7 +249,8 @@ pub fn look_at_sound(bytes: &Bytes, entry: &sound::Entry) -> Found {
         |m| &m.warnings,
         |sound| {
             let samples = sound.pcm();
-            assert!(samples.len() <= 4 * bytes.len() && samples.len() == sound.all_samples());
+            assert!(samples.len() <= 4 * sound.data.len());
+            assert_eq!(samples.len(), sound.all_samples());
             let ends = sound.loops.map(|part| (part.start, part.end));
             assert!(ends.is_none_or(|(start, end)| start <= end && end < sound.samples));
             let _ = sound.native_header();

@@ -3,12 +3,14 @@
 mod axes;
 pub mod col;
 pub mod context;
+pub mod data;
 pub mod dff;
 pub mod gxt;
 pub mod ifp;
 pub mod map;
 mod models;
 pub mod report;
+mod rows;
 pub mod txd;
 
 use serde_json::Value;

@@ -1,8 +1,13 @@
-//! The models of a game: where their textures are (FORMATS, GTA 6.4).
+//! The models of a game: where their textures and animations are (FORMATS, GTA
+//! 6.4 and 6.6).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use get_size2::GetSize;
+
+use super::data::files::{self, load_order};
+use super::data::groups::{self, Group, Groups};
 use super::map::document::{self, Document};
 use super::map::schema::IDE;
 use super::txd::{self, Txd};
@@ -18,11 +23,14 @@ const GENERIC: [&str; 2] = ["generic", "particle"];
 /// The dictionary that all vehicles may use.
 const VEHICLES: &str = "vehicle";
 
+/// The file of groups of animations, without extension.
+const GROUPS: &str = "animgrp";
+
 /// Flag of an object: it is visible from behind.
 const NO_CULLING: u32 = 1 << 21;
 
 /// The definition of a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Definition {
     /// Section of its row.
     pub(crate) section: &'static str,
@@ -36,6 +44,8 @@ pub(crate) struct Definition {
     pub(crate) group: String,
     /// Flags of an object.
     pub(crate) flags: u32,
+    /// The largest distance from which it is drawn.
+    pub(crate) draw: f32,
 }
 
 impl Definition {
@@ -54,10 +64,36 @@ pub(crate) const SECTIONS: [&str; 7] = ["objs", "tobj", "anim", "weap", "hier", 
 pub(crate) struct Models {
     /// Definitions by the names of models in lower case.
     definitions: HashMap<String, Definition>,
+    /// Names of models by their numbers.
+    names: HashMap<i64, String>,
+    /// Files of models by their names without extension, in lower case.
+    files: HashMap<String, AssetRef>,
     /// Parents of dictionaries, in lower case.
     parents: HashMap<String, String>,
-    /// Files by their names without extension, in lower case.
+    /// Dictionaries by their names without extension, in lower case.
     dictionaries: HashMap<String, AssetRef>,
+    /// Packages of animations, likewise.
+    packages: BTreeMap<String, AssetRef>,
+    groups: Groups,
+}
+
+/// Animations that a model is given.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    /// Name of their package, without extension.
+    pub(crate) package: String,
+    /// The package; `None` if it does not exist.
+    pub(crate) file: Option<AssetRef>,
+    /// The names of the animations; `None` for all of the package.
+    pub(crate) names: Option<Vec<String>>,
+}
+
+impl Given {
+    /// Returns the memory on the heap in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        let names = self.names.iter().flatten();
+        self.package.capacity() + names.map(|name| 24 + name.capacity()).sum::<usize>()
+    }
 }
 
 impl Shared for Models {
@@ -69,9 +105,11 @@ impl Shared for Models {
         });
         let parents = self.parents.iter();
         let parents = parents.map(|(name, parent)| 48 + name.capacity() + parent.capacity());
-        let files = self.dictionaries.keys();
+        let files = self.dictionaries.keys().chain(self.packages.keys());
+        let files = files.chain(self.files.keys()).chain(self.names.values());
         let files = files.map(|name| size_of::<(String, AssetRef)>() + name.capacity());
-        definitions.sum::<usize>() + parents.sum::<usize>() + files.sum::<usize>()
+        let groups = self.groups.get_heap_size();
+        definitions.sum::<usize>() + parents.sum::<usize>() + files.sum::<usize>() + groups
     }
 }
 
@@ -83,54 +121,73 @@ pub(crate) fn models(context: &dyn AssetContext) -> Arc<Models> {
 impl Models {
     fn read(context: &dyn AssetContext) -> Self {
         let mut models = Self::default();
-        let extensions = ["txd", "ide"];
+        let extensions = ["dff", "txd", "ide", "ifp", "dat"];
         let around = context.gta().find_outside(&extensions);
         // Files in the archive itself replace those around it.
         let own = context.find_extensions("", &extensions);
+        let (mut definitions, mut loaded) = (Vec::new(), Vec::new());
         for file in around.into_iter().chain(own) {
-            let path = context.path_of(file);
+            let path = context.path_of(file).to_ascii_lowercase();
             let name = path.rsplit('/').next().unwrap_or_default();
-            let Some((stem, extension)) = name.rsplit_once('.') else {
-                continue;
-            };
-            if extension.eq_ignore_ascii_case("txd") {
-                models.dictionaries.insert(stem.to_ascii_lowercase(), file);
-            } else if let Some(bytes) = context.read(file)
-                && let Ok(document) = document::parse(&bytes, &IDE)
-            {
-                models.define(&document);
+            let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+            match extension {
+                "dff" => {
+                    models.files.insert(stem.to_owned(), file);
+                }
+                "txd" => {
+                    models.dictionaries.insert(stem.to_owned(), file);
+                }
+                "ifp" => {
+                    models.packages.insert(stem.to_owned(), file);
+                }
+                "ide" => definitions.push((path, file)),
+                _ if stem == GROUPS => {
+                    let bytes = context.read(file);
+                    let groups = bytes.and_then(|bytes| groups::parse(&bytes).ok());
+                    models.groups = groups.unwrap_or_default();
+                }
+                _ if files::NAMES.contains(&name) => loaded.push(file),
+                _ => {}
             }
+        }
+        let order = load_order(&loaded, context);
+        definitions.sort_by_cached_key(|(path, _)| order.position(path));
+        for (_, file) in definitions {
+            let bytes = context.read(file);
+            let document = bytes.and_then(|bytes| document::parse(&bytes, &IDE).ok());
+            document.iter().for_each(|document| models.define(document));
         }
         models
     }
 
     /// Adds the definitions of a file. The last one of a model counts.
-    fn define(&mut self, document: &Document) {
+    pub(super) fn define(&mut self, document: &Document) {
         for section in SECTIONS {
             for row in document.rows(section) {
-                let fields: Vec<_> = document.fields(row).collect();
-                let columns = IDE.columns(section, fields.len()).unwrap_or_default();
-                let field = |name: &str| {
-                    let place = columns.iter().position(|column| *column == name)?;
-                    fields.get(place).copied()
-                };
-                let text = |name| match field(name) {
+                let named = document.named(&IDE, section, row);
+                let text = |name| match named.get(name) {
                     Some(text) if !text.eq_ignore_ascii_case("null") => text.to_ascii_lowercase(),
                     _ => String::new(),
                 };
-                let [Some(model), Some(dictionary)] = [fields.get(1), fields.get(2)] else {
+                let &[id, model, dictionary, ..] = &named.fields[..] else {
                     continue;
                 };
+                let draw = ["draw1", "draw2", "draw3"].iter();
+                let draw = draw.filter_map(|name| named.get(name)?.parse::<f32>().ok());
                 let animations = [text("anim"), text("anims")];
-                let flags = field("flags").and_then(|flags| flags.parse().ok());
+                let flags = named.get("flags").and_then(|flags| flags.parse().ok());
                 let definition = Definition {
                     section,
-                    id: fields[0].to_owned(),
+                    id: id.to_owned(),
                     dictionary: dictionary.to_ascii_lowercase(),
                     animations: animations.concat(),
                     group: text("anim_group"),
                     flags: flags.unwrap_or_default(),
+                    draw: draw.fold(0.0, f32::max),
                 };
+                if let Ok(id) = id.parse() {
+                    self.names.insert(id, model.to_owned());
+                }
                 self.definitions
                     .insert(model.to_ascii_lowercase(), definition);
             }
@@ -146,6 +203,22 @@ impl Models {
     /// Returns the definition of a model.
     pub(crate) fn definition(&self, model: &str) -> Option<&Definition> {
         self.definitions.get(&model.to_ascii_lowercase())
+    }
+
+    /// Returns the name of the model with this number.
+    pub(crate) fn name_of(&self, id: i64) -> Option<&str> {
+        self.names.get(&id).map(String::as_str)
+    }
+
+    /// Returns the file of a model.
+    pub(crate) fn file_of(&self, model: &str) -> Option<AssetRef> {
+        self.files.get(&model.to_ascii_lowercase()).copied()
+    }
+
+    /// Returns whether a model is defined and drawn beyond a distance.
+    pub(crate) fn is_drawn_beyond(&self, model: &str, distance: f32) -> bool {
+        self.definition(model)
+            .is_some_and(|one| one.draw > distance)
     }
 
     /// Returns the names of the dictionaries of a model in the order in which
@@ -168,6 +241,43 @@ impl Models {
         chain
     }
 
+    /// Returns the group of animations of a definition.
+    pub(crate) fn group(&self, definition: &Definition) -> Option<&Group> {
+        self.groups.find(&definition.group)
+    }
+
+    /// Returns the animations that the definition of a model gives it: all of
+    /// its package, and those of its group.
+    pub(crate) fn animations(&self, model: &str) -> Vec<Given> {
+        let definition = self.definition(model);
+        let own = definition.map(|definition| &definition.animations);
+        let own = own.filter(|package| !package.is_empty());
+        let own = own.map(|package| self.given(package, None));
+        let group = definition.and_then(|definition| self.group(definition));
+        let group = group.map(|group| self.given(&group.package, Some(group.animations.clone())));
+        own.into_iter().chain(group).collect()
+    }
+
+    fn given(&self, package: &str, names: Option<Vec<String>>) -> Given {
+        let package = package.to_ascii_lowercase();
+        Given {
+            file: self.packages.get(&package).copied(),
+            package,
+            names,
+        }
+    }
+
+    /// Returns all packages of animations, if they are at most `limit`.
+    pub(crate) fn few_packages(&self, limit: usize) -> Vec<Given> {
+        match self.packages.len() <= limit {
+            true => {
+                let names = self.packages.keys();
+                names.map(|package| self.given(package, None)).collect()
+            }
+            false => Vec::new(),
+        }
+    }
+
     /// Returns the dictionaries of a model that exist, with their names.
     pub(crate) fn dictionaries(
         &self,
@@ -187,6 +297,20 @@ impl Models {
 /// Reads a dictionary.
 pub(crate) fn read_dictionary(file: AssetRef, context: &dyn AssetContext) -> Option<Txd> {
     txd::parse(&context.read(file)?).ok()
+}
+
+#[cfg(test)]
+impl Models {
+    /// Returns models of a game with these packages of animations.
+    pub(crate) fn with_packages(names: &[&str]) -> Self {
+        let packages = names.iter().zip(0..);
+        Self {
+            packages: packages
+                .map(|(name, file)| ((*name).to_owned(), AssetRef(file)))
+                .collect(),
+            ..Self::default()
+        }
+    }
 }
 
 #[cfg(test)]

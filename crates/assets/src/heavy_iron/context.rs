@@ -11,6 +11,8 @@ pub struct NamedAsset {
     pub name: String,
     /// The archive, if it is another one than the requesting asset's.
     pub archive: Option<String>,
+    /// The four letters of its type; `None` if it is unknown.
+    pub code: Option<[u8; 4]>,
 }
 
 /// The archive of an asset, and those beside it.
@@ -25,6 +27,13 @@ pub trait ArchiveContext {
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
         let _ = id;
         None
+    }
+
+    /// Returns the name of the asset with this id in any archive of the folder
+    /// or disc around the asset's archive, nearest first. Only links refer to
+    /// assets so far away.
+    fn asset_name_anywhere(&self, id: u32) -> Option<NamedAsset> {
+        self.asset_name(id)
     }
 
     /// Returns the assets of the asset's archive, in order: the files with a

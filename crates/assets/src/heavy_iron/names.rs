@@ -25,9 +25,30 @@ impl<'a> Names<'a> {
         self.0.archive().asset_name(id)
     }
 
+    /// Returns the asset with this id, which is the target of a link and may be
+    /// in any archive of the mount.
+    pub(super) fn find_target(self, id: u32) -> Option<NamedAsset> {
+        if id == 0 {
+            return None;
+        }
+        self.0.archive().asset_name_anywhere(id)
+    }
+
     /// Returns a reference to the asset with this id.
     pub(super) fn reference(self, id: u32) -> Reference<'a> {
-        Reference { id, names: self }
+        Reference {
+            id,
+            names: self,
+            is_target: false,
+        }
+    }
+
+    /// Returns a reference to the target of a link, see [`Names::find_target`].
+    pub(super) fn target(self, id: u32) -> Reference<'a> {
+        Reference {
+            is_target: true,
+            ..self.reference(id)
+        }
     }
 
     /// Adds two cells to a table: an id, and the name of its asset. Both are
@@ -35,6 +56,15 @@ impl<'a> Names<'a> {
     pub(super) fn cells(self, id: u32, table: &mut Table<'_>) {
         table.optional((id != 0).then(|| format!("{id:08X}")));
         table.optional_text(self.find(id).as_deref());
+    }
+
+    /// Adds two cells to a table: the id of the target of a link, and its name.
+    /// Returns the target.
+    pub(super) fn target_cells(self, id: u32, table: &mut Table<'_>) -> Option<NamedAsset> {
+        let found = self.find_target(id);
+        table.optional((id != 0).then(|| format!("{id:08X}")));
+        table.optional_text(found.as_ref().map(|found| found.name.as_str()));
+        found
     }
 }
 
@@ -44,6 +74,7 @@ impl<'a> Names<'a> {
 pub(super) struct Reference<'a> {
     id: u32,
     names: Names<'a>,
+    is_target: bool,
 }
 
 impl Serialize for Reference<'_> {
@@ -53,7 +84,11 @@ impl Serialize for Reference<'_> {
         }
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &format_args!("{:08X}", self.id))?;
-        if let Some(NamedAsset { name, archive }) = self.names.look_up(self.id) {
+        let found = match self.is_target {
+            true => self.names.find_target(self.id),
+            false => self.names.look_up(self.id),
+        };
+        if let Some(NamedAsset { name, archive, .. }) = found {
             map.serialize_entry("name", &name)?;
             if let Some(archive) = archive {
                 map.serialize_entry("archive", &archive)?;

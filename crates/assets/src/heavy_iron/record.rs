@@ -43,6 +43,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns whether it has no value.
+    pub const fn is_padding(self) -> bool {
+        matches!(self, Self::Pad1 | Self::Pad2 | Self::Pad4)
+    }
+
     /// Returns its length in bytes.
     pub const fn size(self) -> usize {
         match self {
@@ -152,6 +157,11 @@ impl Record {
             used += column.kind.size();
         }
         used
+    }
+
+    /// Returns the fields of a whole record.
+    pub fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Returns the bytes of the record.

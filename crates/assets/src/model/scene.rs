@@ -2,7 +2,7 @@
 //! own units.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::math::Transform;
@@ -30,9 +30,22 @@ pub struct Scene<'a> {
     /// They are hidden in GLB files, and omitted from OBJ files and from
     /// previews that show anything else.
     pub hidden: BTreeSet<usize>,
+    /// Nodes that GLB files hide with everything below them.
+    pub hidden_groups: BTreeSet<usize>,
     /// Lines that are not part of the model. They are nodes in GLB files, and
     /// omitted from others.
     pub outlines: Vec<Outline>,
+    /// The objects of the game that nodes stand for. Only GLB files name them.
+    pub identities: BTreeMap<usize, Identity>,
+}
+
+/// An object of a game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Its id.
+    pub id: u32,
+    /// The four letters of its type, with trailing spaces.
+    pub code: [u8; 4],
 }
 
 /// A surface.
@@ -326,7 +339,7 @@ pub struct Track {
     pub node: usize,
     /// Times in seconds, which rise.
     pub times: Vec<f32>,
-    /// The translation at each time.
+    /// The translation at each time; empty if the node keeps its own.
     pub translations: Vec<[f32; 3]>,
     /// The rotation at each time, as a quaternion x, y, z, w of length 1.
     pub rotations: Vec<[f32; 4]>,

@@ -1,7 +1,9 @@
 //! Assets of Neversoft's games, and of the PlayStation.
 
+pub mod bon;
 mod color;
 pub mod ddm;
+pub mod dds;
 pub mod kat;
 pub mod psh;
 pub mod psx;

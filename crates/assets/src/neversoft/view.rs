@@ -11,3 +11,9 @@ pub(crate) fn failure(format: &ViewFormat, bytes: &Bytes, error: Error) -> Box<F
     let partial = json!({ "format": format.name, "file_size": bytes.len() });
     Box::new(Failure { error, partial })
 }
+
+/// Returns the name of a file in a game without directories and extension.
+pub(crate) fn stem(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}

@@ -9,6 +9,7 @@ pub mod clump;
 pub mod export;
 pub mod texture;
 pub mod user_data;
+pub mod world;
 
 use bytes::Bytes;
 
@@ -29,6 +30,10 @@ pub mod kind {
     pub const MATERIAL: u32 = 0x07;
     /// A list of materials.
     pub const MATERIAL_LIST: u32 = 0x08;
+    /// A sector of a world.
+    pub const SECTOR: u32 = 0x09;
+    /// A plane between parts of a world.
+    pub const PLANE: u32 = 0x0A;
     /// A world: level geometry as a tree of sectors.
     pub const WORLD: u32 = 0x0B;
     /// A light.

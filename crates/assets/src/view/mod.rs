@@ -120,6 +120,9 @@ pub struct ViewFormat {
     /// Extensions of its files, in lower case, without the first dot
     /// (`hgo.blk`).
     pub extensions: &'static [&'static str],
+    /// Whole names of its files, in lower case, if other files have the same
+    /// extension; at most 15 bytes each.
+    pub names: &'static [&'static str],
     /// Types of its files in archives, four letters each.
     pub asset_types: &'static [[u8; 4]],
     /// Types of its files on desktops. With a [`ViewFormat::preview`], file
@@ -157,6 +160,7 @@ impl ViewFormat {
         Self {
             name,
             extensions: &[],
+            names: &[],
             asset_types: &[],
             types: &[],
             converted: Conversion::NOTHING,
@@ -166,12 +170,13 @@ impl ViewFormat {
         }
     }
 
-    /// Returns whether a file with this name has the format, by its extension
-    /// alone.
+    /// Returns whether a file with this name has the format, by its name alone.
     pub fn shows(&self, name: &[u8]) -> bool {
+        let mut names = self.names.iter();
         // A file called `.hgo` has no extension.
         let mut extensions = self.extensions.iter();
-        extensions.any(|known| has_extension(name, known) && name.len() > known.len() + 1)
+        names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+            || extensions.any(|known| has_extension(name, known) && name.len() > known.len() + 1)
     }
 
     /// Returns whether a file has the format by its content.
@@ -214,7 +219,7 @@ mod tests {
     use crate::formats::VIEW_FORMATS;
 
     #[test]
-    fn a_format_is_found_by_its_extension_in_any_case() {
+    fn a_format_is_found_by_its_extension_or_name_in_any_case() {
         let format = |name: &str| {
             let mut formats = VIEW_FORMATS.iter();
             let format = formats.find(|format| format.shows(name.as_bytes()));
@@ -224,7 +229,16 @@ mod tests {
         assert_eq!(format("CRASH.HGO.BLK"), Some("HGO block table"));
         assert_eq!(format("ped.Ifp"), Some("IFP"));
         assert_eq!(format("skhan.PSX"), Some("PSX"));
-        for name in ["ped.blk", "hgo.blk", ".hgo", "hgo", "crash.hgo.txt", ""] {
+        assert_eq!(format("Water.dat"), Some("water"));
+        for name in [
+            "ped.blk",
+            "hgo.blk",
+            ".hgo",
+            "hgo",
+            "crash.hgo.txt",
+            "sea.dat",
+            "",
+        ] {
             assert_eq!(format(name), None, "{name}");
         }
     }

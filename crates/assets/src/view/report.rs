@@ -41,10 +41,13 @@ pub struct Check {
 pub struct Finding {
     /// The file where it can be corrected.
     pub file: AssetRef,
-    /// The line of a text, from 1 on.
+    /// The line of a text, from 1 on; for a script in code the line of the text
+    /// that shows it.
     pub line: Option<u32>,
     /// What is wrong, without a full stop.
     pub text: String,
+    /// Whether it is a matter of style: the game does what its author wants.
+    pub is_style: bool,
     /// Whether the warnings of the file itself have it too.
     pub is_known: bool,
 }

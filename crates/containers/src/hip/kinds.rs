@@ -283,6 +283,23 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_says_how_far_every_type_is_decoded() {
+        let page = include_str!("../../../../docs/formats/hip-assets.md");
+        let rows = page
+            .lines()
+            .skip_while(|line| !line.starts_with("| types | games |"));
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        let cells = rows.filter_map(|row| row.split('|').nth(1));
+        let mut codes: Vec<_> = cells.skip(2).flat_map(str::split_whitespace).collect();
+        codes.sort_unstable();
+        let known = KINDS.iter().map(|kind| trimmed(&kind.code));
+        assert!(
+            known.eq(codes.iter().map(|code| code.as_bytes())),
+            "{codes:?}"
+        );
+    }
+
+    #[test]
     fn the_table_is_sorted_and_every_folder_is_unique() {
         assert!(KINDS.windows(2).all(|pair| pair[0].code < pair[1].code));
         let folders: std::collections::HashSet<_> = KINDS.iter().map(|kind| kind.folder).collect();

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use sha1_smol::Sha1;
+use sha1::{Digest, Sha1};
 
 use super::padding::{PERIOD, SEED, generate};
 use super::{BlockImage, GAMECUBE, ImageFormat, MAX_BLOCK, block_error, block_length, head};
@@ -148,7 +148,7 @@ fn open(source: Arc<dyn ReadAt>, is_rvz: bool) -> Result<Box<dyn BlockImage>> {
 }
 
 fn check_sha1(bytes: &[u8], sum: &[u8], at: u64, field: &'static str) -> Result<()> {
-    if Sha1::from(bytes).digest().bytes() == sum {
+    if Sha1::digest(bytes)[..] == *sum {
         return Ok(());
     }
     Err(Error::damaged(at, field, "SHA-1 is wrong"))
@@ -256,7 +256,7 @@ impl Compression {
 fn restore_zeros(bytes: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     let split = bytes.len().checked_sub(SHA1);
     let (mut rest, sum) = bytes.split_at(split.ok_or("is too short")?);
-    if Sha1::from(rest).digest().bytes() != sum {
+    if Sha1::digest(rest)[..] != *sum {
         return Err("SHA-1 is wrong".into());
     }
     let mut out = vec![0; wanted];
@@ -511,9 +511,9 @@ mod tests {
         disc[0xC4..0xD4].copy_from_slice(&table(count, groups_at, groups.len() * 4));
         let mut header = MAGIC_RVZ.to_vec();
         header.extend([0, 0, FULL_DISC as u32].map(u32::to_be_bytes).concat());
-        header.extend(Sha1::from(&disc).digest().bytes());
+        header.extend(Sha1::digest(&disc));
         header.extend([len, 0].map(u64::to_be_bytes).concat());
-        header.extend(Sha1::from(&header).digest().bytes());
+        header.extend(Sha1::digest(&header));
         [header, disc, data].concat()
     }
 
@@ -551,7 +551,7 @@ mod tests {
     fn purged_zeros_are_restored() {
         let mut bytes = [3, 2].map(u32::to_be_bytes).concat();
         bytes.extend(b"ab");
-        let sum = Sha1::from(&bytes).digest().bytes();
+        let sum = Sha1::digest(&bytes);
         let purged = [&bytes[..], &sum].concat();
         assert_eq!(restore_zeros(&purged, 6).unwrap(), b"\0\0\0ab\0");
         assert!(restore_zeros(&purged, 4).is_err());

@@ -17,7 +17,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Log more; twice for everything",
-        long_help: "Also log what the mount does; given twice, log details for debugging.",
+        long_help: "Also log what the mount does; given twice, log details for debugging. \
+            With `--check`, also list matters of style.",
         default: "log warnings and errors",
         ..OptionSpec::new(
             Name::Both('v', "verbose"),

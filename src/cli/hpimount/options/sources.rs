@@ -22,14 +22,29 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Mount a game's folder: its archives and loose files, merged as the game does",
         long_help: "Mount a game's folder: its archives, in the order of the game's own loader, \
-            with the folder's loose files on top. No SOURCE is given then. The game is the one \
-            that most of the archives are made for, unless `--order` names it. With `--diff` and `--index` it can be \
+            with the folder's loose files on top. No SOURCE is given then. The game is Grand Theft Auto \
+            if the folder `data` has its lists of files, and else the one that most of the archives are \
+            made for, unless `--order` names it. With `--diff` and `--index` it can be \
             given several times.",
         default: NO_DEFAULT,
         ..OptionSpec::new(
             Name::Long("game"),
             Takes::Folders("FOLDER", |args, folder| {
                 args.games.push(folder.to_owned());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --game, a folder of loose files on top; may be repeated",
+        long_help: "With `--game`, a folder of loose files above those of the game, such as a mod. The option can be \
+            given several times; the last one is on top. Files in the folder itself replace files of the same \
+            name in the IMG archives of Grand Theft Auto.",
+        default: NO_DEFAULT,
+        ..OptionSpec::new(
+            Name::Long("mod"),
+            Takes::Folders("FOLDER", |args, folder| {
+                args.mods.push(folder.to_owned());
                 Ok(())
             }),
         )

@@ -223,17 +223,20 @@ impl ExportPlan {
     }
 }
 
-/// Index of the root node. Those of frames follow.
+/// Index of the root node.
 const ROOT: usize = 0;
+
+/// Index of the node of the first frame. Those of the others follow.
+pub(super) const FIRST_FRAME: usize = ROOT + 1;
 
 /// Puts a mesh at the frame of an atomic: on its node, or on one below if that
 /// has a mesh already or hiding it would hide others.
 fn place(clump: &Clump, atomic: &Atomic, mesh: usize, scene: &mut Scene<'_>) {
-    let frame = atomic.frame.map(|frame| frame + 1).unwrap_or(ROOT);
+    let frame = atomic.frame.map_or(ROOT, |frame| FIRST_FRAME + frame);
     let is_hidden = is_hidden(&scene.nodes[frame].name);
     let has_children = || {
         let mut frames = clump.frames.iter();
-        frames.any(|one| one.parent.map(|parent| parent + 1) == Some(frame))
+        frames.any(|one| one.parent.map(|parent| FIRST_FRAME + parent) == Some(frame))
     };
     let is_free = frame != ROOT && scene.nodes[frame].mesh.is_none();
     let node = match is_free && !(is_hidden && has_children()) {
@@ -263,6 +266,15 @@ pub(crate) fn is_hidden(name: &str) -> bool {
     name.contains("_dam") || name.contains("_vlo") || name.ends_with("_l1") || name.ends_with("_l2")
 }
 
+/// Returns the numbers of corners and triangles of the atomics of a clump.
+pub(crate) fn sizes(clump: &Clump) -> (usize, usize) {
+    let atomics = clump.atomics.iter();
+    let sizes = atomics.filter_map(|atomic| export::sizes(clump.geometry_of(atomic)?));
+    sizes.fold((0, 0), |(corners, triangles), (vertices, faces)| {
+        (corners + vertices.max(3 * faces), triangles + faces)
+    })
+}
+
 /// Returns why a clump cannot be shown, if so.
 fn problem(clump: &Clump) -> Option<String> {
     let nodes = clump.frames.len() + clump.atomics.len();
@@ -271,13 +283,7 @@ fn problem(clump: &Clump) -> Option<String> {
             "it has {nodes} frames and atomics, more than {MAX_NODES}"
         ));
     }
-    let geometries = clump.atomics.iter();
-    let sizes = geometries.filter_map(|atomic| export::sizes(clump.geometry_of(atomic)?));
-    let (mut corners, mut triangles) = (0, 0);
-    for (vertices, faces) in sizes {
-        corners += vertices.max(3 * faces);
-        triangles += faces;
-    }
+    let (corners, triangles) = sizes(clump);
     if triangles == 0 {
         return Some("it has no triangles".to_owned());
     }
@@ -299,7 +305,7 @@ fn joints(clump: &Clump) -> Vec<Joint> {
     let joints = bones.iter().zip(skin.matrices());
     joints
         .map(|(bone, matrix)| Joint {
-            node: bone + 1,
+            node: FIRST_FRAME + bone,
             inverse_bind: matrix.map(finite),
         })
         .collect()

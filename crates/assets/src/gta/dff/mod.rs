@@ -1,7 +1,9 @@
 //! DFF: models (FORMATS, GTA 5).
 
+mod animated;
 pub mod export;
 pub mod parse;
+pub(crate) mod textures;
 pub mod view;
 
 pub use self::parse::*;

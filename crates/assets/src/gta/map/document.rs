@@ -33,6 +33,17 @@ pub struct Section {
     pub rows: Vec<Row>,
 }
 
+impl Row {
+    /// Returns the row of a line without its first `skipped` bytes.
+    pub(crate) fn of(line: Line<'_>, skipped: usize) -> Self {
+        Self {
+            line: line.number,
+            start: (line.start + skipped) as u32,
+            end: (line.start + line.text.len()) as u32,
+        }
+    }
+}
+
 /// A row of a section.
 #[derive(Debug, Clone, Copy, GetSize)]
 pub struct Row {
@@ -43,10 +54,28 @@ pub struct Row {
 }
 
 impl Document {
+    /// Creates a document of this text with these sections.
+    pub(crate) fn new(text: String, sections: Vec<Section>) -> Self {
+        Self {
+            text,
+            sections,
+            warnings: Warnings::default(),
+        }
+    }
+
     /// Returns the fields of a row.
     pub fn fields(&self, row: &Row) -> impl Iterator<Item = &str> {
         let line = self.text.get(row.start as usize..row.end as usize);
         fields(line.unwrap_or_default())
+    }
+
+    /// Returns the fields of a row of a section with their names.
+    pub(crate) fn named(&self, schema: &Schema, section: &str, row: &Row) -> Named<'_> {
+        let fields: Vec<_> = self.fields(row).collect();
+        Named {
+            columns: schema.columns(section, fields.len()),
+            fields,
+        }
     }
 
     /// Returns the rows of the section `name`.
@@ -59,6 +88,27 @@ impl Document {
     /// Returns the number of rows of all sections.
     pub fn row_count(&self) -> usize {
         self.sections.iter().map(|section| section.rows.len()).sum()
+    }
+}
+
+/// The fields of a row, which have names if its section has such a form.
+pub(crate) struct Named<'a> {
+    columns: Option<&'static [&'static str]>,
+    /// The fields.
+    pub(crate) fields: Vec<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    /// Returns whether the fields have names.
+    pub(crate) fn has_form(&self) -> bool {
+        self.columns.is_some()
+    }
+
+    /// Returns the field with this name.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        let mut columns = self.columns?.iter();
+        let place = columns.position(|column| *column == name)?;
+        self.fields.get(place).copied()
     }
 }
 
@@ -86,6 +136,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String> {
 }
 
 /// A line without its comment.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
     /// Its number, from 1.
     pub(crate) number: u32,
@@ -111,6 +162,22 @@ pub(crate) fn lines<'a>(text: &'a str, comments: &'a [char]) -> impl Iterator<It
         found
     });
     lines.filter(|line| fields(line.text).next().is_some())
+}
+
+/// Like [`lines`], with an error after `limit` lines.
+pub(crate) fn bounded_lines<'a>(
+    text: &'a str,
+    comments: &'a [char],
+    limit: usize,
+) -> impl Iterator<Item = Result<Line<'a>>> {
+    let lines = lines(text, comments).enumerate();
+    lines.map(move |(row, line)| match row < limit {
+        true => Ok(line),
+        false => {
+            let problem = format!("has more than {limit} rows");
+            Err(Error::damaged(line.start as u64, "text", problem))
+        }
+    })
 }
 
 /// Reads a text file with sections of this schema.
@@ -155,12 +222,7 @@ pub fn parse(bytes: &[u8], schema: &Schema) -> Result<Document> {
                     let problem = format!("has more than {MAX_ROWS} rows");
                     return Err(Error::damaged(line.start as u64, "text", problem));
                 }
-                let end = line.start + line.text.len();
-                sections[index].rows.push(Row {
-                    line: line.number,
-                    start: line.start as u32,
-                    end: end as u32,
-                });
+                sections[index].rows.push(Row::of(line, 0));
             }
         }
     }
@@ -168,11 +230,8 @@ pub fn parse(bytes: &[u8], schema: &Schema) -> Result<Document> {
         let shown: String = sections[index].name.chars().take(24).collect();
         warnings.push(format!("section {shown:?} has no end"));
     }
-    let mut document = Document {
-        text,
-        sections,
-        warnings,
-    };
+    let mut document = Document::new(text, sections);
+    document.warnings = warnings;
     document.check(schema);
     instance::check(&mut document);
     Ok(document)

@@ -43,13 +43,11 @@ pub fn drawn([x, y, z, w]: [f32; 4]) -> Option<[f32; 4]> {
 /// # Errors
 /// Returns what is wrong with it.
 pub fn instance(document: &Document, row: &Row) -> Result<Instance, String> {
-    let fields: Vec<_> = document.fields(row).collect();
-    let columns = IPL.columns("inst", fields.len());
-    let columns = columns.ok_or_else(|| format!("has {} fields", fields.len()))?;
-    let text = |name: &str| {
-        let place = columns.iter().position(|column| *column == name)?;
-        fields.get(place).copied()
-    };
+    let named = document.named(&IPL, "inst", row);
+    if !named.has_form() {
+        return Err(format!("has {} fields", named.fields.len()));
+    }
+    let text = |name: &str| named.get(name);
     let integer = |name| text(name).and_then(|text| text.parse::<i64>().ok());
     let number = |name: &str| {
         let value = text(name).and_then(|text| text.parse::<f32>().ok());

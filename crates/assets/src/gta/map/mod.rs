@@ -4,6 +4,8 @@
 pub mod binary;
 pub mod document;
 pub mod instance;
+mod objects;
+mod scene;
 pub mod schema;
 mod view;
 

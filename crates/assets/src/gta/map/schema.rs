@@ -11,6 +11,14 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Creates a schema of sections with forms of rows, and of others.
+    pub(crate) const fn new(
+        sections: &'static [(&'static str, &'static [&'static [&'static str]])],
+        others: &'static [&'static str],
+    ) -> Self {
+        Self { sections, others }
+    }
+
     /// Returns whether the fields of a section have names.
     pub fn has(&self, section: &str) -> bool {
         self.sections.iter().any(|(name, _)| *name == section)

@@ -1,18 +1,24 @@
-//! Views of maps: a table for each section of their files.
+//! Views of maps: a table for each section of their files, and the placed
+//! objects as a scene.
 
 use std::io::{self, Write};
 
 use bytes::Bytes;
 use get_size2::GetSize;
-use serde_json::{Map, Value, json};
 
 use super::binary::{self, Binary};
 use super::document::{self, Document, Section};
+use super::objects::Objects;
+use super::scene;
 use super::schema::{IDE, IPL, Schema};
-use crate::view::converted::{Conversion, Converted};
-use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
-use hpimount_containers::io::Error;
+use crate::gta::dff::textures::Pictures;
+use crate::gta::models::{self, Models};
+use crate::gta::rows::{Opened, Rows, Shown, view};
+use crate::model::gltf;
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::listed::{Listed, Render, Whole};
+use crate::view::{AssetContext, Table, ViewFormat};
+use hpimount_containers::io::Warnings;
 
 /// Definitions of models.
 pub const IDE_FORMAT: ViewFormat = ViewFormat {
@@ -24,92 +30,116 @@ pub const IDE_FORMAT: ViewFormat = ViewFormat {
 /// Placements, and zones of the map.
 pub const IPL_FORMAT: ViewFormat = ViewFormat {
     extensions: &["ipl", "zon"],
-    converted: Conversion::Always(Converted::parts(&[])),
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     ..ViewFormat::new("IPL", open_ipl)
 };
 
 /// A text file of a map.
 #[derive(GetSize)]
 struct Text {
-    format: &'static str,
     #[get_size(ignore)]
     schema: &'static Schema,
     document: Document,
 }
 
-fn refused(format: &'static str, error: Error) -> Box<Failure> {
-    Box::new(Failure {
-        error,
-        partial: json!({ "format": format }),
-    })
+impl Rows for Text {
+    fn counts(&self) -> Vec<(&str, usize)> {
+        self.document.counts()
+    }
+
+    fn warnings(&self) -> &Warnings {
+        &self.document.warnings
+    }
 }
 
-fn open_ide(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+impl Rows for Binary {
+    fn counts(&self) -> Vec<(&str, usize)> {
+        vec![("inst", self.instances.len()), ("cars", self.cars.len())]
+    }
+
+    fn warnings(&self) -> &Warnings {
+        &self.warnings
+    }
+}
+
+fn open_ide(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     open_text(bytes, IDE_FORMAT.name, &IDE)
 }
 
-fn open_ipl(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open_ipl(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     if !bytes.starts_with(binary::MAGIC) {
         return open_text(bytes, IPL_FORMAT.name, &IPL);
     }
-    let model = binary::parse(bytes).map_err(|error| refused(IPL_FORMAT.name, error))?;
-    let files = whole_files(&[
-        ("info.json", binary_info as _),
-        ("info.txt", binary_page),
-        ("inst.tsv", binary_instances),
-        ("cars.tsv", binary_cars),
-    ]);
-    Ok(Box::new(ListedView { model, files }))
+    let tables: [(_, Whole<Shown<Binary>>); 2] =
+        [("inst.tsv", binary_instances), ("cars.tsv", binary_cars)];
+    let mut view = view("IPL binary", binary::parse(bytes), &tables)?;
+    if !view.model.model.instances.is_empty() {
+        let render = Render::InContext(binary_map, 0);
+        view.files.push(Listed::new(None, MAP.to_owned(), render));
+    }
+    Ok(Box::new(view))
 }
 
-fn open_text(
-    bytes: &Bytes,
-    format: &'static str,
-    schema: &'static Schema,
-) -> Result<Box<dyn View>, Box<Failure>> {
-    let document = document::parse(bytes, schema).map_err(|error| refused(format, error))?;
-    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
+fn open_text(bytes: &Bytes, format: &'static str, schema: &'static Schema) -> Opened {
+    let parsed = document::parse(bytes, schema).map(|document| Text { schema, document });
+    let mut view = view(format, parsed, &[])?;
+    let document = &view.model.model.document;
     for (index, section) in document.sections.iter().enumerate() {
         if schema.knows(&section.name) && !section.rows.is_empty() {
             let name = format!("{}.tsv", section.name);
-            files.push(Listed::new(None, name, Render::Part(table, index)));
+            view.files
+                .push(Listed::new(None, name, Render::Part(table, index)));
         }
     }
-    let model = Text {
-        format,
-        schema,
-        document,
-    };
-    Ok(Box::new(ListedView { model, files }))
-}
-
-/// Maximum number of sections in `info.json`.
-const MAX_LISTED: usize = 256;
-
-fn info(text: &Text, out: &mut dyn Write) -> io::Result<()> {
-    let sections = text.document.sections.iter().take(MAX_LISTED);
-    let rows: Map<String, Value> = sections
-        .map(|section| (section.name.clone(), section.rows.len().into()))
-        .collect();
-    let facts = json!({
-        "format": text.format,
-        "rows": rows,
-        "warnings": text.document.warnings.texts(),
-    });
-    json::write_pretty(&facts, out)
-}
-
-fn page(text: &Text, out: &mut dyn Write) -> io::Result<()> {
-    let mut summary = Summary::new(format_args!("{} map file (Grand Theft Auto)", text.format));
-    for section in text.document.sections.iter().take(MAX_LISTED) {
-        summary.line(&section.name, section.rows.len());
+    if !document.rows("inst").is_empty() && schema.has("inst") {
+        let render = Render::InContext(map, 0);
+        view.files.push(Listed::new(None, MAP.to_owned(), render));
     }
-    summary.write(&text.document.warnings, out)
+    Ok(Box::new(view))
+}
+
+/// The file with the placed objects.
+const MAP: &str = "map.glb";
+
+fn map(
+    shown: &Shown<Text>,
+    _: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let models = models::models(context);
+    let objects = Objects::of_text(&shown.model.document, &models, context);
+    write_map(&objects, &models, context, out)
+}
+
+fn binary_map(
+    shown: &Shown<Binary>,
+    _: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let models = models::models(context);
+    let objects = Objects::of_binary(&shown.model, &models);
+    write_map(&objects, &models, context, out)
+}
+
+fn write_map(
+    objects: &Objects,
+    models: &Models,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let built = scene::build(objects, models, context);
+    let pictures = Pictures::new(context);
+    let picture = |index: usize| pictures.get(built.sources.get(index)?);
+    let reserve = |bytes| context.reserve(bytes);
+    gltf::write(&built.scene, &picture, &reserve, out)
 }
 
 /// Writes the table of a section: a column for each field that a form of its
 /// rows has, and one for the fields of rows of an unknown form.
-fn table(text: &Text, index: usize, out: &mut dyn Write) -> io::Result<()> {
+fn table(shown: &Shown<Text>, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    let text = &shown.model;
     let Some(section) = text.document.sections.get(index) else {
         return Ok(());
     };
@@ -141,24 +171,8 @@ fn rows(text: &Text, section: &Section, names: &[&str], table: &mut Table<'_>) -
     Ok(())
 }
 
-fn binary_info(binary: &Binary, out: &mut dyn Write) -> io::Result<()> {
-    let facts = json!({
-        "format": "IPL binary",
-        "rows": {"inst": binary.instances.len(), "cars": binary.cars.len()},
-        "warnings": binary.warnings.texts(),
-    });
-    json::write_pretty(&facts, out)
-}
-
-fn binary_page(binary: &Binary, out: &mut dyn Write) -> io::Result<()> {
-    let mut summary = Summary::new("Binary IPL map file (Grand Theft Auto)");
-    summary
-        .line("inst", binary.instances.len())
-        .line("cars", binary.cars.len());
-    summary.write(&binary.warnings, out)
-}
-
-fn binary_instances(binary: &Binary, out: &mut dyn Write) -> io::Result<()> {
+fn binary_instances(shown: &Shown<Binary>, out: &mut dyn Write) -> io::Result<()> {
+    let binary = &shown.model;
     let columns = [
         "index", "id", "interior", "x", "y", "z", "rx", "ry", "rz", "rw", "lod",
     ];
@@ -173,7 +187,8 @@ fn binary_instances(binary: &Binary, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn binary_cars(binary: &Binary, out: &mut dyn Write) -> io::Result<()> {
+fn binary_cars(shown: &Shown<Binary>, out: &mut dyn Write) -> io::Result<()> {
+    let binary = &shown.model;
     let columns = [
         "index",
         "x",

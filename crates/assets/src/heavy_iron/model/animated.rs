@@ -15,10 +15,9 @@ use crate::heavy_iron::record::Value;
 use crate::heavy_iron::tables::{
     Animation, parse_animation, parse_animation_table, parse_list, parse_model_info,
 };
-use crate::model::MAX_POSES;
 use crate::model::math::finite;
-use crate::model::scene::{Motion, Scene, Track};
-use crate::renderware::export::skeleton;
+use crate::model::scene::{Scene, Track};
+use crate::renderware::export::{Motions, skeleton, unit_rotation};
 use crate::view::context::shared;
 use crate::view::{AssetContext, Shared, Wanted};
 
@@ -171,51 +170,25 @@ impl Finder<'_> {
     }
 }
 
-/// The motions of a model, and what is not among them.
-#[derive(Debug, Default)]
-pub(crate) struct Motions {
-    pub(crate) motions: Vec<Motion>,
-    /// A sentence for each omission.
-    pub(crate) notes: Vec<String>,
-    keys: usize,
-}
-
-impl Motions {
-    /// Adds an animation of bones, which are these nodes. Bones past them are
-    /// ignored; nodes past the bones stay as they are.
-    pub(crate) fn add(&mut self, id: u32, nodes: &[usize], context: &dyn AssetContext) {
-        let names = Names(context);
-        let name = names.find(id).unwrap_or_else(|| format!("{id:08X}"));
-        let short = name.strip_suffix(".anm").unwrap_or(&name).to_owned();
-        match read(id, context).and_then(|animation| {
-            let tracks = tracks(&animation, nodes)?;
-            Ok((usize::from(animation.bones), tracks))
-        }) {
-            Ok((bones, tracks)) => {
-                let keys: usize = tracks.iter().map(|track| track.times.len()).sum();
-                if self.keys + keys > MAX_POSES {
-                    self.notes.push(format!(
-                        "Animation {name} is omitted: with it, there are more than {MAX_POSES} keys."
-                    ));
-                    return;
-                }
-                self.keys += keys;
-                if bones != nodes.len() {
-                    let count = nodes.len();
-                    self.notes.push(format!(
-                        "Animation {name} has {bones} bones, the skeleton {count}."
-                    ));
-                }
-                self.motions.push(Motion {
-                    name: short,
-                    tracks,
-                });
-            }
-            Err(why) => self
-                .notes
-                .push(format!("Animation {name} is omitted: {why}.")),
-        }
+/// Adds an animation of bones, which are these nodes. Bones past them are
+/// ignored; nodes past the bones stay as they are.
+pub(crate) fn add(motions: &mut Motions, id: u32, nodes: &[usize], context: &dyn AssetContext) {
+    let name = Names(context).find(id);
+    let name = name.unwrap_or_else(|| format!("{id:08X}"));
+    let name = name.strip_suffix(".anm").unwrap_or(&name);
+    let animation = read(id, context);
+    if let Ok(animation) = &animation
+        && usize::from(animation.bones) != nodes.len()
+    {
+        let (bones, count) = (animation.bones, nodes.len());
+        motions.note(format!(
+            "Animation {name} has {bones} bones, the skeleton {count}."
+        ));
     }
+    motions.add(
+        name,
+        animation.and_then(|animation| tracks(&animation, nodes)),
+    );
 }
 
 /// Returns the skeleton of the first model that an animation is given to and
@@ -232,8 +205,8 @@ pub(crate) fn skeleton_of(id: u32, context: &dyn AssetContext) -> Option<Scene<'
     skeleton::add_frames(&clump, None, &mut scene);
     let nodes = skeleton::bones(&clump)?;
     let mut motions = Motions::default();
-    motions.add(id, &nodes, context);
-    (scene.motions, scene.notes) = (motions.motions, motions.notes);
+    add(&mut motions, id, &nodes, context);
+    motions.put_into(&mut scene);
     (!scene.motions.is_empty()).then_some(scene)
 }
 
@@ -275,13 +248,4 @@ pub(crate) fn tracks(animation: &Animation, nodes: &[usize]) -> Result<Vec<Track
         }
     });
     Ok(tracks.collect())
-}
-
-/// Returns a rotation with length 1; none for one of length 0.
-fn unit_rotation(rotation: [f32; 4]) -> [f32; 4] {
-    let length = rotation.iter().map(|part| part * part).sum::<f32>().sqrt();
-    match length > 1e-6 && length.is_finite() {
-        true => rotation.map(|part| part / length),
-        false => [0.0, 0.0, 0.0, 1.0],
-    }
 }

@@ -7,7 +7,7 @@ use crate::heavy_iron::model::Model;
 use crate::model::not_shown;
 use crate::model::scene::{self, Alpha, MaterialNames, Node, Weights};
 use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform, padded};
-use crate::renderware::clump::{Atomic, Clump, Geometry, Material, Placement};
+use crate::renderware::clump::{Atomic, Clump, Material, Placement};
 use crate::renderware::export::{self, TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
 
@@ -49,12 +49,8 @@ impl ExportPlan {
     /// texture by its name.
     pub fn new(model: &Model, mut find: impl FnMut(&str) -> TextureState) -> Self {
         let mut plan = Self::default();
-        for (number, _) in model.worlds.iter().enumerate() {
-            let why = "geometry of worlds (BSP) is not converted";
-            plan.problems
-                .push(not_shown(format_args!("world {number}"), why));
-        }
-        plan.choose_atomics(model);
+        let corners = plan.choose_atomics(model) + plan.choose_worlds(model);
+        plan.check_corners(corners);
         for name in model.texture_names() {
             if plan.textures.len() == MAX_TEXTURES {
                 let why = format!("materials name more than {MAX_TEXTURES} textures");
@@ -71,7 +67,8 @@ impl ExportPlan {
         plan
     }
 
-    fn choose_atomics(&mut self, model: &Model) {
+    /// Chooses the atomics, and returns the number of their corners.
+    fn choose_atomics(&mut self, model: &Model) -> usize {
         let mut corners = 0;
         for (number, clump) in model.clumps.iter().enumerate() {
             for (index, geometry) in clump.geometries.iter().enumerate() {
@@ -90,12 +87,34 @@ impl ExportPlan {
                 self.atomics.push((number, index));
             }
         }
-        self.has_scene = self.triangles > 0;
         let mut clumps = model.clumps.iter();
         self.skeleton = clumps.position(|clump| {
             let mut geometries = clump.geometries.iter();
             geometries.any(|one| one.skin.is_some()) && skeleton::bones(clump).is_some()
         });
+        corners
+    }
+
+    /// Chooses the worlds, which are shown as a whole, and returns the number of
+    /// their corners.
+    fn choose_worlds(&mut self, model: &Model) -> usize {
+        let mut corners = 0;
+        for (number, world) in model.worlds.iter().enumerate() {
+            for (index, sector) in world.sectors.iter().enumerate() {
+                if let Some(why) = export::problem(&sector.geometry) {
+                    let what = format_args!("sector {index} of world {number}");
+                    self.problems.push(not_shown(what, why));
+                }
+            }
+            let (vertices, triangles) = world.sizes();
+            corners += vertices.max(3 * triangles);
+            self.triangles += triangles;
+        }
+        corners
+    }
+
+    fn check_corners(&mut self, corners: usize) {
+        self.has_scene = self.triangles > 0;
         if corners > MAX_CORNERS {
             self.has_scene = false;
             let why = format!("it has {corners} corners, more than {MAX_CORNERS}");
@@ -145,13 +164,21 @@ impl ExportPlan {
         notes
     }
 
-    /// Returns the materials of all geometries, named after their textures,
-    /// followed by a plain one.
+    /// Returns the materials of all geometries and then of the worlds, named
+    /// after their textures, followed by a plain one.
     pub fn materials(&self, model: &Model) -> Vec<scene::Material> {
         let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
-        let pairs = geometries.flat_map(|geometry| {
-            let materials = geometry.materials.iter();
-            materials.map(move |material| (geometry, material))
+        let geometries = geometries.map(|geometry| {
+            let surface = Surface::new(geometry.flags, export::has_normals(geometry));
+            (surface, &geometry.materials)
+        });
+        let worlds = model.worlds.iter().map(|world| {
+            let surface = Surface::new(world.flags as u16, world.has_normals());
+            (surface, &world.materials)
+        });
+        let pairs = geometries.chain(worlds).flat_map(|(surface, materials)| {
+            let materials = materials.iter();
+            materials.map(move |material| (surface, material))
         });
         let count = pairs.clone().count();
         let textures = self.textures.iter().enumerate();
@@ -161,7 +188,7 @@ impl ExportPlan {
         let mut names = MaterialNames::default();
         let plain = scene::Material::plain();
         names.unique(&plain.name);
-        let materials = pairs.enumerate().map(|(index, (geometry, material))| {
+        let materials = pairs.enumerate().map(|(index, (surface, material))| {
             let texture = material.texture.as_ref();
             let name = texture.filter(|named| !named.name.is_empty());
             let name = match name {
@@ -170,7 +197,7 @@ impl ExportPlan {
             };
             let texture =
                 texture.and_then(|named| textures.get(&named.name.to_ascii_lowercase()).copied());
-            self.material(name, geometry, material, texture)
+            self.material(name, surface, material, texture)
         });
         materials.chain([plain]).collect()
     }
@@ -179,7 +206,7 @@ impl ExportPlan {
     fn material(
         &self,
         name: String,
-        geometry: &Geometry,
+        surface: Surface,
         material: &Material,
         picture: Option<usize>,
     ) -> scene::Material {
@@ -194,7 +221,7 @@ impl ExportPlan {
         let own = material.color.map(|part| f32::from(part) / 255.0);
         let color = match (named.is_some(), found.is_some()) {
             (true, false) => PLACEHOLDER,
-            (true, true) if geometry.flags & MATERIAL_COLORS == 0 => [1.0; 4],
+            (true, true) if !surface.has_colors => [1.0; 4],
             _ => own,
         };
         let texture = named
@@ -210,7 +237,7 @@ impl ExportPlan {
                 None => Alpha::Opaque,
             },
             double_sided: true,
-            unlit: !export::has_normals(geometry),
+            unlit: surface.is_unlit,
         }
     }
 
@@ -267,7 +294,52 @@ impl ExportPlan {
                 scene.meshes.push(mesh);
             }
         }
+        self.add_worlds(model, &mut scene);
+        // It is needed only where a material is missing.
+        let mut parts = scene.meshes.iter().flat_map(|mesh| &mesh.parts);
+        if parts.all(|part| part.material != plain) {
+            scene.materials.pop();
+        }
         scene
+    }
+
+    /// Adds each world as one mesh.
+    fn add_worlds(&self, model: &Model, scene: &mut Scene<'_>) {
+        let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
+        let mut first: usize = geometries.map(|geometry| geometry.materials.len()).sum();
+        for (number, world) in model.worlds.iter().enumerate() {
+            let mut mesh = world.mesh();
+            prelight::adjust(&mut mesh.colors, world.flags as u16);
+            let material = |number: u32| first + number as usize;
+            let mut mesh = export::scene_mesh(&mesh, &Placement::IDENTITY, material);
+            mesh.name = format!("world_{number}");
+            scene.nodes.push(Node {
+                name: mesh.name.clone(),
+                parent: None,
+                transform: Transform::IDENTITY,
+                mesh: Some(scene.meshes.len()),
+            });
+            scene.meshes.push(mesh);
+            first += world.materials.len();
+        }
+    }
+}
+
+/// How the materials of a geometry are shown.
+#[derive(Debug, Clone, Copy)]
+struct Surface {
+    /// Whether their colors are used with their textures.
+    has_colors: bool,
+    is_unlit: bool,
+}
+
+impl Surface {
+    /// Creates it from the flags of a geometry.
+    fn new(flags: u16, has_normals: bool) -> Self {
+        Self {
+            has_colors: flags & MATERIAL_COLORS != 0,
+            is_unlit: !has_normals,
+        }
     }
 }
 

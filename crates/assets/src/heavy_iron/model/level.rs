@@ -6,9 +6,12 @@ use std::collections::HashMap;
 use crate::heavy_iron::model::Model;
 use crate::heavy_iron::model::export::ExportPlan;
 use crate::model::math::finite;
-use crate::model::scene::{Alpha, Corner, Material, MaterialNames, Mesh, Node, Part, Wrap};
+use crate::model::scene::{
+    Alpha, Corner, Identity, Joined, Material, MaterialNames, Mesh, Node, Outline, Part, Wrap,
+};
 use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform};
-use crate::renderware::export::{TextureState, TextureUse};
+use crate::renderware::clump::Clump;
+use crate::renderware::export::{TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
 
 /// Maximum number of nodes of a level. A level of the games has a thousand
@@ -38,18 +41,6 @@ pub struct Piece {
     pub transform: Transform,
 }
 
-impl Piece {
-    /// Creates a piece from the images of the axes, and its position, in the
-    /// game's coordinates. Shear is lost.
-    pub fn new(meshes: Vec<usize>, parent: Option<usize>, axes: [[f32; 3]; 4]) -> Self {
-        Self {
-            meshes,
-            parent,
-            transform: Transform::from_axes(axes),
-        }
-    }
-}
-
 /// A level under construction.
 #[derive(Default)]
 pub struct Level {
@@ -65,6 +56,17 @@ pub struct Level {
     problems: Warnings,
     /// Number of objects beyond the maximum number of nodes.
     omitted_objects: usize,
+    /// The nodes above marks, by their names.
+    groups: HashMap<&'static str, usize>,
+}
+
+/// A part of a level that is not drawn in the game, such as a trigger.
+#[derive(Debug)]
+pub struct Mark {
+    /// Where it is.
+    pub transform: Transform,
+    /// Pairs of points that are joined by lines, relative to it.
+    pub lines: Vec<[f32; 3]>,
 }
 
 impl Level {
@@ -75,7 +77,28 @@ impl Level {
         &mut self,
         name: &str,
         model: &Model,
+        find: impl FnMut(&str) -> TextureState,
+    ) -> Vec<usize> {
+        self.add_model(name, model, find, 0)
+    }
+
+    /// Does the same with a model that the joints of the scene move, if it has
+    /// as many bones.
+    pub fn skinned_model(
+        &mut self,
+        name: &str,
+        model: &Model,
+        find: impl FnMut(&str) -> TextureState,
+    ) -> Vec<usize> {
+        self.add_model(name, model, find, self.scene.joints.len())
+    }
+
+    fn add_model(
+        &mut self,
+        name: &str,
+        model: &Model,
         mut find: impl FnMut(&str) -> TextureState,
+        joints: usize,
     ) -> Vec<usize> {
         let plan = ExportPlan::new(model, |name| self.texture(name, &mut find));
         let name = short(name);
@@ -97,11 +120,13 @@ impl Level {
             .into_iter()
             .map(|material| self.material(material, &plan.textures))
             .collect();
+        let is_skinned = joints > 0 && scene.joints.len() == joints;
         let first = self.scene.meshes.len();
         let meshes = scene.meshes.into_iter().filter(|mesh| mesh.triangles() > 0);
         self.scene.meshes.extend(meshes.map(|mut mesh| {
-            // Objects in a level are not skinned.
-            mesh.weights = Vec::new();
+            if !is_skinned {
+                mesh.weights = Vec::new();
+            }
             mesh.name = format!("{name} {}", mesh.name);
             for part in &mut mesh.parts {
                 part.material = materials.get(part.material).copied().unwrap_or_default();
@@ -171,14 +196,53 @@ impl Level {
         number
     }
 
+    /// Returns whether there are joints.
+    pub(crate) fn has_skeleton(&self) -> bool {
+        !self.scene.joints.is_empty()
+    }
+
+    /// Adds the frames of a clump as nodes, and the frames of its bones as
+    /// joints. Returns the joints; none if a frame has no inverse.
+    pub(crate) fn add_skeleton(&mut self, clump: &Clump, bones: &[usize]) -> Vec<usize> {
+        skeleton::add_joints(clump, bones, None, &mut self.scene);
+        self.scene.joints.iter().map(|joint| joint.node).collect()
+    }
+
+    /// Adds meshes in a node, with further nodes below it if there are several,
+    /// and returns the node.
+    pub fn attach(
+        &mut self,
+        name: &str,
+        parent: Option<usize>,
+        transform: Transform,
+        meshes: &[usize],
+    ) -> usize {
+        let name = short(name);
+        let root = self.node(name, parent, transform);
+        self.show(root, name, meshes);
+        root
+    }
+
+    /// Shows meshes in a node, and in nodes below it if there are several.
+    fn show(&mut self, root: usize, name: &str, meshes: &[usize]) {
+        for &mesh in meshes {
+            let is_free = self.scene.nodes[root].mesh.is_none();
+            let node = match is_free {
+                true => root,
+                false => self.node(name, Some(root), Transform::IDENTITY),
+            };
+            self.scene.nodes[node].mesh = Some(mesh);
+        }
+    }
+
     /// Adds an object to the level. Without pieces it is a node without a mesh.
-    pub fn put(&mut self, name: &str, transform: Transform, pieces: &[Piece]) {
-        if self.scene.nodes.len() + 1 + pieces.iter().map(nodes_of).sum::<usize>() > MAX_NODES {
-            self.omitted_objects += 1;
+    pub fn put(&mut self, name: &str, identity: Identity, transform: Transform, pieces: &[Piece]) {
+        if !self.has_room(1 + pieces.iter().map(nodes_of).sum::<usize>()) {
             return;
         }
         let name = short(name);
         let root = self.node(name, None, transform);
+        self.scene.identities.insert(root, identity);
         let mut numbers = Vec::with_capacity(pieces.len());
         for piece in pieces {
             let parent = piece.parent.and_then(|parent| numbers.get(parent).copied());
@@ -188,15 +252,51 @@ impl Level {
                 false => self.node(name, Some(parent), piece.transform),
             };
             numbers.push(number);
-            for &mesh in &piece.meshes {
-                let is_free = self.scene.nodes[number].mesh.is_none();
-                let node = match is_free {
-                    true => number,
-                    false => self.node(name, Some(number), Transform::IDENTITY),
-                };
-                self.scene.nodes[node].mesh = Some(mesh);
-            }
+            self.show(number, name, &piece.meshes);
         }
+    }
+
+    /// Adds a mark below the node of its group, which is hidden at first.
+    pub fn mark(&mut self, group: &'static str, name: &str, identity: Identity, mark: Mark) {
+        if !self.has_room(3) {
+            return;
+        }
+        let parent = match self.groups.get(group) {
+            Some(&node) => node,
+            None => {
+                let node = self.node(group, None, Transform::IDENTITY);
+                self.scene.hidden_groups.insert(node);
+                self.groups.insert(group, node);
+                node
+            }
+        };
+        let name = short(name);
+        let node = self.node(name, Some(parent), mark.transform);
+        self.scene.identities.insert(node, identity);
+        let corners = self.corners + mark.lines.len();
+        if corners > MAX_CORNERS {
+            self.omit(format!(
+                "The lines of {name} are omitted: with them, the level has more than {MAX_CORNERS} corners."
+            ));
+        } else if !mark.lines.is_empty() {
+            self.corners = corners;
+            self.scene.outlines.push(Outline {
+                name: name.to_owned(),
+                parent: node,
+                points: mark.lines,
+                joined: Joined::Pairs,
+                is_hidden: false,
+            });
+        }
+    }
+
+    /// Returns whether this number of further nodes is within the limit, and
+    /// counts an omitted object if not.
+    fn has_room(&mut self, more: usize) -> bool {
+        let count = self.scene.nodes.len() + self.scene.outlines.len();
+        let has_room = count + more <= MAX_NODES;
+        self.omitted_objects += usize::from(!has_room);
+        has_room
     }
 
     fn node(&mut self, name: &str, parent: Option<usize>, transform: Transform) -> usize {
@@ -214,12 +314,18 @@ impl Level {
         self.problems.push(problem);
     }
 
-    /// Returns the scene, and the textures by their numbers.
-    pub fn finish(mut self) -> (Scene<'static>, Vec<TextureUse>) {
+    /// Returns the scene, with a note about it, and the textures by their
+    /// numbers.
+    pub fn finish(mut self, note: &str) -> (Scene<'static>, Vec<TextureUse>) {
         self.scene.notes = vec![
             "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
-            "Objects are at their initial positions; one without an available model is a node without a mesh.".to_owned(),
+            note.to_owned(),
         ];
+        if !self.groups.is_empty() {
+            self.scene.notes.push(
+                "Triggers and paths are lines below nodes of these names, which are hidden at first.".to_owned(),
+            );
+        }
         self.scene.notes.extend(self.problems.texts());
         if self.omitted_objects > 0 {
             let count = self.omitted_objects;
@@ -258,12 +364,18 @@ pub fn memory(scene: &Scene<'_>) -> usize {
         size_of::<Material>() + material.name.capacity() + file.unwrap_or_default()
     };
     let names = scene.nodes.iter().map(|node| node.name.capacity());
+    let outlines = scene.outlines.iter();
+    let outlines = outlines.map(|line| {
+        size_of::<Outline>() + line.name.capacity() + line.points.capacity() * size_of::<[f32; 3]>()
+    });
     let notes = scene.notes.iter();
     let notes = notes.map(|note| size_of::<String>() + note.capacity());
     scene.meshes.iter().map(mesh).sum::<usize>()
         + scene.materials.iter().map(material).sum::<usize>()
         + scene.nodes.capacity() * size_of::<Node>()
         + names.sum::<usize>()
+        + outlines.sum::<usize>()
+        + scene.identities.len() * size_of::<(usize, Identity)>()
         + notes.sum::<usize>()
 }
 
@@ -300,6 +412,11 @@ pub fn object_transform(position: [f32; 3], angles: [f32; 3], scale: [f32; 3]) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const CRATE: Identity = Identity {
+        id: 1,
+        code: *b"SIMP",
+    };
 
     fn near(a: [f32; 3], b: [f32; 3]) -> bool {
         a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5)
@@ -341,8 +458,8 @@ mod tests {
             parent: None,
             transform: Transform::IDENTITY,
         }];
-        level.put(&name, Transform::IDENTITY, &pieces);
-        let (scene, _) = level.finish();
+        level.put(&name, CRATE, Transform::IDENTITY, &pieces);
+        let (scene, _) = level.finish("");
         assert_eq!(scene.nodes.len(), 1000);
         assert!(memory(&scene) < 1 << 20, "{}", memory(&scene));
         assert!(name.starts_with(&scene.nodes[999].name));
@@ -353,9 +470,9 @@ mod tests {
         let mut level = Level::default();
         for number in 0..2 * MAX_NODES {
             level.omit(format!("model {number} cannot be read."));
-            level.put("object", Transform::IDENTITY, &[]);
+            level.put("object", CRATE, Transform::IDENTITY, &[]);
         }
-        let (scene, _) = level.finish();
+        let (scene, _) = level.finish("");
         assert_eq!(scene.nodes.len(), MAX_NODES);
         assert!(scene.notes.len() < 2000, "{}", scene.notes.len());
         let text = format!("{MAX_NODES} objects are omitted: ");
@@ -365,22 +482,19 @@ mod tests {
     #[test]
     fn pieces_form_a_hierarchy_and_share_meshes() {
         let mut level = Level::default();
-        let axes = |x| {
-            [
-                [1.0, 0.0, 0.0],
-                [0.0, 1.0, 0.0],
-                [0.0, 0.0, 1.0],
-                [x, 0.0, 0.0],
-            ]
+        let piece = |meshes, parent, x| Piece {
+            meshes,
+            parent,
+            transform: Transform::at([x, 0.0, 0.0]),
         };
         let pieces = [
-            Piece::new(vec![0, 1], None, axes(0.0)),
-            Piece::new(vec![2], Some(0), axes(5.0)),
-            Piece::new(vec![], Some(1), axes(1.0)),
+            piece(vec![0, 1], None, 0.0),
+            piece(vec![2], Some(0), 5.0),
+            piece(vec![], Some(1), 1.0),
         ];
-        level.put("crab", Transform::at([10.0, 0.0, 0.0]), &pieces);
-        level.put("empty", Transform::IDENTITY, &[]);
-        let (scene, _) = level.finish();
+        level.put("crab", CRATE, Transform::at([10.0, 0.0, 0.0]), &pieces);
+        level.put("empty", CRATE, Transform::IDENTITY, &[]);
+        let (scene, _) = level.finish("");
         let nodes: Vec<_> = scene.nodes.iter().map(|n| (n.parent, n.mesh)).collect();
         let expected = [
             (None, Some(0)),
@@ -391,5 +505,34 @@ mod tests {
         ];
         assert_eq!(nodes, expected);
         assert_eq!(scene.point(3, [0.0; 3]), [16.0, 0.0, 0.0]);
+        let named: Vec<_> = scene.identities.into_keys().collect();
+        assert_eq!(named, [0, 4]);
+    }
+
+    #[test]
+    fn marks_are_below_one_hidden_node_for_each_group() {
+        let mut level = Level::default();
+        for (group, lines) in [("triggers", 2), ("paths", 0), ("triggers", 2)] {
+            let mark = Mark {
+                transform: Transform::at([1.0, 2.0, 3.0]),
+                lines: vec![[0.0; 3]; lines],
+            };
+            level.mark(group, "mark", CRATE, mark);
+        }
+        let (scene, _) = level.finish("");
+        let nodes = scene.nodes.iter();
+        let nodes: Vec<_> = nodes.map(|node| (&*node.name, node.parent)).collect();
+        let expected = [
+            ("triggers", None),
+            ("mark", Some(0)),
+            ("paths", None),
+            ("mark", Some(2)),
+            ("mark", Some(0)),
+        ];
+        assert_eq!(nodes, expected);
+        assert_eq!(scene.hidden_groups.iter().collect::<Vec<_>>(), [&0, &2]);
+        let parents: Vec<_> = scene.outlines.iter().map(|line| line.parent).collect();
+        assert_eq!(parents, [1, 4]);
+        assert_eq!(scene.identities.len(), 3);
     }
 }

@@ -1,10 +1,13 @@
 //! Models and levels (FORMATS, HIP assets).
 
 pub(crate) mod animated;
+pub(crate) mod collision;
 pub mod export;
 pub mod level;
+pub(crate) mod outline;
 pub mod parse;
 mod prelight;
+pub(crate) mod set;
 pub mod view;
 
 pub use self::parse::*;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::json;
 
-use super::animated::{self, Given, Motions};
+use super::animated::{self, Given};
 use super::export::ExportPlan;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::model::{self, Model};
@@ -16,8 +16,7 @@ use crate::heavy_iron::view::{Kind, Origin, Shown};
 use crate::model::not_shown;
 use crate::model::scene::Alpha;
 use crate::model::{Picture, gltf, obj, png, preview};
-use crate::renderware::clump;
-use crate::renderware::export::{TextureState, TextureUse, skeleton};
+use crate::renderware::export::{Motions, TextureState, TextureUse, skeleton};
 use crate::renderware::kind;
 use crate::renderware::texture::export::{picture, picture_problem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
@@ -37,10 +36,9 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("HIP model", open)
 };
 
-/// Returns the conversions of a model. BSP worlds and the tables of a JSPINFO
-/// layer have none.
+/// Returns the conversions of a model. The tables of a JSPINFO layer have none.
 fn converted(asset: Option<AssetType>) -> Converted {
-    let is_drawn = asset.is_none_or(|asset| &asset.code != b"BSP " && asset.subtype == 0);
+    let is_drawn = asset.is_none_or(|asset| asset.subtype == 0);
     let files: &[ConvertedFile] = match is_drawn {
         true => {
             &const {
@@ -71,7 +69,7 @@ pub(crate) const KIND: Kind<Planned> = Kind {
     title: "HIP model",
     describe,
     warnings: |planned| &mut planned.model.warnings,
-    heap: |planned| clump::memory(&planned.model.clumps) + planned.plan.memory(),
+    heap: |planned| planned.model.memory() + planned.plan.memory(),
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -155,9 +153,17 @@ fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
 fn describe(planned: &Planned, info: &mut Info, names: Names<'_>) {
     let Planned { model, plan } = planned;
     info.add("clumps", model.clumps.len());
-    let worlds = model.worlds.iter().map(
-        |world| json!({"version": format!("{:#x}", world.version.number()), "size": world.size}),
-    );
+    let worlds = model.worlds.iter().map(|world| {
+        json!({
+            "version": format!("{:#x}", world.version.number()),
+            "sectors": world.sectors.len(),
+            "planes": world.planes,
+            "depth": world.depth,
+            "box": world.bounds,
+            "materials": world.materials.len(),
+            "flags": format!("{:#010x}", world.flags),
+        })
+    });
     info.add("worlds", worlds.collect::<Vec<_>>());
     let clumps = || model.clumps.iter();
     info.add(
@@ -283,10 +289,9 @@ fn glb(
     let nodes: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
     let mut motions = Motions::default();
     for given in given(plan, context) {
-        motions.add(given.animation, &nodes, context);
+        animated::add(&mut motions, given.animation, &nodes, context);
     }
-    scene.motions = motions.motions;
-    scene.notes.extend(motions.notes);
+    motions.put_into(&mut scene);
     gltf::write(&scene, &pictures, &reserve, out)
 }
 

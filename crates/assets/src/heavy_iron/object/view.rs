@@ -278,7 +278,7 @@ impl Serialize for OneLink<'_> {
         map.serialize_entry("event_id", &link.source_event)?;
         map.serialize_entry("send", &Event(send, link.target_event))?;
         map.serialize_entry("send_id", &link.target_event)?;
-        map.serialize_entry("target", &names.reference(link.target))?;
+        map.serialize_entry("target", &names.target(link.target))?;
         map.serialize_entry("params", &Parameters(link, names))?;
         map.serialize_entry("param_asset", &names.reference(link.parameter_asset))?;
         map.serialize_entry("check_asset", &names.reference(link.check_asset))?;
@@ -341,7 +341,7 @@ fn write_links(model: &Typed, names: Names<'_>, out: &mut dyn Write) -> io::Resu
             .cell(link.source_event)
             .optional(send)
             .cell(link.target_event);
-        names.cells(link.target, &mut table);
+        names.target_cells(link.target, &mut table);
         parameter_cells(link, names, &mut table);
         table.end_row()?;
     }

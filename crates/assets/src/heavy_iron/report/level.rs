@@ -4,13 +4,17 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::placements::Placed;
+use super::shapes::Extent;
 use crate::heavy_iron::archive::{Archive, Member};
 use crate::heavy_iron::model;
-use crate::heavy_iron::model::level::{self, Level, Piece, object_transform};
+use crate::heavy_iron::model::level::{self, Level, Mark, Piece, object_transform};
+use crate::heavy_iron::model::set::{self, Attached, MAX_MODELS};
 use crate::heavy_iron::model::view::{find_texture, is_level_info, read, state_of};
 use crate::heavy_iron::object::Object;
-use crate::heavy_iron::record::{Record, Value};
+use crate::heavy_iron::record::Value;
 use crate::heavy_iron::tables::{parse_list, parse_model_info};
+use crate::model::math::{finite, subtract};
+use crate::model::scene::Identity;
 use crate::model::{Scene, Transform, gltf};
 use crate::renderware::export::{TextureState, TextureUse};
 use crate::renderware::texture::export::picture;
@@ -25,12 +29,19 @@ const OBJECTS: [[u8; 4]; 9] = [
 /// Geometry of levels.
 const GEOMETRY: [[u8; 4]; 2] = [*b"JSP ", *b"BSP "];
 
-/// Maximum number of models of a set that are shown.
-const MAX_PIECES: usize = 64;
+/// Types of objects that are not drawn in the game, and that a level has as
+/// lines.
+const MARKS: [[u8; 4]; 2] = [*b"TRIG", *b"MVPT"];
+
+/// Maximum number of points that a move point is joined to.
+const MAX_NEXT: usize = 64;
+
+/// A note about objects.
+const NOTE: &str = "Objects are at their initial positions; one without an available model is a node without a mesh.";
 
 /// Returns whether assets of a type are part of a level.
 pub(super) fn is_shown(code: [u8; 4]) -> bool {
-    OBJECTS.contains(&code) || GEOMETRY.contains(&code)
+    OBJECTS.contains(&code) || GEOMETRY.contains(&code) || MARKS.contains(&code)
 }
 
 /// Writes the level.
@@ -64,7 +75,7 @@ impl Finished {
     fn new(context: &dyn AssetContext) -> Self {
         let mut reader = Reader::new(context);
         let failed = reader.read().err();
-        let (scene, textures) = reader.level.finish();
+        let (scene, textures) = reader.level.finish(NOTE);
         Self {
             scene,
             textures,
@@ -88,6 +99,8 @@ struct Reader<'a> {
     level: Level,
     /// The pieces of models and sets of models, by their ids.
     known: HashMap<u32, Vec<Piece>>,
+    /// The places of the bones of models, by the ids of the models.
+    bones: HashMap<u32, Vec<Transform>>,
     /// Models of pickups by the ids of the pickups.
     pickups: HashMap<u32, u32>,
 }
@@ -98,6 +111,7 @@ impl<'a> Reader<'a> {
             archive: Archive::new(context),
             level: Level::default(),
             known: HashMap::new(),
+            bones: HashMap::new(),
             pickups: HashMap::new(),
         }
     }
@@ -117,7 +131,47 @@ impl<'a> Reader<'a> {
                 self.object(&member, &object)?;
             }
         }
+        for member in self.of_level(*b"TRIG") {
+            if let Some(object) = self.archive.object(&member)? {
+                self.mark("triggers", &member, Extent::of(&object).mark());
+            }
+        }
+        self.paths()
+    }
+
+    /// Adds the move points, each joined to those that follow it.
+    fn paths(&mut self) -> io::Result<()> {
+        let mut points = Vec::new();
+        for member in self.of_level(*b"MVPT") {
+            let object = self.archive.object(&member)?;
+            if let Some(place) = object.as_ref().and_then(Placed::of) {
+                let next = object.iter().flat_map(|object| object.list.iter());
+                let next = next.filter_map(|record| record.number("id"));
+                let next: Vec<_> = next.take(MAX_NEXT).collect();
+                points.push((member, place.position, next));
+            }
+        }
+        let places = points.iter();
+        let places: HashMap<u32, [f32; 3]> = places
+            .map(|(member, place, _)| (member.asset.id, *place))
+            .collect();
+        for (member, place, next) in &points {
+            let ends = next.iter().filter_map(|id| places.get(id));
+            let lines = ends.flat_map(|&end| [[0.0; 3], subtract(end, *place).map(finite)]);
+            let mark = Mark {
+                transform: Transform::at(place.map(finite)),
+                lines: lines.collect(),
+            };
+            self.mark("paths", member, Some(mark));
+        }
         Ok(())
+    }
+
+    fn mark(&mut self, group: &'static str, member: &Member, mark: Option<Mark>) {
+        if let Some(mark) = mark {
+            let name = self.archive.name(member);
+            self.level.mark(group, &name, identity(member), mark);
+        }
     }
 
     /// Returns the assets of a type in this archive and in the others of the
@@ -145,7 +199,8 @@ impl<'a> Reader<'a> {
                 parent: None,
                 transform: Transform::IDENTITY,
             }];
-            self.level.put(&name, Transform::IDENTITY, &place);
+            self.level
+                .put(&name, identity(member), Transform::IDENTITY, &place);
         }
         Ok(())
     }
@@ -162,9 +217,9 @@ impl<'a> Reader<'a> {
             self.level.omit(format!("{name} cannot be read."));
             return Ok(Vec::new());
         };
-        if !model.worlds.is_empty() {
-            let text = format!("{name} is a world (BSP), which is not converted.");
-            self.level.omit(text);
+        let bones = set::places_of_bones(&model);
+        if !bones.is_empty() {
+            self.bones.insert(member.asset.id, bones);
         }
         let archive = &self.archive;
         let state = |name: &str| {
@@ -224,7 +279,8 @@ impl<'a> Reader<'a> {
             placed.angles.unwrap_or_default(),
             placed.scale.unwrap_or_default(),
         );
-        self.level.put(&self.archive.name(member), place, &pieces);
+        let name = self.archive.name(member);
+        self.level.put(&name, identity(member), place, &pieces);
         Ok(())
     }
 
@@ -255,7 +311,7 @@ impl<'a> Reader<'a> {
         Ok(piece.into_iter().collect())
     }
 
-    /// Returns the models of a MINF, which form a hierarchy.
+    /// Returns the models of a MINF, each at its bone of another one.
     fn set(&mut self, member: &Member) -> io::Result<Vec<Piece>> {
         let bytes = self.archive.read(member)?.unwrap_or_default();
         let facts = member.origin().facts;
@@ -263,7 +319,8 @@ impl<'a> Reader<'a> {
             return Ok(Vec::new());
         };
         let mut pieces: Vec<Piece> = Vec::new();
-        for row in info.models.iter().take(MAX_PIECES) {
+        let mut models = Vec::new();
+        for row in info.models.iter().take(MAX_MODELS) {
             let id = row.number("model").unwrap_or_default();
             let file = self.archive.context.find(Wanted::Id(id));
             let model = file.and_then(|file| self.archive.member(file));
@@ -284,19 +341,25 @@ impl<'a> Reader<'a> {
                 }
                 (None, None) => Vec::new(),
             };
-            let parent = row.number("parent").map(|parent| parent as usize);
-            let parent = parent.filter(|&parent| parent < pieces.len());
-            pieces.push(Piece::new(meshes, parent, axes(&row)));
+            let Attached { parent, bone, .. } = Attached::of(&row, pieces.len());
+            let bones = parent.and_then(|parent| self.bones.get(&models[parent]));
+            let place = bones.zip(bone).and_then(|(bones, bone)| bones.get(bone));
+            models.push(id);
+            pieces.push(Piece {
+                meshes,
+                parent,
+                transform: place.copied().unwrap_or(Transform::IDENTITY),
+            });
         }
         let has_meshes = pieces.iter().any(|piece| !piece.meshes.is_empty());
         Ok(if has_meshes { pieces } else { Vec::new() })
     }
 }
 
-/// Returns the images of the axes and of the origin in a record.
-fn axes(row: &Record) -> [[f32; 3]; 4] {
-    ["right", "up", "at", "position"].map(|name| match row.get(name) {
-        Some(Value::Vec3(vector)) => vector,
-        _ => [0.0; 3],
-    })
+/// Returns the asset that a node stands for.
+fn identity(member: &Member) -> Identity {
+    Identity {
+        id: member.asset.id,
+        code: member.asset.code,
+    }
 }

@@ -10,7 +10,7 @@ use crate::heavy_iron::names::Names;
 use crate::heavy_iron::object::view::{PARAMETERS, parameter_cells};
 use crate::heavy_iron::object::{Link, is_object};
 use crate::view::context::shared;
-use crate::view::{AssetContext, AssetRef, Shared, Table, Wanted};
+use crate::view::{AssetContext, AssetRef, Shared, Table};
 
 /// Maximum number of links that are sorted by target. All archives of a game
 /// together have half as many.
@@ -155,8 +155,7 @@ fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
 
 /// Adds the cells of a target: id, name and type. They are empty for id 0.
 fn end_cells(id: u32, names: Names<'_>, table: &mut Table<'_>) {
-    names.cells(id, table);
-    let file = names.0.find(Wanted::Id(id)).filter(|_| id != 0);
-    let asset = file.and_then(|file| names.0.archive().asset_of(file));
-    table.optional_text(asset.map(|asset| code_text(asset.code)).as_deref());
+    let found = names.target_cells(id, table);
+    let code = found.and_then(|found| found.code);
+    table.optional_text(code.map(code_text).as_deref());
 }

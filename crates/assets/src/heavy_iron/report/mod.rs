@@ -5,8 +5,10 @@ mod checks;
 mod errors;
 mod level;
 mod links;
+mod objects;
 mod placements;
 mod references;
+mod shapes;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -34,11 +36,11 @@ fn has_type(context: &dyn AssetContext, code: [u8; 4]) -> bool {
 
 /// The table of all assets of a type.
 macro_rules! table {
-    ($write:ident $name:literal, $code:literal) => {
+    ($module:ident::$write:ident $name:literal, $code:literal) => {
         Report {
             path: concat!("tables/", $name, ".tsv"),
             applies: |context| has_type(context, *$code),
-            render: |context, out| types::$write(context, *$code, out),
+            render: |context, out| $module::$write(context, *$code, out),
         }
     };
 }
@@ -90,24 +92,34 @@ pub const REPORTS: &[Report] = &[
         applies: |context| has_type(context, *b"SNDI"),
         render: types::sounds,
     },
-    table!(tables "ALST", b"ALST"),
-    table!(tables "ANIM", b"ANIM"),
-    table!(tables "ATBL", b"ATBL"),
-    table!(tables "COLL", b"COLL"),
-    table!(tables "FLY", b"FLY "),
-    table!(tables "JAW", b"JAW "),
-    table!(tables "LKIT", b"LKIT"),
-    table!(tables "LODT", b"LODT"),
-    table!(tables "MAPR", b"MAPR"),
-    table!(tables "MINF", b"MINF"),
-    table!(tables "MRKR", b"MRKR"),
-    table!(tables "PICK", b"PICK"),
-    table!(tables "PIPT", b"PIPT"),
-    table!(tables "SHDW", b"SHDW"),
-    table!(tables "SHRP", b"SHRP"),
-    table!(objects "CNTR", b"CNTR"),
-    table!(objects "COND", b"COND"),
-    table!(objects "GRUP", b"GRUP"),
-    table!(objects "PORT", b"PORT"),
-    table!(objects "TIMR", b"TIMR"),
+    table!(types::tables "ALST", b"ALST"),
+    table!(types::tables "ANIM", b"ANIM"),
+    table!(types::tables "ATBL", b"ATBL"),
+    table!(types::tables "COLL", b"COLL"),
+    table!(types::tables "FLY", b"FLY "),
+    table!(types::tables "JAW", b"JAW "),
+    table!(types::tables "LKIT", b"LKIT"),
+    table!(types::tables "LODT", b"LODT"),
+    table!(types::tables "MAPR", b"MAPR"),
+    table!(types::tables "MINF", b"MINF"),
+    table!(types::tables "MRKR", b"MRKR"),
+    table!(types::tables "PICK", b"PICK"),
+    table!(types::tables "PIPT", b"PIPT"),
+    table!(types::tables "SHDW", b"SHDW"),
+    table!(types::tables "SHRP", b"SHRP"),
+    table!(types::objects "CNTR", b"CNTR"),
+    table!(types::objects "COND", b"COND"),
+    table!(types::objects "GRUP", b"GRUP"),
+    table!(types::objects "PORT", b"PORT"),
+    table!(types::objects "TIMR", b"TIMR"),
+    table!(objects::write "BUTN", b"BUTN"),
+    table!(objects::write "PARE", b"PARE"),
+    table!(objects::write "PARP", b"PARP"),
+    table!(objects::write "PKUP", b"PKUP"),
+    table!(objects::write "PLAT", b"PLAT"),
+    table!(objects::write "SURF", b"SURF"),
+    table!(objects::write "TRIG", b"TRIG"),
+    table!(objects::write "VIL", b"VIL "),
+    table!(objects::fields "DYNA", b"DYNA"),
+    table!(objects::items "PARS", b"PARS"),
 ];

@@ -1,5 +1,6 @@
 //! SND, SNDS and SNDI: sounds, and the table with their headers.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -8,10 +9,12 @@ use bytes::Bytes;
 use crate::heavy_iron::Platform;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
-use crate::heavy_iron::sound::{self, Entry, Header, Sound, SoundTable};
+use crate::heavy_iron::sound::{
+    self, Bank, BankEntry, BankSound, Entry, Header, Sound, SoundTable,
+};
 use crate::heavy_iron::view::{Kind, Origin, Shown, stem};
-use crate::model::not_shown;
 use crate::model::wav::{self, Wav};
+use crate::model::{not_shown, padded};
 use crate::parse::Incomplete;
 use crate::view::context::shared;
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
@@ -57,6 +60,7 @@ pub(crate) const KIND: Kind<Sound> = Kind {
     warnings: |model| &mut model.warnings,
     heap: |model| match &model.entry.header {
         Header::Dsp(header) => header.stored.len(),
+        Header::Bank(entry) => bank_sound_memory(&entry.sound) + entry.sound.data.len(),
         Header::Xbox(_) | Header::Vag(_) => 0,
     },
 };
@@ -67,8 +71,26 @@ pub(crate) const TABLE: Kind<SoundTable> = Kind {
         info.add("sounds", model.entries.len());
     },
     warnings: |model| &mut model.warnings,
-    heap: |model| model.entries.capacity() * size_of::<Entry>(),
+    heap: table_memory,
 };
+
+/// Returns the memory of a table on the heap in bytes, without its bytes.
+fn table_memory(table: &SoundTable) -> usize {
+    // Entries share the sounds of the banks.
+    let sounds = table.banks.iter().flat_map(|bank| &bank.sounds);
+    let sounds = sounds.map(|sound| size_of::<BankSound>() + bank_sound_memory(sound));
+    table.entries.capacity() * size_of::<Entry>()
+        + table.banks.capacity() * size_of::<Bank>()
+        + sounds.sum::<usize>()
+}
+
+/// Returns the memory of a sound of a bank on the heap in bytes, without its
+/// data.
+fn bank_sound_memory(sound: &BankSound) -> usize {
+    let headers = sound.adpcm.iter();
+    let headers = headers.map(|header| size_of_val(header) + header.stored.len());
+    sound.name.capacity() + headers.sum::<usize>()
+}
 
 /// The headers of all sounds of an archive.
 pub(crate) struct Headers {
@@ -110,8 +132,14 @@ impl Headers {
     /// Returns the header of a sound, without a slice of the table's bytes.
     fn find(&self, id: u32) -> Option<Entry> {
         let mut entry = self.tables.iter().find_map(|table| table.find(id))?.clone();
-        if let Header::Dsp(header) = &mut entry.header {
-            header.stored = Bytes::copy_from_slice(&header.stored);
+        match &mut entry.header {
+            Header::Dsp(header) => header.stored = Bytes::copy_from_slice(&header.stored),
+            Header::Bank(entry) => {
+                let mut sound = BankSound::clone(&entry.sound);
+                sound.data = Bytes::copy_from_slice(&sound.data);
+                entry.sound = Arc::new(sound);
+            }
+            Header::Xbox(_) | Header::Vag(_) => {}
         }
         Some(entry)
     }
@@ -129,11 +157,11 @@ impl Headers {
 
 impl Shared for Headers {
     fn memory(&self) -> usize {
-        let entries = self.tables.iter().map(|table| table.entries.capacity());
+        let tables = self.tables.iter().map(table_memory);
         let problems = self.problems.iter().map(String::capacity);
         size_of::<Self>()
             + self.bytes
-            + entries.sum::<usize>() * size_of::<Entry>()
+            + tables.sum::<usize>()
             + self.tables.capacity() * size_of::<SoundTable>()
             + problems.sum::<usize>()
     }
@@ -172,7 +200,8 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
             let file = Listed::new(None, format!("{stem}.wav"), Render::Whole(samples));
             files.push(file.sized(wav_of(sound).size()));
         }
-        if let Some((header, extension)) = sound.native_header().filter(|_| !bytes.is_empty()) {
+        if let Some((header, extension)) = sound.native_header().filter(|_| !sound.data.is_empty())
+        {
             let name = format!("{stem}.{extension}");
             let size = header.len() + sound.data.len();
             files.push(Listed::new(None, name, Render::Whole(native)).sized(size as u64));
@@ -222,13 +251,70 @@ fn open_table(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>
     let facts = Origin::of(context).facts;
     let render: InContext<Shown<SoundTable>> =
         |shown, _, context, out| table(&shown.model, Names(context), out);
-    TABLE.view(bytes, context, sound::parse_table(bytes, &facts), |_| {
-        vec![Listed::new(
-            None,
-            "table.tsv".to_owned(),
-            Render::InContext(render, 0),
-        )]
+    TABLE.view(bytes, context, sound::parse_table(bytes, &facts), |shown| {
+        let rows = Render::InContext(render, 0);
+        let mut files = vec![Listed::new(None, "table.tsv".to_owned(), rows)];
+        let banks = &shown.model.banks;
+        if !banks.is_empty() {
+            let rows = Render::InContext(
+                |shown: &Shown<SoundTable>, _, context, out| {
+                    bank_table(&shown.model, Names(context), out)
+                },
+                0,
+            );
+            files.push(Listed::new(None, "banks.tsv".to_owned(), rows));
+        }
+        for (number, bank) in banks.iter().enumerate() {
+            let name = format!("bank{}.fsb", padded(number, banks.len(), 1));
+            let render = Render::InContext(
+                |shown: &Shown<SoundTable>, number, _, out| {
+                    let bank = shown.model.banks.get(number);
+                    out.write_all(bank.map_or(&[][..], |bank| &bank.bytes[..]))
+                },
+                number,
+            );
+            files.push(Listed::new(None, name, render).sized(bank.bytes.len() as u64));
+        }
+        files
     })
+}
+
+/// Writes `banks.tsv`: the sounds of the banks, with the assets that they are.
+fn bank_table(model: &SoundTable, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
+        "bank",
+        "sample",
+        "name",
+        "codec",
+        "channels",
+        "rate",
+        "samples",
+        "loop_start",
+        "loop_end",
+        "sound",
+        "sound_name",
+    ];
+    let mut assets = HashMap::new();
+    for entry in &model.entries {
+        if let Header::Bank(BankEntry { bank, index, .. }) = entry.header {
+            assets.entry((bank, index)).or_insert(entry.asset);
+        }
+    }
+    let mut table = Table::new(out, &columns)?;
+    for (number, bank) in model.banks.iter().enumerate() {
+        for (sample, sound) in bank.sounds.iter().enumerate() {
+            table.cell(number).cell(sample).text(&sound.name);
+            table.text(sound.codec.map_or_else(|name| name, |codec| codec.name()));
+            table.cell(sound.channels).cell(sound.rate);
+            table.cell(sound.samples);
+            table.optional(sound.loops.map(|[start, _]| start));
+            table.optional(sound.loops.map(|[_, end]| end));
+            let asset = assets.get(&(number, sample)).copied();
+            names.cells(asset.unwrap_or_default(), &mut table);
+            table.end_row()?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes `table.tsv` of an SNDI asset.

@@ -213,7 +213,8 @@ impl Writer<'_> {
             let bent = node.mesh.and_then(|mesh| scene.meshes.get(mesh));
             let bent = mesh.is_some() && bent.is_some_and(|mesh| !mesh.weights.is_empty());
             let transform = &node.transform;
-            let is_hidden = scene.hidden.contains(&number) && !is_apart;
+            let is_hidden = scene.hidden.contains(&number) && !is_apart
+                || scene.hidden_groups.contains(&number);
             let extensions = is_hidden.then(|| self.hidden());
             self.root.push(Node {
                 name: Some(node.name.clone()),
@@ -225,6 +226,7 @@ impl Writer<'_> {
                 mesh,
                 skin: skin.filter(|_| bent),
                 extensions,
+                extras: scene.identities.get(&number).and_then(extras),
                 ..Default::default()
             });
         }
@@ -356,13 +358,15 @@ impl Writer<'_> {
             for track in motion.tracks.iter().filter(|track| !track.times.is_empty()) {
                 let mut turns = track.rotations.clone();
                 take_shorter_arcs(&mut turns);
-                self.channel(
-                    track,
-                    Property::Translation,
-                    &track.translations,
-                    &mut channels,
-                    &mut samplers,
-                );
+                if !track.translations.is_empty() {
+                    self.channel(
+                        track,
+                        Property::Translation,
+                        &track.translations,
+                        &mut channels,
+                        &mut samplers,
+                    );
+                }
                 self.channel(
                     track,
                     Property::Rotation,
@@ -415,6 +419,16 @@ impl Writer<'_> {
         });
         samplers.push(sampler);
     }
+}
+
+/// Returns the id and type of an object.
+fn extras(identity: &scene::Identity) -> gltf_json::Extras {
+    let code = identity.code.escape_ascii().to_string();
+    let extras = serde_json::json!({
+        "id": format!("{:08X}", identity.id),
+        "type": code.trim_end(),
+    });
+    serde_json::value::to_raw_value(&extras).ok()
 }
 
 /// Chooses the sign of each quaternion so that interpolation takes the shorter

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::model::Pixels;
 use crate::model::obj::tests::scene;
-use crate::model::scene::{Animation, Joined, Joint, Outline, Shape, Weight};
+use crate::model::scene::{Animation, Identity, Joined, Joint, Outline, Shape, Weight};
 
 /// Returns the JSON and the binary chunk of a file.
 fn read(file: &[u8]) -> (Value, &[u8]) {
@@ -216,6 +216,32 @@ fn a_hidden_mesh_hides_no_children_of_its_node() {
         hidden["extensions"]["KHR_node_visibility"]["visible"],
         false
     );
+}
+
+#[test]
+fn a_hidden_group_hides_its_children_and_an_object_has_its_id_and_type() {
+    let mut scene = self::scene();
+    scene.nodes.push(crate::model::scene::Node {
+        name: "group".into(),
+        parent: None,
+        transform: Transform::IDENTITY,
+        mesh: None,
+    });
+    scene.nodes[0].parent = Some(1);
+    scene.hidden_groups = [1].into();
+    let identity = Identity {
+        id: 0xA1,
+        code: *b"VIL ",
+    };
+    scene.identities = [(0, identity)].into();
+    let (json, _) = read(&written(&scene, &|_| None));
+    let [child, group] = &json["nodes"].as_array().unwrap()[..] else {
+        panic!("{json}");
+    };
+    assert_eq!(group["extensions"]["KHR_node_visibility"]["visible"], false);
+    assert_eq!(child.get("extensions"), None);
+    let extras = serde_json::json!({ "id": "000000A1", "type": "VIL" });
+    assert_eq!((&child["extras"], group.get("extras")), (&extras, None));
 }
 
 #[test]

@@ -16,6 +16,25 @@ fn a_preview_fills_its_frame_and_is_deterministic() {
 }
 
 #[test]
+fn on_a_map_a_unit_is_a_pixel_and_height_goes_up() {
+    let mut scene = scene();
+    // A wall that runs along x, and the ground in front of it.
+    scene.meshes[0].points = vec![[0.0, 8.0, 0.0], [0.0, 0.0, 6.0], [3.0, 0.0, 6.0]];
+    scene.nodes[0].transform = crate::model::Transform::at([-1.0, 0.0, 0.0]);
+    let mut work = MAX_WORK;
+    let on_map = draw_on_map(&scene, &|_| None, &mut work).unwrap();
+    let size = (on_map.picture.width, on_map.picture.height);
+    assert_eq!((size, on_map.origin), ((3, 10), [1, 4]));
+    assert!(work < MAX_WORK);
+    let is_drawn = |x: usize, y: usize| on_map.picture.rgba()[3 * y + x][3] > 127;
+    assert!(is_drawn(0, 4) && !is_drawn(2, 4) && is_drawn(1, 8));
+    scene.meshes[0].points[0] = [0.0, 1e9, 0.0];
+    assert!(draw_on_map(&scene, &|_| None, &mut work).is_none());
+    scene.meshes[0].parts.clear();
+    assert!(draw_on_map(&scene, &|_| None, &mut work).is_none());
+}
+
+#[test]
 fn hidden_meshes_are_drawn_only_if_there_are_no_others() {
     let plain = draw(&scene(), &|_| None);
     let mut both = scene();
@@ -95,5 +114,7 @@ proptest! {
         }
         let picture = Picture { width: 1, height: 1, pixels: Pixels::Rgba(vec![[255; 4]]) };
         draw(&scene, &|_| Some(picture.clone()));
+        let mut work = 1 << 20;
+        draw_on_map(&scene, &|_| Some(picture.clone()), &mut work);
     }
 }

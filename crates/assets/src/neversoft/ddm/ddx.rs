@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use super::dds::Dds;
+use crate::neversoft::dds::Dds;
+use crate::neversoft::view::stem;
 use crate::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
@@ -113,8 +114,7 @@ impl Entry {
 
     /// Returns its name without directories and extension.
     pub fn stem(&self) -> &str {
-        let name = self.name.rsplit(['/', '\\']).next().unwrap_or_default();
-        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+        stem(&self.name)
     }
 
     /// Returns the texture if it can be shown.
@@ -125,8 +125,8 @@ impl Entry {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::dds::tests::file as dds;
     use super::*;
+    use crate::neversoft::dds::tests::file as dds;
 
     /// Returns a list of textures of 1 by 1 pixels with these names.
     pub(crate) fn list(names: &[&str]) -> Vec<u8> {

@@ -109,7 +109,7 @@ impl Pvr {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::neversoft) mod tests {
     use super::*;
 
     /// Returns a file of 2 by 1 pixels, row by row.

@@ -18,14 +18,34 @@ pub(crate) fn floats(values: &[f32]) -> Vec<u8> {
 /// Returns a frame list. Each frame has a name, a parent, and the position
 /// (1, 2, 3) in it.
 pub(crate) fn frames(frames: &[(&str, i32)]) -> Vec<u8> {
+    frames_with(frames, |_| Vec::new())
+}
+
+/// Returns the same, where frame n is bone n of a skeleton.
+pub(crate) fn bones(frames: &[(&str, i32)]) -> Vec<u8> {
+    let count = frames.len() as u32;
+    frames_with(frames, |number| {
+        let mut fields = vec![0x100, number];
+        fields.push(if number == 0 { count } else { 0 });
+        if number == 0 {
+            fields.extend([0, 36]);
+            fields.extend((0..count).flat_map(|bone| [bone, bone, 0]));
+        }
+        chunk(0x11E, &words(&fields))
+    })
+}
+
+/// Returns a frame list with another plugin for each frame.
+fn frames_with(frames: &[(&str, i32)], plugin: impl Fn(u32) -> Vec<u8>) -> Vec<u8> {
     let mut fields = words(&[frames.len() as u32]);
     let mut extensions = Vec::new();
-    for (name, parent) in frames {
+    for (number, (name, parent)) in (0..).zip(frames) {
         let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
         fields.extend(floats(&axes));
         fields.extend(floats(&[1.0, 2.0, 3.0]));
         fields.extend(words(&[parent.cast_unsigned(), 0]));
-        extensions.extend(chunk(3, &chunk(0x253_F2FE, name.as_bytes())));
+        let name = chunk(0x253_F2FE, name.as_bytes());
+        extensions.extend(chunk(3, &[name, plugin(number)].concat()));
     }
     chunk(0x0E, &[chunk(1, &fields), extensions].concat())
 }

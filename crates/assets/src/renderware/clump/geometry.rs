@@ -72,7 +72,7 @@ pub struct MorphTarget {
     /// Center and radius of a sphere around it.
     pub sphere: [f32; 4],
     positions: Bytes,
-    normals: Bytes,
+    pub(super) normals: Bytes,
 }
 
 impl MorphTarget {
@@ -84,6 +84,24 @@ impl MorphTarget {
     /// Returns the normals of the vertices; empty if they have none.
     pub fn normals(&self) -> impl Iterator<Item = [f32; 3]> {
         groups(&self.normals)
+    }
+
+    /// Returns a shape of positions, three floats each.
+    pub(super) fn of_positions(positions: Bytes) -> Self {
+        Self {
+            positions,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the normals as sectors have them: three signed bytes in 127ths, and
+    /// an unused one.
+    pub(super) fn set_small_normals(&mut self, stored: &[u8]) {
+        let parts =
+            stored.as_chunks::<4>().0.iter().flat_map(|[x, y, z, _]| {
+                [x, y, z].map(|part| f32::from(part.cast_signed()) / 127.0)
+            });
+        self.normals = parts.flat_map(f32::to_le_bytes).collect();
     }
 }
 
@@ -119,9 +137,9 @@ impl Vertices {
 /// Colors, texture coordinates and triangles in the platform-independent form.
 #[derive(Debug, Default)]
 pub struct Plain {
-    colors: Bytes,
-    uvs: Vec<Bytes>,
-    triangles: Bytes,
+    pub(super) colors: Bytes,
+    pub(super) uvs: Vec<Bytes>,
+    pub(super) triangles: Bytes,
 }
 
 impl Plain {
@@ -143,6 +161,13 @@ impl Plain {
             let [b, a, material, c] = std::array::from_fn(|i| u16::from_le_bytes(words[i]));
             ([a, b, c], material)
         })
+    }
+
+    /// Sets the triangles: their vertices counter-clockwise, and the number of
+    /// the material.
+    pub(super) fn set_triangles(&mut self, triangles: impl Iterator<Item = ([u16; 3], u16)>) {
+        let words = triangles.flat_map(|([a, b, c], material)| [b, a, material, c]);
+        self.triangles = words.flat_map(u16::to_le_bytes).collect();
     }
 }
 
@@ -198,6 +223,16 @@ impl Geometry {
         self.read_skin(warnings);
         self.check(&fields, warnings);
         Ok(())
+    }
+
+    /// Returns its memory in bytes, without the bytes of its file.
+    pub(crate) fn memory(&self) -> usize {
+        size_of::<Self>()
+            + self.materials.capacity() * size_of::<Material>()
+            + self.morphs.capacity() * size_of::<MorphTarget>()
+            + self.meshes.capacity() * size_of::<BinMesh>()
+            + self.material_entries.capacity() * size_of::<usize>()
+            + self.skin.as_ref().map_or(0, Skin::memory)
     }
 
     /// Reads the skin of a geometry in the platform-independent form.
@@ -322,7 +357,7 @@ impl Geometry {
     }
 
     /// Reads the native data, and the skin, without which they can be shown.
-    fn native(&mut self, plugin: &Chunk, warnings: &mut Warnings) -> Result<()> {
+    pub(super) fn native(&mut self, plugin: &Chunk, warnings: &mut Warnings) -> Result<()> {
         // Mobile games have no structure around the data.
         let fields = plugin.children().next();
         let Some(fields) = fields.filter(|fields| fields.kind == kind::STRUCT) else {
@@ -354,7 +389,8 @@ impl Geometry {
             }
             PLATFORM_PS2 => {
                 let is_prelit = self.flags & PRELIT != 0;
-                let read = Ps2::read(&fields, self.meshes.len(), self.is_strips, is_prelit)?;
+                let (meshes, sets) = (self.meshes.len(), self.uv_sets);
+                let read = Ps2::read(&fields, meshes, self.is_strips, is_prelit, sets)?;
                 self.skin =
                     skin.and_then(|skin| kept(Skin::read_ps2(&skin, &read.unpacked().influences)));
                 self.vertices = Vertices::PlayStation2(read);
@@ -380,7 +416,7 @@ impl Geometry {
 
     /// Checks that the native data have as many meshes as the list of meshes,
     /// which has their materials.
-    fn check_meshes(&self, found: usize, at: u64) -> Result<()> {
+    pub(super) fn check_meshes(&self, found: usize, at: u64) -> Result<()> {
         let meshes = self.meshes.len();
         if found == meshes {
             return Ok(());

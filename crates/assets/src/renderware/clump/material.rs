@@ -34,7 +34,7 @@ pub struct TextureName {
 
 /// Reads a material list: the materials, and for each entry of the list the
 /// number of its material. An entry may refer to an earlier one.
-pub(super) fn read(list: &Chunk) -> Result<(Vec<Material>, Vec<usize>)> {
+pub(crate) fn read(list: &Chunk) -> Result<(Vec<Material>, Vec<usize>)> {
     let fields = list.child(kind::STRUCT, "material list")?;
     let mut cursor = fields.cursor(Endian::Little);
     let count = count(&mut cursor, 4, "material count")?;

@@ -195,10 +195,47 @@ impl Mesh {
         a.is_some() && b.is_some() && c.is_some() && a != b && b != c && a != c
     }
 
+    /// Returns the vertices and triangles of several meshes. Attributes that
+    /// only some of them have are filled up with neutral values.
+    pub(crate) fn joined(meshes: impl Iterator<Item = Self>) -> Self {
+        let (mut joined, mut parts) = (Self::default(), Parts::default());
+        for mesh in meshes {
+            let (own, added) = (joined.positions.len(), mesh.positions.len());
+            joined.positions.extend(mesh.positions);
+            join(&mut joined.normals, own, mesh.normals, added, [0.0; 3]);
+            join(&mut joined.colors, own, mesh.colors, added, [u8::MAX; 4]);
+            let mut uvs = mesh.uvs;
+            let sets = joined.uvs.len().max(uvs.len());
+            uvs.resize_with(sets, Vec::new);
+            joined.uvs.resize_with(sets, Vec::new);
+            for (set, more) in joined.uvs.iter_mut().zip(uvs) {
+                join(set, own, more, added, [0.0; 2]);
+            }
+            for part in mesh.parts {
+                let triangles = part.triangles.into_iter();
+                let moved = triangles.map(|triangle| triangle.map(|corner| corner + own as u32));
+                parts.of(part.material).extend(moved);
+            }
+        }
+        joined.parts = parts.parts;
+        joined
+    }
+
     /// Returns the number of triangles.
     pub fn triangles(&self) -> usize {
         self.parts.iter().map(|part| part.triangles.len()).sum()
     }
+}
+
+/// Appends the `added` values of more vertices to the `own` ones; empty values
+/// are none.
+fn join<T: Clone>(values: &mut Vec<T>, own: usize, more: Vec<T>, added: usize, neutral: T) {
+    if values.is_empty() && more.is_empty() {
+        return;
+    }
+    values.resize(own, neutral.clone());
+    values.extend(more);
+    values.resize(own + added, neutral);
 }
 
 /// Parts by material, in order of first appearance.

@@ -16,6 +16,7 @@ mod material;
 mod mesh;
 mod native_skin;
 mod ps2;
+mod sector;
 mod shape;
 mod skin;
 mod xbox;
@@ -25,9 +26,12 @@ pub use frame::{Frame, Node, Placement};
 pub use geometry::{Geometry, MorphTarget, Plain, Vertices};
 pub use gx::{Attribute, Gx};
 pub use light::Light;
+pub(crate) use material::read as read_materials;
 pub use material::{Material, TextureName};
 pub use mesh::{Mesh, Part};
 pub use ps2::Ps2;
+pub use sector::Sector;
+pub(crate) use sector::SectorFormat;
 pub use skin::{Form as SkinForm, Influence, Skin};
 pub use xbox::Xbox;
 
@@ -245,8 +249,20 @@ impl Clump {
 /// Returns the names of the textures of materials, in order of first
 /// appearance, without duplicates, ignoring case.
 pub fn texture_names(clumps: &[Clump]) -> impl Iterator<Item = &str> {
+    names_of_textures(materials(clumps))
+}
+
+/// Returns the materials of all geometries.
+pub(crate) fn materials(clumps: &[Clump]) -> impl Iterator<Item = &Material> {
     let geometries = clumps.iter().flat_map(|clump| &clump.geometries);
-    let materials = geometries.flat_map(|geometry| &geometry.materials);
+    geometries.flat_map(|geometry| &geometry.materials)
+}
+
+/// Returns the names of the textures of `materials`, in order of first
+/// appearance, without duplicates, ignoring case.
+pub(crate) fn names_of_textures<'a>(
+    materials: impl Iterator<Item = &'a Material>,
+) -> impl Iterator<Item = &'a str> {
     let textures = materials.filter_map(|material| material.texture.as_ref());
     let names = textures.map(|texture| texture.name.as_str());
     let mut known = HashSet::new();
@@ -256,21 +272,13 @@ pub fn texture_names(clumps: &[Clump]) -> impl Iterator<Item = &str> {
 /// Returns the memory of clumps on the heap in bytes, without the bytes of
 /// their file.
 pub fn memory(clumps: &[Clump]) -> usize {
-    let geometry = |geometry: &Geometry| {
-        size_of::<Geometry>()
-            + geometry.materials.capacity() * size_of::<Material>()
-            + geometry.morphs.capacity() * size_of::<MorphTarget>()
-            + geometry.meshes.capacity() * size_of::<BinMesh>()
-            + geometry.material_entries.capacity() * size_of::<usize>()
-            + geometry.skin.as_ref().map_or(0, Skin::memory)
-    };
     let clump = |clump: &Clump| {
         size_of::<Clump>()
             + clump.frames.capacity() * size_of::<Frame>()
             + clump.frames.iter().map(Frame::memory).sum::<usize>()
             + clump.atomics.capacity() * size_of::<Atomic>()
             + clump.lights.capacity() * size_of::<Light>()
-            + clump.geometries.iter().map(geometry).sum::<usize>()
+            + clump.geometries.iter().map(Geometry::memory).sum::<usize>()
     };
     clumps.iter().map(clump).sum()
 }

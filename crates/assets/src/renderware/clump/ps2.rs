@@ -28,12 +28,23 @@ const END: u32 = 6;
 /// Length of a DMA tag in bytes, half of which are codes.
 const TAG: usize = 16;
 
-/// Where the attributes of vertices are unpacked to.
+/// Where positions are unpacked to. The addresses of other attributes depend on
+/// which ones there are.
 const POSITIONS: u16 = 0;
+
+/// Where texture coordinates are unpacked to, if there are any.
 const UVS: u16 = 1;
-const COLORS: u16 = 2;
-const NORMALS: u16 = 3;
-const BONES: u16 = 4;
+
+/// An attribute of vertices other than the position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attribute {
+    Uvs,
+    Colors,
+    /// Colors of the day in the low bytes, of the night in the high ones.
+    DayAndNight,
+    Normals,
+    Bones,
+}
 
 /// Bit of the last number of a position: no triangle ends at this vertex.
 const NO_TRIANGLE: i32 = 0x8000;
@@ -49,6 +60,9 @@ pub struct Ps2 {
     is_strips: bool,
     /// Unit of positions in 16 bits.
     unit: f32,
+    /// Number of sets of texture coordinates.
+    uv_sets: usize,
+    has_colors: bool,
     vertices: usize,
     triangles: usize,
     has_normals: bool,
@@ -71,6 +85,7 @@ struct Array {
     /// Numbers of an element, 1 to 4.
     width: usize,
     size: Size,
+    is_unsigned: bool,
     /// The elements, with 0 for numbers that they do not have.
     elements: Vec<[i32; 4]>,
 }
@@ -97,7 +112,8 @@ impl Size {
 type Batch = BTreeMap<u16, Array>;
 
 impl Ps2 {
-    /// Reads the structure of a native geometry of `meshes` meshes.
+    /// Reads the structure of a native geometry of `meshes` meshes. Colors of a
+    /// geometry without the flag for them are placeholders.
     ///
     /// # Errors
     /// Returns an error if a chain is broken or has no end, or if vertices lack
@@ -107,6 +123,7 @@ impl Ps2 {
         meshes: usize,
         is_strips: bool,
         is_prelit: bool,
+        uv_sets: usize,
     ) -> Result<Self> {
         let mut cursor = fields.cursor(Endian::Little);
         cursor.u32("native platform")?;
@@ -114,6 +131,8 @@ impl Ps2 {
             chains: Vec::new(),
             is_strips,
             unit: if is_prelit { 1.0 / 128.0 } else { 1.0 / 1024.0 },
+            uv_sets,
+            has_colors: is_prelit,
             vertices: 0,
             triangles: 0,
             has_normals: false,
@@ -175,6 +194,7 @@ impl Ps2 {
         let lengths = [
             mesh.normals.len(),
             mesh.colors.len(),
+            mesh.night_colors.len(),
             unpacked.influences.len(),
         ];
         let uvs = mesh.uvs.iter().map(Vec::len);
@@ -215,31 +235,12 @@ impl Ps2 {
         let first = mesh.positions.len() as u32 - skip as u32;
         mesh.positions.extend(&positions[skip..]);
         *last = positions;
-        let of = |address| {
-            let array = batch.get(&address);
-            array.map(|array: &Array| (array, &array.elements[skip..count]))
-        };
-        if let Some((array, elements)) = of(UVS) {
-            for (set, part) in (0..array.width / 2).zip([0, 2]) {
-                if mesh.uvs.len() <= set {
-                    mesh.uvs.push(Vec::new());
-                }
-                let uv = |element: &[i32; 4]| {
-                    [part, part + 1].map(|part| array.number(element[part], 1.0 / 4096.0))
-                };
-                mesh.uvs[set].extend(elements.iter().map(uv));
+        for (&address, array) in batch.range(POSITIONS + 1..) {
+            let elements = &array.elements[skip..count];
+            match array.attribute(address, self.uv_sets) {
+                Some(attribute) => self.add_attribute(attribute, array, elements, unpacked),
+                None => return Err(format!("has an unknown attribute at address {address}")),
             }
-        }
-        if let Some((_, elements)) = of(COLORS) {
-            let color = |element: &[i32; 4]| element.map(|part| part as u8);
-            mesh.colors.extend(elements.iter().map(color));
-        }
-        if let Some((_, elements)) = of(NORMALS) {
-            let normal = |&[x, y, z, _]: &[i32; 4]| [x, y, z].map(|part| part as f32 / 127.0);
-            mesh.normals.extend(elements.iter().map(normal));
-        }
-        if let Some((_, elements)) = of(BONES) {
-            unpacked.influences.extend(elements.iter().map(influence));
         }
         let shape = match self.is_strips {
             true => Shape::Strip,
@@ -258,7 +259,64 @@ impl Ps2 {
     }
 }
 
+impl Ps2 {
+    /// Adds the values of an attribute of vertices.
+    fn add_attribute(
+        &self,
+        attribute: Attribute,
+        array: &Array,
+        elements: &[[i32; 4]],
+        unpacked: &mut Unpacked,
+    ) {
+        let mesh = &mut unpacked.mesh;
+        match attribute {
+            Attribute::Uvs => {
+                for (set, part) in (0..array.width / 2).zip([0, 2]) {
+                    if mesh.uvs.len() <= set {
+                        mesh.uvs.push(Vec::new());
+                    }
+                    let uv = |element: &[i32; 4]| {
+                        [part, part + 1].map(|part| array.number(element[part], 1.0 / 4096.0))
+                    };
+                    mesh.uvs[set].extend(elements.iter().map(uv));
+                }
+            }
+            Attribute::Colors if self.has_colors => {
+                let color = |element: &[i32; 4]| element.map(|part| part as u8);
+                mesh.colors.extend(elements.iter().map(color));
+            }
+            Attribute::Colors => {}
+            Attribute::DayAndNight => {
+                let part = |shift: u32| {
+                    move |element: &[i32; 4]| element.map(|part| (part >> shift) as u8)
+                };
+                mesh.colors.extend(elements.iter().map(part(0)));
+                mesh.night_colors.extend(elements.iter().map(part(8)));
+            }
+            Attribute::Normals => {
+                let normal = |&[x, y, z, _]: &[i32; 4]| [x, y, z].map(|part| part as f32 / 127.0);
+                mesh.normals.extend(elements.iter().map(normal));
+            }
+            Attribute::Bones => unpacked.influences.extend(elements.iter().map(influence)),
+        }
+    }
+}
+
 impl Array {
+    /// Returns the attribute at an address, by the form of its elements.
+    fn attribute(&self, address: u16, uv_sets: usize) -> Option<Attribute> {
+        match (self.size, self.width) {
+            (Size::Word, 2) => Some(Attribute::Uvs),
+            (Size::Word, 4) if address == UVS && uv_sets > 1 => Some(Attribute::Uvs),
+            (Size::Word, 4) => Some(Attribute::Bones),
+            (Size::Half, 2 | 4) if address == UVS => Some(Attribute::Uvs),
+            (Size::Half, 4) if self.is_unsigned => Some(Attribute::DayAndNight),
+            (Size::Byte, 4) if self.is_unsigned => Some(Attribute::Colors),
+            (Size::Byte, 3 | 4) => Some(Attribute::Normals),
+            _ => None,
+        }
+    }
+
     /// Returns a number of a position or of texture coordinates: a float, or a
     /// multiple of `unit`.
     fn number(&self, part: i32, unit: f32) -> f32 {
@@ -387,6 +445,7 @@ impl State {
         let array = self.batch.entry(address).or_insert(Array {
             width,
             size,
+            is_unsigned,
             elements: Vec::new(),
         });
         array

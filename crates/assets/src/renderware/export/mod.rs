@@ -1,8 +1,10 @@
 //! Clumps as scenes: the steps that the families share.
 
 mod mesh;
+mod motion;
 pub mod skeleton;
 mod textures;
 
 pub(crate) use mesh::{has_normals, problem, scene_mesh, sizes};
+pub(crate) use motion::{Motions, unit_rotation};
 pub use textures::{TextureState, TextureUse};

@@ -2,19 +2,19 @@
 //! entries of build menus that lead nowhere, missing files, and mistakes in
 //! scripts.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use super::conflicts::conflicts;
 use super::library::{Definition, Library, Place};
 use super::menus::{MenuEntry, Slots};
 use super::references::{References, value};
-use crate::total_annihilation::cob::{self, Cob, Content, OperandKind};
+use crate::total_annihilation::cob::{self, Cob, Place as CodePlace, Remark};
 use crate::total_annihilation::tdo;
 use crate::view::report::Finding;
 use crate::view::{AssetContext, AssetRef, Wanted};
 
-/// Maximum number of findings.
+/// Maximum number of findings, those of style counted by themselves.
 const MAX_FINDINGS: usize = 10_000;
 
 /// The text that only a whole game has.
@@ -31,11 +31,13 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         if let Some(line) = finding.line {
             write!(out, "{line}:")?;
         }
+        let level = if finding.is_style { " style:" } else { "" };
         // Names come from the files.
         let text = finding.text.replace(char::is_control, "\u{FFFD}");
-        writeln!(out, " {text}")?;
+        writeln!(out, "{level} {text}")?;
     }
-    writeln!(out, "{} findings", findings.len())
+    let style = findings.iter().filter(|finding| finding.is_style).count();
+    writeln!(out, "{} findings, {style} of style", findings.len())
 }
 
 /// Returns the findings.
@@ -46,6 +48,7 @@ pub(super) fn find(context: &dyn AssetContext) -> Vec<Finding> {
         library: &library,
         is_whole: context.find(Wanted::Path(OF_A_GAME)).is_some(),
         found: Vec::new(),
+        counts: [0; 2],
     };
     checks.conflicts();
     checks.menus();
@@ -60,11 +63,15 @@ struct Checks<'a> {
     /// Whether the files of the game are there too.
     is_whole: bool,
     found: Vec<Finding>,
+    /// Number of findings of each kind: mistakes, and matters of style.
+    counts: [usize; 2],
 }
 
 impl Checks<'_> {
     fn add(&mut self, finding: Finding) {
-        if self.found.len() < MAX_FINDINGS {
+        let count = &mut self.counts[usize::from(finding.is_style)];
+        if *count < MAX_FINDINGS {
+            *count += 1;
             self.found.push(finding);
         }
     }
@@ -75,6 +82,7 @@ impl Checks<'_> {
             file: self.library.file(place),
             line: self.library.line(place),
             text,
+            is_style: false,
             is_known: false,
         });
     }
@@ -154,6 +162,7 @@ impl Checks<'_> {
                         file: from.file,
                         line: from.place.and_then(|place| self.library.line(place)),
                         text,
+                        is_style: false,
                         is_known: false,
                     });
                 }
@@ -169,7 +178,7 @@ impl Checks<'_> {
             let Some(file) = self.context.find(Wanted::Path(&path)) else {
                 continue;
             };
-            if !known.insert(file) || self.found.len() == MAX_FINDINGS {
+            if !known.insert(file) || self.counts == [MAX_FINDINGS; 2] {
                 continue;
             }
             let bytes = self.context.read(file);
@@ -185,48 +194,47 @@ impl Checks<'_> {
     }
 
     fn script(&mut self, file: AssetRef, script: &Cob, model: &str) {
-        let mut add = |text, is_known| {
-            self.found.push(Finding {
+        let mut remarks = self.lost_pieces(script, model);
+        remarks.extend(script.remarks());
+        if remarks.is_empty() {
+            return;
+        }
+        let lines = script.lines();
+        let mut found: Vec<Finding> = remarks
+            .into_iter()
+            .map(|remark| Finding {
                 file,
-                line: None,
-                text,
-                is_known,
-            });
-        };
-        let found = self.context.find(Wanted::Path(model));
-        let found = found.and_then(|file| tdo::parse(&self.context.read(file)?).ok());
-        if let Some(found) = found {
-            let objects = found.objects.iter();
-            let names = objects.map(|object| object.name.text().to_ascii_lowercase());
-            let names: HashSet<String> = names.collect();
-            for piece in used_pieces(script) {
-                let name = script
-                    .pieces
-                    .get(piece as usize)
-                    .map(|name| name.to_string());
-                let name = name.filter(|name| !names.contains(&name.to_ascii_lowercase()));
-                if let Some(name) = name {
-                    add(
-                        format!("it uses the piece {name}, which {model} lacks"),
-                        true,
-                    );
-                }
-            }
-        }
-        for mistake in script.mistakes() {
-            add(mistake, false);
-        }
-        self.found.truncate(MAX_FINDINGS);
+                line: lines.of(remark.place),
+                text: remark.text,
+                is_style: remark.is_style,
+                is_known: remark.is_known,
+            })
+            .collect();
+        found.sort_by_key(|finding| finding.line);
+        found.into_iter().for_each(|finding| self.add(finding));
     }
-}
 
-/// Returns the pieces that instructions of a script use.
-fn used_pieces(script: &Cob) -> BTreeSet<u32> {
-    let instructions = script.items().filter_map(|item| match item.content {
-        Content::Instruction(instruction) => Some(instruction),
-        Content::Text(_) | Content::Unknown(_) => None,
-    });
-    let operands = instructions.flat_map(|one| one.operands().collect::<Vec<_>>());
-    let pieces = operands.filter(|(kind, _)| *kind == OperandKind::Piece);
-    pieces.map(|(_, piece)| piece).collect()
+    /// Returns the pieces that a script uses and its model lacks.
+    fn lost_pieces(&self, script: &Cob, model: &str) -> Vec<Remark> {
+        let file = self.context.find(Wanted::Path(model));
+        let found = file.and_then(|file| tdo::parse(&self.context.read(file)?).ok());
+        let Some(found) = found else {
+            return Vec::new();
+        };
+        let objects = found.objects.iter();
+        let names = objects.map(|object| object.name.text().to_ascii_lowercase());
+        let names: HashSet<String> = names.collect();
+        let used = script.used_pieces().into_iter();
+        let lost = used.filter_map(|(piece, word)| {
+            let name = script.pieces.get(piece as usize)?.to_string();
+            let is_lost = !names.contains(&name.to_ascii_lowercase());
+            is_lost.then(|| Remark {
+                place: CodePlace::Word(word),
+                text: format!("it uses the piece {name}, which {model} lacks"),
+                is_style: false,
+                is_known: true,
+            })
+        });
+        lost.collect()
+    }
 }

@@ -1,23 +1,22 @@
 //! View of a model: a scene with its pieces, and a preview.
 
-use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::json;
 
-use super::export::{Texture, corners, drawn_textures, scene};
+use super::drawn::{Drawn, Script, texture_file};
+use super::export::{corners, drawn_textures};
 use super::textures::Textures;
-use crate::model::{Picture, Pixels, Scene, corners_problem, gltf, obj, padded, png, preview};
-use crate::total_annihilation::cob;
+use crate::model::{Picture, Pixels, Scene, corners_problem, gltf, obj, png, preview};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdo::{self, Model, Object, Surface};
-use crate::total_annihilation::view::{Shown, file_part, parts, stem};
+use crate::total_annihilation::view::{Shown, parts};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
-use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, Wanted, json};
+use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
 use hpimount_containers::file_type::FileType;
 
 /// Models.
@@ -91,86 +90,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     Ok(shown.partial_view(files, error))
 }
 
-/// Returns the name of the file of a texture, without extension.
-fn texture_file(count: usize, index: usize, name: &str) -> String {
-    format!("{} {}", padded(index, count, 2), file_part(name))
-}
-
-/// A model with its textures.
-struct Drawn {
-    scene: Scene<'static>,
-    pictures: Vec<Option<Picture>>,
-}
-
-impl Drawn {
-    fn new(shown: &Shown<Model>, context: &dyn AssetContext) -> Self {
-        let model = &shown.asset;
-        let names = drawn_textures(model);
-        let plain: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
-        let pictures = Textures::new(context).pictures(&plain);
-        let textures = plain.iter().zip(&pictures).enumerate();
-        let textures: Vec<Texture> = textures
-            .map(|(index, (name, picture))| Texture {
-                file: texture_file(plain.len(), index, name),
-                alpha: picture.as_ref().map(Into::into),
-            })
-            .collect();
-        let script = Script::of(context);
-        let name = |object: &Object| {
-            let name = object.name.to_string();
-            script
-                .names
-                .get(&name.to_ascii_lowercase())
-                .cloned()
-                .unwrap_or(name)
-        };
-        let mut scene = scene(model, &textures, &shown.colors.palette, &name);
-        let objects = model.objects.iter().enumerate();
-        let hidden = objects.filter(|(_, object)| {
-            let name = object.name.text().to_ascii_lowercase();
-            script.hidden.contains(&name)
-        });
-        scene.hidden = hidden.map(|(index, _)| index).collect();
-        Self { scene, pictures }
-    }
-
-    fn picture(&self, index: usize) -> Option<Picture> {
-        self.pictures.get(index)?.clone()
-    }
-}
-
-/// What a model needs of its script.
-#[derive(Default)]
-struct Script {
-    /// The names of pieces as the script spells them, by their names in lower
-    /// case.
-    names: HashMap<String, String>,
-    /// The pieces that are hidden at first, by their names in lower case.
-    hidden: HashSet<String>,
-}
-
-impl Script {
-    /// Reads the script of a model; without one, nothing is known.
-    fn of(context: &dyn AssetContext) -> Self {
-        let path = format!("scripts/{}.cob", stem(context.name()));
-        let script = context.find(Wanted::Path(&path));
-        let script = script.and_then(|file| cob::parse(&context.read(file)?).ok());
-        let Some(script) = script else {
-            return Self::default();
-        };
-        let hidden = script.hidden_at_first();
-        let hidden = hidden.into_iter().filter_map(|piece| {
-            let name = script.pieces.get(piece as usize)?;
-            Some(name.text().to_ascii_lowercase())
-        });
-        let names = script.pieces.iter().map(|name| name.to_string());
-        Self {
-            names: names
-                .map(|name| (name.to_ascii_lowercase(), name))
-                .collect(),
-            hidden: hidden.collect(),
-        }
-    }
+fn drawn(shown: &Shown<Model>, context: &dyn AssetContext) -> Drawn {
+    let script = Script::of(context);
+    Drawn::new(&shown.asset, &shown.colors.palette, &script, context)
 }
 
 fn wavefront(
@@ -179,7 +101,7 @@ fn wavefront(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut scene = Drawn::new(shown, context).scene;
+    let mut scene = drawn(shown, context).scene;
     // Editors need all pieces.
     scene.hidden.clear();
     obj::write(&scene, MATERIALS, out)
@@ -193,7 +115,7 @@ fn materials(
 ) -> io::Result<()> {
     let Scene {
         materials, notes, ..
-    } = Drawn::new(shown, context).scene;
+    } = drawn(shown, context).scene;
     obj::write_materials(&materials, &notes, "textures/", out)
 }
 
@@ -203,7 +125,7 @@ fn glb(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let drawn = Drawn::new(shown, context);
+    let drawn = drawn(shown, context);
     let pictures = |index| drawn.picture(index);
     gltf::write(
         &drawn.scene,
@@ -219,7 +141,7 @@ fn picture(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let drawn = Drawn::new(shown, context);
+    let drawn = drawn(shown, context);
     let picture = preview::draw(&drawn.scene, &|index| drawn.picture(index));
     png::write(&picture, out)
 }

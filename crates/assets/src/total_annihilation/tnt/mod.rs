@@ -1,5 +1,6 @@
 //! TNT: maps (FORMATS, TA).
 
+mod models;
 pub(in crate::total_annihilation) mod ota;
 pub mod parse;
 mod scenery;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Tnt;
+use super::models::Models;
 use super::ota::Start;
 use crate::total_annihilation::gaf::{self, Pixels};
 use crate::total_annihilation::pal::Palette;
@@ -58,14 +59,41 @@ pub(super) fn texts(context: &dyn AssetContext) -> Vec<AssetRef> {
 
 /// How a feature looks.
 struct Look {
-    /// Name of its sprite file, and of the sequence in it.
-    file: String,
-    sequence: String,
+    shape: Shape,
     /// Width and depth in cells.
     footprint: [i32; 2],
 }
 
-/// How all features look that are sprites, by their names in lower case.
+/// What shows a feature. Names are in lower case.
+enum Shape {
+    /// The first frame of a sequence in a sprite file.
+    Sprite { file: String, sequence: String },
+    /// A model.
+    Model(String),
+}
+
+impl Shape {
+    fn of(section: tdf::Section<'_>) -> Option<Self> {
+        let value = |key| {
+            let value = section.get(key).filter(|value| !value.is_empty())?;
+            Some(value.to_ascii_lowercase())
+        };
+        match (value("filename"), value("seqname")) {
+            (Some(file), Some(sequence)) => Some(Self::Sprite { file, sequence }),
+            _ => value("object").map(Self::Model),
+        }
+    }
+
+    fn memory(&self) -> usize {
+        match self {
+            Self::Sprite { file, sequence } => file.capacity() + sequence.capacity(),
+            Self::Model(name) => name.capacity(),
+        }
+    }
+}
+
+/// How all features look that are sprites or models, by their names in lower
+/// case.
 #[derive(Default)]
 struct Looks(HashMap<String, Look>);
 
@@ -73,8 +101,7 @@ impl Shared for Looks {
     fn memory(&self) -> usize {
         let entry = size_of::<(String, Look)>() + 1;
         let looks = self.0.iter();
-        let names = looks
-            .map(|(name, look)| name.capacity() + look.file.capacity() + look.sequence.capacity());
+        let names = looks.map(|(name, look)| name.capacity() + look.shape.memory());
         names.sum::<usize>() + self.0.capacity() * entry
     }
 }
@@ -91,14 +118,12 @@ impl Looks {
             left -= bytes.len();
             let tdf = tdf::parse(&bytes).unwrap_or_else(|lost| lost.model);
             for section in tdf.root().sections() {
-                let value = |key| section.get(key).filter(|value| !value.is_empty());
-                let cells = |key| value(key)?.parse().ok().filter(|&cells| cells < 256);
-                if let (Some(file), Some(sequence)) = (value("filename"), value("seqname"))
+                let cells = |key| section.get(key)?.parse().ok().filter(|&cells| cells < 256);
+                if let Some(shape) = Shape::of(section)
                     && looks.0.len() < MAX_FEATURES
                 {
                     let look = Look {
-                        file: file.to_ascii_lowercase(),
-                        sequence: sequence.to_ascii_lowercase(),
+                        shape,
                         footprint: ["footprintx", "footprintz"].map(|key| cells(key).unwrap_or(1)),
                     };
                     let name = section.name().to_ascii_lowercase();
@@ -111,14 +136,14 @@ impl Looks {
 }
 
 /// A sprite; its pixels have indices of the palette.
-struct Sprite {
-    width: i32,
-    height: i32,
+pub(super) struct Sprite {
+    pub(super) width: i32,
+    pub(super) height: i32,
     /// From its upper left corner to the point that is placed.
-    origin: [i32; 2],
-    indices: Vec<u8>,
+    pub(super) origin: [i32; 2],
+    pub(super) indices: Vec<u8>,
     /// 0 for transparent pixels.
-    mask: Vec<u8>,
+    pub(super) mask: Vec<u8>,
 }
 
 /// A sprite at its upper left corner.
@@ -138,8 +163,8 @@ pub(super) struct Scenery {
 }
 
 impl Scenery {
-    /// Returns the features of a map that are sprites of the mount.
-    pub(super) fn new(tnt: &Tnt, context: &dyn AssetContext) -> Self {
+    /// Returns the features of a map that are sprites or models of the mount.
+    pub(super) fn new(tnt: &Tnt, palette: &Palette, context: &dyn AssetContext) -> Self {
         let mut scenery = Self {
             sprites: Vec::new(),
             placed: Vec::new(),
@@ -150,7 +175,13 @@ impl Scenery {
         let features = tnt.features.iter();
         let looks = features.map(|feature| looks.0.get(&feature.name.to_ascii_lowercase()));
         let looks: Vec<Option<&Look>> = looks.collect();
-        let sprites = scenery.read_sprites(&looks, context);
+        let mut left = MAX_PIXELS;
+        let mut sprites = scenery.read_sprites(&looks, &mut left, context);
+        scenery.draw_models(
+            &looks,
+            &mut sprites,
+            &mut Models::new(left, palette, context),
+        );
         let width = (tnt.width as usize).max(1);
         for (cell, height) in (0..tnt.cells()).zip(tnt.heights()) {
             let feature = tnt.feature(cell);
@@ -184,22 +215,41 @@ impl Scenery {
         }
     }
 
+    /// Draws the model of each feature. Adds the numbers of the sprites.
+    fn draw_models(
+        &mut self,
+        looks: &[Option<&Look>],
+        sprites: &mut [Option<usize>],
+        models: &mut Models<'_>,
+    ) {
+        let mut known: HashMap<&str, Option<usize>> = HashMap::new();
+        for (look, number) in looks.iter().zip(sprites) {
+            let Some(Shape::Model(name)) = look.map(|look| &look.shape) else {
+                continue;
+            };
+            *number = *known.entry(name).or_insert_with(|| {
+                self.sprites.push(models.draw(name)?);
+                Some(self.sprites.len() - 1)
+            });
+        }
+    }
+
     /// Reads the first frame of the sequence of each feature. Returns the
-    /// numbers of the sprites.
+    /// numbers of the sprites. `left` is the number of pixels that they may
+    /// have together.
     fn read_sprites(
         &mut self,
         looks: &[Option<&Look>],
+        left: &mut u64,
         context: &dyn AssetContext,
     ) -> Vec<Option<usize>> {
         let mut sprites = vec![None; looks.len()];
         let mut files: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
         for (feature, look) in looks.iter().enumerate() {
-            if let Some(look) = look {
-                let of_file = files.entry(&look.file).or_default();
-                of_file.push((feature, &look.sequence));
+            if let Some(Shape::Sprite { file, sequence }) = look.map(|look| &look.shape) {
+                files.entry(file).or_default().push((feature, sequence));
             }
         }
-        let mut left = MAX_PIXELS;
         for (file, wanted) in files {
             let path = format!("anims/{file}.gaf");
             let bytes = context
@@ -213,11 +263,11 @@ impl Scenery {
                 let mut sequences = gaf.sequences.iter();
                 let found = sequences.find(|one| one.name.eq_ignore_ascii_case(name));
                 let frame = found.and_then(|sequence| gaf.frame(sequence.get(0)?).ok());
-                let frame = frame.filter(|frame| (1..=left).contains(&frame.pixels()));
+                let frame = frame.filter(|frame| (1..=*left).contains(&frame.pixels()));
                 let Some(frame) = frame else {
                     continue;
                 };
-                left -= frame.pixels();
+                *left -= frame.pixels();
                 let picture = gaf.decode(&frame).unwrap_or_else(|lost| lost.model);
                 if let Pixels::Indexed(pixels) = picture.pixels {
                     sprites[feature] = Some(self.sprites.len());
@@ -300,18 +350,7 @@ impl Rows<'_> {
 
 /// Returns the mark of a start: a disc with the player's number.
 fn mark(player: u32, palette: &Palette) -> Sprite {
-    let nearest = |wanted: u8| {
-        let distance = |color: &[u8; 3]| {
-            color
-                .iter()
-                .map(|part| u32::from(part.abs_diff(wanted)))
-                .sum::<u32>()
-        };
-        let colors = palette.0.iter().enumerate();
-        let nearest = colors.min_by_key(|(_, color)| distance(color));
-        nearest.map_or(0, |(index, _)| index as u8)
-    };
-    let (black, white) = (nearest(0), nearest(255));
+    let [black, white] = [0, 255].map(|gray| palette.nearest([gray; 3]));
     let digits = player.to_string().into_bytes();
     let mut sprite = Sprite {
         width: MARK,

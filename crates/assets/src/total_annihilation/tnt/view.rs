@@ -194,7 +194,7 @@ fn map_with_features(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let scenery = Scenery::new(&shown.asset, context);
+    let scenery = Scenery::new(&shown.asset, &shown.colors.palette, context);
     let mut rows = scenery.rows();
     let mut draw = |y: u32, row: &mut [u8]| rows.draw(y, row);
     view::write_with(&shown.asset.terrain, &shown.colors, &mut draw, out)
@@ -206,7 +206,7 @@ fn map_with_starts(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut scenery = Scenery::new(&shown.asset, context);
+    let mut scenery = Scenery::new(&shown.asset, &shown.colors.palette, context);
     let text = text_of(context).and_then(|file| context.read(file));
     if let Some(text) = text.map(|bytes| tdf::parse(&bytes).unwrap_or_else(|lost| lost.model)) {
         let header = text.root().section("GlobalHeader");

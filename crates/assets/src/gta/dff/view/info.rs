@@ -22,6 +22,14 @@ fn facts(shown: &Shown) -> Value {
     let textures = &shown.plan.textures;
     let missing = textures.iter().filter(|one| !one.state.is_found());
     facts["missing_textures"] = missing.map(|one| one.name.as_str()).collect();
+    let given = shown.animations.given.iter().map(|given| {
+        json!({
+            "package": given.package,
+            "found": given.file.is_some(),
+            "names": given.names,
+        })
+    });
+    facts["animations"] = given.collect();
     facts["definition"] = shown.definition.as_ref().map_or(Value::Null, |one| {
         json!({
             "section": one.section,

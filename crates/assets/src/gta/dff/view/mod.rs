@@ -4,24 +4,22 @@
 mod info;
 mod tables;
 
-use std::cell::RefCell;
 use std::io::{self, Write};
 
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use super::export::ExportPlan;
+use super::animated::{self, Animations};
+use super::export::{self, ExportPlan};
+use super::textures::{Dictionaries, Pictures, Source};
 use super::{Dff, parse};
 use crate::gta::{col, dff, failure, models};
-use crate::model::scene::Alpha;
 use crate::model::{Picture, Scene, gltf, obj, png, preview};
 use crate::renderware::clump;
 use crate::renderware::export::TextureState;
-use crate::renderware::texture::Texture;
-use crate::renderware::texture::export::{picture, picture_problem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{AssetContext, AssetRef, Failure, Preview, View, ViewFormat};
+use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
 
 /// Models.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -38,21 +36,14 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("DFF", open)
 };
 
+/// Folder of the model with the animations of packages beside it.
+const ANIMATED: &str = "animated";
+
 /// Folder of the textures.
 const TEXTURES: &str = "textures";
 
 /// File of the materials.
 const MATERIALS: &str = "model.mtl";
-
-/// Where a texture of the model is.
-#[derive(Debug, Clone)]
-struct Source {
-    /// Name of its dictionary.
-    dictionary: String,
-    file: AssetRef,
-    /// Its number there.
-    number: usize,
-}
 
 /// A model, and what is shown of it.
 pub(super) struct Shown {
@@ -60,9 +51,9 @@ pub(super) struct Shown {
     plan: ExportPlan,
     /// The sources of the plan's textures.
     sources: Vec<Option<Source>>,
-    /// Section and number of its definition, and the package and the group of
-    /// its animations.
+    /// Its definition in the game.
     definition: Option<models::Definition>,
+    animations: Animations,
 }
 
 impl GetSize for Shown {
@@ -85,6 +76,7 @@ impl GetSize for Shown {
             + pieces.sum::<usize>()
             + model.collision.as_ref().map_or(0, GetSize::get_heap_size)
             + self.plan.memory()
+            + self.animations.memory()
             + self.sources.capacity() * size_of::<Option<Source>>()
             + sources.sum::<usize>()
     }
@@ -103,6 +95,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     });
     let definition = models.definition(&name).cloned();
     plan.is_double_sided = definition.as_ref().is_some_and(|one| one.is_double_sided());
+    let animations = Animations::new(&model, &name, &models);
     plan.name = name;
     model.warnings.append(std::mem::take(&mut plan.problems));
     let model = Shown {
@@ -110,6 +103,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         plan,
         sources,
         definition,
+        animations,
     };
     let files = files(&model);
     Ok(Box::new(ListedView { model, files }))
@@ -118,95 +112,6 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
 /// Returns the name of a file without its extension.
 fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-}
-
-/// The dictionaries of a model, read on first use.
-struct Dictionaries<'a> {
-    files: Vec<(String, AssetRef)>,
-    read: Vec<Option<crate::gta::txd::Txd>>,
-    context: &'a dyn AssetContext,
-}
-
-impl<'a> Dictionaries<'a> {
-    fn new(files: Vec<(String, AssetRef)>, context: &'a dyn AssetContext) -> Self {
-        Self {
-            files,
-            read: Vec::new(),
-            context,
-        }
-    }
-
-    /// Returns the first texture with this name.
-    fn find(&mut self, name: &str) -> Option<(Source, TextureState)> {
-        for (index, (dictionary, file)) in self.files.iter().enumerate() {
-            if index == self.read.len() {
-                self.read.push(models::read_dictionary(*file, self.context));
-            }
-            let Some(txd) = &self.read[index] else {
-                continue;
-            };
-            let mut entries = txd.textures.iter();
-            let number = entries.position(|entry| entry.name.eq_ignore_ascii_case(name));
-            let Some(number) = number else {
-                continue;
-            };
-            let source = Source {
-                dictionary: dictionary.clone(),
-                file: *file,
-                number,
-            };
-            let state = match &txd.textures[number].texture {
-                Ok(texture) => state(texture),
-                Err(error) => TextureState::Unreadable(error.to_string()),
-            };
-            return Some((source, state));
-        }
-        None
-    }
-}
-
-fn state(texture: &Texture) -> TextureState {
-    if let Some(problem) = picture_problem(texture) {
-        return TextureState::Unreadable(problem);
-    }
-    TextureState::Found {
-        width: texture.width,
-        height: texture.height,
-        alpha: match (texture.has_alpha, texture.format.name()) {
-            (Some(true), "DXT1" | "1555") => Alpha::Mask,
-            (Some(true), _) => Alpha::Blend,
-            _ => Alpha::Opaque,
-        },
-    }
-}
-
-/// The pictures of a model. The dictionary that was read last is kept, since
-/// successive pictures often come from the same one.
-struct Pictures<'a> {
-    shown: &'a Shown,
-    context: &'a dyn AssetContext,
-    last: RefCell<Option<(AssetRef, crate::gta::txd::Txd)>>,
-}
-
-impl<'a> Pictures<'a> {
-    fn new(shown: &'a Shown, context: &'a dyn AssetContext) -> Self {
-        Self {
-            shown,
-            context,
-            last: RefCell::default(),
-        }
-    }
-
-    fn get(&self, index: usize) -> Option<Picture> {
-        let source = self.shown.sources.get(index)?.as_ref()?;
-        let mut last = self.last.borrow_mut();
-        if last.as_ref().is_none_or(|(file, _)| *file != source.file) {
-            let txd = models::read_dictionary(source.file, self.context)?;
-            *last = Some((source.file, txd));
-        }
-        let (_, txd) = last.as_ref()?;
-        picture(txd.textures.get(source.number)?.texture.as_ref().ok()?)
-    }
 }
 
 fn files(shown: &Shown) -> Vec<Listed<Shown>> {
@@ -259,6 +164,13 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
             files.push(Listed::new(None, "preview.png".to_owned(), drawn));
         }
     }
+    if shows.first() == Some(&0) && plan.has_glb {
+        for (index, package) in shown.animations.beside.iter().enumerate() {
+            let name = format!("{}.glb", package.package);
+            let render = Render::InContext(moved_by, index);
+            files.push(Listed::new(Some(ANIMATED), name, render));
+        }
+    }
     let collision = model.collision.as_ref();
     let collision = collision.and_then(|collision| collision.models.first());
     let is_written = |model| col::export::problem(model).is_none();
@@ -276,25 +188,58 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     files
 }
 
+/// Returns the picture of a texture of the plan.
+fn picture(shown: &Shown, index: usize, pictures: &Pictures<'_>) -> Option<Picture> {
+    pictures.get(shown.sources.get(index)?.as_ref()?)
+}
+
 fn scene(shown: &Shown, clump: usize) -> Scene<'static> {
     let clump = shown.model.clumps.get(clump);
     clump.map_or_else(Scene::default, |clump| shown.plan.scene(clump))
 }
 
+/// Writes a clump with the animations that the model is given.
 fn glb(
     shown: &Shown,
     clump: usize,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let pictures = Pictures::new(shown, context);
-    let reserve = |bytes| context.reserve(bytes);
-    gltf::write(
-        &scene(shown, clump),
-        &|index| pictures.get(index),
-        &reserve,
+    write_glb(shown, clump, &shown.animations.given, context, out)
+}
+
+/// Writes the first clump with the animations of a package beside the model.
+fn moved_by(
+    shown: &Shown,
+    package: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let given = shown.animations.beside.get(package);
+    write_glb(
+        shown,
+        0,
+        given.map_or(&[], std::slice::from_ref),
+        context,
         out,
     )
+}
+
+fn write_glb(
+    shown: &Shown,
+    clump: usize,
+    animations: &[models::Given],
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let pictures = Pictures::new(context);
+    let reserve = |bytes| context.reserve(bytes);
+    let mut scene = scene(shown, clump);
+    if let Some(clump) = shown.model.clumps.get(clump) {
+        animated::animate(&mut scene, clump, export::FIRST_FRAME, animations, context);
+    }
+    let picture = |index| picture(shown, index, &pictures);
+    gltf::write(&scene, &picture, &reserve, out)
 }
 
 fn drawn(
@@ -303,8 +248,9 @@ fn drawn(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let pictures = Pictures::new(shown, context);
-    let drawn = preview::draw(&scene(shown, clump), &|index| pictures.get(index));
+    let pictures = Pictures::new(context);
+    let picture = |index| picture(shown, index, &pictures);
+    let drawn = preview::draw(&scene(shown, clump), &picture);
     png::write(&drawn, out)
 }
 
@@ -340,7 +286,7 @@ fn write_picture(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    match Pictures::new(shown, context).get(index) {
+    match picture(shown, index, &Pictures::new(context)) {
         Some(picture) => png::write(&picture, out),
         None => Ok(()),
     }

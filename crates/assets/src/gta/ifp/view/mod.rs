@@ -1,5 +1,5 @@
-//! View of an IFP animation package: the tables, and for every animation its
-//! keys as JSON and a separate package.
+//! View of an IFP animation package: the tables, the animations on a plain
+//! skeleton, and for every animation its keys as JSON and a separate package.
 
 mod animation;
 mod info;
@@ -10,8 +10,8 @@ use std::io::{self, Write};
 use bytes::Bytes;
 
 use crate::gta::ifp::{self, Ifp, Keys};
-use crate::model;
-use crate::view::converted::{Conversion, Converted};
+use crate::model::{self, gltf};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, ListedView, Part, Render, Whole, whole_files};
 use crate::view::{AssetContext, Failure, View, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
@@ -19,7 +19,7 @@ use hpimount_containers::file_type::{FileType, Magic};
 /// IFP animation packages.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: ifp::EXTENSIONS,
-    converted: Conversion::Always(Converted::parts(&[])),
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     matches: Some(|bytes| ifp::parse(bytes).is_ok()),
     types: &[FileType {
         magic: &[
@@ -60,7 +60,7 @@ const FILES: &[(&str, Whole<Ifp>)] = &[
 ];
 
 /// Returns the files, in order: for each animation its keys as text, and then
-/// each as a separate package.
+/// each as a separate package; last the skeleton.
 fn files(ifp: &Ifp) -> Vec<Listed<Ifp>> {
     let mut files = whole_files(FILES);
     let count = ifp.animations().count();
@@ -71,7 +71,21 @@ fn files(ifp: &Ifp) -> Vec<Listed<Ifp>> {
             files.push(Listed::new(Some(FOLDER), name, Render::Part(render, index)));
         }
     }
+    if ifp.animations().any(|animation| animation.frames() > 0) {
+        let render = Render::InContext(skeleton, 0);
+        files.push(Listed::new(None, "skeleton.glb".to_owned(), render));
+    }
     files
+}
+
+fn skeleton(
+    ifp: &Ifp,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let scene = super::skeleton::scene(ifp);
+    gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
 }
 
 fn keys(ifp: &Ifp, index: usize, out: &mut dyn Write) -> io::Result<()> {

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 
 use crate::heavy_iron::record::{Layout, Rows, layout};
-use crate::heavy_iron::{Facts, Parsed, other, read_into, take};
+use crate::heavy_iron::{Facts, Parsed, floats, other, read_into, take};
 use crate::renderware::{Chunk, Chunks};
 use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 
@@ -12,8 +12,16 @@ use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 const COLLISION: u32 = 0xBE_EF01;
 const NODES: u32 = 0xBE_EF02;
 const VECTORS: u32 = 0xBE_EF03;
+const BOUNDS: u32 = 0xBE_EF04;
 
 const MAGIC: u32 = 0x4C4F_4343;
+
+/// Magic of the list of nodes; later games have another list.
+const NODES_MAGIC: &[u8] = b"JSP";
+
+/// Kinds of the two children of a branch.
+const LEAF: u32 = 1;
+const BRANCH_BELOW: u32 = 2;
 
 const BRANCH: Layout = layout!(left: U32, right: U32, left_value: F32, right_value: F32);
 const TRIANGLE: Layout = layout!(atomic: U16, vertex: U16, flags: U8, platform: U8, material: U16);
@@ -30,8 +38,12 @@ pub struct JspInfo {
     /// Materials and flags of the atomics of the level: node i belongs to the
     /// atomic i places before the last.
     pub nodes: Rows,
-    /// Vectors for strips, on GameCube.
+    /// Vectors for strips, on GameCube: the corners of the strips of each
+    /// atomic, beginning with the last atomic.
     pub vectors: Rows,
+    /// The greatest and the least corner of the box around the level, in later
+    /// games.
+    pub bounds: Option<[[f32; 3]; 2]>,
     /// Warnings.
     pub warnings: Warnings,
 }
@@ -58,6 +70,7 @@ pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<JspInfo> {
                 COLLISION => collision(&chunk, facts, info)?,
                 NODES => nodes(&chunk, facts, info)?,
                 VECTORS => vectors(&chunk, facts, info)?,
+                BOUNDS => bounds(&chunk, facts, info)?,
                 other => {
                     return Err(Error::damaged(
                         chunk.offset - 12,
@@ -79,8 +92,38 @@ pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<JspInfo> {
             info.warnings
                 .push(format!("{left} bytes at {at:#x} belong to no chunk"));
         }
+        if let Some(tree) = &info.collision {
+            tree.check(&mut info.warnings);
+        }
         Ok(())
     })
+}
+
+impl Branches {
+    /// Warns about branches and leaves that do not exist, and about branches
+    /// that are reached twice.
+    fn check(&self, warnings: &mut Warnings) {
+        let mut is_reached = vec![false; self.branches.len()];
+        for branch in self.branches.iter() {
+            for side in ["left", "right"] {
+                let word = branch.number(side).unwrap_or_default();
+                let index = (word >> 12) as usize;
+                match word & 3 {
+                    BRANCH_BELOW => match is_reached.get_mut(index) {
+                        None => warnings.push(format!("branch {index} does not exist")),
+                        Some(reached) if *reached || index == 0 => {
+                            warnings.push(format!("branch {index} is reached twice"));
+                        }
+                        Some(reached) => *reached = true,
+                    },
+                    LEAF if index >= self.triangles.len() => {
+                        warnings.push(format!("leaf at triangle {index} does not exist"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
 }
 
 /// Takes `count` records.
@@ -122,7 +165,9 @@ fn collision(chunk: &Chunk, facts: &Facts, info: &mut JspInfo) -> Result<usize> 
 
 fn nodes(chunk: &Chunk, facts: &Facts, info: &mut JspInfo) -> Result<usize> {
     let mut cursor = chunk.cursor(facts.endian);
-    cursor.take(4, "magic")?;
+    if !cursor.take(4, "magic")?.starts_with(NODES_MAGIC) {
+        return Ok(cursor.remaining() + 4);
+    }
     info.version = cursor.u32("node version")?;
     let count = cursor.u32("node count")?;
     cursor.take(12, "node list")?;
@@ -134,5 +179,12 @@ fn vectors(chunk: &Chunk, facts: &Facts, info: &mut JspInfo) -> Result<usize> {
     let mut cursor = chunk.cursor(facts.endian);
     let count = cursor.u32("vector count")?;
     info.vectors = rows(&mut cursor, &chunk.body, VECTOR, count, "vector count")?;
+    Ok(cursor.remaining())
+}
+
+fn bounds(chunk: &Chunk, facts: &Facts, info: &mut JspInfo) -> Result<usize> {
+    let mut cursor = chunk.cursor(facts.endian);
+    cursor.take(4, "magic")?;
+    info.bounds = Some([floats(&mut cursor, "box")?, floats(&mut cursor, "box")?]);
     Ok(cursor.remaining())
 }

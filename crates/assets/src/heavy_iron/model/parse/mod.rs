@@ -2,7 +2,8 @@
 //! JSP assets with more information about level geometry (FORMATS, HIP assets
 //! 7).
 //!
-//! [`crate::renderware::clump`] reads clumps; worlds are only named.
+//! [`crate::renderware::clump`] reads clumps, [`crate::renderware::world`]
+//! worlds.
 
 mod jspinfo;
 
@@ -12,7 +13,8 @@ use bytes::Bytes;
 
 use crate::heavy_iron::{Parsed, read_into};
 use crate::renderware::clump::{self, Clump};
-use crate::renderware::{Chunks, Version, kind};
+use crate::renderware::world::World;
+use crate::renderware::{Chunks, kind};
 use hpimount_containers::io::{Error, Result, Warnings};
 
 /// A model.
@@ -20,7 +22,7 @@ use hpimount_containers::io::{Error, Result, Warnings};
 pub struct Model {
     /// The clumps; models of the games have one.
     pub clumps: Vec<Clump>,
-    /// Worlds, which are not read.
+    /// The worlds; assets of the games have one.
     pub worlds: Vec<World>,
     /// Warnings.
     pub warnings: Warnings,
@@ -30,19 +32,16 @@ impl Model {
     /// Returns the names of the textures of materials, in order of first
     /// appearance, without duplicates, ignoring case.
     pub fn texture_names(&self) -> impl Iterator<Item = &str> {
-        clump::texture_names(&self.clumps)
+        let worlds = self.worlds.iter().flat_map(|world| &world.materials);
+        clump::names_of_textures(clump::materials(&self.clumps).chain(worlds))
     }
-}
 
-/// A world: the geometry of a level as a tree, which is not parsed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct World {
-    /// Version of the library that wrote it.
-    pub version: Version,
-    /// Absolute offset of its body.
-    pub offset: u64,
-    /// Length of its body in bytes.
-    pub size: usize,
+    /// Returns the memory on the heap in bytes, without the bytes of the file.
+    pub fn memory(&self) -> usize {
+        let worlds = self.worlds.iter();
+        let worlds = worlds.map(|world| size_of::<World>() + world.memory());
+        clump::memory(&self.clumps) + worlds.sum::<usize>()
+    }
 }
 
 /// Parses a MODL, JSP or BSP asset.
@@ -50,7 +49,8 @@ pub struct World {
 /// # Errors
 /// Returns [`Incomplete`](crate::parse::Incomplete) with everything before the
 /// error if the structure is broken: truncated or missing chunks, or counts that
-/// do not fit. A broken geometry is a warning if another one can be read.
+/// do not fit. A broken geometry or sector is a warning if another one can be
+/// read.
 pub fn parse(bytes: &Bytes) -> Parsed<Model> {
     read_into(bytes, Model::default(), |model| read(bytes, model))
 }
@@ -67,11 +67,13 @@ fn read(bytes: &Bytes, model: &mut Model) -> Result<()> {
                 model.clumps.push(clump);
                 result.map_err(|error| error.within(format!("clump {number}")))?;
             }
-            kind::WORLD => model.worlds.push(World {
-                version: chunk.version,
-                offset: chunk.offset,
-                size: chunk.body.len(),
-            }),
+            kind::WORLD => {
+                let number = model.worlds.len();
+                let mut world = World::default();
+                let result = world.read(&chunk, &mut model.warnings);
+                model.worlds.push(world);
+                result.map_err(|error| error.within(format!("world {number}")))?;
+            }
             other => {
                 return Err(Error::damaged(
                     chunk.offset - 12,

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{Loop, clamp};
-use hpimount_containers::io::{Cursor, Result, Warnings};
+use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 
 /// Length of a header in bytes.
 pub(super) const HEADER: usize = 0x60;
@@ -73,6 +73,26 @@ impl DspHeader {
         })
     }
 
+    /// Creates the header of a sound with these samples per second and loop
+    /// from the coefficients and first samples as stored in headers: the bytes
+    /// from the coefficients to the history of the loop.
+    pub(super) fn of_parts(
+        samples: u32,
+        rate: u32,
+        loops: Option<[u32; 2]>,
+        stored: &[u8],
+    ) -> Result<Self> {
+        let nibbles = samples.wrapping_add(samples.div_ceil(SAMPLES as u32).wrapping_mul(2));
+        let flags = u32::from(loops.is_some()) << 16;
+        let [start, end] = loops.unwrap_or_default().map(nibble_of);
+        let numbers = [samples, nibbles, rate, flags, start, end, nibble_of(0)];
+        let mut header: Vec<u8> = numbers.into_iter().flat_map(u32::to_be_bytes).collect();
+        header.extend(stored);
+        header.resize(HEADER, 0);
+        let header = Bytes::from(header);
+        Self::read(&mut Cursor::new(&header, 0, Endian::Big), header.clone())
+    }
+
     /// Returns the loop of a sound with `samples` samples.
     pub(super) fn loop_in(&self, samples: u32, warnings: &mut Warnings) -> Option<Loop> {
         if !self.is_loop || samples == 0 {
@@ -120,12 +140,24 @@ fn sample_at(nibble: u32) -> u64 {
     u64::from(nibble >> 4) * SAMPLES as u64 + u64::from((nibble & 15).saturating_sub(2))
 }
 
+/// Returns the nibble of a sample.
+fn nibble_of(sample: u32) -> u32 {
+    let frames = sample / SAMPLES as u32;
+    frames
+        .wrapping_mul(16)
+        .wrapping_add(sample % SAMPLES as u32 + 2)
+}
+
+/// Returns the number of samples that this number of bytes holds.
+pub(super) fn held(bytes: usize) -> usize {
+    let rest = (bytes % FRAME).saturating_sub(1) * 2;
+    bytes / FRAME * SAMPLES + rest
+}
+
 /// Returns the number of samples in the header, but at most as many as the data
 /// holds.
 pub(super) fn samples(data: &[u8], header: &DspHeader, warnings: &mut Warnings) -> u32 {
-    let rest = (data.len() % FRAME).saturating_sub(1) * 2;
-    let held = data.len() / FRAME * SAMPLES + rest;
-    let held = u32::try_from(held).unwrap_or(u32::MAX);
+    let held = u32::try_from(held(data.len())).unwrap_or(u32::MAX);
     if held < header.samples {
         let (declared, length) = (header.samples, data.len());
         warnings.push(format!(

@@ -1,13 +1,16 @@
 //! Sounds: SND and SNDS, whose headers are in the archive's SNDI asset
 //! (FORMATS, HIP assets 5).
 
+mod banks;
 mod dsp;
+mod fsb;
 mod ima;
 mod table;
 mod vag;
 
 pub use dsp::DspHeader;
-pub use table::{Entry, Header, SoundKind, SoundTable, parse as parse_table};
+pub use fsb::{Bank, BankSound};
+pub use table::{BankEntry, Entry, Header, SoundKind, SoundTable, parse as parse_table};
 pub use vag::VagHeader;
 
 use bytes::Bytes;
@@ -50,8 +53,12 @@ pub enum Codec {
     Dsp,
     /// Unsigned samples of 8 bits.
     Pcm8,
+    /// Signed samples of 8 bits.
+    Pcm8Signed,
     /// Samples of 16 bits, little-endian.
     Pcm16,
+    /// Samples of 16 bits, big-endian.
+    Pcm16Big,
     /// Xbox: blocks of 64 samples.
     XboxAdpcm,
     /// PlayStation 2: frames of 28 samples.
@@ -63,7 +70,7 @@ impl Codec {
     pub fn name(self) -> &'static str {
         match self {
             Self::Dsp => "DSP-ADPCM",
-            Self::Pcm8 | Self::Pcm16 => "PCM",
+            Self::Pcm8 | Self::Pcm8Signed | Self::Pcm16 | Self::Pcm16Big => "PCM",
             Self::XboxAdpcm => "Xbox ADPCM",
             Self::Vag => "VAG",
         }
@@ -123,14 +130,25 @@ impl Sound {
         let out = &mut out[..length];
         match (self.codec, &self.entry.header) {
             (Codec::Dsp, Header::Dsp(header)) => dsp::decode(&self.data, header, out),
+            (Codec::Dsp, Header::Bank(entry)) => entry.sound.decode(out),
             (Codec::Pcm8, _) => {
                 for (sample, byte) in out.iter_mut().zip(&self.data[..]) {
                     *sample = (i16::from(*byte) - 128) << 8;
                 }
             }
+            (Codec::Pcm8Signed, _) => {
+                for (sample, byte) in out.iter_mut().zip(&self.data[..]) {
+                    *sample = i16::from(byte.cast_signed()) << 8;
+                }
+            }
             (Codec::Pcm16, _) => {
                 for (sample, bytes) in out.iter_mut().zip(self.data.as_chunks().0) {
                     *sample = i16::from_le_bytes(*bytes);
+                }
+            }
+            (Codec::Pcm16Big, _) => {
+                for (sample, bytes) in out.iter_mut().zip(self.data.as_chunks().0) {
+                    *sample = i16::from_be_bytes(*bytes);
                 }
             }
             (Codec::XboxAdpcm, _) => ima::decode(&self.data, self.channels.into(), out),
@@ -140,11 +158,16 @@ impl Sound {
 
     /// Returns the header that turns the data into a file for tools of the
     /// console, and the extension of such a file. Xbox sounds have none: they
-    /// are WAV.
+    /// are WAV. Neither have sounds of banks that are not DSP-ADPCM of one
+    /// channel.
     pub fn native_header(&self) -> Option<(Vec<u8>, &'static str)> {
         match &self.entry.header {
             Header::Dsp(header) => Some((header.file_header(&self.data), "dsp")),
             Header::Vag(header) => Some((header.file_header(self.data.len()), "vag")),
+            Header::Bank(entry) => match &entry.sound.adpcm[..] {
+                [header] => Some((header.file_header(&self.data), "dsp")),
+                _ => None,
+            },
             Header::Xbox(_) => None,
         }
     }
@@ -198,6 +221,7 @@ fn read(sound: &mut Sound) -> Result<()> {
             }
             (sound.samples, sound.loops) = vag::extent(&sound.data, &mut sound.warnings);
         }
+        Header::Bank(entry) => read_bank(sound, &entry.sound)?,
     }
     if sound.samples == 0 {
         sound.warnings.push("sound at 0x0: has no samples");
@@ -248,6 +272,30 @@ fn read_xbox(sound: &mut Sound, header: &XboxHeader) -> Result<()> {
         start: 0,
         end: sound.samples.saturating_sub(1),
         is_clamped: false,
+    });
+    Ok(())
+}
+
+/// Reads a sound of a bank, whose asset is empty.
+fn read_bank(sound: &mut Sound, header: &BankSound) -> Result<()> {
+    sound.codec = header.codec.map_err(|codec| {
+        Error::Unsupported(format!("{codec} in a bank of sounds is not supported"))
+    })?;
+    if !sound.data.is_empty() {
+        let text = "sound at 0x0: has data, which the one in the bank replaces";
+        sound.warnings.push(text);
+    }
+    sound.data = header.data.clone();
+    (sound.channels, sound.samples) = (header.channels, header.samples);
+    let last = sound.samples.saturating_sub(1);
+    sound.loops = header.loops.and_then(|[start, end]| {
+        let is_clamped = end > last;
+        let end = end.min(last);
+        (start <= end && sound.samples > 0).then_some(Loop {
+            start,
+            end,
+            is_clamped,
+        })
     });
     Ok(())
 }

@@ -1,18 +1,23 @@
 //! SNDI: the headers of an archive's sounds.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
-use super::XboxHeader;
 use super::dsp::{self, DspHeader};
+use super::fsb::{Bank, BankSound};
 use super::vag::{self, VagHeader};
+use super::{XboxHeader, banks};
 use crate::heavy_iron::{Facts, Parsed, Platform, read_into, slice_of};
-use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
+use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 
 /// The headers of an archive's sounds.
 #[derive(Debug, Default)]
 pub struct SoundTable {
     /// The headers, in the order of the table.
     pub entries: Vec<Entry>,
+    /// Banks of sounds, on GameCube since The Incredibles.
+    pub banks: Vec<Bank>,
     /// Warnings.
     pub warnings: Warnings,
 }
@@ -61,6 +66,19 @@ pub enum Header {
     Xbox(XboxHeader),
     /// PlayStation 2.
     Vag(VagHeader),
+    /// GameCube since The Incredibles.
+    Bank(BankEntry),
+}
+
+/// A sound of a bank as an entry of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankEntry {
+    /// Number of the bank.
+    pub bank: usize,
+    /// Number of the sound in the bank.
+    pub index: usize,
+    /// The sound, with its samples.
+    pub sound: Arc<BankSound>,
 }
 
 impl Header {
@@ -70,6 +88,7 @@ impl Header {
             Self::Dsp(header) => header.rate,
             Self::Xbox(header) => header.rate,
             Self::Vag(header) => header.rate,
+            Self::Bank(entry) => entry.sound.rate,
         }
     }
 }
@@ -85,8 +104,7 @@ impl SoundTable {
 ///
 /// # Errors
 /// Returns [`Incomplete`](crate::parse::Incomplete) with the entries so far if
-/// the table is shorter than its counts imply, or holds a bank of another
-/// format, as in The Incredibles on GameCube.
+/// the table is shorter than its counts imply, or a bank is broken.
 pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<SoundTable> {
     read_into(bytes, SoundTable::default(), |table| {
         read(bytes, facts, table)
@@ -210,8 +228,9 @@ fn read(bytes: &Bytes, facts: &Facts, table: &mut SoundTable) -> Result<()> {
     let exact = candidates.find(|layout| layout.fits(bytes));
     let is_bank = facts.platform == Platform::GameCube && facts.game.is_incredibles_or_later();
     if exact.is_none() && is_bank {
-        let text = "sounds of this game are in a bank of a format that is not supported";
-        return Err(Error::Unsupported(text.to_owned()));
+        banks::read(bytes, table)?;
+        check_ids(table);
+        return Ok(());
     }
     let whole = layouts.iter().find(|layout| layout.is_whole(bytes));
     let layout = *exact.or(whole).unwrap_or(&layouts[0]);
@@ -350,9 +369,12 @@ mod tests {
     }
 
     #[test]
-    fn a_bank_of_later_games_is_not_supported() {
+    fn a_table_without_banks_of_later_games_is_empty() {
         let facts = facts(Platform::GameCube, Game::Incredibles);
-        let error = parse(&words(&[7, 8, 9, 10, 11]), &facts).unwrap_err().error;
-        assert!(matches!(error, Error::Unsupported(_)), "{error}");
+        let table = parse(&words(&[7, 0, 0, 0, 0, 0, 0, 0]), &facts).unwrap();
+        assert!(table.entries.is_empty() && table.warnings.is_empty());
+        let error = parse(&words(&[7, 1, 0, 0, 0, 0, 0, 0]), &facts);
+        let error = error.unwrap_err().error.to_string();
+        assert!(error.starts_with("offset of the tables at 0x"), "{error}");
     }
 }

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use self::sheet::sheets_of;
 use crate::heavy_iron::fields::{NoWords, Parts};
 use crate::heavy_iron::info::Info;
-use crate::heavy_iron::model::{JspInfo, animated, parse_jsp_info};
+use crate::heavy_iron::model::{JspInfo, animated, collision, parse_jsp_info, set};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::parts::Part;
 use crate::heavy_iron::record::{Rows as Records, Value};
@@ -69,6 +69,16 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     let parsed = parse(bytes, &facts, code);
     KIND.view(bytes, context, parsed, |shown| {
         let mut files = files(&shown.model);
+        if let Sheets::Models(info) = &shown.model
+            && set::is_shown(info, context)
+        {
+            let render: InContext<Shown<Sheets>> = |shown, _, context, out| match &shown.model {
+                Sheets::Models(info) => set::write(info, context, out),
+                _ => Ok(()),
+            };
+            let render = Render::InContext(render, 0);
+            files.push(Listed::new(None, "model.glb".to_owned(), render));
+        }
         let is_animation = matches!(shown.model, Sheets::Animation(_));
         let id = id.filter(|_| is_animation).unwrap_or_default();
         if id != 0 {
@@ -108,7 +118,18 @@ pub(crate) fn open_level(
 ) -> Result<Box<dyn View>, Box<Failure>> {
     let facts = Origin::of(context).facts;
     let parsed = as_sheets(parse_jsp_info(bytes, &facts), Sheets::Level);
-    LEVEL.view(bytes, context, parsed, |shown| files(&shown.model))
+    LEVEL.view(bytes, context, parsed, |shown| {
+        let mut files = files(&shown.model);
+        if matches!(&shown.model, Sheets::Level(info) if info.collision.is_some()) {
+            let render: InContext<Shown<Sheets>> = |shown, _, context, out| match &shown.model {
+                Sheets::Level(info) => collision::write(info, context, out),
+                _ => Ok(()),
+            };
+            let render = Render::InContext(render, 0);
+            files.push(Listed::new(None, "collision.glb".to_owned(), render));
+        }
+        files
+    })
 }
 
 /// Returns whether assets of a type are tables.
@@ -274,6 +295,10 @@ fn describe(sheets: &Sheets, info: &mut Info, names: Names<'_>) {
             info.add("version", model.version);
             info.add("nodes", model.nodes.len());
             info.add("vectors", model.vectors.len());
+            info.add(
+                "box",
+                model.bounds.map(|[greatest, least]| [least, greatest]),
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::{Sheets, records};
 use crate::heavy_iron::model::{Branches, animated};
 use crate::heavy_iron::names::Names;
-use crate::heavy_iron::record::{self, Layout, Record, Rows as Records, Value};
+use crate::heavy_iron::record::{self, Record, Rows as Records, Value};
 use crate::heavy_iron::tables::{AnimationTable, Marker};
 use crate::view::Table;
 
@@ -191,7 +191,7 @@ pub(crate) fn new_table<'w>(columns: &[String], out: &'w mut dyn Write) -> io::R
 
 /// Adds the columns of a layout: two for an id, one for each component of a
 /// vector.
-pub(crate) fn add_columns(layout: Layout, columns: &mut Vec<String>) {
+pub(crate) fn add_columns(layout: &[record::Column], columns: &mut Vec<String>) {
     for column in layout {
         let name = column.name;
         let parts: &[&str] = match column.kind {

@@ -1,29 +1,45 @@
 //! Mistakes in scripts that compilers accept.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::expression::{Expression, Value};
+use super::lines::Place;
 use super::names::Names;
-use super::steps::{Function, StepKind, Variable};
+use super::steps::{Function, Step, StepKind, Variable};
 use super::structure::{Node, structured};
 use super::{MAX_ITEMS, notes_at_end};
 use crate::total_annihilation::cob::Cob;
 use crate::total_annihilation::cob::parse::Item;
 
-/// Maximum number of mistakes that are reported for a file.
+/// Maximum number of mistakes, and of matters of style, that are reported for a
+/// file.
 const MAX_FOUND: usize = 100;
 
+/// A remark about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Where it is.
+    pub place: Place,
+    /// What it is, without a full stop.
+    pub text: String,
+    /// Whether it is a matter of style.
+    pub is_style: bool,
+    /// Whether the warnings of the file have it too.
+    pub is_known: bool,
+}
+
 impl Cob {
-    /// Returns the mistakes in the scripts, one sentence each, with the name of
-    /// the script.
-    pub fn mistakes(&self) -> Vec<String> {
+    /// Returns the mistakes in the scripts, and matters of style.
+    pub fn remarks(&self) -> Vec<Remark> {
         let names = Names::new(self);
         let mut lint = Lint {
             names: &names,
             script: 0,
             found: Vec::new(),
+            counts: [0; 2],
             facts: Facts::default(),
         };
+        lint.scripts(self);
         let mut known = HashSet::new();
         for (script, range) in self.script_ranges().into_iter().enumerate() {
             if !known.insert(range.start) {
@@ -40,22 +56,27 @@ impl Cob {
             }
         }
         lint.whole();
-        lint.found.truncate(MAX_FOUND);
+        if lint.facts.is_complete {
+            lint.unused(self);
+        }
         lint.found
     }
 }
 
 /// Facts about all functions of a file.
-struct Facts {
+pub(super) struct Facts {
     /// Whether all functions were understood.
     is_complete: bool,
-    /// The static variables that are assigned, and those that are read.
-    assigned: HashSet<u32>,
-    read: HashSet<u32>,
+    /// The static variables that are assigned, each with the first such
+    /// statement, and those that are read.
+    pub(super) assigned: HashMap<u32, u32>,
+    pub(super) read: HashSet<u32>,
+    /// The numbers of pieces that are values.
+    pub(super) pieces: BTreeSet<u32>,
     /// The signals that are sent; `None` in it for an unknown one.
     sent: HashSet<Option<i32>>,
-    /// The signals that end a script, with its number.
-    masks: Vec<(usize, i32)>,
+    /// The signals that end a script, with its number and the statement.
+    masks: Vec<(usize, i32, u32)>,
     /// The scripts that a script calls and waits for.
     calls: HashMap<usize, Vec<usize>>,
 }
@@ -64,8 +85,9 @@ impl Default for Facts {
     fn default() -> Self {
         Self {
             is_complete: true,
-            assigned: HashSet::new(),
+            assigned: HashMap::new(),
             read: HashSet::new(),
+            pieces: BTreeSet::new(),
             sent: HashSet::new(),
             masks: Vec::new(),
             calls: HashMap::new(),
@@ -73,55 +95,117 @@ impl Default for Facts {
     }
 }
 
-struct Lint<'a> {
-    names: &'a Names,
+pub(super) struct Lint<'a> {
+    pub(super) names: &'a Names,
     /// The current script.
-    script: usize,
-    found: Vec<String>,
-    facts: Facts,
+    pub(super) script: usize,
+    found: Vec<Remark>,
+    /// Number of mistakes, and of matters of style.
+    counts: [usize; 2],
+    pub(super) facts: Facts,
 }
 
 impl Lint<'_> {
-    fn report(&mut self, script: usize, mistake: &str) {
-        if self.found.len() < MAX_FOUND {
-            let name = self.names.script(script);
-            self.found.push(format!("in {name}: {mistake}"));
+    pub(super) fn add(&mut self, remark: Remark) {
+        let count = &mut self.counts[usize::from(remark.is_style)];
+        if *count < MAX_FOUND {
+            *count += 1;
+            self.found.push(remark);
+        }
+    }
+
+    /// Reports a mistake in a statement of the current script.
+    fn report(&mut self, step: &Step, mistake: &str) {
+        self.in_script(self.script, Place::Word(step.at), mistake);
+    }
+
+    fn in_script(&mut self, script: usize, place: Place, mistake: &str) {
+        let name = self.names.script(script);
+        self.add(Remark {
+            place,
+            text: format!("in {name}: {mistake}"),
+            is_style: false,
+            is_known: false,
+        });
+    }
+
+    /// Checks the names of the scripts.
+    fn scripts(&mut self, cob: &Cob) {
+        let mut known = HashSet::new();
+        for (script, name) in cob.scripts.iter().enumerate() {
+            let name = name.to_string();
+            if !known.insert(name.clone()) {
+                self.add(Remark {
+                    place: Place::Script(script),
+                    text: format!("the game calls the first script {name}, not this one"),
+                    is_style: false,
+                    is_known: false,
+                });
+            }
         }
     }
 
     fn function(&mut self, function: &Function) {
         let mut locals = Locals::default();
         for step in &function.steps {
-            locals.step(&step.kind);
-            self.collect(&step.kind);
+            locals.step(step);
+            self.collect(step);
         }
-        for local in locals.unread() {
+        for (local, at) in locals.unread() {
             let name = self.names.local(self.script, local);
-            self.report(self.script, &format!("{name} is assigned and never read"));
+            let text = format!("{name} is assigned and never read");
+            self.in_script(self.script, Place::Word(at), &text);
         }
         for pair in function.steps.windows(2) {
-            self.pair(&pair[0].kind, &pair[1].kind);
+            self.pair(&pair[0], &pair[1]);
         }
-        if let Some(nodes) = structured(function) {
-            self.nodes(function, &nodes);
+        let nodes = structured(function);
+        if let Some(nodes) = &nodes {
+            self.nodes(function, nodes);
         }
+        self.style(function, &locals, nodes.as_deref().unwrap_or_default());
     }
 
-    fn collect(&mut self, kind: &StepKind) {
-        each_value(kind, &mut |value| {
+    fn collect(&mut self, step: &Step) {
+        let at = step.at;
+        each_value(&step.kind, &mut |value| {
             if let Value::Static(number) = value {
                 self.facts.read.insert(*number);
             }
+            self.facts.pieces.extend(piece_of(value));
         });
-        match kind {
-            StepKind::Assign(Variable::Static(number), _) => {
-                self.facts.assigned.insert(*number);
+        match &step.kind {
+            StepKind::Assign(variable, value) => {
+                if let Variable::Static(number) = variable {
+                    self.facts.assigned.entry(*number).or_insert(at);
+                }
+                // Scripts return pieces, or keep them in variables.
+                self.facts.pieces.extend(number(value));
             }
             StepKind::Call {
-                operation, script, ..
-            } if operation.mnemonic == "call-script" => {
-                let calls = self.facts.calls.entry(self.script).or_default();
-                calls.push(*script as usize);
+                operation,
+                script,
+                arguments,
+            } => {
+                let script = *script as usize;
+                self.facts
+                    .pieces
+                    .extend(arguments.iter().filter_map(number));
+                if script >= self.names.scripts.len() {
+                    let name = self.names.script(self.script);
+                    self.add(Remark {
+                        place: Place::Word(at),
+                        text: format!("in {name}: there is no script {script}"),
+                        is_style: false,
+                        is_known: true,
+                    });
+                } else if operation.mnemonic == "call-script" {
+                    self.facts
+                        .calls
+                        .entry(self.script)
+                        .or_default()
+                        .push(script);
+                }
             }
             StepKind::Other(operation, values) => match (operation.mnemonic, &values[..]) {
                 ("signal", [signal]) => {
@@ -129,9 +213,10 @@ impl Lint<'_> {
                 }
                 ("set-signal-mask", [mask]) => {
                     if let Some(mask) = mask.constant().filter(|&mask| mask != 0) {
-                        self.facts.masks.push((self.script, mask));
+                        self.facts.masks.push((self.script, mask, at));
                     }
                 }
+                ("attach-unit", [_, piece, _]) => self.facts.pieces.extend(number(piece)),
                 _ => {}
             },
             StepKind::Piece {
@@ -140,14 +225,14 @@ impl Lint<'_> {
                 && values.first().and_then(Expression::constant) == Some(0) =>
             {
                 let verb = operation.mnemonic;
-                self.report(self.script, &format!("a {verb} with speed 0 never ends"));
+                self.report(step, &format!("a {verb} with speed 0 never ends"));
             }
             _ => {}
         }
     }
 
     /// Checks two steps in a row.
-    fn pair(&mut self, first: &StepKind, second: &StepKind) {
+    fn pair(&mut self, first: &Step, second: &Step) {
         if let (
             StepKind::Piece {
                 operation: verb,
@@ -161,7 +246,7 @@ impl Lint<'_> {
                 axis: other_axis,
                 values: other_values,
             },
-        ) = (first, second)
+        ) = (&first.kind, &second.kind)
             && (verb, piece, axis) == (operation, other_piece, other_axis)
             && ["move", "turn", "move-now", "turn-now", "spin"].contains(&verb.mnemonic)
             && values
@@ -170,7 +255,7 @@ impl Lint<'_> {
                 .all(|(one, other)| one.is_same(other))
         {
             let verb = verb.mnemonic;
-            self.report(self.script, &format!("the same {verb} follows itself"));
+            self.report(second, &format!("the same {verb} follows itself"));
         }
     }
 
@@ -185,26 +270,29 @@ impl Lint<'_> {
         let end = nodes.iter().position(is_return);
         // Compilers add a return to the end of a function.
         let rest = end.map_or(&[][..], |end| &nodes[end + 1..]);
-        if !rest.iter().all(is_return) {
-            self.report(self.script, "there is code after a return");
+        if let Some(unreached) = rest.iter().find(|node| !is_return(node)) {
+            let step = &function.steps[unreached.first_step()];
+            self.report(step, "there is code after a return");
         }
         for node in nodes {
             match node {
                 Node::Step(_) => {}
                 Node::If { test, then, other } => {
                     if constant_test(kind(*test)) == Some(0) {
-                        self.report(self.script, "the condition of an if is always false");
+                        let step = &function.steps[*test];
+                        self.report(step, "the condition of an if is always false");
                     }
                     self.nodes(function, then);
                     self.nodes(function, other.as_deref().unwrap_or_default());
                 }
                 Node::While(test, body) => {
+                    let step = &function.steps[*test];
                     match constant_test(kind(*test)) {
                         Some(0) => {
-                            self.report(self.script, "the condition of a while is always false");
+                            self.report(step, "the condition of a while is always false");
                         }
                         Some(_) if !waits(function, body) => {
-                            self.report(self.script, "an endless loop never waits");
+                            self.report(step, "an endless loop never waits");
                         }
                         _ => {}
                     }
@@ -216,67 +304,98 @@ impl Lint<'_> {
 
     /// Checks all scripts together.
     fn whole(&mut self) {
-        let facts = std::mem::take(&mut self.facts);
-        if facts.is_complete {
-            let mut unread: Vec<u32> = facts.assigned.difference(&facts.read).copied().collect();
+        if self.facts.is_complete {
+            let assigned = self.facts.assigned.iter();
+            let unread = assigned.filter(|(number, _)| !self.facts.read.contains(number));
+            let mut unread: Vec<(u32, u32)> = unread.map(|(&number, &at)| (number, at)).collect();
             unread.sort_unstable();
-            for number in unread {
+            for (number, at) in unread {
                 let name = self.names.fixed(number);
-                self.found
-                    .push(format!("{name} is assigned and never read"));
+                self.add(Remark {
+                    place: Place::Word(at),
+                    text: format!("{name} is assigned and never read"),
+                    is_style: false,
+                    is_known: false,
+                });
             }
-            if !facts.sent.contains(&None) {
-                let sent = facts.sent.iter().flatten();
-                let sent = sent.fold(0, |sent, signal| sent | signal);
-                for &(script, mask) in &facts.masks {
-                    if sent & mask == 0 {
-                        self.report(script, &format!("no script sends the signal {mask}"));
-                    }
-                }
-            }
+            self.signals();
         }
-        for script in cycles(&facts.calls) {
-            self.report(script, "it calls itself, directly or through others");
+        for script in cycles(&self.facts.calls) {
+            let text = "it calls itself, directly or through others";
+            self.in_script(script, Place::Script(script), text);
+        }
+    }
+
+    fn signals(&mut self) {
+        if self.facts.sent.contains(&None) {
+            return;
+        }
+        let sent = self.facts.sent.iter().flatten();
+        let sent = sent.fold(0, |sent, signal| sent | signal);
+        for (script, mask, at) in std::mem::take(&mut self.facts.masks) {
+            if sent & mask == 0 {
+                let text = format!("no script sends the signal {mask}");
+                self.in_script(script, Place::Word(at), &text);
+            }
         }
     }
 }
 
-/// The local variables of a function.
+/// Returns a constant that may be the number of a piece.
+fn number(value: &Expression) -> Option<u32> {
+    u32::try_from(value.constant()?).ok()
+}
+
+/// Returns the piece whose place a value is.
+fn piece_of(value: &Value) -> Option<u32> {
+    match value {
+        Value::GetOf(operands) => number(&operands[1]),
+        _ => None,
+    }
+}
+
+/// The local variables of a function, by their numbers.
 #[derive(Default)]
-struct Locals {
-    declared: HashSet<u32>,
-    assigned: HashSet<u32>,
+pub(super) struct Locals {
+    /// Those that are declared, with the statement.
+    declared: BTreeMap<u32, u32>,
+    /// Those that are assigned, with the first such statement.
+    assigned: HashMap<u32, u32>,
     read: HashSet<u32>,
 }
 
 impl Locals {
-    fn step(&mut self, kind: &StepKind) {
-        each_value(kind, &mut |value| {
+    fn step(&mut self, step: &Step) {
+        each_value(&step.kind, &mut |value| {
             if let Value::Local(local) = value {
                 self.read.insert(*local);
             }
         });
-        match kind {
+        match &step.kind {
             StepKind::Declare(local) => {
-                self.declared.insert(*local);
+                self.declared.insert(*local, step.at);
             }
             StepKind::Assign(Variable::Local(local), _) => {
-                self.assigned.insert(*local);
+                self.assigned.entry(*local).or_insert(step.at);
             }
             _ => {}
         }
     }
 
     /// Returns those that are assigned and never read, except for parameters,
-    /// which the game reads.
-    fn unread(&self) -> Vec<u32> {
-        let own = self.assigned.intersection(&self.declared);
-        let mut unread: Vec<u32> = own
-            .filter(|local| !self.read.contains(local))
-            .copied()
-            .collect();
-        unread.sort_unstable();
-        unread
+    /// which the game reads, with the statement.
+    fn unread(&self) -> Vec<(u32, u32)> {
+        let own = self.declared.keys();
+        let unread = own.filter(|local| !self.read.contains(local));
+        let assigned = unread.map(|local| Some((*local, *self.assigned.get(local)?)));
+        assigned.flatten().collect()
+    }
+
+    /// Returns those that are declared and not used at all, with the statement.
+    pub(super) fn unused(&self) -> Vec<(u32, u32)> {
+        let is_used = |local| self.read.contains(local) || self.assigned.contains_key(local);
+        let unused = self.declared.iter().filter(|(local, _)| !is_used(local));
+        unused.map(|(&local, &at)| (local, at)).collect()
     }
 }
 
@@ -295,7 +414,7 @@ fn each_value(kind: &StepKind, visit: &mut dyn FnMut(&Value)) {
     }
 }
 
-fn constant_test(kind: &StepKind) -> Option<i32> {
+pub(super) fn constant_test(kind: &StepKind) -> Option<i32> {
     match kind {
         StepKind::Test(condition, _) => condition.constant(),
         _ => None,

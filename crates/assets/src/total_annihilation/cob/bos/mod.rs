@@ -8,17 +8,21 @@
 //! comment.
 
 mod expression;
+mod lines;
 mod lint;
 mod names;
 mod print;
 mod steps;
 mod structure;
+mod style;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+pub use self::lines::{Lines, Place};
+pub use self::lint::Remark;
 use self::names::Names;
 use self::print::{Printer, Text};
 use self::steps::{Function, Lost};
@@ -39,8 +43,20 @@ impl Cob {
     /// # Errors
     /// Returns the errors of `out`.
     pub fn decompile(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.print(out, None)
+    }
+
+    /// Returns the lines of the text that [`Cob::decompile`] writes.
+    pub fn lines(&self) -> Lines {
+        let mut lines = Lines::default();
+        let printed = self.print(&mut io::sink(), Some(&mut lines));
+        debug_assert!(printed.is_ok(), "nothing is written");
+        lines
+    }
+
+    fn print(&self, out: &mut dyn Write, lines: Option<&mut Lines>) -> io::Result<()> {
         let names = Names::new(self);
-        let mut printer = Printer::new(self, &names, out);
+        let mut printer = Printer::new(self, &names, out, lines);
         printer.head()?;
         let mut known: HashMap<u32, usize> = HashMap::new();
         let mut copies = MAX_COPIED;

@@ -63,7 +63,8 @@ const RESERVED: [&str; 51] = [
 ];
 
 /// Parameters of the scripts that the games call.
-const CALLED_BY_GAMES: [(&str, &[&str]); 24] = [
+const CALLED_BY_GAMES: [(&str, &[&str]); 32] = [
+    ("activate", &[]),
     ("aimfromprimary", &["piecenum"]),
     ("aimfromsecondary", &["piecenum"]),
     ("aimfromtertiary", &["piecenum"]),
@@ -71,6 +72,11 @@ const CALLED_BY_GAMES: [(&str, &[&str]); 24] = [
     ("aimsecondary", &["heading", "pitch"]),
     ("aimtertiary", &["heading", "pitch"]),
     ("begintransport", &["height"]),
+    ("create", &[]),
+    ("deactivate", &[]),
+    ("fireprimary", &[]),
+    ("firesecondary", &[]),
+    ("firetertiary", &[]),
     ("hitbyweapon", &["anglex", "anglez"]),
     ("killed", &["severity", "corpsetype"]),
     ("querybuildinfo", &["piecenum"]),
@@ -86,6 +92,8 @@ const CALLED_BY_GAMES: [(&str, &[&str]); 24] = [
     ("setmaxreloadtime", &["time"]),
     ("setspeed", &["speed_of_wind"]),
     ("startbuilding", &["heading", "pitch"]),
+    ("startmoving", &[]),
+    ("stopmoving", &[]),
     ("sweetspot", &["piecenum"]),
     ("transportpickup", &["unitid"]),
 ];
@@ -129,6 +137,11 @@ impl Names {
         called.map_or(known, |&called| called.max(known))
     }
 
+    /// Returns whether it is known how many parameters a script has.
+    pub(super) fn knows_parameters(&self, script: usize) -> bool {
+        self.arguments.contains_key(&script) || self.known(script).is_some()
+    }
+
     /// Returns the name of a script.
     pub(super) fn script(&self, script: usize) -> Cow<'_, str> {
         match self.scripts.get(script) {
@@ -158,15 +171,14 @@ impl Names {
     }
 
     fn known_parameters(&self, script: usize) -> &'static [&'static str] {
-        let name = self
-            .scripts
-            .get(script)
-            .map(|name| name.to_ascii_lowercase());
-        let known = name.and_then(|name| {
-            let index = CALLED_BY_GAMES.binary_search_by_key(&name.as_str(), |(known, _)| known);
-            Some(CALLED_BY_GAMES[index.ok()?].1)
-        });
-        known.unwrap_or_default()
+        self.known(script).unwrap_or_default()
+    }
+
+    /// Returns the parameters of a script that the games call.
+    fn known(&self, script: usize) -> Option<&'static [&'static str]> {
+        let name = self.scripts.get(script)?.to_ascii_lowercase();
+        let index = CALLED_BY_GAMES.binary_search_by_key(&name.as_str(), |(known, _)| known);
+        Some(CALLED_BY_GAMES[index.ok()?].1)
     }
 
     /// Returns the names as different identifiers.

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::expression::{Expression, Value};
+use super::lines::{Counted, Lines, Place};
 use super::names::Names;
-use super::steps::{Function, Lost, StepKind, Variable};
+use super::steps::{Function, Lost, Step, StepKind, Variable};
 use super::structure::{Node, structured};
 use crate::total_annihilation::Name;
 use crate::total_annihilation::cob::Cob;
@@ -92,30 +93,54 @@ pub(super) struct Text<'a> {
 pub(super) struct Printer<'a> {
     cob: &'a Cob,
     names: &'a Names,
-    out: &'a mut dyn Write,
+    out: Counted<'a>,
+    /// The lines of what was written, if they are wanted.
+    lines: Option<&'a mut Lines>,
     /// The current function.
     script: usize,
+    /// Whether its code is also that of a function before.
+    is_copy: bool,
     depth: usize,
 }
 
 impl<'a> Printer<'a> {
-    pub(super) fn new(cob: &'a Cob, names: &'a Names, out: &'a mut dyn Write) -> Self {
+    pub(super) fn new(
+        cob: &'a Cob,
+        names: &'a Names,
+        out: &'a mut dyn Write,
+        lines: Option<&'a mut Lines>,
+    ) -> Self {
         Self {
             cob,
             names,
-            out,
+            out: Counted::new(out),
+            lines,
             script: 0,
+            is_copy: false,
             depth: 0,
+        }
+    }
+
+    /// Notes that the next line is that of a place.
+    fn note(&mut self, place: Place) {
+        if let Some(lines) = &mut self.lines {
+            lines.set(place, self.out.line());
+        }
+    }
+
+    /// Notes that the next line is that of a statement.
+    fn note_word(&mut self, word: u32) {
+        if !self.is_copy {
+            self.note(Place::Word(word));
         }
     }
 
     /// Writes the declarations.
     pub(super) fn head(&mut self) -> io::Result<()> {
-        let Self {
-            cob, names, out, ..
-        } = self;
+        let (cob, names) = (self.cob, self.names);
         if !names.pieces.is_empty() {
-            writeln!(out, "piece {};", names.pieces.join(", "))?;
+            self.note(Place::Pieces);
+            writeln!(self.out, "piece {};", names.pieces.join(", "))?;
         }
         let renamed = cob
             .pieces
@@ -127,19 +152,20 @@ impl<'a> Printer<'a> {
         for (kind, name, new) in renamed {
             if name.text() != new.as_str() {
                 writeln!(
-                    out,
+                    self.out,
                     "// The name of the {kind} {new} is {:?} in the file.",
                     plain(&name)
                 )?;
             }
         }
         if cob.statics > 0 {
-            write!(out, "static-var ")?;
+            self.note(Place::Statics);
+            write!(self.out, "static-var ")?;
             for number in 0..cob.statics.min(MAX_STATICS) {
                 let comma = if number > 0 { ", " } else { "" };
-                write!(out, "{comma}{}", names.fixed(number))?;
+                write!(self.out, "{comma}{}", names.fixed(number))?;
             }
-            writeln!(out, ";")?;
+            writeln!(self.out, ";")?;
         }
         Ok(())
     }
@@ -147,6 +173,7 @@ impl<'a> Printer<'a> {
     /// Writes a function.
     pub(super) fn function(&mut self, text: &Text<'_>) -> io::Result<()> {
         self.script = text.script;
+        self.is_copy = text.same.is_some();
         self.depth = 0;
         writeln!(self.out)?;
         if let Some(same) = text.same {
@@ -157,6 +184,8 @@ impl<'a> Printer<'a> {
         let parameters = (0..parameters).map(|local| self.names.local(self.script, local));
         let parameters = parameters.collect::<Vec<_>>().join(", ");
         let name = self.names.script(self.script);
+        self.note(Place::Script(self.script));
+        self.note_word(text.range.start);
         writeln!(self.out, "{name}({parameters})\n{{")?;
         self.depth = 1;
         match &text.function {
@@ -214,6 +243,7 @@ impl<'a> Printer<'a> {
             if targets.contains(&step.at) {
                 writeln!(self.out, "L{:04X}:", step.at)?;
             }
+            self.note_word(step.at);
             match &step.kind {
                 StepKind::Jump(target) => self.line(&format!("jump L{target:04X};"))?,
                 StepKind::Test(condition, target) => {
@@ -234,7 +264,8 @@ impl<'a> Printer<'a> {
         while let Some(node) = rest.next() {
             match node {
                 Node::Step(step) => {
-                    let kind = &function.steps[*step].kind;
+                    let Step { at, kind } = &function.steps[*step];
+                    self.note_word(*at);
                     let StepKind::Declare(local) = kind else {
                         self.statement(kind)?;
                         continue;
@@ -273,8 +304,11 @@ impl<'a> Printer<'a> {
         self.line("}")
     }
 
-    fn condition(&self, function: &Function, test: usize) -> String {
-        match &function.steps[test].kind {
+    /// Returns the text of a condition, which is in the next line.
+    fn condition(&mut self, function: &Function, test: usize) -> String {
+        let Step { at, kind } = &function.steps[test];
+        self.note_word(*at);
+        match kind {
             StepKind::Test(condition, _) => self.top(condition),
             _ => String::new(),
         }
@@ -461,7 +495,7 @@ fn declared(function: &Function, node: &Node) -> Option<u32> {
 }
 
 /// Maximum number of static variables that are declared.
-const MAX_STATICS: u32 = 65536;
+pub(super) const MAX_STATICS: u32 = 65536;
 
 /// Returns a name without characters that would end its line.
 fn plain(name: &Name) -> String {

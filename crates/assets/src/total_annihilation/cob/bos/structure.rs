@@ -29,6 +29,15 @@ pub(super) enum Node {
     },
 }
 
+impl Node {
+    /// Returns its first step.
+    pub(super) fn first_step(&self) -> usize {
+        match self {
+            Self::Step(step) | Self::While(step, _) | Self::If { test: step, .. } => *step,
+        }
+    }
+}
+
 /// Returns the structure of a function; `None` if its jumps form no loops and
 /// conditions.
 pub(super) fn structured(function: &Function) -> Option<Vec<Node>> {

@@ -1,5 +1,5 @@
 use crate::total_annihilation::build::bos::compile;
-use crate::total_annihilation::build::cob::{Cob, HIDE, JUMP, PUSH, RETURN, text};
+use crate::total_annihilation::build::cob::{CALL, Cob, HIDE, JUMP, PUSH, RETURN, text};
 use crate::total_annihilation::cob;
 
 fn decompiled(file: &Cob) -> String {
@@ -215,59 +215,186 @@ fn deep_expressions_and_long_functions_are_not_recovered() {
     assert!(long.contains("because it is long."));
 }
 
-/// Returns the mistakes in a text.
-fn mistakes(text: &str) -> Vec<String> {
+/// Returns the remarks about a text with this level, each with its line.
+fn remarks(text: &str, is_style: bool) -> Vec<String> {
     let file = compile(text, &[]).unwrap().cob(&[]).file();
-    cob::parse(&file.into()).unwrap().mistakes()
+    let cob = cob::parse(&file.into()).unwrap();
+    let lines = cob.lines();
+    let of_level = cob.remarks().into_iter();
+    let mut found: Vec<_> = of_level
+        .filter(|remark| remark.is_style == is_style)
+        .map(|remark| (lines.of(remark.place).unwrap(), remark.text))
+        .collect();
+    found.sort_by_key(|(line, _)| *line);
+    let found = found.into_iter();
+    found
+        .map(|(line, text)| format!("{line}: {text}"))
+        .collect()
 }
 
 #[test]
 fn mistakes_that_compilers_accept_are_found() {
-    let found = mistakes(
-        "
+    let text = "\
 piece base;
-static-var never, known;
+static-var static_0, static_1;
+
 Create()
 {
-    var unused;
-    never = 1;
-    unused = known;
-    move base to x-axis [1] speed [0];
-    turn base to x-axis <5> now;
-    turn base to x-axis <5> now;
-    if (0) { hide base; }
-    call-script Again();
-    while (1) { show base; }
-    return (0);
-    hide base;
+\tvar local_0;
+\tstatic_0 = 1;
+\tlocal_0 = static_1;
+\tmove base to x-axis [1] speed [0];
+\tturn base to x-axis <5> now;
+\tturn base to x-axis <5> now;
+\tif (0)
+\t{
+\t\thide base;
+\t}
+\tcall-script Again();
+\twhile (1)
+\t{
+\t\tshow base;
+\t}
+\treturn (0);
+\thide base;
+\treturn (0);
 }
+
 Again()
 {
-    set-signal-mask 4;
-    signal 2;
-    call-script Again();
-    return (0);
+\tset-signal-mask 4;
+\tsignal 2;
+\tcall-script Again();
+\treturn (0);
 }
-",
-    );
+";
+    check(text);
     let expected = [
-        "in Create: a move with speed 0 never ends",
-        "in Create: local_0 is assigned and never read",
-        "in Create: the same turn-now follows itself",
-        "in Create: there is code after a return",
-        "in Create: the condition of an if is always false",
-        "in Create: an endless loop never waits",
-        "static_0 is assigned and never read",
-        "in Again: no script sends the signal 4",
-        "in Again: it calls itself, directly or through others",
+        "7: static_0 is assigned and never read",
+        "8: in Create: local_0 is assigned and never read",
+        "9: in Create: a move with speed 0 never ends",
+        "11: in Create: the same turn-now follows itself",
+        "12: in Create: the condition of an if is always false",
+        "17: in Create: an endless loop never waits",
+        "22: in Create: there is code after a return",
+        "26: in Again: it calls itself, directly or through others",
+        "28: in Again: no script sends the signal 4",
     ];
+    assert_eq!(remarks(text, false), expected);
+}
+
+#[test]
+fn what_is_unused_or_needless_is_a_matter_of_style() {
+    let text = "\
+piece base, gun, flare, wheel;
+static-var static_0, static_1;
+
+Create()
+{
+\tvar local_0, local_1;
+\tlocal_1 = 5;
+\tif (1)
+\t{
+\t\tsleep local_1;
+\t}
+\tif (static_0)
+\t{
+\t\thide base;
+\t}
+\tif (static_0)
+\t{
+\t\tstatic_0 = 0;
+\t}
+\tif (static_0)
+\t{
+\t\tshow base;
+\t}
+\treturn (0);
+}
+
+Activate()
+{
+\treturn (0);
+}
+
+QueryPrimary(piecenum)
+{
+\tpiecenum = flare;
+\treturn (0);
+}
+
+Unknown()
+{
+\tvar local_0;
+\tattach-unit static_0 to 3;
+\treturn (1);
+}
+";
+    check(text);
+    let expected = [
+        "1: the piece gun is never used",
+        "2: static_1 is never used",
+        "6: in Create: local_0 is never used",
+        "8: in Create: the condition of an if is always true",
+        "8: in Create: an if contains only a sleep",
+        "16: in Create: the same condition follows itself",
+        "27: in Activate: it does nothing",
+    ];
+    assert_eq!(remarks(text, true), expected);
+    assert_eq!(remarks(text, false), [""; 0]);
+}
+
+#[test]
+fn long_and_complex_scripts_are_a_matter_of_style() {
+    let of_length = |count: usize| {
+        let text = format!(
+            "piece base; Create() {{ {} return (0); }}",
+            "hide base; show base; ".repeat(count / 2)
+        );
+        remarks(&text, true)
+    };
+    let long = "3: in Create: it has 101 statements, more than 100";
+    assert_eq!(of_length(100), [long]);
+    assert_eq!(of_length(98), [""; 0]);
+    let of_tests = |count: usize| {
+        let tests = "while (get BUSY) { sleep 1; }".repeat(count);
+        remarks(&format!("Create() {{ {tests} return (0); }}"), true)
+    };
+    let complex = "2: in Create: its cyclomatic complexity is 16, more than 15";
+    assert_eq!(of_tests(15), [complex]);
+    assert_eq!(of_tests(14), [""; 0]);
+}
+
+#[test]
+fn calls_that_lead_nowhere_are_mistakes() {
+    let returns = [PUSH, 1, RETURN];
+    let file = Cob {
+        version: 4,
+        scripts: vec![("Create".into(), 0), ("Go".into(), 6), ("Go".into(), 9)],
+        code: [&[CALL, 7, 0], &returns[..], &returns, &returns].concat(),
+        ..Cob::default()
+    };
+    let cob = cob::parse(&file.file().into()).unwrap();
+    let lines = cob.lines();
+    let found = cob.remarks().into_iter();
+    let found: Vec<_> = found
+        .map(|remark| (lines.of(remark.place), remark.text, remark.is_known))
+        .collect();
+    let expected = [
+        (
+            13,
+            "the game calls the first script Go, not this one",
+            false,
+        ),
+        (5, "in Create: there is no script 7", true),
+    ];
+    let expected = expected.map(|(line, text, is_known)| (Some(line), text.to_owned(), is_known));
     assert_eq!(found, expected);
 }
 
 #[test]
-fn a_sound_script_has_no_mistakes() {
-    let found = mistakes(
-        "
+fn a_sound_script_has_no_remarks() {
+    let text = "
 piece base;
 static-var is_open;
 Create()
@@ -291,7 +418,7 @@ QueryPrimary(piecenum)
     piecenum = base;
     return (0);
 }
-",
-    );
-    assert_eq!(found, [""; 0]);
+";
+    assert_eq!(remarks(text, false), [""; 0]);
+    assert_eq!(remarks(text, true), [""; 0]);
 }

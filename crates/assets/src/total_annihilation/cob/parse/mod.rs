@@ -7,7 +7,7 @@ mod assembler;
 mod code;
 mod opcode;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -128,6 +128,22 @@ impl Cob {
             }
         }
         hidden
+    }
+
+    /// Returns the pieces that instructions use, each with the index of the
+    /// first word of the first such instruction.
+    pub fn used_pieces(&self) -> BTreeMap<u32, u32> {
+        let mut pieces = BTreeMap::new();
+        for item in self.items() {
+            if let Content::Instruction(instruction) = item.content {
+                for (kind, value) in instruction.operands() {
+                    if kind == OperandKind::Piece {
+                        pieces.entry(value).or_insert(item.at);
+                    }
+                }
+            }
+        }
+        pieces
     }
 
     /// Returns the text that the compiler left in the code. It may consist of

@@ -41,6 +41,19 @@ impl Palette {
         let colors = colors.try_into().ok()?;
         rest.is_empty().then_some(Self(colors))
     }
+
+    /// Returns the index of the color that differs least from another one.
+    pub fn nearest(&self, wanted: [u8; 3]) -> u8 {
+        let distance = |color: &[u8; 3]| {
+            let parts = color.iter().zip(wanted);
+            parts
+                .map(|(part, wanted)| u32::from(part.abs_diff(wanted)))
+                .sum::<u32>()
+        };
+        let colors = self.0.iter().enumerate();
+        let nearest = colors.min_by_key(|(_, color)| distance(color));
+        nearest.map_or(0, |(index, _)| index as u8)
+    }
 }
 
 impl Default for Palette {

@@ -289,9 +289,10 @@ download/b.tdf:1: slot 2 on page 1 of armlab is also that of ARMA
 units/b.fbi:2: the model objects3d/ARMB.3do is missing
 units/b.fbi:2: the script scripts/ARMB.cob is missing
 units/b.fbi:2: the unit picture unitpics/ARMB.pcx is missing
-scripts/arma.cob: it uses the piece gun, which objects3d/ARMA.3do lacks
-scripts/arma.cob: in Create: an endless loop never waits
-9 findings
+scripts/arma.cob:1: style: the piece base is never used
+scripts/arma.cob:5: in Create: an endless loop never waits
+scripts/arma.cob:7: it uses the piece gun, which objects3d/ARMA.3do lacks
+10 findings, 1 of style
 ";
     assert_eq!(game.report("checks.txt"), expected);
 }

@@ -1,5 +1,7 @@
 //! Tests of reports on synthetic archives.
 
+mod objects;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -142,6 +144,7 @@ impl ArchiveContext for Archives {
         Some(NamedAsset {
             name: found.name.to_owned(),
             archive: (!self.is_own(found)).then(|| found.archive.to_owned()),
+            code: Some(found.kind.code),
         })
     }
 

@@ -1,8 +1,12 @@
-//! Tables of a whole game: its models, the parents of its texture
-//! dictionaries, and its placed objects (FORMATS, GTA 6.5).
+//! Tables of a whole game: its models and what they need, the parents of its
+//! texture dictionaries, and its placed objects (FORMATS, GTA 6.5).
+
+mod references;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+
+use bytes::Bytes;
 
 use super::map::binary::{self, Placed};
 use super::map::document::{self, Document};
@@ -33,6 +37,16 @@ pub const REPORTS: &[Report] = &[
         applies: |context| !files(context, "ipl").is_empty(),
         render: placements,
     },
+    Report {
+        path: "tables/references.tsv",
+        applies: |context| !files(context, "ide").is_empty(),
+        render: references::references,
+    },
+    Report {
+        path: "tables/missing.tsv",
+        applies: |context| !files(context, "ide").is_empty(),
+        render: references::missing,
+    },
 ];
 
 fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
@@ -44,7 +58,7 @@ fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
 fn each_file(
     context: &dyn AssetContext,
     extension: &str,
-    mut visit: impl FnMut(&str, &[u8]) -> io::Result<()>,
+    mut visit: impl FnMut(&str, Bytes) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut left = MAX_BYTES;
     for file in files(context, extension) {
@@ -55,7 +69,7 @@ fn each_file(
             break;
         };
         left = rest;
-        visit(&context.path_of(file), &bytes)?;
+        visit(&context.path_of(file), bytes)?;
     }
     Ok(())
 }
@@ -69,7 +83,7 @@ fn each_document(
     mut visit: impl FnMut(&str, &Document) -> io::Result<()>,
 ) -> io::Result<()> {
     each_file(context, extension, |path, bytes| {
-        match document::parse(bytes, schema) {
+        match document::parse(&bytes, schema) {
             Ok(document) => visit(path, &document),
             Err(_) => Ok(()),
         }
@@ -85,20 +99,16 @@ fn models(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     each_document(context, "ide", &IDE, |path, document| {
         for section in SECTIONS {
             for row in document.rows(section) {
-                let fields: Vec<_> = document.fields(row).collect();
-                let Some(names) = IDE.columns(section, fields.len()) else {
+                let named = document.named(&IDE, section, row);
+                if !named.has_form() {
                     continue;
-                };
-                let field = |name: &str| {
-                    let place = names.iter().position(|column| *column == name)?;
-                    fields.get(place).copied()
-                };
+                }
                 for name in ["id", "model", "txd"] {
-                    table.optional_text(field(name));
+                    table.optional_text(named.get(name));
                 }
                 table.cell(section);
                 for name in ["draw1", "draw2", "draw3", "flags"] {
-                    table.optional_text(field(name));
+                    table.optional_text(named.get(name));
                 }
                 table.text(path).cell(row.line).end_row()?;
             }
@@ -151,12 +161,12 @@ fn placements(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()>
     let mut table = Table::new(out, &columns)?;
     each_file(context, "ipl", |path, bytes| {
         if bytes.starts_with(binary::MAGIC) {
-            let binary = binary::parse(bytes).unwrap_or_default();
+            let binary = binary::parse(&bytes).unwrap_or_default();
             let mut placed = binary.instances.iter().enumerate();
             return placed
                 .try_for_each(|(index, placed)| stored(path, index, placed, &names, &mut table));
         }
-        let Ok(document) = document::parse(bytes, &IPL) else {
+        let Ok(document) = document::parse(&bytes, &IPL) else {
             return Ok(());
         };
         let mut rows = document.rows("inst").iter().enumerate();

@@ -1,0 +1,130 @@
+//! The animations of a model: those that its definition gives it, or else those
+//! of the packages beside it (FORMATS, GTA 6.6).
+
+use super::Dff;
+use crate::gta::ifp::motion::Bones;
+use crate::gta::ifp::{self, Animation};
+use crate::gta::models::{Given, Models};
+use crate::model::Scene;
+use crate::renderware::clump::Clump;
+use crate::renderware::export::{Motions, skeleton};
+use crate::view::AssetContext;
+
+/// Maximum number of packages beside a model that are shown on it. An archive of
+/// the games has hundreds, and its models have definitions.
+const MAX_BESIDE: usize = 8;
+
+/// The animations of a model.
+#[derive(Debug, Default)]
+pub(super) struct Animations {
+    /// Those that its definition gives it, which exist or do not.
+    pub(super) given: Vec<Given>,
+    /// If it is given none that exist, and has a skeleton: the packages beside
+    /// it, each for a file of its own.
+    pub(super) beside: Vec<Given>,
+}
+
+impl Animations {
+    /// Determines the animations of a model with this name.
+    pub(super) fn new(model: &Dff, name: &str, models: &Models) -> Self {
+        let given = models.animations(name);
+        let is_given = given.iter().any(|given| given.file.is_some());
+        let first = model.clumps.first();
+        let has_skeleton = first.is_some_and(|clump| skeleton::bones(clump).is_some());
+        let beside = match has_skeleton && !is_given {
+            true => models.few_packages(MAX_BESIDE),
+            false => Vec::new(),
+        };
+        Self { given, beside }
+    }
+
+    /// Returns the memory on the heap in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let all = self.given.iter().chain(&self.beside);
+        all.map(|given| size_of_val(given) + given.memory()).sum()
+    }
+}
+
+/// Moves the scene of a clump by animations. The node of frame n is `first + n`.
+pub(super) fn animate(
+    scene: &mut Scene<'_>,
+    clump: &Clump,
+    first: usize,
+    all: &[Given],
+    context: &dyn AssetContext,
+) {
+    let mut bones = Bones::default();
+    for (number, frame) in clump.frames.iter().enumerate() {
+        let bone = frame.node.as_ref().map(|node| node.id);
+        bones.add(first + number, bone, &frame.name);
+    }
+    let mut motions = Motions::default();
+    for given in all {
+        add(&mut motions, &bones, given, context);
+    }
+    motions.put_into(scene);
+}
+
+/// Adds the animations of a package.
+fn add(motions: &mut Motions, bones: &Bones, given: &Given, context: &dyn AssetContext) {
+    let package = &given.package;
+    let Some(bytes) = given.file.and_then(|file| context.read(file)) else {
+        motions.note(format!("Package {package} of animations is missing."));
+        return;
+    };
+    let ifp = match ifp::parse(&bytes) {
+        Ok(ifp) => ifp,
+        Err(incomplete) => {
+            let error = incomplete.error;
+            motions.note(format!("Package {package} cannot be read: {error}."));
+            return;
+        }
+    };
+    let is_same = |one: &Animation, name: &String| one.name.eq_ignore_ascii_case(name);
+    match &given.names {
+        // The package of a vehicle moves the people in it.
+        None if !ifp.animations().any(|one| bones.moves(one)) => {
+            motions.note(format!("Package {package} moves no part of the model."));
+        }
+        None => {
+            for animation in ifp.animations() {
+                motions.add(&animation.name, bones.tracks(animation));
+            }
+        }
+        Some(names) => {
+            for name in names {
+                let animation = ifp.animations().find(|one| is_same(one, name));
+                let tracks = match animation {
+                    Some(animation) => bones.tracks(animation),
+                    None => Err(format!("package {package} does not have it")),
+                };
+                motions.add(name, tracks);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gta::dff;
+    use crate::renderware::clump::build;
+
+    #[test]
+    fn only_a_model_with_a_skeleton_and_no_definition_has_the_packages_beside_it() {
+        let beside = |frames: &[u8], packages: &[&str]| {
+            let square = build::square(&["skin"], &[]);
+            let clump = build::clump(frames, &[square], &[build::atomic(0, 0)], &[]);
+            let model = dff::parse(&clump.into()).unwrap();
+            let models = Models::with_packages(packages);
+            Animations::new(&model, "man", &models).beside.len()
+        };
+        let names = [("root", -1), ("hand", 0)];
+        let bones = build::bones(&names);
+        assert_eq!(beside(&bones, &["dance", "ped"]), 2);
+        assert_eq!(beside(&build::frames(&names), &["dance"]), 0);
+        let many: Vec<_> = (0..=MAX_BESIDE).map(|n| n.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(beside(&bones, &many), 0);
+    }
+}

@@ -1,0 +1,300 @@
+//! Maps as scenes: each model once, and a node for each object (FORMATS, GTA
+//! 6.7).
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::objects::{Object, Objects};
+use crate::gta::axes;
+use crate::gta::dff::export::{ExportPlan, sizes};
+use crate::gta::dff::textures::{Dictionaries, Source};
+use crate::gta::dff::{self, Dff};
+use crate::gta::models::Models;
+use crate::model::math::subtract;
+use crate::model::scene::{Material, MaterialNames, Mesh, Node, Texture};
+use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Reservation, Scene, Transform};
+use crate::renderware::export::TextureState;
+use crate::view::{AssetContext, AssetRef};
+use hpimount_containers::io::Warnings;
+
+/// Maximum number of nodes of a map. A map file of the games has a thousand
+/// objects.
+const MAX_NODES: usize = 1 << 16;
+
+/// Maximum number of corners of a map, each mesh counted once.
+const MAX_MAP_CORNERS: usize = 4 * MAX_CORNERS;
+
+/// Memory that a corner takes while a map is written, in bytes, without that in
+/// the file.
+const CORNER_BYTES: usize = 96;
+
+/// A mesh of a model, and where it is in the model.
+type Piece = (usize, Transform);
+
+/// A map under construction.
+struct Map<'a> {
+    models: &'a Models,
+    context: &'a dyn AssetContext,
+    scene: Scene<'static>,
+    /// The meshes of models; none of one that is omitted.
+    known: HashMap<String, Vec<Piece>>,
+    sources: Vec<Source>,
+    /// Numbers of the sources.
+    pictures: HashMap<(AssetRef, usize), usize>,
+    names: MaterialNames,
+    pixels: u64,
+    /// Corners of the models that are written.
+    corners: usize,
+    /// Corners of those that are too large.
+    left_out: usize,
+    notes: Warnings,
+    reserved: Vec<Reservation>,
+}
+
+/// A map, the textures of its pictures, and the memory that it takes.
+pub(super) struct Built {
+    pub(super) scene: Scene<'static>,
+    pub(super) sources: Vec<Source>,
+    _reserved: Vec<Reservation>,
+}
+
+/// Returns the scene of objects.
+pub(super) fn build(objects: &Objects, models: &Models, context: &dyn AssetContext) -> Built {
+    let mut map = Map {
+        models,
+        context,
+        scene: Scene::default(),
+        known: HashMap::new(),
+        sources: Vec::new(),
+        pictures: HashMap::new(),
+        names: MaterialNames::default(),
+        pixels: 0,
+        corners: 0,
+        left_out: 0,
+        notes: Warnings::default(),
+        reserved: Vec::new(),
+    };
+    let root = map.node("map".to_owned(), None, axes::upright());
+    let mut groups = BTreeMap::new();
+    let mut omitted = 0;
+    for object in &objects.objects {
+        let group = *groups.entry(group_of(object)).or_insert_with_key(|name| {
+            let group = map.node(name.clone(), Some(root), Transform::IDENTITY);
+            if name != WORLD {
+                map.scene.hidden.insert(group);
+            }
+            group
+        });
+        if !map.put(object, group) {
+            omitted += 1;
+        }
+    }
+    map.finish(objects.unplaced, omitted)
+}
+
+/// Group of the objects that are seen from near outside.
+const WORLD: &str = "world";
+
+fn group_of(object: &Object) -> String {
+    match (object.interior, object.is_lod) {
+        (0, false) => WORLD.to_owned(),
+        (0, true) => "lod".to_owned(),
+        (interior, _) => format!("interior {interior}"),
+    }
+}
+
+impl Map<'_> {
+    fn node(&mut self, name: String, parent: Option<usize>, transform: Transform) -> usize {
+        self.scene.nodes.push(Node {
+            name,
+            parent,
+            transform,
+            mesh: None,
+        });
+        self.scene.nodes.len() - 1
+    }
+
+    /// Adds an object. Returns false if there are too many nodes.
+    fn put(&mut self, object: &Object, group: usize) -> bool {
+        let key = object.model.to_ascii_lowercase();
+        if !self.known.contains_key(&key) {
+            let pieces = self.model(&object.model).unwrap_or_else(|why| {
+                let name = &object.model;
+                self.notes.push(format!("Model {name} is omitted: {why}."));
+                Vec::new()
+            });
+            self.known.insert(key.clone(), pieces);
+        }
+        let pieces = self.known.get(&key).cloned().unwrap_or_default();
+        if self.scene.nodes.len() + 1 + pieces.len() > MAX_NODES {
+            return false;
+        }
+        let transform = Transform {
+            rotation: object.rotation,
+            ..Transform::at(object.position)
+        };
+        let root = self.node(object.model.clone(), Some(group), transform);
+        for (mesh, transform) in pieces {
+            let is_free = self.scene.nodes[root].mesh.is_none();
+            let node = match is_free && transform == Transform::IDENTITY {
+                true => root,
+                false => self.node(object.model.clone(), Some(root), transform),
+            };
+            self.scene.nodes[node].mesh = Some(mesh);
+        }
+        true
+    }
+
+    /// Adds the meshes of a model.
+    ///
+    /// # Errors
+    /// Returns why it is omitted.
+    fn model(&mut self, name: &str) -> Result<Vec<Piece>, String> {
+        let file = self.models.file_of(name).ok_or("it is nowhere")?;
+        let bytes = self.context.read(file).ok_or("it cannot be read")?;
+        let model = dff::parse(&bytes).map_err(|incomplete| incomplete.error.to_string())?;
+        let (plan, sources) = self.planned(name, &model);
+        let problem = plan.clumps.first().ok_or("it has no clump")?;
+        if let Some(why) = problem {
+            return Err(why.clone());
+        }
+        let (corners, _) = sizes(&model.clumps[0]);
+        self.reserve(corners)?;
+        let mut scene = plan.scene(&model.clumps[0]);
+        // The axes are turned above all objects.
+        scene.nodes[0].transform = Transform::IDENTITY;
+        let places = scene.shown().map(|(index, node, _)| {
+            let origin = scene.point(index, [0.0; 3]);
+            let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+            let [x, y, z] = axes.map(|axis| subtract(scene.point(index, axis), origin));
+            (node.mesh, Transform::from_axes([x, y, z, origin]))
+        });
+        let places: Vec<_> = places.collect();
+        let materials = std::mem::take(&mut scene.materials).into_iter();
+        let materials: Vec<usize> = materials
+            .map(|material| self.material(material, &plan, &sources))
+            .collect();
+        let first = self.scene.meshes.len();
+        let meshes = std::mem::take(&mut scene.meshes).into_iter();
+        self.scene.meshes.extend(meshes.map(|mesh| {
+            Mesh {
+                name: format!("{name} {}", mesh.name),
+                // Placed objects are not skinned.
+                weights: Vec::new(),
+                parts: mesh
+                    .parts
+                    .into_iter()
+                    .map(|mut part| {
+                        part.material = materials.get(part.material).copied().unwrap_or_default();
+                        part
+                    })
+                    .collect(),
+                ..mesh
+            }
+        }));
+        let places = places.into_iter();
+        Ok(places
+            .filter_map(|(mesh, place)| Some((first + mesh?, place)))
+            .collect())
+    }
+
+    /// Counts the corners of a model, and reserves memory for them.
+    fn reserve(&mut self, corners: usize) -> Result<(), String> {
+        let reserved = match self.corners + corners <= MAX_MAP_CORNERS {
+            true => self.context.reserve(corners * CORNER_BYTES).ok(),
+            false => None,
+        };
+        let Some(reserved) = reserved else {
+            self.left_out += corners;
+            return Err("the map is too large with it".to_owned());
+        };
+        self.reserved.extend(reserved);
+        self.corners += corners;
+        Ok(())
+    }
+
+    /// Returns what can be shown of a model, and the sources of its textures.
+    fn planned(&self, name: &str, model: &Dff) -> (ExportPlan, Vec<Option<Source>>) {
+        let found = self.models.dictionaries(name, self.context);
+        let mut dictionaries = Dictionaries::new(found, self.context);
+        let mut sources = Vec::new();
+        let mut plan = ExportPlan::new(model, |name| {
+            let found = dictionaries.find(name);
+            sources.push(found.as_ref().map(|(source, _)| source.clone()));
+            found.map_or(TextureState::Missing, |(_, state)| state)
+        });
+        let definition = self.models.definition(name);
+        plan.is_double_sided = definition.is_some_and(|one| one.is_double_sided());
+        (plan, sources)
+    }
+
+    /// Adds a material, whose picture is one of `sources`.
+    fn material(
+        &mut self,
+        mut material: Material,
+        plan: &ExportPlan,
+        sources: &[Option<Source>],
+    ) -> usize {
+        if let Some(texture) = material.texture.take() {
+            let source = sources.get(texture.picture).cloned().flatten();
+            let pixels = plan.textures[texture.picture].pixels();
+            let picture = source.and_then(|source| self.picture(source, pixels));
+            material.texture = picture.map(|picture| Texture { picture, ..texture });
+        }
+        material.name = self.names.unique(&material.name);
+        self.scene.materials.push(material);
+        self.scene.materials.len() - 1
+    }
+
+    /// Returns the number of a picture; `None` if there are too many pixels.
+    fn picture(&mut self, source: Source, pixels: u64) -> Option<usize> {
+        let key = (source.file, source.number);
+        if let Some(&known) = self.pictures.get(&key) {
+            return Some(known);
+        }
+        self.pixels += pixels;
+        if self.pixels > MAX_SCENE_PIXELS {
+            return None;
+        }
+        self.pictures.insert(key, self.sources.len());
+        self.sources.push(source);
+        Some(self.sources.len() - 1)
+    }
+
+    fn finish(mut self, unplaced: usize, omitted: usize) -> Built {
+        let notes = &mut self.scene.notes;
+        notes.push(axes::NOTE.to_owned());
+        notes.push(
+            "Interiors, and what replaces objects from afar, are below hidden nodes. An object \
+             without a model is a node without a mesh."
+                .to_owned(),
+        );
+        if unplaced > 0 {
+            notes.push(format!("{unplaced} objects cannot be placed."));
+        }
+        if omitted > 0 {
+            notes.push(format!(
+                "{omitted} objects are omitted: the map has more than {MAX_NODES} nodes."
+            ));
+        }
+        if self.left_out > 0 {
+            let corners = self.corners + self.left_out;
+            let memory = (corners * CORNER_BYTES).div_ceil(1 << 20);
+            notes.push(format!(
+                "The whole map has {corners} corners and takes {memory} MiB (-o cachesize=) and \
+                 the size of this file; at most {MAX_MAP_CORNERS} corners are written."
+            ));
+        }
+        if self.pixels > MAX_SCENE_PIXELS {
+            let pixels = self.pixels;
+            notes.push(format!(
+                "Pictures are omitted: the map has {pixels} pixels, more than {MAX_SCENE_PIXELS}."
+            ));
+        }
+        notes.extend(self.notes.texts());
+        Built {
+            scene: self.scene,
+            sources: self.sources,
+            _reserved: self.reserved,
+        }
+    }
+}

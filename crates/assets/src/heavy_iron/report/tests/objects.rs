@@ -1,0 +1,231 @@
+//! Tables of objects with all their parts.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// Returns the rows of a table, by the names of the columns.
+fn rows(archives: &Archives, path: &str) -> Vec<BTreeMap<String, String>> {
+    let text = archives.text(path);
+    let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned));
+    let columns: Vec<String> = lines.next().unwrap().collect();
+    let rows = lines.map(|cells| {
+        let cells: Vec<String> = cells.collect();
+        assert_eq!(cells.len(), columns.len(), "{text}");
+        columns.iter().cloned().zip(cells).collect()
+    });
+    rows.collect()
+}
+
+/// Returns an entity at a position with its fields after those of all
+/// entities.
+fn entity(name: &str, base: u32, subtype: u32, position: [f32; 3], body: &[u8]) -> Vec<u8> {
+    let fields = [
+        words(&[0x0100_0000 | subtype << 16, 0, 0]),
+        floats(&[0.0; 3]),
+        floats(&position),
+        floats(&[1.0; 8]),
+        words(&[0, 0]),
+        body.to_vec(),
+    ];
+    object(name, base, &fields.concat(), &[])
+}
+
+/// Returns a platform of a type with 14 words for it, and of a motion with 11.
+fn platform(name: &str, kinds: [u32; 2], of_type: &[u8], of_motion: &[u8]) -> Vec<u8> {
+    let padded = |bytes: &[u8], length: usize| {
+        let mut bytes = bytes.to_vec();
+        bytes.resize(length, 0);
+        bytes
+    };
+    let body = [
+        words(&[kinds[0] << 24]),
+        padded(of_type, 56),
+        words(&[kinds[1] << 24]),
+        padded(of_motion, 44),
+    ];
+    entity(name, 6, kinds[0], [1.0, 2.0, 3.0], &body.concat())
+}
+
+fn move_point(name: &str, position: [f32; 3], next: &[u32]) -> Vec<u8> {
+    let body = [
+        floats(&position),
+        words(&[0, next.len() as u32, 0, 0, 0]),
+        words(next),
+    ];
+    object(name, 13, &body.concat(), &[])
+}
+
+#[test]
+fn pickups_and_characters_have_names_and_coordinates() {
+    let archives = Archives::new(&[
+        (
+            "a.HIP",
+            b"PKUP",
+            "spat",
+            entity(
+                "spat",
+                4,
+                0,
+                [1.0, 2.5, -3.0],
+                &words(&[id("GoldenSpatula"), 1]),
+            ),
+        ),
+        (
+            "a.HIP",
+            b"VIL ",
+            "ham",
+            entity(
+                "ham",
+                43,
+                0,
+                [4.0, 5.0, 6.0],
+                &words(&[0, id("ham_bind"), 0, id("start"), 0, 0]),
+            ),
+        ),
+        (
+            "a.HIP",
+            b"MVPT",
+            "start",
+            move_point("start", [0.0; 3], &[]),
+        ),
+    ]);
+    let pickup = &rows(&archives, "tables/PKUP.tsv")[0];
+    let place = ["x", "y", "z"].map(|axis| &*pickup[axis]);
+    assert_eq!(place, ["1", "2.5", "-3"]);
+    assert_eq!(pickup["pickup_name"], "GoldenSpatula");
+    let villain = &rows(&archives, "tables/VIL.tsv")[0];
+    assert_eq!(
+        [
+            &*villain["asset_name"],
+            &*villain["npc_type_name"],
+            &*villain["movepoint_name"]
+        ],
+        ["ham", "ham_bind", "start"]
+    );
+}
+
+#[test]
+fn triggers_have_their_extents() {
+    let points =
+        |first: [f32; 3], second: [f32; 3]| [floats(&first), floats(&second), vec![0; 40]].concat();
+    let trigger = |name, shape, first, second| {
+        entity(name, 1, shape, [5.0, 0.0, 0.0], &points(first, second))
+    };
+    let archives = Archives::new(&[
+        (
+            "a.HIP",
+            b"TRIG",
+            "box",
+            trigger("box", 0, [6.0, 1.0, 0.0], [2.0, 3.0, 8.0]),
+        ),
+        (
+            "a.HIP",
+            b"TRIG",
+            "column",
+            trigger("column", 2, [7.0, 8.0, 9.0], [2.0, 6.0, 0.0]),
+        ),
+    ]);
+    let table = rows(&archives, "tables/TRIG.tsv");
+    let extent = |row: usize| {
+        let names = [
+            "shape", "center_x", "center_y", "center_z", "size_x", "size_y", "size_z", "radius",
+            "height",
+        ];
+        names.map(|name| table[row][name].clone())
+    };
+    assert_eq!(extent(0), ["box", "4", "2", "4", "4", "2", "8", "", ""]);
+    assert_eq!(extent(1), ["cylinder", "7", "8", "9", "", "", "", "2", "6"]);
+}
+
+#[test]
+fn platforms_have_their_paths() {
+    let [a, b] = ["a", "b"].map(id);
+    let along = words(&[0, a, 0x4000_0000]);
+    let between = floats(&[1.0, 2.0, 3.0, 0.0, 9.0, 0.0]);
+    let archives = Archives::new(&[
+        (
+            "a.HIP",
+            b"PLAT",
+            "lift",
+            platform("lift", [0, 0], &[], &between),
+        ),
+        (
+            "a.HIP",
+            b"PLAT",
+            "raft",
+            platform("raft", [3, 3], &[], &along),
+        ),
+        (
+            "a.HIP",
+            b"PLAT",
+            "belt",
+            platform("belt", [6, 6], &floats(&[2.5]), &[]),
+        ),
+        (
+            "a.HIP",
+            b"MVPT",
+            "a",
+            move_point("a", [1.0, 0.0, 0.0], &[b]),
+        ),
+        (
+            "a.HIP",
+            b"MVPT",
+            "b",
+            move_point("b", [0.0, 2.0, 0.0], &[a]),
+        ),
+    ]);
+    let table = rows(&archives, "tables/PLAT.tsv");
+    let cells = |name: &str| -> Vec<_> { table.iter().map(|row| row[name].clone()).collect() };
+    assert_eq!(cells("motion"), ["extend_retract", "movepoint", "none"]);
+    assert_eq!(cells("path_name"), ["", "a; b", ""]);
+    assert_eq!(cells("path_points"), ["1 2 3; 1 11 3", "1 0 0; 0 2 0", ""]);
+    assert_eq!(cells("platform_speed"), ["", "", "2.5"]);
+    assert_eq!(cells("motion_speed"), ["", "2", ""]);
+}
+
+#[test]
+fn dynamic_objects_have_a_row_for_each_field_and_systems_for_each_command() {
+    let taxi = [
+        words(&[0x4DC4_49FC, 0x0001_0000, id("spot"), 0, 0, 0, 0, 0]),
+        floats(&[0.5, 2.0]),
+    ];
+    let age = [words(&[18, 0x0100_0000]), floats(&[4.0])];
+    let system = [
+        words(&[0, 0, 0, 0x0000_0001, 0x0000_0002, 24]),
+        age.concat(),
+        age.concat(),
+    ];
+    let archives = Archives::new(&[
+        (
+            "a.HIP",
+            b"DYNA",
+            "taxi",
+            object("taxi", 0, &taxi.concat(), &[]),
+        ),
+        ("a.HIP", b"MRKR", "spot", floats(&[4.0, 5.0, 6.0])),
+        (
+            "a.HIP",
+            b"PARS",
+            "smoke",
+            object("smoke", 39, &system.concat(), &[]),
+        ),
+    ]);
+    let fields = rows(&archives, "tables/DYNA.tsv");
+    let row = |field: &str| {
+        let found = fields.iter().find(|row| row["field"] == field).unwrap();
+        ["kind", "value", "value_name"].map(|name| found[name].clone())
+    };
+    let kind = "game_object:Taxi";
+    assert_eq!(
+        row("marker"),
+        [kind, &format!("{:08X}", id("spot")), "spot"]
+    );
+    assert_eq!(row("portal_delay"), [kind, "2", ""]);
+    let commands = rows(&archives, "tables/PARS.tsv");
+    let shown: Vec<_> = commands
+        .iter()
+        .map(|row| ["index", "kind", "rate"].map(|name| row[name].clone()))
+        .collect();
+    assert_eq!(shown, [["0", "age", "4"], ["1", "age", "4"]]);
+}

@@ -1,0 +1,92 @@
+//! The lines of the text of a file.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+/// Maximum number of statements whose lines are known. The largest real file
+/// has a fiftieth as many.
+const MAX_STATEMENTS: usize = 1 << 18;
+
+/// A place in the text of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The declaration of the pieces.
+    Pieces,
+    /// The declaration of the static variables.
+    Statics,
+    /// The head of the script with this number.
+    Script(usize),
+    /// The statement that contains the word of the code with this index.
+    Word(u32),
+}
+
+/// The lines of the text of a file, from 1 on.
+#[derive(Debug, Default)]
+pub struct Lines {
+    pieces: Option<u32>,
+    statics: Option<u32>,
+    scripts: HashMap<usize, u32>,
+    /// By the first words of functions and statements.
+    words: BTreeMap<u32, u32>,
+}
+
+impl Lines {
+    pub(super) fn set(&mut self, place: Place, line: u32) {
+        match place {
+            Place::Pieces => self.pieces = Some(line),
+            Place::Statics => self.statics = Some(line),
+            Place::Script(script) => {
+                self.scripts.insert(script, line);
+            }
+            Place::Word(word) => {
+                if self.words.len() < MAX_STATEMENTS {
+                    self.words.insert(word, line);
+                }
+            }
+        }
+    }
+
+    /// Returns the line of a place.
+    pub fn of(&self, place: Place) -> Option<u32> {
+        match place {
+            Place::Pieces => self.pieces,
+            Place::Statics => self.statics,
+            Place::Script(script) => self.scripts.get(&script).copied(),
+            Place::Word(word) => {
+                let before = self.words.range(..=word).next_back();
+                before.map(|(_, &line)| line)
+            }
+        }
+    }
+}
+
+/// An output that counts lines.
+pub(super) struct Counted<'a> {
+    out: &'a mut dyn Write,
+    /// Number of lines that have ended.
+    lines: u32,
+}
+
+impl<'a> Counted<'a> {
+    pub(super) fn new(out: &'a mut dyn Write) -> Self {
+        Self { out, lines: 0 }
+    }
+
+    /// Returns the current line, from 1 on.
+    pub(super) fn line(&self) -> u32 {
+        self.lines.saturating_add(1)
+    }
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        let ends = bytes[..count].iter().filter(|&&byte| byte == b'\n').count();
+        self.lines = self.lines.saturating_add(ends as u32);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

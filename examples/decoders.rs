@@ -1,0 +1,92 @@
+//! Decodes everything in an archive or a block image with its decoders alone, on
+//! all cores, and prints how long that took in seconds. No program that reads
+//! everything can be faster; `scripts/bench` compares `hpimount --check` with it.
+//!
+//! Usage: `cargo run --release --example decoders ARCHIVE`
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use hpimount_containers::extract::{self, Listing};
+use hpimount_containers::format::{Input, Options};
+use hpimount_containers::volume::{Content, Entry};
+use hpimount_containers::{formats, image, io};
+
+/// Takes the bytes without a look at them.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("which archive?")?;
+    let source: Arc<dyn io::ReadAt> = Arc::new(std::fs::read(path)?);
+    let begun = Instant::now();
+    match image::detect(&*source)? {
+        Some(format) => {
+            let image = (format.open)(source)?;
+            let blocks = image.len().div_ceil(image.block_size().into());
+            on_all_cores(blocks as usize, &|block| {
+                image.decode(block as u64).map(drop)
+            })?;
+        }
+        None => volume(source)?,
+    }
+    println!("{:.3}", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Decodes every file of an archive, the largest ones first.
+fn volume(source: Arc<dyn io::ReadAt>) -> io::Result<()> {
+    let input = Input::alone(source, Options::default());
+    let mut listing = Listing::default();
+    let volume = (formats::detect(&input)?.open)(input, &mut listing)?;
+    let packed = |entry: &Entry| {
+        !matches!(
+            volume.content(entry.file),
+            Ok(Content::Extent { .. } | Content::Generated(_))
+        )
+    };
+    let mut files: Vec<Entry> = listing
+        .files()
+        .map(|(_, entry)| entry)
+        .filter(packed)
+        .collect();
+    files.sort_by_key(|entry| std::cmp::Reverse(entry.size));
+    on_all_cores(files.len(), &|file| {
+        extract::copy(&*volume, files[file], &mut Nowhere)
+    })
+}
+
+/// Calls `decode` with each number below `count`, on as many threads as there
+/// are cores.
+fn on_all_cores(count: usize, decode: &(dyn Fn(usize) -> io::Result<()> + Sync)) -> io::Result<()> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return Ok(());
+            }
+            decode(number)?;
+        }
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let done = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("a decoder panicked"));
+        done.collect::<io::Result<Vec<()>>>().map(drop)
+    })
+}
