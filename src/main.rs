@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use hpimount::app::{self, Failure, MountPlan};
+use hpimount::app::{self, ExitReason, Failure, MountPlan};
 use hpimount::cli::hpimount::{Action, Args, PROGRAM};
 
 fn main() -> ExitCode {
@@ -30,6 +30,20 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
             app::settle_allocator();
             app::start_log(args.log_level());
             return app::check(&check, &args.mount);
+        }
+        Action::Diff(diff) => {
+            app::settle_allocator();
+            app::start_log(args.log_level());
+            return app::diff(&diff, &args.mount).or_else(|failure| {
+                failure.report();
+                Ok(ExitCode::from(ExitReason::USAGE.code))
+            });
+        }
+        #[cfg(feature = "index")]
+        Action::Index(index) => {
+            app::settle_allocator();
+            app::start_log(args.log_level());
+            return app::index(&index, &args.mount);
         }
         Action::Unmount(points) => {
             points.iter().try_for_each(|point| app::unmount(point))?;

@@ -225,9 +225,10 @@ impl ArchiveContext for Level {
     }
 
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
-        let name = self.name_of(self.find(Wanted::Id(id))?)?;
+        let file = self.find(Wanted::Id(id))?;
         Some(NamedAsset {
-            name,
+            name: self.name_of(file)?,
+            code: self.asset_of(file)?.code,
             archive: None,
         })
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::message::tell;
-use crate::inspect::{self, Trouble, check::Summary};
+use crate::inspect::{self, Trouble, check::Summary, diff::Found};
 use crate::mount::{self, OpenCause, OpenError};
 use hpimount_containers::io;
 
@@ -67,7 +67,16 @@ impl ExitReason {
 const MOUNTED: ExitReason = ExitReason {
     code: 0,
     meaning: "Mounted and answering; with --foreground: unmounted; with --check: nothing is \
-              damaged; otherwise: success",
+              damaged; with --diff: there are no differences; otherwise: success",
+};
+/// The same codes as [`ExitReason::OTHER`] and [`ExitReason::USAGE`].
+const DIFFERENT: ExitReason = ExitReason {
+    code: 1,
+    meaning: "Any other error; with --diff: there are differences",
+};
+const NOT_COMPARED: ExitReason = ExitReason {
+    code: 2,
+    meaning: "Invalid command line; with --diff: something cannot be compared",
 };
 const UNREADABLE: ExitReason = ExitReason {
     code: 10,
@@ -101,8 +110,8 @@ const REFUSED: ExitReason = ExitReason {
 /// The exit reasons of hpimount, by ascending code.
 pub const EXIT_REASONS: &[ExitReason] = &[
     MOUNTED,
-    ExitReason::OTHER,
-    ExitReason::USAGE,
+    DIFFERENT,
+    NOT_COMPARED,
     UNREADABLE,
     UNKNOWN_FORMAT,
     DAMAGED,
@@ -175,5 +184,14 @@ pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitRea
         Some(error) => Failure::Source(error).reason(),
         None if summary.not_checked.get() > 0 => UNREADABLE,
         None => MOUNTED,
+    }
+}
+
+/// Returns the exit reason of a comparison, as of diff(1).
+pub(super) fn compared(found: &Found) -> ExitReason {
+    match found {
+        Found { troubles: 1.., .. } => NOT_COMPARED,
+        found if found.has_differences() => DIFFERENT,
+        _ => MOUNTED,
     }
 }

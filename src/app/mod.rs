@@ -7,6 +7,8 @@ mod confine;
 pub mod desktop;
 mod exit;
 mod idle;
+#[cfg(feature = "index")]
+mod index;
 mod log;
 mod message;
 #[cfg_attr(not(target_os = "linux"), path = "mount_elsewhere.rs")]
@@ -50,11 +52,13 @@ use rustix::fs::{Mode, OFlags};
 pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
+#[cfg(feature = "index")]
+pub use self::index::{Index, index};
 pub use self::message::tell;
 pub use self::mount::unmount;
 pub use self::password::PasswordSource;
 use self::progress::Progress;
-pub use self::without_mount::{Check, Inspection, check, inspect, progress_bar};
+pub use self::without_mount::{Check, Diff, Inspection, check, diff, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
 use crate::source::remote::{Access, Network, RemoteOptions};

@@ -11,8 +11,9 @@ use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::exit::{self, Failure};
-use super::{Confinement, MountOptions, cores, network, password, spool};
+use super::{Confinement, MountOptions, cores, network, password, spool, tell};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
+use crate::inspect::diff::{DiffPlan, diff as diff_sources};
 use crate::inspect::{self, Error, ListStyle};
 use crate::mount::{Sources, Vfs};
 use crate::source::Location;
@@ -67,8 +68,14 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
     let mut out = io::BufWriter::new(stdout.lock());
     let mut failed = None;
     for path in inspection.paths() {
+        let mut trouble = |error: Error| {
+            let code = Failure::from(error).report();
+            failed.get_or_insert(code);
+        };
         let inspected = match inspection {
-            Inspection::List(_, style) => inspect::list(vfs, path, *style, is_terminal, &mut out),
+            Inspection::List(_, style) => {
+                inspect::list(vfs, path, style, is_terminal, &mut out, &mut trouble)
+            }
             Inspection::Cat(_) => inspect::cat(vfs, path, &mut out),
         };
         // An error message for a path must come after its output.
@@ -76,10 +83,7 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
         match inspected {
             Ok(()) => {}
             Err(Error::Output(error)) => return Err(Error::Output(error)),
-            Err(error) => {
-                let code = Failure::from(error).report();
-                failed.get_or_insert(code);
-            }
+            Err(error) => trouble(error),
         }
     }
     Ok(failed.unwrap_or(ExitCode::SUCCESS))
@@ -156,6 +160,56 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
     Ok(ExitCode::from(exit::checked(&summary, unopened).code))
 }
 
+/// A comparison and its output options.
+#[derive(Debug)]
+pub struct Diff {
+    /// The sources of both sides.
+    pub sides: [Sources; 2],
+    /// Whether to print differences as JSON.
+    pub json: bool,
+    /// Whether to omit how assets have changed.
+    pub brief: bool,
+    /// Whether to show progress on a terminal.
+    pub progress: bool,
+}
+
+/// Compares the sources of two sides. Differences go to standard output.
+///
+/// # Errors
+/// Returns an error if a source cannot be opened, or if writing fails.
+pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
+    let [old, new] = &diff.sides;
+    let sides = [(old.name(), old.prepare()?), (new.name(), new.prepare()?)];
+    let mut readable = sides[0].1.paths();
+    readable.extend(sides[1].1.paths());
+    let urls = old.urls().chain(new.urls()).cloned();
+    let locations = urls.map(Location::Remote).collect();
+    let options_of_vfs = vfs_options(&given(locations), options)?;
+    let is_terminal = io::stdout().is_terminal();
+    let plan = DiffPlan {
+        sides,
+        options: options_of_vfs,
+        threads: options.threads.unwrap_or_else(cores),
+        style: inspect::diff::Style {
+            json: diff.json,
+            brief: diff.brief,
+            is_terminal,
+        },
+    };
+    let bar = progress_bar(0, diff.progress);
+    let found = Confinement::to(&readable).run(|| {
+        let mut out = io::BufWriter::new(io::stdout());
+        let mut trouble = |text: &str| tell("hpimount", text);
+        diff_sources(&plan, &mut out, &mut trouble, &bar)
+    });
+    let found = found.map_err(|error| Failure::Other("cannot start a thread", error))?;
+    let found = found.map_err(|error| {
+        end_on_broken_pipe(&error);
+        Failure::from(error)
+    })?;
+    Ok(ExitCode::from(exit::compared(&found).code))
+}
+
 fn given(locations: Vec<Location>) -> Sources {
     Sources::Given {
         locations,
@@ -166,7 +220,7 @@ fn given(locations: Vec<Location>) -> Sources {
 
 /// Returns the options with resources that confined threads could not open: a
 /// file for generated data, and connections.
-fn vfs_options(
+pub(super) fn vfs_options(
     sources: &Sources,
     options: &MountOptions,
 ) -> Result<crate::mount::Options, Failure> {

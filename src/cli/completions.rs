@@ -101,7 +101,7 @@ fn is_named_file<S>(option: &OptionSpec<S>) -> bool {
 fn path_of<S>(option: &OptionSpec<S>) -> Option<(&'static str, &'static str)> {
     match option.takes {
         Takes::File(name, _) if name.starts_with('@') => Some(("-f", "@")),
-        Takes::File(..) => Some(("-f", "")),
+        Takes::File(..) | Takes::Sources(..) => Some(("-f", "")),
         Takes::Folder(..) | Takes::Folders(..) => Some(("-d", "")),
         _ => None,
     }

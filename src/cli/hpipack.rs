@@ -62,7 +62,7 @@ pub const PROGRAM: Program<Args> = Program {
             many: false,
         },
     ],
-    options: OPTIONS,
+    options: &[OPTIONS],
     ignored_mount_options: &[],
     exit_reasons: EXIT_REASONS,
     sections: &[],

@@ -28,7 +28,7 @@ pub const PROGRAM: Program<Args> = Program {
         many: true,
         not_needed_with: &["unmount-all"],
     }],
-    options: OPTIONS,
+    options: &[OPTIONS],
     ignored_mount_options: &[],
     exit_reasons: EXIT_REASONS,
     sections: &[],

@@ -67,6 +67,8 @@ pub enum Takes<S> {
     Folder(&'static str, Apply<S>),
     /// A directory; may be repeated.
     Folders(&'static str, Apply<S>),
+    /// A source; may be repeated.
+    Sources(&'static str, Apply<S>),
     /// One of these.
     Choice(&'static str, &'static [Choice], Apply<S>),
     /// Mount options of the same table, separated by commas; may be repeated.
@@ -146,6 +148,7 @@ impl<S> OptionSpec<S> {
             | Takes::File(name, _)
             | Takes::Folder(name, _)
             | Takes::Folders(name, _)
+            | Takes::Sources(name, _)
             | Takes::MountOptions(name) => Some((*name).to_owned()),
             Takes::Choice(_, choices, _) if self.is_mount_option() => {
                 let names: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
@@ -217,6 +220,9 @@ impl<S> OptionSpec<S> {
             Takes::Folder(name, _) => text(arg, name, ValueHint::DirPath),
             Takes::Folders(name, _) => {
                 text(arg, name, ValueHint::DirPath).action(ArgAction::Append)
+            }
+            Takes::Sources(name, _) => {
+                text(arg, name, ValueHint::AnyPath).action(ArgAction::Append)
             }
             Takes::Choice(name, choices, _) => arg
                 .value_name(name)

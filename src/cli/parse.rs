@@ -111,6 +111,7 @@ impl<S> Program<S> {
             | Takes::File(_, apply)
             | Takes::Folder(_, apply)
             | Takes::Folders(_, apply)
+            | Takes::Sources(_, apply)
             | Takes::Choice(_, _, apply) => {
                 apply(settings, value).map_err(|problem| {
                     let name = option.spellings().pop().unwrap_or_default();
@@ -155,6 +156,7 @@ impl<S> Program<S> {
                 | Takes::File(_, apply)
                 | Takes::Folder(_, apply)
                 | Takes::Folders(_, apply)
+                | Takes::Sources(_, apply)
                 | Takes::Choice(_, _, apply),
                 Some(value),
             ) => apply(settings, value),

@@ -26,8 +26,8 @@ pub struct Program<S: 'static> {
     pub description: &'static [&'static str],
     /// Its operands.
     pub operands: &'static [Operand],
-    /// All options, including mount options.
-    pub options: &'static [OptionSpec<S>],
+    /// All options, including mount options, in one or several tables.
+    pub options: &'static [&'static [OptionSpec<S>]],
     /// Mount options that are accepted and ignored.
     pub ignored_mount_options: &'static [&'static str],
     /// Its exit reasons.
@@ -72,18 +72,19 @@ pub enum Block {
 }
 
 impl<S> Program<S> {
+    /// Returns all options.
+    pub fn options(&self) -> impl Iterator<Item = &'static OptionSpec<S>> {
+        self.options.iter().copied().flatten()
+    }
+
     /// Returns the options of the command line, without the values of `-o`.
     pub fn flags(&self) -> impl Iterator<Item = &'static OptionSpec<S>> {
-        self.options
-            .iter()
-            .filter(|option| !option.is_mount_option())
+        self.options().filter(|option| !option.is_mount_option())
     }
 
     /// Returns the values of `-o`.
     pub fn mount_options(&self) -> impl Iterator<Item = &'static OptionSpec<S>> {
-        self.options
-            .iter()
-            .filter(|option| option.is_mount_option())
+        self.options().filter(|option| option.is_mount_option())
     }
 
     /// Returns the program for the parser and the generators.

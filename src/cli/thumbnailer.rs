@@ -39,7 +39,7 @@ pub const PROGRAM: Program<Args> = Program {
             not_needed_with: &[],
         },
     ],
-    options: OPTIONS,
+    options: &[OPTIONS],
     ignored_mount_options: &[],
     exit_reasons: EXIT_REASONS,
     sections: &[],

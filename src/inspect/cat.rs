@@ -6,9 +6,6 @@ use super::path::find;
 use super::{Contents, Error};
 use crate::mount::{self, FileKind, Vfs};
 
-/// Bytes that are read at a time: the unit of decoding.
-const PIECE: u32 = crate::content::BLOCK_SIZE;
-
 /// Writes the bytes of the file at a path to `out`, and stops at the first one
 /// that cannot be read.
 ///
@@ -19,15 +16,9 @@ pub fn cat(vfs: &Vfs, path: &str, out: &mut dyn Write) -> Result<(), Error> {
     if attr.kind == FileKind::Directory {
         return Err(Error::path(path, mount::Error::IsADirectory));
     }
-    let mut offset = 0;
-    loop {
-        let bytes = Contents(vfs)
-            .read_explained(attr.ino, offset, PIECE)
-            .map_err(|trouble| Error::path(path, trouble))?;
-        if bytes.is_empty() {
-            return out.flush().map_err(Error::Output);
-        }
+    for piece in Contents(vfs).pieces(attr.ino) {
+        let bytes = piece.map_err(|trouble| Error::path(path, trouble))?;
         out.write_all(&bytes).map_err(Error::Output)?;
-        offset += bytes.len() as u64;
     }
+    out.flush().map_err(Error::Output)
 }

@@ -1,7 +1,9 @@
 //! The contents of a mount without a kernel, with the roles of entries and with
 //! detailed errors.
 
-use crate::content::{Caller, Key};
+use std::path::Path;
+
+use crate::content::{BLOCK_SIZE, Caller, Key};
 use crate::mount::{Access, Bytes, Context, Error, Ino, Meta, Node, Result, Vfs, format_of};
 use crate::namespace::companion::Shows;
 use crate::namespace::tree::{InodeKind, ROOT};
@@ -9,7 +11,7 @@ use crate::source::folder;
 use hpimount_assets::model::Picture;
 use hpimount_assets::view::{View, ViewFormat};
 use hpimount_containers::io::{self, Bounded};
-use hpimount_containers::volume::{Content, DiscImage};
+use hpimount_containers::volume::{AssetType, Content, DiscImage};
 use hpimount_containers::{iso, sheet, udf};
 
 /// Maximum size of an `info.json` whose warnings are read, in bytes.
@@ -33,7 +35,11 @@ pub enum Role {
     /// A file that is generated.
     Generated,
     /// A symbolic link.
-    Link,
+    Link {
+        /// Whether it is in a source, rather than a name that the mount gives to
+        /// another of its files.
+        is_stored: bool,
+    },
 }
 
 /// An entry of a directory.
@@ -106,18 +112,31 @@ impl Contents<'_> {
         let (node, _) = self.0.directory(directory)?;
         let entries = node.tree().entries(node.index, start).take(most);
         Ok(entries
-            .filter_map(|(name, index)| {
-                let node = node.other(index);
-                let inode = node.tree().inode(index)?;
-                Some(Entry {
-                    name: name.to_owned(),
-                    ino: node.ino(),
-                    role: role_of(self.0, &node)?,
-                    links: inode.nlink,
-                    size: inode.size().unwrap_or(0),
-                })
-            })
+            .filter_map(|(name, index)| self.entry(name, &node.other(index)))
             .collect())
+    }
+
+    /// Returns the entry of a directory with this name, as a lookup in the mount
+    /// finds it.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Contents::entries`].
+    pub fn find(&self, directory: Ino, name: &str) -> Result<Option<Entry>> {
+        let (node, _) = self.0.directory(directory)?;
+        let folds = !self.0.options.case_sensitive;
+        let found = node.tree().find(node.index, name, folds);
+        Ok(found.and_then(|(name, index)| self.entry(name, &node.other(index))))
+    }
+
+    fn entry(&self, name: &str, node: &Node<'_>) -> Option<Entry> {
+        let inode = node.tree().inode(node.index)?;
+        Some(Entry {
+            name: name.to_owned(),
+            ino: node.ino(),
+            role: role_of(self.0, node)?,
+            links: inode.nlink,
+            size: inode.size().unwrap_or(0),
+        })
     }
 
     /// Like [`Vfs::read`], but the error is returned in full instead of being
@@ -135,6 +154,67 @@ impl Contents<'_> {
         Ok(self
             .0
             .node_bytes(&self.0.node(ino)?, range, Access::Unknown)??)
+    }
+
+    /// Returns the bytes of a file in pieces, from its start to the first error.
+    pub fn pieces(&self, ino: Ino) -> Pieces<'_> {
+        Pieces {
+            vfs: self.0,
+            ino,
+            next: Some(0),
+        }
+    }
+
+    /// Returns whether a file is generated.
+    pub(super) fn is_generated(&self, node: &Node<'_>) -> bool {
+        role_of(self.0, node) == Some(Role::Generated)
+    }
+
+    /// Returns what the archive of a file records of it as an asset.
+    pub fn asset_of(&self, ino: Ino) -> Option<AssetType> {
+        let node = self.0.node(ino).ok()?;
+        let file = node.file()?;
+        file.volume.volume.asset(file.file)
+    }
+
+    /// Returns the type of a file: the one that its archive gives it, or else its
+    /// extension in lower case. Files without either have none.
+    pub fn type_of(&self, ino: Ino) -> Option<String> {
+        if let Some(known) = self.asset_of(ino) {
+            return Some(known.code.escape_ascii().to_string().trim_end().to_owned());
+        }
+        let node = self.0.node(ino).ok()?;
+        let extension = Path::new(node.tree().name(node.index)).extension()?;
+        Some(extension.to_str()?.to_ascii_lowercase())
+    }
+
+    /// Returns the packed size of a file in bytes, or its size if it is not
+    /// packed; `None` if it is packed together with others.
+    pub(super) fn stored_size(&self, ino: Ino) -> Option<u64> {
+        let node = self.0.node(ino).ok()?;
+        let file = node.file()?;
+        let volume = &file.volume.volume;
+        match volume.data_facts(file.file).ok()?.packed {
+            Some(packed) => Some(packed.length),
+            None => match volume.content(file.file).ok()? {
+                Content::Extent { .. } => node.size(),
+                _ => None,
+            },
+        }
+    }
+
+    /// Returns the `X.d` of a file, if it has one.
+    pub fn inside(&self, ino: Ino) -> Option<Ino> {
+        let node = self.0.node(ino).ok()?;
+        let name = Shows::Inside.name_beside(node.tree().name(node.index));
+        let directory = node.tree().inode(node.index)?.parent;
+        let (_, index) = node.tree().find(directory, &name, false)?;
+        let found = node.other(index);
+        matches!(
+            found.kind(),
+            Some(InodeKind::Companion { shows: Shows::Inside, of }) if of == node.index
+        )
+        .then(|| found.ino())
     }
 
     /// Returns whether parts of a file can be read without those before them.
@@ -272,6 +352,30 @@ impl Contents<'_> {
     }
 }
 
+/// The bytes of a file in pieces.
+pub struct Pieces<'v> {
+    vfs: &'v Vfs,
+    ino: Ino,
+    /// Offset of the next piece; `None` at the end.
+    next: Option<u64>,
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = std::result::Result<Bytes, Trouble>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let offset = self.next.take()?;
+        match Contents(self.vfs).read_explained(self.ino, offset, BLOCK_SIZE) {
+            Ok(bytes) if bytes.is_empty() => None,
+            Ok(bytes) => {
+                self.next = Some(offset + bytes.len() as u64);
+                Some(Ok(bytes))
+            }
+            Err(trouble) => Some(Err(trouble)),
+        }
+    }
+}
+
 /// Returns the role of an inode.
 fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
     if node.index == ROOT && node.subtree().is_rendered() {
@@ -287,9 +391,8 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
             Shows::Inside => Role::Inside,
             Shows::Meta(_) | Shows::Converted => Role::AssetDirectory,
         },
-        InodeKind::Symlink { .. } | InodeKind::Verbatim { .. } | InodeKind::StoredLink { .. } => {
-            Role::Link
-        }
+        InodeKind::Symlink { .. } => Role::Link { is_stored: false },
+        InodeKind::Verbatim { .. } | InodeKind::StoredLink { .. } => Role::Link { is_stored: true },
         InodeKind::File { .. } if node.file().is_none() || inode.size().is_none() => {
             Role::Generated
         }

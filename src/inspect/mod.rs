@@ -1,5 +1,5 @@
-//! Sources without a mount: listing them, printing their files, and checking
-//! their contents, where FUSE is not available.
+//! Sources without a mount: listing them, printing their files, checking their
+//! contents, and comparing them, where FUSE is not available.
 //!
 //! Everything is shown as in a mount of the sources, within the same memory
 //! budget.
@@ -8,15 +8,20 @@ mod bounds;
 mod cat;
 pub mod check;
 mod contents;
+pub mod diff;
+mod hash;
+pub mod index;
 mod list;
+mod ordered;
 mod path;
+mod shown;
 mod text;
 mod walk;
 
 pub use self::bounds::EXPANSION;
 pub use self::cat::cat;
 pub use self::contents::{Archive, Contents, Entry, Parsed, Role, Trouble};
-pub use self::list::{ListStyle, list};
+pub use self::list::{ListStyle, SortKey, list};
 
 use std::io;
 
@@ -42,6 +47,9 @@ pub enum Error {
     /// Writing failed.
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
+    /// The database of an index cannot be used.
+    #[error("{0}")]
+    Database(String),
     /// The list to compare with cannot be used.
     #[error("{0}")]
     List(String),

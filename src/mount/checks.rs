@@ -1,9 +1,13 @@
-//! Checks that combine many assets of a directory.
+//! Checks and reports that combine many assets of a directory.
+
+use std::io::Write;
 
 use super::context::Context;
 use super::{Ino, Result, Vfs, converted};
-use hpimount_assets::formats::CHECKS;
+use hpimount_assets::formats::{CHECKS, REPORTS};
 use hpimount_assets::view::AssetContext;
+use hpimount_assets::view::report::Report;
+use hpimount_containers::io;
 
 /// Something that a check has found.
 #[derive(Debug)]
@@ -28,6 +32,42 @@ impl Vfs {
         let context = Context::new(self, &node);
         let mut checks = CHECKS.iter();
         Ok(converted::has_reports(self, &node) && checks.any(|check| (check.applies)(&context)))
+    }
+
+    /// Returns the reports about the assets of a directory.
+    ///
+    /// # Errors
+    /// Returns an error if the directory cannot be entered.
+    pub(crate) fn reports(&self, directory: Ino) -> Result<Vec<&'static Report>> {
+        let (node, _) = self.directory(directory)?;
+        if !converted::has_reports(self, &node) {
+            return Ok(Vec::new());
+        }
+        let context = Context::new(self, &node);
+        let reports = REPORTS.iter().copied().flatten();
+        Ok(reports
+            .filter(|report| (report.applies)(&context))
+            .collect())
+    }
+
+    /// Writes a report about the assets of a directory.
+    ///
+    /// # Errors
+    /// Returns an error if the directory cannot be entered, if something that the
+    /// report depends on cannot be read, or the errors of `out`.
+    pub(crate) fn write_report(
+        &self,
+        directory: Ino,
+        report: &Report,
+        out: &mut dyn Write,
+    ) -> Result<io::Result<()>> {
+        let (node, _) = self.directory(directory)?;
+        let context = Context::new(self, &node);
+        let written = (report.render)(&context, out);
+        Ok(match written {
+            Err(error) => Err(io::Error::of_output(&error)),
+            Ok(()) => context.fault().map_or(Ok(()), Err),
+        })
     }
 
     /// Returns what is wrong with the assets of a directory together, except for

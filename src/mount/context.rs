@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the last fault that made something unreadable.
-    pub(super) fn fault(&self) -> Option<io::Error> {
+    pub(crate) fn fault(&self) -> Option<io::Error> {
         self.fault.borrow().clone()
     }
 

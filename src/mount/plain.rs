@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::changes::{Changed, stem};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::iso;
-use hpimount_containers::volume::Volume;
+use hpimount_containers::volume::{Part, Volume};
 
 /// Files that are the source.
 #[derive(Default)]
@@ -24,7 +24,7 @@ impl PlainFiles {
         let mut files = Self::default();
         if let [image] = &volume.images()[..]
             && image.file.is_none()
-            && image.track.is_none()
+            && image.part == Part::Whole
         {
             files.add_disc(stem(name), &image.bytes);
         } else if let Some(changed) = changed {

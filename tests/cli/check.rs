@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::support::chd::{self, chdman};
+use crate::support::chd;
 use crate::support::disc::Disc;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{File, V1, V2, file as entry};
@@ -448,26 +448,63 @@ fn the_tracks_of_a_cue_sheet_have_their_own_checksums() {
 }
 
 #[test]
-fn a_cd_whose_tracks_are_not_compared_with_a_list_is_no_success() {
-    let fixture = folder(|source| {
-        let mut disc = Disc::default();
-        let image = disc.file("A.TXT", &text(5000)).iso();
-        fs::write(source.join("cd.bin"), image).unwrap();
-        let sheet = "FILE \"cd.bin\" BINARY\n  TRACK 01 MODE1/2048\n    INDEX 01 00:00:00\n";
-        fs::write(source.join("cd.cue"), sheet).unwrap();
-    });
-    let path = |name: &str| fixture.archive.join(name);
-    let [sheet, image, dat] = ["cd.cue", "cd.chd", "list.dat"].map(path);
-    if !chdman(&["createcd", "-i", chd::text(&sheet), "-o", chd::text(&image)]) {
-        return;
+fn the_tracks_of_a_cd_in_a_block_image_are_those_of_its_dump() {
+    let mut disc = Disc::default();
+    let data = disc.file("A.TXT", &text(5000)).raw();
+    let audio = noise(8, 2352 * 21);
+    let image = chd::cd(&[
+        ("TYPE:MODE2_RAW", &data),
+        ("TYPE:AUDIO PREGAP:5 PGTYPE:VAUDIO", &audio),
+    ]);
+    let fixture = file("game.chd", &image);
+    let dat = fixture.dir().join("list.dat");
+    let with = |files: &[(&str, &[u8])]| {
+        fs::write(&dat, list(files)).unwrap();
+        json(&fixture.archive, &["--dat", dat.to_str().unwrap()])
+    };
+    let tracks = [("Track 1.bin", &data[..]), ("Track 2.bin", &audio)];
+    let (code, lines) = with(&tracks);
+    assert_eq!((code, lines.len()), (Some(0), 3), "{lines:#?}");
+    for (number, (name, bytes)) in (1..).zip(tracks) {
+        let image = format!("track {number:02} of game.chd");
+        let line = lines.iter().find(|line| line["image"] == image.as_str());
+        let line = line.unwrap_or_else(|| panic!("{lines:#?}"));
+        assert_eq!(
+            (&line["size"], &line["sha1"]),
+            (&bytes.len().into(), &sums(bytes)[2].clone().into())
+        );
+        let listed = serde_json::json!({"title": "A Game (World)", "file": name});
+        assert_eq!(line["listed"], listed);
     }
-    fs::write(&dat, list(&[])).unwrap();
-    let (code, lines) = check(&image, &["--dat", chd::text(&dat)]);
-    let finding = "not checked: is a disc whose tracks are not compared with the list; \
-                   `chdman extractcd` makes a cue sheet whose tracks are";
-    assert_eq!((code, lines[0].as_str()), (Some(10), finding), "{lines:?}");
-    // Without a list, the disc is sound.
-    assert_eq!(findings(&image), (Some(0), Vec::new()));
+    assert_eq!(with(&tracks[..1]).0, Some(12));
+}
+
+#[test]
+fn a_cue_sheet_is_compared_with_the_one_of_the_list() {
+    let mut disc = Disc::default();
+    let data = disc.file("A.TXT", &text(5000)).raw();
+    let sheet = b"FILE \"game.bin\" BINARY\n  TRACK 01 MODE2/2352\n    INDEX 01 00:00:00\n";
+    let fixture = file("game.cue", sheet);
+    fs::write(fixture.dir().join("game.bin"), &data).unwrap();
+    let dat = fixture.dir().join("list.dat");
+    let with = |files: &[(&str, &[u8])]| {
+        fs::write(&dat, list(files)).unwrap();
+        check(&fixture.archive, &["--dat", dat.to_str().unwrap()])
+    };
+    let found =
+        |lines: &[String], text: &str| lines.iter().filter(|line| line.contains(text)).count();
+    let (code, lines) = with(&[("game.bin", &data), ("game.cue", sheet)]);
+    assert_eq!(
+        (code, found(&lines, "listed as \"game.cue\"")),
+        (Some(0), 1),
+        "{lines:#?}"
+    );
+    let (code, lines) = with(&[("game.bin", &data), ("game.cue", b"another")]);
+    let differs = "warning: has 67 bytes; \"game.cue\" of the list has 7";
+    assert_eq!((code, found(&lines, differs)), (Some(0), 1), "{lines:#?}");
+    let (code, lines) = with(&[("game.bin", &data), ("track 2.bin", b"more")]);
+    let lacks = "warning: lacks \"track 2.bin\" of \"A Game (World)\"";
+    assert_eq!((code, found(&lines, lacks)), (Some(0), 1), "{lines:#?}");
 }
 
 #[test]

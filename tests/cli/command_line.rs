@@ -44,7 +44,7 @@ fn assert_mentions(text: &str, what: &str, place: &str) {
 
 fn check_help<S>(program: &Program<S>) {
     let (short, long) = (help(program, "-h"), help(program, "--help"));
-    for option in program.options {
+    for option in program.options() {
         let place = format!("{} --help", program.name);
         for spelling in option.spellings() {
             assert_mentions(&long, &spelling, &place);
@@ -75,7 +75,7 @@ fn check_man<S>(program: &Program<S>) {
     let page = man(program);
     let plain = page.replace(r"\fB", "").replace(r"\fI", "");
     let plain = plain.replace(r"\fR", "").replace(r"\&", "");
-    for option in program.options {
+    for option in program.options() {
         let usage = format!(".TP\n{}\n", option.usage());
         assert!(plain.contains(&usage), "no entry {usage} in\n{plain}");
         let text = format!("{} Default: {}.", option.long_help, option.default);
@@ -184,7 +184,7 @@ fn the_completions_mention_every_option() {
     fn check<S>(program: &Program<S>) {
         for shell in [Generated::Bash, Generated::Zsh, Generated::Fish] {
             let script = shell.text(program);
-            for option in program.options {
+            for option in program.options() {
                 for text in in_completions(shell, option) {
                     assert!(script.contains(&text), "{shell:?}: {text}:\n{script}");
                 }

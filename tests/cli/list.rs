@@ -46,9 +46,106 @@ fn a_listing_has_mode_size_date_method_and_path() {
         "mode": "0400",
         "size": 6,
         "modified": "2001-08-23T14:05:06Z",
+        "type": "txt",
         "method": "stored",
     });
     assert_eq!(line, expected);
+}
+
+/// Returns the paths of a listing with these options.
+fn paths(source: &Path, args: &[&str]) -> Vec<String> {
+    let ran = on(source, "--list", &[&["--json"], args].concat());
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
+    let path = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["path"].as_str().unwrap().to_owned()
+    };
+    ran.stdout.lines().map(path).collect()
+}
+
+/// Returns a folder with files of several types, sizes and times.
+fn collection() -> Fixture {
+    folder(|source| {
+        let inner = V1::new(vec![entry(b"in.txt", File::new(b"in", Method::Stored))]);
+        let assets = hip([("ped.ifp", &ifp(1, 2)[..])].into_iter());
+        fs::create_dir(source.join("maps")).unwrap();
+        for (name, bytes, day) in [
+            ("b.TXT", &b"four"[..], 3),
+            ("a.bin", b"a longer one", 1),
+            ("maps/c.txt", b"1", 2),
+            ("inner.ufo", &inner.build().bytes, 4),
+            ("assets.HIP", &assets, 5),
+        ] {
+            let path = source.join(name);
+            fs::write(&path, bytes).unwrap();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(day * 86_400);
+            let file = DiskFile::options().append(true).open(path).unwrap();
+            file.set_modified(time).unwrap();
+        }
+        std::os::unix::fs::symlink("a.bin", source.join("link")).unwrap();
+    })
+}
+
+#[test]
+fn a_listing_is_sorted_by_each_key() {
+    let fixture = collection();
+    let sorted = |key: &str| paths(&fixture.archive, &["--sort", key, "--type", "file"]);
+    let by_name = ["a.bin", "assets.HIP", "b.TXT", "inner.ufo", "maps/c.txt"];
+    assert_eq!(sorted("name"), by_name);
+    let by_size = ["assets.HIP", "inner.ufo", "a.bin", "b.TXT", "maps/c.txt"];
+    assert_eq!(sorted("size"), by_size);
+    let by_time = ["assets.HIP", "inner.ufo", "b.TXT", "maps/c.txt", "a.bin"];
+    assert_eq!(sorted("time"), by_time);
+    let by_type = ["a.bin", "assets.HIP", "b.TXT", "maps/c.txt", "inner.ufo"];
+    assert_eq!(sorted("type"), by_type);
+}
+
+#[test]
+fn a_listing_of_a_type_has_nothing_else() {
+    let fixture = collection();
+    let of = |wanted: &str, path: &str| paths(&fixture.archive, &["--type", wanted, path]);
+    assert_eq!(of("directory", "/"), ["maps"]);
+    assert_eq!(of("link", "/"), ["link"]);
+    assert_eq!(of("txt", "/").len(), 2);
+    assert_eq!(of("TXT", "maps"), ["maps/c.txt"]);
+    let mut archives = of("archive", "/");
+    archives.sort();
+    assert_eq!(archives, ["assets.HIP", "inner.ufo"]);
+    // The archive gives the type of an asset.
+    let assets = of("RAW", "assets.HIP.d/layers");
+    assert_eq!(assets, of("asset", "assets.HIP.d/layers"));
+    assert_eq!(assets.len(), 1, "{assets:?}");
+}
+
+#[test]
+fn checksums_are_those_of_sha256sum_and_damage_is_named() {
+    let backslash = r"a\b";
+    let sums = |bytes: &[u8]| crate::support::files::sha256(bytes);
+    let named = folder(|source| fs::write(source.join(backslash), "x").unwrap());
+    let ran = on(&named.archive, "--list", &["--hash", "sha256"]);
+    assert_eq!(ran.stdout, format!("\\{}  a\\\\b\n", sums(b"x")));
+    let fixture = Fixture::new();
+    let ran = on(&fixture.archive, "--list", &["--hash", "sha256"]);
+    let (small, large) = (sums(b"hello\n"), sums(&big()));
+    assert_eq!(ran.stdout, format!("{small}  {SMALL}\n{large}  {BIG}\n"));
+    let ran = on(&fixture.archive, "--list", &["--hash", "sha256", "-0"]);
+    assert_eq!(ran.stdout, format!("{small}  {SMALL}\0{large}  {BIG}\0"));
+    let ran = on(&fixture.archive, "--list", &["-0"]);
+    assert_eq!(ran.stdout, format!("{SMALL}\0maps\0{BIG}\0"));
+    let mut bytes = fs::read(&fixture.archive).unwrap();
+    let chunk = bytes.windows(4).position(|four| four == b"SQSH").unwrap();
+    bytes[chunk + 100] ^= 1;
+    fs::write(&fixture.archive, bytes).unwrap();
+    let ran = on(&fixture.archive, "--list", &["--hash", "sha256"]);
+    assert_eq!(
+        (ran.code, ran.stdout),
+        (Some(12), format!("{small}  {SMALL}\n"))
+    );
+    assert!(
+        ran.stderr.starts_with(&format!("hpimount: {BIG}: chunk ")),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[fuse_test]

@@ -3,8 +3,11 @@
 mod check;
 mod command_line;
 mod completions;
+mod diff;
 mod exit_codes;
 mod foreign_text;
+#[cfg(feature = "index")]
+mod index;
 mod licences;
 mod list;
 mod shared_folder;

@@ -6,6 +6,7 @@ mod assets;
 mod check;
 mod containers;
 mod desktop;
+mod diff;
 mod discs;
 #[cfg(feature = "remote")]
 #[path = "../remote/fixtures/mod.rs"]

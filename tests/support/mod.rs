@@ -9,6 +9,7 @@ pub mod assets;
 pub mod bombs;
 pub mod build;
 pub mod chd;
+pub mod compared;
 pub mod consoles;
 pub mod container_seeds;
 pub mod containers;

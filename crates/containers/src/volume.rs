@@ -12,12 +12,14 @@
 //! is used to allocate, loop or index.
 
 mod assets;
+mod facts;
 mod live;
 
 use std::io::{Read, Write};
 use std::sync::Arc;
 
 pub use self::assets::{AssetName, AssetTable, AssetType};
+pub use self::facts::{DataFacts, Packed};
 pub use self::live::{LiveFolder, Version};
 use crate::io::{Error, ReadAt, Result};
 pub use crate::text::Name;
@@ -423,6 +425,16 @@ pub trait Volume: Send + Sync {
     /// [`Error::Unsupported`] if its data cannot be decoded.
     fn content(&self, file: FileId) -> Result<Content<'_>>;
 
+    /// Returns facts about the data of `file` that need no decoding.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such file, or its headers or tables
+    /// cannot be read.
+    fn data_facts(&self, file: FileId) -> Result<DataFacts<'_>> {
+        let _ = file;
+        Ok(DataFacts::default())
+    }
+
     /// Returns the memory of the file tables, in bytes.
     fn memory(&self) -> usize;
 
@@ -488,13 +500,14 @@ impl dyn Volume + '_ {
     }
 }
 
-/// A whole disc, or a track of one, as listed in preservation databases.
+/// A whole disc, a track of one or a cue sheet, as listed in preservation
+/// databases.
 #[derive(Clone)]
 pub struct DiscImage {
     /// Name of its file, if that is not the volume's own.
     pub file: Option<String>,
-    /// Number of the track, if it is a part of the file.
-    pub track: Option<u8>,
+    /// The part of the file that it is.
+    pub part: Part,
     /// Its bytes, with block images decoded.
     pub bytes: Arc<dyn ReadAt>,
 }
@@ -504,10 +517,21 @@ impl DiscImage {
     pub(crate) fn whole(bytes: &Arc<dyn ReadAt>) -> Vec<Self> {
         vec![Self {
             file: None,
-            track: None,
+            part: Part::Whole,
             bytes: bytes.clone(),
         }]
     }
+}
+
+/// The part of a file that a [`DiscImage`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The track with this number, with its pregap.
+    Track(u8),
+    /// All of it, which is no image but a text that describes the disc.
+    Sheet,
 }
 
 /// Returns the error for a file that the volume has not declared.

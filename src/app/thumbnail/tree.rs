@@ -68,7 +68,7 @@ fn find(vfs: &Vfs) -> BTreeMap<u8, Vec<Ino>> {
                         found.entry(preview.rank).or_default().push(entry.ino);
                     }
                 }
-                Role::Inside | Role::AssetDirectory | Role::Generated | Role::Link => {}
+                Role::Inside | Role::AssetDirectory | Role::Generated | Role::Link { .. } => {}
             }
         }
     }

@@ -5,13 +5,15 @@ mod page;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 pub use self::options::MAX_THREADS;
 use super::{Common, Operand, Program, Settings};
-use crate::app::{Check, EXIT_REASONS, Inspection, MountOptions};
-use crate::inspect::{EXPANSION, ListStyle};
+#[cfg(feature = "index")]
+use crate::app::Index;
+use crate::app::{Check, Diff, EXIT_REASONS, Inspection, MountOptions};
+use crate::inspect::{EXPANSION, ListStyle, SortKey};
 use crate::mount::{Order, Sources};
 use crate::source::Location;
 
@@ -26,6 +28,9 @@ pub const PROGRAM: Program<Args> = Program {
         "--list [--json] SOURCE [PATH...]",
         "--cat SOURCE PATH...",
         "--check [--json] [--dat FILE] SOURCE...",
+        "--diff [--brief] [--json] A B",
+        "--diff [OPTIONS] A... --against B...",
+        "--index FILE [--game FOLDER] [SOURCE...]",
         "--unmount MOUNTPOINT...",
     ],
     description: page::DESCRIPTION,
@@ -33,7 +38,7 @@ pub const PROGRAM: Program<Args> = Program {
         name: "SOURCE... MOUNTPOINT",
         help: "What to mount, then the directory to mount it on",
         many: true,
-        not_needed_with: &["list", "cat", "check", "unmount"],
+        not_needed_with: &["list", "cat", "check", "diff", "index", "unmount"],
     }],
     options: options::OPTIONS,
     ignored_mount_options: options::IGNORED,
@@ -48,6 +53,8 @@ enum Job {
     List,
     Cat,
     Check,
+    Diff,
+    Index,
     Unmount,
 }
 
@@ -60,6 +67,11 @@ pub enum Action {
     Inspect(Sources, Inspection),
     /// Check everything in sources.
     Check(Check),
+    /// Compare the sources of two sides.
+    Diff(Diff),
+    /// Write a database of everything in sources.
+    #[cfg(feature = "index")]
+    Index(Index),
     /// Unmount these mount points.
     Unmount(Vec<PathBuf>),
 }
@@ -69,7 +81,8 @@ pub enum Action {
 pub struct Args {
     /// Operands, and the options of all programs.
     pub common: Common,
-    game: Option<OsString>,
+    /// Folders of games: several only with `--diff` and `--index`.
+    games: Vec<OsString>,
     mods: Vec<OsString>,
     order: Option<Order>,
     separate: bool,
@@ -77,12 +90,28 @@ pub struct Args {
     json: bool,
     dat: Option<OsString>,
     expansion: Option<u64>,
+    list: Lists,
+    /// The sources of the second side of `--diff`.
+    against: Vec<OsString>,
+    brief: bool,
+    /// The database of `--index`.
+    index: Option<PathBuf>,
     verbosity: u8,
     quiet: bool,
     /// Options of the mount.
     pub mount: MountOptions,
     /// Whether to stay in the foreground.
     pub foreground: bool,
+}
+
+/// The options of `--list`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Lists {
+    sort: Option<SortKey>,
+    /// A type, in lower case.
+    only: Option<String>,
+    sha256: bool,
+    null: bool,
 }
 
 impl Settings for Args {
@@ -97,15 +126,7 @@ impl Args {
     /// # Errors
     /// Returns a message if something is missing, superfluous or not supported.
     pub fn action(&self) -> Result<Action, String> {
-        if self.json && !matches!(self.job, Some(Job::List | Job::Check)) {
-            return Err("--json requires --check or --list".to_owned());
-        }
-        if self.dat.is_some() && self.job != Some(Job::Check) {
-            return Err("--dat requires --check".to_owned());
-        }
-        if self.expansion.is_some() && self.job != Some(Job::Check) {
-            return Err("--expansion requires --check".to_owned());
-        }
+        self.requirements()?;
         let Some(job) = self.job else {
             let (mount_point, sources) = self
                 .common
@@ -121,6 +142,10 @@ impl Args {
         let style = ListStyle {
             json: self.json,
             umask: self.mount.umask,
+            sort: self.list.sort,
+            only: self.list.only.clone(),
+            sha256: self.list.sha256,
+            null: self.list.null,
         };
         Ok(match job {
             Job::Check if self.common.operands.is_empty() => {
@@ -134,6 +159,8 @@ impl Args {
                 progress: !self.quiet,
                 is_verbose: self.verbosity > 0,
             }),
+            Job::Diff => Action::Diff(self.diff()?),
+            Job::Index => self.index()?,
             Job::Unmount if self.common.operands.is_empty() => {
                 return Err("--unmount requires a MOUNTPOINT".to_owned());
             }
@@ -153,9 +180,106 @@ impl Args {
         })
     }
 
+    /// Checks that options of one job are not given with another.
+    fn requirements(&self) -> Result<(), String> {
+        let is = |jobs: &[Job]| self.job.is_some_and(|job| jobs.contains(&job));
+        let needs = [
+            (
+                self.json,
+                is(&[Job::List, Job::Check, Job::Diff]),
+                "--json requires --check, --diff or --list",
+            ),
+            (
+                self.dat.is_some(),
+                is(&[Job::Check]),
+                "--dat requires --check",
+            ),
+            (
+                self.expansion.is_some(),
+                is(&[Job::Check]),
+                "--expansion requires --check",
+            ),
+            (
+                self.list != Lists::default(),
+                is(&[Job::List]),
+                "--sort, --type, --hash and --null require --list",
+            ),
+            (
+                self.brief || !self.against.is_empty(),
+                is(&[Job::Diff]),
+                "--against and --brief require --diff",
+            ),
+            (
+                self.games.len() > 1,
+                is(&[Job::Diff, Job::Index]),
+                "--game can be given several times only with --diff and --index",
+            ),
+        ];
+        match needs.iter().find(|(given, is_met, _)| *given && !is_met) {
+            Some((_, _, problem)) => Err((*problem).to_owned()),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the two sides of `--diff`.
+    fn diff(&self) -> Result<Diff, String> {
+        let operands = &self.common.operands[..];
+        let sides = match (&self.games[..], operands, &self.against[..]) {
+            ([one, other], [], []) => [self.of_game(one)?, self.of_game(other)?],
+            ([game], [], against @ [_, ..]) => [self.of_game(game)?, self.given(against)?],
+            ([game], sources @ [_, ..], []) => [self.of_game(game)?, self.given(sources)?],
+            ([], [one, other], []) => [
+                self.given(std::slice::from_ref(one))?,
+                self.given(std::slice::from_ref(other))?,
+            ],
+            ([], sources @ [_, ..], against @ [_, ..]) => {
+                [self.given(sources)?, self.given(against)?]
+            }
+            _ => {
+                return Err(
+                    "--diff compares two SOURCEs, SOURCEs with those of --against, \
+                            or a --game with SOURCEs or another --game"
+                        .to_owned(),
+                );
+            }
+        };
+        Ok(Diff {
+            sides,
+            json: self.json,
+            brief: self.brief,
+            progress: !self.quiet,
+        })
+    }
+
+    /// Returns the action of `--index`.
+    #[cfg(feature = "index")]
+    fn index(&self) -> Result<Action, String> {
+        let games = self.games.iter().map(|game| self.of_game(game));
+        let given = self.common.operands.iter();
+        let given = given.map(|source| self.given(std::slice::from_ref(source)));
+        let sources = games.chain(given).collect::<Result<Vec<_>, _>>()?;
+        match &self.index {
+            Some(database) if !sources.is_empty() => Ok(Action::Index(Index {
+                database: database.clone(),
+                sources,
+                progress: !self.quiet,
+            })),
+            _ => Err("--index requires a SOURCE".to_owned()),
+        }
+    }
+
+    #[cfg(not(feature = "index"))]
+    fn index(&self) -> Result<Action, String> {
+        let file = self.index.as_deref().unwrap_or(Path::new(""));
+        Err(format!(
+            "--index {}: hpimount was built without indexes",
+            file.display()
+        ))
+    }
+
     /// Returns the one source of `--list` and `--cat`, and the paths in it.
     fn source_and_paths(&self) -> Result<(Sources, Vec<String>), String> {
-        let sources = usize::from(self.game.is_none());
+        let sources = usize::from(self.games.is_empty());
         let missing = "the SOURCE is missing";
         let (sources, paths) = self
             .common
@@ -176,27 +300,35 @@ impl Args {
     }
 
     fn sources(&self, sources: &[OsString], missing: &str) -> Result<Sources, String> {
-        if self.game.is_none() && !self.mods.is_empty() {
+        match (self.games.first(), sources) {
+            (Some(_), [_, ..]) => {
+                Err("--game mounts the archives of its folder and no SOURCE".to_owned())
+            }
+            (Some(folder), []) => self.of_game(folder),
+            (None, []) => Err(missing.to_owned()),
+            (None, sources) => self.given(sources),
+        }
+    }
+
+    fn of_game(&self, folder: &OsStr) -> Result<Sources, String> {
+        if self.order == Some(Order::Cli) {
+            return Err("--order cli applies to SOURCEs, and --game has none".to_owned());
+        }
+        Ok(Sources::Game {
+            folder: local_path(&Location::parse(folder)?)?,
+            order: self.order,
+            mods: self.mods()?,
+        })
+    }
+
+    fn given(&self, sources: &[OsString]) -> Result<Sources, String> {
+        if self.games.is_empty() && !self.mods.is_empty() {
             return Err("--mod requires --game".to_owned());
         }
-        Ok(match (&self.game, sources) {
-            (Some(_), [_, ..]) => {
-                return Err("--game mounts the archives of its folder and no SOURCE".to_owned());
-            }
-            (Some(_), []) if self.order == Some(Order::Cli) => {
-                return Err("--order cli applies to SOURCEs, and --game has none".to_owned());
-            }
-            (Some(folder), []) => Sources::Game {
-                folder: local_path(&Location::parse(folder)?)?,
-                order: self.order,
-                mods: self.mods()?,
-            },
-            (None, []) => return Err(missing.to_owned()),
-            (None, sources) => Sources::Given {
-                locations: locations(sources)?,
-                order: self.order,
-                separate: self.separate,
-            },
+        Ok(Sources::Given {
+            locations: locations(sources)?,
+            order: self.order,
+            separate: self.separate,
         })
     }
 

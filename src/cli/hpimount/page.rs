@@ -155,10 +155,20 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
                 "hpimount --game ~/TotalAnnihilation ~/ta\n\
                  getfattr -n user.hpimount.source ~/ta/units/armpw.fbi",
             ),
-            Block::Text("Compare two versions of a mod:"),
+            Block::Text(
+                "Compare two versions of a mod, two installations of a game, and an archive with \
+                 two others that are merged:",
+            ),
             Block::Code(
-                "hpimount --separate old.ufo new.ufo ~/mods\n\
-                 diff -r --ignore-file-name-case ~/mods/old.ufo ~/mods/new.ufo",
+                "hpimount --diff old.ufo new.ufo\n\
+                 hpimount --diff --brief --game ~/ta --game ~/ta-patched\n\
+                 hpimount --diff all.hpi --against base.hpi --against patch.gp3",
+            ),
+            Block::Text("Write a database of all archives of a folder, and find a text in them:"),
+            Block::Code(
+                "hpimount --index games.sqlite ~/games/*.hpi\n\
+                 sqlite3 games.sqlite \"SELECT source, path FROM files \\\n\
+                 \\    JOIN texts ON texts.rowid = files.id WHERE texts MATCH 'jellyfish'\"",
             ),
             Block::Text(
                 "Look into all archives and assets of a folder, with 256 MiB of memory for \

@@ -136,6 +136,11 @@ fn sample(id: &str) -> &'static str {
         "encoding" => "shift_jis",
         "game" | "mod" => "folder",
         "dat" => "list.dat",
+        "sort" => "size",
+        "type" => "fbi",
+        "hash" => "sha256",
+        "against" => "b.hpi",
+        "index" => "all.sqlite",
         "options" => "ro",
         _ => panic!("there is no sample value for {id}"),
     }

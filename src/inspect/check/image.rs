@@ -10,12 +10,14 @@ use crc32fast::Hasher as Crc32;
 use md5::{Digest, Md5};
 use sha1::Sha1;
 
+use super::dat::Entry;
 use super::job::{Worker, is_end};
 use super::output::{Cause, Image, Severity};
 use crate::inspect::Contents;
+use crate::inspect::text::hexadecimal;
 use crate::mount::Ino;
 use hpimount_containers::io;
-use hpimount_containers::volume::DiscImage;
+use hpimount_containers::volume::{DiscImage, Part};
 
 /// Number of bytes hashed at a time.
 const PIECE: u64 = 256 << 10;
@@ -48,25 +50,22 @@ impl Sums {
     }
 }
 
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// An image that was hashed.
 struct Hashed {
     name: String,
     /// Name of its file.
     file: String,
-    is_track: bool,
+    part: Part,
     size: u64,
     sums: Sums,
 }
 
 impl Worker<'_, '_> {
-    /// Hashes the images of one file of an archive: the file, and its tracks if
-    /// it has several.
+    /// Hashes images of an archive, and compares them with the list if there is
+    /// one.
     pub(super) fn images(&self, directory: Ino, numbers: Range<usize>, path: &str) {
         let mut hashed = Vec::new();
+        let mut is_complete = true;
         for number in numbers {
             let image = match Contents(self.vfs).image(directory, number) {
                 Ok(image) => image,
@@ -77,17 +76,12 @@ impl Worker<'_, '_> {
                 }
             };
             // Images that could not be hashed were reported.
-            hashed.extend(self.hash(&image, path));
+            let found = self.hash(&image, path);
+            is_complete &= found.is_some();
+            hashed.extend(found);
         }
-        // A list contains a file as a whole or its tracks.
-        let has_tracks = hashed.iter().any(|image| image.is_track);
-        let matches: Vec<_> = hashed.iter().map(|image| self.listed(image)).collect();
-        let whole_is_listed = hashed
-            .iter()
-            .zip(&matches)
-            .any(|(image, listed)| !image.is_track && listed.is_some());
-        for (image, listed) in hashed.iter().zip(matches) {
-            let is_listed = listed.is_some();
+        let listed: Vec<_> = hashed.iter().map(|image| self.listed(image)).collect();
+        for (image, listed) in hashed.iter().zip(&listed) {
             self.output.image(
                 self.source,
                 path,
@@ -95,24 +89,53 @@ impl Worker<'_, '_> {
                     name: &image.name,
                     size: image.size,
                     sums: &image.sums,
-                    listed,
+                    listed: listed.as_ref(),
                 },
             );
-            let is_wanted = match image.is_track {
-                true => !whole_is_listed,
-                false => !has_tracks,
-            };
-            if let Some(list) = &self.plan.list
-                && is_wanted
-                && !is_listed
-            {
-                let cause = Cause::text(&list.difference(&image.file, image.size, &image.sums));
-                self.findings(path).add(Severity::Damage, cause);
+        }
+        let Some(list) = &self.plan.list else {
+            return;
+        };
+        let mut findings = self.findings(path);
+        let of_file = |one: &Hashed, other: &Hashed| one.file == other.file;
+        let mut entries = listed.iter();
+        for images in hashed.chunk_by(of_file) {
+            let entries: Vec<_> = entries.by_ref().take(images.len()).collect();
+            let pairs = || images.iter().zip(&entries);
+            // A list contains a file as a whole or its tracks.
+            let has_tracks = images
+                .iter()
+                .any(|image| matches!(image.part, Part::Track(_)));
+            let whole_is_listed =
+                pairs().any(|(image, entry)| image.part == Part::Whole && entry.is_some());
+            for (image, _) in pairs().filter(|(_, entry)| entry.is_none()) {
+                let (size, sums) = (image.size, &image.sums);
+                let is_wanted = match image.part {
+                    Part::Track(_) => !whole_is_listed,
+                    Part::Whole => !has_tracks,
+                    Part::Sheet => {
+                        // Sheets with other names of files are as good.
+                        if let Some(text) = list.other_sheet(&image.file, size, sums) {
+                            findings.add(Severity::Warning, Cause::text(&text));
+                        }
+                        false
+                    }
+                };
+                if is_wanted {
+                    let cause = Cause::text(&list.difference(&image.file, size, sums));
+                    findings.add(Severity::Damage, cause);
+                }
+            }
+        }
+        if is_complete {
+            let images = hashed.iter().map(|image| (image.size, &image.sums));
+            for text in list.incomplete(&images.collect::<Vec<_>>()) {
+                findings.add(Severity::Warning, Cause::text(&text));
             }
         }
     }
 
-    fn listed(&self, image: &Hashed) -> Option<String> {
+    fn listed(&self, image: &Hashed) -> Option<Entry<'_>> {
         self.plan.list.as_ref()?.find(image.size, &image.sums)
     }
 
@@ -142,15 +165,16 @@ impl Worker<'_, '_> {
                 path.rsplit('/').next().unwrap_or(path).to_owned()
             }
         };
-        let name = match (&image.file, image.track) {
-            (_, Some(track)) => format!("track {track:02} of {file}"),
-            (Some(_), None) => file.clone(),
-            (None, None) => "image".to_owned(),
+        let name = match (&image.file, image.part) {
+            (_, Part::Track(track)) => format!("track {track:02} of {file}"),
+            (_, Part::Sheet) => "sheet".to_owned(),
+            (Some(_), Part::Whole) => file.clone(),
+            (None, Part::Whole) => "image".to_owned(),
         };
         Some(Hashed {
             name,
             file,
-            is_track: image.track.is_some(),
+            part: image.part,
             size,
             sums,
         })

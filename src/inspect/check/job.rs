@@ -32,7 +32,7 @@ pub(super) enum Job {
     },
     /// Check the assets of a directory together.
     Together { directory: Ino, path: String },
-    /// Hash those images of the archive in a directory that belong to one file.
+    /// Hash those images of the archive in a directory that belong together.
     Images {
         directory: Ino,
         numbers: Range<usize>,

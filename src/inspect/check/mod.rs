@@ -26,6 +26,7 @@ use super::bounds::Bounds;
 use super::walk::{Step, Walk};
 use super::{Archive, Contents, Error, Role};
 use crate::mount::{Ino, Meta, OpenCause, OpenError, Options, Prepared, Vfs};
+use hpimount_containers::volume::DiscImage;
 
 /// Maximum number of queued jobs.
 const MAX_WAITING: usize = 1024;
@@ -220,7 +221,7 @@ impl<'a, 'r> Check<'a, 'r> {
                         self.file(step, is_asset, jobs);
                     }
                 }
-                Role::AssetDirectory | Role::Generated | Role::Link => {}
+                Role::AssetDirectory | Role::Generated | Role::Link { .. } => {}
             }
         }
         discs
@@ -255,12 +256,14 @@ impl<'a, 'r> Check<'a, 'r> {
             self.output.summary.archives.add(1);
         }
         if self.plan.list.is_some() && archive.is_disc && archive.images.is_empty() {
-            let cause = "is a disc whose tracks are not compared with the list; \
-                         `chdman extractcd` makes a cue sheet whose tracks are";
+            let cause = "is a disc without an image that the list could have";
             find(Severity::NotChecked, Cause::text(&cause));
         }
+        // A list is about all files of a disc together.
+        let belong_together =
+            |one: &DiscImage, other: &DiscImage| self.plan.list.is_some() || one.file == other.file;
         let mut first = 0;
-        for images in archive.images.chunk_by(|one, other| one.file == other.file) {
+        for images in archive.images.chunk_by(belong_together) {
             let numbers = first..first + images.len();
             first = numbers.end;
             let path = path.to_owned();

@@ -10,6 +10,7 @@ use indicatif::{HumanBytes, ProgressBar};
 use serde::Serialize;
 use serde_json::json;
 
+use super::dat::Entry;
 use super::image::Sums;
 use super::job::is_end;
 use crate::inspect::Error;
@@ -227,7 +228,7 @@ impl<'a> CheckOutput<'a> {
         self.line(&line);
     }
 
-    /// Reports the checksums of an image, and its name in a list.
+    /// Reports the checksums of an image, and its entry in a list.
     pub(super) fn image(&self, source: &str, path: &str, image: &Image<'_>) {
         let Image {
             name,
@@ -359,8 +360,8 @@ pub(super) struct Image<'a> {
     pub(super) name: &'a str,
     pub(super) size: u64,
     pub(super) sums: &'a Sums,
-    /// Its name in a list.
-    pub(super) listed: Option<String>,
+    /// Its entry in a list.
+    pub(super) listed: Option<&'a Entry<'a>>,
 }
 
 /// Returns the name of a path in a source.

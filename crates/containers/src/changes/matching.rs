@@ -9,7 +9,7 @@ use super::member::member;
 use super::report::{Report, Weight};
 use super::tree::{Fate, Kind, Tree};
 use crate::io::{ReadAt, Result};
-use crate::volume::{Content, Entry, MAX_DEPTH, NodeId, Volume};
+use crate::volume::{Content, Entry, MAX_DEPTH, NodeId, Part, Volume};
 
 /// Number of bytes that are compared at a time.
 const PIECE: u64 = 64 << 10;
@@ -166,7 +166,10 @@ impl Matching<'_> {
         depth: usize,
     ) -> Result<()> {
         let is_root = parent == NodeId(0);
-        let is_image = || !self.volume.images().is_empty();
+        let is_image = || {
+            let images = self.volume.images();
+            images.iter().any(|image| image.part == Part::Whole)
+        };
         match change {
             Change::Deleted => self.report.ignored += 1,
             _ if is_litter(name) => {

@@ -1,19 +1,24 @@
 //! Discs with a track of data and tracks of audio: what the file systems and
 //! the lists of tracks share.
 
+mod frames;
 pub(crate) mod sector;
 mod system;
 mod wav;
 
 use std::sync::Arc;
 
+pub(crate) use self::frames::Frames;
 pub(crate) use self::sector::{
     DESCRIPTORS, Extent, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, XaFile, read_user,
 };
-pub(crate) use self::wav::{Samples, Wav};
+pub(crate) use self::wav::Wav;
 use crate::format::Input;
+use crate::image::CdTrack;
 use crate::io::{Compact, ReadAt, Result, Warnings, read_vec};
-use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volume, no_such_file};
+use crate::volume::{
+    Content, DiscImage, Entry, FileId, Name, NodeId, Part, Sink, Volume, no_such_file,
+};
 
 /// A disc whose directories have been read.
 #[derive(Default)]
@@ -98,19 +103,28 @@ pub(crate) fn open(
     let mut warnings = Warnings::default();
     let images = match input.tracks {
         [] => DiscImage::whole(&input.source),
-        // No database lists the frames of a CD in a block image.
-        _ => Vec::new(),
+        tracks => tracks.iter().map(|track| image_of(input, track)).collect(),
     };
     let mut disc = Disc::new(images);
     if let Some(sectors) = data_sectors(input)? {
         read(&mut disc, &Arc::new(sectors), sink, &mut warnings)?;
     }
     for track in input.tracks.iter().filter(|track| track.is_audio) {
-        let source = input.source.clone();
-        let wav = Wav::new(source, (track.start, track.end), Samples::Frames);
+        let frames = Frames::of(input.source.clone(), track);
+        let range = (0, frames.len());
+        let wav = Wav::new(Arc::new(frames), range);
         disc.add_wav(sink, track.number, wav)?;
     }
     Ok(disc.finish(warnings))
+}
+
+/// Returns a track of a CD in a block image as databases list it.
+fn image_of(input: &Input<'_>, track: &CdTrack) -> DiscImage {
+    DiscImage {
+        file: None,
+        part: Part::Track(track.number),
+        bytes: Arc::new(Frames::with_pregap(input.source.clone(), track)),
+    }
 }
 
 impl Disc {

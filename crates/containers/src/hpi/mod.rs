@@ -32,7 +32,9 @@ use self::record::{MAGIC, VERSION_1, VERSION_2};
 use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{self, Error, ReadAt, Result};
-use crate::volume::{Chunk, ChunkTable, Chunks, Content, FileId, Sink, Volume, no_such_file};
+use crate::volume::{
+    Chunk, ChunkTable, Chunks, Content, DataFacts, FileId, Packed, Sink, Volume, no_such_file,
+};
 
 /// How HPI archives are detected and opened.
 pub const FORMAT: Format = Format {
@@ -316,6 +318,25 @@ impl Volume for Hpi {
                 offset: record.data_offset.into(),
             },
             Packing::Table | Packing::Run { .. } => Content::Chunks(self),
+        })
+    }
+
+    fn data_facts(&self, file: FileId) -> Result<DataFacts<'_>> {
+        let record = self.record(file)?;
+        let number = match record.packing {
+            // The checksums of Kingdoms are not compared when files are read.
+            Packing::Stored => return Ok(DataFacts::default()),
+            Packing::Table => 1,
+            Packing::Run { .. } => 2,
+        };
+        Ok(DataFacts {
+            crc32: None,
+            packed: Some(Packed {
+                method: (FORMAT.name, number),
+                source: &*self.plain,
+                offset: record.data_offset.into(),
+                length: self.stored_size(file)?,
+            }),
         })
     }
 

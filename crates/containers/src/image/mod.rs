@@ -73,7 +73,11 @@ pub struct CdTrack {
     pub number: u8,
     /// Whether its sectors are samples: 16 bits, stereo, big-endian.
     pub is_audio: bool,
-    /// Offset in the image of its first frame, after the pregap.
+    /// Length of its sectors in bytes, at most 2352.
+    pub sector: u16,
+    /// Offset in the image of its first frame: the pregap, if the image has it.
+    pub first: u64,
+    /// Offset in the image of its first frame after the pregap.
     pub start: u64,
     /// Offset in the image of the end of its last frame.
     pub end: u64,

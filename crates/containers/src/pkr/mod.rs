@@ -15,7 +15,8 @@ use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::paths::{Paths, Span, plain_entry, record, until_nul};
 use crate::text::Charset;
 use crate::volume::{
-    Content, Decoder, FileId, MAX_ENTRIES, Name, Needs, Sink, Streams, Volume, Whole,
+    Content, DataFacts, Decoder, FileId, MAX_ENTRIES, Name, Needs, Packed, Sink, Streams, Volume,
+    Whole,
 };
 
 /// How PKR archives are detected and opened.
@@ -340,6 +341,22 @@ impl Volume for Pkr {
             size: member.size.into(),
         };
         span.content(&*self.source, self.options.force)
+    }
+
+    fn data_facts(&self, file: FileId) -> Result<DataFacts<'_>> {
+        let member = record(&self.members, file)?;
+        if member.is_raw {
+            return Ok(DataFacts::default());
+        }
+        Ok(DataFacts {
+            crc32: member.crc,
+            packed: Some(Packed {
+                method: (FORMAT.name, 0),
+                source: &*self.source,
+                offset: member.offset.into(),
+                length: member.stored.into(),
+            }),
+        })
     }
 
     fn memory(&self) -> usize {

@@ -16,7 +16,9 @@ use crate::file_type::FileType;
 use crate::format::Options;
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
-use crate::volume::{Content, Decoder, FileId, MAX_ENTRIES, Sink, Streams, Volume};
+use crate::volume::{
+    Content, DataFacts, Decoder, FileId, MAX_ENTRIES, Packed, Sink, Streams, Volume,
+};
 
 pub(super) use self::flat::FORMAT as FLAT_FORMAT;
 pub(super) use self::packed::FORMAT as PACKED_FORMAT;
@@ -139,6 +141,22 @@ impl Volume for Pre {
             size: member.size.into(),
         };
         span.content(&*self.source, self.options.force)
+    }
+
+    fn data_facts(&self, file: FileId) -> Result<DataFacts<'_>> {
+        let member = record(&self.members, file)?;
+        if member.packed == 0 {
+            return Ok(DataFacts::default());
+        }
+        Ok(DataFacts {
+            crc32: None,
+            packed: Some(Packed {
+                method: (PACKED_FORMAT.name, 0),
+                source: &*self.source,
+                offset: member.offset,
+                length: member.packed.into(),
+            }),
+        })
     }
 
     fn memory(&self) -> usize {

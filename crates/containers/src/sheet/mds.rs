@@ -62,7 +62,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let pair = PAIR.find(&input).ok_or(Error::UnknownFormat)?;
     let length = pair.directory.len().min(LONGEST);
     let tracks = parse(&read_vec(&*pair.directory, 0, length, "description")?)?;
-    open_tracks(&input, &tracks, &|_| Some(pair.data.clone()), sink)
+    open_tracks(&input, None, &tracks, &|_| Some(pair.data.clone()), sink)
 }
 
 /// Returns the tracks of all sessions.

@@ -11,12 +11,13 @@ use std::sync::Arc;
 pub use self::gdi::FORMAT as GDI;
 pub use self::mds::FORMAT as MDS;
 use self::track::{Kind, Track};
-use crate::disc::{Disc, Form, Sectors, Slice, Wav};
+use crate::disc::sector::RAW;
+use crate::disc::{Disc, Form, Frames, Sectors, Slice, Wav};
 use crate::file_type::FileType;
 use crate::format::{Format, Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result, Warnings};
 use crate::udf;
-use crate::volume::{DiscImage, Sink, Volume};
+use crate::volume::{DiscImage, Part, Sink, Volume};
 
 /// How cue sheets are detected and opened.
 pub const CUE: Format = Format {
@@ -43,7 +44,12 @@ fn matches_cue(input: &Input<'_>) -> Result<bool> {
 
 fn open_cue(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let tracks = cue::parse(&input.bytes(0, MAX_SHEET)?)?;
-    open_tracks(&input, &tracks, input.partner, sink)
+    let sheet = DiscImage {
+        file: None,
+        part: Part::Sheet,
+        bytes: input.source.clone(),
+    };
+    open_tracks(&input, Some(sheet), &tracks, input.partner, sink)
 }
 
 /// Finds a file by its name.
@@ -62,15 +68,18 @@ fn sheet_files(sheet: &[u8]) -> Vec<String> {
 }
 
 /// Opens a disc with these tracks in the files that `find` finds: the file system
-/// of the first data track, and the audio tracks.
+/// of the first data track, and the audio tracks. `sheet` is their description, if lists
+/// of discs have it.
 fn open_tracks(
     input: &Input<'_>,
+    sheet: Option<DiscImage>,
     tracks: &[Track],
     find: Find<'_>,
     sink: &mut dyn Sink,
 ) -> Result<Box<dyn Volume>> {
     let mut warnings = Warnings::default();
-    let mut disc = Disc::new(images(find, tracks));
+    let images = sheet.into_iter().chain(images(find, tracks));
+    let mut disc = Disc::new(images.collect());
     let data = tracks
         .iter()
         .position(|track| matches!(track.kind, Kind::Data(_)));
@@ -98,9 +107,9 @@ fn add_audio(
     warnings: &mut Warnings,
 ) -> Result<()> {
     for (number, track) in tracks.iter().enumerate() {
-        let Some(samples) = track.samples() else {
+        if !matches!(track.kind, Kind::Audio(_)) {
             continue;
-        };
+        }
         if !track.is_binary {
             let text = format!(
                 "track {:02}: {} is not bare sectors",
@@ -111,13 +120,23 @@ fn add_audio(
         }
         match track_bytes(find, tracks, number) {
             Ok((source, range)) => {
-                disc.add_wav(sink, track.number, Wav::new(source, range, samples))?;
+                disc.add_wav(sink, track.number, wav_of(track, source, range))?;
             }
             Err(error) if error.is_fault() => return Err(error),
             Err(error) => warnings.push(error.to_string()),
         }
     }
     Ok(())
+}
+
+/// Returns the samples in a range of `source` as a WAV file.
+fn wav_of(track: &Track, source: Arc<dyn ReadAt>, range: (u64, u64)) -> Wav {
+    if track.step() == RAW {
+        return Wav::new(source, range);
+    }
+    let frames = Frames::without_subchannels(source, range);
+    let range = (0, frames.len());
+    Wav::new(Arc::new(frames), range)
 }
 
 /// Returns the file of a track, and the range of the track in it.
@@ -142,8 +161,8 @@ fn track_bytes(
     Ok((source, (start, end)))
 }
 
-/// Returns the files of a cue sheet that consist of sectors only, each followed
-/// by its tracks if it has several, including their pregaps.
+/// Returns the files of a disc that consist of sectors only, each followed by its
+/// tracks if it has several, including their pregaps.
 fn images(find: Find<'_>, tracks: &[Track]) -> Vec<DiscImage> {
     let mut images = Vec::new();
     let of_one_file = |one: &Track, other: &Track| one.file.eq_ignore_ascii_case(&other.file);
@@ -152,18 +171,18 @@ fn images(find: Find<'_>, tracks: &[Track]) -> Vec<DiscImage> {
         let Some(source) = find(file).filter(|_| tracks[0].is_binary) else {
             continue;
         };
-        let image = |track, bytes| DiscImage {
+        let image = |part, bytes| DiscImage {
             file: Some(file.clone()),
-            track,
+            part,
             bytes,
         };
-        images.push(image(None, source.clone()));
+        images.push(image(Part::Whole, source.clone()));
         let mut start = 0;
         for (number, track) in tracks.iter().enumerate().filter(|_| tracks.len() > 1) {
             let next = tracks.get(number + 1);
             let end = next.map_or(source.len(), |next| next.gap * track.step());
             let part = Slice::new(source.clone(), start..end.min(source.len()));
-            images.push(image(Some(track.number), Arc::new(part)));
+            images.push(image(Part::Track(track.number), Arc::new(part)));
             start = end;
         }
     }

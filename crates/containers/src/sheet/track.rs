@@ -1,6 +1,5 @@
 //! The tracks of a disc, as its description has them.
 
-use crate::disc::Samples;
 use crate::disc::sector::RAW;
 
 /// Maximum number of tracks.
@@ -39,15 +38,6 @@ impl Track {
         match self.kind {
             Kind::Data(step) | Kind::Audio(step) => step,
             Kind::Other => RAW,
-        }
-    }
-
-    /// Returns how its samples are stored; `None` if it has none.
-    pub(super) fn samples(&self) -> Option<Samples> {
-        match self.kind {
-            Kind::Audio(RAW) => Some(Samples::Bare),
-            Kind::Audio(_) => Some(Samples::WithSubchannels),
-            Kind::Data(_) | Kind::Other => None,
         }
     }
 }

@@ -23,7 +23,9 @@ use super::paths::{Span, record};
 use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
-use crate::volume::{Content, Decoder, FileId, Needs, Sink, Streams, Volume, Whole};
+use crate::volume::{
+    Content, DataFacts, Decoder, FileId, Needs, Packed, Sink, Streams, Volume, Whole,
+};
 
 /// How zip archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
@@ -319,6 +321,22 @@ impl Volume for Zip {
                 method::name(method)
             ))),
         }
+    }
+
+    fn data_facts(&self, file: FileId) -> Result<DataFacts<'_>> {
+        let member = record(self.summed.members(), file)?;
+        if member.method == STORED || member.encryption != Encryption::None {
+            return Ok(DataFacts::default());
+        }
+        Ok(DataFacts {
+            crc32: member.crc,
+            packed: Some(Packed {
+                method: (FORMAT.name, member.method),
+                source: &**self.summed.source(),
+                offset: self.data_offset(member)?,
+                length: member.stored,
+            }),
+        })
     }
 
     fn memory(&self) -> usize {

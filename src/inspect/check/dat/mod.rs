@@ -5,9 +5,14 @@ mod clrmamepro;
 mod logiqx;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 
+use serde::Serialize;
+
 use super::image::Sums;
+use crate::inspect::text::hexadecimal;
+use hpimount_containers::text::has_extension;
 
 /// Maximum length of a list in bytes, and maximum number of its titles and
 /// files.
@@ -36,7 +41,31 @@ struct Listed {
     sha1: Option<[u8; 20]>,
 }
 
+/// An entry of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct Entry<'d> {
+    /// The title, if the list has one for the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'d str>,
+    file: &'d str,
+}
+
+impl fmt::Display for Entry<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "\"{}\"", self.file)?;
+        match self.title {
+            Some(title) => write!(out, " of \"{title}\""),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Listed {
+    /// Returns whether it describes other files of its title.
+    fn is_sheet(&self) -> bool {
+        has_extension(self.name.as_bytes(), "cue")
+    }
+
     fn is(&self, sums: &Sums) -> bool {
         let fits = |given: bool, equal: bool| !given || equal;
         (self.crc32.is_some() || self.md5.is_some() || self.sha1.is_some())
@@ -113,18 +142,56 @@ impl Dat {
         Ok(())
     }
 
-    /// Returns the name in the list for an image with these sums.
-    pub(super) fn find(&self, size: u64, sums: &Sums) -> Option<String> {
+    /// Returns the entry of the list for an image with these sums.
+    pub(super) fn find(&self, size: u64, sums: &Sums) -> Option<Entry<'_>> {
+        let file = self.listed(size, sums)?;
+        Some(Entry {
+            title: self.titles.get(file.title as usize).map(|title| &**title),
+            file: &file.name,
+        })
+    }
+
+    fn listed(&self, size: u64, sums: &Sums) -> Option<&Listed> {
         let mut numbers = self.by_size.get(&size)?.iter();
-        let file = numbers.find_map(|&number| {
+        numbers.find_map(|&number| {
             let file = self.files.get(number as usize)?;
             file.is(sums).then_some(file)
-        })?;
-        let title = self.titles.get(file.title as usize);
-        Some(match title {
-            Some(title) => format!("\"{}\" of \"{title}\"", file.name),
-            None => format!("\"{}\"", file.name),
         })
+    }
+
+    /// Returns how an unlisted cue sheet differs from the listed one with the
+    /// same name, if there is one.
+    pub(super) fn other_sheet(&self, name: &str, size: u64, sums: &Sums) -> Option<String> {
+        let mut files = self.files.iter();
+        files
+            .any(|file| file.name.eq_ignore_ascii_case(name))
+            .then(|| self.difference(name, size, sums))
+    }
+
+    /// Returns the files that the title of these images has in addition, one
+    /// sentence each; or that the images are of several titles.
+    pub(super) fn incomplete(&self, images: &[(u64, &Sums)]) -> Vec<String> {
+        let listed = images.iter();
+        let listed = listed.filter_map(|(size, sums)| self.listed(*size, sums));
+        let mut titles: Vec<u32> = listed.map(|file| file.title).collect();
+        titles.sort_unstable();
+        titles.dedup();
+        let name = |title: u32| self.titles.get(title as usize).map_or("", |title| title);
+        let &[title] = &titles[..] else {
+            let names = titles.iter().map(|&title| format!("\"{}\"", name(title)));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let is_mixed = titles.len() > 1;
+            return Vec::from_iter(is_mixed.then(|| format!("is of several titles: {names}")));
+        };
+        let is_there = |file: &&Listed| {
+            let mut images = images.iter();
+            images.any(|(size, sums)| file.size == *size && file.is(sums))
+        };
+        let files = self.files.iter().filter(|file| file.title == title);
+        let missing = files.filter(|file| !is_there(file) && !file.is_sheet());
+        missing
+            .map(|file| format!("lacks \"{}\" of \"{}\"", file.name, name(title)))
+            .collect()
     }
 
     /// Returns how an unlisted image differs from the listed one with the same
@@ -148,10 +215,10 @@ impl Dat {
         }
         let sum = match (file.sha1, file.md5, file.crc32) {
             (Some(sha1), ..) if sha1 != sums.sha1 => {
-                format!("SHA-1 {}", super::image::hexadecimal(&sha1))
+                format!("SHA-1 {}", hexadecimal(&sha1))
             }
             (_, Some(md5), _) if md5 != sums.md5 => {
-                format!("MD5 {}", super::image::hexadecimal(&md5))
+                format!("MD5 {}", hexadecimal(&md5))
             }
             (_, _, Some(crc32)) => format!("CRC-32 {crc32:08x}"),
             _ => "no sums".to_owned(),
@@ -207,7 +274,8 @@ mod tests {
         let all = format!("size=\"7\" crc=\"01020304\" md5=\"{md5}\" sha1=\"{sha1}\"");
         let dat = list(&format!("<rom name=\"a.iso\" {all} status=\"verified\"/>")).unwrap();
         let name = "\"a.iso\" of \"Tom & Jerry\"";
-        assert_eq!(dat.find(7, &SUMS).as_deref(), Some(name));
+        let found = dat.find(7, &SUMS).map(|entry| entry.to_string());
+        assert_eq!(found.as_deref(), Some(name));
         assert_eq!(dat.find(8, &SUMS), None);
         let other = Sums { crc32: 0, ..SUMS };
         assert_eq!(dat.find(7, &other), None);
@@ -226,6 +294,30 @@ mod tests {
         let longer = "has 8 bytes; \"A.iso\" of the list has 7";
         assert_eq!(difference("a.iso", 8), longer);
         assert_eq!(difference("b.iso", 7), "is not in the list");
+    }
+
+    #[test]
+    fn the_missing_files_of_a_title_are_named() {
+        let dat = list(
+            "<rom name=\"1.bin\" size=\"7\" crc=\"01020304\"/>\
+             <rom name=\"2.bin\" size=\"7\" crc=\"01020304\"/>\
+             <rom name=\"3.bin\" size=\"9\" crc=\"05060708\"/>\
+             <rom name=\"a.cue\" size=\"1\" crc=\"05060708\"/>\
+             </game><game name=\"Spike\"><rom name=\"4.bin\" size=\"8\" crc=\"01020304\"/>",
+        );
+        let dat = dat.unwrap();
+        let lacks = "lacks \"3.bin\" of \"Tom & Jerry\"";
+        assert_eq!(dat.incomplete(&[(7, &SUMS)]), [lacks]);
+        let mixed = "is of several titles: \"Tom & Jerry\", \"Spike\"";
+        assert_eq!(dat.incomplete(&[(7, &SUMS), (8, &SUMS)]), [mixed]);
+        assert!(dat.incomplete(&[(8, &SUMS), (6, &SUMS)]).is_empty());
+        assert!(dat.incomplete(&[(6, &SUMS)]).is_empty());
+        assert!(
+            dat.other_sheet("A.CUE", 2, &SUMS)
+                .unwrap()
+                .starts_with("has 2 bytes")
+        );
+        assert_eq!(dat.other_sheet("b.cue", 2, &SUMS), None);
     }
 
     #[test]

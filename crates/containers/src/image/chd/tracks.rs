@@ -61,12 +61,25 @@ fn parse(text: &[u8], next_frame: &mut u64) -> Option<CdTrack> {
     };
     let start = *next_frame;
     *next_frame = (start + frames).next_multiple_of(ALIGNMENT);
+    let kind = field("TYPE")?;
     Some(CdTrack {
         number: number("TRACK")? as u8,
-        is_audio: field("TYPE")? == "AUDIO",
+        is_audio: kind == "AUDIO",
+        sector: sector(kind),
+        first: start * FRAME,
         start: (start + pause) * FRAME,
         end: (start + frames) * FRAME,
     })
+}
+
+/// Returns the length of the sectors of a type of track in bytes.
+fn sector(kind: &str) -> u16 {
+    match kind {
+        "MODE1" | "MODE2_FORM1" => 2048,
+        "MODE2_FORM2" => 2324,
+        "MODE2" | "MODE2_FORM_MIX" => 2336,
+        _ => 2352,
+    }
 }
 
 #[cfg(test)]
@@ -83,8 +96,10 @@ mod tests {
         let audio = track("TRACK:2 TYPE:AUDIO FRAMES:300 PREGAP:150 PGTYPE:VAUDIO");
         assert_eq!((audio.number, audio.is_audio), (2, true));
         assert_eq!((audio.start, audio.end), (258 * FRAME, 408 * FRAME));
+        assert_eq!((audio.first, audio.sector), (108 * FRAME, 2352));
         let last = track("TRACK:3 TYPE:AUDIO FRAMES:2 PREGAP:150 PGTYPE:MODE1");
-        assert_eq!(last.start, 408 * FRAME);
+        assert_eq!((last.first, last.start), (408 * FRAME, 408 * FRAME));
+        assert_eq!(track("TRACK:4 TYPE:MODE1 FRAMES:2").sector, 2048);
     }
 
     #[test]

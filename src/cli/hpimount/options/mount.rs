@@ -1,14 +1,13 @@
-//! The options of `hpimount`, including `-o`.
+//! The values of `-o`.
 
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use super::{Args, Job};
 use crate::app::PasswordSource;
-use crate::cli::option::NO_DEFAULT;
+use crate::cli::hpimount::Args;
 use crate::cli::values::{choice, encoding, number, permissions, size, text};
 use crate::cli::{Choice, Name, OptionSpec, Takes};
-use crate::mount::{Meta, Order};
+use crate::mount::Meta;
 
 /// Maximum value of `-o threads=`.
 pub const MAX_THREADS: usize = 256;
@@ -38,254 +37,8 @@ const META: [(&str, Meta); 4] = [
     ("off", Meta::Off),
 ];
 
-/// All options, in the order of the man page.
+/// The values, in the order of the man page.
 pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
-    OptionSpec {
-        help: "Mount options, separated by commas",
-        long_help: "Mount options, separated by commas, as in `mount(8)`; see MOUNT OPTIONS. \
-            The option can be given several times. Of options that contradict each other, \
-            the last one counts.",
-        default: NO_DEFAULT,
-        ..OptionSpec::new(
-            Name::Short('o', "options"),
-            Takes::MountOptions("OPTION,..."),
-        )
-    },
-    OptionSpec {
-        help: "Mount a game's folder: its archives and loose files, merged as the game does",
-        long_help: "Mount a game's folder: its archives, in the order of the game's own loader, \
-            with the folder's loose files on top. No SOURCE is given then. The game is Grand Theft Auto \
-            if the folder `data` has its lists of files, and else the one that most of the archives are \
-            made for, unless `--order` names it.",
-        default: NO_DEFAULT,
-        ..OptionSpec::new(
-            Name::Long("game"),
-            Takes::Folder("FOLDER", |args, folder| {
-                args.game = Some(folder.to_owned());
-                Ok(())
-            }),
-        )
-    },
-    OptionSpec {
-        help: "With --game, a folder of loose files on top; may be repeated",
-        long_help: "With `--game`, a folder of loose files above those of the game, such as a mod. The option can be \
-            given several times; the last one is on top. Files in the folder itself replace files of the same \
-            name in the IMG archives of Grand Theft Auto.",
-        default: NO_DEFAULT,
-        ..OptionSpec::new(
-            Name::Long("mod"),
-            Takes::Folders("FOLDER", |args, folder| {
-                args.mods.push(folder.to_owned());
-                Ok(())
-            }),
-        )
-    },
-    OptionSpec {
-        help: "Which of several merged HPI archives wins",
-        long_help: "Which of several merged HPI archives wins where they have files of the same \
-            name. The rules of the games go by the archives' extensions, names and dates; \
-            `cli` goes by the command line and cannot be used with `--game`.",
-        default: "cli; with --game: the rule of the game",
-        conflicts: &["separate"],
-        ..OptionSpec::new(
-            Name::Long("order"),
-            Takes::Choice("ORDER", ORDERS, |args, value| {
-                args.order = Some(choice(value, &Order::NAMES)?);
-                Ok(())
-            }),
-        )
-    },
-    OptionSpec {
-        help: "Give each archive its own directory instead of merging them",
-        long_help: "Give each archive its own directory in the root of the mount, named after the \
-            archive's file, instead of merging them.",
-        default: "HPI archives are merged",
-        conflicts: &["game"],
-        ..OptionSpec::new(
-            Name::Long("separate"),
-            Takes::Nothing(|args| args.separate = true),
-        )
-    },
-    OptionSpec {
-        help: "Mount SOURCE with the changes in DIR; may be repeated",
-        long_help: "Mount the archive or disc SOURCE with the changes of the directory DIR, which has the paths of \
-            the mount: a file there replaces or adds the file, an empty file `.wh.NAME` deletes \
-            NAME, and `X.d/` has the changes inside the archive X. DIR may be the upper directory of an \
-            overlay. It may be given several times; the last one wins. Nothing is copied. The changed archive \
-            or disc itself is a file in `.hpimount/image`. What cannot be applied is listed, and nothing \
-            is mounted. A file of DIR that is changed later cannot be read until the next mount.",
-        default: NO_DEFAULT,
-        conflicts: &["game", "separate", "order", "unmount"],
-        ..OptionSpec::new(
-            Name::Long("apply"),
-            Takes::Folders("DIR", |args, folder| {
-                let folder = std::path::absolute(folder);
-                args.mount
-                    .apply
-                    .push(folder.map_err(|error| error.to_string())?);
-                Ok(())
-            }),
-        )
-    },
-    OptionSpec {
-        help: "With --apply, refuse changes that the game may not find",
-        long_help: "With `--apply`, refuse what is otherwise a warning: files on discs that move, because a game \
-            that has their sectors compiled in reads the old ones.",
-        default: "warnings",
-        ..OptionSpec::new(
-            Name::Long("apply-strict"),
-            Takes::Nothing(|args| args.mount.apply_strict = true),
-        )
-    },
-    OptionSpec {
-        help: "Mount nothing if one of several sources cannot be mounted",
-        long_help: "Mount nothing if one of several sources is damaged, unreadable or of no \
-            known format. The exit status is that of the first such source.",
-        default: "such sources are skipped with a message",
-        ..OptionSpec::new(
-            Name::Long("strict"),
-            Takes::Nothing(|args| args.mount.vfs.strict = true),
-        )
-    },
-    OptionSpec {
-        help: "Mount the assets converted to pictures, models, sounds, texts and tables",
-        long_help: "Mount the converted tree instead of the files: the same directories with \
-            the assets converted to pictures, models, sounds, texts and tables. Without this \
-            option it is the directory `converted` in the root.",
-        default: "the files are mounted",
-        ..OptionSpec::new(
-            Name::Long("converted"),
-            Takes::Nothing(|args| args.mount.vfs.converted = true),
-        )
-    },
-    OptionSpec {
-        help: "Show no X.d and X.meta directories beside archives and assets",
-        long_help: "Show neither directories `X.d` beside archives nor anything made from \
-            assets. This is `-o meta=off`, and also hides `X.d`.",
-        default: "they are shown",
-        ..OptionSpec::new(
-            Name::Long("no-meta"),
-            Takes::Nothing(|args| {
-                args.mount.vfs.meta = Meta::Off;
-                args.mount.vfs.companions = false;
-            }),
-        )
-    },
-    OptionSpec {
-        help: "List what is in a source, or below a PATH in it, without mounting",
-        long_help: "Mount nothing, and list the contents of SOURCE: mode, size, date (UTC), compression \
-            method and path of each file and directory, one per line. With PATHs, list these and \
-            everything below them. A PATH is the path of a file in the mount, ignoring case, such as \
-            `boot.HIP.d/layers`; directories `X.d` and `X.meta` are listed only if a PATH leads into them. No FUSE is needed.",
-        default: NO_DEFAULT,
-        conflicts: &["cat", "unmount"],
-        ..OptionSpec::new(
-            Name::Both('l', "list"),
-            Takes::Nothing(|args| args.job = Some(Job::List)),
-        )
-    },
-    OptionSpec {
-        help: "Print files of a source without mounting",
-        long_help: "Mount nothing, and print the files at the PATHs in SOURCE, in order, \
-            to standard output. A PATH is the path of a file in the mount, ignoring case; it may lead into `X.d` and `X.meta`. No FUSE is needed.",
-        default: NO_DEFAULT,
-        conflicts: &["unmount"],
-        ..OptionSpec::new(
-            Name::Long("cat"),
-            Takes::Nothing(|args| args.job = Some(Job::Cat)),
-        )
-    },
-    OptionSpec {
-        help: "Read and check everything in sources without mounting",
-        long_help: "Mount nothing, and check everything in each SOURCE, including nested archives, \
-            on all cores: everything is decoded, checksums are compared, and assets are parsed. Each finding is a line with file, offset and cause; a summary follows. \
-            For disc images and their tracks, CRC-32, MD5 and SHA-1 are printed. \
-            `-o cachesize` and `-o threads` apply here too; with `-o meta=off` assets are \
-            not parsed. No FUSE is needed.",
-        default: NO_DEFAULT,
-        conflicts: &["list", "cat", "unmount", "game"],
-        ..OptionSpec::new(
-            Name::Long("check"),
-            Takes::Nothing(|args| args.job = Some(Job::Check)),
-        )
-    },
-    OptionSpec {
-        help: "With --check, compare disc images with a list of Redump or No-Intro",
-        long_help: "With `--check`: compare disc images and their tracks with the list in FILE \
-            (Logiqx XML or clrmamepro's text), as published by Redump and No-Intro. An image \
-            that is not in the list is reported as damaged.",
-        default: NO_DEFAULT,
-        ..OptionSpec::new(
-            Name::Long("dat"),
-            Takes::File("FILE", |args, file| {
-                args.dat = Some(file.to_owned());
-                Ok(())
-            }),
-        )
-    },
-    OptionSpec {
-        help: "With --check, how many bytes are read for each byte of a source",
-        long_help: "With `--check`: read at most N bytes for each byte of a source, or N times \
-            16 MiB of a smaller one, and enter at most N archives in archives for each MiB. A small \
-            file can pretend to hold a million archives, or petabytes; what exceeds a limit is \
-            reported as not checked.",
-        default: "1000",
-        ..OptionSpec::new(
-            Name::Long("expansion"),
-            Takes::Value("N", |args, value| {
-                args.expansion = Some(number(value)?);
-                Ok(())
-            }),
-        )
-    },
-    OptionSpec {
-        help: "Write JSON, one object per line",
-        long_help: "With `--check` and `--list`: write JSON, one object per line.",
-        default: "plain text",
-        conflicts: &["cat", "unmount"],
-        ..OptionSpec::new(Name::Long("json"), Takes::Nothing(|args| args.json = true))
-    },
-    OptionSpec {
-        help: "Unmount each MOUNTPOINT",
-        long_help: "Unmount the mount of `hpimount` at each MOUNTPOINT, as `fusermount3 -u` and \
-            `umount(8)` do. A mount that is in use stays mounted.",
-        default: NO_DEFAULT,
-        ..OptionSpec::new(
-            Name::Long("unmount"),
-            Takes::Nothing(|args| args.job = Some(Job::Unmount)),
-        )
-    },
-    OptionSpec {
-        help: "Stay in the foreground and log to standard error",
-        long_help: "Stay in the foreground until the file system is unmounted, and log to \
-            standard error.",
-        default: "run in the background and log to the system log",
-        ..OptionSpec::new(
-            Name::Both('f', "foreground"),
-            Takes::Nothing(|args| args.foreground = true),
-        )
-    },
-    OptionSpec {
-        help: "Log more; twice for everything",
-        long_help: "Also log what the mount does; given twice, log details for debugging. \
-            With `--check`, also list matters of style.",
-        default: "log warnings and errors",
-        ..OptionSpec::new(
-            Name::Both('v', "verbose"),
-            Takes::Repeats(|args| args.verbosity = args.verbosity.saturating_add(1)),
-        )
-    },
-    OptionSpec {
-        help: "Log errors only",
-        long_help: "Log errors only.",
-        default: "log warnings and errors",
-        conflicts: &["verbose"],
-        ..OptionSpec::new(
-            Name::Both('q', "quiet"),
-            Takes::Nothing(|args| args.quiet = true),
-        )
-    },
-    OptionSpec::GENERATE,
     OptionSpec {
         help: "Give other users access",
         long_help: "Give other users access, including root, as far as `umask` permits. \
@@ -582,7 +335,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
 
 /// Options of mount(8) and fstab(5) that are accepted and ignored: the mount is
 /// always read-only, `nosuid` and `nodev`.
-pub(super) const IGNORED: &[&str] = &[
+pub(in crate::cli::hpimount) const IGNORED: &[&str] = &[
     "async",
     "atime",
     "auto",
@@ -622,26 +375,6 @@ pub(super) const IGNORED: &[&str] = &[
     "user",
     "users",
     "_netdev",
-];
-
-/// The values of `--order`, as in [`Order::NAMES`].
-const ORDERS: &[Choice] = &[
-    Choice {
-        name: "ta",
-        help: "As in Total Annihilation",
-    },
-    Choice {
-        name: "kingdoms",
-        help: "As in TA: Kingdoms",
-    },
-    Choice {
-        name: "rwe",
-        help: "As in the RWE engine",
-    },
-    Choice {
-        name: "cli",
-        help: "The last one on the command line wins",
-    },
 ];
 
 /// The values of `-o meta=`, as in [`META`].

@@ -1,29 +1,15 @@
-//! `--list`: one line per entry.
-
-use std::io::Write;
+//! An entry as it is listed.
 
 use serde::Serialize;
 
-use super::Error;
-use super::path::find;
-use super::text::Date;
-use super::walk::Walk;
-use crate::inspect::Role;
+use crate::inspect::Contents;
+use crate::inspect::text::{Date, hexadecimal};
 use crate::mount::{Attr, FileKind, Vfs};
 use crate::printable::printable;
 
-/// How entries are listed.
-#[derive(Debug, Clone, Copy)]
-pub struct ListStyle {
-    /// JSON, one object per line.
-    pub json: bool,
-    /// Permission bits to remove from all modes.
-    pub umask: u16,
-}
-
 /// An entry as it is listed.
 #[derive(Serialize)]
-struct Line<'a> {
+pub(super) struct Line<'a> {
     path: &'a str,
     kind: &'static str,
     #[serde(skip)]
@@ -35,55 +21,14 @@ struct Line<'a> {
     modified: String,
     #[serde(skip)]
     seconds: i64,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    type_of: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
-}
-
-/// Lists a path and everything below it. Entries that a mount adds to a source,
-/// such as `X.d` and `X.meta`, are listed only if the path leads to them. With
-/// `is_terminal`, control characters are escaped.
-///
-/// # Errors
-/// Returns an error if there is no such entry, if one of the directories cannot
-/// be listed, or if writing fails.
-pub fn list(
-    vfs: &Vfs,
-    path: &str,
-    style: ListStyle,
-    is_terminal: bool,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
-    let mut write = |path: &str, attr| {
-        let line = Line::new(vfs, path, attr, style.umask);
-        let text = match style.json {
-            true => serde_json::to_string(&line).expect("it has no maps and writes to memory"),
-            false => line.text(is_terminal),
-        };
-        writeln!(out, "{text}").map_err(Error::Output)
-    };
-    let found = find(vfs, path)?;
-    if !found.path.is_empty() {
-        write(&found.path, found.attr)?;
-    }
-    if found.attr.kind != FileKind::Directory {
-        return Ok(());
-    }
-    let mut walk = Walk::new(found.attr.ino, found.path);
-    while let Some(step) = walk.next(vfs) {
-        let step = step.map_err(|(path, error)| Error::path(&path, error))?;
-        if matches!(step.entry.role, Role::Inside | Role::AssetDirectory) {
-            continue;
-        }
-        let attr = vfs.getattr(step.entry.ino);
-        let attr = attr.map_err(|error| Error::path(&step.path, error))?;
-        write(&step.path, attr)?;
-        if step.entry.role == Role::Directory {
-            walk.enter(step);
-        }
-    }
-    Ok(())
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
 }
 
 /// Returns the compression method of a file, if its archive has one.
@@ -99,7 +44,7 @@ fn method(vfs: &Vfs, attr: Attr) -> Option<String> {
 }
 
 impl<'a> Line<'a> {
-    fn new(vfs: &Vfs, path: &'a str, attr: Attr, umask: u16) -> Self {
+    pub(super) fn new(vfs: &Vfs, path: &'a str, attr: Attr, umask: u16) -> Self {
         let (kind, letter) = match attr.kind {
             FileKind::File => ("file", '-'),
             FileKind::Directory => ("directory", 'd'),
@@ -110,6 +55,10 @@ impl<'a> Line<'a> {
             FileKind::Symlink => vfs.readlink(attr.ino).ok(),
             FileKind::File | FileKind::Directory => None,
         };
+        let type_of = match attr.kind {
+            FileKind::File => Contents(vfs).type_of(attr.ino),
+            FileKind::Symlink | FileKind::Directory => None,
+        };
         Self {
             path,
             kind,
@@ -119,12 +68,46 @@ impl<'a> Line<'a> {
             size: attr.size,
             modified: Date::new(attr.modified).long(),
             seconds: attr.modified,
+            type_of,
             method: method(vfs, attr),
             target: target.map(|target| String::from_utf8_lossy(&target).into_owned()),
+            sha256: None,
         }
     }
 
-    fn text(&self, is_terminal: bool) -> String {
+    pub(super) fn set_sha256(&mut self, sum: &[u8]) {
+        self.sha256 = Some(hexadecimal(sum));
+    }
+
+    pub(super) fn sha256(&self) -> Option<&str> {
+        self.sha256.as_deref()
+    }
+
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).expect("it has no maps and writes to memory")
+    }
+
+    /// Returns the path, after the checksum if there is one.
+    pub(super) fn null(&self) -> String {
+        match &self.sha256 {
+            Some(sum) => format!("{sum}  {}", self.path),
+            None => self.path.to_owned(),
+        }
+    }
+
+    /// Returns the checksum and the path in the form of `sha256sum`: a backslash
+    /// before the line says that backslashes in the path are doubled. Paths in a
+    /// mount have no line breaks.
+    pub(super) fn summed(&self, is_terminal: bool) -> String {
+        let sum = self.sha256().unwrap_or_default();
+        let path = shown(self.path, is_terminal);
+        match path.contains('\\') {
+            true => format!("\\{sum}  {}", path.replace('\\', "\\\\")),
+            false => format!("{sum}  {path}"),
+        }
+    }
+
+    pub(super) fn text(&self, is_terminal: bool) -> String {
         let flags = (0..9).rev().zip("rwxrwxrwx".chars());
         let flags = flags.map(|(bit, flag)| match self.permissions >> bit & 1 {
             0 => '-',
@@ -137,10 +120,7 @@ impl<'a> Line<'a> {
             None if self.letter == 'd' => name.push('/'),
             None => {}
         }
-        let name = match is_terminal {
-            true => printable(&name).into_owned(),
-            false => name,
-        };
+        let name = shown(&name, is_terminal);
         let date = Date::new(self.seconds).short();
         let method = self.method.as_deref().unwrap_or("-");
         let letter = self.letter;
@@ -148,5 +128,13 @@ impl<'a> Line<'a> {
             "{letter}{flags} {:>11} {date} {method:<7} {name}",
             self.size
         )
+    }
+}
+
+/// Returns a name, with escapes for control characters on a terminal.
+fn shown(name: &str, is_terminal: bool) -> String {
+    match is_terminal {
+        true => printable(name).into_owned(),
+        false => name.to_owned(),
     }
 }

@@ -1,0 +1,70 @@
+"""Two copies of a folder of archives, compared without a mount and as mounts."""
+
+import statistics
+import time
+
+from .collection import copy
+from .corpus import make, write
+from .peers import Mount, Peer
+from .tools import forget, run, say
+
+# Number of archives in each copy, of files in each archive, and of files in a
+# directory, and the size of a file in bytes.
+ARCHIVES = 248
+FILES = 200
+WIDTH = 50
+SIZE = 16384
+
+READ = "find . -type f -path '*.d/*' -print0 | xargs -0 cat | wc -c"
+
+
+def measure(directory, programs, point, rounds, quick):
+    """The part of the report about comparisons."""
+    archives = 2 if quick else ARCHIVES
+    copies = prepare(directory, programs, archives)
+    hpimount = programs / "hpimount"
+    mount = Peer("hpimount", copies[0].parent, f"{hpimount} {{archive}} {{point}}")
+    only = Peer("hpimount", copies[0], f"{hpimount} {{archive}} {{point}}")
+    measured = {}
+    for number in range(rounds):
+        say(f"round {number + 1} of {rounds}: a comparison")
+
+        def cold(title, command, directory=None):
+            for path in copies:
+                forget(path)
+            measured.setdefault(title, []).append(timed(command, directory))
+
+        cold("`hpimount --diff` of the two folders", [hpimount, "--diff", *copies])
+        with Mount(mount, point) as mounted:
+            names = [path.name for path in copies]
+            cold("`diff -rq` of the two folders in a mount", ["diff", "-rq", *names], mounted.root)
+        with Mount(only, point) as mounted:
+            cold("reading all files of one of them in a mount", READ, mounted.root)
+    lines = ["| | s |", "|---|--:|"]
+    lines += [f"| {title} | {statistics.median(seconds):.2f} |" for title, seconds in measured.items()]
+    return (
+        f"### A comparison\n\nTwo copies of {archives} archives with {FILES} files of {SIZE // 1024} KiB each, "
+        "on a cold cache. The copies are equal, so that all of them has to be compared: `--diff` compares the packed "
+        "bytes of the archives, `diff` the archives and what is in them.\n\n" + "\n".join(lines) + "\n"
+    )
+
+
+def timed(command, directory):
+    """The seconds that a command takes, which must find no differences."""
+    begun = time.perf_counter()
+    run(command, cwd=directory)
+    return time.perf_counter() - begun
+
+
+def prepare(directory, programs, archives):
+    """Creates the two copies."""
+    one = directory / "compared.hpi"
+    shape = ["shape", f"--files={FILES}", f"--width={WIDTH}", f"--size={SIZE}"]
+    make(one, lambda out: [programs / "examples" / "corpus", *shape, out])
+    names = [f"pack{number:03}" for number in range(archives)]
+    both = directory / f"compared-{archives}"
+    both.mkdir(exist_ok=True)
+    copies = [both / "old", both / "new"]
+    for path in copies:
+        write(path, lambda out: copy(one, out, names))
+    return copies

@@ -1,0 +1,179 @@
+//! `--index`: confined threads read the sources, and the thread that started
+//! them writes the database.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc::sync_channel;
+use std::thread::scope;
+use std::time::UNIX_EPOCH;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::exit::Failure;
+use super::without_mount::vfs_options;
+use super::{Confinement, MountOptions, cores};
+use crate::inspect::index::{Database, index as index_source};
+use crate::mount::{Meta, Options, Prepared, Sources, Vfs};
+
+/// Maximum number of rows that wait for the database.
+const MAX_WAITING: usize = 64;
+
+/// An index to write.
+#[derive(Debug)]
+pub struct Index {
+    /// The file of the database.
+    pub database: PathBuf,
+    /// The sources, which are indexed separately.
+    pub sources: Vec<Sources>,
+    /// Whether to show progress on a terminal.
+    pub progress: bool,
+}
+
+/// Adds everything in the sources to a database, except for sources that it has
+/// and that are unchanged. A source that cannot be opened is reported on
+/// standard error and has its error in the database; the first such source
+/// determines the exit code.
+///
+/// # Errors
+/// Returns an error if the database cannot be written.
+pub fn index(index: &Index, options: &MountOptions) -> Result<ExitCode, Failure> {
+    let mut database = Database::open(&index.database)?;
+    let mut failed = None;
+    for sources in &index.sources {
+        if let Err(failure) = add(&mut database, sources, options, index.progress)? {
+            let code = failure.report();
+            failed.get_or_insert(code);
+        }
+    }
+    Ok(failed.unwrap_or(ExitCode::SUCCESS))
+}
+
+/// Adds a source unless it is unchanged. The inner error is that of opening the
+/// source.
+fn add(
+    database: &mut Database,
+    sources: &Sources,
+    options: &MountOptions,
+    progress: bool,
+) -> Result<Result<(), Failure>, Failure> {
+    let name = sources.name();
+    let vfs_options = Options {
+        strict: true,
+        force: false,
+        ..vfs_options(sources, options)?
+    };
+    let prepared = sources.prepare();
+    let identity = match &prepared {
+        Ok(prepared) => identity(sources, prepared, &vfs_options),
+        Err(_) => None,
+    };
+    if let Some(identity) = &identity
+        && database.has(&name, identity)?
+    {
+        return Ok(Ok(()));
+    }
+    database.begin(&name, identity.as_deref().unwrap_or_default())?;
+    let added = match prepared {
+        Ok(prepared) => {
+            let bar = progress_bar(&name, progress);
+            let added = add_rows(database, &prepared, vfs_options, options, &bar)?;
+            bar.finish_and_clear();
+            added
+        }
+        Err(error) => Err(Failure::from(error)),
+    };
+    let error = added.as_ref().err().map(ToString::to_string);
+    database.end(error.as_deref())?;
+    Ok(added)
+}
+
+fn add_rows(
+    database: &mut Database,
+    prepared: &Prepared,
+    vfs_options: Options,
+    options: &MountOptions,
+    bar: &ProgressBar,
+) -> Result<Result<(), Failure>, Failure> {
+    let confinement = Confinement::to(&prepared.paths());
+    let threads = options.threads.unwrap_or_else(cores);
+    let (rows, received) = sync_channel(MAX_WAITING);
+    scope(|scope| {
+        let reading = scope.spawn(|| {
+            let rows = rows;
+            confinement.run(|| {
+                let vfs = Vfs::open_prepared(prepared, vfs_options)?;
+                index_source(&vfs, threads, &rows, bar);
+                Ok(())
+            })
+        });
+        let mut written = Ok(());
+        for row in received {
+            written = database.add(&row);
+            if written.is_err() {
+                // The threads end when nobody receives rows.
+                break;
+            }
+        }
+        let read = reading.join();
+        let read = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        written?;
+        let opened = read.map_err(|error| Failure::Other("cannot start a thread", error))?;
+        Ok(opened.map_err(Failure::Source))
+    })
+}
+
+/// Returns a text that changes when a source does: the sizes and times of all
+/// its files, and what else the rows depend on. `None` for a source on a server,
+/// which is always read again.
+fn identity(sources: &Sources, prepared: &Prepared, options: &Options) -> Option<String> {
+    if sources.urls().next().is_some() {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    matches!(sources, Sources::Game { .. }).hash(&mut hasher);
+    (
+        options.meta == Meta::Off,
+        options.companions,
+        options.converted,
+    )
+        .hash(&mut hasher);
+    options.password.is_some().hash(&mut hasher);
+    for path in prepared.paths() {
+        add_identity(&path, &mut hasher);
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    Some(format!("{version} {:016x}", hasher.finish()))
+}
+
+/// Adds the size and the time of a file, or of everything in a directory.
+fn add_identity(path: &Path, hasher: &mut DefaultHasher) {
+    let mut left = vec![path.canonicalize().unwrap_or_else(|_| path.to_owned())];
+    while let Some(path) = left.pop() {
+        let Ok(found) = path.metadata() else {
+            continue;
+        };
+        let is_link = path.is_symlink();
+        if found.is_dir() && !is_link {
+            let entries = path.read_dir().into_iter().flatten().flatten();
+            let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            paths.sort();
+            left.extend(paths);
+            continue;
+        }
+        let modified = found.modified().ok();
+        let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        (path, is_link, found.len(), modified).hash(hasher);
+    }
+}
+
+fn progress_bar(name: &str, is_wanted: bool) -> ProgressBar {
+    if !is_wanted {
+        return ProgressBar::hidden();
+    }
+    let template = "{spinner} {msg}: {human_pos} entries, {per_sec}";
+    let style = ProgressStyle::with_template(template).expect("the template is valid");
+    ProgressBar::new_spinner()
+        .with_style(style)
+        .with_message(name.to_owned())
+}

@@ -1,0 +1,163 @@
+//! What is mounted, and how it is shown.
+
+use crate::cli::hpimount::Args;
+use crate::cli::option::NO_DEFAULT;
+use crate::cli::values::choice;
+use crate::cli::{Choice, Name, OptionSpec, Takes};
+use crate::mount::{Meta, Order};
+
+/// The options, in the order of the man page.
+pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
+    OptionSpec {
+        help: "Mount options, separated by commas",
+        long_help: "Mount options, separated by commas, as in `mount(8)`; see MOUNT OPTIONS. \
+            The option can be given several times. Of options that contradict each other, \
+            the last one counts.",
+        default: NO_DEFAULT,
+        ..OptionSpec::new(
+            Name::Short('o', "options"),
+            Takes::MountOptions("OPTION,..."),
+        )
+    },
+    OptionSpec {
+        help: "Mount a game's folder: its archives and loose files, merged as the game does",
+        long_help: "Mount a game's folder: its archives, in the order of the game's own loader, \
+            with the folder's loose files on top. No SOURCE is given then. The game is Grand Theft Auto \
+            if the folder `data` has its lists of files, and else the one that most of the archives are \
+            made for, unless `--order` names it. With `--diff` and `--index` it can be \
+            given several times.",
+        default: NO_DEFAULT,
+        ..OptionSpec::new(
+            Name::Long("game"),
+            Takes::Folders("FOLDER", |args, folder| {
+                args.games.push(folder.to_owned());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --game, a folder of loose files on top; may be repeated",
+        long_help: "With `--game`, a folder of loose files above those of the game, such as a mod. The option can be \
+            given several times; the last one is on top. Files in the folder itself replace files of the same \
+            name in the IMG archives of Grand Theft Auto.",
+        default: NO_DEFAULT,
+        ..OptionSpec::new(
+            Name::Long("mod"),
+            Takes::Folders("FOLDER", |args, folder| {
+                args.mods.push(folder.to_owned());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "Which of several merged HPI archives wins",
+        long_help: "Which of several merged HPI archives wins where they have files of the same \
+            name. The rules of the games go by the archives' extensions, names and dates; \
+            `cli` goes by the command line and cannot be used with `--game`.",
+        default: "cli; with --game: the rule of the game",
+        conflicts: &["separate"],
+        ..OptionSpec::new(
+            Name::Long("order"),
+            Takes::Choice("ORDER", ORDERS, |args, value| {
+                args.order = Some(choice(value, &Order::NAMES)?);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "Give each archive its own directory instead of merging them",
+        long_help: "Give each archive its own directory in the root of the mount, named after the \
+            archive's file, instead of merging them.",
+        default: "HPI archives are merged",
+        conflicts: &["game"],
+        ..OptionSpec::new(
+            Name::Long("separate"),
+            Takes::Nothing(|args| args.separate = true),
+        )
+    },
+    OptionSpec {
+        help: "Mount SOURCE with the changes in DIR; may be repeated",
+        long_help: "Mount the archive or disc SOURCE with the changes of the directory DIR, which has the paths of \
+            the mount: a file there replaces or adds the file, an empty file `.wh.NAME` deletes \
+            NAME, and `X.d/` has the changes inside the archive X. DIR may be the upper directory of an \
+            overlay. It may be given several times; the last one wins. Nothing is copied. The changed archive \
+            or disc itself is a file in `.hpimount/image`. What cannot be applied is listed, and nothing \
+            is mounted. A file of DIR that is changed later cannot be read until the next mount.",
+        default: NO_DEFAULT,
+        conflicts: &["game", "separate", "order", "unmount"],
+        ..OptionSpec::new(
+            Name::Long("apply"),
+            Takes::Folders("DIR", |args, folder| {
+                let folder = std::path::absolute(folder);
+                args.mount
+                    .apply
+                    .push(folder.map_err(|error| error.to_string())?);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --apply, refuse changes that the game may not find",
+        long_help: "With `--apply`, refuse what is otherwise a warning: files on discs that move, because a game \
+            that has their sectors compiled in reads the old ones.",
+        default: "warnings",
+        ..OptionSpec::new(
+            Name::Long("apply-strict"),
+            Takes::Nothing(|args| args.mount.apply_strict = true),
+        )
+    },
+    OptionSpec {
+        help: "Mount nothing if one of several sources cannot be mounted",
+        long_help: "Mount nothing if one of several sources is damaged, unreadable or of no \
+            known format. The exit status is that of the first such source.",
+        default: "such sources are skipped with a message",
+        ..OptionSpec::new(
+            Name::Long("strict"),
+            Takes::Nothing(|args| args.mount.vfs.strict = true),
+        )
+    },
+    OptionSpec {
+        help: "Mount the assets converted to pictures, models, sounds, texts and tables",
+        long_help: "Mount the converted tree instead of the files: the same directories with \
+            the assets converted to pictures, models, sounds, texts and tables. Without this \
+            option it is the directory `converted` in the root.",
+        default: "the files are mounted",
+        ..OptionSpec::new(
+            Name::Long("converted"),
+            Takes::Nothing(|args| args.mount.vfs.converted = true),
+        )
+    },
+    OptionSpec {
+        help: "Show no X.d and X.meta directories beside archives and assets",
+        long_help: "Show neither directories `X.d` beside archives nor anything made from \
+            assets. This is `-o meta=off`, and also hides `X.d`.",
+        default: "they are shown",
+        ..OptionSpec::new(
+            Name::Long("no-meta"),
+            Takes::Nothing(|args| {
+                args.mount.vfs.meta = Meta::Off;
+                args.mount.vfs.companions = false;
+            }),
+        )
+    },
+];
+
+/// The values of `--order`, as in [`Order::NAMES`].
+const ORDERS: &[Choice] = &[
+    Choice {
+        name: "ta",
+        help: "As in Total Annihilation",
+    },
+    Choice {
+        name: "kingdoms",
+        help: "As in TA: Kingdoms",
+    },
+    Choice {
+        name: "rwe",
+        help: "As in the RWE engine",
+    },
+    Choice {
+        name: "cli",
+        help: "The last one on the command line wins",
+    },
+];

@@ -1,0 +1,244 @@
+//! How an asset has changed, in the terms of its view: the JSON, texts and tables
+//! of its `X.meta`. Pictures, sounds and models are not compared.
+
+use serde_json::{Value, json};
+
+use super::{Side, json as objects, table, text};
+use crate::inspect::shown::{INFO, SUMMARY, Shown};
+use crate::inspect::{Contents, Trouble};
+use crate::memory::budget::Reservation;
+use crate::mount::{Ino, Node, Vfs, format_of};
+
+/// Maximum length of a compared file of a view in bytes, and the memory that its
+/// comparison takes for each of them.
+const MAX_TEXT: usize = 1 << 20;
+const EXPANSION: usize = 12;
+
+/// Part of the memory budget of a side that one comparison may use.
+const PART_OF_BUDGET: usize = 4;
+
+/// Maximum number of differences of one asset that are shown.
+const MAX_DIFFERENCES: usize = 100;
+
+/// A difference between two assets.
+#[derive(Debug, PartialEq)]
+pub(super) enum Difference {
+    /// A field, a cell of a table or a line of a text.
+    Field {
+        field: String,
+        old: Option<Value>,
+        new: Option<Value>,
+    },
+    /// A remark.
+    Note(String),
+}
+
+impl Difference {
+    /// Returns the remark that an asset could not be compared.
+    pub(super) fn not_compared(side: Side, trouble: &Trouble) -> Self {
+        let side = if side == 0 { "first" } else { "second" };
+        Self::Note(format!("not compared: on the {side} side, {trouble}"))
+    }
+
+    pub(super) fn json(&self) -> Value {
+        match self {
+            Self::Field { field, old, new } => {
+                let mut line = json!({ "field": field });
+                if let Some(old) = old {
+                    line["old"] = old.clone();
+                }
+                if let Some(new) = new {
+                    line["new"] = new.clone();
+                }
+                line
+            }
+            Self::Note(text) => json!({ "note": text }),
+        }
+    }
+}
+
+/// Differences up to a number, and how many more there are.
+#[derive(Default)]
+pub(super) struct Differences {
+    kept: Vec<Difference>,
+    more: usize,
+}
+
+impl Differences {
+    pub(super) fn add(&mut self, field: String, old: Option<Value>, new: Option<Value>) {
+        match self.kept.len() < MAX_DIFFERENCES {
+            true => self.kept.push(Difference::Field { field, old, new }),
+            false => self.more += 1,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Difference> {
+        if self.more > 0 {
+            let text = format!("and {} more differences", self.more);
+            self.kept.push(Difference::Note(text));
+        }
+        self.kept
+    }
+}
+
+/// How a file of a view is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Json,
+    Table,
+    Text,
+}
+
+impl Kind {
+    fn of(name: &str) -> Option<Self> {
+        let (_, extension) = name.rsplit_once('.')?;
+        match extension {
+            "json" => Some(Self::Json),
+            "tsv" => Some(Self::Table),
+            "txt" => Some(Self::Text),
+            _ => None,
+        }
+    }
+}
+
+/// Returns how two files differ that are assets of the same format, or
+/// generated tables or JSON; nothing for others.
+///
+/// Of the files of a view, those that describe it best and differ are compared:
+/// the asset's own text and JSON, else its facts, else its tables.
+///
+/// # Errors
+/// Returns the side that cannot be compared, and the cause.
+pub(super) fn differences(
+    sides: [&Vfs; 2],
+    inos: [Ino; 2],
+) -> Result<Vec<Difference>, (Side, Trouble)> {
+    let node = |side: Side| {
+        let node = sides[side].node(inos[side]);
+        node.map_err(|error| (side, Trouble::from(error)))
+    };
+    let nodes = [node(0)?, node(1)?];
+    let is_generated = |side: Side| Contents(sides[side]).is_generated(&nodes[side]);
+    if is_generated(0) && is_generated(1) {
+        return generated(sides, &nodes);
+    }
+    let formats = [format_of(&nodes[0]), format_of(&nodes[1])];
+    let [Some(old), Some(new)] = formats else {
+        return Ok(Vec::new());
+    };
+    if old.name != new.name {
+        return Ok(Vec::new());
+    }
+    let shown = |side: Side| {
+        let shown = Shown::new(sides[side], &nodes[side], old);
+        shown.map_err(|trouble| (side, trouble))
+    };
+    let shown = [shown(0)?, shown(1)?];
+    let tiers: [fn(&str, Kind) -> bool; 3] = [
+        |name, kind| kind != Kind::Table && name != INFO && name != SUMMARY,
+        |name, _| name == INFO,
+        |_, kind| kind == Kind::Table,
+    ];
+    for tier in tiers {
+        let mut found = Differences::default();
+        for name in shown[0].names() {
+            if let Some(kind) = Kind::of(name)
+                && tier(name, kind)
+            {
+                compare(&shown, name, kind, &mut found)?;
+            }
+        }
+        if !found.is_empty() {
+            return Ok(found.finish());
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Compares a file of two views; the summary instead if it is too long.
+fn compare(
+    shown: &[Shown<'_>; 2],
+    name: &str,
+    kind: Kind,
+    found: &mut Differences,
+) -> Result<(), (Side, Trouble)> {
+    let vfs = [shown[0].vfs, shown[1].vfs];
+    let most = most(vfs);
+    let _memory = reserved(vfs, most)?;
+    let texts = |name: &str| {
+        let text = |side: Side| {
+            let text = shown[side].text(name, most);
+            text.map_err(|trouble| (side, trouble))
+        };
+        Ok([text(0)?, text(1)?])
+    };
+    if let [Some(old), Some(new)] = &texts(name)? {
+        compare_texts(name, kind, [old, new], found);
+    } else if name == INFO
+        && let [Some(old), Some(new)] = &texts(SUMMARY)?
+    {
+        text::compare(SUMMARY, [old, new], found);
+    }
+    Ok(())
+}
+
+/// Compares two generated files that are no parts of views.
+fn generated(sides: [&Vfs; 2], nodes: &[Node<'_>; 2]) -> Result<Vec<Difference>, (Side, Trouble)> {
+    let name = nodes[0].tree().name(nodes[0].index);
+    let Some(kind) = Kind::of(name) else {
+        return Ok(Vec::new());
+    };
+    let most = most(sides);
+    let _memory = reserved(sides, most)?;
+    let text = |side: Side| {
+        let attr = sides[side].getattr(nodes[side].ino());
+        let size = attr.map_err(|error| (side, Trouble::from(error)))?.size;
+        if size > most as u64 {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        for piece in Contents(sides[side]).pieces(nodes[side].ino()) {
+            bytes.extend_from_slice(&piece.map_err(|trouble| (side, trouble))?);
+        }
+        Ok(String::from_utf8(bytes).ok())
+    };
+    let mut found = Differences::default();
+    if let [Some(old), Some(new)] = &[text(0)?, text(1)?] {
+        compare_texts(name, kind, [old, new], &mut found);
+    }
+    Ok(found.finish())
+}
+
+/// Returns the maximum length of a compared text.
+fn most(sides: [&Vfs; 2]) -> usize {
+    let limit = |vfs: &Vfs| vfs.reader().budget().limit() / PART_OF_BUDGET / EXPANSION;
+    MAX_TEXT.min(limit(sides[0])).min(limit(sides[1]))
+}
+
+/// Reserves the memory to compare two texts of this length, on the first side
+/// first.
+fn reserved(sides: [&Vfs; 2], most: usize) -> Result<[Reservation; 2], (Side, Trouble)> {
+    let reserve = |side: Side| {
+        let budget = sides[side].reader().budget();
+        let reserved = budget.reserve("comparing it", most * EXPANSION, true);
+        reserved.map_err(|error| (side, Trouble::from(error)))
+    };
+    Ok([reserve(0)?, reserve(1)?])
+}
+
+fn compare_texts(name: &str, kind: Kind, texts: [&str; 2], found: &mut Differences) {
+    match kind {
+        Kind::Json => {
+            let parse = |text: &str| serde_json::from_str::<Value>(text);
+            if let (Ok(old), Ok(new)) = (parse(texts[0]), parse(texts[1])) {
+                objects::compare(String::new(), &old, &new, found);
+            }
+        }
+        Kind::Table => table::compare(name, texts, found),
+        Kind::Text => text::compare(name, texts, found),
+    }
+}

@@ -1,0 +1,268 @@
+//! `--diff`: how two sides differ, file by file.
+//!
+//! One thread walks both trees and queues pairs of files, the others compare
+//! them, and the differences are printed in the order of the walk. Then the
+//! archives that differ are entered, and so on. Files of one side alone are kept
+//! until the end, when those that were moved are found. Memory is limited to
+//! the budget of a mount, which the two sides and these files share, and queues
+//! of bounded length.
+
+mod asset;
+mod json;
+mod lone;
+mod output;
+mod pairs;
+mod same;
+mod table;
+mod text;
+
+use std::io::Write;
+
+use indicatif::ProgressBar;
+
+use self::asset::Difference;
+use self::lone::{Lone, LoneFiles};
+use self::output::{DiffOutput, Record};
+pub use self::output::{Found, Style};
+use self::pairs::{Item, Pairs};
+use super::ordered::ordered;
+use super::{Contents, Error, Trouble};
+use crate::mount::{Ino, Meta, Options, Prepared, Vfs};
+use crate::namespace::companion::Shows;
+
+/// The first or the second side: 0 or 1.
+type Side = usize;
+
+/// The sides to compare, and the options.
+pub struct DiffPlan {
+    /// The sources of both sides, with their names.
+    pub sides: [(String, Prepared); 2],
+    /// The options for opening each side; their memory budget is for both.
+    pub options: Options,
+    /// Number of threads that compare.
+    pub threads: usize,
+    /// The output style.
+    pub style: Style,
+}
+
+/// Compares two sides. Differences go to `out`, one per line, what cannot be
+/// compared goes to `trouble`, and progress to `bar`.
+///
+/// # Errors
+/// Returns an error if a side cannot be opened, or if writing fails.
+pub fn diff(
+    plan: &DiffPlan,
+    out: &mut (dyn Write + Send),
+    trouble: &mut (dyn FnMut(&str) + Send),
+    bar: &ProgressBar,
+) -> Result<Found, Error> {
+    let budget = plan.options.cache_size;
+    let options = Options {
+        // All sources are compared or none.
+        strict: true,
+        force: false,
+        cache_size: budget / 8 * 3,
+        ..plan.options.clone()
+    };
+    let open = |side: Side| Vfs::open_prepared(&plan.sides[side].1, options.clone());
+    let vfs = [open(0)?, open(1)?];
+    bar.set_length(vfs[0].extent().bytes);
+    let names = [0, 1].map(|side: Side| plan.sides[side].0.as_str());
+    let diff = Diff {
+        sides: [&*vfs[0], &*vfs[1]],
+        threads: plan.threads,
+        shows_assets: !plan.style.brief && plan.options.meta != Meta::Off,
+    };
+    let mut output = DiffOutput::new(out, trouble, names, plan.style, bar);
+    let mut lone = LoneFiles::new(budget / 4);
+    diff.pairs(&mut lone, &mut output);
+    diff.moved(lone, &mut output);
+    output.finish()
+}
+
+/// A comparison.
+struct Diff<'v> {
+    sides: [&'v Vfs; 2],
+    threads: usize,
+    /// Whether to compare assets.
+    shows_assets: bool,
+}
+
+/// Two directories to compare.
+struct Directories {
+    path: String,
+    inos: [Ino; 2],
+}
+
+/// The result of comparing two entries.
+enum Compared {
+    Same {
+        size: u64,
+    },
+    /// Something is printed.
+    Different(Record),
+    /// Both are archives that differ.
+    Archives(Record, Directories),
+    /// Only one side has the entry.
+    Lone(Lone),
+}
+
+impl Diff<'_> {
+    /// Compares everything that both sides have, outer archives first.
+    fn pairs(&self, lone: &mut LoneFiles, output: &mut DiffOutput<'_>) {
+        let root = Directories {
+            path: String::new(),
+            inos: [Ino::ROOT; 2],
+        };
+        let mut level = vec![root];
+        // Numbers of the pairs of archives that were entered.
+        let mut archive = 0;
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            let walk = |push: &mut dyn FnMut(Item)| {
+                for directories in level {
+                    Pairs::new(self.sides, archive, push).walk(directories);
+                    archive += 1;
+                }
+            };
+            let run = |item| self.compare(item);
+            ordered(self.threads, walk, run, |compared| match compared {
+                Compared::Same { size } => output.same(size),
+                Compared::Different(record) => output.record(&record),
+                Compared::Archives(record, inside) => {
+                    output.record(&record);
+                    next.push(inside);
+                }
+                Compared::Lone(file) => {
+                    if let Some(file) = lone.add(file) {
+                        output.record(&file.into_record());
+                    }
+                }
+            });
+            if output.is_broken() {
+                return;
+            }
+            level = next;
+        }
+    }
+
+    fn compare(&self, item: Item) -> Compared {
+        match item {
+            Item::Lone(lone) => Compared::Lone(lone),
+            Item::Trouble { side, path, cause } => {
+                Compared::Different(Record::Trouble { side, path, cause })
+            }
+            Item::Kinds { path, kinds } => Compared::Different(Record::Kinds { path, kinds }),
+            Item::Links { path, inos } => match self.links(inos) {
+                Ok([old, new]) if old == new => Compared::Same { size: 0 },
+                Ok(targets) => Compared::Different(Record::Target { path, targets }),
+                Err((side, cause)) => Compared::Different(Record::Trouble { side, path, cause }),
+            },
+            Item::Files { path, inos } => self.files(path, inos),
+        }
+    }
+
+    /// Returns the targets of two links.
+    fn links(&self, inos: [Ino; 2]) -> Result<[String; 2], (Side, String)> {
+        let target = |side: Side| {
+            let read = self.sides[side].readlink(inos[side]);
+            let text = read.map_err(|error| (side, error.to_string()))?;
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        };
+        Ok([target(0)?, target(1)?])
+    }
+
+    fn files(&self, path: String, inos: [Ino; 2]) -> Compared {
+        match same::files(self.sides, inos) {
+            Ok(same::Verdict {
+                is_same: true,
+                sizes,
+            }) => Compared::Same { size: sizes[0] },
+            Ok(same::Verdict { sizes, .. }) => {
+                let inside = |side: Side| Contents(self.sides[side]).inside(inos[side]);
+                let archives = inside(0).zip(inside(1)).map(|(old, new)| Directories {
+                    path: Shows::Inside.name_beside(&path),
+                    inos: [old, new],
+                });
+                let record = self.changed(path, None, inos, sizes);
+                match archives {
+                    Some(archives) => Compared::Archives(record, archives),
+                    None => Compared::Different(record),
+                }
+            }
+            Err((side, trouble)) => {
+                let cause = trouble.to_string();
+                Compared::Different(Record::Trouble { side, path, cause })
+            }
+        }
+    }
+
+    /// Returns the record of two files that differ; `new_path` is set if the
+    /// second one has another path.
+    fn changed(
+        &self,
+        path: String,
+        new_path: Option<String>,
+        inos: [Ino; 2],
+        sizes: [u64; 2],
+    ) -> Record {
+        let compared = match self.shows_assets {
+            true => asset::differences(self.sides, inos),
+            false => Ok(Vec::new()),
+        };
+        let differences = compared.unwrap_or_else(|(side, trouble): (Side, Trouble)| {
+            vec![Difference::not_compared(side, &trouble)]
+        });
+        Record::Changed {
+            path,
+            new_path,
+            sizes,
+            asset: Contents(self.sides[0]).asset_of(inos[0]),
+            differences,
+        }
+    }
+
+    /// Finds the files that were moved, and prints the others of one side.
+    fn moved(&self, lone: LoneFiles, output: &mut DiffOutput<'_>) {
+        let mut matching = lone.into_matching();
+        for [old, new] in matching.take_same_assets() {
+            let inos = [old.ino, new.ino];
+            let record = match same::files(self.sides, inos) {
+                Ok(same::Verdict { is_same: true, .. }) => Record::Moved {
+                    path: old.path.into(),
+                    new_path: new.path.into(),
+                },
+                Ok(same::Verdict { sizes, .. }) => {
+                    self.changed(old.path.into(), Some(new.path.into()), inos, sizes)
+                }
+                Err((side, trouble)) => Record::Trouble {
+                    side,
+                    path: if side == 0 { old.path } else { new.path }.into(),
+                    cause: trouble.to_string(),
+                },
+            };
+            output.record(&record);
+        }
+        let candidates = matching.of_equal_size();
+        let hash = |(side, number, ino): (Side, usize, Ino)| {
+            let sum = super::hash::sha256(self.sides[side], ino);
+            (side, number, sum.ok())
+        };
+        let produce = |push: &mut dyn FnMut(_)| candidates.into_iter().for_each(push);
+        ordered(self.threads, produce, hash, |(side, number, sum)| {
+            // A file that cannot be read was moved from nowhere.
+            if let Some(sum) = sum {
+                matching.set_sum(side, number, sum);
+            }
+        });
+        for [old, new] in matching.take_equal() {
+            output.record(&Record::Moved {
+                path: old.path.into(),
+                new_path: new.path.into(),
+            });
+        }
+        for file in matching.into_rest() {
+            output.record(&file.into_record());
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Walking two trees at once.
+
+use std::collections::VecDeque;
+
+use super::lone::Lone;
+use super::{Directories, Side};
+use crate::inspect::walk::Walk;
+use crate::inspect::{Contents, Entry, Role};
+use crate::mount::{self, FileKind, Ino, Vfs};
+
+/// Number of entries listed at a time.
+const BATCH: usize = 256;
+
+/// What the walk has found.
+pub(super) enum Item {
+    /// Both sides have a file.
+    Files { path: String, inos: [Ino; 2] },
+    /// Both sides have a link.
+    Links { path: String, inos: [Ino; 2] },
+    /// The sides have entries of different kinds.
+    Kinds { path: String, kinds: [FileKind; 2] },
+    /// One side has an entry alone.
+    Lone(Lone),
+    /// A directory of one side cannot be listed.
+    Trouble {
+        side: Side,
+        path: String,
+        cause: String,
+    },
+}
+
+/// A walk of two directories and everything below them.
+///
+/// An entry and the one that the other side finds by its name belong together
+/// if each is found by the name of the other.
+pub(super) struct Pairs<'a> {
+    sides: [&'a Vfs; 2],
+    /// Number of the pair of archives that the directories are in.
+    archive: u32,
+    push: &'a mut dyn FnMut(Item),
+}
+
+/// Two directories on the current path.
+struct Level {
+    directories: Directories,
+    /// The side whose entries are listed: the first, then the second.
+    side: Side,
+    /// Entries that were listed and not compared yet.
+    listed: VecDeque<Entry>,
+    /// Number of the first entry that was not listed; `None` after the last.
+    next: Option<usize>,
+}
+
+impl Level {
+    fn new(directories: Directories) -> Self {
+        Self {
+            directories,
+            side: 0,
+            listed: VecDeque::new(),
+            next: Some(0),
+        }
+    }
+}
+
+impl<'a> Pairs<'a> {
+    pub(super) fn new(sides: [&'a Vfs; 2], archive: u32, push: &'a mut dyn FnMut(Item)) -> Self {
+        Self {
+            sides,
+            archive,
+            push,
+        }
+    }
+
+    pub(super) fn walk(mut self, directories: Directories) {
+        let mut levels = vec![Level::new(directories)];
+        while let Some(level) = levels.last_mut() {
+            if let Some(entry) = level.listed.pop_front() {
+                let (path, side) = (joined(&level.directories.path, &entry.name), level.side);
+                let compared = self.entry(&level.directories, side, &path, &entry);
+                match compared {
+                    Ok(Some(inos)) => levels.push(Level::new(Directories { path, inos })),
+                    Ok(None) => {}
+                    Err((side, error)) => self.trouble(side, path, &error),
+                }
+                continue;
+            }
+            let side = level.side;
+            let Some(next) = level.next else {
+                if side == 0 {
+                    (level.side, level.next) = (1, Some(0));
+                } else {
+                    levels.pop();
+                }
+                continue;
+            };
+            let directory = level.directories.inos[side];
+            match Contents(self.sides[side]).entries(directory, next, BATCH) {
+                Ok(entries) => {
+                    level.next = (entries.len() == BATCH).then_some(next + BATCH);
+                    level.listed = entries.into();
+                }
+                Err(error) => {
+                    // Everything else would seem to be on the other side alone.
+                    let path = level.directories.path.clone();
+                    levels.pop();
+                    self.trouble(side, path, &error);
+                }
+            }
+        }
+    }
+
+    /// Handles an entry of one side. Returns the directories to enter, if both
+    /// sides have one; an entry of the second side that belongs to one of the
+    /// first was handled with that.
+    fn entry(
+        &mut self,
+        directories: &Directories,
+        side: Side,
+        path: &str,
+        entry: &Entry,
+    ) -> Result<Option<[Ino; 2]>, (Side, mount::Error)> {
+        let Some(kind) = kind(entry.role) else {
+            return Ok(None);
+        };
+        let Some(other) = self.other(directories, side, entry)? else {
+            self.lone(side, path, entry, kind);
+            return Ok(None);
+        };
+        if side == 1 {
+            return Ok(None);
+        }
+        let inos = [entry.ino, other.ino];
+        let path = path.to_owned();
+        let item = match (kind, self::kind(other.role).unwrap_or(kind)) {
+            (FileKind::Directory, FileKind::Directory) => return Ok(Some(inos)),
+            (FileKind::File, FileKind::File) => Item::Files { path, inos },
+            (FileKind::Symlink, FileKind::Symlink) => Item::Links { path, inos },
+            (old, new) => Item::Kinds {
+                path,
+                kinds: [old, new],
+            },
+        };
+        (self.push)(item);
+        Ok(None)
+    }
+
+    /// Returns the entry of the other side that belongs to an entry.
+    fn other(
+        &self,
+        directories: &Directories,
+        side: Side,
+        entry: &Entry,
+    ) -> Result<Option<Entry>, (Side, mount::Error)> {
+        let find = |side: Side, name: &str| {
+            let found = Contents(self.sides[side]).find(directories.inos[side], name);
+            found.map_err(|error| (side, error))
+        };
+        let found = find(1 - side, &entry.name)?;
+        let Some(found) = found.filter(|found| kind(found.role).is_some()) else {
+            return Ok(None);
+        };
+        if found.name == entry.name {
+            return Ok(Some(found));
+        }
+        let back = find(side, &found.name)?;
+        Ok(back
+            .is_some_and(|back| back.name == entry.name)
+            .then_some(found))
+    }
+
+    /// Handles an entry that one side has alone, with everything below it.
+    fn lone(&mut self, side: Side, path: &str, entry: &Entry, kind: FileKind) {
+        self.push_lone(side, path.to_owned(), entry, kind);
+        if kind != FileKind::Directory {
+            return;
+        }
+        let vfs = self.sides[side];
+        let mut walk = Walk::new(entry.ino, path.to_owned());
+        while let Some(step) = walk.next(vfs) {
+            match step {
+                Ok(step) => {
+                    let Some(kind) = self::kind(step.entry.role) else {
+                        continue;
+                    };
+                    self.push_lone(side, step.path.clone(), &step.entry, kind);
+                    if kind == FileKind::Directory {
+                        walk.enter(step);
+                    }
+                }
+                Err((path, error)) => self.trouble(side, path, &error),
+            }
+        }
+    }
+
+    fn push_lone(&mut self, side: Side, path: String, entry: &Entry, kind: FileKind) {
+        let known = Contents(self.sides[side]).asset_of(entry.ino);
+        (self.push)(Item::Lone(Lone {
+            side,
+            path: path.into(),
+            ino: entry.ino,
+            kind,
+            size: entry.size,
+            asset: known.map(|known| (self.archive, known.id)),
+        }));
+    }
+
+    fn trouble(&mut self, side: Side, path: String, error: &mount::Error) {
+        (self.push)(Item::Trouble {
+            side,
+            path,
+            cause: error.to_string(),
+        });
+    }
+}
+
+/// Returns the kind of an entry; `None` for one that shows other entries.
+fn kind(role: Role) -> Option<FileKind> {
+    match role {
+        Role::Directory => Some(FileKind::Directory),
+        Role::File { .. } | Role::Generated => Some(FileKind::File),
+        Role::Link { is_stored: true } => Some(FileKind::Symlink),
+        Role::Link { is_stored: false } | Role::Inside | Role::AssetDirectory => None,
+    }
+}
+
+fn joined(directory: &str, name: &str) -> String {
+    match directory {
+        "" => name.to_owned(),
+        directory => format!("{directory}/{name}"),
+    }
+}

@@ -1,0 +1,384 @@
+//! The database of an index, in SQLite.
+//!
+//! Each source is one transaction, so that sources that were indexed before an
+//! interruption need not be indexed again, and a source is never half there.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{AssetRow, EntryRow, ReferenceRow, Row};
+use crate::inspect::Error;
+use crate::inspect::text::{Date, hexadecimal};
+
+/// Identifies files with these tables in their headers (`hpiX`).
+const APPLICATION: i32 = 0x6870_6958;
+
+/// Version of the tables.
+const VERSION: i32 = 1;
+
+/// The tables. An entry has the same number in `entries`, `assets` and `texts`.
+const TABLES: &str = "
+CREATE TABLE sources (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    identity TEXT NOT NULL,
+    entries_from INTEGER NOT NULL,
+    entries_to INTEGER NOT NULL,
+    error TEXT
+);
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY,
+    source INTEGER NOT NULL REFERENCES sources,
+    archive TEXT NOT NULL,
+    path TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    type TEXT,
+    size INTEGER NOT NULL,
+    stored_size INTEGER,
+    modified TEXT NOT NULL,
+    sha256 TEXT,
+    error TEXT
+);
+CREATE INDEX entries_by_sha256 ON entries (sha256);
+CREATE TABLE assets (
+    entry INTEGER PRIMARY KEY REFERENCES entries,
+    format TEXT NOT NULL,
+    name TEXT,
+    asset_id TEXT,
+    width INTEGER,
+    height INTEGER,
+    vertices INTEGER,
+    seconds REAL,
+    error TEXT
+);
+CREATE TABLE refs (
+    source INTEGER NOT NULL REFERENCES sources,
+    archive TEXT NOT NULL,
+    from_name TEXT NOT NULL,
+    from_place TEXT NOT NULL,
+    field TEXT NOT NULL,
+    to_name TEXT NOT NULL,
+    to_place TEXT NOT NULL,
+    resolved_in TEXT,
+    missing INTEGER NOT NULL
+);
+CREATE INDEX refs_by_source ON refs (source);
+CREATE VIRTUAL TABLE texts USING fts5 (name, text);
+CREATE VIEW source_names AS
+    SELECT id, replace(name, rtrim(name, replace(name, '/', '')), '') AS source FROM sources;
+CREATE VIEW files AS
+    SELECT source_names.source, entries.id, archive, path, kind, type, size, stored_size, modified,
+        sha256, error
+    FROM entries JOIN source_names ON source_names.id = entries.source;
+";
+
+/// Memory for pages in KiB.
+const CACHE: i32 = 16 << 10;
+
+/// The database of an index.
+pub struct Database {
+    connection: Connection,
+    /// The name of its file.
+    name: String,
+    /// The source that rows are added to.
+    source: i64,
+    /// Number of the next entry.
+    next: i64,
+}
+
+impl Database {
+    /// Opens a database, which is created if there is none.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be opened, or if it is not an index.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let wrong = |error: &dyn std::fmt::Display| Error::Database(format!("{name}: {error}"));
+        let connection = Connection::open(path).map_err(|error| wrong(&error))?;
+        let pragma = |name: &str| {
+            let value = connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+            value.map_err(|error| wrong(&error))
+        };
+        match (pragma("application_id")?, pragma("user_version")?) {
+            (APPLICATION, VERSION) => {}
+            (APPLICATION, version) => {
+                let text = format!("has tables of version {version}; delete it first");
+                return Err(wrong(&text));
+            }
+            _ if pragma("schema_version")? != 0 => {
+                return Err(wrong(&"is a database of another program"));
+            }
+            _ => {
+                let tables = format!(
+                    "BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; \
+                     PRAGMA user_version = {VERSION}; COMMIT;"
+                );
+                connection
+                    .execute_batch(&tables)
+                    .map_err(|error| wrong(&error))?;
+            }
+        }
+        connection
+            .pragma_update(None, "cache_size", -CACHE)
+            .map_err(|error| wrong(&error))?;
+        Ok(Self {
+            connection,
+            name,
+            source: 0,
+            next: 0,
+        })
+    }
+
+    /// Returns whether a source with this identity was indexed completely.
+    ///
+    /// # Errors
+    /// Returns an error if the database cannot be read.
+    pub fn has(&self, source: &str, identity: &str) -> Result<bool, Error> {
+        let known = self.connection.query_row(
+            "SELECT identity = ?2 AND error IS NULL FROM sources WHERE name = ?1",
+            params![source, identity],
+            |row| row.get(0),
+        );
+        let known = known.optional().map_err(|error| self.wrong(&error))?;
+        Ok(known.unwrap_or(false))
+    }
+
+    /// Begins the rows of a source, and removes those that it has.
+    ///
+    /// # Errors
+    /// Returns an error if the database cannot be written.
+    pub fn begin(&mut self, source: &str, identity: &str) -> Result<(), Error> {
+        self.begin_source(source, identity)
+            .map_err(|error| self.wrong(&error))
+    }
+
+    fn begin_source(&mut self, source: &str, identity: &str) -> rusqlite::Result<()> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let old = self.connection.query_row(
+            "SELECT id, entries_from, entries_to FROM sources WHERE name = ?1",
+            [source],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        );
+        if let Some((id, from, to)) = old.optional()? {
+            self.remove_source(id, from, to)?;
+        }
+        let next = "SELECT coalesce(max(entries_to), 1) FROM sources";
+        self.next = self.connection.query_row(next, [], |row| row.get(0))?;
+        self.connection.execute(
+            "INSERT INTO sources (name, identity, entries_from, entries_to) VALUES (?1, ?2, ?3, ?3)",
+            params![source, identity, self.next],
+        )?;
+        self.source = self.connection.last_insert_rowid();
+        Ok(())
+    }
+
+    /// Removes a source and the entries from one number to before another.
+    fn remove_source(&self, id: i64, from: i64, to: i64) -> rusqlite::Result<()> {
+        for condition in [
+            "texts WHERE rowid >= ?1 AND rowid < ?2",
+            "assets WHERE entry >= ?1 AND entry < ?2",
+            "entries WHERE id >= ?1 AND id < ?2",
+        ] {
+            let delete = format!("DELETE FROM {condition}");
+            self.connection.execute(&delete, [from, to])?;
+        }
+        for condition in ["refs WHERE source = ?1", "sources WHERE id = ?1"] {
+            let delete = format!("DELETE FROM {condition}");
+            self.connection.execute(&delete, [id])?;
+        }
+        Ok(())
+    }
+
+    /// Adds a row of the source.
+    ///
+    /// # Errors
+    /// Returns an error if the database cannot be written.
+    pub fn add(&mut self, row: &Row) -> Result<(), Error> {
+        let added = match row {
+            Row::Entry(entry) => self.add_entry(entry),
+            Row::Reference(reference) => self.add_reference(reference),
+        };
+        added.map_err(|error| self.wrong(&error))
+    }
+
+    fn add_entry(&mut self, row: &EntryRow) -> rusqlite::Result<()> {
+        let id = self.next;
+        self.next += 1;
+        let insert = "INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        self.connection.prepare_cached(insert)?.execute(params![
+            id,
+            self.source,
+            row.archive,
+            row.path,
+            row.kind,
+            row.type_of,
+            row.size as i64,
+            row.stored_size.map(|size| size as i64),
+            Date::new(row.modified).long(),
+            row.sha256.map(|sum| hexadecimal(&sum)),
+            row.error,
+        ])?;
+        if let Some(asset) = &row.asset {
+            self.add_asset(id, asset)?;
+        }
+        let name = row.path.rsplit('/').next().unwrap_or_default();
+        let insert = "INSERT INTO texts (rowid, name, text) VALUES (?1, ?2, ?3)";
+        let mut insert = self.connection.prepare_cached(insert)?;
+        insert.execute(params![id, name, row.text])?;
+        Ok(())
+    }
+
+    fn add_asset(&self, id: i64, asset: &AssetRow) -> rusqlite::Result<()> {
+        let whole = |value: Option<f64>| value.map(|value| value as i64);
+        let insert = "INSERT INTO assets VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        self.connection.prepare_cached(insert)?.execute(params![
+            id,
+            asset.format,
+            asset.name,
+            asset.id.map(|id| format!("{id:08X}")),
+            whole(asset.facts.width),
+            whole(asset.facts.height),
+            whole(asset.facts.vertices),
+            asset.facts.seconds,
+            asset.error,
+        ])?;
+        Ok(())
+    }
+
+    fn add_reference(&self, row: &ReferenceRow) -> rusqlite::Result<()> {
+        let insert = "INSERT INTO refs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        self.connection.prepare_cached(insert)?.execute(params![
+            self.source,
+            row.archive,
+            row.from[0],
+            row.from[1],
+            row.field,
+            row.to[0],
+            row.to[1],
+            row.resolved_in,
+            row.is_missing,
+        ])?;
+        Ok(())
+    }
+
+    /// Ends the rows of a source; `error` is set if the source could not be
+    /// opened.
+    ///
+    /// # Errors
+    /// Returns an error if the database cannot be written.
+    pub fn end(&mut self, error: Option<&str>) -> Result<(), Error> {
+        let update = "UPDATE sources SET entries_to = ?2, error = ?3 WHERE id = ?1";
+        let updated = self
+            .connection
+            .execute(update, params![self.source, self.next, error]);
+        let ended = updated.and_then(|_| self.connection.execute_batch("COMMIT"));
+        ended.map_err(|error| self.wrong(&error))
+    }
+
+    fn wrong(&self, error: &rusqlite::Error) -> Error {
+        Error::Database(format!("{}: {error}", self.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inspect::index::Facts;
+
+    fn entry(path: &str) -> Row {
+        Row::Entry(Box::new(EntryRow {
+            path: path.to_owned(),
+            kind: "file",
+            asset: Some(AssetRow {
+                format: "GAF",
+                facts: Facts {
+                    width: Some(64.0),
+                    ..Facts::default()
+                },
+                ..AssetRow::default()
+            }),
+            text: Some("the words of a file".to_owned()),
+            ..EntryRow::default()
+        }))
+    }
+
+    fn number(database: &Database, query: &str) -> i64 {
+        database
+            .connection
+            .query_row(query, [], |row| row.get(0))
+            .unwrap()
+    }
+
+    #[test]
+    fn rows_of_a_source_are_replaced_and_those_of_others_stay() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("index.sqlite");
+        let mut database = Database::open(&path).unwrap();
+        let mut add = |source: &str, identity: &str, paths: &[&str]| {
+            database.begin(source, identity).unwrap();
+            for path in paths {
+                database.add(&entry(path)).unwrap();
+                database
+                    .add(&Row::Reference(ReferenceRow::default()))
+                    .unwrap();
+            }
+            database.end(None).unwrap();
+        };
+        add("one", "1", &["a", "b"]);
+        add("two", "1", &["c"]);
+        add("one", "2", &["d"]);
+        drop(database);
+        let database = Database::open(&path).unwrap();
+        assert!(database.has("one", "2").unwrap() && database.has("two", "1").unwrap());
+        assert!(!database.has("one", "1").unwrap() && !database.has("three", "1").unwrap());
+        for table in ["entries", "assets", "texts", "refs", "files"] {
+            assert_eq!(
+                number(&database, &format!("SELECT count(*) FROM {table}")),
+                2,
+                "{table}"
+            );
+        }
+        let words = "SELECT count(*) FROM texts JOIN files ON files.id = texts.rowid \
+                     WHERE texts MATCH 'words' AND path IN ('c', 'd')";
+        assert_eq!(number(&database, words), 2);
+    }
+
+    #[test]
+    fn an_interrupted_source_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("index.sqlite");
+        let mut database = Database::open(&path).unwrap();
+        database.begin("one", "1").unwrap();
+        database.add(&entry("a")).unwrap();
+        drop(database);
+        let mut database = Database::open(&path).unwrap();
+        assert!(!database.has("one", "1").unwrap());
+        assert_eq!(number(&database, "SELECT count(*) FROM entries"), 0);
+        database.begin("one", "1").unwrap();
+        database.end(Some("is damaged")).unwrap();
+        assert!(!database.has("one", "1").unwrap());
+    }
+
+    #[test]
+    fn other_files_are_refused_and_stay_as_they_are() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("other.sqlite");
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("CREATE TABLE mine (a)").unwrap();
+        drop(other);
+        let error = Database::open(&path).err().unwrap().to_string();
+        assert!(
+            error.ends_with("is a database of another program"),
+            "{error}"
+        );
+        let path = directory.path().join("text");
+        std::fs::write(
+            &path,
+            "a text, and no database at all, that is long enough".repeat(9),
+        )
+        .unwrap();
+        let error = Database::open(&path).err().unwrap().to_string();
+        assert!(error.contains("not a database"), "{error}");
+    }
+}

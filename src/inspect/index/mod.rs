@@ -1,0 +1,310 @@
+//! `--index`: a catalogue of everything in a source, as rows of a database.
+//!
+//! One thread walks the tree and queues entries, the others read them and send
+//! rows. These threads are confined; the database is written elsewhere, see
+//! [`Database`].
+
+#[cfg(feature = "index")]
+mod database;
+mod facts;
+mod references;
+mod texts;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+
+use indicatif::ProgressBar;
+
+#[cfg(feature = "index")]
+pub use self::database::Database;
+use self::facts::Facts;
+use super::hash::sha256;
+use super::ordered::ordered;
+use super::shown::Shown;
+use super::walk::{Step, Walk};
+use super::{Contents, Role};
+use crate::mount::{Ino, Meta, Vfs, format_of};
+
+/// A row of the catalogue.
+#[derive(Debug)]
+pub enum Row {
+    /// An entry of a directory.
+    Entry(Box<EntryRow>),
+    /// A reference from one definition or asset to another.
+    Reference(ReferenceRow),
+}
+
+/// An entry of a directory.
+#[derive(Debug, Default, PartialEq)]
+pub struct EntryRow {
+    /// The path of the archive that it is in, empty for the source itself.
+    pub archive: String,
+    /// Its path in the mount of the source.
+    pub path: String,
+    /// `file`, `archive`, `directory` or `link`.
+    pub kind: &'static str,
+    /// The type of a file, as of `--list`.
+    pub type_of: Option<String>,
+    /// Decoded size in bytes.
+    pub size: u64,
+    /// Packed size in bytes, if it is packed by itself.
+    pub stored_size: Option<u64>,
+    /// Modification time in seconds since 1970 UTC.
+    pub modified: i64,
+    /// SHA-256 of a file.
+    pub sha256: Option<[u8; 32]>,
+    /// Why it cannot be read.
+    pub error: Option<String>,
+    /// The facts of an asset.
+    pub asset: Option<AssetRow>,
+    /// The text of a file, up to a limit.
+    pub text: Option<String>,
+}
+
+/// The facts of an asset.
+#[derive(Debug, Default, PartialEq)]
+pub struct AssetRow {
+    /// Name of its format.
+    pub format: &'static str,
+    /// Its name in its archive, if that records one.
+    pub name: Option<String>,
+    /// Its id in its archive, if that records one.
+    pub id: Option<u32>,
+    /// Width, height, vertices and seconds.
+    pub facts: Facts,
+    /// Why it could not be parsed completely.
+    pub error: Option<String>,
+}
+
+/// A reference from one definition or asset to another.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ReferenceRow {
+    /// The path of the archive, empty for the source itself.
+    pub archive: String,
+    /// The name of what refers, and its path or id.
+    pub from: [String; 2],
+    /// The field, the kind of the reference, or the event of a link.
+    pub field: String,
+    /// The name of what is referred to, and its path or id.
+    pub to: [String; 2],
+    /// The archive that it was found in, if that is known.
+    pub resolved_in: Option<String>,
+    /// Whether it was not found.
+    pub is_missing: bool,
+}
+
+/// A job of a thread.
+enum Job {
+    Entry {
+        archive: String,
+        step: Step,
+        kind: &'static str,
+    },
+    References {
+        archive: String,
+        directory: Ino,
+    },
+}
+
+/// Sends a row for each entry of a source, and for each reference in it. Ends
+/// early if the receiver of the rows is gone.
+pub fn index(vfs: &Vfs, threads: usize, rows: &SyncSender<Row>, bar: &ProgressBar) {
+    let indexer = Indexer {
+        vfs,
+        rows,
+        bar,
+        is_over: AtomicBool::new(false),
+    };
+    let walk = |push: &mut dyn FnMut(Job)| indexer.walk(push);
+    ordered(threads, walk, |job| indexer.run(job), |()| {});
+}
+
+struct Indexer<'a> {
+    vfs: &'a Vfs,
+    rows: &'a SyncSender<Row>,
+    bar: &'a ProgressBar,
+    /// Whether nobody receives rows.
+    is_over: AtomicBool,
+}
+
+impl Indexer<'_> {
+    fn walk(&self, push: &mut dyn FnMut(Job)) {
+        let references = |directory, archive: &str| Job::References {
+            archive: archive.to_owned(),
+            directory,
+        };
+        push(references(Ino::ROOT, ""));
+        let mut walk = Walk::new(Ino::ROOT, String::new());
+        let mut linked = HashSet::new();
+        // The archives on the current path, with the paths of their contents.
+        let mut archives: Vec<(String, String)> = Vec::new();
+        while let Some(step) = walk.next(self.vfs) {
+            if self.is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            let step = match step {
+                Ok(step) => step,
+                Err((path, error)) => {
+                    self.send(Row::Entry(Box::new(EntryRow {
+                        path,
+                        kind: "directory",
+                        error: Some(error.to_string()),
+                        ..EntryRow::default()
+                    })));
+                    continue;
+                }
+            };
+            while archives
+                .last()
+                .is_some_and(|(_, inside)| !is_below(&step.path, inside))
+            {
+                archives.pop();
+            }
+            let archive = archives
+                .last()
+                .map_or("", |(archive, _)| archive)
+                .to_owned();
+            let kind = match step.entry.role {
+                Role::Inside => {
+                    let path = step.path.strip_suffix(".d").unwrap_or(&step.path);
+                    push(references(step.entry.ino, path));
+                    archives.push((path.to_owned(), step.path.clone()));
+                    walk.enter(step);
+                    continue;
+                }
+                Role::Directory => "directory",
+                Role::Link { is_stored: true } => "link",
+                Role::File { .. } => {
+                    let is_new = step.entry.links == 1 || linked.insert(step.entry.ino);
+                    if !is_new {
+                        continue;
+                    }
+                    "file"
+                }
+                Role::AssetDirectory | Role::Generated | Role::Link { is_stored: false } => {
+                    continue;
+                }
+            };
+            let is_directory = kind == "directory";
+            if is_directory
+                && self
+                    .vfs
+                    .reports(step.entry.ino)
+                    .is_ok_and(|all| !all.is_empty())
+            {
+                push(references(step.entry.ino, &archive));
+            }
+            push(Job::Entry {
+                archive,
+                step: Step {
+                    path: step.path.clone(),
+                    entry: step.entry.clone(),
+                },
+                kind,
+            });
+            if is_directory {
+                walk.enter(step);
+            }
+        }
+    }
+
+    fn run(&self, job: Job) {
+        if self.is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        match job {
+            Job::References { archive, directory } => {
+                let mut send = |row: ReferenceRow| self.send(Row::Reference(row));
+                references::send(self.vfs, directory, &archive, &mut send);
+            }
+            Job::Entry {
+                archive,
+                step,
+                kind,
+            } => {
+                let row = self.entry(archive, step, kind);
+                self.send(Row::Entry(Box::new(row)));
+                self.bar.inc(1);
+            }
+        }
+    }
+
+    fn send(&self, row: Row) {
+        if self.rows.send(row).is_err() {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn entry(&self, archive: String, step: Step, kind: &'static str) -> EntryRow {
+        let Step { path, entry } = step;
+        let contents = Contents(self.vfs);
+        let mut row = EntryRow {
+            archive,
+            path,
+            kind,
+            size: entry.size,
+            modified: self.vfs.getattr(entry.ino).map_or(0, |attr| attr.modified),
+            ..EntryRow::default()
+        };
+        let Role::File { is_asset } = entry.role else {
+            return row;
+        };
+        row.type_of = contents.type_of(entry.ino);
+        match sha256(self.vfs, entry.ino) {
+            Ok(sum) => row.sha256 = Some(sum),
+            Err(trouble) => {
+                row.error = Some(trouble.to_string());
+                return row;
+            }
+        }
+        row.stored_size = contents.stored_size(entry.ino);
+        if let Some(inside) = contents.inside(entry.ino) {
+            row.kind = "archive";
+            row.error = match contents.archive(inside) {
+                Ok(archive) => archive.problem.map(|problem| problem.to_string()),
+                Err(error) => Some(error.to_string()),
+            };
+        } else if is_asset {
+            self.asset(entry.ino, &mut row);
+        }
+        if row.text.is_none() && self.vfs.options.meta != Meta::Off {
+            row.text = texts::of_file(self.vfs, entry.ino, &row);
+        }
+        row
+    }
+
+    /// Adds the facts and the text of an asset.
+    fn asset(&self, ino: Ino, row: &mut EntryRow) {
+        let Ok(node) = self.vfs.node(ino) else {
+            return;
+        };
+        let Some(format) = format_of(&node) else {
+            return;
+        };
+        let volume = node.file();
+        let table = volume.and_then(|file| Some((file.volume.volume.assets()?, file.file)));
+        let mut asset = AssetRow {
+            format: format.name,
+            name: table.and_then(|(assets, file)| assets.name(file)),
+            id: Contents(self.vfs).asset_of(ino).map(|known| known.id),
+            ..AssetRow::default()
+        };
+        match Shown::new(self.vfs, &node, format) {
+            Ok(shown) => {
+                asset.error = shown.model.view.failure().map(ToString::to_string);
+                // What cannot be read now was read for the checksum.
+                asset.facts = facts::of(&shown).unwrap_or_default();
+                row.text = texts::of_view(&shown).unwrap_or_default();
+            }
+            Err(trouble) => asset.error = Some(trouble.to_string()),
+        }
+        row.asset = Some(asset);
+    }
+}
+
+/// Returns whether a path is below a directory.
+fn is_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory)
+        .is_some_and(|rest| rest.starts_with('/'))
+}

@@ -1,0 +1,84 @@
+//! Running jobs on several threads, with their results in order.
+
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::thread::scope;
+
+use crate::sync::lock;
+
+/// Maximum number of jobs that are queued, and of results that wait for one
+/// before them.
+const MAX_WAITING: usize = 1024;
+
+/// Runs the jobs that `produce` passes to its argument with `run`, on `threads`
+/// threads, and passes the results to `consume` in the order of the jobs.
+/// `produce` runs on the calling thread and waits when it is far ahead;
+/// `consume` runs on one thread of its own.
+///
+/// A panic of a job or of `consume` is propagated.
+pub(super) fn ordered<J: Send, R: Send>(
+    threads: usize,
+    produce: impl FnOnce(&mut dyn FnMut(J)),
+    run: impl Fn(J) -> R + Sync,
+    mut consume: impl FnMut(R) + Send,
+) {
+    let (jobs, waiting) = sync_channel::<(J, Sender<R>)>(MAX_WAITING);
+    let (results, in_order) = sync_channel::<Receiver<R>>(MAX_WAITING);
+    let waiting = Mutex::new(waiting);
+    scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                let next = || lock(&waiting).recv();
+                while let Ok((job, result)) = next() {
+                    // Nobody receives it if `consume` has panicked.
+                    let _ = result.send(run(job));
+                }
+            });
+        }
+        scope.spawn(move || {
+            for result in in_order {
+                // Without a result, its job has panicked.
+                if let Ok(result) = result.recv() {
+                    consume(result);
+                }
+            }
+        });
+        produce(&mut |job| {
+            let (result, receiver) = channel();
+            // The threads end earlier only if one has panicked, which the scope
+            // propagates.
+            let _ = results.send(receiver);
+            let _ = jobs.send((job, result));
+        });
+        drop((jobs, results));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_their_jobs() {
+        let mut squares = Vec::new();
+        let numbers = |push: &mut dyn FnMut(u64)| (0..5000).for_each(push);
+        let square = |number: u64| {
+            if number.is_multiple_of(7) {
+                std::thread::yield_now();
+            }
+            number * number
+        };
+        ordered(4, numbers, square, |result| squares.push(result));
+        assert!(
+            squares
+                .into_iter()
+                .eq((0..5000).map(|number| number * number))
+        );
+    }
+
+    #[test]
+    fn a_panic_of_a_job_is_propagated() {
+        let run = || ordered(2, |push| push(1), |_: u8| panic!("expected"), |(): ()| {});
+        assert!(std::panic::catch_unwind(run).is_err());
+    }
+}

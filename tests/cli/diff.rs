@@ -1,0 +1,343 @@
+//! `--diff` finds what `diff -r` finds on mounts of the two sides, says how assets
+//! have changed, and has the exit codes of diff(1).
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::compared::by_both_programs;
+use crate::support::hip::{Asset, Hip};
+use crate::support::hpi::{Entry, File, V1, dir, file as entry};
+use crate::support::mount::{Fixture, Run, hpimount, run};
+use crate::support::mounted::few_cases;
+use crate::support::sources::folder;
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_test_attributes::fuse_test;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+/// Compares sources in a directory.
+fn diff(directory: &Path, args: &[&str]) -> Run {
+    run(hpimount().current_dir(directory).arg("--diff").args(args))
+}
+
+/// Returns the exit code and the lines of a comparison without messages.
+fn lines(directory: &Path, args: &[&str]) -> (Option<i32>, Vec<String>) {
+    let ran = diff(directory, args);
+    assert_eq!(ran.stderr, "", "{ran:?}");
+    (ran.code, ran.stdout.lines().map(str::to_owned).collect())
+}
+
+/// Returns the exit code and the objects of a comparison.
+fn objects(directory: &Path, args: &[&str]) -> (Option<i32>, Vec<Value>) {
+    let (code, lines) = lines(directory, &[&["--json"], args].concat());
+    let parse = |line: &String| serde_json::from_str(line).unwrap();
+    (code, lines.iter().map(parse).collect())
+}
+
+fn packed(name: &str, bytes: &[u8]) -> Entry {
+    entry(name.as_bytes(), File::new(bytes, Method::Zlib))
+}
+
+fn hpi(entries: Vec<Entry>) -> Vec<u8> {
+    V1::new(entries).build().bytes
+}
+
+/// Writes two files, and returns their folder.
+fn pair(names: [&str; 2], contents: [&[u8]; 2]) -> Fixture {
+    folder(|source| {
+        for (name, bytes) in names.iter().zip(contents) {
+            fs::write(source.join(name), bytes).unwrap();
+        }
+    })
+}
+
+const OLD_UNIT: &str = "[UNITINFO]\n{\nname=Tank;\nMaxDamage=740;\nGone=1;\n}\n";
+const NEW_UNIT: &str = "[UNITINFO]\n{\nname=Tank;\nMaxDamage=9999;\nNew=20;\n}\n";
+
+#[test]
+fn every_kind_of_difference_is_one_line() {
+    let moved = b"the same bytes";
+    let old = hpi(vec![
+        dir(b"units", vec![packed("TANK.fbi", OLD_UNIT.as_bytes())]),
+        packed("same.txt", b"same"),
+        packed("gone.txt", b"gone"),
+        packed("a.bin", moved),
+        packed("kind", b"a file"),
+    ]);
+    let new = hpi(vec![
+        dir(b"kind", vec![packed("in.txt", b"in")]),
+        dir(b"units", vec![packed("tank.fbi", NEW_UNIT.as_bytes())]),
+        packed("b.bin", moved),
+        packed("SAME.txt", b"same"),
+        packed("new.txt", b"a new file"),
+    ]);
+    let files = pair(["old.ufo", "new.ufo"], [&old, &new]);
+    let expected = [
+        "changed: units/TANK.fbi: 49 -> 50 bytes",
+        "    sections[UNITINFO].keys.MaxDamage: 740 -> 9999",
+        "  - sections[UNITINFO].keys.Gone: 1",
+        "  + sections[UNITINFO].keys.New: 20",
+        "changed: kind: file -> directory",
+        "moved: a.bin -> b.bin",
+        "removed: gone.txt",
+        "added: new.txt",
+    ];
+    let (code, found) = lines(&files.archive, &["old.ufo", "new.ufo"]);
+    assert_eq!(
+        (code, found),
+        (Some(1), expected.map(str::to_owned).to_vec())
+    );
+    let (code, found) = lines(&files.archive, &["--brief", "old.ufo", "new.ufo"]);
+    let brief = expected.iter().filter(|line| !line.starts_with(' '));
+    let brief: Vec<String> = brief.map(|line| (*line).to_owned()).collect();
+    assert_eq!((code, found), (Some(1), brief));
+    let (_, found) = objects(&files.archive, &["old.ufo", "new.ufo"]);
+    assert_eq!(
+        found[0]["differences"],
+        json!([
+            {"field": "sections[UNITINFO].keys.MaxDamage", "old": "740", "new": "9999"},
+            {"field": "sections[UNITINFO].keys.Gone", "old": "1"},
+            {"field": "sections[UNITINFO].keys.New", "new": "20"},
+        ])
+    );
+    let summary = json!({
+        "type": "summary", "same": 1, "changed": 2, "added": 1, "removed": 1, "moved": 1,
+        "troubles": 0,
+    });
+    assert_eq!(found.last(), Some(&summary));
+    // In exact spelling, the same bytes have another name.
+    let (_, found) = lines(
+        &files.archive,
+        &["-o", "case_sensitive", "old.ufo", "new.ufo"],
+    );
+    assert!(
+        found.contains(&"moved: same.txt -> SAME.txt".to_owned()),
+        "{found:?}"
+    );
+    let (code, found) = lines(&files.archive, &["new.ufo", "new.ufo"]);
+    assert_eq!((code, found), (Some(0), Vec::new()));
+}
+
+#[test]
+fn archives_that_differ_are_entered_and_equal_ones_are_not() {
+    let inner = |bytes: &[u8]| hpi(vec![packed("in.txt", bytes)]);
+    let outer = |bytes: &[u8]| {
+        hpi(vec![
+            packed("inner.ufo", &inner(bytes)),
+            packed("same.ufo", &inner(b"always")),
+        ])
+    };
+    let files = pair(["a.hpi", "b.hpi"], [&outer(b"one"), &outer(b"two")]);
+    let (_, found) = objects(&files.archive, &["a.hpi", "b.hpi"]);
+    let paths: Vec<&str> = found
+        .iter()
+        .filter_map(|line| line["path"].as_str())
+        .collect();
+    assert_eq!(paths, ["inner.ufo", "inner.ufo.d/in.txt"]);
+    // The files of the archive that is the same on both sides are not counted.
+    assert_eq!(found.last().unwrap()["same"], 1);
+}
+
+#[test]
+fn files_that_are_packed_in_other_ways_are_equal() {
+    let bytes = crate::support::noise(1, 200_000);
+    let archive = |method| hpi(vec![entry(b"a.bin", File::new(&bytes, method))]);
+    let methods = [Method::Zlib, Method::Lz77].map(archive);
+    let files = pair(["a.hpi", "b.hpi"], [&methods[0], &methods[1]]);
+    assert_eq!(
+        lines(&files.archive, &["a.hpi", "b.hpi"]),
+        (Some(0), vec![])
+    );
+    fs::write(
+        files.archive.join("c.zip"),
+        crate::support::container_seeds::zip_with("a.bin", &bytes),
+    )
+    .unwrap();
+    assert_eq!(
+        lines(&files.archive, &["a.hpi", "c.zip"]),
+        (Some(0), vec![])
+    );
+}
+
+/// Returns an object with one link that sends an event.
+fn group(event: u16) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 0, 1, 0x11, 1, 0, 0x1D, 0, 0, 0, 0];
+    bytes.extend(event.to_be_bytes());
+    bytes.extend([0; 30]);
+    bytes
+}
+
+fn text(text: &str) -> Vec<u8> {
+    let mut bytes = (text.len() as u32).to_be_bytes().to_vec();
+    bytes.extend(text.as_bytes());
+    bytes.resize((bytes.len() + 1).next_multiple_of(4), 0);
+    bytes
+}
+
+#[test]
+fn assets_of_hip_archives_are_compared_by_id_and_in_their_own_terms() {
+    let archive = |name: &str, event, line: &str| {
+        let mut hip = Hip::default();
+        hip.add(Asset::new(b"GRUP", "DOORS", &group(event)));
+        hip.add(Asset::new(b"TEXT", name, &text(line)).with_id(0x1234_5678));
+        hip.build()
+    };
+    let old = archive("sign", 1, "Beware");
+    let new = archive("board", 2, "Beware!");
+    let files = pair(["old.HIP", "new.HIP"], [&old, &new]);
+    let (code, found) = lines(&files.archive, &["old.HIP", "new.HIP"]);
+    assert_eq!(code, Some(1));
+    let has = |start: &str| found.iter().any(|line| line.starts_with(start));
+    for start in [
+        "changed: layers/00-DEFAULT/DOORS.grup (GRUP ",
+        "    links[0].event",
+        "changed: layers/00-DEFAULT/sign.text -> layers/00-DEFAULT/board.text (TEXT 12345678): ",
+        "changed: assets.tsv",
+        "    assets.tsv[12345678].name: sign -> board",
+    ] {
+        assert!(has(start), "{start}: {found:#?}");
+    }
+    // The links of `types` and `ids` lead to the same files.
+    assert!(
+        !has("changed: types/Group") && !has("added: types/T"),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn lists_of_sources_and_games_are_compared_as_they_are_merged() {
+    let file = |bytes: &[u8]| hpi(vec![packed("a.txt", bytes)]);
+    let files = folder(|source| {
+        fs::create_dir(source.join("game")).unwrap();
+        for (name, bytes) in [
+            ("a.hpi", &b"low"[..]),
+            ("b.hpi", b"top"),
+            ("game/a.hpi", b"low"),
+            ("game/rev31.gp3", b"top"),
+        ] {
+            fs::write(source.join(name), file(bytes)).unwrap();
+        }
+    });
+    for same in [
+        &["a.hpi", "b.hpi", "--against", "a.hpi", "--against", "b.hpi"][..],
+        &["--game", "game", "a.hpi", "b.hpi"],
+        &["--game", "game", "--game", "game"],
+        &["--game", "game", "--against", "b.hpi"],
+    ] {
+        assert_eq!(lines(&files.archive, same), (Some(0), vec![]), "{same:?}");
+    }
+    let (code, found) = lines(&files.archive, &["b.hpi", "a.hpi", "--against", "b.hpi"]);
+    assert_eq!((code, found), (Some(1), vec!["changed: a.txt".to_owned()]));
+    for wrong in [
+        &["a.hpi"][..],
+        &["a.hpi", "b.hpi", "a.hpi"],
+        &["--game", "game"],
+    ] {
+        let ran = diff(&files.archive, wrong);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_is_named_and_the_rest_is_compared() {
+    let bytes = crate::support::noise(1, 5000);
+    let built =
+        |other: &[u8]| V1::new(vec![packed("a.bin", &bytes), packed("b.bin", other)]).build();
+    let old = built(b"one").bytes;
+    let mut new = built(b"two");
+    let chunk = new.files[0].chunks[0];
+    new.bytes[chunk + 100] ^= 1;
+    let files = pair(["old.hpi", "new.hpi"], [&old, &new.bytes]);
+    let ran = diff(&files.archive, &["old.hpi", "new.hpi"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(2), "changed: b.bin\n")
+    );
+    assert!(
+        ran.stderr.contains("new.hpi: a.bin: chunk 0 at "),
+        "{ran:?}"
+    );
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    let ran = diff(&files.archive, &["old.hpi", "missing.hpi"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("missing.hpi"), "{ran:?}");
+}
+
+/// An entry of a made-up tree.
+#[derive(Debug, Clone)]
+enum Made {
+    File(&'static [u8], Method),
+    Directory(Vec<(String, Made)>),
+    Archive(Vec<(String, Made)>),
+}
+
+/// Returns a strategy for the entries of a directory. Few names and contents
+/// exist, so that the sides have much in common.
+fn made() -> impl Strategy<Value = Vec<(String, Made)>> {
+    let contents: &[&[u8]] = &[b"", b"one", b"two", &[7; 70_000]];
+    let methods = [Method::Stored, Method::Zlib, Method::Lz77];
+    let file = (select(contents), select(&methods[..]))
+        .prop_map(|(bytes, method)| Made::File(bytes, method));
+    let named = |made: BoxedStrategy<Made>| {
+        let names = ["a", "B", "c", "d.ufo", "e.ufo"];
+        let entries = (select(&names[..]), any::<bool>(), made).prop_map(|(name, upper, made)| {
+            let name = match &made {
+                Made::Archive(_) if !name.ends_with(".ufo") => format!("{name}.ufo"),
+                _ => name.to_owned(),
+            };
+            (
+                if upper {
+                    name.to_ascii_uppercase()
+                } else {
+                    name
+                },
+                made,
+            )
+        });
+        vec(entries, 0..6).prop_map(|mut entries| {
+            entries.sort_by_key(|(name, _)| name.to_ascii_lowercase());
+            entries.dedup_by_key(|(name, _)| name.to_ascii_lowercase());
+            entries
+        })
+    };
+    let tree = file.boxed().prop_recursive(3, 24, 6, move |inner| {
+        let entries = named(inner.clone()).boxed();
+        prop_oneof![
+            2 => inner,
+            1 => entries.clone().prop_map(Made::Directory),
+            1 => entries.prop_map(Made::Archive),
+        ]
+    });
+    named(tree.boxed())
+}
+
+/// Returns the entries of an archive.
+fn entries(made: &[(String, Made)]) -> Vec<Entry> {
+    let made = made.iter().map(|(name, made)| match made {
+        Made::File(bytes, method) => entry(name.as_bytes(), File::new(bytes, *method)),
+        Made::Directory(inner) => dir(name.as_bytes(), entries(inner)),
+        Made::Archive(inner) => packed(name, &hpi(entries(inner))),
+    });
+    made.collect()
+}
+
+#[fuse_test]
+fn the_differences_are_those_of_diff_on_a_mount() {
+    let mut runner = TestRunner::new(few_cases());
+    let sides = (made(), made());
+    let compared = runner.run(&sides, |(old, new)| {
+        let files = pair(
+            ["a.hpi", "b.hpi"],
+            [&hpi(entries(&old)), &hpi(entries(&new))],
+        );
+        let sources = ["a.hpi", "b.hpi"].map(|name| files.archive.join(name));
+        let [found, expected] = by_both_programs(&sources).unwrap();
+        prop_assert_eq!(found, expected);
+        Ok(())
+    });
+    compared.unwrap();
+}

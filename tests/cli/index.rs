@@ -1,0 +1,159 @@
+//! `--index` writes a database that answers questions about everything in its
+//! sources, and keeps what is unchanged.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::hpi::{Entry, File, V1, dir, file as entry};
+use crate::support::mount::{Fixture, Run, has_programs, hpimount, run};
+use crate::support::sources::folder;
+use hpimount_containers::hpi::chunk::Method;
+
+fn packed(name: &str, bytes: &[u8]) -> Entry {
+    entry(name.as_bytes(), File::new(bytes, Method::Zlib))
+}
+
+fn hpi(entries: Vec<Entry>) -> Vec<u8> {
+    V1::new(entries).build().bytes
+}
+
+/// Indexes sources of a directory.
+fn index(directory: &Path, sources: &[&str]) -> Run {
+    let mut command = hpimount();
+    command
+        .current_dir(directory)
+        .args(["--index", "all.sqlite"]);
+    run(command.args(sources))
+}
+
+/// Returns the lines that `sqlite3` prints.
+fn lines(directory: &Path, query: &str) -> Vec<String> {
+    let mut command = Command::new("sqlite3");
+    let output = command
+        .current_dir(directory)
+        .args(["all.sqlite", query])
+        .output();
+    let output = output.unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{output:?}"
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Returns a folder with archives of a game.
+fn games() -> Fixture {
+    folder(|source| {
+        let unit = "[UNITINFO]\n{\nUnitName=TANK;\nName=Jellyfish;\nWeapon1=GUN;\n}\n";
+        let inner = hpi(vec![packed("readme.txt", b"a word in a text")]);
+        let one = hpi(vec![
+            dir(b"units", vec![packed("TANK.fbi", unit.as_bytes())]),
+            packed("inner.ufo", &inner),
+            packed("same.bin", b"the same bytes"),
+        ]);
+        let two = hpi(vec![packed("other.bin", b"the same bytes")]);
+        fs::write(source.join("one.hpi"), one).unwrap();
+        fs::write(source.join("two.hpi"), two).unwrap();
+        fs::write(source.join("broken.hpi"), b"HAPI, but not at all").unwrap();
+    })
+}
+
+#[test]
+fn questions_across_archives_are_answered() {
+    if !has_programs(&["sqlite3"]) {
+        return;
+    }
+    let games = games();
+    let directory = &games.archive;
+    let ran = index(directory, &["one.hpi", "two.hpi"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+    let ask = |query: &str| lines(directory, query);
+    assert_eq!(
+        ask("SELECT source, archive, path, kind, type, size FROM files ORDER BY source, path"),
+        [
+            "one.hpi||inner.ufo|archive|ufo|".to_owned()
+                + &ask("SELECT size FROM files WHERE kind = 'archive'")[0],
+            "one.hpi|inner.ufo|inner.ufo.d/readme.txt|file|txt|16".to_owned(),
+            "one.hpi||same.bin|file|bin|14".to_owned(),
+            "one.hpi||units|directory||0".to_owned(),
+            "one.hpi||units/TANK.fbi|file|fbi|59".to_owned(),
+            "two.hpi||other.bin|file|bin|14".to_owned(),
+        ]
+    );
+    assert_eq!(
+        ask("SELECT count(*), min(path) FROM files WHERE kind = 'file' \
+             GROUP BY sha256 HAVING count(*) > 1"),
+        ["2|other.bin"]
+    );
+    assert_eq!(
+        ask("SELECT path FROM texts JOIN files ON id = texts.rowid WHERE texts MATCH 'word'"),
+        ["inner.ufo.d/readme.txt"]
+    );
+    assert_eq!(
+        ask(
+            "SELECT path, format FROM texts JOIN files ON id = texts.rowid \
+             JOIN assets ON entry = id WHERE texts MATCH 'jellyfish'"
+        ),
+        ["units/TANK.fbi|TDF"]
+    );
+    assert_eq!(
+        ask("SELECT from_name, from_place, to_name FROM refs WHERE missing AND field = 'weapon'"),
+        ["TANK|units/TANK.fbi|GUN"]
+    );
+}
+
+#[test]
+fn unchanged_sources_are_skipped_and_damaged_ones_have_their_error() {
+    if !has_programs(&["sqlite3"]) {
+        return;
+    }
+    let games = games();
+    let directory = &games.archive;
+    let ran = index(directory, &["one.hpi", "broken.hpi", "two.hpi"]);
+    assert_eq!(ran.code, Some(12), "{ran:?}");
+    assert!(ran.stderr.contains("broken.hpi: "), "{ran:?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    let errors = lines(
+        directory,
+        "SELECT source_names.source FROM sources \
+        JOIN source_names USING (id) WHERE error IS NOT NULL",
+    );
+    assert_eq!(errors, ["broken.hpi"]);
+    let numbers = |source: &str| {
+        lines(
+            directory,
+            &format!("SELECT id FROM files WHERE source = '{source}' ORDER BY id"),
+        )
+    };
+    let before = [numbers("one.hpi"), numbers("two.hpi")];
+    fs::write(
+        directory.join("two.hpi"),
+        hpi(vec![packed("new.bin", b"new")]),
+    )
+    .unwrap();
+    assert_eq!(index(directory, &["one.hpi", "two.hpi"]).code, Some(0));
+    assert_eq!(numbers("one.hpi"), before[0]);
+    assert_ne!(numbers("two.hpi"), before[1]);
+    assert_eq!(
+        lines(directory, "SELECT path FROM files WHERE source = 'two.hpi'"),
+        ["new.bin"]
+    );
+}
+
+#[test]
+fn another_file_is_not_overwritten() {
+    let games = games();
+    let text = "this is a text of more than a hundred bytes, so that it could begin with the \
+                header of a database, but does not";
+    fs::write(games.archive.join("all.sqlite"), text).unwrap();
+    let ran = index(&games.archive, &["one.hpi"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.starts_with("hpimount: all.sqlite: "), "{ran:?}");
+    assert_eq!(
+        fs::read_to_string(games.archive.join("all.sqlite")).unwrap(),
+        text
+    );
+    assert_eq!(index(&games.archive, &[]).code, Some(2));
+}
