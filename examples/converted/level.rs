@@ -228,7 +228,7 @@ impl ArchiveContext for Level {
         let file = self.find(Wanted::Id(id))?;
         Some(NamedAsset {
             name: self.name_of(file)?,
-            code: self.asset_of(file)?.code,
+            code: Some(self.asset_of(file)?.code),
             archive: None,
         })
     }

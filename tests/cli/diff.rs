@@ -144,7 +144,7 @@ fn archives_that_differ_are_entered_and_equal_ones_are_not() {
 #[test]
 fn files_that_are_packed_in_other_ways_are_equal() {
     let bytes = crate::support::noise(1, 200_000);
-    let archive = |method| hpi(vec![entry(b"a.bin", File::new(&bytes, method))]);
+    let archive = |method| hpi(vec![entry(b"a.bin", File::new(bytes.clone(), method))]);
     let methods = [Method::Zlib, Method::Lz77].map(archive);
     let files = pair(["a.hpi", "b.hpi"], [&methods[0], &methods[1]]);
     assert_eq!(
@@ -279,12 +279,12 @@ enum Made {
 /// exist, so that the sides have much in common.
 fn made() -> impl Strategy<Value = Vec<(String, Made)>> {
     let contents: &[&[u8]] = &[b"", b"one", b"two", &[7; 70_000]];
-    let methods = [Method::Stored, Method::Zlib, Method::Lz77];
-    let file = (select(contents), select(&methods[..]))
+    let methods = vec![Method::Stored, Method::Zlib, Method::Lz77];
+    let file = (select(contents), select(methods))
         .prop_map(|(bytes, method)| Made::File(bytes, method));
     let named = |made: BoxedStrategy<Made>| {
-        let names = ["a", "B", "c", "d.ufo", "e.ufo"];
-        let entries = (select(&names[..]), any::<bool>(), made).prop_map(|(name, upper, made)| {
+        let names = vec!["a", "B", "c", "d.ufo", "e.ufo"];
+        let entries = (select(names), any::<bool>(), made).prop_map(|(name, upper, made)| {
             let name = match &made {
                 Made::Archive(_) if !name.ends_with(".ufo") => format!("{name}.ufo"),
                 _ => name.to_owned(),

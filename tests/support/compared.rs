@@ -52,7 +52,9 @@ fn ours(sources: &[PathBuf; 2]) -> Option<Differences> {
     for line in ran.stdout.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let path = |key: &str| line[key].as_str().unwrap().to_lowercase();
-        let mut add = |kind, key: &str| drop(differences.insert((kind, path(key))));
+        let mut add = |kind, key: &str| {
+            differences.insert((kind, path(key)));
+        };
         match line["type"].as_str().unwrap() {
             "changed" if line["new_path"].is_string() => {
                 add("removed", "path");

@@ -69,12 +69,15 @@ pub fn unpacked() -> Vec<u8> {
     bytes
 }
 
+/// Path of a file in lists of ISO 9660, its bytes, and its fields.
+type File<'a> = (&'a str, &'a [u8], Vec<Vec<u8>>);
+
 /// Returns a disc with a file of each kind.
 pub fn disc() -> Disc {
     let mut disc = Disc::default();
     disc.fields("", &root());
     let (packed, packing) = zisofs(&unpacked());
-    let files: [(&str, &[u8], Vec<Vec<u8>>); 6] = [
+    let files: [File<'_>; 6] = [
         (
             "LONG.TXT",
             b"long",
