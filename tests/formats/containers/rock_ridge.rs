@@ -12,7 +12,7 @@ use crate::support::applied::{hpipack_apply, write};
 use crate::support::containers::{self, Opened};
 use crate::support::disc::Disc;
 use crate::support::programs::run_in;
-use crate::support::rock_ridge::{BLOCK, both, disc, field, mode, name, root, unpacked};
+use crate::support::rock_ridge::{BLOCK, both, disc, field, name, root, unpacked};
 use crate::support::walked;
 
 /// The modification time of all files that programs pack.
