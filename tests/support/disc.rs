@@ -261,7 +261,13 @@ fn both(number: usize) -> [u8; 8] {
 const FORM_2_FIELDS: &[u8] = &[0, 0, 0, 0, 0x15, 0x55, b'X', b'A', 1, 0, 0, 0, 0, 0];
 
 /// Returns a record of a directory.
-fn record(name: &[u8], extent: usize, size: usize, is_directory: bool, fields: &[u8]) -> Vec<u8> {
+fn record(
+    name: &[u8],
+    extent: usize,
+    size: usize,
+    is_directory: bool,
+    system_use: &[u8],
+) -> Vec<u8> {
     let date = [99, 5, 14, 12, 30, 0, 0];
     let parts = [
         &[0, 0][..],
@@ -274,7 +280,7 @@ fn record(name: &[u8], extent: usize, size: usize, is_directory: bool, fields: &
     ];
     let mut record = parts.concat();
     record.resize(record.len().next_multiple_of(2), 0);
-    record.extend(fields);
+    record.extend(system_use);
     record.resize(record.len().next_multiple_of(2), 0);
     record[0] = u8::try_from(record.len()).expect("a name is short");
     record
