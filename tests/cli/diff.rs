@@ -280,8 +280,8 @@ enum Made {
 fn made() -> impl Strategy<Value = Vec<(String, Made)>> {
     let contents: &[&[u8]] = &[b"", b"one", b"two", &[7; 70_000]];
     let methods = vec![Method::Stored, Method::Zlib, Method::Lz77];
-    let file = (select(contents), select(methods))
-        .prop_map(|(bytes, method)| Made::File(bytes, method));
+    let file =
+        (select(contents), select(methods)).prop_map(|(bytes, method)| Made::File(bytes, method));
     let named = |made: BoxedStrategy<Made>| {
         let names = vec!["a", "B", "c", "d.ufo", "e.ufo"];
         let entries = (select(names), any::<bool>(), made).prop_map(|(name, upper, made)| {
