@@ -181,6 +181,7 @@ fn text(text: &str) -> Vec<u8> {
 fn assets_of_hip_archives_are_compared_by_id_and_in_their_own_terms() {
     let archive = |name: &str, event, line: &str| {
         let mut hip = Hip::default();
+        hip.layer(0);
         hip.add(Asset::new(b"GRUP", "DOORS", &group(event)));
         hip.add(Asset::new(b"TEXT", name, &text(line)).with_id(0x1234_5678));
         hip.build()
@@ -194,7 +195,7 @@ fn assets_of_hip_archives_are_compared_by_id_and_in_their_own_terms() {
     for start in [
         "changed: layers/00-DEFAULT/DOORS.grup (GRUP ",
         "    links[0].event",
-        "changed: layers/00-DEFAULT/sign.text -> layers/00-DEFAULT/board.text (TEXT 12345678): ",
+        "changed: layers/00-DEFAULT/sign.text -> layers/00-DEFAULT/board.text (TEXT 12345678)",
         "changed: assets.tsv",
         "    assets.tsv[12345678].name: sign -> board",
     ] {
@@ -318,7 +319,7 @@ fn made() -> impl Strategy<Value = Vec<(String, Made)>> {
 /// Returns the entries of an archive.
 fn entries(made: &[(String, Made)]) -> Vec<Entry> {
     let made = made.iter().map(|(name, made)| match made {
-        Made::File(bytes, method) => entry(name.as_bytes(), File::new(bytes, *method)),
+        Made::File(bytes, method) => entry(name.as_bytes(), File::new(*bytes, *method)),
         Made::Directory(inner) => dir(name.as_bytes(), entries(inner)),
         Made::Archive(inner) => packed(name, &hpi(entries(inner))),
     });

@@ -267,17 +267,17 @@ fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
     assert_eq!(
         rows(&mount.file("converted/tables/references.tsv")),
         [
-            "Data/town.ide\t2\tobjs\t1\tcrate\tmodel\tcrate\tcrate.dff",
-            "Data/town.ide\t2\tobjs\t1\tcrate\ttextures\tplanks\tPLANKS.TXD",
-            "Data/town.ide\t3\tobjs\t2\tpole\tmodel\tpole\tpole.dff",
-            "Data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron\t",
+            "data/town.ide\t2\tobjs\t1\tcrate\tmodel\tcrate\tcrate.dff",
+            "data/town.ide\t2\tobjs\t1\tcrate\ttextures\tplanks\tPLANKS.TXD",
+            "data/town.ide\t3\tobjs\t2\tpole\tmodel\tpole\tpole.dff",
+            "data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron\t",
         ]
     );
     assert_eq!(
         rows(&mount.file("converted/tables/missing.tsv")),
         [
-            "Data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron",
-            "Data/town.ipl\t3\tinst\t9\tx\tdefinition\t9",
+            "data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron",
+            "data/town.ipl\t3\tinst\t9\tx\tdefinition\t9",
         ]
     );
 }

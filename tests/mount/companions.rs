@@ -284,8 +284,8 @@ fn ls_shows_the_right_sizes() {
             }
         }
     }
-    // Four tables and texts; four animations, each in two forms.
-    assert_eq!(seen, 2 * (4 + 8));
+    // Four tables and texts, and a skeleton; four animations, each in two forms.
+    assert_eq!(seen, 2 * (5 + 8));
 }
 
 #[fuse_test]

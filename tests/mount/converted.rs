@@ -513,12 +513,11 @@ fn a_lone_asset_without_an_extension_is_converted_too() {
     assert_eq!(names(mount.path()), ["parts", "sprite.png"]);
     assert_eq!(names(&mount.file("parts")), ["sprite"]);
     let mount = file("walk.ifp", &ifp(1, 2)).mount(&["--converted"]);
-    assert_eq!(names(mount.path()), ["walk.ifp"]);
-    assert!(mount.file("walk.ifp/info.json").is_file());
-    // Assets without a kind are in `other`.
+    assert_eq!(names(mount.path()), ["parts", "walk.glb"]);
+    assert!(mount.file("parts/walk.ifp/info.json").is_file());
     let nested = hip([("ped.ifp", &ifp(1, 2)[..])].into_iter());
     let mount = file("a.hip", &nested).mount(&[]);
-    assert_eq!(names(&mount.file("converted/other")), ["ped.ifp"]);
+    assert_eq!(names(&mount.file("converted/other")), ["parts", "ped.glb"]);
 }
 
 #[fuse_test]

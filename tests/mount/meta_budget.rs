@@ -140,7 +140,7 @@ fn listing_names_renders_no_files() {
     let mount = fixture.mount(&[]);
     let misses = || stats(&mount)["cache"]["misses"].as_u64().unwrap();
     let meta = mount.file("a.ifp.meta");
-    assert_eq!(names(&meta).len(), 5);
+    assert_eq!(names(&meta).len(), 6);
     let before = misses();
     assert_eq!(names(&meta.join("animations")).len(), 2 * 50);
     assert_eq!(misses(), before);

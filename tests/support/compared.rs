@@ -42,6 +42,13 @@ fn outermost(found: &Differences) -> Differences {
     kept.cloned().collect()
 }
 
+/// Returns whether a path is in a directory of links of a HIP archive, which
+/// `--diff` does not compare.
+fn is_of_links(path: &str) -> bool {
+    let mut parts = path.split('/');
+    parts.any(|name| ["ids", "types"].contains(&name))
+}
+
 fn ours(sources: &[PathBuf; 2]) -> Option<Differences> {
     let ran = run(hpimount().args(["--diff", "--json"]).args(sources));
     if ran.code == Some(2) {
@@ -53,7 +60,10 @@ fn ours(sources: &[PathBuf; 2]) -> Option<Differences> {
         let line: Value = serde_json::from_str(line).unwrap();
         let path = |key: &str| line[key].as_str().unwrap().to_lowercase();
         let mut add = |kind, key: &str| {
-            differences.insert((kind, path(key)));
+            let path = path(key);
+            if !is_of_links(&path) {
+                differences.insert((kind, path));
+            }
         };
         match line["type"].as_str().unwrap() {
             "changed" if line["new_path"].is_string() => {
@@ -103,8 +113,7 @@ fn of_diff(mount: &Path, names: [&str; 2]) -> Differences {
             let end = path.find(&other).or(path.find(" is a "));
             ("changed", below(&path[..end.unwrap()]))
         };
-        let mut parts = path.split('/');
-        if !parts.any(|name| ["ids", "types"].contains(&name)) {
+        if !is_of_links(&path) {
             differences.insert((kind, path));
         }
     }

@@ -74,9 +74,14 @@ type File<'a> = (&'a str, &'a [u8], Vec<Vec<u8>>);
 
 /// Returns a disc with a file of each kind.
 pub fn disc() -> Disc {
+    disc_with(&unpacked())
+}
+
+/// Returns a disc with a file of each kind, one of them packed.
+pub fn disc_with(unpacked: &[u8]) -> Disc {
     let mut disc = Disc::default();
     disc.fields("", &root());
-    let (packed, packing) = zisofs(&unpacked());
+    let (packed, packing) = zisofs(unpacked);
     let files: [File<'_>; 6] = [
         (
             "LONG.TXT",

@@ -163,6 +163,9 @@ fn a_zip_member_of_the_largest_size_is_listed_and_found_to_be_damaged() {
     for (stored, size) in [(8, u64::MAX), (u64::MAX, u64::MAX)] {
         fs::write(&path, zip64(stored, size)).unwrap();
         let (code, text) = check(&[], &path);
+        assert_eq!(code, Some(10), "{text}");
+        assert!(text.contains("`--expansion` raises the limit"), "{text}");
+        let (code, text) = check(&["--expansion", &u64::MAX.to_string()], &path);
         assert_eq!(code, Some(12), "{text}");
         assert!(text.contains(" 1 file,"), "{text}");
     }

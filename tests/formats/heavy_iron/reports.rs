@@ -198,7 +198,12 @@ fn a_world_is_a_model_and_a_part_of_its_level() {
         assert_eq!(list(&scene, "meshes").len(), 1, "{}", file.display());
         let materials = list(&scene, "materials").iter();
         let names: Vec<_> = materials.map(|one| one["name"].as_str()).collect();
-        assert_eq!(names, [Some("wood")], "{}", file.display());
+        // Materials that look the same are one in a level.
+        let name = match file.ends_with("level.glb") {
+            true => "material_0",
+            false => "wood",
+        };
+        assert_eq!(names, [Some(name)], "{}", file.display());
     }
     accept(&files);
 }

@@ -176,7 +176,7 @@ pub fn iso_seeds() -> Vec<Vec<u8>> {
         gdi.to_vec(),
         seeds::mds(),
         disc.iso()[16 * seeds::SECTOR..].to_vec(),
-        rock_ridge::disc().iso()[16 * seeds::SECTOR..].to_vec(),
+        rock_ridge::disc_with(b"packed").iso()[16 * seeds::SECTOR..].to_vec(),
         disc.raw(),
         cue.to_vec(),
     ]

@@ -195,15 +195,16 @@ impl Dat {
     }
 
     /// Returns how an unlisted image differs from the listed one with the same
-    /// name, if there is one.
+    /// name, or else with the same name but for the extension, if there is one.
     pub(super) fn difference(&self, name: &str, size: u64, sums: &Sums) -> String {
         let stem = |name: &str| {
             let end = name.rfind('.').unwrap_or(name.len());
             name[..end].to_lowercase()
         };
         let wanted = stem(name);
-        let mut files = self.files.iter();
-        let Some(file) = files.find(|file| stem(&file.name) == wanted) else {
+        let find = |is_it: &dyn Fn(&str) -> bool| self.files.iter().find(|file| is_it(&file.name));
+        let same = find(&|listed| listed.eq_ignore_ascii_case(name));
+        let Some(file) = same.or_else(|| find(&|listed| stem(listed) == wanted)) else {
             return "is not in the list".to_owned();
         };
         let listed = &file.name;

@@ -382,7 +382,7 @@ fn calls_that_lead_nowhere_are_mistakes() {
         .collect();
     let expected = [
         (
-            13,
+            14,
             "the game calls the first script Go, not this one",
             false,
         ),
