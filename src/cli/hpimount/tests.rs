@@ -129,6 +129,7 @@ fn sample(id: &str) -> &'static str {
         "blockcachesize" => "3G",
         "header" => "@file",
         "threads" => "2",
+        "expansion" => "2000",
         "idle" => "600",
         "palette" => "colors.gpl",
         "apply" => "changes",
