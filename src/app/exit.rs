@@ -31,6 +31,9 @@ pub enum Failure {
     /// Something in a source cannot be read.
     #[error("{0}")]
     Inspected(inspect::Error),
+    /// A part of a source is left out.
+    #[error("{0}")]
+    LeftOut(String),
     /// Anything else.
     #[error("{0}: {1}")]
     Other(&'static str, std::io::Error),
@@ -143,6 +146,7 @@ impl Failure {
             Self::MountPoint(_) => MOUNT_POINT,
             Self::NoFuse(_) => NO_FUSE,
             Self::Refused(_) | Self::NotUnmounted(_) => REFUSED,
+            Self::LeftOut(_) => UNREADABLE,
             Self::Other(..) => ExitReason::OTHER,
         }
     }

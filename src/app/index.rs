@@ -26,6 +26,8 @@ pub struct Index {
     pub database: PathBuf,
     /// The sources, which are indexed separately.
     pub sources: Vec<Sources>,
+    /// Number of bytes that may be read for each byte of a source.
+    pub expansion: u64,
     /// Whether to show progress on a terminal.
     pub progress: bool,
 }
@@ -41,7 +43,7 @@ pub fn index(index: &Index, options: &MountOptions) -> Result<ExitCode, Failure>
     let mut database = Database::open(&index.database)?;
     let mut failed = None;
     for sources in &index.sources {
-        if let Err(failure) = add(&mut database, sources, options, index.progress)? {
+        if let Err(failure) = add(&mut database, sources, index, options)? {
             let code = failure.report();
             failed.get_or_insert(code);
         }
@@ -54,8 +56,8 @@ pub fn index(index: &Index, options: &MountOptions) -> Result<ExitCode, Failure>
 fn add(
     database: &mut Database,
     sources: &Sources,
+    index: &Index,
     options: &MountOptions,
-    progress: bool,
 ) -> Result<Result<(), Failure>, Failure> {
     let name = sources.name();
     let vfs_options = Options {
@@ -76,10 +78,8 @@ fn add(
     database.begin(&name, identity.as_deref().unwrap_or_default())?;
     let added = match prepared {
         Ok(prepared) => {
-            let bar = progress_bar(&name, progress);
-            let added = add_rows(database, &prepared, vfs_options, options, &bar)?;
-            bar.finish_and_clear();
-            added
+            let threads = options.threads.unwrap_or_else(cores);
+            add_rows(database, &name, &prepared, vfs_options, threads, index)?
         }
         Err(error) => Err(Failure::from(error)),
     };
@@ -90,21 +90,21 @@ fn add(
 
 fn add_rows(
     database: &mut Database,
+    name: &str,
     prepared: &Prepared,
     vfs_options: Options,
-    options: &MountOptions,
-    bar: &ProgressBar,
+    threads: usize,
+    index: &Index,
 ) -> Result<Result<(), Failure>, Failure> {
     let confinement = Confinement::to(&prepared.paths());
-    let threads = options.threads.unwrap_or_else(cores);
+    let bar = progress_bar(name, index.progress);
     let (rows, received) = sync_channel(MAX_WAITING);
     scope(|scope| {
         let reading = scope.spawn(|| {
             let rows = rows;
             confinement.run(|| {
                 let vfs = Vfs::open_prepared(prepared, vfs_options)?;
-                index_source(&vfs, threads, &rows, bar);
-                Ok(())
+                Ok(index_source(&vfs, threads, index.expansion, &rows, &bar))
             })
         });
         let mut written = Ok(());
@@ -119,7 +119,10 @@ fn add_rows(
         let read = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written?;
         let opened = read.map_err(|error| Failure::Other("cannot start a thread", error))?;
-        Ok(opened.map_err(Failure::Source))
+        let left_out = |problem| Failure::LeftOut(format!("{name}: {problem}"));
+        bar.finish_and_clear();
+        let indexed = opened.map_err(Failure::Source);
+        Ok(indexed.and_then(|indexed| indexed.map_err(left_out)))
     })
 }
 

@@ -1,6 +1,8 @@
 //! How much a walk reads and enters for what a source has: a few kilobytes can
 //! show a million archives in archives, or petabytes.
 
+use super::Archive;
+
 /// Bytes of a MiB.
 const MIB: u64 = 1 << 20;
 
@@ -19,6 +21,8 @@ const ENTRY: u64 = 1024;
 pub(super) struct Bounds {
     /// Number of bytes that may be read for each byte of the source.
     expansion: u64,
+    /// Whether the source is a container rather than a folder on disk.
+    is_container: bool,
     /// Number of bytes of the source.
     stored: u64,
     bytes: u64,
@@ -28,18 +32,26 @@ pub(super) struct Bounds {
 impl Bounds {
     /// Begins a walk of a source, which may read `expansion` bytes for each of
     /// its bytes, and enter as many archives in archives for each MiB.
-    pub(super) fn new(expansion: u64) -> Self {
+    pub(super) fn new(source: &Archive, expansion: u64) -> Self {
         Self {
             expansion,
-            stored: 0,
+            is_container: source.is_container,
+            stored: source.stored,
             bytes: 0,
             archives: 0,
         }
     }
 
-    /// Counts bytes of the source itself.
-    pub(super) fn store(&mut self, bytes: u64) {
-        self.stored = self.stored.saturating_add(bytes);
+    /// Returns whether an entry is packed: outside of archives, everything is
+    /// stored as it is. `archives` is the number of archives around it below the
+    /// start of the walk.
+    pub(super) fn is_packed(&self, archives: usize) -> bool {
+        self.is_container || archives > 0
+    }
+
+    /// Counts an archive that is not packed itself.
+    pub(super) fn store(&mut self, archive: &Archive) {
+        self.stored = self.stored.saturating_add(archive.stored);
     }
 
     /// Counts an entry in an archive.
@@ -53,7 +65,7 @@ impl Bounds {
             return Ok(());
         }
         Err(format!(
-            "holds more than {most} bytes in archives, and the rest is not checked; \
+            "holds more than {most} bytes in archives, and the rest is left out; \
              `--expansion` raises the limit"
         ))
     }
@@ -69,7 +81,7 @@ impl Bounds {
             return Ok(());
         }
         Err(format!(
-            "has more than {most} archives in archives, and the others are not checked; \
+            "has more than {most} archives in archives, and the others are left out; \
              `--expansion` raises the limit"
         ))
     }
@@ -79,10 +91,17 @@ impl Bounds {
 mod tests {
     use super::*;
 
+    fn bounds(stored: u64) -> Bounds {
+        let source = Archive {
+            stored,
+            ..Archive::default()
+        };
+        Bounds::new(&source, 10)
+    }
+
     #[test]
     fn a_small_source_may_hold_as_much_as_one_of_the_usual_size() {
-        let mut bounds = Bounds::new(10);
-        bounds.store(100);
+        let mut bounds = bounds(100);
         for _ in 0..10 {
             bounds.enter().unwrap();
         }
@@ -98,8 +117,7 @@ mod tests {
 
     #[test]
     fn a_large_source_may_hold_more_in_proportion() {
-        let mut bounds = Bounds::new(10);
-        bounds.store(2 * SMALL);
+        let mut bounds = bounds(2 * SMALL);
         bounds.read(20 * SMALL - ENTRY).unwrap();
         assert!((0..10 * 2 * SMALL / MIB).all(|_| bounds.enter().is_ok()));
         assert!(bounds.enter().is_err());

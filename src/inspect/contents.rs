@@ -62,6 +62,7 @@ pub struct Entry {
 const CDS: [&str; 3] = [iso::FORMAT.name, udf::FORMAT.name, sheet::CUE.name];
 
 /// Properties of the root of a source, or of `X.d`.
+#[derive(Default)]
 pub struct Archive {
     /// Whether it is a container rather than a folder on disk.
     pub is_container: bool,

@@ -1,4 +1,5 @@
-//! A small file that pretends to hold much does not keep `--check` busy.
+//! A small file that pretends to hold much keeps neither `--check` nor `--index`
+//! busy.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -64,4 +65,32 @@ fn bytes_that_a_small_file_pretends_to_have_are_not_read_without_end() {
         text.contains("holds more than 16777216 bytes in archives"),
         "{text}"
     );
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn an_index_of_a_million_archives_in_a_small_file_ends_and_says_so() {
+    let fixture = file("million.zip", &million());
+    let database = fixture.archive.with_file_name("million.sqlite");
+    let begun = Instant::now();
+    let index = |options: &[&str]| {
+        let mut command = hpimount();
+        command.arg("--index").arg(&database).args(options);
+        run(command.arg(&fixture.archive))
+    };
+    let Run { code, stderr, .. } = index(&["--expansion=50"]);
+    assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
+    assert_eq!(code, Some(10), "{stderr}");
+    assert!(
+        stderr.contains("million.zip: has more than 50 archives in archives"),
+        "{stderr}"
+    );
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
+    // All of the outer archive and of the first one in it, and the file in each of
+    // 49 archives in that.
+    let entries = number("SELECT count(*) FROM entries").unwrap();
+    assert_eq!(entries, 2 * COUNT as i64 + 49);
+    let errors = "SELECT count(*) FROM sources WHERE error LIKE '%archives in archives%'";
+    assert_eq!(number(errors), Ok(1));
 }

@@ -196,8 +196,8 @@ impl Args {
             ),
             (
                 self.expansion.is_some(),
-                is(&[Job::Check]),
-                "--expansion requires --check",
+                is(&[Job::Check, Job::Index]),
+                "--expansion requires --check or --index",
             ),
             (
                 self.list != Lists::default(),
@@ -262,6 +262,7 @@ impl Args {
             Some(database) if !sources.is_empty() => Ok(Action::Index(Index {
                 database: database.clone(),
                 sources,
+                expansion: self.expansion.unwrap_or(EXPANSION),
                 progress: !self.quiet,
             })),
             _ => Err("--index requires a SOURCE".to_owned()),

@@ -168,8 +168,7 @@ impl<'a, 'r> Check<'a, 'r> {
             return 0;
         };
         let mut discs = usize::from(root.is_disc);
-        let mut bounds = Bounds::new(self.plan.expansion);
-        bounds.store(root.stored);
+        let mut bounds = Bounds::new(&root, self.plan.expansion);
         let mut enters = true;
         self.together(Ino::ROOT, "", jobs);
         let mut walk = Walk::new(Ino::ROOT, String::new());
@@ -187,8 +186,7 @@ impl<'a, 'r> Check<'a, 'r> {
                     continue;
                 }
             };
-            // Outside of archives, everything is stored as it is.
-            let is_packed = root.is_container || walk.archives() > 0;
+            let is_packed = bounds.is_packed(walk.archives());
             if is_packed && let Err(problem) = bounds.read(step.entry.size) {
                 self.unchecked(&problem);
                 break;
@@ -209,7 +207,7 @@ impl<'a, 'r> Check<'a, 'r> {
                     if let Some(archive) = self.archive(step.entry.ino, path, jobs) {
                         discs += usize::from(archive.is_disc);
                         if !is_packed {
-                            bounds.store(archive.stored);
+                            bounds.store(&archive);
                         }
                         self.together(step.entry.ino, &step.path, jobs);
                         walk.enter(step);

@@ -19,6 +19,7 @@ use indicatif::ProgressBar;
 #[cfg(feature = "index")]
 pub use self::database::Database;
 use self::facts::Facts;
+use super::bounds::Bounds;
 use super::hash::sha256;
 use super::ordered::ordered;
 use super::shown::Shown;
@@ -108,16 +109,28 @@ enum Job {
 }
 
 /// Sends a row for each entry of a source, and for each reference in it. Ends
-/// early if the receiver of the rows is gone.
-pub fn index(vfs: &Vfs, threads: usize, rows: &SyncSender<Row>, bar: &ProgressBar) {
+/// early if the receiver of the rows is gone. At most `expansion` bytes are read
+/// for each byte of the source.
+///
+/// # Errors
+/// Returns a message if something was left out because it exceeds that.
+pub fn index(
+    vfs: &Vfs,
+    threads: usize,
+    expansion: u64,
+    rows: &SyncSender<Row>,
+    bar: &ProgressBar,
+) -> Result<(), String> {
     let indexer = Indexer {
         vfs,
         rows,
         bar,
         is_over: AtomicBool::new(false),
     };
-    let walk = |push: &mut dyn FnMut(Job)| indexer.walk(push);
+    let mut walked = Ok(());
+    let walk = |push: &mut dyn FnMut(Job)| walked = indexer.walk(expansion, push);
     ordered(threads, walk, |job| indexer.run(job), |()| {});
+    walked
 }
 
 struct Indexer<'a> {
@@ -129,7 +142,10 @@ struct Indexer<'a> {
 }
 
 impl Indexer<'_> {
-    fn walk(&self, push: &mut dyn FnMut(Job)) {
+    fn walk(&self, expansion: u64, push: &mut dyn FnMut(Job)) -> Result<(), String> {
+        let properties = |directory| Contents(self.vfs).archive(directory).unwrap_or_default();
+        let mut bounds = Bounds::new(&properties(Ino::ROOT), expansion);
+        let mut entered = Ok(());
         let references = |directory, archive: &str| Job::References {
             archive: archive.to_owned(),
             directory,
@@ -141,7 +157,7 @@ impl Indexer<'_> {
         let mut archives: Vec<(String, String)> = Vec::new();
         while let Some(step) = walk.next(self.vfs) {
             if self.is_over.load(Ordering::Relaxed) {
-                return;
+                break;
             }
             let step = match step {
                 Ok(step) => step,
@@ -165,8 +181,19 @@ impl Indexer<'_> {
                 .last()
                 .map_or("", |(archive, _)| archive)
                 .to_owned();
+            let is_packed = bounds.is_packed(walk.archives());
+            if is_packed {
+                bounds.read(step.entry.size)?;
+            }
             let kind = match step.entry.role {
+                Role::Inside if entered.is_err() => continue,
                 Role::Inside => {
+                    if !is_packed {
+                        bounds.store(&properties(step.entry.ino));
+                    } else if let Err(problem) = bounds.enter() {
+                        entered = Err(problem);
+                        continue;
+                    }
                     let path = step.path.strip_suffix(".d").unwrap_or(&step.path);
                     push(references(step.entry.ino, path));
                     archives.push((path.to_owned(), step.path.clone()));
@@ -207,6 +234,7 @@ impl Indexer<'_> {
                 walk.enter(step);
             }
         }
+        entered
     }
 
     fn run(&self, job: Job) {
