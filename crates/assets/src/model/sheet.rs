@@ -86,6 +86,9 @@ fn fitted(width: usize, height: usize, longest: usize, cell: usize) -> (usize, u
 /// covers.
 fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -> Vec<[u8; 4]> {
     let height = pixels.len() / width.max(1);
+    if let Some(times) = enlargement([width, height], [to_width, to_height]) {
+        return enlarged(pixels, width, times);
+    }
     let covered = |index: usize, from: usize, to: usize| {
         let start = index * from / to;
         let end = ((index + 1) * from).div_ceil(to);
@@ -95,7 +98,6 @@ fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -
     for y in 0..to_height {
         let rows = covered(y, height, to_height);
         for x in 0..to_width {
-            // If enlarged by an integer factor, each pixel covers one.
             let columns = covered(x, width, to_width);
             let mut sum = [0_u64; 4];
             let mut count = 0;
@@ -113,6 +115,29 @@ fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -
         }
     }
     scaled
+}
+
+/// Returns how many times larger the sides become; `None` if that is no integer.
+fn enlargement(from: [usize; 2], to: [usize; 2]) -> Option<usize> {
+    let times = to[0].checked_div(from[0])?;
+    (times > 0 && from.map(|side| side * times) == to).then_some(times)
+}
+
+/// Returns a picture with each pixel repeated in both directions.
+fn enlarged(pixels: &[[u8; 4]], width: usize, times: usize) -> Vec<[u8; 4]> {
+    let mut enlarged = Vec::with_capacity(pixels.len() * times * times);
+    for row in pixels.chunks_exact(width) {
+        let start = enlarged.len();
+        for &pixel in row {
+            // As in a mean, the color of what is transparent does not count.
+            let pixel = if pixel[3] == 0 { [0; 4] } else { pixel };
+            enlarged.extend(std::iter::repeat_n(pixel, times));
+        }
+        for _ in 1..times {
+            enlarged.extend_from_within(start..start + width * times);
+        }
+    }
+    enlarged
 }
 
 /// Returns the mean of colors that were summed with their alpha as weight.
@@ -172,6 +197,13 @@ mod tests {
     fn transparent_pixels_do_not_darken_their_neighbors() {
         let pixels = [[200, 100, 0, 255], [0, 0, 0, 0]];
         assert_eq!(scaled(&pixels, 2, 1, 1), [[200, 100, 0, 128]]);
+    }
+
+    #[test]
+    fn enlarged_pictures_repeat_their_pixels() {
+        let [red, clear] = [[255, 0, 0, 7], [9, 9, 9, 0]];
+        let rows = [[red, red, [0; 4], [0; 4]]; 2].concat();
+        assert_eq!(scaled(&[red, clear], 2, 4, 2), rows);
     }
 
     #[test]

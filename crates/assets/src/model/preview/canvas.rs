@@ -117,33 +117,12 @@ impl Canvas {
     /// Adds the rows of the band to the pixels of the picture, each the mean of
     /// four.
     pub(super) fn finish(&self, pixels: &mut Vec<[u8; 4]>) {
-        let width = self.width / 2;
         let rows = BAND.min(self.height - self.top) / 2;
-        let pixel = |x: usize, y: usize| {
-            let mut sum = [0.0_f32; 4];
-            for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-                let [red, green, blue, alpha] = self.colors[(2 * y + dy) * self.width + 2 * x + dx];
-                for (sum, part) in sum
-                    .iter_mut()
-                    .zip([red * alpha, green * alpha, blue * alpha])
-                {
-                    *sum += part;
-                }
-                sum[3] += alpha;
-            }
-            let [red, green, blue, alpha] = sum;
-            if alpha <= 0.0 {
-                return [0; 4];
-            }
-            let byte = |part: f32| (part * 255.0 + 0.5) as u8;
-            [
-                byte(red / alpha),
-                byte(green / alpha),
-                byte(blue / alpha),
-                byte(alpha / 4.0),
-            ]
-        };
-        pixels.extend((0..width * rows).map(|index| pixel(index % width, index / width)));
+        for pair in self.colors.chunks_exact(2 * self.width).take(rows) {
+            let (upper, lower) = pair.split_at(self.width);
+            let pairs = upper.as_chunks().0.iter().zip(lower.as_chunks().0);
+            pixels.extend(pairs.map(|(&[a, b], &[c, d])| mean([a, b, c, d])));
+        }
     }
 
     /// Returns the columns and rows that a triangle covers, if it is on the
@@ -159,6 +138,28 @@ impl Canvas {
         };
         Some((span(0, self.width)?, span(1, self.height)?))
     }
+}
+
+/// Returns the mean of four colors, with their alpha as weight.
+fn mean(colors: [[f32; 4]; 4]) -> [u8; 4] {
+    let mut sum = [0.0_f32; 4];
+    for [red, green, blue, alpha] in colors {
+        let parts = [red * alpha, green * alpha, blue * alpha, alpha];
+        for (sum, part) in sum.iter_mut().zip(parts) {
+            *sum += part;
+        }
+    }
+    let [red, green, blue, alpha] = sum;
+    if alpha <= 0.0 {
+        return [0; 4];
+    }
+    let byte = |part: f32| (part * 255.0 + 0.5) as u8;
+    [
+        byte(red / alpha),
+        byte(green / alpha),
+        byte(blue / alpha),
+        byte(alpha / 4.0),
+    ]
 }
 
 /// Returns twice the area of a triangle on the screen, with the sign of its
