@@ -24,7 +24,7 @@ use crate::namespace::companion::{self, Meta, Shows};
 use crate::namespace::tree::TreeBuilder;
 use crate::source::bucket::{BucketFolder, LoneObject};
 use crate::source::folder::{Disk, Folder};
-use crate::source::remote::{Network, Remote, RemoteOptions, RemoteUrl};
+use crate::source::remote::{Network, Remote, RemoteFile, RemoteFolder, RemoteOptions, RemoteUrl};
 use crate::source::{FileSource, Location};
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::ViewFormat;
@@ -286,7 +286,7 @@ impl Opener<'_> {
         name: &str,
         url: &RemoteUrl,
     ) -> Result<OpenedSource, OpenCause> {
-        let file = remote.file(url).map_err(OpenCause::Unreadable)?;
+        let file = RemoteFile::open(remote, url).map_err(OpenCause::Unreadable)?;
         self.open_candidate(&Candidate {
             path: url.label().to_owned(),
             name: name.to_owned(),
@@ -305,7 +305,7 @@ impl Opener<'_> {
         name: &str,
         url: &RemoteUrl,
     ) -> Result<OpenedSource, OpenCause> {
-        let folder = remote.folder(url).map_err(OpenCause::Unreadable)?;
+        let folder = RemoteFolder::open(remote, url).map_err(OpenCause::Unreadable)?;
         let mut builder = self.builder(seconds(SystemTime::now()), true);
         let volume = BucketFolder::open(folder, &mut builder).map_err(unreadable)?;
         probe(&mut builder, &volume, false);

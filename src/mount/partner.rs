@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::OpenCause;
 use super::order::file_name;
 use super::sources::has_name;
-use crate::source::remote::{Remote, RemoteUrl};
+use crate::source::remote::{Remote, RemoteFile, RemoteUrl};
 use crate::source::{FilePool, FileSource};
 use hpimount_containers::io::{Error, ReadAt};
 
@@ -133,7 +133,7 @@ impl<'a> Partners<'a> {
                     break;
                 }
             };
-            match remote.file(&url) {
+            match RemoteFile::open(remote, &url) {
                 Ok(file) => return Some(Arc::new(file)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {

@@ -44,22 +44,6 @@ impl Remote {
     }
 
     /// Cannot be called.
-    ///
-    /// # Errors
-    /// Returns no errors.
-    pub fn file(self: &Arc<Self>, _url: &RemoteUrl) -> io::Result<RemoteFile> {
-        match self.0 {}
-    }
-
-    /// Cannot be called.
-    ///
-    /// # Errors
-    /// Returns no errors.
-    pub fn folder(self: &Arc<Self>, _url: &RemoteUrl) -> io::Result<RemoteFolder> {
-        match self.0 {}
-    }
-
-    /// Cannot be called.
     pub fn to_json(&self) -> serde_json::Value {
         match self.0 {}
     }
@@ -69,6 +53,14 @@ impl Remote {
 pub struct RemoteFile(Never);
 
 impl RemoteFile {
+    /// Cannot be called.
+    ///
+    /// # Errors
+    /// Returns no errors.
+    pub fn open(remote: &Arc<Remote>, _url: &RemoteUrl) -> io::Result<Self> {
+        match remote.0 {}
+    }
+
     /// Cannot be called.
     pub fn modified(&self) -> Option<i64> {
         match self.0 {}
@@ -113,6 +105,14 @@ impl ListedFile {
 }
 
 impl RemoteFolder {
+    /// Cannot be called.
+    ///
+    /// # Errors
+    /// Returns no errors.
+    pub fn open(remote: &Arc<Remote>, _url: &RemoteUrl) -> io::Result<Self> {
+        match remote.0 {}
+    }
+
     /// Cannot be called.
     #[must_use]
     pub fn subfolder(&self, _name: &str) -> Self {

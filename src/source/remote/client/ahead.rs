@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::BLOCK;
+use super::block::BLOCK;
 use crate::memory::latest::Latest;
 
 /// Maximum number of readers that are distinguished.

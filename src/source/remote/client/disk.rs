@@ -19,8 +19,7 @@ use rustix::fs::FlockOperation;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::object::{BlockKey, Id};
-use super::{BLOCK, Block};
+use super::block::{BLOCK, Block, BlockKey, Id};
 
 /// First bytes of a file: the kind and the version of the format.
 const MAGIC: [u8; 8] = *b"HPIMBLK1";

@@ -3,11 +3,12 @@
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+use super::RemoteEntry;
+use super::kept::Remote;
 use super::network::endpoint;
 use super::object::RemoteFile;
 use super::store::{Failure, Listed, Pin, Store};
 use super::url::RemoteUrl;
-use super::{Remote, RemoteEntry};
 
 /// Maximum number of consecutive empty pages of a listing.
 const MAX_EMPTY_PAGES: u32 = 100;
@@ -55,8 +56,11 @@ impl ListedFile {
 }
 
 impl RemoteFolder {
-    /// Creates the folder at `url`; sends no request.
-    pub(super) fn open(remote: &Arc<Remote>, url: &RemoteUrl) -> io::Result<Self> {
+    /// Returns the folder at `url`; sends no request.
+    ///
+    /// # Errors
+    /// Returns an error if the environment is contradictory.
+    pub fn open(remote: &Arc<Remote>, url: &RemoteUrl) -> io::Result<Self> {
         let (network, owned_url) = (remote.network.clone(), url.clone());
         let opened = remote
             .network

@@ -4,9 +4,12 @@
 //! * `network`: the threads for requests, and retries;
 //! * `ahead`: how far ahead of a reader blocks are fetched;
 //! * `object`, `folder`: one object, and the objects of a prefix;
-//! * `disk`: the cache of blocks for concurrent and later mounts.
+//! * `kept`: what all of them share, and the cache of blocks in memory;
+//! * `disk`: the cache of blocks for concurrent and later mounts;
+//! * `block`: the blocks and their keys.
 
 mod ahead;
+mod block;
 mod credentials;
 mod disk;
 mod folder;
@@ -18,7 +21,6 @@ mod wire;
 
 pub use self::folder::{ListedFile, RemoteFolder};
 pub use self::kept::Remote;
-use self::kept::{BLOCK, Block, identity};
 pub use self::network::Network;
 pub use self::object::RemoteFile;
 use super::{Access, RemoteEntry, RemoteOptions, url};

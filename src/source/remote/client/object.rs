@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use object_store::path::Path;
 
 use super::ahead::Ahead;
-use super::network::{FIRST, endpoint};
+use super::block::{BLOCK, Block, BlockKey, Fetched, Id, identity};
+use super::kept::Remote;
+use super::network::{FIRST, Network, endpoint};
 use super::store::{Failure, FailureKind, Pin, Store};
 use super::url::RemoteUrl;
-use super::{BLOCK, Block, Remote, identity};
 use crate::sync::flights::{Claim, Flight};
 use crate::sync::lock;
 use hpimount_containers::io::ReadAt;
@@ -23,15 +24,6 @@ const REST: Duration = Duration::from_secs(1);
 
 /// Maximum number of blocks that a reader waits for at a time.
 const BATCH: u64 = 64;
-
-/// The identity of a version of an object, in the keys of its blocks.
-pub(super) type Id = [u8; 32];
-
-/// The key of a block: the version of its object, and its number.
-pub(super) type BlockKey = (Id, u64);
-
-/// A block, or the reason why it could not be fetched.
-pub(super) type Fetched = Result<Block, Arc<str>>;
 
 /// One version of an object on a server.
 pub struct RemoteFile(Arc<Object>);
@@ -63,7 +55,7 @@ impl RemoteFile {
     /// # Errors
     /// Returns an error if it cannot be read, or if its server does not support
     /// ranges.
-    pub(super) fn open(remote: &Arc<Remote>, url: &RemoteUrl) -> io::Result<Self> {
+    pub fn open(remote: &Arc<Remote>, url: &RemoteUrl) -> io::Result<Self> {
         let (network, owned_url) = (remote.network.clone(), url.clone());
         let opened = remote.network.wait(async move {
             let (store, key) = network.store(&owned_url)?;
@@ -242,7 +234,7 @@ impl Run {
         }
     }
 
-    async fn fetch_blocks(&mut self, network: &super::Network) -> Result<(), Failure> {
+    async fn fetch_blocks(&mut self, network: &Network) -> Result<(), Failure> {
         let object = self.object.clone();
         let Some(content) = &object.content else {
             return Ok(());
