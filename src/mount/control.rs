@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 
 use super::error::OpenError;
 use super::grafts::Grafts;
-use super::merge;
+use super::merge::{self, MergedLayers};
 use super::plain::PlainFiles;
-use super::source_trees::MergedLayers;
 use super::subtree::Node;
 use super::volume::NewVolume;
 use super::{Ino, Meta, Options, Vfs};

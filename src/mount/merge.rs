@@ -36,6 +36,29 @@ pub(super) struct Shadow {
     pub(super) roots: Vec<Index>,
 }
 
+/// The archives of a merged mount, lowest first.
+pub(super) struct MergedLayers {
+    /// Their names. A mount that is not merged has a name here, but no tree, for
+    /// each volume of its root.
+    pub(super) names: Vec<String>,
+    /// Their trees.
+    pub(super) trees: Vec<Tree>,
+    /// The files in these trees that others hide.
+    pub(super) shadowed: Vec<Shadow>,
+}
+
+impl MergedLayers {
+    /// Returns the layers of a mount that is not merged, with the names of the
+    /// volumes of its root.
+    pub(super) fn none(names: Vec<String>) -> Self {
+        Self {
+            names,
+            trees: Vec::new(),
+            shadowed: Vec::new(),
+        }
+    }
+}
+
 /// An entry of one of the layers.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::control::{ControlInodes, ControlTree};
 use super::error::OpenError;
 use super::grafts::Grafts;
-use super::merge::{self, Shadow};
+use super::merge::{self, MergedLayers};
 use super::order::Order;
 use super::plain::PlainFiles;
 use super::volume::NewVolume;
@@ -44,35 +44,13 @@ pub(super) struct SourceTrees {
     plain: PlainFiles,
 }
 
-/// The archives of a merged mount, lowest first.
-pub(super) struct MergedLayers {
-    /// Their names. A mount that is not merged has a name here, but no tree, for
-    /// each volume of its root.
-    pub(super) names: Vec<String>,
-    /// Their trees.
-    pub(super) trees: Vec<Tree>,
-    /// The files in these trees that others hide.
-    pub(super) shadowed: Vec<Shadow>,
-}
-
-impl MergedLayers {
-    /// Returns the layers of a mount that is not merged.
-    fn none(volumes: &[NewVolume]) -> Self {
-        Self {
-            names: names(volumes),
-            trees: Vec::new(),
-            shadowed: Vec::new(),
-        }
-    }
-}
-
 impl SourceTrees {
     /// Uses one source as the root.
     pub(super) fn single(opened: OpenedSource) -> Self {
         let volumes = vec![opened.volume];
         Self {
             tree: opened.builder.finish(),
-            layers: MergedLayers::none(&volumes),
+            layers: MergedLayers::none(names(&volumes)),
             volumes,
             grafted: Vec::new(),
             order: Value::Null,
@@ -109,7 +87,7 @@ impl SourceTrees {
             tree: builder.finish(),
             volumes: Vec::new(),
             grafted,
-            layers: MergedLayers::none(&[]),
+            layers: MergedLayers::none(Vec::new()),
             order: Value::Null,
             plain: PlainFiles::default(),
         })
