@@ -18,10 +18,10 @@ use hpimount_containers::hip::CHECKSUM;
 use hpimount_containers::hpi::chunk::{CHUNK_SIZE, Method, checksum, scramble, unscramble};
 use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::write::v1;
-use hpimount_containers::hpi::write::{Directory, File, Node, Source};
 use hpimount_containers::hpi::{self, lz77};
 use hpimount_containers::io::Result;
 use hpimount_containers::volume::{Content, Entry, FileId, Name, NodeId, Sink, Volume};
+use hpimount_containers::write::{Directory, File, Node, Source};
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 
 use generate::{Generator, Kind};

@@ -12,7 +12,7 @@ use hpimount::pack::Threads;
 use hpimount::prefetch::Prefetch;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::v1;
-use hpimount_containers::hpi::write::{Directory, File, Node, Source};
+use hpimount_containers::write::{Directory, File, Node, Source};
 
 /// Numbers of threads that answer.
 const THREADS: [usize; 4] = [1, 2, 4, 8];

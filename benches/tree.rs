@@ -9,7 +9,7 @@ use hpimount::mount::{Ino, Options, Sources, Vfs};
 use hpimount::pack::Threads;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::v1;
-use hpimount_containers::hpi::write::{Directory, File, Node, Source};
+use hpimount_containers::write::{Directory, File, Node, Source};
 use tempfile::TempPath;
 
 /// Entries of the archives; ten times as many should take ten times as long.

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use hpimount::pack::Threads;
 use hpimount_containers::hpi::chunk;
 use hpimount_containers::hpi::write::v1;
-use hpimount_containers::hpi::write::{Directory, File, Node, Source};
+use hpimount_containers::write::{Directory, File, Node, Source};
 
 use super::generate::{Generator, Kind};
 

@@ -8,8 +8,9 @@ use super::*;
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::tree::TreeBuilder;
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_containers::hpi::write::{self as pack, Serial, v1};
+use hpimount_containers::hpi::write::{Serial, v1};
 use hpimount_containers::volume::{Name, Sink};
+use hpimount_containers::write::Directory;
 
 /// Creates a mount with the directories `MAPS/Sub` and room for few aliases.
 fn with_aliases(max_aliases: usize) -> Vfs {
@@ -59,7 +60,7 @@ fn beyond_the_limit_links_lead_out_of_other_spellings() {
 #[test]
 fn a_listing_that_fails_in_the_middle_returns_the_entries_before() {
     let mut archive = tempfile::NamedTempFile::new().unwrap();
-    let root = pack::Directory::default();
+    let root = Directory::default();
     let options = v1::Options {
         method: Method::Stored,
         key: 0,

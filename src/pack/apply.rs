@@ -11,8 +11,8 @@ use crate::memory::budget::Budget;
 use crate::source::{FilePool, FileSource, read_changes};
 use hpimount_containers::changes::{self, Folder, Original, Report, Spliced, Weight, Written};
 use hpimount_containers::format::Options;
-use hpimount_containers::hpi::write;
 use hpimount_containers::io::ReadAt;
+use hpimount_containers::write;
 
 /// Memory for decoded blocks of compressed discs, in bytes.
 const MEMORY: usize = 64 << 20;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Error, Result};
 use hpimount_containers::hip::write::{self, Asset, AssetData, MAX_ARCHIVE_LENGTH, Settings};
-use hpimount_containers::hpi::write::{Directory, Node, Source};
+use hpimount_containers::write::{Directory, Node, Source};
 
 /// The file that describes the archive.
 pub const SETTINGS: &str = "Settings.ini";

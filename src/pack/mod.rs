@@ -20,7 +20,8 @@ use walk::walk;
 
 use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_containers::hpi::write::{self, Directory, v1, v2};
+use hpimount_containers::hpi::write::{v1, v2};
+use hpimount_containers::write::{self, Directory};
 
 /// The game that an archive is for, and how it is packed.
 #[derive(Debug, Clone, Copy)]

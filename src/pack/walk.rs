@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{Error, Result, identity};
-use hpimount_containers::hpi::write::{Directory, File, Node, Source};
 use hpimount_containers::volume::MAX_DEPTH;
+use hpimount_containers::write::{Directory, File, Node, Source};
 
 /// The contents of a directory on disk.
 #[derive(Debug, Default)]

@@ -4,7 +4,8 @@ use super::*;
 use crate::content::BLOCK_SIZE;
 use crate::mount::Sources;
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_containers::hpi::write::{Directory, File, Node, Serial, Source, v1};
+use hpimount_containers::hpi::write::{Serial, v1};
+use hpimount_containers::write::{Directory, File, Node, Source};
 
 const CACHE_SIZE: usize = 64 << 20;
 

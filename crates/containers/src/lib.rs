@@ -9,8 +9,8 @@
 //!   [`udf`] and [`sheet`] are public.
 //! * [`volume`] holds what all containers have in common: entries, and how the
 //!   bytes of a file are stored. [`extract`] lists and copies files.
-//! * [`splice`] copies an archive with some ranges replaced, and [`hpi::splice`]
-//!   replaces files with it, which are packed.
+//! * [`mod@write`] holds what the writers of archives share; they are in the folders
+//!   of their formats.
 //! * [`changes`] applies a folder of changes to an archive, without copying it.
 //! * [`image`] decodes block images around discs.
 //! * [`io`] holds sources, cursors, and errors with offsets; [`text`] character
@@ -41,13 +41,13 @@ mod pre;
 mod refused;
 mod seven_zip;
 pub mod sheet;
-pub mod splice;
 mod tar;
 pub mod text;
 mod time;
 pub mod udf;
 pub mod volume;
 mod wad;
+pub mod write;
 pub mod xbe;
 mod xdvdfs;
 mod zip;

@@ -17,10 +17,10 @@ use hpimount_containers::changes::{NewFile, Spliced};
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::formats;
 use hpimount_containers::hip::splice::{NewAssets, splice};
-use hpimount_containers::hpi::write::{File, Source};
+use hpimount_containers::hpi::splice::Original;
 use hpimount_containers::io::{self, ReadAt};
-use hpimount_containers::splice::Original;
 use hpimount_containers::volume::FileId;
+use hpimount_containers::write::{File, Source};
 use hpimount_containers::{hip, hpi};
 
 /// A file of an archive, and the file that replaces its contents.

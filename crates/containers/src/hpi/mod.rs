@@ -404,9 +404,10 @@ mod tests {
     use std::sync::Mutex;
 
     use super::write as pack;
-    use super::write::{Directory, File, Node, Serial, Source};
+    use super::write::Serial;
     use super::*;
     use crate::extract::Listing;
+    use crate::write::{Directory, File, Node, Source};
 
     type Open = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<Hpi>;
 

@@ -3,7 +3,7 @@
 use super::settings::{Asset, Settings};
 use super::{AssetData, MAX_ARCHIVE_LENGTH, order, tables};
 use crate::hip::{Platform, layer_name};
-use crate::hpi::write::{Error, Result};
+use crate::write::{Error, Result};
 
 /// Default alignment of assets, in bytes.
 const STEP: u64 = 16;

@@ -15,7 +15,7 @@ pub use self::settings::{Asset, Problem, Settings, parse};
 
 use self::layout::Layout;
 use crate::hip::CHECKSUM;
-use crate::hpi::write::{Error, Result, Source};
+use crate::write::{Error, Result, Source};
 
 /// The byte that fills gaps between assets.
 pub(super) const FILLER: u8 = 0x33;

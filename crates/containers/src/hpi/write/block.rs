@@ -2,7 +2,8 @@
 
 use zerocopy::{Immutable, IntoBytes};
 
-use super::{Result, number};
+use super::number;
+use crate::write::Result;
 
 /// Records and names under construction. Unknown values are zeros until they
 /// are filled in.

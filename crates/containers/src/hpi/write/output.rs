@@ -2,12 +2,13 @@
 
 use std::io::{Seek, SeekFrom, Write};
 
-use super::{Error, Result, number};
+use super::number;
 use crate::hpi::cipher::Cipher;
+use crate::write::{Error, Result};
 
 /// An archive under construction. It grows at its end. The writer fills in
 /// offsets and sizes later by overwriting their placeholders.
-pub struct Output<W> {
+pub(crate) struct Output<W> {
     out: W,
     cipher: Cipher,
     end: u32,
@@ -16,7 +17,7 @@ pub struct Output<W> {
 impl<W: Write + Seek> Output<W> {
     /// Creates an archive that begins at the start of `out`, enciphered as a
     /// whole.
-    pub fn new(out: W, cipher: Cipher) -> Self {
+    pub(crate) fn new(out: W, cipher: Cipher) -> Self {
         Self {
             out,
             cipher,
@@ -25,24 +26,24 @@ impl<W: Write + Seek> Output<W> {
     }
 
     /// Returns the absolute offset of the next append.
-    pub fn end(&self) -> u32 {
+    pub(crate) fn end(&self) -> u32 {
         self.end
     }
 
     /// Appends bytes, enciphered.
-    pub fn append(&mut self, mut bytes: Vec<u8>) -> Result<()> {
+    pub(crate) fn append(&mut self, mut bytes: Vec<u8>) -> Result<()> {
         self.cipher.apply(self.end.into(), &mut bytes);
         self.append_plain(&bytes)
     }
 
     /// Appends bytes that are enciphered for their old `offset`.
-    pub fn append_moved(&mut self, offset: u64, mut bytes: Vec<u8>) -> Result<()> {
+    pub(crate) fn append_moved(&mut self, offset: u64, mut bytes: Vec<u8>) -> Result<()> {
         self.cipher.apply(offset, &mut bytes);
         self.append(bytes)
     }
 
     /// Appends bytes without enciphering them.
-    pub fn append_plain(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn append_plain(&mut self, bytes: &[u8]) -> Result<()> {
         let end = number(u64::from(self.end) + bytes.len() as u64)?;
         self.out.write_all(bytes).map_err(Error::Output)?;
         self.end = end;
@@ -50,13 +51,13 @@ impl<W: Write + Seek> Output<W> {
     }
 
     /// Overwrites bytes at `offset`, enciphered.
-    pub fn overwrite(&mut self, offset: u32, mut bytes: Vec<u8>) -> Result<()> {
+    pub(crate) fn overwrite(&mut self, offset: u32, mut bytes: Vec<u8>) -> Result<()> {
         self.cipher.apply(offset.into(), &mut bytes);
         self.overwrite_plain(offset, &bytes)
     }
 
     /// Overwrites bytes at `offset` without enciphering them.
-    pub fn overwrite_plain(&mut self, offset: u32, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn overwrite_plain(&mut self, offset: u32, bytes: &[u8]) -> Result<()> {
         let mut write = || {
             self.out.seek(SeekFrom::Start(offset.into()))?;
             self.out.write_all(bytes)?;
@@ -67,7 +68,7 @@ impl<W: Write + Seek> Output<W> {
     }
 
     /// Flushes all bytes to the operating system.
-    pub fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         self.out.flush().map_err(Error::Output)
     }
 }

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::pack;
-use super::tree::{Input, Source};
-use super::{Error, Result};
+use super::prepare::Input;
 use crate::hpi::chunk::{CHUNK_SIZE, Method};
 use crate::hpi::file_sum::FileSum;
+use crate::write::{Error, Result, Source};
 
 /// How the data of files is packed.
 #[derive(Debug, Clone, Copy)]

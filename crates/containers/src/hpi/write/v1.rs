@@ -6,13 +6,14 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use super::block::{Block, nth};
+use super::number;
 use super::output::Output;
 use super::pipeline::{self, ChunkPacker, Packing, Step};
-use super::tree::{Content, Directory, Entry, Input, prepare};
-use super::{Result, number};
+use super::prepare::{Content, Entry, Input, prepare};
 use crate::hpi::chunk::{CHUNK_SIZE, Method};
 use crate::hpi::cipher::Cipher;
 use crate::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
+use crate::write::{Directory, Result};
 
 /// The last bytes of an archive. The game rejects archives without them.
 const TRAILER: &[u8] = b"Copyright 1997 Cavedog Entertainment";
@@ -34,7 +35,7 @@ pub struct Options {
 /// since it was last called.
 ///
 /// # Errors
-/// Returns [`super::Error`] if a name or a size does not fit into the format,
+/// Returns [`Error`](crate::write::Error) if a name or a size does not fit into the format,
 /// or if reading or writing fails. The contents of `out` are then incomplete.
 pub fn write(
     root: &Directory,
@@ -82,7 +83,7 @@ pub fn write(
 }
 
 /// Writes the data of files; `placed` receives the record of each.
-pub fn write_files<W: Write + Seek>(
+pub(crate) fn write_files<W: Write + Seek>(
     out: &mut Output<W>,
     inputs: &[&Input],
     method: Method,

@@ -7,11 +7,12 @@ use zerocopy::IntoBytes;
 use super::block::{Block, nth};
 use super::output::Output;
 use super::pipeline::{self, ChunkPacker, Packing, Step};
-use super::tree::{Content, Directory, Entry, Input, prepare};
-use super::{Result, number, pack};
+use super::prepare::{Content, Entry, Input, prepare};
+use super::{number, pack};
 use crate::hpi::chunk::Method;
 use crate::hpi::cipher::Cipher;
 use crate::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
+use crate::write::{Directory, Result};
 
 /// The last bytes of all known archives.
 const TRAILER: &[u8] = b"Copyright 1999 Cavedog Entertainment";
@@ -34,7 +35,7 @@ pub struct Options {
 /// since it was last called.
 ///
 /// # Errors
-/// Returns [`super::Error`] if a name or a size does not fit into the format,
+/// Returns [`Error`](crate::write::Error) if a name or a size does not fit into the format,
 /// or if reading or writing fails. The contents of `out` are then incomplete.
 pub fn write(
     root: &Directory,
@@ -96,7 +97,7 @@ pub fn write(
 
 /// Writes the data of files; `placed` receives the record of each, without its
 /// name and date.
-pub fn write_files<W: Write + Seek>(
+pub(crate) fn write_files<W: Write + Seek>(
     out: &mut Output<W>,
     inputs: &[&Input],
     packed: bool,

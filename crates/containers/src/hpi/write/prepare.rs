@@ -1,45 +1,10 @@
-//! The tree to be archived, and its preparation.
-
-use std::path::PathBuf;
+//! The preparation of a tree for an archive: its names are checked, encoded and
+//! sorted.
 
 use encoding_rs::WINDOWS_1252;
 
-use super::{Error, Result};
 use crate::volume::MAX_DEPTH;
-
-/// A directory to be written. The order of its entries does not matter.
-#[derive(Debug, Default, Clone)]
-pub struct Directory {
-    /// Names and their contents.
-    pub entries: Vec<(String, Node)>,
-}
-
-/// The contents of an entry.
-#[derive(Debug, Clone)]
-pub enum Node {
-    /// A directory.
-    Directory(Directory),
-    /// A file.
-    File(File),
-}
-
-/// A file to be written.
-#[derive(Debug, Clone)]
-pub struct File {
-    /// The source of its data.
-    pub source: Source,
-    /// Modification time, in seconds since 1970 UTC. Not stored in version 1.
-    pub modified: u32,
-}
-
-/// The source of a file's data.
-#[derive(Debug, Clone)]
-pub enum Source {
-    /// Bytes in memory.
-    Bytes(Vec<u8>),
-    /// A file on disk, which is opened when it is packed.
-    Path(PathBuf),
-}
+use crate::write::{Directory, Error, File, Node, Result};
 
 /// A name as an archive stores it, and its contents.
 pub(super) struct Entry<'a> {
@@ -55,7 +20,7 @@ pub(super) enum Content<'a> {
 }
 
 /// A file that is ready for an archive.
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The file.
     pub file: &'a File,
     /// Its path in the archive.
@@ -119,6 +84,7 @@ fn encoded(name: &str, path: &str) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::write::Source;
 
     fn tree(names: &[&str]) -> Directory {
         let file = || {

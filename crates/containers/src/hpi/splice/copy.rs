@@ -1,7 +1,4 @@
 //! Copying an archive with some ranges replaced.
-//!
-//! [`hpi::splice`](crate::hpi::splice) decides which ranges are replaced, and
-//! corrects the directory of the copy.
 
 use std::io::{Seek, Write};
 use std::ops::Range;
@@ -9,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::hpi::write::output::Output;
-use crate::hpi::write::{Error, Result};
 use crate::io::ReadAt;
+use crate::write::{Error, Result};
 
 /// Number of bytes copied at a time.
 const PIECE: usize = 256 << 10;
@@ -25,12 +22,12 @@ pub struct Original {
 
 impl Original {
     /// Returns its length in bytes.
-    pub(crate) fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.bytes.len()
     }
 
     /// Returns an error that names its path.
-    pub(crate) fn error(&self, problem: impl ToString) -> Error {
+    pub(super) fn error(&self, problem: impl ToString) -> Error {
         Error::Original {
             archive: self.path.clone(),
             problem: problem.to_string(),
@@ -40,10 +37,10 @@ impl Original {
 
 /// A copy under construction. Data between the replaced ranges is copied, and
 /// enciphered for its new offset.
-pub(crate) struct Splice<'a, W> {
+pub(super) struct Splice<'a, W> {
     original: &'a Original,
     /// The copy.
-    pub(crate) out: Output<W>,
+    pub(super) out: Output<W>,
     /// The range of the original that is enciphered.
     enciphered: Range<u64>,
     /// Absolute offset in the original of the next byte.
@@ -57,7 +54,7 @@ pub(crate) struct Splice<'a, W> {
 impl<'a, W: Write + Seek> Splice<'a, W> {
     /// Begins to copy `original` to `out`. `progress` is called with the number
     /// of bytes that were copied.
-    pub(crate) fn new(
+    pub(super) fn new(
         original: &'a Original,
         out: Output<W>,
         enciphered: Range<u64>,
@@ -74,7 +71,7 @@ impl<'a, W: Write + Seek> Splice<'a, W> {
     }
 
     /// Copies up to the absolute offset `end` of the original.
-    pub(crate) fn copy_to(&mut self, end: u64) -> Result<()> {
+    pub(super) fn copy_to(&mut self, end: u64) -> Result<()> {
         while self.at < end {
             let inside = self.enciphered.contains(&self.at);
             let bounds = [self.enciphered.start, self.enciphered.end, end];
@@ -96,7 +93,7 @@ impl<'a, W: Write + Seek> Splice<'a, W> {
 
     /// Continues at the absolute offset `end` of the original, after the
     /// replacement has been written.
-    pub(crate) fn go_on_at(&mut self, end: u64) {
+    pub(super) fn go_on_at(&mut self, end: u64) {
         self.at = end;
         let moved = i64::from(self.out.end()) - end as i64;
         self.moves.push((end, moved));
@@ -104,13 +101,13 @@ impl<'a, W: Write + Seek> Splice<'a, W> {
 
     /// Returns the new offset of a byte of the original that is not in a replaced
     /// range and not after the copied part.
-    pub(crate) fn moved(&self, offset: u64) -> u64 {
+    pub(super) fn moved(&self, offset: u64) -> u64 {
         let before = self.moves.iter().rev().find(|&&(end, _)| end <= offset);
         offset.saturating_add_signed(before.map_or(0, |&(_, by)| by))
     }
 
     /// Calls `write` with the copy and the progress.
-    pub(crate) fn write<T>(
+    pub(super) fn write<T>(
         &mut self,
         write: impl FnOnce(&mut Output<W>, &mut dyn FnMut(u64)) -> T,
     ) -> T {

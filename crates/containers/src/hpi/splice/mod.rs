@@ -3,19 +3,22 @@
 //! The directory of version 1 precedes all data and keeps its length. The
 //! directory of version 2 is written again after the data.
 
+mod copy;
+
 use std::io::{Seek, Write};
 use std::ops::Range;
 
 use zerocopy::{FromBytes, IntoBytes};
 
+pub use self::copy::Original;
+use self::copy::Splice;
 use super::chunk::{MARKER, Method};
 use super::record::{File2, Header1, Header2};
 use super::write::output::Output;
-use super::write::tree::Input;
-use super::write::{ChunkPacker, File, Result, number, pack, v1, v2};
+use super::write::{ChunkPacker, Input, number, pack, v1, v2};
 use super::{Directory, Offsets};
-use crate::splice::{Original, Splice};
 use crate::volume::FileId;
+use crate::write::{File, Result};
 
 /// A file of an archive, and its new contents.
 #[derive(Debug)]
@@ -320,9 +323,10 @@ mod tests {
     use super::*;
     use crate::extract::Listing;
     use crate::hpi::FORMAT;
-    use crate::hpi::write::{self, Node, Serial, Source};
+    use crate::hpi::write::Serial;
     use crate::io::ReadAt;
     use crate::listing::{open, read};
+    use crate::write::{self, Node, Source};
 
     fn file(byte: u8, size: usize) -> File {
         File {
