@@ -219,6 +219,7 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     let signal_thread = std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
+            mounted.restrict_calls();
             let mut unmounted = false;
             for signal in &mut signals {
                 ::log::info!("signal {signal}");
@@ -251,6 +252,7 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
         ::log::warn!("the parent process is gone: {error}");
         mount.unmount();
     }
+    mount.restrict_calls();
     let (outcome, device) = session.join();
     match outcome {
         Ok(()) => mount.clear_away(),
@@ -297,6 +299,7 @@ fn spool() -> Option<Arc<File>> {
 /// for a source that hangs. There are no readers left.
 fn end_with(mount: Arc<mount::Mount>) -> io::Result<()> {
     let watch = move || {
+        mount.restrict_calls();
         while mount.is_connected() {
             std::thread::sleep(GRACE);
         }

@@ -23,6 +23,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 
 use super::exit::Failure;
 use super::mount_table::{Entry, MountId, MountTable};
+use super::syscalls::{self, Work};
 use super::{packages, privileges, watchers};
 
 /// The FUSE device.
@@ -262,6 +263,16 @@ impl Mount {
             && let Err(error) = privileges::keep(kept)
         {
             log::debug!("capabilities are kept: {error}");
+        }
+    }
+
+    /// Restricts the current thread to the system calls that unmounting needs, if
+    /// it needs no program for that.
+    pub(super) fn restrict_calls(&self) {
+        if matches!(self.how, How::Directly)
+            && let Err(error) = syscalls::restrict(Work::Unmount)
+        {
+            log::debug!("system calls are not filtered: {error}");
         }
     }
 

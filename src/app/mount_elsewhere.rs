@@ -83,6 +83,9 @@ impl Mount {
         outcome.is_ok_and(|output| output.status.success())
     }
 
+    /// Has no effect.
+    pub(super) fn restrict_calls(&self) {}
+
     /// Not needed: unmounting aborts requests.
     pub(super) fn cut_off(&self) {}
 

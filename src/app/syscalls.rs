@@ -1,9 +1,10 @@
-//! The system calls of confined threads, by a filter of seccomp(2).
+//! The system calls of the daemon's threads, by a filter of seccomp(2).
 //!
 //! What is not listed fails with EPERM: starting programs, creating sockets,
 //! changing modes and owners, tracing processes, mounting, BPF, io_uring and
 //! everything that a later kernel adds. Landlock restricts those that are
-//! listed and have a path.
+//! listed and have a path; it cannot restrict threads that unmount, which
+//! therefore may open files only to read them.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -21,10 +22,12 @@ pub(super) enum Work {
     Parse,
     /// It communicates with servers, and stores what they send.
     Network,
+    /// It waits for signals or for the end of the mount, and unmounts.
+    Unmount,
 }
 
 /// Calls of all threads, for: memory and threads; open files; files by path;
-/// time; the process itself; and the system log, whose socket is open.
+/// time; the process itself; and confining further.
 const COMMON: &[c_long] = &[
     libc::SYS_brk,
     libc::SYS_exit,
@@ -44,13 +47,11 @@ const COMMON: &[c_long] = &[
     libc::SYS_sched_yield,
     libc::SYS_set_robust_list,
     libc::SYS_sigaltstack,
-    libc::SYS_tgkill,
     libc::SYS_close,
     libc::SYS_dup,
     libc::SYS_dup3,
     libc::SYS_fadvise64,
     libc::SYS_fallocate,
-    libc::SYS_fcntl,
     libc::SYS_fdatasync,
     libc::SYS_flock,
     libc::SYS_fstat,
@@ -74,8 +75,6 @@ const COMMON: &[c_long] = &[
     libc::SYS_faccessat2,
     libc::SYS_getcwd,
     libc::SYS_newfstatat,
-    libc::SYS_openat,
-    libc::SYS_openat2,
     libc::SYS_readlinkat,
     libc::SYS_statfs,
     libc::SYS_statx,
@@ -92,14 +91,11 @@ const COMMON: &[c_long] = &[
     libc::SYS_getrusage,
     libc::SYS_gettid,
     libc::SYS_getuid,
-    libc::SYS_prlimit64,
     libc::SYS_sysinfo,
     libc::SYS_uname,
     libc::SYS_landlock_add_rule,
     libc::SYS_landlock_create_ruleset,
     libc::SYS_landlock_restrict_self,
-    libc::SYS_seccomp,
-    libc::SYS_sendto,
 ];
 
 /// Older forms of the calls above, which not every architecture has.
@@ -108,7 +104,6 @@ const COMMON_OLDER: &[c_long] = &[
     libc::SYS_access,
     libc::SYS_dup2,
     libc::SYS_lstat,
-    libc::SYS_open,
     libc::SYS_poll,
     libc::SYS_readlink,
     libc::SYS_stat,
@@ -167,6 +162,24 @@ const NETWORK_OLDER: &[c_long] = &[libc::SYS_renameat];
 #[cfg(target_arch = "riscv64")]
 const NETWORK_OLDER: &[c_long] = &[];
 
+/// Calls of threads that unmount: also for the socket by which the handlers of
+/// signals wake a thread.
+const UNMOUNT: &[c_long] = &[libc::SYS_recvfrom, libc::SYS_umount2];
+
+/// Flags of open(2) with which a file can be changed.
+const CHANGING: u64 = (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) as u64;
+
+/// Operations of fcntl(2) that concern a descriptor alone. Not F_SETOWN, by
+/// which the kernel signals any process.
+const FCNTLS: &[u64] = &[
+    libc::F_DUPFD as u64,
+    libc::F_DUPFD_CLOEXEC as u64,
+    libc::F_GETFD as u64,
+    libc::F_SETFD as u64,
+    libc::F_GETFL as u64,
+    libc::F_SETFL as u64,
+];
+
 /// Requests of ioctl(2): attributes and size of a terminal, closing at exec,
 /// non-blocking sockets, and a FUSE device for another thread. Not TIOCSTI,
 /// which types into a terminal.
@@ -186,7 +199,6 @@ const PRCTLS: &[u64] = &[
     libc::PR_GET_NAME as u64,
     libc::PR_SET_VMA as u64,
     libc::PR_SET_NO_NEW_PRIVS as u64,
-    libc::PR_SET_SECCOMP as u64,
     // PR_GET_AUXV of linux/prctl.h.
     0x4155_5856,
 ];
@@ -210,46 +222,101 @@ fn without_clone3() -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, SeccompAction::Allow, missing, ARCH.try_into()?)?.try_into()
 }
 
+/// Calls with their rules, one of which must hold; without any, a call is
+/// always allowed.
+type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
+
 /// Returns the filter that allows the calls of this work only.
 fn allowed(work: Work) -> Result<BpfProgram, BackendError> {
     let (more, older) = match work {
         Work::Parse => (&[][..], &[][..]),
         Work::Network => (NETWORK, NETWORK_OLDER),
+        Work::Unmount => (UNMOUNT, &[][..]),
     };
     let calls = [COMMON, COMMON_OLDER, &[libc::SYS_clone3], more, older].concat();
-    let mut rules: BTreeMap<c_long, Vec<SeccompRule>> =
-        calls.into_iter().map(|call| (call, Vec::new())).collect();
-    let threads_only = libc::CLONE_THREAD as u64;
-    rules.insert(
-        libc::SYS_clone,
-        vec![rule(0, SeccompCmpOp::MaskedEq(threads_only), threads_only)?],
-    );
-    rules.insert(libc::SYS_ioctl, equal(1, IOCTLS)?);
-    rules.insert(libc::SYS_prctl, equal(0, PRCTLS)?);
-    // Parsers need no memory that is executable.
-    let executable = SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64);
-    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
-        if work == Work::Parse {
-            rules.insert(call, vec![rule(2, executable.clone(), 0)?]);
-        }
+    let mut rules: Rules = calls.into_iter().map(|call| (call, Vec::new())).collect();
+    rules.extend(restricted()?);
+    rules.extend(opening(work)?);
+    if work != Work::Network {
+        // Parsers need no memory that is executable.
+        let executable = libc::PROT_EXEC as u64;
+        rules.insert(libc::SYS_mmap, without(2, executable)?);
+        rules.insert(libc::SYS_mprotect, without(2, executable)?);
+        // To no other address than that of a connected socket, such as the one of
+        // the system log. The address is a pointer.
+        let nowhere = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
+        let sendto = vec![SeccompRule::new(vec![nowhere])?];
+        rules.insert(libc::SYS_sendto, sendto);
     }
     let denied = SeccompAction::Errno(libc::EPERM as u32);
     SeccompFilter::new(rules, denied, SeccompAction::Allow, ARCH.try_into()?)?.try_into()
 }
 
-/// Returns a rule for one argument of a call, of which 32 bits count.
-fn rule(argument: u8, operation: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
-    let length = SeccompCmpArgLen::Dword;
-    SeccompRule::new(vec![SeccompCondition::new(
-        argument, length, operation, value,
-    )?])
+/// Returns the rules of calls that all threads may make with certain arguments.
+fn restricted() -> Result<Rules, BackendError> {
+    let threads_only = libc::CLONE_THREAD as u64;
+    let is_thread = SeccompCmpOp::MaskedEq(threads_only);
+    // Of the calling thread alone: a flag applies a filter to all threads.
+    let filter = vec![
+        condition(0, SeccompCmpOp::Eq, libc::SECCOMP_SET_MODE_FILTER.into())?,
+        condition(1, SeccompCmpOp::Eq, 0)?,
+    ];
+    Ok(BTreeMap::from([
+        (
+            libc::SYS_clone,
+            vec![SeccompRule::new(vec![condition(
+                0,
+                is_thread,
+                threads_only,
+            )?])?],
+        ),
+        (libc::SYS_seccomp, vec![SeccompRule::new(filter)?]),
+        (libc::SYS_ioctl, equal(1, IOCTLS)?),
+        (libc::SYS_prctl, equal(0, PRCTLS)?),
+        (libc::SYS_fcntl, equal(1, FCNTLS)?),
+        // To abort; threads of this process only.
+        (libc::SYS_tgkill, equal(0, &[std::process::id().into()])?),
+        // The limits of this process only.
+        (libc::SYS_prlimit64, equal(0, &[0])?),
+    ]))
+}
+
+/// Returns the rules of the calls that open files.
+fn opening(work: Work) -> Result<Rules, BackendError> {
+    let with_flags_at = |argument| match work {
+        Work::Unmount => without(argument, CHANGING),
+        Work::Parse | Work::Network => Ok(Vec::new()),
+    };
+    let mut rules = BTreeMap::from([(libc::SYS_openat, with_flags_at(2)?)]);
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(libc::SYS_open, with_flags_at(1)?);
+    // Its flags are in memory, which a filter cannot see.
+    if work != Work::Unmount {
+        rules.insert(libc::SYS_openat2, Vec::new());
+    }
+    Ok(rules)
+}
+
+/// Returns a condition for one argument of a call, of which 32 bits count.
+fn condition(
+    argument: u8,
+    operation: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operation, value)
+}
+
+/// Returns the rules by which an argument has none of these bits.
+fn without(argument: u8, bits: u64) -> Result<Vec<SeccompRule>, BackendError> {
+    let none = condition(argument, SeccompCmpOp::MaskedEq(bits), 0)?;
+    Ok(vec![SeccompRule::new(vec![none])?])
 }
 
 /// Returns the rules by which an argument has one of these values.
 fn equal(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
     let values = values.iter();
     values
-        .map(|&value| rule(argument, SeccompCmpOp::Eq, value))
+        .map(|&value| SeccompRule::new(vec![condition(argument, SeccompCmpOp::Eq, value)?]))
         .collect()
 }
 
@@ -260,8 +327,39 @@ mod tests {
     #[test]
     fn there_is_a_filter_for_every_kind_of_work() {
         without_clone3().unwrap();
-        for work in [Work::Parse, Work::Network] {
+        for work in [Work::Parse, Work::Network, Work::Unmount] {
             allowed(work).unwrap();
         }
+    }
+
+    #[test]
+    fn a_thread_that_unmounts_only_reads_and_unmounts() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "kept").unwrap();
+        let missing = dir.path().join("missing");
+        let attempts = || {
+            restrict(Work::Unmount).unwrap();
+            assert_eq!(std::fs::read(&file).unwrap(), b"kept");
+            let flags = rustix::mount::UnmountFlags::DETACH;
+            let unmounted = rustix::mount::unmount(&missing, flags).unwrap_err();
+            let is_root = rustix::process::geteuid().is_root();
+            assert_eq!(unmounted == rustix::io::Errno::NOENT, is_root);
+            let empty = std::fs::File::options().append(true).open(&file);
+            let attempts = [
+                std::fs::write(&file, ""),
+                std::fs::write(&missing, ""),
+                empty.map(drop),
+                std::fs::remove_file(&file),
+                std::process::Command::new("/bin/true").status().map(drop),
+                std::net::UdpSocket::bind("127.0.0.1:0").map(drop),
+            ];
+            for attempt in attempts {
+                let error = attempt.unwrap_err();
+                assert_eq!(error.raw_os_error(), Some(libc::EPERM), "{error}");
+            }
+        };
+        std::thread::scope(|scope| scope.spawn(attempts).join().unwrap());
+        assert_eq!(std::fs::read(&file).unwrap(), b"kept");
     }
 }

@@ -1,13 +1,13 @@
 //! hpipack packs a directory into an archive, and applies changes to archives and
 //! discs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io, iter, thread};
 
-use hpimount::app::{ExitReason, progress_bar, tell};
+use hpimount::app::{Confinement, ExitReason, progress_bar, tell};
 use hpimount::cli::hpipack::{Args, PROGRAM};
-use hpimount::pack::{self, Archive, Target, check_target};
+use hpimount::pack::{self, Archive, Edit, Target, check_target};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -34,15 +34,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         });
     }
     let (dir, out) = args.paths().map_err(Failure::usage)?;
-    let archive = if !args.folders.is_empty() {
-        check_target(&out, &dir, &args.folders, args.force)?;
-        Archive::with_changes(&dir, &args.folders, args.is_strict)?
-    } else if args.replacements.is_empty() {
-        let format = args.format(&dir, &out).map_err(Failure::usage)?;
-        Archive::of_directory(&dir, &out, format)?
-    } else {
-        Archive::with_replacements(&dir, &args.replacements)?
-    };
+    let (archive, confinement) = prepare(args, &dir, &out)?;
     let target = Target::new(&out, args.force)?;
     let beside = archive.beside(&out);
     let beside = beside.map(|path| Target::new(&path, args.force));
@@ -51,9 +43,15 @@ fn run(args: &Args) -> Result<(), Failure> {
     let temporary = targets.map(|target| target.temporary().to_owned());
     clean_up_on_signals(temporary.collect())?;
     let bar = progress_bar(archive.bytes, !args.quiet);
-    let written = archive.write(target, beside, &mut |bytes| bar.inc(bytes));
+    let write = || archive.write(&target, beside.as_ref(), &mut |bytes| bar.inc(bytes));
+    let written = match &confinement {
+        Some(confinement) => confined(confinement, write),
+        None => write().map_err(Failure::from),
+    };
     bar.finish_and_clear();
     written?;
+    target.keep()?;
+    beside.map_or(Ok(()), Target::keep)?;
     if !args.quiet {
         for (path, why) in &archive.skipped {
             tell(PROGRAM.name, format!("{}: skipped: {why}", path.display()));
@@ -63,6 +61,39 @@ fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Returns the archive to write. One that is made of another archive, which may
+/// be hostile, is read with the returned confinement.
+fn prepare(args: &Args, dir: &Path, out: &Path) -> Result<(Archive, Option<Confinement>), Failure> {
+    if !args.folders.is_empty() {
+        check_target(out, dir, &args.folders, args.force)?;
+        let edit = Edit::open(dir, &args.folders)?;
+        let confinement = Confinement::to(&edit.paths());
+        let plan = || Archive::with_changes(edit, args.is_strict);
+        return Ok((confined(&confinement, plan)?, Some(confinement)));
+    }
+    if !args.replacements.is_empty() {
+        let files = args.replacements.iter().map(|new| new.file.clone());
+        let readable: Vec<PathBuf> = files.chain([dir.to_owned()]).collect();
+        let confinement = Confinement::to(&readable);
+        let plan = || Archive::with_replacements(dir, &args.replacements);
+        return Ok((confined(&confinement, plan)?, Some(confinement)));
+    }
+    let format = args.format(dir, out).map_err(Failure::usage)?;
+    Ok((Archive::of_directory(dir, out, format)?, None))
+}
+
+/// Runs a step of packing in a confined thread.
+fn confined<T: Send>(
+    confinement: &Confinement,
+    work: impl FnOnce() -> pack::Result<T> + Send,
+) -> Result<T, Failure> {
+    let ran = confinement.run(work).map_err(|error| Failure {
+        message: format!("cannot start a thread: {error}"),
+        code: 1,
+    })?;
+    Ok(ran?)
 }
 
 /// Why the program exits, and its exit code.

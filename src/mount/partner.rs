@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use super::OpenCause;
 use super::order::file_name;
-use super::sources::has_name;
 use crate::source::remote::{Remote, RemoteFile, RemoteUrl};
-use crate::source::{FilePool, FileSource};
+use crate::source::{FilePool, FileSource, has_name};
 use hpimount_containers::io::{Error, ReadAt};
 
 /// The location of a source, and the files beside it.

@@ -1,6 +1,7 @@
 //! Writing an archive or a disc with the changes of a folder.
 
 use std::io::Write;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use super::target::Target;
 use super::{Error, Result, identity};
 use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
-use crate::source::{FilePool, FileSource, read_changes};
+use crate::source::{FilePool, FileSource, files_beside, has_name, read_changes};
 use hpimount_containers::changes::{self, Folder, Original, Report, Spliced, Weight, Written};
 use hpimount_containers::format::Options;
 use hpimount_containers::io::ReadAt;
@@ -19,6 +20,59 @@ const MEMORY: usize = 64 << 20;
 
 /// Number of bytes that are copied at a time.
 const PIECE: usize = 1 << 20;
+
+/// An archive or a disc, and the changes to apply to it: opened, and not parsed.
+pub struct Edit {
+    path: PathBuf,
+    source: Arc<FileSource>,
+    /// The files beside it that it may consist of.
+    beside: Vec<PathBuf>,
+    pool: Arc<FilePool>,
+    /// The folders of changes on disk.
+    folders: Vec<PathBuf>,
+    /// Their contents, the last one on top.
+    folder: Folder,
+}
+
+impl Edit {
+    /// Opens the archive or disc at `path`, and lists folders of changes, the last
+    /// one on top.
+    ///
+    /// # Errors
+    /// Returns [`Error::Source`] if the archive or a folder cannot be read.
+    pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Self> {
+        let pool = Arc::new(FilePool::default());
+        let mut folder = Folder::default();
+        for path in folders {
+            folder.overlay(read(path, &pool)?);
+        }
+        let source = FileSource::open(path, &pool);
+        let source = source.map_err(|cause| Error::source(path, cause))?;
+        Ok(Self {
+            path: path.to_owned(),
+            source: Arc::new(source),
+            beside: files_beside(path),
+            pool,
+            folders: folders.to_vec(),
+            folder,
+        })
+    }
+
+    /// Returns everything that will be read: files, and directories including
+    /// their contents.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let beside = self.beside.iter().chain(&self.folders);
+        beside.chain([&self.path]).cloned().collect()
+    }
+
+    /// Opens the file with this name, ignoring ASCII case, that belongs to the
+    /// archive.
+    fn partner(&self, wanted: &str) -> Option<Arc<dyn ReadAt>> {
+        let path = self.beside.iter().find(|path| has_name(path, wanted))?;
+        let source = FileSource::open(path, &self.pool).ok()?;
+        Some(Arc::new(source))
+    }
+}
 
 /// An archive with the changes of folders, ready to be written.
 pub(super) struct Plan {
@@ -36,27 +90,19 @@ impl std::fmt::Debug for Plan {
 }
 
 impl Plan {
-    /// Plans to apply folders of changes, the last one on top, to the archive or
-    /// disc at `path`. With `strict`, risks are refused too.
+    /// Plans to apply changes. With `strict`, risks are refused too.
     ///
     /// # Errors
-    /// Returns [`Error::Source`] if the archive or a folder cannot be read, or
-    /// [`Error::Refused`] with everything that cannot be applied.
-    pub(super) fn new(path: &Path, folders: &[PathBuf], strict: bool) -> Result<Self> {
-        let pool = Arc::new(FilePool::default());
-        let mut folder = Folder::default();
-        for path in folders {
-            folder.overlay(read(path, &pool)?);
-        }
-        let source = FileSource::open(path, &pool);
-        let source = Arc::new(source.map_err(|cause| Error::source(path, cause))?);
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+    /// Returns [`Error::Refused`] with everything that cannot be applied.
+    pub(super) fn new(mut edit: Edit, strict: bool) -> Result<Self> {
+        let folder = mem::take(&mut edit.folder);
+        let name = edit.path.file_name().unwrap_or_default().to_string_lossy();
         let original = Original {
-            source,
+            source: edit.source.clone(),
             name: &name,
-            partner: &|wanted| partner(path, wanted, &pool),
+            partner: &|wanted| edit.partner(wanted),
         };
-        Self::of(&original, path, folder, strict)
+        Self::of(&original, &edit.path, folder, strict)
     }
 
     /// Plans to add everything in a directory to an empty archive.
@@ -227,21 +273,6 @@ pub fn check_target(out: &Path, source: &Path, folders: &[PathBuf], force: bool)
 /// Reads a folder of changes.
 fn read(path: &Path, pool: &Arc<FilePool>) -> Result<Folder> {
     read_changes(path, pool).map_err(|cause| Error::source(path, cause))
-}
-
-/// Returns the file beside `path` with this name, ignoring ASCII case.
-fn partner(path: &Path, wanted: &str, pool: &Arc<FilePool>) -> Option<Arc<dyn ReadAt>> {
-    let path = std::path::absolute(path).ok()?;
-    let entries = std::fs::read_dir(path.parent()?).ok()?;
-    let names = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let is_named = |path: &PathBuf| {
-        let name = path.file_name();
-        name.is_some_and(|name| name.eq_ignore_ascii_case(wanted))
-    };
-    let mut found: Vec<PathBuf> = names.filter(is_named).collect();
-    found.sort_by_key(|path| path.file_name() != Some(wanted.as_ref()));
-    let source = FileSource::open(found.first()?, pool).ok()?;
-    Some(Arc::new(source))
 }
 
 /// Writes the bytes of a source, which is made of the archive at `path`.

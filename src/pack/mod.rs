@@ -11,7 +11,7 @@ mod walk;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-pub use apply::{Empty, check_target};
+pub use apply::{Edit, Empty, check_target};
 pub use hip::SETTINGS;
 pub use replace::Replacement;
 pub use target::Target;
@@ -159,15 +159,13 @@ impl Archive {
         })
     }
 
-    /// Prepares the archive or disc at `path` with the changes of folders, the
-    /// last one on top. With `strict`, changes are refused that games may not
-    /// find.
+    /// Prepares an archive or a disc with changes. With `strict`, changes are
+    /// refused that games may not find.
     ///
     /// # Errors
-    /// Returns [`Error::Source`] if the archive or a folder cannot be read, or
-    /// [`Error::Refused`] with everything that cannot be applied.
-    pub fn with_changes(path: &Path, folders: &[PathBuf], strict: bool) -> Result<Self> {
-        Ok(Self::with(apply::Plan::new(path, folders, strict)?))
+    /// Returns [`Error::Refused`] with everything that cannot be applied.
+    pub fn with_changes(edit: Edit, strict: bool) -> Result<Self> {
+        Ok(Self::with(apply::Plan::new(edit, strict)?))
     }
 
     fn with(plan: apply::Plan) -> Self {
@@ -206,16 +204,17 @@ impl Archive {
     }
 
     /// Writes the archive to the target, and the file of [`Archive::beside`] to its
-    /// own. `progress` is called with the number of bytes that have been read
-    /// since the last call.
+    /// own; neither appears at its path before it is [kept](Target::keep).
+    /// `progress` is called with the number of bytes that have been read since the
+    /// last call.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read, or if a target cannot be
-    /// written. The paths of the targets are then unchanged.
+    /// written.
     pub fn write(
         &self,
-        target: Target,
-        beside: Option<Target>,
+        target: &Target,
+        beside: Option<&Target>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
         let out = BufWriter::with_capacity(256 << 10, target.file());
@@ -228,10 +227,9 @@ impl Archive {
             }
             Plan::Hip(plan) => plan.write(out, progress)?,
             Plan::Replace(plan) => plan.write(out, progress)?,
-            Plan::Apply(plan) => plan.write(out, beside.as_ref(), progress)?,
+            Plan::Apply(plan) => plan.write(out, beside, progress)?,
         }
-        target.keep()?;
-        beside.map_or(Ok(()), Target::keep)
+        Ok(())
     }
 }
 

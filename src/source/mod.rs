@@ -2,6 +2,7 @@
 //! objects on servers.
 
 mod beneath;
+mod beside;
 pub mod bucket;
 mod changes;
 mod file;
@@ -10,6 +11,7 @@ mod location;
 pub mod remote;
 
 pub use self::beneath::open_beneath;
+pub use self::beside::{files_beside, has_name};
 pub use self::changes::read_changes;
 pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat};
 pub use self::location::Location;

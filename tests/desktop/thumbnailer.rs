@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::support::confined::confined_threads;
 use crate::support::consoles;
 use crate::support::container_seeds::xdvdfs_with;
 use crate::support::desktop::{draw, drawn, thumbnailer};
@@ -235,19 +236,12 @@ fn a_file_that_hangs_is_read_by_a_confined_thread_and_given_up() {
     assert!(faulty.held() > 0, "the file still hangs");
 }
 
-/// Returns the number of threads called `confined`, in the children of a
-/// process, that can gain no privileges, which Landlock requires.
+/// Returns the number of confined threads in the children of a process.
 fn confined_threads_below(parent: u32) -> usize {
-    let read = |path: String| fs::read_to_string(path).unwrap_or_default();
-    let children = read(format!("/proc/{parent}/task/{parent}/children"));
-    let statuses = children.split_whitespace().flat_map(|child| {
-        let tasks = format!("/proc/{child}/task");
-        let ids = fs::read_dir(&tasks).into_iter().flatten().flatten();
-        ids.map(|id| read(id.path().join("status").display().to_string()))
-            .collect::<Vec<_>>()
-    });
-    let is_confined = |status: &String| {
-        status.starts_with("Name:\tconfined\n") && status.contains("NoNewPrivs:\t1\n")
-    };
-    statuses.filter(is_confined).count()
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let children = children.unwrap_or_default();
+    let children = children.split_whitespace();
+    children
+        .map(|child| confined_threads(child.parse().unwrap()))
+        .sum()
 }

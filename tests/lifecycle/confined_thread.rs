@@ -2,12 +2,16 @@
 //! know is refused by the filter of system calls.
 
 use std::fs::{self, Permissions};
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use hpimount::app::Confinement;
+use nix::sched::CloneFlags;
+use nix::sys::uio::{RemoteIoVec, process_vm_writev};
+use rustix::net::{AddressFamily, SocketType};
+use rustix::process::Resource;
 
 type Attempt<'a> = (&'a str, Box<dyn Fn() -> io::Result<()> + Sync + 'a>);
 
@@ -22,6 +26,7 @@ fn a_confined_thread_cannot_change_modes_open_sockets_or_start_programs() {
     let socket = dir.path().join("socket");
     fs::write(&file, "inside").unwrap();
     let _listener = UnixListener::bind(&socket).unwrap();
+    let parent = rustix::process::getppid();
     let attempts: Vec<Attempt<'_>> = vec![
         (
             "chmod",
@@ -62,6 +67,54 @@ fn a_confined_thread_cannot_change_modes_open_sockets_or_start_programs() {
             "an attribute",
             Box::new(|| xattr::set(&file, "user.a", b"b")),
         ),
+        ("tracing", Box::new(|| Ok(nix::sys::ptrace::traceme()?))),
+        (
+            "the memory of a process",
+            Box::new(|| {
+                let mut byte = [0];
+                let there = RemoteIoVec {
+                    base: byte.as_mut_ptr() as usize,
+                    len: 1,
+                };
+                let pid = nix::unistd::getpid();
+                process_vm_writev(pid, &[IoSlice::new(b"x")], &[there])?;
+                Ok(())
+            }),
+        ),
+        (
+            "a namespace",
+            Box::new(|| Ok(nix::sched::unshare(CloneFlags::CLONE_NEWUSER)?)),
+        ),
+        (
+            "a file in memory, which could be executed",
+            Box::new(|| {
+                let made = rustix::fs::memfd_create("a", rustix::fs::MemfdFlags::empty());
+                system(made.map(drop))
+            }),
+        ),
+        (
+            "a socket of the kernel's ciphers",
+            Box::new(|| {
+                let family = AddressFamily::from_raw(libc::AF_ALG as u16);
+                let kind = SocketType::SEQPACKET;
+                system(rustix::net::socket(family, kind, None).map(drop))
+            }),
+        ),
+        (
+            "a handle of a process",
+            Box::new(|| {
+                let own = rustix::process::getpid();
+                let flags = rustix::process::PidfdFlags::empty();
+                system(rustix::process::pidfd_open(own, flags).map(drop))
+            }),
+        ),
+        (
+            "the limits of a process",
+            Box::new(|| {
+                let limit = rustix::process::getrlimit(Resource::Core);
+                system(rustix::process::prlimit(parent, Resource::Core, limit).map(drop))
+            }),
+        ),
         (
             "a mount",
             Box::new(|| {
@@ -84,6 +137,25 @@ fn a_confined_thread_cannot_change_modes_open_sockets_or_start_programs() {
     let later = || std::thread::scope(|scope| scope.spawn(try_all).join().unwrap());
     confinement.run(later).unwrap();
     UnixStream::connect(&socket).expect("the waiting thread is not confined");
+}
+
+#[test]
+fn a_thread_that_may_read_everything_cannot_write_through_proc() {
+    let confinement = Confinement::to(&["/".into()]);
+    let attempt = || {
+        for file in ["mem", "comm", "oom_score_adj", "clear_refs"] {
+            let path = format!("/proc/self/{file}");
+            let opened = fs::File::options().write(true).open(&path);
+            let error = opened.expect_err(&path);
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{path}");
+        }
+        fs::read("/proc/self/status").unwrap();
+    };
+    confinement.run(attempt).unwrap();
+    fs::File::options()
+        .write(true)
+        .open("/proc/self/mem")
+        .unwrap();
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The hpipack program.
 
 mod apply;
+mod confinement;
 mod hip;
 mod hpi;
 mod modding;

@@ -10,6 +10,7 @@ pub mod bombs;
 pub mod build;
 pub mod chd;
 pub mod compared;
+pub mod confined;
 pub mod consoles;
 pub mod container_seeds;
 pub mod containers;

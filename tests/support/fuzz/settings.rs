@@ -21,9 +21,9 @@ pub fn settings(data: &[u8]) {
     let Ok(archive) = Archive::of_directory(work_dir.path(), &out, Format::Hip) else {
         return;
     };
-    archive
-        .write(Target::new(&out, false).unwrap(), None, &mut |_| {})
-        .unwrap();
+    let target = Target::new(&out, false).unwrap();
+    archive.write(&target, None, &mut |_| {}).unwrap();
+    target.keep().unwrap();
     let opened = open(fs::read(out).unwrap(), Options::default()).unwrap();
     assert!(opened.tree.names("ids").is_empty());
 }

@@ -1,0 +1,59 @@
+//! hpipack reads archives of others in threads that can do nothing else.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use hpimount_test_attributes::fuse_test;
+use tempfile::tempdir;
+
+use crate::support::applied::read_at;
+use crate::support::confined::confined_threads;
+use crate::support::each_method::{SMALL, archive};
+use crate::support::faulty_fs::{FaultyFs, Mode};
+use crate::support::hpipack::HPIPACK;
+use crate::support::mount::eventually;
+use crate::support::walked::open;
+use hpimount::mount::Options;
+
+/// Changes [`SMALL`] in an archive whose reads hang until a confined thread waits
+/// for them, and checks the result. `arguments` are for the file with the new
+/// contents and the folder that it is in.
+fn change(arguments: impl FnOnce(&Path, &Path) -> Vec<String>) {
+    let dir = tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let new = path("changes").join(SMALL);
+    fs::create_dir_all(new.parent().unwrap()).unwrap();
+    fs::write(&new, "changed").unwrap();
+    fs::create_dir(path("source")).unwrap();
+    let source = FaultyFs::new(&path("source"), &[("a.hpi", &archive())]);
+    source.set(Mode::Hangs);
+    let mut child = Command::new(HPIPACK)
+        .args(arguments(&new, &path("changes")))
+        .args([source.file("a.hpi"), path("out.hpi")])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("a confined thread waits for the archive", || {
+        source.held() > 0 && confined_threads(child.id()) > 0
+    });
+    source.set(Mode::Fine);
+    assert!(child.wait().unwrap().success());
+    let changed = open(path("out.hpi"), Options::default()).unwrap();
+    assert_eq!(read_at(&changed, SMALL), b"changed");
+}
+
+#[fuse_test]
+fn an_archive_is_changed_by_a_confined_thread() {
+    change(|_, folder| vec!["--apply".to_owned(), folder.display().to_string()]);
+}
+
+#[fuse_test]
+fn files_of_an_archive_are_replaced_by_a_confined_thread() {
+    change(|file, _| {
+        vec![
+            "--replace".to_owned(),
+            format!("{SMALL}={}", file.display()),
+        ]
+    });
+}
