@@ -232,8 +232,11 @@ pub fn dff() -> Vec<Vec<u8>> {
     ];
     let model = clump::clump(
         &clump::frames(&[("crate", -1), ("crate_dam", 0)]),
-        &[clump::square(&["wood", "stone"], &plugins)],
-        &[clump::atomic(0, 0), clump::atomic(1, 0)],
+        &[
+            clump::square(&["wood", "stone"], &plugins),
+            clump::mobile_square("wood"),
+        ],
+        &[clump::atomic(0, 0), clump::atomic(1, 1)],
         &[clump::chunk(0x253_F2FA, &col::model(3, "crate"))],
     );
     let bare = clump::clump(&clump::frames(&[("empty", -1)]), &[], &[], &[]);

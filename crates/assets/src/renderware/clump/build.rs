@@ -100,6 +100,45 @@ pub(crate) fn square(textures: &[&str], plugins: &[Vec<u8>]) -> Vec<u8> {
     chunk(0x0F, &parts.concat())
 }
 
+/// Returns the same square as mobile games have it: a strip with indices of 16
+/// bits, and vertices of positions, texture coordinates in parts of 512, and
+/// colors.
+pub(crate) fn mobile_square(texture: &str) -> Vec<u8> {
+    let short = |values: &[u16]| -> Vec<u8> {
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
+    };
+    let stride = 20;
+    let attributes = [
+        [0, 0, 0, 3, stride, 0],
+        [1, 3, 0, 2, stride, 12],
+        [3, 2, 1, 4, stride, 16],
+    ];
+    let mut data = words(&[attributes.len() as u32]);
+    data.extend(words(attributes.as_flattened()));
+    for [x, y] in [[0, 0], [1, 0], [0, 1], [1, 1_u8]] {
+        data.extend(floats(&[x.into(), y.into(), 0.0]));
+        data.extend(short(&[x, y].map(|value| 512 * u16::from(value))));
+        data.extend([255 * x, 255 * y, 0, 255]);
+    }
+    let meshes = [words(&[1, 1, 4, 4, 0]), short(&[0, 1, 2, 3])].concat();
+    let plugins = [chunk(0x50E, &meshes), chunk(0x510, &data)].concat();
+    let fields = [
+        vec![1 | 2 | 4 | 8 | 0x40, 0, 1, 1],
+        words(&[2, 4, 1]),
+        floats(&[0.0, 0.0, 0.0, 9.0]),
+        words(&[0, 0]),
+    ];
+    let parts = [
+        chunk(1, &fields.concat()),
+        materials(&[texture]),
+        chunk(3, &plugins),
+    ];
+    chunk(0x0F, &parts.concat())
+}
+
 /// Returns an atomic of a frame and a geometry.
 pub(crate) fn atomic(frame: u32, geometry: u32) -> Vec<u8> {
     let fields = chunk(1, &words(&[frame, geometry, 5, 0]));

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::bin_mesh::{self, BinMesh};
 use super::gx::Gx;
 use super::material::{self, Material};
+use super::opengl::OpenGl;
 use super::ps2::Ps2;
 use super::skin::{Skin, groups};
 use super::xbox::Xbox;
@@ -14,16 +15,11 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// Flags of a geometry.
 const ONE_UV: u16 = 4;
-const PRELIT: u16 = 8;
+pub(super) const PRELIT: u16 = 8;
 const TWO_UVS: u16 = 0x80;
 
 /// First version without surface properties in geometries.
 const WITHOUT_SURFACE: u32 = 0x3_4000;
-
-/// Platforms of native geometry.
-const PLATFORM_PS2: u32 = 4;
-const PLATFORM_XBOX: u32 = 5;
-const PLATFORM_GAMECUBE: u32 = 6;
 
 /// A geometry.
 #[derive(Debug, Default)]
@@ -119,6 +115,8 @@ pub enum Vertices {
     Xbox(Xbox),
     /// In the native form of the PlayStation 2.
     PlayStation2(Ps2),
+    /// In the native form of OpenGL. The meshes have the triangles.
+    OpenGl(OpenGl),
 }
 
 impl Vertices {
@@ -130,6 +128,7 @@ impl Vertices {
             Self::GameCube(_) => "gc",
             Self::Xbox(_) => "xbox",
             Self::PlayStation2(_) => "ps2",
+            Self::OpenGl(_) => "opengl",
         }
     }
 }
@@ -274,8 +273,13 @@ impl Geometry {
     pub fn plain_triangles(&self, plain: &Plain) -> usize {
         match self.meshes.is_empty() {
             true => plain.triangles().count(),
-            false => self.meshes.iter().map(BinMesh::triangle_count).sum(),
+            false => self.mesh_triangles(),
         }
+    }
+
+    /// Returns the number of triangles of the meshes, including degenerate ones.
+    pub fn mesh_triangles(&self) -> usize {
+        self.meshes.iter().map(BinMesh::triangle_count).sum()
     }
 
     /// Reads the structure: counts, and the platform-independent data. Returns
@@ -356,75 +360,6 @@ impl Geometry {
         Ok(morph)
     }
 
-    /// Reads the native data, and the skin, without which they can be shown.
-    pub(super) fn native(&mut self, plugin: &Chunk, warnings: &mut Warnings) -> Result<()> {
-        // Mobile games have no structure around the data.
-        let fields = plugin.children().next();
-        let Some(fields) = fields.filter(|fields| fields.kind == kind::STRUCT) else {
-            let problem = "is of OpenGL, which is not read";
-            return Err(Error::damaged(plugin.offset, "native geometry", problem));
-        };
-        let platform = fields.cursor(Endian::Little).u32("native platform")?;
-        // A skin of another form is none.
-        let skin = self.plugins.find(kind::SKIN);
-        let skin = skin.filter(|skin| skin.child(kind::STRUCT, "native skin").is_ok());
-        let mut problem = None;
-        let mut kept = |read: Result<Skin>| read.map_err(|error| problem = Some(error)).ok();
-        match platform {
-            PLATFORM_GAMECUBE => {
-                let vertices = self.declared_vertices;
-                self.skin = skin.and_then(|skin| kept(Skin::read_gamecube(&skin, vertices)));
-                let has_matrices = self.skin.as_ref().map(|skin| skin.most_weights == 1);
-                self.vertices = Vertices::GameCube(Gx::read(&fields, has_matrices)?);
-            }
-            PLATFORM_XBOX => {
-                let format = self.plugins.find(kind::VERTEX_FORMAT);
-                let format = format.map(|one| one.cursor(Endian::Little).u32("vertex format"));
-                let (flags, sets) = (self.flags, self.uv_sets);
-                let read = Xbox::read(&fields, format.transpose()?, flags, sets)?;
-                self.check_meshes(read.meshes(), fields.offset)?;
-                let vertices = read.vertices();
-                self.skin = skin.and_then(|skin| kept(Skin::read_xbox(&skin, vertices)));
-                self.vertices = Vertices::Xbox(read);
-            }
-            PLATFORM_PS2 => {
-                let is_prelit = self.flags & PRELIT != 0;
-                let (meshes, sets) = (self.meshes.len(), self.uv_sets);
-                let read = Ps2::read(&fields, meshes, self.is_strips, is_prelit, sets)?;
-                self.skin =
-                    skin.and_then(|skin| kept(Skin::read_ps2(&skin, &read.unpacked().influences)));
-                self.vertices = Vertices::PlayStation2(read);
-            }
-            other => {
-                let problem = match other {
-                    2 => "is OpenGL, which is not read".to_owned(),
-                    8 | 9 => format!("is Direct3D {other}, which is not read"),
-                    10 => "is PSP, which is not read".to_owned(),
-                    other => format!("is {other}, which is unknown"),
-                };
-                return Err(Error::damaged(fields.offset, "native platform", problem));
-            }
-        }
-        if let Some(error) = problem {
-            warnings.push(error.to_string());
-        }
-        if let Some(skin) = &self.skin {
-            skin.check(fields.offset, warnings);
-        }
-        Ok(())
-    }
-
-    /// Checks that the native data have as many meshes as the list of meshes,
-    /// which has their materials.
-    pub(super) fn check_meshes(&self, found: usize, at: u64) -> Result<()> {
-        let meshes = self.meshes.len();
-        if found == meshes {
-            return Ok(());
-        }
-        let text = format!("is {found}, the list of meshes has {meshes}");
-        Err(Error::damaged(at, "native mesh count", text))
-    }
-
     /// Warns about invalid indices and positions.
     fn check(&self, fields: &Chunk, warnings: &mut Warnings) {
         let at = fields.offset;
@@ -444,6 +379,7 @@ impl Geometry {
                     warnings.push(format!("geometry at {at:#x}: has no triangles"));
                 }
             }
+            Vertices::OpenGl(_) => self.check_meshes(at, warnings),
             Vertices::Xbox(_) | Vertices::PlayStation2(_) => {}
         }
         let entries = self.material_entries.len();
@@ -456,26 +392,35 @@ impl Geometry {
         }
     }
 
+    /// Warns about triangles of meshes whose vertices do not exist.
+    fn check_meshes(&self, at: u64, warnings: &mut Warnings) {
+        let vertices = self.declared_vertices;
+        let drawn = self.meshes.iter().flat_map(BinMesh::triangles);
+        let outside = drawn.filter(|corners| corners.iter().any(|&index| index >= vertices));
+        let count = outside.count();
+        if count > 0 {
+            let problem = format!("triangles of meshes have a vertex past {vertices}");
+            warnings.push(format!("geometry at {at:#x}: {count} {problem}"));
+        }
+    }
+
     fn check_plain(&self, plain: &Plain, at: u64, warnings: &mut Warnings) {
         let (vertices, entries) = (self.declared_vertices, self.material_entries.len());
+        let listed = plain.triangles();
+        let outside = |index: u16| u32::from(index) >= vertices;
+        let listed = listed.filter(|(corners, _)| corners.iter().any(|&index| outside(index)));
+        let listed = listed.count();
+        if listed > 0 {
+            warnings.push(format!(
+                "geometry at {at:#x}: {listed} triangles have a vertex past {vertices}"
+            ));
+        }
+        self.check_meshes(at, warnings);
         let mut warn = |count: usize, problem: &str| {
             if count > 0 {
                 warnings.push(format!("geometry at {at:#x}: {count} {problem}"));
             }
         };
-        let outside = |corners: &[u32]| corners.iter().any(|&index| index >= vertices);
-        let listed = plain.triangles();
-        let listed = listed.filter(|(corners, _)| outside(&corners.map(u32::from)));
-        warn(
-            listed.count(),
-            &format!("triangles have a vertex past {vertices}"),
-        );
-        let drawn = self.meshes.iter().flat_map(BinMesh::triangles);
-        let drawn = drawn.filter(|corners| outside(corners));
-        warn(
-            drawn.count(),
-            &format!("triangles of meshes have a vertex past {vertices}"),
-        );
         let unknown = plain.triangles();
         let unknown = unknown.filter(|(_, material)| usize::from(*material) >= entries);
         warn(

@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
+use super::bin_mesh::BinMesh;
 use super::geometry::{Geometry, Plain, Vertices};
 use super::gx::{Corner, Gx};
+use super::opengl::OpenGl;
 use super::skin::Influence;
 
 /// The vertices and triangles of a geometry.
@@ -55,8 +57,22 @@ impl Geometry {
                     triangles.copied().for_each(visit);
                 }))
             }
+            Vertices::OpenGl(opengl) => Some(self.opengl_mesh(opengl)),
             Vertices::None => None,
         }
+    }
+
+    /// Returns the vertices and triangles of a geometry of OpenGL. Its colors at
+    /// night may be among the attributes of the vertices, or in the plugin.
+    fn opengl_mesh(&self, opengl: &OpenGl) -> Mesh {
+        let mut mesh = opengl.mesh();
+        if mesh.night_colors.is_empty() {
+            mesh.night_colors = self.night_colors().collect();
+        }
+        self.native_mesh(mesh, |mesh, visit| {
+            let listed = self.meshes.get(mesh).into_iter();
+            listed.flat_map(BinMesh::triangles).for_each(visit);
+        })
     }
 
     /// Returns the bones of each vertex of the mesh; empty without a skin.

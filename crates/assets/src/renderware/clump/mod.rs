@@ -2,7 +2,7 @@
 //! place a geometry in a frame (FORMATS, HIP assets 7 and GTA 5).
 //!
 //! Geometry and skins are read in the platform-independent form and in the
-//! forms of the GameCube, the Xbox and the PlayStation 2. A geometry that
+//! forms of the GameCube, the Xbox, the PlayStation 2 and OpenGL. A geometry that
 //! cannot be read does not hide the others.
 
 mod bin_mesh;
@@ -14,7 +14,9 @@ mod gx;
 mod light;
 mod material;
 mod mesh;
+mod native;
 mod native_skin;
+mod opengl;
 mod ps2;
 mod sector;
 mod shape;
@@ -29,6 +31,7 @@ pub use light::Light;
 pub(crate) use material::read as read_materials;
 pub use material::{Material, TextureName};
 pub use mesh::{Mesh, Part};
+pub use opengl::OpenGl;
 pub use ps2::Ps2;
 pub use sector::Sector;
 pub(crate) use sector::SectorFormat;

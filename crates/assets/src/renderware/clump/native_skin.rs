@@ -30,6 +30,16 @@ fn head(cursor: &mut Cursor<'_>, body: &Bytes) -> Result<(u8, Bytes, u8)> {
     Ok((bones, used, weights))
 }
 
+/// Reads a number of bones of 32 bits.
+fn bone_count(cursor: &mut Cursor<'_>) -> Result<u8> {
+    let at = cursor.offset();
+    let stored = cursor.u32("bone count")?;
+    u8::try_from(stored).map_err(|_| {
+        let text = format!("is {stored}, at most 255 are possible");
+        Error::damaged(at, "bone count", text)
+    })
+}
+
 fn check_weights(at: u64, weights: u32) -> Result<()> {
     if (1..=MAX_WEIGHTS.into()).contains(&weights) {
         return Ok(());
@@ -95,12 +105,7 @@ impl Skin {
         let chunk = plugin.child(kind::STRUCT, "native skin")?;
         let mut cursor = chunk.cursor(Endian::Little);
         cursor.u32("skin platform")?;
-        let at = cursor.offset();
-        let stored = cursor.u32("bone count")?;
-        let Ok(bones) = u8::try_from(stored) else {
-            let text = format!("is {stored}, at most 255 are possible");
-            return Err(Error::damaged(at, "bone count", text));
-        };
+        let bones = bone_count(&mut cursor)?;
         let mut places = [0; TABLE];
         for place in &mut places {
             *place = cursor.i32("bone of a place")?;
@@ -166,6 +171,28 @@ impl Skin {
             bones,
             used,
             most_weights,
+            points,
+            matrices,
+        ))
+    }
+
+    /// Reads the skin of an OpenGL geometry, whose vertices have the bones.
+    ///
+    /// # Errors
+    /// Returns an error if it is too short for its counts, or has more than 255
+    /// bones.
+    pub(super) fn read_opengl(plugin: &Chunk, points: &[Influence]) -> Result<Self> {
+        let chunk = plugin.child(kind::STRUCT, "native skin")?;
+        let mut cursor = chunk.cursor(Endian::Little);
+        cursor.u32("skin platform")?;
+        let bones = bone_count(&mut cursor)?;
+        let matrices = matrices(&mut cursor, bones)?;
+        let used = Bytes::new();
+        Ok(Self::of_points(
+            Form::OpenGl,
+            bones,
+            used,
+            MAX_WEIGHTS,
             points,
             matrices,
         ))

@@ -200,7 +200,7 @@ impl Sector {
         let missing = || Error::damaged(fields.offset, "native sector", "is missing");
         geometry.native(&data.ok_or_else(missing)?, warnings)?;
         if let Vertices::GameCube(gx) = &geometry.vertices {
-            geometry.check_meshes(gx.lists().len(), fields.offset)?;
+            geometry.check_mesh_count(gx.lists().len(), fields.offset)?;
         }
         let (first, count) = (self.first_material, format.materials);
         let mut meshes = geometry.meshes.iter().map(|mesh| mesh.material);

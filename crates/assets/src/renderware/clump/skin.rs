@@ -22,6 +22,8 @@ pub enum Form {
     Xbox,
     /// As the PlayStation 2 has it: the vertices have the bones.
     Ps2,
+    /// As OpenGL has it: the vertices have the bones.
+    OpenGl,
 }
 
 /// Up to four bones of a vertex, and their weights.
@@ -171,7 +173,9 @@ impl Skin {
     pub(super) fn memory(&self) -> usize {
         let points = match self.form {
             Form::New | Form::Old | Form::Atomic => 0,
-            Form::GameCube | Form::Xbox | Form::Ps2 => self.indices.len() + self.weights.len(),
+            Form::GameCube | Form::Xbox | Form::Ps2 | Form::OpenGl => {
+                self.indices.len() + self.weights.len()
+            }
         };
         self.nodes.capacity() * size_of::<[i32; 3]>() + self.matrices.capacity() * MATRIX + points
     }

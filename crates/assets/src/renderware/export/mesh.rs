@@ -10,7 +10,8 @@ pub(crate) fn problem(geometry: &Geometry) -> Option<&'static str> {
         Vertices::Plain(_)
         | Vertices::GameCube(_)
         | Vertices::Xbox(_)
-        | Vertices::PlayStation2(_) => None,
+        | Vertices::PlayStation2(_)
+        | Vertices::OpenGl(_) => None,
         Vertices::None if geometry.error.is_some() => Some("it cannot be read"),
         Vertices::None => Some("no vertices were found"),
     }
@@ -28,6 +29,7 @@ pub(crate) fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
         Vertices::GameCube(gx) => Some((gx.vertices(), gx.triangles())),
         Vertices::Xbox(xbox) => Some((xbox.vertices(), xbox.triangles())),
         Vertices::PlayStation2(ps2) => Some((ps2.vertices(), ps2.triangles())),
+        Vertices::OpenGl(opengl) => Some((opengl.vertices(), geometry.mesh_triangles())),
         Vertices::None => None,
     }
 }
@@ -38,6 +40,7 @@ pub(crate) fn has_normals(geometry: &Geometry) -> bool {
         Vertices::GameCube(gx) => gx.attributes().iter().any(|one| one.number == GX_NORMAL),
         Vertices::Xbox(xbox) => xbox.has_normals(),
         Vertices::PlayStation2(ps2) => ps2.has_normals(),
+        Vertices::OpenGl(opengl) => opengl.has_normals(),
         Vertices::Plain(_) | Vertices::None => {
             let shape = geometry.morphs.first();
             shape.is_some_and(|shape| shape.normals().next().is_some())
