@@ -6,19 +6,11 @@ use std::collections::HashMap;
 use super::Dff;
 use crate::gta::axes;
 use crate::model::math::finite;
-use crate::model::scene::{self, Alpha, Joint, MaterialNames, Node};
-use crate::model::{
-    MAX_JOINTS, MAX_SCENE_PIXELS, Scene, Transform, corners_problem, not_shown, padded,
-};
-use crate::renderware::clump::{Atomic, Clump, Geometry, Material, Placement, texture_names};
-use crate::renderware::export::{self, TextureState, TextureUse, skeleton};
+use crate::model::scene::{self, Joint, Node};
+use crate::model::{MAX_JOINTS, Scene, Transform, corners_problem, not_shown};
+use crate::renderware::clump::{Atomic, Clump, Placement, texture_names};
+use crate::renderware::export::{self, Surface, TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
-
-/// Flag of a geometry: the colors of its materials are used.
-const MATERIAL_COLORS: u16 = 0x40;
-
-/// Maximum number of textures of a model that are looked up.
-const MAX_TEXTURES: usize = 1024;
 
 /// Maximum number of nodes of a scene: frames and atomics.
 const MAX_NODES: usize = 1 << 16;
@@ -46,12 +38,7 @@ impl ExportPlan {
     pub fn new(model: &Dff, mut find: impl FnMut(&str) -> TextureState) -> Self {
         let mut plan = Self::default();
         for (number, clump) in model.clumps.iter().enumerate() {
-            for (index, geometry) in clump.geometries.iter().enumerate() {
-                if let Some(why) = export::problem(geometry) {
-                    let what = format_args!("geometry {index} of clump {number}");
-                    plan.problems.push(not_shown(what, why));
-                }
-            }
+            export::check(number, &clump.geometries, &mut plan.problems);
             let problem = problem(clump);
             if let Some(why) = &problem {
                 plan.problems
@@ -59,24 +46,9 @@ impl ExportPlan {
             }
             plan.clumps.push(problem);
         }
-        for name in texture_names(&model.clumps) {
-            if plan.textures.len() == MAX_TEXTURES {
-                let why = format!("materials name more than {MAX_TEXTURES} textures");
-                plan.problems
-                    .push(not_shown("every texture after these", why));
-                break;
-            }
-            plan.textures.push(TextureUse {
-                name: name.to_owned(),
-                state: find(name),
-            });
-        }
-        let pixels: u64 = plan.textures.iter().map(TextureUse::pixels).sum();
-        plan.has_glb = pixels <= MAX_SCENE_PIXELS;
-        if !plan.has_glb {
-            let why = format!("its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}");
-            plan.problems.push(not_shown("model.glb", why));
-        }
+        let names = texture_names(&model.clumps);
+        plan.textures = export::look_up(names, &mut find, &mut plan.problems);
+        plan.has_glb = export::fit(&plan.textures, &mut plan.problems);
         plan
     }
 
@@ -103,63 +75,13 @@ impl ExportPlan {
     /// Returns the materials of all geometries of a clump, named after their
     /// textures, followed by a plain one.
     pub fn materials(&self, clump: &Clump) -> Vec<scene::Material> {
-        let pairs = clump.geometries.iter().flat_map(|geometry| {
+        let listed = clump.geometries.iter().flat_map(|geometry| {
+            let surface = Surface::new(geometry.flags, export::has_normals(geometry));
+            let surface = surface.double_sided(self.is_double_sided);
             let materials = geometry.materials.iter();
-            materials.map(move |material| (geometry, material))
+            materials.map(move |material| (surface, material))
         });
-        let count = pairs.clone().count();
-        let textures = self.textures.iter().enumerate();
-        let textures: HashMap<String, usize> = textures
-            .map(|(index, texture)| (texture.name.to_ascii_lowercase(), index))
-            .collect();
-        let mut names = MaterialNames::default();
-        let plain = scene::Material::plain();
-        names.unique(&plain.name);
-        let materials = pairs.enumerate().map(|(index, (geometry, material))| {
-            let named = material.texture.as_ref();
-            let named = named.filter(|named| !named.name.is_empty());
-            let name = match named {
-                Some(named) => names.unique(&named.name),
-                None => names.unique(&format!("material_{}", padded(index, count, 2))),
-            };
-            let picture = named
-                .and_then(|named| textures.get(&named.name.to_ascii_lowercase()))
-                .copied();
-            self.material(name, geometry, material, picture)
-        });
-        materials.chain([plain]).collect()
-    }
-
-    /// Returns a material; `picture` is the number of its texture in the plan.
-    fn material(
-        &self,
-        name: String,
-        geometry: &Geometry,
-        material: &Material,
-        picture: Option<usize>,
-    ) -> scene::Material {
-        let found = picture.and_then(|picture| match self.textures[picture].state {
-            TextureState::Found { alpha, .. } => Some((picture, alpha)),
-            _ => None,
-        });
-        let own = material.color.map(|part| f32::from(part) / 255.0);
-        let color = match found {
-            Some(_) if geometry.flags & MATERIAL_COLORS == 0 => [1.0; 4],
-            _ => own,
-        };
-        let texture = material.texture.as_ref().zip(found);
-        scene::Material {
-            name,
-            color,
-            texture: texture.map(|(named, (at, _))| self.textures[at].sampled(at, named.sampling)),
-            alpha: match found {
-                _ if color[3] < 1.0 => Alpha::Blend,
-                Some((_, alpha)) => alpha,
-                None => Alpha::Opaque,
-            },
-            double_sided: self.is_double_sided,
-            unlit: !export::has_normals(geometry),
-        }
+        export::materials(listed, &self.textures)
     }
 
     /// Returns a clump as a scene, whose frames are below a root that turns the
@@ -201,11 +123,7 @@ impl ExportPlan {
         }
         let (mut meshes, mut first) = (HashMap::new(), 0);
         for (number, geometry) in clump.geometries.iter().enumerate() {
-            let material = |entry: u32| {
-                let index = geometry.material_entries.get(entry as usize).copied();
-                let index = index.filter(|&index| index < geometry.materials.len());
-                index.map_or(plain, |index| first + index)
-            };
+            let material = |entry| export::material_of(geometry, entry, first, plain);
             if let Some(decoded) = geometry.mesh().filter(|_| shown[number]) {
                 let mut mesh = export::scene_mesh(&decoded, &Placement::IDENTITY, material);
                 mesh.name = format!("geometry_{number}");
@@ -315,6 +233,7 @@ fn joints(clump: &Clump) -> Vec<Joint> {
 mod tests {
     use super::*;
     use crate::gta::dff;
+    use crate::model::scene::Alpha;
     use crate::renderware::clump::build;
 
     fn plan_of(model: &Dff) -> ExportPlan {

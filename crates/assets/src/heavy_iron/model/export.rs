@@ -5,17 +5,11 @@ use std::collections::HashMap;
 use super::prelight;
 use crate::heavy_iron::model::Model;
 use crate::model::not_shown;
-use crate::model::scene::{self, Alpha, MaterialNames, Node, Weights};
-use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform, padded};
-use crate::renderware::clump::{Atomic, Clump, Material, Placement};
-use crate::renderware::export::{self, TextureState, TextureUse, skeleton};
+use crate::model::scene::{self, Node, Weights};
+use crate::model::{MAX_CORNERS, Scene, Transform};
+use crate::renderware::clump::{Atomic, Clump, Placement};
+use crate::renderware::export::{self, Surface, TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
-
-/// Flag of a geometry: the colors of its materials are used.
-const MATERIAL_COLORS: u16 = 0x40;
-
-/// Maximum number of textures of a model that are looked up.
-const MAX_TEXTURES: usize = 1024;
 
 /// Color of a material whose texture is missing.
 const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
@@ -51,19 +45,8 @@ impl ExportPlan {
         let mut plan = Self::default();
         let corners = plan.choose_atomics(model) + plan.choose_worlds(model);
         plan.check_corners(corners);
-        for name in model.texture_names() {
-            if plan.textures.len() == MAX_TEXTURES {
-                let why = format!("materials name more than {MAX_TEXTURES} textures");
-                plan.problems
-                    .push(not_shown("every texture after these", why));
-                break;
-            }
-            plan.textures.push(TextureUse {
-                name: name.to_owned(),
-                state: find(name),
-            });
-        }
-        plan.check_pixels();
+        plan.textures = export::look_up(model.texture_names(), &mut find, &mut plan.problems);
+        plan.has_glb = plan.has_glb && export::fit(&plan.textures, &mut plan.problems);
         plan
     }
 
@@ -71,12 +54,7 @@ impl ExportPlan {
     fn choose_atomics(&mut self, model: &Model) -> usize {
         let mut corners = 0;
         for (number, clump) in model.clumps.iter().enumerate() {
-            for (index, geometry) in clump.geometries.iter().enumerate() {
-                if let Some(why) = export::problem(geometry) {
-                    let what = format_args!("geometry {index} of clump {number}");
-                    self.problems.push(not_shown(what, why));
-                }
-            }
+            export::check(number, &clump.geometries, &mut self.problems);
             for (index, atomic) in clump.atomics.iter().enumerate() {
                 let geometry = clump.geometry_of(atomic);
                 let Some((vertices, triangles)) = geometry.and_then(export::sizes) else {
@@ -123,15 +101,6 @@ impl ExportPlan {
         self.has_glb = self.has_scene;
     }
 
-    fn check_pixels(&mut self) {
-        let pixels: u64 = self.textures.iter().map(TextureUse::pixels).sum();
-        if self.has_glb && pixels > MAX_SCENE_PIXELS {
-            self.has_glb = false;
-            let why = format!("its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}");
-            self.problems.push(not_shown("model.glb", why));
-        }
-    }
-
     /// Returns the memory on the heap in bytes.
     pub fn memory(&self) -> usize {
         self.textures.capacity() * size_of::<TextureUse>()
@@ -167,78 +136,24 @@ impl ExportPlan {
     /// Returns the materials of all geometries and then of the worlds, named
     /// after their textures, followed by a plain one.
     pub fn materials(&self, model: &Model) -> Vec<scene::Material> {
+        let surface = |flags, has_normals| {
+            let surface = Surface::new(flags, has_normals);
+            surface.double_sided(true).marked(PLACEHOLDER)
+        };
         let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
         let geometries = geometries.map(|geometry| {
-            let surface = Surface::new(geometry.flags, export::has_normals(geometry));
+            let surface = surface(geometry.flags, export::has_normals(geometry));
             (surface, &geometry.materials)
         });
         let worlds = model.worlds.iter().map(|world| {
-            let surface = Surface::new(world.flags as u16, world.has_normals());
+            let surface = surface(world.flags as u16, world.has_normals());
             (surface, &world.materials)
         });
-        let pairs = geometries.chain(worlds).flat_map(|(surface, materials)| {
+        let listed = geometries.chain(worlds).flat_map(|(surface, materials)| {
             let materials = materials.iter();
             materials.map(move |material| (surface, material))
         });
-        let count = pairs.clone().count();
-        let textures = self.textures.iter().enumerate();
-        let textures: HashMap<String, usize> = textures
-            .map(|(index, texture)| (texture.name.to_ascii_lowercase(), index))
-            .collect();
-        let mut names = MaterialNames::default();
-        let plain = scene::Material::plain();
-        names.unique(&plain.name);
-        let materials = pairs.enumerate().map(|(index, (surface, material))| {
-            let texture = material.texture.as_ref();
-            let name = texture.filter(|named| !named.name.is_empty());
-            let name = match name {
-                Some(named) => names.unique(&named.name),
-                None => names.unique(&format!("material_{}", padded(index, count, 2))),
-            };
-            let texture =
-                texture.and_then(|named| textures.get(&named.name.to_ascii_lowercase()).copied());
-            self.material(name, surface, material, texture)
-        });
-        materials.chain([plain]).collect()
-    }
-
-    /// Returns a material; `picture` is the number of its texture in the plan.
-    fn material(
-        &self,
-        name: String,
-        surface: Surface,
-        material: &Material,
-        picture: Option<usize>,
-    ) -> scene::Material {
-        let named = material
-            .texture
-            .as_ref()
-            .filter(|named| !named.name.is_empty());
-        let found = picture.and_then(|picture| match self.textures[picture].state {
-            TextureState::Found { alpha, .. } => Some((picture, alpha)),
-            _ => None,
-        });
-        let own = material.color.map(|part| f32::from(part) / 255.0);
-        let color = match (named.is_some(), found.is_some()) {
-            (true, false) => PLACEHOLDER,
-            (true, true) if !surface.has_colors => [1.0; 4],
-            _ => own,
-        };
-        let texture = named
-            .zip(found)
-            .map(|(named, (picture, _))| self.textures[picture].sampled(picture, named.sampling));
-        scene::Material {
-            name,
-            color,
-            texture,
-            alpha: match found {
-                _ if color[3] < 1.0 => Alpha::Blend,
-                Some((_, alpha)) => alpha,
-                None => Alpha::Opaque,
-            },
-            double_sided: true,
-            unlit: surface.is_unlit,
-        }
+        export::materials(listed, &self.textures)
     }
 
     /// Adds the joints, and returns their number.
@@ -325,24 +240,6 @@ impl ExportPlan {
     }
 }
 
-/// How the materials of a geometry are shown.
-#[derive(Debug, Clone, Copy)]
-struct Surface {
-    /// Whether their colors are used with their textures.
-    has_colors: bool,
-    is_unlit: bool,
-}
-
-impl Surface {
-    /// Creates it from the flags of a geometry.
-    fn new(flags: u16, has_normals: bool) -> Self {
-        Self {
-            has_colors: flags & MATERIAL_COLORS != 0,
-            is_unlit: !has_normals,
-        }
-    }
-}
-
 fn first_materials(model: &Model) -> FirstMaterials {
     let mut next = 0;
     let mut firsts = HashMap::new();
@@ -367,11 +264,7 @@ fn mesh_of(
     let geometry = clump.geometry_of(atomic)?;
     let mut mesh = geometry.mesh()?;
     prelight::adjust(&mut mesh.colors, geometry.flags);
-    let material = |entry: u32| {
-        let index = geometry.material_entries.get(entry as usize).copied();
-        let index = index.filter(|&index| index < geometry.materials.len());
-        index.map_or(plain, |index| first + index)
-    };
+    let material = |entry| export::material_of(geometry, entry, first, plain);
     Some(export::scene_mesh(&mesh, placement, material))
 }
 

@@ -21,6 +21,14 @@ pub struct Material {
     pub plugins: Plugins,
 }
 
+impl Material {
+    /// Returns the texture, unless its name is empty.
+    pub(crate) fn named_texture(&self) -> Option<&TextureName> {
+        let texture = self.texture.as_ref();
+        texture.filter(|named| !named.name.is_empty())
+    }
+}
+
 /// A texture of a material, by name.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct TextureName {

@@ -256,7 +256,6 @@ fn attribute(cursor: &mut Cursor<'_>, stride: &mut Option<usize>) -> Result<Attr
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::renderware::Chunks;
     use crate::renderware::clump::{Clump, build};
     use hpimount_containers::io::Warnings;
