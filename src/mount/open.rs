@@ -1,6 +1,7 @@
 //! Opening of sources for a mount.
 
 mod game;
+mod streamed;
 
 use std::collections::HashSet;
 use std::fs;

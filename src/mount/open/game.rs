@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::streamed::Streamed;
 use super::{Candidate, Opener, modified, unique_names, unreadable};
 use crate::mount::error::{OpenCause, OpenError};
 use crate::mount::order::{Order, gta};
@@ -28,7 +29,7 @@ impl Opener<'_> {
         let named: Vec<_> = names.iter().zip(&archives.paths).collect();
         let opened = self.open_all(&named, |opener, (name, path)| opener.open(name, path))?;
         let mut warnings = archives.warnings.clone();
-        let loose = self.loose_layers(folder, mods, &[], &mut warnings)?;
+        let loose = self.loose_layers((folder, mods), &[], true, &mut warnings)?;
         let why = "the lists in the folder data are those of Grand Theft Auto";
         SourceTrees::merged(opened, Order::Gta, why, loose, warnings, self.options)
     }
@@ -90,17 +91,18 @@ impl Opener<'_> {
                 .map_err(|cause| OpenError::new(candidate.path.to_string_lossy(), cause))
         })?;
         let mut warnings = warnings;
-        let loose = self.loose_layers(folder, &game.mods, &opened, &mut warnings)?;
+        let loose = self.loose_layers((folder, &game.mods), &opened, false, &mut warnings)?;
         SourceTrees::merged(opened, order, why, loose, warnings, self.options)
     }
 
     /// Returns everything in a game's folder except for the merged archives in
-    /// it, and the folders of mods.
+    /// it, and the folders of mods. If the game streams files, those of mods are
+    /// placed as [`Streamed`] does.
     fn loose_layers(
         &self,
-        folder: &LooseFolder,
-        mods: &[LooseFolder],
+        (folder, mods): (&LooseFolder, &[LooseFolder]),
         merged: &[OpenedSource],
+        has_streamed: bool,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<OpenedSource>, OpenError> {
         let folders: Vec<_> = [folder].into_iter().chain(mods).collect();
@@ -109,17 +111,21 @@ impl Opener<'_> {
         let layers = names.zip(folders).map(|(name, loose)| {
             let merged = merged.iter().map(|archive| archive.path.as_path());
             let merged = merged.filter(|path| path.parent() == Some(loose.path.as_path()));
-            let opened = self.loose_files(&name, loose, merged.collect(), warnings);
+            let is_mod = !std::ptr::eq(loose, folder);
+            let game = (has_streamed && is_mod).then_some(folder.path.as_path());
+            let opened = self.loose_files(&name, loose, game, merged.collect(), warnings);
             opened.map_err(|cause| OpenError::new(loose.path.to_string_lossy(), cause))
         });
         layers.collect()
     }
 
-    /// Returns everything in a folder except for these merged archives.
+    /// Returns everything in a folder except for these merged archives. `game` is
+    /// the folder of the game whose streamed files a mod replaces.
     fn loose_files(
         &self,
         name: &str,
         folder: &LooseFolder,
+        game: Option<&Path>,
         merged: HashSet<&Path>,
         warnings: &mut Vec<String>,
     ) -> Result<OpenedSource, OpenCause> {
@@ -128,7 +134,13 @@ impl Opener<'_> {
         let names = folder.names.iter();
         let names = names.filter(|name| !merged.contains(folder.path.join(name).as_path()));
         let names = names.cloned().collect();
-        let files = Folder::open_all(&folder.path, names, self.disk, &mut builder, warnings);
+        let files = match game {
+            None => Folder::open_all(&folder.path, names, self.disk, &mut builder, warnings),
+            Some(game) => {
+                let mut streamed = Streamed::new(&mut builder, game);
+                Folder::open_all(&folder.path, names, self.disk, &mut streamed, warnings)
+            }
+        };
         Ok(OpenedSource {
             builder,
             volume: NewVolume::folder(

@@ -58,6 +58,21 @@ pub(in crate::mount) fn archives(folder: &Path) -> Option<Archives> {
     Some(archives)
 }
 
+/// Returns whether the game streams a file with this name from its archives,
+/// where it finds it by the name alone.
+pub(in crate::mount) fn is_streamed(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let Some((stem, extension)) = name.rsplit_once('.') else {
+        return false;
+    };
+    match extension {
+        "dff" | "txd" | "col" | "ifp" => true,
+        // Text files of placements are loose.
+        "ipl" => stem.contains("_stream"),
+        _ => false,
+    }
+}
+
 /// Returns the paths of the archives that a list names; none of one that cannot
 /// be read.
 fn named_in(list: &Path) -> Vec<String> {
@@ -73,7 +88,7 @@ fn named_in(list: &Path) -> Vec<String> {
 
 /// Returns the file at a path below a folder, ignoring ASCII case. The same
 /// spelling comes first. Paths do not leave the folder.
-fn find(folder: &Path, path: &str) -> Option<PathBuf> {
+pub(in crate::mount) fn find(folder: &Path, path: &str) -> Option<PathBuf> {
     let mut found = folder.to_owned();
     for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
         if part == ".." {
