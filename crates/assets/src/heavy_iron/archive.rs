@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::object::{self, Object};
-use crate::heavy_iron::view::Origin;
+use crate::heavy_iron::origin::Origin;
 use crate::view::{AssetContext, AssetRef};
 use hpimount_containers::text::to_windows_1252;
 use hpimount_containers::volume::AssetType;

@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::heavy_iron::view::Origin;
+use crate::heavy_iron::origin::Origin;
 use crate::view::json;
 use crate::view::{AssetContext, Summary};
 use hpimount_containers::io::{Endian, Warnings};

@@ -20,6 +20,7 @@ pub mod info;
 pub mod model;
 pub mod names;
 pub mod object;
+mod origin;
 pub mod parts;
 pub mod record;
 pub mod report;

@@ -3,9 +3,8 @@
 
 use std::io::{self, Write};
 
-use super::view::is_level_info;
 use crate::heavy_iron::archive::Archive;
-use crate::heavy_iron::model::{self, JspInfo};
+use crate::heavy_iron::model::{self, JspInfo, is_level_info};
 use crate::heavy_iron::record::Value;
 use crate::model::math::{cross, finite, subtract, unit};
 use crate::model::scene::{Corner, Material, Mesh, Node, Part};

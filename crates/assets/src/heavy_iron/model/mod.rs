@@ -8,6 +8,7 @@ pub(crate) mod outline;
 pub mod parse;
 mod prelight;
 pub(crate) mod set;
+pub(crate) mod textures;
 pub mod view;
 
 pub use self::parse::*;

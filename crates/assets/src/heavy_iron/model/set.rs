@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::animated;
 use super::level::Level;
-use super::view::{read, state_of};
+use super::textures::{read, state_of};
 use crate::heavy_iron::model::{self, Model};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::record::Record;

@@ -7,22 +7,20 @@ use serde_json::json;
 
 use super::animated::{self, Given};
 use super::export::ExportPlan;
+use super::textures::{find_texture, read, state_of};
 use crate::heavy_iron::info::Info;
-use crate::heavy_iron::model::{self, Model};
+use crate::heavy_iron::model::{self, Model, is_level_info};
 use crate::heavy_iron::names::Names;
+use crate::heavy_iron::origin::Origin;
 use crate::heavy_iron::tables::view;
-use crate::heavy_iron::texture::{Texture, parse as parse_texture};
-use crate::heavy_iron::view::{Kind, Origin, Shown};
+use crate::heavy_iron::view::{Kind, Shown};
 use crate::model::not_shown;
-use crate::model::scene::Alpha;
 use crate::model::{Picture, gltf, obj, png, preview};
 use crate::renderware::export::{Motions, TextureState, TextureUse, skeleton};
-use crate::renderware::kind;
-use crate::renderware::texture::export::{picture, picture_problem};
+use crate::renderware::texture::export::picture;
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{InContext, Listed, Render};
-use crate::view::{AssetContext, AssetRef, Failure, Preview, Table, View, ViewFormat, Wanted};
-use hpimount_containers::hip::asset_id;
+use crate::view::{AssetContext, Failure, Preview, Table, View, ViewFormat};
 use hpimount_containers::volume::AssetType;
 
 /// Models.
@@ -97,14 +95,6 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
             .append(std::mem::take(&mut plan.problems));
         files(plan)
     })
-}
-
-/// Returns whether a JSP asset is one of a JSPINFO layer, which has its own
-/// chunks instead of a clump.
-pub(crate) fn is_level_info(bytes: &Bytes) -> bool {
-    let kind = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
-    let known = [kind::CLUMP, kind::WORLD];
-    kind.is_some_and(|kind| !known.contains(&kind) && kind >> 8 == 0xBEEF)
 }
 
 fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
@@ -209,55 +199,6 @@ fn describe(planned: &Planned, info: &mut Info, names: Names<'_>) {
 
 /// Maximum number of geometries that `info.json` lists individually.
 const MAX_GEOMETRIES: usize = 256;
-
-/// Returns the possible ids of a texture's asset: usually the id of its name
-/// with `.RW3`, and rarely that of the bare name.
-pub(crate) fn texture_ids(name: &str) -> [u32; 2] {
-    // Names are stored in single bytes.
-    let bytes = name
-        .chars()
-        .map(|letter| u8::try_from(letter).unwrap_or(b'?'));
-    let bytes: Vec<u8> = bytes.collect();
-    let with_extension = [&bytes, &b".RW3"[..]].concat();
-    [asset_id(&with_extension), asset_id(&bytes)]
-}
-
-/// Returns the asset of a texture, in the same archive or in one beside it.
-pub(crate) fn find_texture(name: &str, context: &dyn AssetContext) -> Option<AssetRef> {
-    let ids = texture_ids(name).into_iter();
-    ids.map(Wanted::Id).find_map(|wanted| context.find(wanted))
-}
-
-/// Returns the first texture of the asset with this name.
-pub(crate) fn read(name: &str, context: &dyn AssetContext) -> Result<Texture, TextureState> {
-    let file = find_texture(name, context).ok_or(TextureState::Missing)?;
-    let unreadable = |why: String| TextureState::Unreadable(why);
-    let bytes = context.read(file);
-    let bytes = bytes.ok_or_else(|| unreadable("it cannot be read".to_owned()))?;
-    let textures = parse_texture(&bytes);
-    let textures = textures.map_err(|incomplete| unreadable(incomplete.error.to_string()))?;
-    let first = textures.textures.into_iter().next();
-    let first = first.ok_or_else(|| unreadable("it is empty".to_owned()))?;
-    match picture_problem(&first) {
-        Some(problem) => Err(unreadable(problem)),
-        None => Ok(first),
-    }
-}
-
-pub(crate) fn state_of(name: &str, context: &dyn AssetContext) -> TextureState {
-    match read(name, context) {
-        Ok(texture) => TextureState::Found {
-            width: texture.width,
-            height: texture.height,
-            alpha: match texture.has_alpha {
-                Some(true) if texture.depth <= 4 => Alpha::Mask,
-                Some(true) => Alpha::Blend,
-                _ => Alpha::Opaque,
-            },
-        },
-        Err(state) => state,
-    }
-}
 
 fn picture_of(plan: &ExportPlan, index: usize, context: &dyn AssetContext) -> Option<Picture> {
     let texture = plan.textures.get(index)?;

@@ -14,9 +14,10 @@ use crate::heavy_iron::object::{
     self, Floor, Link, Object, Parameter, base_type_name, condition_sign, interpolation, npc_type,
     pickup_name, trigger_shape, variable_name,
 };
+use crate::heavy_iron::origin::Origin;
 use crate::heavy_iron::parts::Part;
 use crate::heavy_iron::record::Value;
-use crate::heavy_iron::view::{Kind, Origin, Shown, name_of};
+use crate::heavy_iron::view::{Kind, Shown, name_of};
 use crate::heavy_iron::{Game, Parsed};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{Listed, Render};

@@ -14,7 +14,7 @@ use crate::heavy_iron::object::view::Typed;
 use crate::heavy_iron::parts::{BODY, ENTITY, Part};
 use crate::heavy_iron::record::{Column, Value};
 use crate::heavy_iron::tables::view::sheet::{
-    add_cell, add_columns, add_floats, add_ids, new_table,
+    add_blanks, add_cell, add_columns, add_floats, add_ids, new_table,
 };
 use crate::view::{AssetContext, Table};
 
@@ -172,12 +172,6 @@ fn place_cells(placed: Option<&Placed>, names: Names<'_>, table: &mut Table<'_>)
         None => add_blanks(3, table),
     }
     names.cells(placed.model, table);
-}
-
-pub(super) fn add_blanks(count: usize, table: &mut Table<'_>) {
-    for _ in 0..count {
-        table.cell("");
-    }
 }
 
 /// Reads the objects of a type.

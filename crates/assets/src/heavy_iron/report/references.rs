@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 
 use crate::heavy_iron::archive::{Archive, Member, code_text, stored};
-use crate::heavy_iron::model::view::texture_ids;
+use crate::heavy_iron::model::textures::texture_ids;
 use crate::heavy_iron::object::{Object, is_object};
 use crate::heavy_iron::tables::view::{self, Sheets};
 use crate::heavy_iron::{model, text};

@@ -1,12 +1,11 @@
 //! Where triggers are, and how large (FORMATS, HIP assets 6).
 
-use super::objects::add_blanks;
 use super::placements::Placed;
 use crate::heavy_iron::model::level::{Mark, object_transform};
 use crate::heavy_iron::model::outline;
 use crate::heavy_iron::object::{Object, trigger_shape};
 use crate::heavy_iron::record::Value;
-use crate::heavy_iron::tables::view::sheet::add_floats;
+use crate::heavy_iron::tables::view::sheet::{add_blanks, add_floats};
 use crate::model::Transform;
 use crate::model::math::{add, finite, subtract};
 use crate::view::Table;

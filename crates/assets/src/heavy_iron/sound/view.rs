@@ -9,10 +9,11 @@ use bytes::Bytes;
 use crate::heavy_iron::Platform;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
+use crate::heavy_iron::origin::Origin;
 use crate::heavy_iron::sound::{
     self, Bank, BankEntry, BankSound, Entry, Header, Sound, SoundTable,
 };
-use crate::heavy_iron::view::{Kind, Origin, Shown, stem};
+use crate::heavy_iron::view::{Kind, Shown, stem};
 use crate::model::wav::{self, Wav};
 use crate::model::{not_shown, padded};
 use crate::parse::Incomplete;

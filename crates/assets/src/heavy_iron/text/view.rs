@@ -50,7 +50,7 @@ pub(crate) const CREDITS: Kind<Credits> = Kind {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let facts = crate::heavy_iron::view::Origin::of(context).facts;
+    let facts = crate::heavy_iron::origin::Origin::of(context).facts;
     KIND.view(bytes, context, text::parse(bytes, &facts), |shown| {
         let size = shown.model.text.len() as u64;
         let text = Listed::whole(
@@ -74,7 +74,7 @@ fn describe(model: &Text, info: &mut Info, _names: Names<'_>) {
 }
 
 fn open_credits(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let facts = crate::heavy_iron::view::Origin::of(context).facts;
+    let facts = crate::heavy_iron::origin::Origin::of(context).facts;
     CREDITS.view(bytes, context, credits::parse(bytes, &facts), |_| {
         vec![
             Listed::whole(

@@ -8,6 +8,7 @@
 mod bin_mesh;
 #[cfg(test)]
 pub(crate) mod build;
+mod decoded;
 mod frame;
 mod geometry;
 mod gx;

@@ -57,6 +57,13 @@ pub struct Branches {
     pub triangles: Rows,
 }
 
+/// Returns whether a JSP asset is one of a JSPINFO layer, which has its own
+/// chunks instead of a clump.
+pub fn is_level_info(bytes: &[u8]) -> bool {
+    let kind = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
+    kind.is_some_and(|kind| kind >> 8 == COLLISION >> 8)
+}
+
 /// Parses a JSP asset of a JSPINFO layer.
 ///
 /// # Errors

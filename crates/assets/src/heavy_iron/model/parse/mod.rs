@@ -7,7 +7,7 @@
 
 mod jspinfo;
 
-pub use jspinfo::{Branches, JspInfo, parse as parse_jsp_info};
+pub use jspinfo::{Branches, JspInfo, is_level_info, parse as parse_jsp_info};
 
 use bytes::Bytes;
 

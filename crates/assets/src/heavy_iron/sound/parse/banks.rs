@@ -4,8 +4,8 @@
 use bytes::Bytes;
 
 use super::dsp::{self, DspHeader};
+use super::entry::{BankEntry, Entry, Header, SoundKind, SoundTable};
 use super::fsb::Bank;
-use super::table::{BankEntry, Entry, Header, SoundKind, SoundTable};
 use crate::heavy_iron::{slice_of, take};
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 

@@ -3,14 +3,16 @@
 
 mod banks;
 mod dsp;
+mod entry;
 mod fsb;
 mod ima;
 mod table;
 mod vag;
 
 pub use dsp::DspHeader;
+pub use entry::{BankEntry, Entry, Header, SoundKind, SoundTable, XboxHeader};
 pub use fsb::{Bank, BankSound};
-pub use table::{BankEntry, Entry, Header, SoundKind, SoundTable, parse as parse_table};
+pub use table::parse as parse_table;
 pub use vag::VagHeader;
 
 use bytes::Bytes;
@@ -24,27 +26,6 @@ pub const MAX_CHANNELS: u16 = 8;
 
 /// Maximum rate in samples per second.
 pub const MAX_RATE: u32 = 192_000;
-
-/// The header of an Xbox sound: that of a WAV file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct XboxHeader {
-    /// 1 for PCM, 0x69 for Xbox ADPCM.
-    pub format: u16,
-    /// Number of channels.
-    pub channels: u16,
-    /// Samples per second.
-    pub rate: u32,
-    /// Bytes per second.
-    pub bytes_per_second: u32,
-    /// Bytes of a block.
-    pub block: u16,
-    /// Bits of a sample.
-    pub bits: u16,
-    /// Length of the data in bytes.
-    pub size: u32,
-    /// Bit 0: the sound is a loop.
-    pub flags: u32,
-}
 
 /// The format of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

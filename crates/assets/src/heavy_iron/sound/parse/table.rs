@@ -1,104 +1,13 @@
 //! SNDI: the headers of an archive's sounds.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 
+use super::banks;
 use super::dsp::{self, DspHeader};
-use super::fsb::{Bank, BankSound};
+use super::entry::{Entry, Header, SoundKind, SoundTable, XboxHeader};
 use super::vag::{self, VagHeader};
-use super::{XboxHeader, banks};
 use crate::heavy_iron::{Facts, Parsed, Platform, read_into, slice_of};
-use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
-
-/// The headers of an archive's sounds.
-#[derive(Debug, Default)]
-pub struct SoundTable {
-    /// The headers, in the order of the table.
-    pub entries: Vec<Entry>,
-    /// Banks of sounds, on GameCube since The Incredibles.
-    pub banks: Vec<Bank>,
-    /// Warnings.
-    pub warnings: Warnings,
-}
-
-/// The header of a sound.
-#[derive(Debug, Clone)]
-pub struct Entry {
-    /// The list of the table that contains it.
-    pub kind: SoundKind,
-    /// Id of the sound.
-    pub asset: u32,
-    /// Absolute offset in the table.
-    pub offset: u64,
-    /// The header in the form of the console.
-    pub header: Header,
-}
-
-/// The lists of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SoundKind {
-    /// A sound that is kept in memory: SND.
-    Sound,
-    /// A sound that is streamed: SNDS.
-    Stream,
-    /// A sound of a cutscene.
-    Cutscene,
-}
-
-impl SoundKind {
-    /// Returns the name of the list.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sound => "SND",
-            Self::Stream => "SNDS",
-            Self::Cutscene => "CIN",
-        }
-    }
-}
-
-/// The header of a sound in the form of a console.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Header {
-    /// GameCube.
-    Dsp(DspHeader),
-    /// Xbox.
-    Xbox(XboxHeader),
-    /// PlayStation 2.
-    Vag(VagHeader),
-    /// GameCube since The Incredibles.
-    Bank(BankEntry),
-}
-
-/// A sound of a bank as an entry of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BankEntry {
-    /// Number of the bank.
-    pub bank: usize,
-    /// Number of the sound in the bank.
-    pub index: usize,
-    /// The sound, with its samples.
-    pub sound: Arc<BankSound>,
-}
-
-impl Header {
-    /// Returns the samples per second, as stored.
-    pub fn rate(&self) -> u32 {
-        match self {
-            Self::Dsp(header) => header.rate,
-            Self::Xbox(header) => header.rate,
-            Self::Vag(header) => header.rate,
-            Self::Bank(entry) => entry.sound.rate,
-        }
-    }
-}
-
-impl SoundTable {
-    /// Returns the first header of the sound `asset`.
-    pub fn find(&self, asset: u32) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.asset == asset)
-    }
-}
+use hpimount_containers::io::{Cursor, Endian, Result};
 
 /// Parses an SNDI asset.
 ///

@@ -13,13 +13,14 @@ use crate::heavy_iron::fields::{NoWords, Parts};
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::model::{JspInfo, animated, collision, parse_jsp_info, set};
 use crate::heavy_iron::names::Names;
+use crate::heavy_iron::origin::Origin;
 use crate::heavy_iron::parts::Part;
 use crate::heavy_iron::record::{Rows as Records, Value};
 use crate::heavy_iron::tables::{
     self, Animation, AnimationTable, Flythrough, Fragment, Jaw, JawCurve, Key, LightKit, List,
     Marker, ModelInfo, ModelParameter, Shrapnel,
 };
-use crate::heavy_iron::view::{Kind, Origin, Shown};
+use crate::heavy_iron::view::{Kind, Shown};
 use crate::heavy_iron::{Facts, Parsed};
 use crate::model::gltf;
 use crate::parse::Incomplete;

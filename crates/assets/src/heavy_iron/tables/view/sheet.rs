@@ -237,6 +237,14 @@ pub(crate) fn add_cell(value: Value, names: Names<'_>, table: &mut Table<'_>) {
     }
 }
 
+/// Adds empty cells.
+pub(crate) fn add_blanks(count: usize, table: &mut Table<'_>) {
+    for _ in 0..count {
+        table.cell("");
+    }
+}
+
+/// Adds cells with numbers.
 pub(crate) fn add_floats(values: &[f32], table: &mut Table<'_>) {
     for &value in values {
         table.float(value);
