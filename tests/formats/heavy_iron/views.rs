@@ -92,6 +92,10 @@ fn a_small_archive_shows_all_kinds_of_assets() {
     assert_eq!(link["params"][1]["name"], "gate");
     let row = &rows(&built(&mount, "opener").join("links.tsv"))[0];
     assert_eq!((&*row["target_name"], &*row["param1"]), ("gate", "1"));
+    assert_eq!(
+        (&*row["event_word"], &*row["send_word"]),
+        ("Enable", "Disable")
+    );
     let row = &rows(&built(&mount, "marker").join("table.tsv"))[0];
     assert_eq!((&*row["y"], &*row["z"]), ("2.5", "-3"));
     let list = rows(&built(&mount, "list").join("table.tsv"));

@@ -25,7 +25,10 @@ fn objects_have_the_fields_and_links_that_the_independent_reader_finds() {
         assert_eq!(ours["header"]["id"], known["id"], "{shown}");
         let length = ours["header"]["link_count"].as_u64().unwrap();
         for (name, value) in &known {
-            let field = field(&ours, name);
+            let mut field = field(&ours, name);
+            if name == "links" {
+                without_words(&mut field);
+            }
             if archive.name == "objects_ps2" && name == "links" {
                 // The reader has names of events for one game only.
                 assert_eq!(field.as_array().unwrap().len() as u64, length, "{shown}");
@@ -46,6 +49,14 @@ fn objects_have_the_fields_and_links_that_the_independent_reader_finds() {
         compared += 1;
     });
     assert!(!ran || compared >= 100, "{compared}");
+}
+
+/// Removes the words for events, which the reader does not have.
+fn without_words(links: &mut Value) {
+    for link in links.as_array_mut().unwrap() {
+        let link = link.as_object_mut().unwrap();
+        link.retain(|name, _| !["event_word", "send_word"].contains(&name.as_str()));
+    }
 }
 
 /// The types of objects in the samples.

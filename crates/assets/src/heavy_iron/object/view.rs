@@ -279,6 +279,11 @@ impl Serialize for OneLink<'_> {
         map.serialize_entry("event_id", &link.source_event)?;
         map.serialize_entry("send", &Event(send, link.target_event))?;
         map.serialize_entry("send_id", &link.target_event)?;
+        for (name, word) in WORDS.into_iter().zip(link.event_words(self.game)) {
+            if let Some(word) = word {
+                map.serialize_entry(name, word)?;
+            }
+        }
         map.serialize_entry("target", &names.target(link.target))?;
         map.serialize_entry("params", &Parameters(link, names))?;
         map.serialize_entry("param_asset", &names.reference(link.parameter_asset))?;
@@ -333,7 +338,8 @@ fn write_links(model: &Typed, names: Names<'_>, out: &mut dyn Write) -> io::Resu
         "target",
         "target_name",
     ];
-    let mut table = Table::new(out, &[&columns[..], &PARAMETERS].concat())?;
+    let columns = [&columns[..], &PARAMETERS, &WORDS].concat();
+    let mut table = Table::new(out, &columns)?;
     for (index, link) in model.object.links.iter().enumerate() {
         let [event, send] = link.event_names(model.game);
         table
@@ -344,6 +350,7 @@ fn write_links(model: &Typed, names: Names<'_>, out: &mut dyn Write) -> io::Resu
             .cell(link.target_event);
         names.target_cells(link.target, &mut table);
         parameter_cells(link, names, &mut table);
+        word_cells(link, model.game, &mut table);
         table.end_row()?;
     }
     Ok(())
@@ -376,6 +383,16 @@ pub(crate) fn parameter_cells(link: &Link, names: Names<'_>, table: &mut Table<'
     }
     names.cells(link.parameter_asset, table);
     names.cells(link.check_asset, table);
+}
+
+/// The columns of [`word_cells`].
+pub(crate) const WORDS: [&str; 2] = ["event_word", "send_word"];
+
+/// Adds the words for the events of a link to a row.
+pub(crate) fn word_cells(link: &Link, game: Game, table: &mut Table<'_>) {
+    for word in link.event_words(game) {
+        table.optional(word);
+    }
 }
 
 #[cfg(test)]

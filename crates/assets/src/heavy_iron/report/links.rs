@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::heavy_iron::Game;
 use crate::heavy_iron::archive::{Archive, code_text};
 use crate::heavy_iron::names::Names;
-use crate::heavy_iron::object::view::{PARAMETERS, parameter_cells};
+use crate::heavy_iron::object::view::{PARAMETERS, WORDS, parameter_cells, word_cells};
 use crate::heavy_iron::object::{Link, is_object};
 use crate::view::context::shared;
 use crate::view::{AssetContext, AssetRef, Shared, Table};
@@ -31,7 +31,7 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
         "send",
         "send_id",
     ];
-    let mut table = Table::new(out, &[&columns[..], &PARAMETERS].concat())?;
+    let mut table = Table::new(out, &[&columns[..], &PARAMETERS, &WORDS].concat())?;
     for member in archive.of_type(is_object) {
         let Some(object) = archive.object(&member)? else {
             continue;
@@ -49,6 +49,7 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
             end_cells(link.target, archive.names(), &mut table);
             table.optional(send).cell(link.target_event);
             parameter_cells(link, archive.names(), &mut table);
+            word_cells(link, game, &mut table);
             table.end_row()?;
         }
     }
@@ -127,7 +128,7 @@ pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
     ];
     let archive = Archive::new(context);
     let by_target = by_target(context)?;
-    let mut table = Table::new(out, &[&columns[..], &PARAMETERS].concat())?;
+    let mut table = Table::new(out, &[&columns[..], &PARAMETERS, &WORDS].concat())?;
     for Incoming { source, game, link } in &by_target.links {
         let [event, send] = link.event_names(*game);
         end_cells(link.target, archive.names(), &mut table);
@@ -138,6 +139,7 @@ pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
         table.optional_text(source.map(|one| one.code()).as_deref());
         table.optional(event).cell(link.source_event);
         parameter_cells(link, archive.names(), &mut table);
+        word_cells(link, *game, &mut table);
         table.end_row()?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 
 mod body;
 mod dyna;
+mod event_words;
 mod events;
 mod floor;
 mod names;
@@ -10,6 +11,7 @@ mod sections;
 mod types;
 
 pub use dyna::{DynaType, dyna_type};
+pub use event_words::event_word;
 pub use events::event_name;
 pub use floor::Floor;
 pub use names::{
@@ -105,8 +107,22 @@ impl Link {
 
     /// Returns the names of the two events, in a game whose events are known.
     pub fn event_names(&self, game: Game) -> [Option<&'static str>; 2] {
-        let name = |number| (game == Game::Bfbb).then(|| event_name(number)).flatten();
-        [name(self.source_event), name(self.target_event)]
+        self.events(game, event_name)
+    }
+
+    /// Returns the words for the two events in an editor, like
+    /// [`Link::event_names`].
+    pub fn event_words(&self, game: Game) -> [Option<&'static str>; 2] {
+        self.events(game, event_word)
+    }
+
+    fn events(
+        &self,
+        game: Game,
+        shown: fn(u16) -> Option<&'static str>,
+    ) -> [Option<&'static str>; 2] {
+        let shown = |number| (game == Game::Bfbb).then(|| shown(number)).flatten();
+        [shown(self.source_event), shown(self.target_event)]
     }
 
     fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
