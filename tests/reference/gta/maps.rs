@@ -5,6 +5,7 @@ use super::{Sample, list, same, samples};
 use crate::shared;
 use hpimount_assets::gta::map::binary::{self, Binary};
 use hpimount_assets::gta::map::document::{self, Document};
+use hpimount_assets::gta::map::instance;
 use hpimount_assets::gta::map::schema::{IDE, IPL, Schema};
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ fn definitions_and_placements_equal_those_of_the_independent_reader() {
                     compare_binary(name, &found, golden);
                 }
             } else {
-                let found = document::parse(bytes, schema);
+                let found = document::parse(bytes, schema).map(instance::checked);
                 assert_eq!(found.is_err(), is_bad, "{name}");
                 if let Ok(found) = found {
                     compare_document(name, &found, schema, golden);
@@ -62,7 +63,7 @@ fn compare_document(name: &str, found: &Document, schema: &Schema, golden: &Valu
             match schema.columns(&section.name, fields.len()) {
                 None => assert_eq!(golden["fields"], Value::from(fields), "{shown}"),
                 Some(columns) => {
-                    for (column, field) in columns.iter().zip(&fields) {
+                    for (column, field) in columns.zip(&fields) {
                         let theirs = column.replace("color", "colour");
                         compare_field(&shown, field, &golden[theirs]);
                     }

@@ -6,7 +6,7 @@ use hpimount_containers::io::Result;
 
 /// The sections: paints, and the paints of vehicles with two and with four
 /// paints.
-const SCHEMA: Schema = Schema::new(&[("col", &[&["red", "green", "blue"]])], &["car", "car4"]);
+const SCHEMA: Schema = Schema::new(&[("col", &["red green blue"])], &["car", "car4"]);
 
 /// The sections of vehicles, and the number of paints of each of their choices.
 pub const VEHICLES: [(&str, usize); 2] = [("car", 2), ("car4", 4)];

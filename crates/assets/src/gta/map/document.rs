@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use get_size2::GetSize;
 
-use super::instance;
-use super::schema::Schema;
+use super::schema::{Columns, Schema};
 use hpimount_containers::io::{Error, Result, Warnings};
 use hpimount_containers::text::windows_1252;
 
@@ -93,7 +92,7 @@ impl Document {
 
 /// The fields of a row, which have names if its section has such a form.
 pub(crate) struct Named<'a> {
-    columns: Option<&'static [&'static str]>,
+    columns: Option<Columns>,
     /// The fields.
     pub(crate) fields: Vec<&'a str>,
 }
@@ -106,8 +105,7 @@ impl<'a> Named<'a> {
 
     /// Returns the field with this name.
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
-        let mut columns = self.columns?.iter();
-        let place = columns.position(|column| *column == name)?;
+        let place = self.columns.clone()?.position(|column| column == name)?;
         self.fields.get(place).copied()
     }
 }
@@ -233,7 +231,6 @@ pub fn parse(bytes: &[u8], schema: &Schema) -> Result<Document> {
     let mut document = Document::new(text, sections);
     document.warnings = warnings;
     document.check(schema);
-    instance::check(&mut document);
     Ok(document)
 }
 

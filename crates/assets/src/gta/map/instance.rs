@@ -69,9 +69,9 @@ pub fn instance(document: &Document, row: &Row) -> Result<Instance, String> {
 /// Number of fields of a row that ends with the number of a replacement.
 const WITH_LOD: usize = 11;
 
-/// Adds warnings about rows of the section `inst` that cannot be placed, and
-/// about replacements that do not exist.
-pub(super) fn check(document: &mut Document) {
+/// Returns a document with warnings about rows of the section `inst` that cannot
+/// be placed, and about replacements that do not exist.
+pub fn checked(mut document: Document) -> Document {
     let rows = document.rows("inst");
     let count = rows.len();
     let mut problems = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn check(document: &mut Document) {
             continue;
         }
         let line = row.line;
-        if let Err(problem) = instance(document, row) {
+        if let Err(problem) = instance(&document, row) {
             problems.push(format!("line {line}: {problem}"));
         }
         // Rows of the first games end without it.
@@ -95,6 +95,7 @@ pub(super) fn check(document: &mut Document) {
     for problem in problems {
         document.warnings.push(problem);
     }
+    document
 }
 
 #[cfg(test)]
@@ -128,7 +129,7 @@ mod tests {
             "7 c 0 1 2 3 0 0 0 1 2",
         ];
         let text = format!("inst\n{}\nend\n", rows.join("\n"));
-        let document = parse(text.as_bytes(), &IPL).unwrap();
+        let document = checked(parse(text.as_bytes(), &IPL).unwrap());
         assert_eq!(
             document.warnings.texts(),
             [

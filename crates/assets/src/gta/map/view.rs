@@ -8,6 +8,7 @@ use get_size2::GetSize;
 
 use super::binary::{self, Binary};
 use super::document::{self, Document, Section};
+use super::instance;
 use super::objects::Objects;
 use super::scene;
 use super::schema::{IDE, IPL, Schema};
@@ -81,7 +82,8 @@ fn open_ipl(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
 }
 
 fn open_text(bytes: &Bytes, format: &'static str, schema: &'static Schema) -> Opened {
-    let parsed = document::parse(bytes, schema).map(|document| Text { schema, document });
+    let parsed = document::parse(bytes, schema).map(instance::checked);
+    let parsed = parsed.map(|document| Text { schema, document });
     let mut view = view(format, parsed, &[])?;
     let document = &view.model.model.document;
     for (index, section) in document.sections.iter().enumerate() {
@@ -159,7 +161,8 @@ fn rows(text: &Text, section: &Section, names: &[&str], table: &mut Table<'_>) -
         let form = text.schema.columns(&section.name, fields.len());
         table.cell(row.line);
         for name in names {
-            let place = form.and_then(|form| form.iter().position(|column| column == name));
+            let form = form.clone();
+            let place = form.and_then(|mut form| form.position(|column| column == *name));
             table.optional_text(place.and_then(|place| fields.get(place)).copied());
         }
         match form {
