@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::build::{clump, ifp, txd};
+use crate::support::build::{clump, gxt, ifp, txd};
 use crate::support::gltf::{list, scene};
 use crate::support::mount::hpimount;
 use crate::support::mounted::mounted_files;
@@ -208,6 +208,40 @@ fn tables_of_a_game_have_its_models_and_placements() {
     );
 }
 
+#[fuse_test]
+fn tables_of_a_game_have_its_vehicles_people_zones_textures_and_texts() {
+    let fixture = folder(|game| {
+        let write = |name: &str, bytes: &[u8]| fs::write(game.join(name), bytes).unwrap();
+        let definitions = "peds\n2, cop, cop, COP, STAT, man, 0, 0, null, 1, 4, A, B, C\nend\n\
+                           cars\n400, van, van, car, VAN, VAN, null, richfamily, 10, 0, 0, -1, \
+                           0.7, 0.7, 0\n401, odd\nend\n";
+        write("a.ide", definitions.as_bytes());
+        write("town.zon", b"zone\nBAY, 0, 1, 2, 3, 4, 5, 6, 1, BAY\nend\n");
+        write("van.txd", &dictionary("paint"));
+        write("american.gxt", &gxt::third());
+        write("mod.fxt", b"KEY Some text\n");
+    });
+    let mount = fixture.mount(&["--converted"]);
+    let table = |name: &str| rows(&mount.file(&format!("tables/{name}.tsv")));
+    let cars = table("cars");
+    assert!(cars[0].starts_with("400\tvan\tvan\tcar\tVAN\t") && cars[0].ends_with("\ta.ide\t5"));
+    assert_eq!(cars.len(), 1);
+    assert!(table("peds")[0].starts_with("2\tcop\tcop\tCOP\tSTAT\tman\t"));
+    assert_eq!(
+        table("zones"),
+        ["BAY\t0\t1\t2\t3\t4\t5\t6\t1\tBAY\ttown.zon\t2"]
+    );
+    assert!(table("textures")[0].starts_with("van.txd\tpaint\t\td3d9\tL8\t\t2\t1\t"));
+    assert_eq!(
+        table("texts"),
+        [
+            "american.gxt\tMAIN\tOK\tGr\u{fc}n",
+            "american.gxt\tMAIN\tNO\t",
+            "mod.fxt\t\tKEY\tSome text"
+        ]
+    );
+}
+
 /// Returns the rows of a table below its head.
 fn rows(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
@@ -236,6 +270,7 @@ fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
             ("crate.dff", &model("wood")[..]),
             ("planks.txd", &dictionary("moss")),
             ("pole.dff", b"first"),
+            ("sign.dff", b"plain"),
         ];
         write("Models/gta3.img", &img(&first));
         let last = [
@@ -244,6 +279,9 @@ fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
         ];
         write("Models/more.img", &img(&last));
         write("../mod/pole.dff", b"mod");
+        write("../mod/Signs/red/sign.dff", b"red");
+        write("Models/generic/box.txd", b"loose");
+        write("../mod/Models/Generic/box.txd", b"of the mod");
         write("../mod/data/town.txt", b"text");
         write("../top/pole.dff", b"top");
     });
@@ -262,6 +300,14 @@ fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
         b"mod"
     );
     assert_eq!(bytes_of(&mount.file("Data/town.txt")), b"text");
+    assert_eq!(
+        bytes_of(&mount.file("models/generic/box.txd")),
+        b"of the mod"
+    );
+    // Files that the game streams are found by name in any folder of a mod.
+    assert_eq!(bytes_of(&mount.file("sign.dff")), b"red");
+    let shadowed = mount.file(".hpimount/shadowed/gta3.img/sign.dff");
+    assert_eq!(bytes_of(&shadowed)[..5], *b"plain");
     let shown = mount.file("crate.dff.meta/textures.tsv");
     assert_eq!(rows(&shown), ["0\twood\tplanks\tPLANKS.TXD\t2\t1\t"]);
     assert_eq!(

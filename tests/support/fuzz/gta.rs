@@ -38,8 +38,8 @@ pub fn gta_game(data: &[u8]) {
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {
-    use super::seeds::{dff, gta_data, ifp, txd};
-    [ifp(), dff(), txd(), gta_data()].concat()
+    use super::seeds::{dff, gta_data, gxt, ifp, txd};
+    [ifp(), dff(), txd(), gta_data(), gxt()].concat()
 }
 
 /// The files of a game by their paths. The first one is the asset.
@@ -67,6 +67,8 @@ impl Game {
                 ("a.col", data.clone()),
                 ("ped.ifp", data.clone()),
                 ("box.txd", data.clone()),
+                ("a.gxt", data.clone()),
+                ("a.fxt", data.clone()),
                 ("crate.dff", data),
             ],
         }

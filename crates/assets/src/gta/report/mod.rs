@@ -1,6 +1,8 @@
 //! Tables of a whole game: its models and what they need, the parents of its
-//! texture dictionaries, and its placed objects (FORMATS, GTA 6.5).
+//! texture dictionaries, its placed objects, textures and texts (FORMATS, GTA
+//! 6.5).
 
+mod listed;
 mod references;
 
 use std::collections::HashMap;
@@ -16,9 +18,9 @@ use super::models::SECTIONS;
 use crate::view::report::Report;
 use crate::view::{AssetContext, AssetRef, Table};
 
-/// Maximum number of bytes of map files that are read for a table. Those of a
-/// game have a tenth as many.
-const MAX_BYTES: usize = 256 << 20;
+/// Maximum number of bytes of files that are read for a table. The texture
+/// dictionaries of the largest game have a quarter as many.
+const MAX_BYTES: u64 = 4 << 30;
 
 /// The tables.
 pub const REPORTS: &[Report] = &[
@@ -47,6 +49,39 @@ pub const REPORTS: &[Report] = &[
         applies: |context| !files(context, "ide").is_empty(),
         render: references::missing,
     },
+    Report {
+        path: "tables/cars.tsv",
+        applies: |context| !files(context, "ide").is_empty(),
+        render: listed::cars,
+    },
+    Report {
+        path: "tables/peds.tsv",
+        applies: |context| !files(context, "ide").is_empty(),
+        render: listed::peds,
+    },
+    Report {
+        path: "tables/zones.tsv",
+        applies: |context| {
+            ["ipl", "zon"]
+                .iter()
+                .any(|one| !files(context, one).is_empty())
+        },
+        render: listed::zones,
+    },
+    Report {
+        path: "tables/textures.tsv",
+        applies: |context| !files(context, "txd").is_empty(),
+        render: listed::textures,
+    },
+    Report {
+        path: "tables/texts.tsv",
+        applies: |context| {
+            ["gxt", "fxt"]
+                .iter()
+                .any(|one| !files(context, one).is_empty())
+        },
+        render: listed::texts,
+    },
 ];
 
 fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
@@ -55,6 +90,9 @@ fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
 
 /// Calls `visit` with the path and the bytes of each file with this extension
 /// that can be read.
+///
+/// # Errors
+/// Returns the errors of `visit`, and one if the files are too large together.
 fn each_file(
     context: &dyn AssetContext,
     extension: &str,
@@ -65,10 +103,10 @@ fn each_file(
         let Some(bytes) = context.read(file) else {
             continue;
         };
-        let Some(rest) = left.checked_sub(bytes.len()) else {
-            break;
-        };
-        left = rest;
+        let rest = left.checked_sub(bytes.len() as u64);
+        left = rest.ok_or_else(|| {
+            io::Error::other(format!("the files have more than {MAX_BYTES} bytes"))
+        })?;
         visit(&context.path_of(file), bytes)?;
     }
     Ok(())
