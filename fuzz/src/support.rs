@@ -6,8 +6,10 @@
 pub mod assets;
 #[path = "../../tests/support/build.rs"]
 pub mod build;
-#[path = "../../tests/support/container_seeds.rs"]
+#[path = "../../tests/support/container_seeds/mod.rs"]
 pub mod container_seeds;
+#[path = "../../tests/support/consoles.rs"]
+pub mod consoles;
 #[path = "../../tests/support/containers.rs"]
 pub mod containers;
 #[path = "../../tests/support/disc.rs"]
@@ -26,6 +28,8 @@ mod patterns;
 pub mod record;
 #[path = "../../tests/support/playstation.rs"]
 pub mod playstation;
+#[path = "../../tests/support/rock_ridge.rs"]
+pub mod rock_ridge;
 #[path = "../../tests/support/ta/mod.rs"]
 pub mod ta;
 #[path = "../../tests/support/udf.rs"]

@@ -20,6 +20,7 @@ use crate::source::Location;
 /// The program, its options, and the texts about it.
 pub const PROGRAM: Program<Args> = Program {
     name: "hpimount",
+    // As for mount(8), which calls it, and all other helpers of that program.
     manual_section: "8",
     summary: "mount game archives as read-only file systems",
     usage: &[

@@ -1,18 +1,21 @@
 //! Seeds: small valid files, and some odd or broken ones.
 
+mod heavy_iron;
+mod total_annihilation;
+
 use hpimount_containers::hip::{Game, Platform};
 use hpimount_containers::hpi::chunk::{CHUNK_SIZE, Method};
 use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::lz77::encode;
 
+pub use self::heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
+pub use self::total_annihilation::{cob, gaf, pcx, ta_small, tdf, tdo, tnt};
 use super::chunk::ChunkHead;
-use super::heavy_iron::{build as hi, number_of};
 use crate::support::build::{Endian, clump, col, gxt, txd};
 use crate::support::full::{full_hgo_files, full_ifp_files};
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
 use crate::support::playstation;
-use crate::support::ta;
 use crate::support::{assets, consoles};
 use crate::support::{noise, text};
 
@@ -291,273 +294,11 @@ pub fn ifp() -> Vec<Vec<u8>> {
     short(seeds)
 }
 
-pub fn hi_textures() -> Vec<Vec<u8>> {
-    let mut seeds = Vec::new();
-    for (format, palette) in [(0, 0), (2, 0), (5, 0), (6, 0), (8, 32), (9, 512), (14, 0)] {
-        let bytes = hi::gamecube(format, 1, [16, 8], &noise(1, palette), &noise(2, 700), 2);
-        seeds.push(bytes);
-    }
-    for (raster, compression, palette) in [(0x2600, 0, 1024), (0x500, 0, 0), (0x300, 0x0F, 0)] {
-        let bytes = hi::xbox(
-            raster,
-            compression,
-            [8, 8],
-            &noise(1, palette),
-            &noise(2, 340),
-            2,
-        );
-        seeds.push(bytes);
-    }
-    for bits in [4, 8, 32] {
-        let pixels = noise(3, 0x50 + 256 * bits / 8);
-        seeds.push(hi::playstation2(
-            bits,
-            2,
-            16,
-            &pixels,
-            &noise(4, 0x50 + 1024),
-        ));
-    }
-    short(seeds)
-}
-
-pub fn hi_sounds() -> Vec<Vec<u8>> {
-    let with_data = |facts: u8, table: Vec<u8>, data: usize| {
-        let length = (table.len() as u16).to_le_bytes();
-        [&[facts][..], &length, &table, &noise(5, data)].concat()
-    };
-    short(vec![
-        with_data(0, hi::dsp_table(1, 140, 22_050), 80),
-        with_data(1, hi::xbox_table(1, 1, 2, 22_050, 400), 400),
-        with_data(1, hi::xbox_table(1, 0x69, 1, 22_050, 144), 144),
-        with_data(2, hi::vag_table(1, 22_050, 160), 160),
-        // The Incredibles on GameCube.
-        with_data(8, hi::bank_table(1, &[1; 16]), 0),
-    ])
-}
-
-pub fn hi_models() -> Vec<Vec<u8>> {
-    let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5; 3]];
-    let plain = hi::plain_model(&positions, &[[0.25; 2]; 4], &[[0, 1, 2], [2, 1, 3]]);
-    let gamecube = [false, true].map(hi::gamecube_model);
-    let models = [plain, hi::world()].into_iter().chain(gamecube);
-    let mut seeds: Vec<_> = models.map(|model| [vec![0], model].concat()).collect();
-    seeds.push([vec![0], hi::level_info()].concat());
-    short(seeds)
-}
-
-pub fn hi_objects() -> Vec<Vec<u8>> {
-    let header = |links: u8| [hi::big(&[7]), vec![0, links, 0, 0x1D]].concat();
-    let bodies = [
-        ("TEXT", [hi::big(&[5]), b"{c:1}\0\0\0".to_vec()].concat()),
-        ("CRDT", hi::credits()),
-        (
-            "ANIM",
-            [hi::big(&[0x3142_4B53, 0, 0x0001_0001, 1]), noise(1, 32)].concat(),
-        ),
-        (
-            "ATBL",
-            hi::big(&[
-                0x4C42_5441,
-                1,
-                1,
-                0,
-                0,
-                9,
-                0,
-                0,
-                0,
-                0x0001_0001,
-                56,
-                0,
-                0,
-                0,
-                0,
-            ]),
-        ),
-        (
-            "MINF",
-            [
-                hi::big(&[0x464E_494D, 1, 2, 3, 4]),
-                noise(2, 56),
-                hi::big(&[5, 0]),
-            ]
-            .concat(),
-        ),
-        (
-            "LKIT",
-            [hi::big(&[0x5449_4B4C, 0, 1, 0]), noise(3, 96)].concat(),
-        ),
-        ("JAW", hi::big(&[1, 77, 0, 8, 0x0400_0000, 0x0102_0304])),
-        ("COLL", hi::big(&[1, 2, 3, 4])),
-        ("SIMP", [header(1), noise(4, 88 + 32)].concat()),
-        (
-            "GRUP",
-            [header(1), hi::big(&[0x0002_0000, 8, 9]), noise(5, 32)].concat(),
-        ),
-        (
-            "DYNA",
-            [
-                header(0),
-                hi::big(&[0x70AD_B7F9, 0x0002_0000]),
-                noise(6, 20),
-            ]
-            .concat(),
-        ),
-        ("PLYR", [header(1), noise(7, 76 + 32 + 4)].concat()),
-    ];
-    let seed = |(code, body): (&str, Vec<u8>)| [vec![0, number_of(code)], body].concat();
-    short(bodies.map(seed).to_vec())
-}
-
 fn beginnings(files: Vec<(&str, Vec<u8>)>) -> impl Iterator<Item = Vec<u8>> {
     files.into_iter().map(|(_, mut bytes)| {
         bytes.truncate(FULL);
         bytes
     })
-}
-
-pub fn gaf() -> Vec<Vec<u8>> {
-    use ta::gaf::{Body, Frame, file, sequence};
-    let pixels: Vec<_> = (0..60).map(|n| (n % 7 != 0).then_some(n / 5)).collect();
-    let rle = Frame::rle(10, 6, &pixels);
-    let raw = Frame::new(4, 3, Body::Raw((3..15).collect()));
-    let colors = [4, 5].map(|format| {
-        Frame::new(
-            3,
-            2,
-            Body::TrueColor(format, (0..6).map(|n| n * 9999).collect()),
-        )
-    });
-    let layers = Frame::new(9, 9, Body::Layers(vec![rle.clone(), raw.clone()]));
-    let mut seeds: Vec<_> = [rle, raw, layers]
-        .into_iter()
-        .chain(colors)
-        .map(|frame| file(&[sequence("Walk", vec![(frame, 2)])]))
-        .collect();
-    seeds.push(file(&[sequence("none", vec![]), sequence("none", vec![])]));
-    short(seeds)
-}
-
-pub fn tdo() -> Vec<Vec<u8>> {
-    let mut root = ta::tdo::object("base");
-    root.vertices = vec![[65536, 0, -65536]; 5];
-    root.selection = 0;
-    root.primitives = vec![ta::tdo::primitive(&[0, 1, 2, 3]), ta::tdo::primitive(&[4])];
-    root.primitives[1].texture = Some("Wall".to_owned());
-    let plain = ta::tdo::file(&root);
-    let mut arm = ta::tdo::object("arm");
-    arm.children = vec![ta::tdo::object("hand"), root.clone()];
-    root.children = vec![arm, ta::tdo::object("leg")];
-    short(vec![plain, ta::tdo::file(&root)])
-}
-
-pub fn cob() -> Vec<Vec<u8>> {
-    let mut seeds = Vec::new();
-    for version in [4, 6] {
-        let mut cob = ta::cob::small(version);
-        seeds.push(cob.file());
-        cob.strings = vec!["BOOM".to_owned()];
-        cob.code.extend(ta::cob::text("Build by somebody Ver4.0"));
-        cob.scripts.push(("Fire".to_owned(), cob.code.len() as u32));
-        cob.code.extend([ta::cob::PLAY_SOUND, 0, ta::cob::JUMP, 2]);
-        seeds.push(cob.file());
-    }
-    let text = "static-var on; Go(a) { var b; while (on) { if (a == 1) { sleep a * 2; } else \
-                { b = rand(1, a); call-script Go(b); } } return (0); }";
-    let program = ta::bos::compile(text, &[]).unwrap();
-    seeds.push(program.cob(&[]).file());
-    short(seeds)
-}
-
-pub fn tnt() -> Vec<Vec<u8>> {
-    let map = ta::tnt::Map::small();
-    let mut seeds = vec![map.file(0x2000), map.file(0x1020)];
-    for is_wide in [false, true] {
-        // Most of it is the minimap.
-        let mut bytes = ta::tnt::Kingdoms::small(is_wide).file();
-        bytes.truncate(FULL);
-        seeds.push(bytes);
-    }
-    let sections = [2, 3].map(|version| {
-        let mut bytes = ta::tnt::Section::small(version).file();
-        bytes.truncate(2 * FULL);
-        bytes
-    });
-    seeds.extend(sections);
-    short(seeds)
-}
-
-pub fn pcx() -> Vec<Vec<u8>> {
-    let plain = ta::pcx::Pcx::indexed(9, 4, (0..36).map(|n| n * 7).collect());
-    let padded = ta::pcx::Pcx {
-        bytes_per_line: 12,
-        width: 10,
-        height: 3,
-        ..plain.clone()
-    };
-    let planes = ta::pcx::Pcx {
-        planes: 3,
-        width: 6,
-        height: 2,
-        bytes_per_line: 6,
-        ..plain.clone()
-    };
-    let packed = ta::pcx::Pcx {
-        bits: 1,
-        planes: 4,
-        width: 20,
-        height: 3,
-        bytes_per_line: 3,
-        ..plain.clone()
-    };
-    short(
-        [plain, padded, planes, packed]
-            .map(|pcx| pcx.file())
-            .to_vec(),
-    )
-}
-
-pub fn tdf() -> Vec<Vec<u8>> {
-    let texts = [
-        "[UNITINFO]\r\n{\r\nName=a b; // note\r\n[WEAPON1]{range=10;}\r\n}\r\n",
-        "[A]{x=1;X=2;;}[a]{x=http://y;\nz=3;}} junk [B] k=v; /* [C]{} */",
-        "{[A][B]{a=1",
-        "10 Menu 1 2",
-    ];
-    let mut seeds = texts.map(|text| text.as_bytes().to_vec()).to_vec();
-    seeds.push(b"[a]{".repeat(70));
-    short(seeds)
-}
-
-pub fn ta_small() -> Vec<Vec<u8>> {
-    let mut font = [&[5, 0, 0, 0][..], &[4, 2].repeat(256)].concat();
-    font.extend([7, 0xA5, 0x5A, 0xFF, 0x18, 0x81]);
-    let mut sound = b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
-    sound.extend(b"\x11\x2b\0\0\x11\x2b\0\0\x01\0\x08\0data\x04\0\0\0abcd");
-    let scenario = [&[0, 0, 0x80, 0x3F, 0, 0, 0, 0, 1, 0, 0, 0][..], &[0; 570]].concat();
-    let video = [&b"SMK2"[..], &[64, 1, 0, 0].repeat(4)].concat();
-    let colors = noise(5, 1024);
-    let table = vec![1; 8192];
-    let picture = ta::bmp::Bmp {
-        width: 5,
-        height: -2,
-        bits: 4,
-        colors: vec![[1, 2, 3]; 16],
-        rows: vec![0x12; 8],
-    };
-    let gimp = b"GIMP Palette\nName: x\n#\n1 2 3 one\n255 0 7\n".to_vec();
-    short(vec![
-        font,
-        picture.file(),
-        gimp,
-        sound,
-        scenario,
-        video,
-        colors,
-        table,
-        b"TMHF".to_vec(),
-    ])
 }
 
 /// Returns seeds of the formats with their names, an archive with one of each,

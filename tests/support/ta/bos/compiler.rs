@@ -1,120 +1,10 @@
-//! A compiler of BOS (5), to compare its words with those of the file that a
-//! text was made from.
-//!
-//! It knows what the games' compilers accept, but no precedence of operators,
-//! in which those differ.
+//! The statements and expressions of BOS.
 
 use std::collections::HashMap;
 
-use super::cob::Cob;
-
-/// A compiled text.
-#[derive(Debug, Default)]
-pub struct Program {
-    pub pieces: Vec<String>,
-    pub statics: Vec<String>,
-    pub functions: Vec<Function>,
-}
-
-/// A compiled function.
-#[derive(Debug, Default)]
-pub struct Function {
-    pub name: String,
-    /// Its words. Targets of jumps are relative to its start.
-    pub words: Vec<u32>,
-    /// The indices of the words that are targets of jumps.
-    pub targets: Vec<usize>,
-}
-
-impl Program {
-    /// Returns the file of the program.
-    pub fn cob(&self, strings: &[String]) -> Cob {
-        let mut cob = Cob {
-            version: if strings.is_empty() { 4 } else { 6 },
-            statics: self.statics.len() as u32,
-            pieces: self.pieces.clone(),
-            strings: strings.to_vec(),
-            ..Cob::default()
-        };
-        for function in &self.functions {
-            let start = cob.code.len();
-            cob.scripts.push((function.name.clone(), start as u32));
-            cob.code.extend(&function.words);
-            for target in &function.targets {
-                cob.code[start + target] += start as u32;
-            }
-        }
-        cob
-    }
-}
-
-const AXES: [&str; 3] = ["x-axis", "y-axis", "z-axis"];
-
-const PORTS: [&str; 20] = [
-    "ACTIVATION",
-    "STANDINGMOVEORDERS",
-    "STANDINGFIREORDERS",
-    "HEALTH",
-    "INBUILDSTANCE",
-    "BUSY",
-    "PIECE_XZ",
-    "PIECE_Y",
-    "UNIT_XZ",
-    "UNIT_Y",
-    "UNIT_HEIGHT",
-    "XZ_ATAN",
-    "XZ_HYPOT",
-    "ATAN",
-    "HYPOT",
-    "GROUND_HEIGHT",
-    "BUILD_PERCENT_LEFT",
-    "YARD_OPEN",
-    "BUGGER_OFF",
-    "ARMORED",
-];
-
-const OPERATORS: [(&str, u32); 16] = [
-    ("+", 0x1003_1000),
-    ("-", 0x1003_2000),
-    ("*", 0x1003_3000),
-    ("/", 0x1003_4000),
-    ("&", 0x1003_5000),
-    ("|", 0x1003_6000),
-    ("^", 0x1003_7000),
-    ("<", 0x1005_1000),
-    ("<=", 0x1005_2000),
-    (">", 0x1005_3000),
-    (">=", 0x1005_4000),
-    ("==", 0x1005_5000),
-    ("!=", 0x1005_6000),
-    ("&&", 0x1005_7000),
-    ("||", 0x1005_8000),
-    ("^^", 0x1005_9000),
-];
-
-/// Statements of a word and a piece.
-const OF_PIECE: [(&str, u32); 7] = [
-    ("show", 0x1000_5000),
-    ("hide", 0x1000_6000),
-    ("cache", 0x1000_7000),
-    ("dont-cache", 0x1000_8000),
-    ("dont-shadow", 0x1000_A000),
-    ("shade", 0x1000_D000),
-    ("dont-shade", 0x1000_E000),
-];
-
-/// Statements of a word and a value.
-const OF_VALUE: [(&str, u32); 5] = [
-    ("sleep", 0x1001_3000),
-    ("return", 0x1006_5000),
-    ("signal", 0x1006_7000),
-    ("set-signal-mask", 0x1006_8000),
-    ("drop-unit", 0x1008_4000),
-];
-
-const PUSH: u32 = 0x1002_1001;
-const JUMP: u32 = 0x1006_4000;
-const JUMP_IF_ZERO: u32 = 0x1006_6000;
+use super::tokens::tokens;
+use super::words::*;
+use super::{Function, Program};
 
 /// Compiles a text. `strings` are the names of sounds, by their numbers.
 pub fn compile(text: &str, strings: &[String]) -> Result<Program, String> {
@@ -152,49 +42,6 @@ pub fn compile(text: &str, strings: &[String]) -> Result<Program, String> {
         format!("{error} near {}", around.join(" "))
     })?;
     Ok(compiler.program)
-}
-
-/// Returns the words and signs of a text without its comments.
-fn tokens(text: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
-    for line in text.lines() {
-        let mut rest: &str = line.split("//").next().unwrap_or_default();
-        loop {
-            rest = rest.trim_start();
-            let Some(first) = rest.chars().next() else {
-                break;
-            };
-            let length = match first {
-                '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
-                'a'..='z' | 'A'..='Z' | '_' => word_length(rest),
-                '0'..='9' => {
-                    let is_other = |one: char| !one.is_ascii_digit() && one != '.';
-                    rest.find(is_other).unwrap_or(rest.len())
-                }
-                _ => {
-                    let two = rest.get(..2).unwrap_or_default();
-                    let is_known = OPERATORS.iter().any(|(sign, _)| *sign == two);
-                    if is_known { 2 } else { first.len_utf8() }
-                }
-            };
-            let (token, after) = rest.split_at(length);
-            tokens.push(token.to_owned());
-            rest = after;
-        }
-    }
-    tokens
-}
-
-/// Returns the length of a word; a hyphen between letters is part of it.
-fn word_length(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
-    let is_part = |&at: &usize| match bytes.get(at) {
-        Some(b'-') => is_letter(at - 1) && is_letter(at + 1),
-        Some(byte) => byte.is_ascii_alphanumeric() || *byte == b'_',
-        None => false,
-    };
-    (1..).take_while(is_part).count() + 1
 }
 
 struct Compiler<'a> {
