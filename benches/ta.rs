@@ -120,7 +120,7 @@ fn pictures(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(PIXELS as u64));
     let drawn = (0..PIXELS).map(|pixel| sprite(pixel).unwrap_or_default());
     let size = u32::from(EDGE);
-    let indexed = gaf::export::indexed(size, size, drawn.collect(), &Palette::TA);
+    let indexed = Palette::TA.picture(size, size, drawn.collect());
     let rgba = model::Picture {
         pixels: model::Pixels::Rgba(indexed.rgba()),
         ..indexed.clone()
@@ -183,7 +183,7 @@ fn models(criterion: &mut Criterion) {
         alpha: Some(Alpha::Opaque),
     };
     let textures: Vec<_> = names.iter().map(texture).collect();
-    let picture = gaf::export::indexed(64, 64, (0..4096).map(noise).collect(), &Palette::TA);
+    let picture = Palette::TA.picture(64, 64, (0..4096).map(noise).collect());
     let mut file = Vec::new();
     group.bench_function("preview", |bencher| {
         bencher.iter(|| {

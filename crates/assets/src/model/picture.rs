@@ -43,6 +43,16 @@ pub fn size_problem(width: u64, height: u64) -> Option<String> {
 }
 
 impl Picture {
+    /// Returns a picture of red, green and blue bytes.
+    pub fn from_rgb(width: u32, height: u32, bytes: &[u8]) -> Self {
+        let colors = bytes.as_chunks().0.iter();
+        Self {
+            width,
+            height,
+            pixels: Pixels::Rgba(colors.map(|&[r, g, b]| [r, g, b, 255]).collect()),
+        }
+    }
+
     /// Returns red, green, blue and alpha of every pixel.
     pub fn rgba(&self) -> Vec<[u8; 4]> {
         match &self.pixels {

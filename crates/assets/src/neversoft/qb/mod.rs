@@ -2,9 +2,10 @@
 //! Neversoft 5).
 //!
 //! [`parse`](mod@parse) reads the tokens, [`names`] finds names for their
-//! hashes, `text` writes the source text, and [`view`] declares the format and
+//! hashes ([`mod@hash`]), `text` writes the source text, and [`view`] declares the format and
 //! writes the files of `X.meta`.
 
+pub mod hash;
 pub mod names;
 pub mod parse;
 mod text;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crc32fast::Hasher;
 use get_size2::GetSize;
 
 use super::parse::{self, EXTENSION, PACKED_EXTENSION, Qb};
@@ -15,18 +14,6 @@ const MAX_BYTES: usize = 64 << 20;
 
 /// Maximum number of names that are kept.
 const MAX_NAMES: usize = 1 << 18;
-
-/// Returns the hash of a name: CRC-32 without the final inversion, of the name
-/// in lower case with backslashes.
-pub fn hash(name: &[u8]) -> u32 {
-    let same = |byte: &u8| match byte {
-        b'/' => b'\\',
-        byte => byte.to_ascii_lowercase(),
-    };
-    let mut hasher = Hasher::new();
-    hasher.update(&name.iter().map(same).collect::<Vec<_>>());
-    !hasher.finalize()
-}
 
 /// The names in all scripts of an archive, game or folder.
 #[derive(GetSize)]
@@ -78,17 +65,5 @@ pub(super) fn resolve(qb: &mut Qb, context: &dyn AssetContext) {
         for (hash, name) in &mut qb.unnamed {
             *name = names.0.get(hash).cloned();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hash_ignores_case_and_the_kind_of_slash() {
-        assert_eq!(hash(b""), 0xFFFF_FFFF);
-        assert_eq!(hash(b"Levels/X.qb"), hash(b"levels\\x.QB"));
-        assert_ne!(hash(b"a"), hash(b"b"));
     }
 }

@@ -118,6 +118,7 @@ fn scripts(qb: &Qb, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::neversoft::qb::hash::hash;
     use crate::neversoft::qb::parse::tests::{entry, name};
     use crate::view::{AssetRef, MakeShared, Shared, Wanted, rendered};
     use std::sync::Arc;
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn the_tables_list_names_and_scripts() {
         let file = [vec![0x23], name("Go"), name("other"), entry("Go")].concat();
-        let hashes = ["Go", "other"].map(|name| names::hash(name.as_bytes()));
+        let hashes = ["Go", "other"].map(|name| hash(name.as_bytes()));
         let mut rows = [
             format!("{:08x}\tGo\tfile\n", hashes[0]),
             format!("{:08x}\t\t\n", hashes[1]),

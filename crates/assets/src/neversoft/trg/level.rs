@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 
-use super::view::Heading;
+use super::text::Heading;
 use crate::model::scene::{Joined, MaterialNames, Mesh, Node as SceneNode, Outline};
 use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Scene, Transform, gltf, padded};
 use crate::neversoft::psx::export::{Colors, ExportPlan, turn_of};

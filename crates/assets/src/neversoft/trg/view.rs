@@ -1,14 +1,14 @@
 //! View of the nodes of a level: JSON, a table, the scripts as text, and the
 //! level itself.
 
-use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::level;
-use crate::neversoft::trg::{self, Argument, Command, Flags, Node, Trg, kind_name};
+use super::text::{Heading, Statement, flags_text, hash_text, spaced};
+use crate::neversoft::trg::{self, Argument, Command, Flags, Trg, kind_name};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
 use crate::view::json::Seq;
@@ -122,10 +122,6 @@ fn node_facts(trg: &Trg, number: usize) -> Value {
     Value::Object(facts)
 }
 
-fn hash_text(hash: u32) -> String {
-    format!("0x{hash:08X}")
-}
-
 /// Returns a command as a list of its name and its arguments.
 fn command_facts(command: &Command) -> Value {
     let arguments = command.arguments.iter().map(|argument| match argument {
@@ -190,18 +186,6 @@ fn table(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn flags_text(flags: &Flags) -> String {
-    match flags {
-        Flags::Bits(bits) => format!("{bits:#06x}"),
-        Flags::List(list) => spaced(list),
-    }
-}
-
-fn spaced<T: Display>(values: &[T]) -> String {
-    let values: Vec<_> = values.iter().map(ToString::to_string).collect();
-    values.join(" ")
-}
-
 fn scripts(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
     for (number, node) in trg.nodes() {
         let is_empty = node.commands.is_none() && node.script.is_none();
@@ -217,41 +201,6 @@ fn scripts(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// What a node is, in words.
-pub(super) struct Heading<'a>(pub(super) &'a Node);
-
-impl Display for Heading<'_> {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        out.write_str(&kind_name(self.0.kind))?;
-        if let Some(subtype) = self.0.subtype {
-            write!(out, " {subtype}")?;
-        }
-        match &self.0.label {
-            Some(label) => write!(out, " {}", label.escape_debug()),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A command as text.
-struct Statement<'a>(&'a Command);
-
-impl Display for Statement<'_> {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        out.write_str(self.0.name)?;
-        self.0.arguments.iter().try_for_each(|argument| {
-            out.write_str(" ")?;
-            match argument {
-                Argument::Number(number) => write!(out, "{number}"),
-                Argument::Hash(hash) => out.write_str(&hash_text(*hash)),
-                Argument::Text(text) => write!(out, "\"{}\"", text.escape_debug()),
-                Argument::Box(corners) => write!(out, "({})", spaced(corners)),
-                Argument::Variable(variable) => write!(out, "({})", Statement(variable)),
-            }
-        })
-    }
 }
 
 #[cfg(test)]

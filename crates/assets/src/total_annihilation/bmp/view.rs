@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::model::{png, size_problem};
+use crate::model::{Picture, png, size_problem};
 use crate::total_annihilation::bmp::{self, Bmp, Pixels};
-use crate::total_annihilation::gaf::export;
 use crate::total_annihilation::pal::Palette;
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::view::{Shown, failure};
@@ -66,10 +65,8 @@ fn page(shown: &Shown<Bmp>, out: &mut dyn Write) -> io::Result<()> {
 fn picture(shown: &Shown<Bmp>, out: &mut dyn Write) -> io::Result<()> {
     let bmp = &shown.asset;
     let picture = match bmp.decode() {
-        Pixels::Rgb(bytes) => export::rgb(bmp.width, bmp.height, &bytes),
-        Pixels::Indexed(rows) => {
-            export::indexed(bmp.width, bmp.height, rows, &shown.colors.palette)
-        }
+        Pixels::Rgb(bytes) => Picture::from_rgb(bmp.width, bmp.height, &bytes),
+        Pixels::Indexed(rows) => shown.colors.palette.picture(bmp.width, bmp.height, rows),
     };
     png::write(&picture, out)
 }

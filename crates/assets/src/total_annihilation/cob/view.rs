@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::total_annihilation::cob::{self, Cob};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdo;
-use crate::total_annihilation::view::{Shown, parts};
+use crate::total_annihilation::view::{Shown, parts, stem};
 use crate::view::converted::{Conversion, Converted};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -95,16 +95,11 @@ impl<'a> Facts<'a> {
 /// Returns the warnings of a script, including pieces that its model lacks.
 fn warnings(cob: &Cob, context: &dyn AssetContext) -> Warnings {
     let mut warnings = cob.warnings.clone();
-    let path = format!(
-        "objects3d/{}.3do",
-        crate::total_annihilation::view::stem(context.name())
-    );
+    let path = format!("objects3d/{}.3do", stem(context.name()));
     let model = context.find(Wanted::Path(&path));
     let model = model.and_then(|file| tdo::parse(&context.read(file)?).ok());
     if let Some(model) = model {
-        let objects = model.objects.iter();
-        let names = objects.map(|object| object.name.text().to_ascii_lowercase());
-        let names: std::collections::HashSet<String> = names.collect();
+        let names = model.names();
         for piece in cob.pieces.iter() {
             if !names.contains(&piece.text().to_ascii_lowercase()) {
                 warnings.push(format!("piece \"{piece}\" is not in {path}"));

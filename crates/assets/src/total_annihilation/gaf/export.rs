@@ -1,4 +1,4 @@
-//! Pictures: sprites, and others with palette indices.
+//! Sprites as pictures.
 
 use crate::model::{Picture, Pixels};
 use crate::total_annihilation::gaf::{self, Frame};
@@ -19,7 +19,7 @@ pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
             Pixels::Rgba(pixels)
         }
         gaf::Pixels::Indexed(sprite) => {
-            let mut colors = opaque(palette);
+            let mut colors = palette.opaque();
             let mut pixels = sprite.indices.iter().zip(&sprite.mask);
             // All transparent pixels have the same index, the key.
             let key = pixels.clone().find(|&(_, &mask)| mask == 0);
@@ -51,34 +51,6 @@ pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
         height,
         pixels,
     })
-}
-
-/// Returns a picture of palette indices, all of them opaque.
-pub fn indexed(width: u32, height: u32, rows: Vec<u8>, palette: &Palette) -> Picture {
-    Picture {
-        width,
-        height,
-        pixels: Pixels::Indexed {
-            bits: 8,
-            rows,
-            palette: opaque(palette),
-        },
-    }
-}
-
-/// Returns a picture of red, green and blue bytes.
-pub fn rgb(width: u32, height: u32, bytes: &[u8]) -> Picture {
-    let colors = bytes.as_chunks().0.iter();
-    Picture {
-        width,
-        height,
-        pixels: Pixels::Rgba(colors.map(|&[r, g, b]| [r, g, b, 255]).collect()),
-    }
-}
-
-fn opaque(palette: &Palette) -> Vec<[u8; 4]> {
-    let colors = palette.0.iter();
-    colors.map(|&[r, g, b]| [r, g, b, 255]).collect()
 }
 
 /// Returns the bounding rectangle of all frames aligned by their origins: its

@@ -1,7 +1,5 @@
 //! Formats that are recognized but not read (FORMATS, TA).
 
-pub mod menu;
-pub(crate) mod menu_view;
 pub mod parse;
 pub mod view;
 

@@ -4,6 +4,7 @@ pub mod blend_view;
 pub mod colors;
 pub mod palette_file;
 pub mod parse;
+mod picture;
 pub mod view;
 
 pub use self::blend_view::FORMAT as BLEND_FORMAT;

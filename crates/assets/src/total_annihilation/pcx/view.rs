@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::model::{png, size_problem};
-use crate::total_annihilation::gaf::export;
+use crate::model::{Picture, png, size_problem};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::pcx::{self, Pcx, Pixels};
 use crate::total_annihilation::view::{Shown, failure};
@@ -97,10 +96,8 @@ fn picture(shown: &Shown<Pcx>, out: &mut dyn Write) -> io::Result<()> {
     let pcx = &shown.asset;
     let decoded = pcx.decode().map_err(io::Error::other)?;
     let picture = match decoded.pixels {
-        Pixels::Rgb(bytes) => export::rgb(pcx.width, pcx.height, &bytes),
-        Pixels::Indexed(rows) => {
-            export::indexed(pcx.width, pcx.height, rows, &shown.colors.palette)
-        }
+        Pixels::Rgb(bytes) => Picture::from_rgb(pcx.width, pcx.height, &bytes),
+        Pixels::Indexed(rows) => shown.colors.palette.picture(pcx.width, pcx.height, rows),
     };
     png::write(&picture, out)
 }

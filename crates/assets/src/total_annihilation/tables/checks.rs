@@ -6,8 +6,10 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use super::conflicts::conflicts;
-use super::library::{Definition, Library, Place};
-use super::menus::{MenuEntry, Slots};
+use super::library::{Definition, Library};
+use super::menu_entries::MenuEntry;
+use super::menus::Slots;
+use super::place::Place;
 use super::references::{References, value};
 use crate::total_annihilation::cob::{self, Cob, Place as CodePlace, Remark};
 use crate::total_annihilation::tdo;
@@ -221,9 +223,7 @@ impl Checks<'_> {
         let Some(found) = found else {
             return Vec::new();
         };
-        let objects = found.objects.iter();
-        let names = objects.map(|object| object.name.text().to_ascii_lowercase());
-        let names: HashSet<String> = names.collect();
+        let names = found.names();
         let used = script.used_pieces().into_iter();
         let lost = used.filter_map(|(piece, word)| {
             let name = script.pieces.get(piece as usize)?.to_string();

@@ -15,32 +15,22 @@ struct Unique {
 }
 
 const UNIQUE: [Unique; 5] = [
-    Unique {
-        kind: "unit number",
-        catalog: |library| &library.units,
-        key: Some("UnitNumber"),
-    },
-    Unique {
-        kind: "unit name",
-        catalog: |library| &library.units,
-        key: None,
-    },
-    Unique {
-        kind: "weapon ID",
-        catalog: |library| &library.weapons,
-        key: Some("ID"),
-    },
-    Unique {
-        kind: "weapon name",
-        catalog: |library| &library.weapons,
-        key: None,
-    },
-    Unique {
-        kind: "feature name",
-        catalog: |library| &library.features,
-        key: None,
-    },
+    Unique::new("unit number", |library| &library.units, Some("UnitNumber")),
+    Unique::new("unit name", |library| &library.units, None),
+    Unique::new("weapon ID", |library| &library.weapons, Some("ID")),
+    Unique::new("weapon name", |library| &library.weapons, None),
+    Unique::new("feature name", |library| &library.features, None),
 ];
+
+impl Unique {
+    const fn new(
+        kind: &'static str,
+        catalog: fn(&Library) -> &Catalog,
+        key: Option<&'static str>,
+    ) -> Self {
+        Self { kind, catalog, key }
+    }
+}
 
 /// Definitions with the same name or number.
 pub(super) struct Conflict<'a> {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use get_size2::GetSize;
 
 use super::file_name;
-use super::menus::{self, MenuEntry};
-use super::references::Origin;
+use super::menu_entries::{self, MenuEntry};
+use super::place::{Origin, Place};
 use super::rows::Source;
 use super::{FEATURES, MOVEMENT, SOUNDS, UNITS, WEAPONS};
 use crate::total_annihilation::tdf::{self, Section, Tdf};
@@ -40,14 +40,6 @@ pub(super) struct Library {
 struct Text {
     file: AssetRef,
     tdf: Tdf,
-}
-
-/// The place of a definition in the texts.
-#[derive(Debug, Clone, Copy, Default, GetSize)]
-pub(super) struct Place {
-    text: u32,
-    /// Position of the section in the text.
-    section: u32,
 }
 
 /// A named section.
@@ -178,7 +170,7 @@ impl Reader<'_> {
     }
 
     fn menus(&mut self) {
-        for source in menus::SOURCES {
+        for source in menu_entries::SOURCES {
             for file in source.files(self.context) {
                 let Some(text) = self.text(file) else {
                     continue;

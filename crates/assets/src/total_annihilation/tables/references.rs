@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use super::library::{Definition, Library, Place};
+use super::library::{Definition, Library};
+use super::place::{Origin, Place};
 use crate::total_annihilation::tdf::Section;
 use crate::total_annihilation::tdo::export::drawn_textures;
 use crate::total_annihilation::tdo::textures::Textures;
@@ -63,14 +64,6 @@ pub(super) struct Reference<'n> {
     pub(super) found: Option<AssetRef>,
     /// Where the reference is.
     pub(super) from: Origin,
-}
-
-/// Where a reference is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Origin {
-    pub(super) file: AssetRef,
-    /// The section, in a text.
-    pub(super) place: Option<Place>,
 }
 
 /// A function that is called with each reference.

@@ -1,5 +1,8 @@
-//! TDF, FBI, OTA, GUI: texts with sections (FORMATS, TA).
+//! TDF, FBI, OTA, GUI: texts with sections, and menus of TA: Kingdoms, which have
+//! the same extension as those (FORMATS, TA 9).
 
+pub mod menu;
+mod menu_view;
 pub mod parse;
 pub mod view;
 

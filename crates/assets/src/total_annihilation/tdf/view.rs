@@ -8,7 +8,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::total_annihilation::other::{menu, menu_view};
+use super::{menu, menu_view};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdf::{self, Item, Section, Tdf};
 use crate::total_annihilation::view::{Shown, failure};

@@ -373,7 +373,7 @@ mod tests {
         };
         let scene = shown(&front(Some("Letter")), &[texture]);
         let letter = crate::model::front::letter(1).to_vec();
-        let picture = crate::total_annihilation::gaf::export::indexed(8, 8, letter, &Palette::TA);
+        let picture = Palette::TA.picture(8, 8, letter);
         let (rows, _) = crate::model::front::front_view(&scene, &picture);
         assert_eq!(rows, crate::model::front::LETTER);
     }

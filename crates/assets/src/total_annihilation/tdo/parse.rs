@@ -52,6 +52,15 @@ pub struct Model {
     pub warnings: Warnings,
 }
 
+impl Model {
+    /// Returns the names of its objects, in lower case.
+    pub fn names(&self) -> HashSet<String> {
+        let objects = self.objects.iter();
+        let names = objects.map(|object| object.name.text().to_ascii_lowercase());
+        names.collect()
+    }
+}
+
 /// A piece of a model, which scripts can move.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Object {

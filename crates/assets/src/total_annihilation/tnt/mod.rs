@@ -4,6 +4,7 @@ mod models;
 pub(in crate::total_annihilation) mod ota;
 pub mod parse;
 mod scenery;
+mod sprite;
 pub mod view;
 
 pub use self::parse::*;

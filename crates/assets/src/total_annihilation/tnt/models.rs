@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::scenery::Sprite;
+use super::sprite::Sprite;
 use crate::model::preview::{self, OnMap};
 use crate::model::{Picture, corners_problem};
 use crate::total_annihilation::pal::Palette;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Tnt;
 use super::models::Models;
 use super::ota::Start;
+use super::sprite::Sprite;
 use crate::total_annihilation::gaf::{self, Pixels};
 use crate::total_annihilation::pal::Palette;
 use crate::total_annihilation::tdf;
@@ -133,17 +134,6 @@ impl Looks {
         }
         looks
     }
-}
-
-/// A sprite; its pixels have indices of the palette.
-pub(super) struct Sprite {
-    pub(super) width: i32,
-    pub(super) height: i32,
-    /// From its upper left corner to the point that is placed.
-    pub(super) origin: [i32; 2],
-    pub(super) indices: Vec<u8>,
-    /// 0 for transparent pixels.
-    pub(super) mask: Vec<u8>,
 }
 
 /// A sprite at its upper left corner.

@@ -14,6 +14,7 @@ mod geometry;
 mod material;
 mod mesh;
 mod object;
+mod root;
 mod texture;
 
 pub use block::{Block, BlockKind};
@@ -196,7 +197,7 @@ pub fn parse(bytes: &Bytes) -> Result<Hgo, Box<Incomplete<Hgo>>> {
     let mut hgo = Hgo::new(bytes.clone(), endian(bytes).unwrap_or(Endian::Big));
     let mut cursor = Cursor::new(bytes, 0, hgo.endian);
     let result = match endian(bytes) {
-        Some(_) => block::read_file(&mut cursor, &mut hgo),
+        Some(_) => root::read(&mut cursor, &mut hgo),
         None => Err(Error::damaged(
             0,
             "magic",

@@ -2,7 +2,7 @@
 //! frame (FORMATS, PSX 6).
 
 use super::ExportPlan;
-use super::skeleton::turn_of;
+use super::axes::turn_of;
 use crate::model::MAX_POSES;
 use crate::model::math::{Transform, rotate, subtract};
 use crate::neversoft::psx::{self, AngleTransform, AnimationV1, AnimationV2, Content, Psx};

@@ -1,5 +1,6 @@
 //! PSX files as pictures and scenes.
 
+mod axes;
 mod clip;
 mod colors;
 mod mesh;
@@ -8,7 +9,7 @@ mod skeleton;
 mod surface;
 mod textures;
 
-pub(crate) use skeleton::turn_of;
+pub(crate) use axes::turn_of;
 pub use textures::{TextureSet, neighbors};
 
 use std::collections::HashMap;
@@ -353,10 +354,7 @@ fn level(psx: &Psx, plan: &ExportPlan, builder: &mut Builder<'_>, scene: &mut Sc
         scene.nodes.push(Node {
             name: object_name(psx, plan, index, 3),
             parent: None,
-            transform: Transform::turned(
-                skeleton::turn_of(object.angles),
-                plan.origin(psx, Some(index)),
-            ),
+            transform: Transform::turned(turn_of(object.angles), plan.origin(psx, Some(index))),
             mesh: Some(mesh),
         });
     }

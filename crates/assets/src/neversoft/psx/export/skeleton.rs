@@ -5,25 +5,13 @@ use std::sync::Arc;
 use super::clip::{Clip, Clips};
 use super::mesh::Builder;
 use super::{ExportPlan, object_name, shown_model};
-use crate::model::math::{Rows, Transform, product, subtract};
+use crate::model::math::{Transform, subtract};
 use crate::model::scene::{Animation, Joint, Node, sound_parents};
 use crate::model::{Scene, padded};
 use crate::neversoft::psx::Psx;
 
 /// The note in files with a skeleton.
 const NOTE: &str = "Animations run at 30 frames per second, which is not recorded in the file.";
-
-/// Returns the matrix of an object's angles (4096 are a full turn), with y up:
-/// first about z, then x, then y.
-pub(crate) fn turn_of(angles: [i16; 3]) -> Rows {
-    // Only rotations about x are the same with y down and y up.
-    let [x, y, z] = angles.map(|angle| f32::from(angle) * std::f32::consts::TAU / 4096.0);
-    let ((sx, cx), (sy, cy), (sz, cz)) = (x.sin_cos(), (-y).sin_cos(), (-z).sin_cos());
-    let about_x = [[1.0, 0.0, 0.0], [0.0, cx, -sx], [0.0, sx, cx]];
-    let about_y = [[cy, 0.0, sy], [0.0, 1.0, 0.0], [-sy, 0.0, cy]];
-    let about_z = [[cz, -sz, 0.0], [sz, cz, 0.0], [0.0, 0.0, 1.0]];
-    product(about_y, product(about_x, about_z))
-}
 
 /// Returns the parent of each object, if it is valid.
 fn parents(psx: &Psx) -> Vec<Option<usize>> {
@@ -134,17 +122,5 @@ fn animation<'a>(
             let rest = rest(psx, plan, joint, parent);
             clip.transform(plan, frame, joint, parent, rest)
         }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn angles_are_about_axes_with_y_up() {
-        let quarter = turn_of([0, 1024, 0]);
-        let rotated = crate::model::math::turn(quarter, [1.0, 0.0, 0.0]);
-        assert!((rotated[2] - 1.0).abs() < 1e-6, "{rotated:?}");
     }
 }

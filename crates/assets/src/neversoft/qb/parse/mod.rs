@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use super::names;
+use super::hash::hash as hash_of;
 use hpimount_containers::codec::unpack_lzss;
 use hpimount_containers::io::{Error, Result, Warnings};
 use hpimount_containers::text::windows_1252;
@@ -152,7 +152,7 @@ impl Qb {
                 self.unnamed.entry(*hash).or_default();
             }
             Token::Entry(hash, name) => {
-                self.wrong_names += usize::from(names::hash(name) != *hash);
+                self.wrong_names += usize::from(hash_of(name) != *hash);
                 self.names.insert(*hash, windows_1252(name).into_owned());
             }
             Token::Random(random) => self.has_weights |= random.is_weighted,
@@ -183,16 +183,12 @@ pub(super) mod tests {
 
     /// Returns a name token.
     pub(crate) fn name(text: &str) -> Vec<u8> {
-        [
-            vec![0x16],
-            names::hash(text.as_bytes()).to_le_bytes().to_vec(),
-        ]
-        .concat()
+        [vec![0x16], hash_of(text.as_bytes()).to_le_bytes().to_vec()].concat()
     }
 
     /// Returns an entry of the table of names.
     pub(crate) fn entry(text: &str) -> Vec<u8> {
-        let hash = names::hash(text.as_bytes()).to_le_bytes();
+        let hash = hash_of(text.as_bytes()).to_le_bytes();
         [&[0x2B], &hash[..], text.as_bytes(), &[0]].concat()
     }
 
@@ -212,7 +208,7 @@ pub(super) mod tests {
             vec![0],
         ];
         let qb = parse(&file.concat().into(), false).unwrap();
-        let hash = names::hash(b"Setup");
+        let hash = hash_of(b"Setup");
         assert_eq!(qb.scripts, [(2, hash)]);
         assert_eq!(qb.name(hash), Some("Setup"));
         assert!(qb.unnamed.is_empty());

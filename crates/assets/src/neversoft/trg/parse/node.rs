@@ -2,15 +2,12 @@
 
 use std::borrow::Cow;
 
+use super::fields::{align, numbers, text};
 use super::script::{self, Command};
-use crate::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Result};
 
 /// The kind of the last node.
 pub(super) const TERMINATOR: u16 = 255;
-
-/// Maximum length of a text in bytes.
-const MAX_TEXT: usize = 256;
 
 /// Largest number in the list of flags of a baddy.
 const MAX_FLAG: u8 = 9;
@@ -134,7 +131,7 @@ impl Node {
             }
             17 => {
                 self.links = Some(links(cursor)?);
-                script::align(cursor, 4);
+                align(cursor, 4);
                 let mut hashes = Vec::new();
                 while cursor.remaining() >= 4 {
                     match cursor.u32("hash of a model")? {
@@ -207,8 +204,8 @@ impl Node {
     }
 
     fn read_position(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        script::align(cursor, 4);
-        self.position = Some(script::numbers(cursor, "position")?);
+        align(cursor, 4);
+        self.position = Some(numbers(cursor, "position")?);
         Ok(())
     }
 
@@ -261,7 +258,7 @@ fn links(cursor: &mut Cursor<'_>) -> Result<Vec<u16>> {
 }
 
 fn checksum(cursor: &mut Cursor<'_>) -> Result<u32> {
-    script::align(cursor, 4);
+    align(cursor, 4);
     cursor.u32("hash of a model")
 }
 
@@ -286,16 +283,6 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>> {
         }
     }
     Ok(None)
-}
-
-/// Reads a text, which is padded to 2 bytes.
-pub(super) fn text(cursor: &mut Cursor<'_>) -> Result<String> {
-    let mut ahead = cursor.clone();
-    let within = cursor.remaining().min(MAX_TEXT);
-    ahead.section(within, "text")?.c_string("text")?;
-    let text = cursor.c_string("text")?;
-    script::align(cursor, 2);
-    Ok(until_nul(text))
 }
 
 #[cfg(test)]

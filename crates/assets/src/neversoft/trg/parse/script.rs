@@ -1,6 +1,6 @@
 //! Commands, and statements of scripts.
 
-use super::node::text;
+use super::fields::{align, numbers, text};
 use super::table::{self, Row};
 use hpimount_containers::io::{Cursor, Error, Result};
 
@@ -32,26 +32,6 @@ pub enum Argument {
     Box([i32; 6]),
     /// A variable with its own arguments.
     Variable(Command),
-}
-
-/// Skips the bytes up to a multiple of `unit` in the file, or to the end.
-pub(super) fn align(cursor: &mut Cursor<'_>, unit: u64) {
-    let padding = cursor.offset().next_multiple_of(unit) - cursor.offset();
-    let padding = cursor.remaining().min(padding as usize);
-    // That many bytes are left.
-    let _ = cursor.take(padding, "padding");
-}
-
-/// Reads `N` signed 32-bit numbers.
-pub(super) fn numbers<const N: usize>(
-    cursor: &mut Cursor<'_>,
-    field: &'static str,
-) -> Result<[i32; N]> {
-    let mut numbers = [0; N];
-    for number in &mut numbers {
-        *number = cursor.i32(field)?;
-    }
-    Ok(numbers)
 }
 
 /// Reads commands up to their end. At an unknown or damaged one, the cursor

@@ -6,6 +6,7 @@
 //! to one frame, so callers that decode all frames should use
 //! [`Reference::frame`] to decode each offset once.
 
+mod indexed;
 mod picture;
 mod rle;
 
@@ -14,7 +15,8 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-pub use picture::{Indexed, Picture, Pixels};
+pub use indexed::Indexed;
+pub use picture::{Picture, Pixels};
 
 use crate::parse::{Incomplete, name};
 use crate::total_annihilation::pointer::{Pointer, little, u32_at};

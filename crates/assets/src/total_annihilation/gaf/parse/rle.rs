@@ -1,6 +1,6 @@
 //! Rows of runs (FORMATS, TA 3).
 
-use super::picture::Indexed;
+use super::indexed::Indexed;
 use crate::total_annihilation::short::{AT_ONCE, copy, fill};
 use hpimount_containers::io::{Cursor, Error, Result};
 

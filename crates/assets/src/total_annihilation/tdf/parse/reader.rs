@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::comments::{Blanked, blank};
 use super::{Content, Entry, Span, Tdf};
-use crate::total_annihilation::other::menu::is_menu;
+use crate::total_annihilation::tdf::menu::is_menu;
 use hpimount_containers::io::{Error, Result};
 use hpimount_containers::text::windows_1252;
 
