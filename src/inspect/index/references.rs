@@ -5,60 +5,66 @@ use std::io::{self, Write};
 use super::ReferenceRow;
 use crate::mount::{Ino, Vfs};
 
-/// A report with references, and the columns that are taken from it.
+/// A report with references, and what its columns have.
 struct Table {
     path: &'static str,
-    from: [&'static str; 2],
-    field: &'static str,
-    to: [&'static str; 2],
-    resolved_in: &'static str,
+    /// The name and the place of what has a reference, the field, the name and
+    /// the place of what it leads to, and the archive of that. A report without
+    /// such a column has an empty name.
+    columns: [&'static str; 6],
     /// The column and the value of a reference that is missing.
     missing: (&'static str, &'static str),
 }
 
-/// The reports with references.
-const TABLES: [Table; 3] = [
+/// The reports with references. Games of different kinds have reports with the
+/// same path and other columns.
+const TABLES: [Table; 4] = [
     Table {
         path: "tables/references.tsv",
-        from: ["unit", "from"],
-        field: "kind",
-        to: ["name", "path"],
-        resolved_in: "resolved_in",
+        columns: ["unit", "from", "kind", "name", "path", "resolved_in"],
         missing: ("path", ""),
     },
     Table {
+        path: "tables/references.tsv",
+        columns: ["model", "file", "needs", "name", "found", ""],
+        missing: ("found", ""),
+    },
+    Table {
         path: "tables/refs.tsv",
-        from: ["name", "id"],
-        field: "field",
-        to: ["target_name", "target"],
-        resolved_in: "archive",
+        columns: ["name", "id", "field", "target_name", "target", "archive"],
         missing: ("state", "missing"),
     },
     Table {
         path: "tables/links.tsv",
-        from: ["source_name", "source"],
-        field: "event",
-        to: ["target_name", "target"],
-        resolved_in: "",
+        columns: [
+            "source_name",
+            "source",
+            "event",
+            "target_name",
+            "target",
+            "",
+        ],
         missing: ("target_name", ""),
     },
 ];
+
+impl Table {
+    /// Returns the report with this path and these columns.
+    fn find(path: &str, columns: &[String]) -> Option<&'static Self> {
+        let has = |column: &&str| column.is_empty() || columns.iter().any(|one| one == column);
+        let mut tables = TABLES.iter();
+        tables.find(|table| table.path == path && table.columns.iter().all(has))
+    }
+}
 
 /// Sends the references that the reports about a directory have. A report that
 /// cannot be written completely is left out from there on.
 pub(super) fn send(vfs: &Vfs, directory: Ino, archive: &str, send: &mut dyn FnMut(ReferenceRow)) {
     for report in vfs.reports(directory).unwrap_or_default() {
-        let mut tables = TABLES.iter();
-        let Some(table) = tables.find(|table| table.path == report.path) else {
+        if TABLES.iter().all(|table| table.path != report.path) {
             continue;
-        };
-        let mut rows = Rows {
-            table,
-            archive,
-            columns: Vec::new(),
-            line: Vec::new(),
-            send,
-        };
+        }
+        let mut rows = Rows::new(report.path, archive, send);
         // The file that is at fault has the error as its own row.
         let _ = vfs.write_report(directory, report, &mut rows);
     }
@@ -69,35 +75,52 @@ const MAX_LINE: usize = 1 << 20;
 
 /// Turns the lines of a table into rows as they are written.
 struct Rows<'a> {
-    table: &'static Table,
+    path: &'a str,
     archive: &'a str,
     /// The names of the columns, once the first line is complete.
     columns: Vec<String>,
+    /// What they have; `None` if the report has no references.
+    table: Option<&'static Table>,
     line: Vec<u8>,
     send: &'a mut dyn FnMut(ReferenceRow),
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    fn new(path: &'a str, archive: &'a str, send: &'a mut dyn FnMut(ReferenceRow)) -> Self {
+        Self {
+            path,
+            archive,
+            columns: Vec::new(),
+            table: None,
+            line: Vec::new(),
+            send,
+        }
+    }
+
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
         let line = String::from_utf8_lossy(&line);
         let cells: Vec<&str> = line.split('\t').collect();
         if self.columns.is_empty() {
             self.columns = cells.into_iter().map(str::to_owned).collect();
+            self.table = Table::find(self.path, &self.columns);
             return;
         }
+        let Some(table) = self.table else {
+            return;
+        };
         let cell = |name: &str| {
             let column = self.columns.iter().position(|column| column == name);
             let cell = column.and_then(|column| cells.get(column).copied());
             cell.unwrap_or_default()
         };
-        let resolved_in = cell(self.table.resolved_in);
-        let (column, value) = self.table.missing;
+        let [from, from_place, field, to, to_place, resolved_in] = table.columns.map(cell);
+        let (column, value) = table.missing;
         (self.send)(ReferenceRow {
             archive: self.archive.to_owned(),
-            from: self.table.from.map(|name| cell(name).to_owned()),
-            field: cell(self.table.field).to_owned(),
-            to: self.table.to.map(|name| cell(name).to_owned()),
+            from: [from, from_place].map(str::to_owned),
+            field: field.to_owned(),
+            to: [to, to_place].map(str::to_owned),
             resolved_in: (!resolved_in.is_empty()).then(|| resolved_in.to_owned()),
             is_missing: cell(column) == value,
         });
@@ -132,13 +155,8 @@ mod tests {
                     TANK\tsound\tBOOM\n";
         for size in [1, 7, text.len()] {
             let mut found = Vec::new();
-            let mut rows = Rows {
-                table: &TABLES[0],
-                archive: "x.hpi",
-                columns: Vec::new(),
-                line: Vec::new(),
-                send: &mut |row| found.push(row),
-            };
+            let mut send = |row| found.push(row);
+            let mut rows = Rows::new("tables/references.tsv", "x.hpi", &mut send);
             for piece in text.as_bytes().chunks(size) {
                 rows.write_all(piece).unwrap();
             }
@@ -154,5 +172,28 @@ mod tests {
                 ("sound", None)
             );
         }
+    }
+
+    #[test]
+    fn the_columns_tell_reports_of_the_same_path_apart() {
+        let text = "file\tline\tsection\tid\tmodel\tneeds\tname\tfound\n\
+                    a.ide\t2\tobjs\t5\ttree\ttextures\ttrees\ttrees.txd\n\
+                    a.ide\t2\tobjs\t5\ttree\tmodel\ttree\t\n";
+        let found = |path: &str, text: &str| {
+            let mut found = Vec::new();
+            let mut send = |row| found.push(row);
+            Rows::new(path, "", &mut send)
+                .write_all(text.as_bytes())
+                .unwrap();
+            found
+        };
+        let [textures, model] = &found("tables/references.tsv", text)[..] else {
+            panic!("two rows");
+        };
+        assert_eq!(textures.from, ["tree", "a.ide"]);
+        assert_eq!(textures.field, "textures");
+        assert_eq!(textures.to, ["trees", "trees.txd"]);
+        assert_eq!((textures.is_missing, model.is_missing), (false, true));
+        assert!(found("tables/refs.tsv", text).is_empty());
     }
 }
