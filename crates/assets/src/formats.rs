@@ -60,6 +60,7 @@ const OWN_FORMATS: &[ViewFormat] = &[
     neversoft::vab::FORMAT,
     neversoft::vag::FORMAT,
     neversoft::xa::FORMAT,
+    neversoft::xa::MOVIE_FORMAT,
     heavy_iron::texture::FORMAT,
     heavy_iron::sound::FORMAT,
     heavy_iron::sound::TABLE_FORMAT,

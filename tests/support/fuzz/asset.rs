@@ -115,7 +115,7 @@ pub fn kat(data: &[u8]) {
 /// Sounds and movies in sectors.
 pub fn xa(data: &[u8]) {
     look(&xa::FORMAT, data, &Alone);
-    look_beside("ab.str", &xa::FORMAT, data);
+    look_beside("ab.str", &xa::MOVIE_FORMAT, data);
 }
 
 /// Models of levels, and their textures.

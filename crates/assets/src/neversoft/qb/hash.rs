@@ -1,4 +1,4 @@
-//! The hash by which scripts refer to names.
+//! The hash of a name, which scripts store in its place.
 
 use crc32fast::Hasher;
 

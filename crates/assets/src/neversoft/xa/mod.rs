@@ -11,4 +11,4 @@ pub mod sound;
 pub mod video;
 pub mod view;
 
-pub use self::view::FORMAT;
+pub use self::view::{FORMAT, MOVIE_FORMAT};

@@ -19,14 +19,22 @@ use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_containers::text::has_extension;
 
-/// Sounds and movies of the PlayStation.
+/// Sounds of the PlayStation.
 pub const FORMAT: ViewFormat = ViewFormat {
-    extensions: &["xa", "str"],
+    extensions: &["xa"],
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("wav")])),
+    matches: Some(|bytes| Sectors::find(bytes).is_ok_and(|sectors| sectors.count() > 0)),
+    ..ViewFormat::new("XA", open)
+};
+
+/// Movies of the PlayStation.
+pub const MOVIE_FORMAT: ViewFormat = ViewFormat {
+    extensions: &["str"],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
         "png",
         "frame.png",
     )])),
-    matches: Some(|bytes| Sectors::find(bytes).is_ok_and(|sectors| sectors.count() > 0)),
+    matches: FORMAT.matches,
     types: &[FileType {
         magic: &[Magic {
             offset: 0,
@@ -40,7 +48,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["frame.png"],
         rank: 3,
     }),
-    ..ViewFormat::new("XA", open)
+    ..ViewFormat::new("STR", open)
 };
 
 /// Maximum number of distances between sectors that are shown.
@@ -66,7 +74,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     }
     let streams = streams(&sectors, &mut warnings);
     let video = Video::find(&sectors, &mut warnings);
-    let is_movie = has_extension(context.name().as_bytes(), "str");
+    let is_movie = has_extension(context.name().as_bytes(), MOVIE_FORMAT.extensions[0]);
     let missing = match (video.is_empty(), streams.is_empty()) {
         (true, _) if is_movie => Some("video"),
         (true, true) => Some("sound or video"),

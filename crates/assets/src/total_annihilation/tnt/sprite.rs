@@ -1,4 +1,4 @@
-//! What is drawn on the ground of a map.
+//! Sprites on the ground of a map.
 
 /// A sprite; its pixels have indices of the palette.
 pub(super) struct Sprite {
