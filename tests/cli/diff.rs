@@ -10,6 +10,8 @@ use crate::support::hpi::{Entry, File, V1, dir, file as entry};
 use crate::support::mount::{Fixture, Run, hpimount, run};
 use crate::support::mounted::few_cases;
 use crate::support::sources::folder;
+use crate::support::ta::{bos, gaf, tdo};
+use crate::support::{assets, playstation};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_test_attributes::fuse_test;
 use proptest::collection::vec;
@@ -160,6 +162,91 @@ fn files_that_are_packed_in_other_ways_are_equal() {
         lines(&files.archive, &["a.hpi", "c.zip"]),
         (Some(0), vec![])
     );
+}
+
+#[test]
+fn files_whose_packed_bytes_are_equal_are_not_decoded() {
+    let bytes = crate::support::noise(1, 200_000);
+    let mut built = V1::new(vec![packed("a.bin", &bytes)]).build();
+    // No program can decode them.
+    let chunk = built.files[0].chunks[0];
+    built.bytes[chunk + 100] ^= 1;
+    let files = pair(["a.hpi", "b.hpi"], [&built.bytes, &built.bytes]);
+    assert_eq!(
+        lines(&files.archive, &["a.hpi", "b.hpi"]),
+        (Some(0), vec![])
+    );
+    let mut command = hpimount();
+    command
+        .current_dir(&files.archive)
+        .args(["--cat", "a.hpi", "a.bin"]);
+    assert_ne!(run(&mut command).code, Some(0));
+}
+
+#[test]
+fn assets_of_every_family_are_compared_in_their_own_terms() {
+    let made = |name: &str| {
+        let mut files = playstation::files().into_iter();
+        files.find(|(known, _)| *known == name).unwrap().1
+    };
+    let changed = |name: &str, at: usize, value: u8| {
+        let mut bytes = made(name);
+        bytes[at] = value;
+        (made(name), bytes)
+    };
+    let sprite = |width| {
+        let frame = gaf::Frame::rle(width, 1, &vec![Some(1); width.into()]);
+        gaf::file(&[gaf::sequence("Boom", vec![(frame, 1)])])
+    };
+    let model = |count: usize| {
+        let object = tdo::Object {
+            vertices: vec![[0; 3]; count],
+            ..tdo::object("base")
+        };
+        tdo::file(&object)
+    };
+    let script = |speed: u32| {
+        let text = format!("piece base; Create() {{ sleep {speed}; return (0); }}");
+        bos::compile(&text, &[]).unwrap().cob(&[]).file()
+    };
+    let pairs = [
+        ("boom.gaf", (sprite(4), sprite(8))),
+        ("tank.3do", (model(3), model(4))),
+        ("tank.cob", (script(100), script(200))),
+        ("level.psx", (assets::level(4), assets::level(6))),
+        ("picture.tim", changed("true.tim", 18, 1)),
+        ("sound.vag", changed("sound.vag", 18, 0x2B)),
+        ("script.qb", changed("script.qb", 2, 0x2A)),
+        ("level_t.trg", changed("level_t.trg", 42, 5)),
+    ];
+    let files = folder(|source| {
+        for (name, (old, new)) in &pairs {
+            for (side, bytes) in [("old", old), ("new", new)] {
+                fs::create_dir_all(source.join(side)).unwrap();
+                fs::write(source.join(side).join(name), bytes).unwrap();
+            }
+        }
+    });
+    let (code, found) = objects(&files.archive, &["old", "new"]);
+    assert_eq!(code, Some(1));
+    for (name, field) in [
+        ("boom.gaf", "frames.tsv[Boom].width"),
+        ("tank.3do", "vertices"),
+        ("tank.cob", "script.bos: line "),
+        ("level.psx", "version"),
+        ("picture.tim", "pictures[0].height"),
+        ("sound.vag", "sound.rate"),
+        ("script.qb", "source.q: line "),
+        ("level_t.trg", "nodes[autoexec].commands[1]"),
+    ] {
+        let record = found.iter().find(|one| one["path"] == name);
+        let differences = record.unwrap_or_else(|| panic!("{name}: {found:#?}"))["differences"]
+            .as_array()
+            .unwrap();
+        let mut fields = differences.iter().map(|one| one["field"].as_str());
+        let is_named = fields.any(|one| one.is_some_and(|one| one.starts_with(field)));
+        assert!(is_named, "{name}: {differences:#?}");
+    }
 }
 
 /// Returns an object with one link that sends an event.

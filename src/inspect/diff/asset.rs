@@ -99,7 +99,7 @@ impl Kind {
         match extension {
             "json" => Some(Self::Json),
             "tsv" => Some(Self::Table),
-            "txt" => Some(Self::Text),
+            "bos" | "q" | "txt" => Some(Self::Text),
             _ => None,
         }
     }

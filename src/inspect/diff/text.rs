@@ -4,18 +4,106 @@ use serde_json::Value;
 
 use super::asset::Differences;
 
-/// Adds the lines between those that both texts begin and end with.
+/// Maximum number of lines that are removed and added. Texts that differ more
+/// are the lines that both begin and end with, and other ones.
+const MAX_EDITS: usize = 512;
+
+/// A line of one of two texts alone, by its position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edit {
+    Removed(usize),
+    Added(usize),
+}
+
+/// Adds the lines that only one of two texts has.
 pub(super) fn compare(name: &str, texts: [&str; 2], found: &mut Differences) {
     let [olds, news] = texts.map(|text| text.lines().collect::<Vec<_>>());
     let (start, end) = ends_in_common(&olds, &news);
+    let (olds, news) = (
+        &olds[start..olds.len() - end],
+        &news[start..news.len() - end],
+    );
     let line = |line: &str| Some(Value::String(line.to_owned()));
     let field = |number: usize| format!("{name}: line {}", start + number + 1);
-    for (number, old) in olds[start..olds.len() - end].iter().enumerate() {
-        found.add(field(number), line(old), None);
+    for edit in edits(olds, news).unwrap_or_else(|| all_edits(olds, news)) {
+        match edit {
+            Edit::Removed(number) => found.add(field(number), line(olds[number]), None),
+            Edit::Added(number) => found.add(field(number), None, line(news[number])),
+        }
     }
-    for (number, new) in news[start..news.len() - end].iter().enumerate() {
-        found.add(field(number), None, line(new));
+}
+
+/// Returns the edits that replace all lines.
+fn all_edits(olds: &[&str], news: &[&str]) -> Vec<Edit> {
+    let removed = (0..olds.len()).map(Edit::Removed);
+    removed.chain((0..news.len()).map(Edit::Added)).collect()
+}
+
+/// Returns the fewest edits that make one list from another; `None` if they are
+/// more than [`MAX_EDITS`].
+///
+/// This is Myers' algorithm: for each number of edits, it finds how far in the
+/// first list each diagonal (position in it less the position in the other) can
+/// be followed.
+fn edits<T: PartialEq>(olds: &[T], news: &[T]) -> Option<Vec<Edit>> {
+    let most = MAX_EDITS.min(olds.len() + news.len()) as isize;
+    // Diagonal 0 is at `most`.
+    let mut furthest = vec![0_isize; 2 * most as usize + 2];
+    // For each number of edits, the diagonals that it starts from.
+    let mut before: Vec<Vec<isize>> = Vec::new();
+    for count in 0..=most {
+        before.push(furthest[(most - count) as usize..=(most + count) as usize].to_vec());
+        for diagonal in (-count..=count).step_by(2) {
+            let at = (diagonal + most) as usize;
+            let is_added = is_added(diagonal, count, |step| {
+                furthest[at.wrapping_add_signed(step)]
+            });
+            let mut old = match is_added {
+                true => furthest[at + 1],
+                false => furthest[at - 1] + 1,
+            };
+            let same = |old: isize| {
+                let old_item = olds.get(old as usize)?;
+                let new_item = news.get(usize::try_from(old - diagonal).ok()?)?;
+                (old_item == new_item).then_some(())
+            };
+            while same(old).is_some() {
+                old += 1;
+            }
+            furthest[at] = old;
+            if old >= olds.len() as isize && old - diagonal >= news.len() as isize {
+                return Some(backwards(&before, [olds.len(), news.len()]));
+            }
+        }
     }
+    None
+}
+
+/// Returns whether the last of `count` edits on a diagonal is an added item.
+/// `furthest` is how far the diagonals beside it, at -1 and 1, were followed.
+fn is_added(diagonal: isize, count: isize, furthest: impl Fn(isize) -> isize) -> bool {
+    diagonal == -count || (diagonal != count && furthest(-1) < furthest(1))
+}
+
+/// Returns the edits, found from the ends of the lists.
+fn backwards(before: &[Vec<isize>], ends: [usize; 2]) -> Vec<Edit> {
+    let [mut old, mut new] = ends.map(|end| end as isize);
+    let mut edits = Vec::new();
+    for (count, furthest) in before.iter().enumerate().skip(1).rev() {
+        let count = count as isize;
+        let diagonal = old - new;
+        let at = |step: isize| furthest[(diagonal + step + count) as usize];
+        let is_added = is_added(diagonal, count, at);
+        let step = if is_added { 1 } else { -1 };
+        old = at(step);
+        new = old - (diagonal + step);
+        edits.push(match is_added {
+            true => Edit::Added(new as usize),
+            false => Edit::Removed(old as usize),
+        });
+    }
+    edits.reverse();
+    edits
 }
 
 /// Returns how many items two lists have in common at their starts, and at their
@@ -49,6 +137,44 @@ mod tests {
             ("a.txt: line 3".to_owned(), false, true),
         ];
         assert!(fields.eq(expected));
+    }
+
+    /// Makes the second list from the first one by the edits.
+    fn applied(olds: &[u8], news: &[u8], edits: &[Edit]) -> Vec<u8> {
+        let mut made = olds.to_vec();
+        for edit in edits.iter().rev() {
+            if let Edit::Removed(at) = *edit {
+                made.remove(at);
+            }
+        }
+        for edit in edits {
+            if let Edit::Added(at) = *edit {
+                made.insert(at, news[at]);
+            }
+        }
+        made
+    }
+
+    #[test]
+    fn changes_far_apart_are_told_apart() {
+        let (olds, news) = (b"abcde", b"axcdye");
+        let expected = [Edit::Removed(1), Edit::Added(1), Edit::Added(4)];
+        assert_eq!(edits(olds, news).unwrap(), expected);
+        assert_eq!(edits(b"", b"").unwrap(), []);
+        let long = vec![1; MAX_EDITS + 1];
+        assert_eq!(edits(&long, &[]), None);
+        assert_eq!(edits(&long[1..], &[]).unwrap().len(), MAX_EDITS);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn edits_make_one_list_from_another(
+            olds in proptest::collection::vec(0_u8..4, 0..30),
+            news in proptest::collection::vec(0_u8..4, 0..30),
+        ) {
+            let found = edits(&olds, &news).unwrap();
+            proptest::prop_assert_eq!(applied(&olds, &news, &found), news);
+        }
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use super::ReferenceRow;
 use crate::mount::{Ino, Vfs};
 
-/// A report with references, and what its columns have.
+/// A report with references, and the meaning of its columns.
 struct Table {
     path: &'static str,
-    /// The name and the place of what has a reference, the field, the name and
-    /// the place of what it leads to, and the archive of that. A report without
-    /// such a column has an empty name.
+    /// The columns with the name and the place of the referring object, the
+    /// field, the name and the place of the target, and the target's archive. The
+    /// name is empty if the report has no such column.
     columns: [&'static str; 6],
     /// The column and the value of a reference that is missing.
     missing: (&'static str, &'static str),
@@ -79,7 +79,7 @@ struct Rows<'a> {
     archive: &'a str,
     /// The names of the columns, once the first line is complete.
     columns: Vec<String>,
-    /// What they have; `None` if the report has no references.
+    /// The report that has these columns; `None` for one without references.
     table: Option<&'static Table>,
     line: Vec<u8>,
     send: &'a mut dyn FnMut(ReferenceRow),
