@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{Entry, File, V1, dir, file as entry};
 use crate::support::mount::{Fixture, Run, has_programs, hpimount, run};
 use crate::support::sources::folder;
@@ -25,6 +26,12 @@ fn index(directory: &Path, sources: &[&str]) -> Run {
         .current_dir(directory)
         .args(["--index", "all.sqlite"]);
     run(command.args(sources))
+}
+
+/// Returns a group with a member.
+fn group(member: u32) -> Vec<u8> {
+    let head = vec![0, 0, 0, 1, 0x11, 0, 0, 0x1D, 0, 1, 0, 0];
+    [head, member.to_be_bytes().to_vec()].concat()
 }
 
 /// Returns the lines that `sqlite3` prints.
@@ -101,6 +108,49 @@ fn questions_across_archives_are_answered() {
     assert_eq!(
         ask("SELECT from_name, from_place, to_name FROM refs WHERE missing AND field = 'weapon'"),
         ["TANK|units/TANK.fbi|GUN"]
+    );
+}
+
+#[test]
+fn references_of_every_kind_of_game_are_listed() {
+    if !has_programs(&["sqlite3"]) {
+        return;
+    }
+    let games = folder(|source| {
+        fs::create_dir_all(source.join("gta/data")).unwrap();
+        fs::write(
+            source.join("gta/data/town.ide"),
+            "objs\n5, tree, trees, 100, 0\nend\n",
+        )
+        .unwrap();
+        fs::write(source.join("gta/tree.dff"), b"a model").unwrap();
+        let mut hip = Hip::default();
+        hip.layer(0);
+        hip.add(Asset::new(b"GRUP", "DOORS", &group(0x1234_5678)));
+        fs::write(source.join("level.HIP"), hip.build()).unwrap();
+    });
+    let ran = index(&games.archive, &["gta", "level.HIP"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+    let of = |source: &str, columns: &str| {
+        let query = format!(
+            "SELECT {columns} FROM refs JOIN source_names ON id = refs.source \
+             WHERE source_names.source = '{source}' ORDER BY field"
+        );
+        lines(&games.archive, &query)
+    };
+    assert_eq!(
+        of(
+            "gta",
+            "from_name, from_place, field, to_name, to_place, missing"
+        ),
+        [
+            "tree|data/town.ide|model|tree|tree.dff|0",
+            "tree|data/town.ide|textures|trees||1",
+        ]
+    );
+    assert_eq!(
+        of("level.HIP", "from_name, to_place, missing"),
+        ["DOORS|12345678|1"]
     );
 }
 
