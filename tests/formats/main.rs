@@ -8,6 +8,7 @@ mod heavy_iron;
 mod hip;
 mod hpi;
 mod models;
+mod neversoft;
 #[path = "../support/mod.rs"]
 mod support;
 mod total_annihilation;

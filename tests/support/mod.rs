@@ -49,6 +49,7 @@ pub mod pictures;
 pub mod plain;
 pub mod playstation;
 pub mod programs;
+pub mod qb;
 pub mod record;
 pub mod rock_ridge;
 pub mod shown;

@@ -3,6 +3,7 @@
 mod bon;
 mod ddm;
 mod kat;
+mod models;
 mod pictures;
 mod players;
 mod psh;

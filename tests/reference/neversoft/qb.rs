@@ -2,6 +2,8 @@
 
 use super::samples::{file, samples, sha256};
 use crate::support::facts::differences;
+use crate::support::qb;
+use hpimount_assets::neversoft::qb::parse;
 use serde_json::Value;
 
 #[test]
@@ -25,4 +27,29 @@ fn every_script_has_the_known_facts_and_text() {
         let found = differences(&sample.known, &ours);
         assert!(found.is_empty(), "{name}: {found:#?}");
     }
+}
+
+#[test]
+fn every_script_compiles_to_the_same_tokens() {
+    let extensions = ["qb", "qb_compressed"];
+    let folders = ["qb", "real"].map(|folder| samples(folder, &extensions));
+    let mut compiled = 0;
+    for sample in folders.into_iter().flatten() {
+        let is_packed = sample.name.ends_with("_compressed");
+        let (Ok(view), Ok(script)) = (sample.open(), parse(&sample.bytes, is_packed)) else {
+            continue;
+        };
+        let source = String::from_utf8(file(&*view, "source.q")).unwrap();
+        let (expected, names) = qb::tokens(script.bytes.bytes());
+        let found = qb::compile(&source, &names);
+        let found = found.unwrap_or_else(|problem| panic!("{}: {problem}", sample.name));
+        assert!(!expected.is_empty(), "{}", sample.name);
+        let mut pairs = found.iter().zip(&expected);
+        let other = pairs.position(|(found, expected)| found != expected);
+        let other = other.map(|at| (at, &found[at], &expected[at]));
+        assert_eq!(other, None, "{}", sample.name);
+        assert_eq!(found.len(), expected.len(), "{}", sample.name);
+        compiled += 1;
+    }
+    assert!(compiled == 0 || compiled >= 15, "{compiled}");
 }
