@@ -24,6 +24,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: &["xa"],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("wav")])),
     matches: Some(|bytes| Sectors::find(bytes).is_ok_and(|sectors| sectors.count() > 0)),
+    preview: PREVIEW,
     ..ViewFormat::new("XA", open)
 };
 
@@ -44,12 +45,15 @@ pub const MOVIE_FORMAT: ViewFormat = ViewFormat {
         shared_patterns: &["*.str", "*.xa"],
         ..FileType::new("video/x-cdxa", Some("PlayStation movie or sound"))
     }],
-    preview: Some(Preview {
-        files: &["frame.png"],
-        rank: 3,
-    }),
+    preview: PREVIEW,
     ..ViewFormat::new("STR", open)
 };
+
+/// Some movies have the extension of sounds.
+const PREVIEW: Option<Preview> = Some(Preview {
+    files: &["frame.png"],
+    rank: 3,
+});
 
 /// Maximum number of distances between sectors that are shown.
 const MAX_DISTANCES: usize = 8;
