@@ -1,6 +1,7 @@
 //! Builds fields of Rock Ridge and zisofs.
 
 use super::disc::Disc;
+use super::hpi::zlib;
 use super::noise;
 
 /// Bytes of a block of zisofs in [`zisofs`], and its logarithm.
@@ -48,7 +49,7 @@ pub fn zisofs(bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
     packed.extend([4, SHIFT, 0, 0]);
     let blocks = bytes.chunks(BLOCK).map(|block| match block {
         zeros if zeros.iter().all(|&byte| byte == 0) => Vec::new(),
-        block => miniz_oxide::deflate::compress_to_vec_zlib(block, 6),
+        block => zlib(block),
     });
     let blocks: Vec<_> = blocks.collect();
     let mut at = packed.len() + 4 * (blocks.len() + 1);
