@@ -141,6 +141,11 @@ impl Spool {
         read.is_ok().then_some(bytes)
     }
 
+    /// Returns the maximum number of bytes on disk.
+    pub(super) fn size(&self) -> u64 {
+        self.shared.space.limit() as u64
+    }
+
     /// Returns the bytes on disk that are in use.
     pub fn used(&self) -> usize {
         self.shared.space.used()

@@ -5,15 +5,16 @@
 //! goes forward. Readers behind it get bytes that were decoded before:
 //!
 //! * What fits in memory, and has a decoder for that, is decoded at once.
+//! * What is longer is written to the spool as it is decoded, if all of it has
+//!   room there. So it is decoded once.
 //! * Some decoders can be copied. Copies are saved as checkpoints while a file
 //!   is decoded, so that any byte is a bounded distance after one.
 //!   The checkpoints of a file are one value of the cache, and are thinned out
 //!   if they would take too much of it. Their windows are in the spool if that has
-//!   room, so that they can be dense.
+//!   room, so that they can be dense where the spool does not have the blocks.
 //! * The blocks from other decoders stay in the cache until memory is short. The
 //!   spool keeps the blocks on the way to a position far ahead. It keeps all
-//!   blocks from the moment when a reader goes back to one that is gone. So a
-//!   stream is decoded at most twice, if the spool has room for it.
+//!   blocks from the moment when a reader goes back to one that is gone.
 
 mod memory;
 #[cfg(test)]
@@ -45,6 +46,15 @@ const MAX_ENDED: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 /// The checkpoints of one file may take the budget divided by this, and the
 /// records of spooled blocks as well.
 const SHARE: usize = 8;
+
+/// A stream is kept in the spool as a whole if it is longer than the budget
+/// divided by this. A shorter one is decoded at once, or its blocks stay in the
+/// cache.
+const SHORT: u64 = 4;
+
+/// Distance of the checkpoints of a stream that is kept in the spool, in bytes:
+/// they are needed only for blocks that the spool has evicted.
+const SPARSE_SPACING: u64 = 8 << 20;
 
 /// Distance over which all blocks are cached while decoding forward: concurrent
 /// sequential readers are rarely further apart.
@@ -262,13 +272,14 @@ impl Decoders {
         progress: &mut Progress,
     ) -> Result<Vec<u8>> {
         let checkpoints = self.checkpoints(stream);
-        let windows = SpooledWindows {
-            decoders: self,
-            file: stream.file,
-        };
         let kept = progress.decoding.take();
         let kept = kept.filter(|kept| kept.position() <= start);
         let from = kept.as_ref().map_or(0, Decoding::position);
+        let mut windows = SpooledWindows {
+            decoders: self,
+            file: stream.file,
+            has_room: true,
+        };
         let copy = checkpoints.between(from, start, &windows);
         let is_copy = copy.is_some();
         let mut decoding = match (copy, kept) {
@@ -281,10 +292,14 @@ impl Decoders {
             (None, None) => self.new_decoding(stream, 0, None)?,
         };
         let is_near = start - decoding.position() <= TOGETHER;
+        let keeps_all = self.keeps_all(stream, &decoding);
+        windows.has_room = !keeps_all;
         loop {
             let at = decoding.position();
             let limit = self.budget.limit() / SHARE;
-            if decoding.decoder.left() > 0
+            let is_due = !keeps_all || at.is_multiple_of(SPARSE_SPACING);
+            if is_due
+                && decoding.decoder.left() > 0
                 && checkpoints.save(at, &*decoding.decoder, &windows, limit)
             {
                 // Their memory has changed.
@@ -292,14 +307,25 @@ impl Decoders {
                 self.blocks.put(&(stream.file, Part::Checkpoints), changed);
             }
             let block = self.next_block(&mut decoding)?;
+            let is_spooled = keeps_all && self.spool(stream, at, &block);
             if at >= start || block.is_empty() {
                 progress.decoding = self.kept(decoding);
                 return Ok(block);
             }
-            if is_near && !is_copy {
+            if is_near && !is_copy && !is_spooled {
                 self.cache(stream, at, block);
             }
         }
+    }
+
+    /// Returns whether the spool keeps all blocks of a stream: memory does not, and
+    /// there is room for them beside others.
+    fn keeps_all(&self, stream: &Stream<'_>, decoding: &Decoding) -> bool {
+        let length = decoding.end - stream.start;
+        let records = (self.budget.limit() / SHARE / RECORD) as u64;
+        length > self.budget.limit() as u64 / SHORT
+            && length <= self.spool.size() / 4 * 3
+            && length.div_ceil(BLOCK_SIZE.into()) <= records / 4 * 3
     }
 
     /// Decodes a whole stream at once, if that is possible within a part of the
@@ -372,16 +398,17 @@ impl Decoders {
         };
         let is_again = std::mem::take(&mut progress.is_evicted) && is_new;
         let is_far = start - decoding.position() > TOGETHER;
+        let keeps_all = progress.goes_back || self.keeps_all(stream, &decoding);
         let block = loop {
             let at = decoding.position();
             let block = self.next_block(&mut decoding)?;
             if at >= start || block.is_empty() {
-                if progress.goes_back {
+                if keeps_all {
                     self.spool(stream, at, &block);
                 }
                 break block;
             }
-            let spools = is_far || is_again || progress.goes_back;
+            let spools = is_far || is_again || keeps_all;
             if !(spools && self.spool(stream, at, &block)) {
                 self.cache(stream, at, block);
             }
@@ -536,6 +563,9 @@ impl Reclaim for Slots {
 struct SpooledWindows<'a> {
     decoders: &'a Decoders,
     file: Key,
+    /// Whether further ones are kept: beside the blocks of the file they would be
+    /// evicted together with them.
+    has_room: bool,
 }
 
 impl SpooledWindows<'_> {
@@ -548,8 +578,10 @@ impl SpooledWindows<'_> {
 
 impl Windows for SpooledWindows<'_> {
     fn keep(&self, position: u64, window: &[u8]) -> bool {
-        self.decoders
-            .keep_spooled(self.file, Self::key(position), window)
+        self.has_room
+            && self
+                .decoders
+                .keep_spooled(self.file, Self::key(position), window)
     }
 
     fn get(&self, position: u64) -> Option<Box<[u8]>> {

@@ -295,13 +295,46 @@ fn a_solid_block_is_decoded_at_most_twice_in_any_order_of_reads() {
 }
 
 #[test]
-fn a_solid_block_that_was_read_to_its_end_is_decoded_once_more_in_any_order_of_reads() {
+fn a_solid_block_that_fits_in_the_spool_is_decoded_once() {
     let case = Case::solid(0, 4 << 20, 2 * SIZE);
     case.read(0, SIZE).unwrap();
     let piece = 2 << 20;
     let backward = (0..SIZE / piece).rev();
     let decoded = backward.map(|number| case.read(number * piece, piece).unwrap());
+    assert_eq!(decoded.sum::<u64>(), 0);
+}
+
+#[test]
+fn a_solid_block_that_only_nearly_fits_in_the_spool_is_decoded_once_more() {
+    let case = Case::solid(0, 4 << 20, SIZE);
+    case.read(0, SIZE).unwrap();
+    let piece = 2 << 20;
+    let backward = (0..SIZE / piece).rev();
+    let decoded = backward.map(|number| case.read(number * piece, piece).unwrap());
     assert!(decoded.sum::<u64>() <= SIZE);
+}
+
+#[test]
+fn a_long_file_that_fits_in_the_spool_is_decoded_once() {
+    let case = Case::with(Needs::default(), 16 << 20, 2 * SIZE, SIZE);
+    // In order for a while, then far ahead, then anywhere.
+    let first = (0..64_u64).map(|at| case.read(at << 17, 1 << 17).unwrap());
+    let mut decoded = first.sum::<u64>() + case.read(SIZE - 100, 100).unwrap();
+    for number in 0..200_u64 {
+        let position = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (SIZE - 4096);
+        decoded += case.read(position, 4096).unwrap();
+    }
+    assert_eq!(decoded, SIZE);
+}
+
+#[test]
+fn a_block_that_the_spool_has_evicted_is_decoded_from_a_checkpoint_near_it() {
+    let case = Case::with(Needs::default(), 16 << 20, SIZE * 3 / 2, SIZE);
+    case.read(0, SIZE).unwrap();
+    // The first blocks of the first file make room for the second one.
+    case.read_of(1, 0..SIZE, Access::Sequential).unwrap();
+    let decoded = case.read(29 << 20, 4096).unwrap();
+    assert!((1..=SPARSE_SPACING).contains(&decoded), "{decoded}");
 }
 
 #[test]
