@@ -97,7 +97,7 @@ impl Changes {
         };
         let memory = memory + directory.memory();
         let directory: Arc<dyn ReadAt> = Arc::new(directory);
-        let pairs = || formats::all().filter_map(|format| format.pair);
+        let pairs = formats::changed_pairs;
         let named = pairs().find_map(|pair| pair.directory_of(original.name));
         Ok(match named {
             Some(name) => Changed {

@@ -158,7 +158,7 @@ impl Plan {
     pub(super) fn directory(&self, out: &Path) -> Option<PathBuf> {
         self.written.directory.as_ref()?;
         let name = out.file_name()?.to_str()?;
-        let pairs = hpimount_containers::formats::all().filter_map(|format| format.pair);
+        let pairs = hpimount_containers::formats::changed_pairs();
         let mut names = pairs.filter_map(|pair| pair.directory_of(name));
         let name = names.next()?;
         // In the case of the given extension.

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::format::{Format, Input};
+use crate::format::{Format, Input, Pair};
 use crate::io::{Error, Result};
 use crate::{
     compressed, gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, sheet, tar, udf, wad,
@@ -24,6 +24,7 @@ const FORMATS: &[Format] = &[
     pre::PACKED_FORMAT,
     gcm::FORMAT,
     // Before the file systems: a description says more than an image.
+    sheet::CCD,
     sheet::MDS,
     // Before ISO 9660: an Xbox disc may start with a file system for DVD
     // players.
@@ -58,6 +59,12 @@ pub fn add(formats: &'static [Format]) -> std::result::Result<(), &'static [Form
 /// Returns all formats. Detection tries them in this order.
 pub fn all() -> impl Iterator<Item = &'static Format> {
     ADDED.get_or_init(|| &[]).iter().chain(FORMATS)
+}
+
+/// Returns the pairs of extensions of the formats that can be changed.
+pub fn changed_pairs() -> impl Iterator<Item = Pair> {
+    let changed = all().filter(|format| format.apply.is_some());
+    changed.filter_map(|format| format.pair)
 }
 
 /// Detects the format of a source from its content.

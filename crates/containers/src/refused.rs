@@ -70,7 +70,7 @@ impl Known {
 const SEVEN_ZIP: &str = "`7z x` unpacks it";
 
 /// The formats that magic bytes identify.
-const KNOWN: [Known; 18] = [
+const KNOWN: [Known; 16] = [
     Known::at_start(
         b"Rar!\x1A\x07",
         "a rar archive",
@@ -111,22 +111,12 @@ const KNOWN: [Known; 18] = [
     Known::at_start(
         b"[CloneCD]",
         "the description of a disc image of CloneCD",
-        "the image is the .img file beside it, which hpimount reads",
+        "the image is the .img file beside it, which is missing",
     ),
     Known::at_start(
         b"\0PBP",
-        "a program or disc image for the PlayStation Portable",
-        "PSX2PSP extracts the disc of a PlayStation game",
-    ),
-    Known::at_start(
-        b"DAX\0",
-        "a DAX disc image",
-        "`maxcso --decompress` unpacks it",
-    ),
-    Known::at_start(
-        b"ECM\0",
-        "a disc image without its error correction",
-        "`unecm` unpacks it",
+        "a package of the PlayStation Portable without a disc of a PlayStation game",
+        "`unpack-pbp` of the PSPSDK unpacks it",
     ),
     Known::at_start(b"StuffIt ", "a StuffIt archive", "`unar` unpacks it"),
     Known::at_start(b"SIT!", "a StuffIt archive", "`unar` unpacks it"),

@@ -8,7 +8,7 @@ use super::foreign::{file, mounted};
 use crate::support::consoles;
 use crate::support::container_seeds as seeds;
 use crate::support::containers::{self, Opened};
-use crate::support::disc::Disc;
+use crate::support::disc::{Disc, MODE_2};
 use crate::support::noise;
 use crate::support::programs::run_in;
 use crate::support::walked;
@@ -152,6 +152,65 @@ fn an_mds_shows_the_tracks_of_the_mdf_beside_it() {
         .err()
         .unwrap();
     assert!(error.to_string().contains(".mdf file beside it"), "{error}");
+}
+
+#[test]
+fn a_ccd_shows_the_tracks_of_the_img_beside_it() {
+    let audio = noise(2, 2 * RAW);
+    let data = disc().raw();
+    let start = data.len() / RAW;
+    let image = [&data[..], &audio].concat();
+    let ccd = format!(
+        "[CloneCD]\r\nVersion=3\r\n[Entry 0]\r\nSession=1\r\nPoint=0xa2\r\nPLBA=4500\r\n\
+        [Entry 1]\r\nSession=1\r\nPoint=0x01\r\nControl=0x04\r\nPLBA=0\r\n\
+        [Entry 2]\r\nSession=1\r\nPoint=0x02\r\nControl=0x00\r\nPLBA={start}\r\n\
+        [TRACK 1]\r\nMODE=2\r\nINDEX 1=0\r\n[TRACK 2]\r\nMODE=0\r\nINDEX 1={start}\r\n"
+    );
+    for (name, bytes, other) in [
+        ("a.ccd", ccd.as_bytes(), &image[..]),
+        ("a.img", &image, ccd.as_bytes()),
+    ] {
+        let beside = |wanted: &str| match wanted {
+            "a.img" | "a.ccd" if wanted != name => Some(other.to_vec()),
+            _ => None,
+        };
+        let opened = containers::open(name, bytes.to_vec(), &beside, true).unwrap();
+        assert_eq!(opened.format.name, "CCD");
+        check(&opened);
+        let (_, track) = opened
+            .files()
+            .find(|(path, _)| *path == "tracks/02.wav")
+            .unwrap();
+        assert_eq!(opened.bytes(track).unwrap()[44..], audio);
+    }
+    check(&containers::open("a.img", data, &|_| None, true).unwrap());
+    let error = containers::open("a.ccd", ccd.into(), &|_| None, true)
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains(".img file beside it"), "{error}");
+}
+
+#[test]
+fn discs_packed_as_dax_ecm_and_pbp_have_the_files_of_the_disc() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut form_2 = disc();
+    form_2.form_2_file("D/M.STR", &[noise(3, MODE_2), noise(4, MODE_2)].concat());
+    let (iso, raw) = (disc().iso(), form_2.raw());
+    for (name, bytes) in [
+        ("plain.iso", &iso),
+        ("raw.bin", &raw),
+        ("plain.dax", &seeds::dax(&iso)),
+        ("raw.bin.ecm", &seeds::ecm(&raw)),
+        ("raw.pbp", &seeds::pbp(&raw)),
+    ] {
+        fs::write(directory.path().join(name), bytes).unwrap();
+    }
+    let found = |name: &str| mounted(&directory.path().join(name));
+    let (plain, raw) = (found("plain.iso"), found("raw.bin"));
+    assert!(plain.contains_key("D/B.BIN") && raw.contains_key("D/M.STR"));
+    assert_eq!(found("plain.dax"), plain);
+    assert_eq!(found("raw.bin.ecm"), raw);
+    assert_eq!(found("raw.pbp"), raw);
 }
 
 #[test]

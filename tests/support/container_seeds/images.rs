@@ -2,10 +2,10 @@
 
 use sha1::{Digest, Sha1};
 
-use super::{big_words, deflated, field, sectors, words, zlib};
+use super::{big_words, dax, deflated, ecm, field, pbp, sectors, words, zlib};
 
-/// Returns block images: CISO, GCZ, CSO, ZSO, RVZ and CHD of the same few bytes, and
-/// a WBFS.
+/// Returns block images: CISO, GCZ, CSO, ZSO, RVZ, CHD, DAX, ECM and PBP of the same
+/// few bytes, and a WBFS.
 pub fn images() -> Vec<Vec<u8>> {
     let block = sectors();
     let ciso = [
@@ -35,6 +35,9 @@ pub fn images() -> Vec<Vec<u8>> {
         rvz(&block),
         chd(&block),
         wbfs(),
+        dax(&block),
+        ecm(&block),
+        pbp(&block),
     ]
 }
 

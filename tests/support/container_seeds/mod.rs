@@ -4,6 +4,7 @@ mod discs;
 mod games;
 mod images;
 mod packed;
+mod packed_discs;
 
 use std::io::Write;
 
@@ -12,7 +13,7 @@ use flate2::write::{DeflateEncoder, ZlibEncoder};
 
 // Each test program uses a part of these.
 #[allow(unused_imports)]
-pub use self::{discs::*, games::*, images::*, packed::*};
+pub use self::{discs::*, games::*, images::*, packed::*, packed_discs::*};
 
 /// Length of a sector of IMG, WAD and XDVDFS.
 pub const SECTOR: usize = 2048;

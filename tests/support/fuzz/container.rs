@@ -159,7 +159,7 @@ pub fn iso(data: &[u8]) {
     let plain = [&[0; FRONT][..], data].concat();
     examine("x.iso", &plain, None);
     examine("x.bin", data, None);
-    for sheet in ["x.cue", "x.gdi", "x.mds"] {
+    for sheet in ["x.ccd", "x.cue", "x.gdi", "x.mds"] {
         examine(sheet, data, Some(&plain));
     }
 }
@@ -171,8 +171,11 @@ pub fn iso_seeds() -> Vec<Vec<u8>> {
     disc.form_2_file("D/M.STR", &[1; crate::support::disc::MODE_2]);
     let cue = b"FILE \"x.bin\" BINARY\nTRACK 01 MODE1/2048\nINDEX 01 00:00:00\n\
         TRACK 02 AUDIO\nINDEX 00 00:00:18\nINDEX 01 00:00:19\n";
+    let ccd = b"[CloneCD]\n[Entry 0]\nPoint=1\nControl=4\nPLBA=0\n[Entry 1]\nPoint=2\n\
+        Control=0\nPLBA=19\n[TRACK 2]\nMODE=0\nINDEX 0=18\nINDEX 1=19\n";
     let gdi = b"2\n1 0 0 2352 x.bin 0\n3 45000 4 2048 x.bin 0\n";
     vec![
+        ccd.to_vec(),
         gdi.to_vec(),
         seeds::mds(),
         disc.iso()[16 * seeds::SECTOR..].to_vec(),

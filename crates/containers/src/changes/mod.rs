@@ -271,8 +271,7 @@ impl Level<'_> {
             modified: None,
         };
         if let Some(directory) = written.directory {
-            let pairs = formats::all().filter_map(|format| format.pair);
-            let names = pairs.filter_map(|pair| pair.directory_of(&name));
+            let names = formats::changed_pairs().filter_map(|pair| pair.directory_of(&name));
             let partner = names
                 .filter_map(|name| tree.find(parent, &name).ok()?)
                 .next();

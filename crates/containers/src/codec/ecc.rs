@@ -37,9 +37,14 @@ const HALVE: [u8; 256] = {
     table
 };
 
+/// Fills in the sync of a sector.
+pub(crate) fn restore_sync(sector: &mut [u8]) {
+    sector[..SYNC.len()].copy_from_slice(&SYNC);
+}
+
 /// Fills in the sync and the parities of a sector of 2352 bytes.
 pub(crate) fn restore(sector: &mut [u8]) {
-    sector[..SYNC.len()].copy_from_slice(&SYNC);
+    restore_sync(sector);
     parity(sector, P, [86, 24], [2, 86]);
     parity(sector, Q, [52, 43], [86, 88]);
 }

@@ -1,5 +1,5 @@
 //! Block images: sources that contain another source in blocks, most of them
-//! compressed (GCZ, CISO, WBFS, WIA, RVZ, CSO, CHD).
+//! compressed (GCZ, CISO, WBFS, WIA, RVZ, CSO, ZSO, CHD, DAX, ECM, PBP).
 //!
 //! Each format is a module here and a line in [`IMAGES`]. A format reads its
 //! tables once; then every block decodes independently. Caching of decoded
@@ -12,8 +12,11 @@
 mod chd;
 mod ciso;
 mod cso;
+mod dax;
+mod ecm;
 mod gcz;
 mod padding;
+mod pbp;
 mod wbfs;
 mod wia;
 
@@ -122,6 +125,9 @@ pub const IMAGES: &[ImageFormat] = &[
     cso::CSO,
     cso::ZSO,
     chd::FORMAT,
+    dax::FORMAT,
+    ecm::FORMAT,
+    pbp::FORMAT,
 ];
 
 /// Detects the format of a block image from its content. Returns `None` if the

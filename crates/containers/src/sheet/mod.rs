@@ -1,6 +1,7 @@
-//! Descriptions of discs whose tracks are in other files: cue sheets, GDI and
-//! MDS. The formats are described in `docs/formats/iso.md`.
+//! Descriptions of discs whose tracks are in other files: cue sheets, CCD, GDI
+//! and MDS. The formats are described in `docs/formats/iso.md`.
 
+mod ccd;
 mod cue;
 mod gdi;
 mod mds;
@@ -8,6 +9,7 @@ mod track;
 
 use std::sync::Arc;
 
+pub use self::ccd::FORMAT as CCD;
 pub use self::gdi::FORMAT as GDI;
 pub use self::mds::FORMAT as MDS;
 use self::track::{Kind, Track};
