@@ -26,6 +26,8 @@ pub(super) enum Part {
     /// The same, of a stream without checkpoints: they stay in the cache after
     /// they were read, because decoding them again would begin at the start.
     Piece(u64),
+    /// All bytes of a stream that was decoded at once, from this position on.
+    Whole(u64),
     /// Where its chunks are.
     Table,
     /// Checkpoints of a decoder.

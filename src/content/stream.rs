@@ -196,6 +196,9 @@ impl Decoders {
         wanted: Range<u64>,
         access: Access,
     ) -> Result<Bytes> {
+        if let Some(bytes) = self.part_of_whole(stream, &wanted, access) {
+            return Ok(bytes);
+        }
         let start = wanted.start - (wanted.start - stream.start) % u64::from(BLOCK_SIZE);
         let key = (stream.file, stream.part(start));
         if self.blocks.peek(&key).is_none() {
@@ -215,14 +218,48 @@ impl Decoders {
             .get_and_keep(&key, is_kept(BLOCK_SIZE.into()), decode)?
             .into_bytes();
         // The last block is shorter. One that was decoded on the way to a later
-        // one is cached until it is read.
-        if !is_kept(block.len() as u64) {
+        // one is cached until it is read, and one of a stream that was decoded at
+        // once is cached with that.
+        if !is_kept(block.len() as u64) || self.whole(stream).is_some() {
             self.blocks.remove(&key);
         }
         if wanted.start - start >= block.len() as u64 {
             return Err(Error::Changed);
         }
         Ok(part_of_block(block, start, wanted))
+    }
+
+    /// Returns all bytes of a stream that was decoded at once, if they are cached.
+    fn whole(&self, stream: &Stream<'_>) -> Option<Arc<Vec<u8>>> {
+        stream.needs.whole?;
+        match self
+            .blocks
+            .peek(&(stream.file, Part::Whole(stream.start)))?
+        {
+            Block::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Returns the part of `wanted` in a stream that was decoded at once, if that
+    /// is cached. After its end was read in order, it is not cached any more.
+    fn part_of_whole(
+        &self,
+        stream: &Stream<'_>,
+        wanted: &Range<u64>,
+        access: Access,
+    ) -> Option<Bytes> {
+        let bytes = self.whole(stream)?;
+        let range = stream.start..stream.start + bytes.len() as u64;
+        if !range.contains(&wanted.start) {
+            return None;
+        }
+        self.blocks.counters.hits.add(1);
+        if !is_kept(wanted, &range, access) {
+            self.blocks
+                .remove(&(stream.file, Part::Whole(stream.start)));
+        }
+        Some(part_of_block(bytes, stream.start, wanted.clone()))
     }
 
     /// Decodes a stream up to and including the block that begins at `start`;
@@ -261,6 +298,9 @@ impl Decoders {
             return Some(block.to_vec());
         }
         let block = start..start + u64::from(BLOCK_SIZE);
+        if let Some(bytes) = self.part_of_whole(stream, &block, Access::Unknown) {
+            return Some(bytes.to_vec());
+        }
         self.spool.block_part(stream.file, start, &block)
     }
 
@@ -330,8 +370,8 @@ impl Decoders {
 
     /// Decodes a whole stream at once, if that is possible within a part of the
     /// budget, and returns the block that begins at `start`. A program that reads
-    /// on finds the next blocks in the cache, and one that reads here and there
-    /// finds all of them in the spool.
+    /// on finds the rest in the cache, and one that reads here and there finds it in
+    /// the spool.
     fn decode_whole(
         &self,
         stream: &Stream<'_>,
@@ -341,36 +381,41 @@ impl Decoders {
     ) -> Option<Vec<u8>> {
         let whole = stream.needs.whole.filter(|_| !progress.is_not_whole)?;
         let size = usize::try_from(whole.size).ok()?;
-        // The packed bytes, the decoded ones, and their blocks.
         let memory = usize::try_from(whole.packed).ok()?.checked_add(size)?;
-        let memory = memory.checked_add(size)?;
         // Decoding stops early for a program that reads only the beginning.
         let reads_start = start == 0 && wanted.end < u64::from(BLOCK_SIZE).min(whole.size);
         if memory > self.budget.limit() / 2 || reads_start && size > BLOCK_SIZE as usize {
             return None;
         }
-        let _charge = self.budget.charge("a packed file", memory).ok()?;
+        let charge = self.budget.charge("a packed file", memory).ok()?;
         let Some(bytes) = (stream.whole)() else {
             progress.is_not_whole = true;
             return None;
         };
+        drop(charge);
         self.stats.add_decoded(bytes.len());
         let position = progress.decoding.take().map(|kept| kept.position());
+        if bytes.len() <= BLOCK_SIZE as usize {
+            return Some(bytes);
+        }
+        let number = usize::try_from(start / u64::from(BLOCK_SIZE)).ok()?;
+        let block = bytes.chunks(BLOCK_SIZE as usize).nth(number)?.to_vec();
         let reads_on = match position {
             Some(position) => (position..=position + TOGETHER).contains(&start),
             None => start == 0,
         };
-        let starts = (0_u64..).step_by(BLOCK_SIZE as usize);
-        for (at, block) in starts.zip(bytes.chunks(BLOCK_SIZE as usize)) {
-            let is_spooled = !reads_on && self.spool(stream, at, block);
-            let is_ahead = !reads_on || Some(at) >= position;
-            if !is_spooled && is_ahead && at != start {
-                self.cache(stream, at, block.to_vec());
-            }
+        if reads_on || !self.spool_whole(stream, &bytes) {
+            let key = (stream.file, Part::Whole(stream.start));
+            self.blocks.put(&key, Block::Bytes(Arc::new(bytes)));
         }
-        let mut blocks = bytes.chunks(BLOCK_SIZE as usize);
-        let number = usize::try_from(start / u64::from(BLOCK_SIZE)).ok()?;
-        Some(blocks.nth(number)?.to_vec())
+        Some(block)
+    }
+
+    /// Spools all blocks of a stream. Returns false if there is no space for one.
+    fn spool_whole(&self, stream: &Stream<'_>, bytes: &[u8]) -> bool {
+        let starts = (stream.start..).step_by(BLOCK_SIZE as usize);
+        let mut blocks = starts.zip(bytes.chunks(BLOCK_SIZE as usize));
+        blocks.all(|(at, block)| self.spool(stream, at, block))
     }
 
     /// Decodes a stream whose decoder cannot be copied. The cache or the spool

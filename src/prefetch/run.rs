@@ -273,8 +273,12 @@ impl Run {
         self.current = 0..0;
         self.next = match self.next.0.checked_sub(number) {
             // The kernel reads ahead in the current file. If the reader has
-            // caught up, it requests the next one itself before that is pushed.
-            None | Some(0) => (1 + usize::from(self.is_active()), 0),
+            // caught up in a short one, it requests the next one itself before that
+            // is pushed.
+            None | Some(0) => {
+                let is_short = self.files[0].size <= MAX_HEAD;
+                (1 + usize::from(self.is_active() && is_short), 0)
+            }
             Some(next) => (next, self.next.1),
         };
     }
