@@ -50,6 +50,8 @@ def measure(directory, programs, point, rounds, quick, bench):
         solid = solid_block(directory, SOLID_FILES // scale)
         if solid.exists():
             ratio = repeated(rounds, "copy of a solid 7z", lambda: copy_solid(Peer("hpimount", solid, hpimount), point))
+            rate = repeated(rounds, "random reads of a solid 7z", lambda: read_solid(Peer("hpimount", solid, hpimount), point))
+            lines.append(f"| random 4 KiB reads in a solid 7z of {SOLID_FILES // scale} files of 1 MiB, after a first pass, IOPS | {rate:.0f} |")
             lines.append(f"| `cp -r` of a solid 7z of {SOLID_FILES // scale} files of 1 MiB: time relative to `7z x` | {ratio:.2f} |")
     for title, archive in many(directory, ENTRIES // scale, FILES // scale):
         peer = Peer("hpimount", archive, hpimount)
@@ -113,6 +115,15 @@ def read_member(peer, point):
         read_all(mount.root / "member.txt")
         forget(peer.archive)
         return random_reads(mount, ["member.txt"], 1, READS)
+
+
+def read_solid(peer, point):
+    read_all(peer.archive)
+    with Mount(peer, point) as mount:
+        read_all(mount.root)
+        forget(peer.archive)
+        files = sorted(path.name for path in mount.root.glob("text*.txt"))
+        return random_reads(mount, files, 1, READS)
 
 
 def solid_block(directory, count):
