@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::view::ViewFormat;
 use hpimount_containers::format::{Ambiguous, Pair};
 use hpimount_containers::formats;
 use hpimount_containers::image::IMAGES;
@@ -191,6 +190,21 @@ fn known_extension(name: &str) -> Known {
     found.next().unwrap_or_default()
 }
 
+/// The types of assets that formats show, with the numbers of these formats,
+/// sorted. Every asset of an archive is looked up here.
+static ASSET_TYPES: LazyLock<Vec<([u8; 4], u8)>> = LazyLock::new(|| {
+    let formats = (0..).zip(VIEW_FORMATS.iter());
+    let types = formats.flat_map(|(number, format)| {
+        let types = format.asset_types.iter();
+        types.map(move |&code| (code, number))
+    });
+    // The first format that shows a type counts.
+    let mut types: Vec<_> = types.collect();
+    types.sort_unstable();
+    types.dedup_by_key(|&mut (code, _)| code);
+    types
+});
+
 /// The pairs of extensions of all formats.
 static PAIRS: LazyLock<Vec<Pair>> =
     LazyLock::new(|| formats::all().filter_map(|format| format.pair).collect());
@@ -235,9 +249,8 @@ pub fn view_format(name: &str, asset: Option<AssetType>) -> Option<u8> {
 /// Returns the number of the format that shows assets of a type.
 fn view_of(asset: Option<AssetType>) -> Option<u8> {
     let code = asset?.code;
-    let shows = |format: &ViewFormat| format.asset_types.contains(&code);
-    let found = VIEW_FORMATS.iter().position(shows);
-    found.map(|number| number as u8)
+    let index = ASSET_TYPES.binary_search_by_key(&code, |&(code, _)| code);
+    index.ok().map(|index| ASSET_TYPES[index].1)
 }
 
 #[cfg(test)]
