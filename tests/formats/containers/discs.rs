@@ -18,6 +18,9 @@ use hpimount::mount::Options;
 const RAW: usize = 2352;
 const WITH_SUBCHANNELS: usize = 2448;
 
+/// The bit of the submode in a subheader for Form 2.
+const FORM_2: u8 = 0x20;
+
 /// First sector of the area of a Dreamcast disc with the file system.
 const AREA: u32 = 45_000;
 
@@ -194,7 +197,12 @@ fn a_ccd_shows_the_tracks_of_the_img_beside_it() {
 fn discs_packed_as_dax_ecm_and_pbp_have_the_files_of_the_disc() {
     let directory = tempfile::tempdir().unwrap();
     let mut form_2 = disc();
-    form_2.form_2_file("D/M.STR", &[noise(3, MODE_2), noise(4, MODE_2)].concat());
+    let frames = [3, 4].map(|seed| {
+        let mut frame = noise(seed, MODE_2);
+        frame[2] |= FORM_2;
+        frame
+    });
+    form_2.form_2_file("D/M.STR", &frames.concat());
     let (iso, raw) = (disc().iso(), form_2.raw());
     for (name, bytes) in [
         ("plain.iso", &iso),
