@@ -31,6 +31,7 @@ fn a_small_archive_shows_all_kinds_of_assets() {
     for (code, name, bytes) in [
         (b"RWTX", "wood.RW3", &texture),
         (b"RWTX", "cut.RW3", &texture[..40].to_vec()),
+        (b"RWTX", "plank.txd", &texture),
         (b"SND ", "beep", &vec![0; 8]),
         (b"SNDI", "sound_info", &build::dsp_table(sound, 14, 8000)),
         (b"TEXT", "hello", &b"\0\0\0\x05h{c}\xE9\0\0\0".to_vec()),
@@ -46,6 +47,9 @@ fn a_small_archive_shows_all_kinds_of_assets() {
         hip.add(Packed::new(code, name, bytes));
     }
     let mount = mounted(&hip.build(), "");
+    // Textures that are named like dictionaries are in no table of another game.
+    let tables = names(&mount.file("converted/tables"));
+    assert!(!tables.contains(&"textures.tsv".to_owned()), "{tables:?}");
     let shown = built(&mount, "wood.RW3");
     assert_eq!(
         names(&shown),

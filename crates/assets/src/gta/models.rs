@@ -301,6 +301,17 @@ pub(crate) fn read_dictionary(file: AssetRef, context: &dyn AssetContext) -> Opt
 
 #[cfg(test)]
 impl Models {
+    /// Returns models of a game with these files of models.
+    pub(crate) fn with_files(names: &[&str]) -> Self {
+        let files = names.iter().zip(0..);
+        Self {
+            files: files
+                .map(|(name, file)| ((*name).to_owned(), AssetRef(file)))
+                .collect(),
+            ..Self::default()
+        }
+    }
+
     /// Returns models of a game with these packages of animations.
     pub(crate) fn with_packages(names: &[&str]) -> Self {
         let packages = names.iter().zip(0..);

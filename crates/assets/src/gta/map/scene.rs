@@ -298,3 +298,91 @@ impl Map<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io;
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::gta::map::document::parse;
+    use crate::gta::map::schema::IPL;
+    use crate::renderware::clump::build;
+    use crate::view::{MakeShared, Shared, Wanted};
+
+    /// A game whose models are squares.
+    struct Squares {
+        /// Bytes of memory that are left.
+        memory: Cell<usize>,
+    }
+
+    impl AssetContext for Squares {
+        fn name(&self) -> &str {
+            "town.ipl"
+        }
+
+        fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+            None
+        }
+
+        fn read(&self, _file: AssetRef) -> Option<Bytes> {
+            let square = build::square(&["wood"], &[]);
+            let frames = build::frames(&[("square", -1)]);
+            Some(build::clump(&frames, &[square], &[build::atomic(0, 0)], &[]).into())
+        }
+
+        fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+            Some(make(self).into())
+        }
+
+        fn reserve(&self, bytes: usize) -> io::Result<Option<Reservation>> {
+            let left = self.memory.get().checked_sub(bytes);
+            self.memory.set(left.ok_or(io::ErrorKind::OutOfMemory)?);
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn a_map_beyond_the_memory_omits_models_and_says_what_it_takes() {
+        let placements = "inst\n1 near 0 0 0 0 0 0 0 1 2\n2 other 0 0 0 0 0 0 0 1 -1\n\
+                          3 far 0 0 0 0 0 0 0 1 -1\n4 near 0 9 9 9 0 0 0 1 -1\nend\n";
+        let document = parse(placements.as_bytes(), &IPL).unwrap();
+        let game = Squares {
+            memory: Cell::new(2 * 6 * CORNER_BYTES),
+        };
+        let models = Models::with_files(&["near", "other", "far"]);
+        let objects = Objects::of_text(&document, &models, &game);
+        let scene = build(&objects, &models, &game).scene;
+        let mesh_of = |name: &str| -> Vec<Option<usize>> {
+            let named = scene.nodes.iter().filter(|node| node.name == name);
+            named.map(|node| node.mesh).collect()
+        };
+        // Each model is there once, however often it is placed.
+        assert_eq!(scene.meshes.len(), 2);
+        let is_shown = |name: &str| {
+            let children = scene.nodes.iter().filter(|node| node.mesh.is_some());
+            children.filter(|node| node.name == name).count()
+        };
+        assert_eq!(
+            [is_shown("near"), is_shown("other"), is_shown("far")],
+            [2, 1, 0]
+        );
+        assert_eq!(mesh_of("far"), [None]);
+        let lod = scene.nodes.iter().position(|node| node.name == "lod");
+        assert!(scene.hidden.contains(&lod.unwrap()));
+        for note in [
+            "Model far is omitted: the map is too large with it.",
+            "The whole map has 18 corners and takes 1 MiB (-o cachesize=) and the size of this \
+             file; at most 1048576 corners are written.",
+        ] {
+            assert!(
+                scene.notes.iter().any(|known| known == note),
+                "{:?}",
+                scene.notes
+            );
+        }
+    }
+}

@@ -84,8 +84,14 @@ pub const REPORTS: &[Report] = &[
     },
 ];
 
+/// Returns the files with this extension. Assets with a type are those of
+/// another family, whose textures may be called the same.
 fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
-    context.find_extensions("", &[extension])
+    let files = context.find_extensions("", &[extension]).into_iter();
+    let archive = context.archive();
+    files
+        .filter(|file| archive.asset_of(*file).is_none())
+        .collect()
 }
 
 /// Calls `visit` with the path and the bytes of each file with this extension

@@ -248,7 +248,7 @@ fn grep_finds_the_opener_of_a_gate() {
     assert_eq!(
         gate[0],
         format!(
-            "{opener:08X}\topener\tDPAT\tRun\t18\t{gate_id:08X}\tgate\tSIMP\tPlay\t24\t1\t0\t0\t0\t\t\t\t"
+            "{opener:08X}\topener\tDPAT\tRun\t18\t{gate_id:08X}\tgate\tSIMP\tPlay\t24\t1\t0\t0\t0\t\t\t\t\tRun\tPlay"
         )
     );
     assert!(
