@@ -11,7 +11,8 @@
 //!  cli                  the options of the programs
 //!  app                  the process: background, signals, sandbox, desktop, thumbnails
 //!  fuse      inspect    the FUSE protocol          sources without a mount
-//!  mount     pack       assembling a mount         packing archives
+//!  pack                 packing and changing archives
+//!  mount                assembling a mount
 //!  namespace content    inodes and names           bytes: decoding, models, rendering
 //!  source               where bytes come from: disk, servers
 //!  memory    sync       budget and caches          locks, waiting

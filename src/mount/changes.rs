@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{OpenCause, OpenError};
+use super::{Converter, OpenCause, OpenError};
 use crate::content::{Reader, unwrap};
 use crate::source::{FilePool, read_changes};
-use hpimount_containers::changes::{self, Folder, Notice, Original, Report, Weight};
+use hpimount_containers::changes::{self, Folder, Notice, Original, Report, Tools};
 use hpimount_containers::format::Options;
 use hpimount_containers::formats;
 use hpimount_containers::io::ReadAt;
@@ -67,25 +67,29 @@ impl Changes {
         &self,
         original: &Original<'_>,
         reader: &Arc<Reader>,
+        options: &super::Options,
     ) -> Result<Changed, OpenCause> {
         let mut report = Report::default();
         let unwrap = |source| {
             let (source, images) = unwrap(reader, source, &Options::default())?;
             Ok((source, images.tracks))
         };
-        let written = changes::apply(original, self.folder.clone(), &unwrap, &mut report);
+        let tools = Tools {
+            unwrap: &unwrap,
+            convert: &Converter {
+                options,
+                budget: reader.budget(),
+            },
+        };
+        let written = changes::apply(original, self.folder.clone(), tools, &mut report);
         if self.is_strict {
             report.refuse_risks();
         }
         let Some(written) = written.filter(|_| report.refusals.is_empty()) else {
             return Err(OpenCause::Refused(report.refusals));
         };
-        for (weight, notice) in &report.notes {
-            match weight {
-                Weight::Information => log::info!("{notice}"),
-                Weight::Warning | Weight::Risk => log::warn!("{notice}"),
-            }
-        }
+        report.information().for_each(|note| log::info!("{note}"));
+        report.warnings().for_each(|note| log::warn!("{note}"));
         let memory = written.data.memory();
         let data: Arc<dyn ReadAt> = Arc::new(written.data);
         let Some(directory) = written.directory else {

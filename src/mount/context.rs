@@ -1,6 +1,7 @@
 //! Access of views to other files of the mount.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -30,6 +31,8 @@ pub(crate) struct Context<'a> {
     root: OnceCell<Option<Node<'a>>>,
     /// The roots of the archives beside the asset's own, once requested.
     beside: OnceCell<Vec<Node<'a>>>,
+    /// The new bytes of assets that are edited.
+    changed: Option<&'a HashMap<Ino, Bytes>>,
     /// The last fault that made something unreadable.
     fault: RefCell<Option<io::Error>>,
 }
@@ -44,7 +47,22 @@ impl<'a> Context<'a> {
             outer: None,
             root: OnceCell::new(),
             beside: OnceCell::new(),
+            changed: None,
             fault: RefCell::default(),
+        }
+    }
+
+    /// Creates the context of an asset that is edited together with others,
+    /// which have the bytes in `changed`. Models, and values that views share, are
+    /// still those of the original.
+    pub(super) fn with_changes(
+        vfs: &'a Vfs,
+        asset: &'a Node<'a>,
+        changed: &'a HashMap<Ino, Bytes>,
+    ) -> Self {
+        Self {
+            changed: Some(changed),
+            ..Self::new(vfs, asset)
         }
     }
 
@@ -223,6 +241,10 @@ impl AssetContext for Context<'_> {
 
     fn read(&self, file: AssetRef) -> Option<Bytes> {
         let node = self.node(file)?;
+        let changed = self.changed.and_then(|changed| changed.get(&node.ino()));
+        if let Some(changed) = changed {
+            return Some(changed.clone());
+        }
         let size = self.size_of(file)?;
         let bytes = self.ok_or_record(self.vfs.reader.all_bytes(node.file()?, size))?;
         Some(bytes.into())

@@ -26,7 +26,7 @@
 //! inode; `hidden` finds companions that are not listed; `place` knows paths and
 //! parents; `control` is the directory `.hpimount`; `render` makes the files
 //! that are generated, and `context`, `find`, `game` and `beside` give them access
-//! to other files. Inodes that exist only while the kernel remembers them are in
+//! to other files; `edited` turns them back into assets. Inodes that exist only while the kernel remembers them are in
 //! `namespace::transient`; `invalidate` makes the kernel forget entries.
 //!
 //! [`Vfs`] itself holds these together: it turns the number of an inode into a
@@ -63,6 +63,7 @@ mod checks;
 mod context;
 mod control;
 mod converted;
+mod edited;
 mod error;
 mod find;
 mod folder_ids;
@@ -97,6 +98,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub use self::attributes::{Attr, Extent};
 pub(crate) use self::context::Context;
 use self::control::ControlInodes;
+pub(crate) use self::edited::{Converter, ForAsset};
 pub use self::error::{Error, OpenCause, OpenError};
 use self::grafts::{Grafts, Numbered};
 use self::hidden::HiddenCompanions;
@@ -333,12 +335,17 @@ impl Vfs {
     /// Creates a mount without subtrees.
     fn empty(options: Options) -> Self {
         let budget = Budget::new(options.cache_size);
+        Self::within(&budget, options)
+    }
+
+    /// Like [`Vfs::empty`], with a memory budget that others use as well.
+    fn within(budget: &Arc<Budget>, options: Options) -> Self {
         let spool = crate::content::Spool::new(options.spool.clone(), options.spool_size);
         Self {
-            grafts: Grafts::new(&budget),
+            grafts: Grafts::new(budget),
             control: None,
             transients: Mutex::new(Transients::default()),
-            reader: Reader::new(&budget, spool),
+            reader: Reader::new(budget, spool),
             remote: OnceLock::new(),
             invalidations: Arc::default(),
             options,

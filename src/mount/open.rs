@@ -21,6 +21,7 @@ use super::sources::{GameFolder, Prepared};
 use super::volume::{self, NewVolume, VolumeFile, probe};
 use super::{Options, Sources, Vfs};
 use crate::content::{MAX_ASSET, Reader};
+use crate::memory::budget::Budget;
 use crate::namespace::companion::{self, Meta, Shows};
 use crate::namespace::tree::TreeBuilder;
 use crate::source::bucket::{BucketFolder, LoneObject};
@@ -79,6 +80,37 @@ impl Vfs {
             }
         }
         let control = sources.graft(&vfs.grafts, &opener.skipped, &options);
+        Ok(Arc::new(Self { control, ..vfs }))
+    }
+
+    /// Opens an archive that changes are applied to, within a memory budget that
+    /// others use as well.
+    ///
+    /// # Errors
+    /// Returns an error if it is no archive, or its directory cannot be read.
+    pub(super) fn of_original(
+        original: &Original<'_>,
+        options: Options,
+        budget: &Arc<Budget>,
+    ) -> io::Result<Arc<Self>> {
+        let vfs = Self::within(budget, options);
+        let file = VolumeFile {
+            name: original.name,
+            location: original.name,
+            nesting: 0,
+            source: original.source.clone(),
+            partner: original.partner,
+        };
+        let new_builder = |companions| TreeBuilder::new(0, 0, companions);
+        let opened = volume::open(file, &vfs.reader, &vfs.options, |_| true, new_builder)?;
+        let sources = SourceTrees::single(OpenedSource {
+            builder: opened.builder,
+            volume: opened.volume,
+            is_layered: opened.format.is_layered,
+            plain: PlainFiles::default(),
+            path: PathBuf::from(original.name),
+        });
+        let control = sources.graft(&vfs.grafts, &[], &vfs.options);
         Ok(Arc::new(Self { control, ..vfs }))
     }
 
@@ -420,7 +452,8 @@ impl Opener<'_> {
             name: &candidate.name,
             partner: &|name| partners.find(name),
         };
-        changes.apply(&original, self.reader).map(Some)
+        let applied = changes.apply(&original, self.reader, self.options);
+        applied.map(Some)
     }
 
     /// Opens a single asset: a folder that shows nothing else.

@@ -133,16 +133,21 @@ impl Vfs {
             }
             return Err(changed());
         }
-        let known = asset
-            .file()
-            .and_then(|file| file.volume.volume.asset(file.file));
-        let files = file.format.converted.of(known).files;
-        let part = files.get(usize::from(file.position));
-        let part = part.and_then(|part| part.find(&*model.view));
-        Ok(match part {
+        Ok(match number_in_view(&asset, file, &model) {
             Some(part) => Part::Asset(asset, model, part),
             None => Part::Nothing,
         })
+    }
+
+    /// Returns the number in the view of an asset of a file that is converted
+    /// from it; `None` if the asset does not have this file.
+    pub(super) fn number_in_view(
+        &self,
+        asset: &Node<'_>,
+        file: &FileOfAsset,
+    ) -> io::Result<Option<usize>> {
+        let model = self.model(asset, file.format)?;
+        Ok(number_in_view(asset, file, &model))
     }
 
     /// Returns the size of a generated file if it is known without rendering.
@@ -153,6 +158,14 @@ impl Vfs {
         };
         self.reader.known_size(key)
     }
+}
+
+fn number_in_view(asset: &Node<'_>, file: &FileOfAsset, model: &Model) -> Option<usize> {
+    let known = asset
+        .file()
+        .and_then(|file| file.volume.volume.asset(file.file));
+    let files = file.format.converted.of(known).files;
+    files.get(usize::from(file.position))?.find(&*model.view)
 }
 
 /// What a rendered file is a part of.

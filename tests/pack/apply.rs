@@ -10,7 +10,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
 
-use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
+use crate::support::applied::{NotConverted, hpipack_apply, open_changed, read_at, write};
 use crate::support::container_seeds as seeds;
 use crate::support::disc::Disc;
 use crate::support::hpi::{V1, V2, usual_tree};
@@ -18,7 +18,7 @@ use crate::support::hpipack::{contents, hpipack, stderr};
 use crate::support::noise;
 use crate::support::walked::{files, open, sha256_of};
 use hpimount::mount::{Error, Ino, Options};
-use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report};
+use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report, Tools};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::io::ReadAt;
 
@@ -453,7 +453,11 @@ fn damaged_originals_are_refused_or_changed_and_never_panic() {
             };
             let unwrap = |source| Ok((source, Vec::new()));
             let mut report = Report::default();
-            let written = changes::apply(&original, folder, &unwrap, &mut report);
+            let tools = Tools {
+                unwrap: &unwrap,
+                convert: &NotConverted,
+            };
+            let written = changes::apply(&original, folder, tools, &mut report);
             if let Some(written) = written {
                 let length = written.data.len().min(1 << 20) as usize;
                 // What the original says may be past its end.

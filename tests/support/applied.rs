@@ -7,9 +7,27 @@ use std::sync::Arc;
 
 use crate::support::hpipack::HPIPACK;
 use hpimount::mount::{Ino, Options, Sources, Vfs};
+use hpimount_containers::changes::{Convert, Edited, NewFile, Original, Report};
+use hpimount_containers::io;
+use hpimount_containers::volume::FileId;
 
 /// Bytes that are read at a time: pieces end inside parts and across them.
 const PIECE: u32 = 70_001;
+
+/// Refuses all edited files of converted trees.
+pub struct NotConverted;
+
+impl Convert for NotConverted {
+    fn convert(
+        &self,
+        _original: &Original<'_>,
+        edited: Edited,
+        report: &mut Report,
+    ) -> io::Result<Vec<(FileId, NewFile)>> {
+        report.refuse(edited.path, "is not converted");
+        Ok(Vec::new())
+    }
+}
 
 /// Runs `hpipack --apply FOLDER SOURCE OUT`.
 pub fn hpipack_apply(options: &[&str], folder: &Path, source: &Path, out: &Path) -> Output {

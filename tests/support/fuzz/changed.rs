@@ -3,17 +3,34 @@
 
 use std::sync::Arc;
 
-use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report};
+use hpimount_containers::changes::{
+    self, Change, Convert, Edited, Folder, NewFile, Original, Report, Tools,
+};
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::formats;
-use hpimount_containers::io::ReadAt;
+use hpimount_containers::io::{ReadAt, Result};
+use hpimount_containers::volume::FileId;
 
 /// Maximum number of bytes of a result that are read.
 const READ: u64 = 1 << 20;
 
 /// Files of a container that are changed.
 const CHANGED: usize = 4;
+
+/// Makes no assets of edited files.
+struct NotConverted;
+
+impl Convert for NotConverted {
+    fn convert(
+        &self,
+        _original: &Original<'_>,
+        _edited: Edited,
+        _report: &mut Report,
+    ) -> Result<Vec<(FileId, NewFile)>> {
+        Ok(Vec::new())
+    }
+}
 
 /// Replaces, deletes and adds files of a container, and reads the result.
 pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
@@ -59,7 +76,11 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
     };
     let mut report = Report::default();
     let unwrap = |source| Ok((source, Vec::new()));
-    match changes::apply(&original, folder, &unwrap, &mut report) {
+    let tools = Tools {
+        unwrap: &unwrap,
+        convert: &NotConverted,
+    };
+    match changes::apply(&original, folder, tools, &mut report) {
         Some(written) => {
             assert!(report.refusals.is_empty());
             let length = written.data.len().min(READ);

@@ -114,6 +114,17 @@ fn encode(picture: &Picture, out: &mut dyn Write) -> Result<(), EncodingError> {
     writer.finish()
 }
 
+/// Returns the width and height of a PNG file.
+///
+/// # Errors
+/// Returns the error of the decoder as text.
+pub fn size(bytes: &[u8]) -> Result<(u32, u32), String> {
+    let mut decoder = Decoder::new(Cursor::new(bytes));
+    let header = decoder.read_header_info();
+    let header = header.map_err(|error| error.to_string())?;
+    Ok((header.width, header.height))
+}
+
 /// Reads a PNG file of at most `max_pixels` pixels.
 ///
 /// # Errors

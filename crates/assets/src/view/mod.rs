@@ -11,6 +11,7 @@ pub(crate) mod context;
 pub mod converted;
 pub(crate) mod damaged;
 pub(crate) mod exported;
+pub mod import;
 pub mod json;
 pub(crate) mod listed;
 pub mod report;
@@ -18,6 +19,7 @@ mod summary;
 
 pub use self::context::{Alone, AssetContext, AssetRef, MakeShared, Shared, Wanted};
 use self::converted::Conversion;
+use self::import::Import;
 pub use self::summary::Summary;
 pub use bytes::Bytes;
 pub use hpimount_containers::text::Table;
@@ -130,6 +132,8 @@ pub struct ViewFormat {
     pub types: &'static [FileType],
     /// The conversions of an asset in converted trees.
     pub converted: Conversion,
+    /// Turns edited files of the view back into the asset, if that is possible.
+    pub import: Option<Import>,
     /// The pictures that represent an asset as a thumbnail.
     pub preview: Option<Preview>,
     /// Parses a file.
@@ -168,6 +172,7 @@ impl ViewFormat {
             asset_types: &[],
             types: &[],
             converted: Conversion::NOTHING,
+            import: None,
             preview: None,
             open,
             matches: None,

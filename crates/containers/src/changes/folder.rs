@@ -123,7 +123,7 @@ impl Folder {
 }
 
 /// Returns whether desktops and editors leave files of this name behind.
-pub(super) fn is_litter(name: &str) -> bool {
+pub fn is_litter(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let known = [".ds_store", "thumbs.db", "desktop.ini", ".directory"];
     known.contains(&lower.as_str())

@@ -4,6 +4,8 @@ use std::collections::btree_map::Entry as MapEntry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use super::ENTERED;
+use super::converted::{CONVERTED, Edited, enter_archives};
 use super::folder::{Change, Folder, NewFile, is_litter};
 use super::member::member;
 use super::report::{Report, Weight};
@@ -13,9 +15,6 @@ use crate::volume::{Content, Entry, MAX_DEPTH, NodeId, Part, Volume};
 
 /// Number of bytes that are compared at a time.
 const PIECE: u64 = 64 << 10;
-
-/// Suffix of the directory with the entries of an archive.
-const ENTERED: &str = ".d";
 
 /// Suffix of the directory with the metadata of an asset.
 const META: &str = ".meta";
@@ -30,9 +29,17 @@ pub(super) struct Inside {
     pub(super) path: String,
 }
 
-/// Sets what becomes of the nodes of `tree`, and returns the changes inside of
-/// files. `prefix` is the path of `folder` in the whole folder of changes; it is
-/// empty or ends in a slash.
+/// The changes of a folder that are not files of the original.
+pub(super) struct Matched {
+    /// Changes inside of files.
+    pub(super) inside: Vec<Inside>,
+    /// Edited files of the converted tree.
+    pub(super) edited: Option<Edited>,
+}
+
+/// Sets what becomes of the nodes of `tree`, and returns the other changes.
+/// `prefix` is the path of `folder` in the whole folder of changes; it is empty
+/// or ends in a slash.
 ///
 /// # Errors
 /// Returns an error if the original or a file of the folder cannot be read.
@@ -42,15 +49,24 @@ pub(super) fn match_folder(
     tree: &mut Tree,
     volume: &Arc<dyn Volume>,
     report: &mut Report,
-) -> Result<Vec<Inside>> {
+) -> Result<Matched> {
     let mut matching = Matching {
         tree,
         volume,
         report,
         inside: Vec::new(),
+        edited: None,
     };
     matching.directory(folder, NodeId(0), prefix, 0)?;
-    Ok(matching.inside)
+    let Matching {
+        mut inside,
+        mut edited,
+        ..
+    } = matching;
+    if let Some(Edited { folder, path }) = &mut edited {
+        enter_archives(folder, NodeId(0), path, tree, &mut inside, report);
+    }
+    Ok(Matched { inside, edited })
 }
 
 struct Matching<'a> {
@@ -58,6 +74,7 @@ struct Matching<'a> {
     volume: &'a Arc<dyn Volume>,
     report: &'a mut Report,
     inside: Vec<Inside>,
+    edited: Option<Edited>,
 }
 
 impl Matching<'_> {
@@ -147,7 +164,7 @@ impl Matching<'_> {
                 self.add(parent, &name, change, path, depth)?;
             }
             Change::Directory(_) => {}
-            Change::File(new) => self.replace(node, new)?,
+            Change::File(new) => replace(self.tree, self.volume, self.report, node, new)?,
         }
         Ok(())
     }
@@ -184,14 +201,15 @@ impl Matching<'_> {
             Change::File(_) if is_root && is_generated_image(name) && is_image() => {
                 self.report.refuse(path, "is generated");
             }
-            Change::Directory(_) if is_root && name.eq_ignore_ascii_case("converted") => {
-                let reason = "converted assets are not converted back: change the asset itself";
-                self.report.refuse(path, reason);
+            Change::Directory(folder) if is_root && name.eq_ignore_ascii_case(CONVERTED) => {
+                self.edited = Some(Edited { folder, path });
             }
-            Change::Directory(folder) if let Some(node) = self.companion(parent, name, ENTERED) => {
+            Change::Directory(folder)
+                if let Some(node) = companion(self.tree, parent, name, ENTERED) =>
+            {
                 self.inside.push(Inside { node, folder, path });
             }
-            Change::Directory(_) if self.companion(parent, name, META).is_some() => {
+            Change::Directory(_) if companion(self.tree, parent, name, META).is_some() => {
                 let asset = &name[..name.len() - META.len()];
                 let reason = format!("is generated: change {asset} itself");
                 self.report.refuse(path, reason);
@@ -199,18 +217,6 @@ impl Matching<'_> {
             change => self.add(parent, name, change, path, depth)?,
         }
         Ok(())
-    }
-
-    /// Returns the file that a directory of this name would be a companion of.
-    fn companion(&self, parent: NodeId, name: &str, suffix: &str) -> Option<NodeId> {
-        let split = name.len().checked_sub(suffix.len())?;
-        let (stem, end) = (name.get(..split)?, name.get(split..)?);
-        if !end.eq_ignore_ascii_case(suffix) {
-            return None;
-        }
-        let node = self.tree.resolve(self.tree.find(parent, stem).ok()??);
-        let is_file = matches!(self.tree.node(node).kind, Kind::File(_));
-        (is_file && !self.tree.is_deleted(node)).then_some(node)
     }
 
     /// Adds a file or a directory.
@@ -237,31 +243,49 @@ impl Matching<'_> {
         }
         Ok(())
     }
+}
 
-    /// Gives a file of the original new contents, unless they are the old ones.
-    fn replace(&mut self, node: NodeId, new: NewFile) -> Result<()> {
-        let node = self.tree.resolve(node);
-        if let Fate::New(other) = &self.tree.node(node).fate {
-            if !are_equal(&*other.bytes, &*new.bytes)? {
-                let reason = format!("is changed differently by {}", other.path);
-                self.report.refuse(&*new.path, reason);
-            }
+/// Returns the file that a directory of this name would be a companion of.
+pub(super) fn companion(tree: &Tree, parent: NodeId, name: &str, suffix: &str) -> Option<NodeId> {
+    let split = name.len().checked_sub(suffix.len())?;
+    let (stem, end) = (name.get(..split)?, name.get(split..)?);
+    if !end.eq_ignore_ascii_case(suffix) {
+        return None;
+    }
+    let node = tree.resolve(tree.find(parent, stem).ok()??);
+    let is_file = matches!(tree.node(node).kind, Kind::File(_));
+    (is_file && !tree.is_deleted(node)).then_some(node)
+}
+
+/// Gives a file of the original new contents, unless they are the old ones.
+pub(super) fn replace(
+    tree: &mut Tree,
+    volume: &Arc<dyn Volume>,
+    report: &mut Report,
+    node: NodeId,
+    new: NewFile,
+) -> Result<()> {
+    let node = tree.resolve(node);
+    if let Fate::New(other) = &tree.node(node).fate {
+        if !are_equal(&*other.bytes, &*new.bytes)? {
+            let reason = format!("is changed differently by {}", other.path);
+            report.refuse(&*new.path, reason);
+        }
+        return Ok(());
+    }
+    if let Kind::File(Some(entry)) = tree.node(node).kind {
+        if is_original(volume, entry, &new)? {
+            report.ignored += 1;
             return Ok(());
         }
-        if let Kind::File(Some(entry)) = self.tree.node(node).kind {
-            if is_original(self.volume, entry, &new)? {
-                self.report.ignored += 1;
-                return Ok(());
-            }
-            if matches!(self.volume.content(entry.file), Ok(Content::Generated(_))) {
-                self.report.refuse(&*new.path, "is generated");
-                return Ok(());
-            }
+        if matches!(volume.content(entry.file), Ok(Content::Generated(_))) {
+            report.refuse(&*new.path, "is generated");
+            return Ok(());
         }
-        self.report.replaced += 1;
-        self.tree.set(node, Fate::New(new));
-        Ok(())
     }
+    report.replaced += 1;
+    tree.set(node, Fate::New(new));
+    Ok(())
 }
 
 /// Returns whether a file has the bytes of an entry of a volume. One that cannot

@@ -9,11 +9,13 @@
 //! Each format declares how it is written in [`Format::apply`](crate::format::Format::apply): it gets the
 //! [`Tree`] of its entries, with what becomes of each, and places the new data.
 //! Changes inside an archive `X` are in the directory `X.d` of the folder; they
-//! are applied first, and their result is the new content of `X`.
+//! are applied first, and their result is the new content of `X`. Edited files
+//! in `converted` become assets again, by a [`Convert`] of the caller.
 //!
 //! Whatever cannot be applied is a refusal in the [`Report`]: all of them are
 //! collected, and with a single one there is no result.
 
+mod converted;
 mod folder;
 mod matching;
 mod member;
@@ -24,7 +26,8 @@ mod tree;
 
 use std::sync::Arc;
 
-pub use self::folder::{Change, Folder, NewFile};
+pub use self::converted::{Convert, Edited};
+pub use self::folder::{Change, Folder, NewFile, is_litter};
 pub(crate) use self::matching::are_equal;
 pub(crate) use self::occupied::Occupied;
 pub use self::report::{Notice, Report, Weight, listed};
@@ -37,6 +40,9 @@ use crate::image::CdTrack;
 use crate::io::{Error, ReadAt, Result};
 use crate::volume::{Entry, NodeId, Volume};
 
+/// Suffix of the directory with the entries of an archive.
+const ENTERED: &str = ".d";
+
 /// Maximum number of archives in archives that are changed.
 const MAX_NESTING: usize = 8;
 
@@ -46,6 +52,15 @@ pub type FindPartner<'a> = &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>;
 /// Removes the block images around a source, and returns what is inside with the
 /// tracks of a CD.
 pub type Unwrap<'a> = &'a dyn Fn(Arc<dyn ReadAt>) -> Result<(Arc<dyn ReadAt>, Vec<CdTrack>)>;
+
+/// What the caller does for a change.
+#[derive(Clone, Copy)]
+pub struct Tools<'a> {
+    /// Removes block images.
+    pub unwrap: Unwrap<'a>,
+    /// Turns edited files of converted trees into assets.
+    pub convert: &'a dyn Convert,
+}
 
 /// Writes an archive with changes.
 ///
@@ -137,17 +152,17 @@ impl Job<'_> {
 pub fn apply(
     original: &Original<'_>,
     folder: Folder,
-    unwrap: Unwrap<'_>,
+    tools: Tools<'_>,
     report: &mut Report,
 ) -> Option<Written> {
-    let mut level = Level { unwrap, depth: 0 };
+    let mut level = Level { tools, depth: 0 };
     let written = level.apply(original, folder, "", report)?;
     report.refusals.is_empty().then_some(written)
 }
 
 /// Archives in archives.
 struct Level<'a> {
-    unwrap: Unwrap<'a>,
+    tools: Tools<'a>,
     /// Number of archives around the current one.
     depth: usize,
 }
@@ -185,7 +200,7 @@ impl Level<'_> {
         prefix: &str,
         report: &mut Report,
     ) -> Result<Written> {
-        let (source, tracks) = (self.unwrap)(original.source.clone())?;
+        let (source, tracks) = (self.tools.unwrap)(original.source.clone())?;
         let input = || Input {
             source: source.clone(),
             partner: original.partner,
@@ -206,9 +221,16 @@ impl Level<'_> {
                 format.name
             )));
         };
-        let inside = matching::match_folder(folder, prefix, &mut tree, &volume, report)?;
-        for changes in inside {
+        let matched = matching::match_folder(folder, prefix, &mut tree, &volume, report)?;
+        for changes in matched.inside {
             self.inside(changes, &mut tree, &volume, report)?;
+        }
+        if let Some(edited) = matched
+            .edited
+            .filter(|edited| !edited.folder.entries.is_empty())
+        {
+            let assets = self.tools.convert.convert(original, edited, report)?;
+            converted::replace_assets(assets, &mut tree, &volume, report)?;
         }
         if !tree.is_changed() && format.pair.is_none() {
             let mut whole = Spliced::default();

@@ -79,6 +79,22 @@ impl Report {
             .extend(risks.map(|(_, notice)| notice.clone()));
     }
 
+    /// Returns the notes that are worth telling, one sentence each.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.told(|weight| weight != Weight::Information)
+    }
+
+    /// Returns the other notes, one sentence each.
+    pub fn information(&self) -> impl Iterator<Item = String> {
+        self.told(|weight| weight == Weight::Information)
+    }
+
+    fn told(&self, is_told: fn(Weight) -> bool) -> impl Iterator<Item = String> {
+        let notes = self.notes.iter();
+        let notes = notes.filter(move |(weight, _)| is_told(*weight));
+        notes.map(|(_, notice)| notice.to_string())
+    }
+
     /// Adds a note about `path`.
     pub fn note(&mut self, weight: Weight, path: impl Into<String>, text: impl Into<String>) {
         let notice = Notice {

@@ -1,6 +1,7 @@
 //! Texts and credits (FORMATS, HIP assets).
 
 pub mod credits;
+mod import;
 pub mod parse;
 pub mod view;
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::text::credits::{self, Credits, Line, Section};
+use crate::heavy_iron::text::import::{TEXT, import};
 use crate::heavy_iron::text::{self, Tag, Text};
 use crate::heavy_iron::view::{Kind, write_text};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
@@ -17,8 +18,9 @@ use crate::view::{AssetContext, Failure, Table, View, ViewFormat};
 pub const FORMAT: ViewFormat = ViewFormat {
     asset_types: &[*b"TEXT"],
     converted: Conversion::Always(
-        Converted::whole(&[ConvertedFile::named("txt", "text.txt")]).within(Folder::Named("texts")),
+        Converted::whole(&[ConvertedFile::named("txt", TEXT)]).within(Folder::Named("texts")),
     ),
+    import: Some(import),
     ..ViewFormat::new("HIP text", open)
 };
 
@@ -53,10 +55,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     let facts = crate::heavy_iron::origin::Origin::of(context).facts;
     KIND.view(bytes, context, text::parse(bytes, &facts), |shown| {
         let size = shown.model.text.len() as u64;
-        let text = Listed::whole(
-            "text.txt",
-            |shown: &crate::heavy_iron::view::Shown<Text>, out| write_text(&shown.model.text, out),
-        );
+        let text = Listed::whole(TEXT, |shown: &crate::heavy_iron::view::Shown<Text>, out| {
+            write_text(&shown.model.text, out)
+        });
         vec![text.sized(size)]
     })
 }

@@ -1,0 +1,168 @@
+//! The way back: an edited file of a view becomes the asset again.
+//!
+//! A format that can be written has an [`Import`] in its line of
+//! [`VIEW_FORMATS`](crate::formats::VIEW_FORMATS). The inverse of a view is in
+//! the room of the format, in its `import` or `encode`. An asset keeps its form:
+//! size, palette, number of levels, rate. What does not fit is refused with a
+//! reason and a remedy, which follow the path of the edited file in messages:
+//! "has 640x480 pixels, must have 320x240".
+
+use bytes::Bytes;
+
+use super::{AssetContext, AssetRef, ViewFile};
+use crate::model::{Picture, png, wav};
+
+/// Encodes an edited file in the form of its asset.
+///
+/// # Errors
+/// Returns why the file does not fit.
+pub type Import = fn(&Edit<'_>) -> Result<Imported, String>;
+
+/// An asset, and an edited file of its view.
+pub struct Edit<'a> {
+    /// The asset, with earlier edits.
+    pub asset: &'a Bytes,
+    /// Its environment.
+    pub context: &'a dyn AssetContext,
+    /// Which file of the view was edited.
+    pub part: &'a ViewFile,
+    /// The edited file. It is untrusted.
+    pub file: &'a [u8],
+}
+
+/// The result of an edit.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Imported {
+    /// The edited file shows what the asset has: its pixels, samples or text are
+    /// the same.
+    Unchanged,
+    /// The asset is new.
+    Changed(Changed),
+}
+
+/// A changed asset.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Its bytes.
+    pub asset: Vec<u8>,
+    /// Other assets that changed with it, such as a table with its length.
+    pub others: Vec<(AssetRef, Vec<u8>)>,
+    /// What may not be as expected, one sentence each.
+    pub warnings: Vec<String>,
+    /// How well the asset shows the file, if its form loses quality.
+    pub quality: Option<String>,
+}
+
+impl From<Vec<u8>> for Imported {
+    fn from(asset: Vec<u8>) -> Self {
+        Self::Changed(Changed {
+            asset,
+            ..Changed::default()
+        })
+    }
+}
+
+/// The reason to refuse an edit of a file that is only one of several that show
+/// the asset, and not the one to edit.
+pub(crate) const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it";
+
+/// Reads an edited PNG file, which must have `width` by `height` pixels.
+pub(crate) fn picture(file: &[u8], (width, height): (u32, u32)) -> Result<Picture, String> {
+    let size = u64::from(width) * u64::from(height);
+    let found = png::size(file).map_err(|problem| format!("is not a PNG picture: {problem}"))?;
+    if found != (width, height) {
+        let (x, y) = found;
+        return Err(format!(
+            "has {x}x{y} pixels, must have {width}x{height}: scale it"
+        ));
+    }
+    png::read(file, size).map_err(|problem| format!("cannot be read as a PNG picture: {problem}"))
+}
+
+/// Reads an edited WAV file, which must have these channels, samples per second, and
+/// at least one sample.
+pub(crate) fn sound(file: &[u8], channels: u16, rate: u32) -> Result<wav::Edited, String> {
+    let edited = wav::read(file)?;
+    let found = edited.wav;
+    if found.channels != channels {
+        let has = found.channels;
+        return Err(format!(
+            "has {has} channels, must have {channels}: convert it with `ffmpeg -i IN.wav -ac \
+             {channels} OUT.wav`"
+        ));
+    }
+    if found.rate != rate {
+        let has = found.rate;
+        return Err(format!(
+            "has {has} samples per second, must have {rate}: convert it with `ffmpeg -i IN.wav \
+             -ar {rate} OUT.wav`"
+        ));
+    }
+    if edited.samples.is_empty() {
+        return Err("has no samples".to_owned());
+    }
+    Ok(edited)
+}
+
+/// Returns a sentence about transparent pixels of a picture that will be opaque,
+/// if it has any.
+pub(crate) fn opacity_warning(pixels: &[[u8; 4]]) -> Option<String> {
+    let count = pixels.iter().filter(|pixel| pixel[3] != 255).count();
+    (count > 0).then(|| format!("{count} transparent pixels become opaque"))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::model::Pixels;
+    use crate::view::{Alone, ViewFormat, open};
+
+    /// Returns the file of an asset's view with this name, which may be in a
+    /// folder.
+    pub(crate) fn shown(format: &ViewFormat, asset: &[u8], name: &str) -> Vec<u8> {
+        let view = open(format, &Bytes::copy_from_slice(asset), &Alone);
+        let number = view.position(&|file| *file == part(name)).unwrap();
+        let mut bytes = Vec::new();
+        view.render(number, &Alone, &mut bytes).unwrap();
+        bytes
+    }
+
+    /// Edits the file of an asset's view with this name.
+    pub(crate) fn edited(
+        format: &ViewFormat,
+        asset: &[u8],
+        name: &str,
+        file: &[u8],
+    ) -> Result<Imported, String> {
+        format.import.unwrap()(&Edit {
+            asset: &Bytes::copy_from_slice(asset),
+            context: &Alone,
+            part: &part(name),
+            file,
+        })
+    }
+
+    fn part(path: &str) -> ViewFile {
+        let (folder, name) = match path.rsplit_once('/') {
+            Some((folder, name)) => (Some(folder.to_owned().into()), name),
+            None => (None, path),
+        };
+        ViewFile {
+            folder,
+            name: name.to_owned(),
+        }
+    }
+
+    /// Returns a PNG file.
+    pub(crate) fn png_of(width: u32, height: u32, pixels: Vec<[u8; 4]>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let pixels = Pixels::Rgba(pixels);
+        let picture = Picture {
+            width,
+            height,
+            pixels,
+        };
+        png::write(&picture, &mut bytes).unwrap();
+        bytes
+    }
+}

@@ -1,0 +1,423 @@
+//! Edited files of converted trees become assets again (`--apply`).
+//!
+//! The archive that is changed is opened like a source of its own, without a
+//! kernel, and each edited file is looked up in its converted tree. So the names
+//! of that tree decide which asset a file shows, and views, palettes and tables
+//! are found as they are for the mount. The [`Import`](hpimount_assets::view::import::Import)
+//! of the asset's format encodes the file; several files that show one asset are
+//! applied one after the other.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::context::Context;
+use super::hidden::HiddenCompanions;
+use super::subtree::{FileOfAsset, Node, RenderedFile};
+use super::{Access, Error, Ino, Meta, Options, Vfs, format_of, place};
+use crate::content::{Caller, MAX_ASSET};
+use crate::memory::budget::{Budget, Charge};
+use crate::namespace::companion::CONVERTED;
+use hpimount_assets::view::import::{Changed, Edit, Imported};
+use hpimount_assets::view::{ViewFile, ViewFormat};
+use hpimount_containers::changes::{
+    Change, Convert, Edited, Folder, NewFile, Original, Report, Weight, is_litter,
+};
+use hpimount_containers::io::{self, ReadAt, read_vec};
+use hpimount_containers::volume::FileId;
+
+/// Turns edited files of converted trees into assets.
+pub(crate) struct Converter<'a> {
+    /// The options of the mount that the edited files were copied from.
+    pub(crate) options: &'a Options,
+    /// The memory for the trees, and for the new assets.
+    pub(crate) budget: &'a Arc<Budget>,
+}
+
+impl Convert for Converter<'_> {
+    fn convert(
+        &self,
+        original: &Original<'_>,
+        edited: Edited,
+        report: &mut Report,
+    ) -> io::Result<Vec<(FileId, NewFile)>> {
+        let vfs = self.open(original)?;
+        let root = vfs.node(Ino::ROOT).map_err(unexpected)?;
+        let hidden = HiddenCompanions::in_directory(&vfs, &root);
+        let tree = hidden.and_then(|hidden| hidden.find(CONVERTED));
+        let tree = match tree {
+            Ok(found) => found.root,
+            Err(_) => {
+                report.refuse(edited.path, "shows nothing: the original has no assets");
+                return Ok(Vec::new());
+            }
+        };
+        let mut edits = Edits::new(&vfs, report);
+        edits.directory(edited.folder, &tree, &edited.path)?;
+        edits.assets(self.budget)
+    }
+}
+
+impl Converter<'_> {
+    /// Opens an archive with its converted tree.
+    fn open(&self, original: &Original<'_>) -> io::Result<Arc<Vfs>> {
+        let options = Options {
+            case_sensitive: false,
+            companions: true,
+            meta: Meta::Hidden,
+            converted: false,
+            // Only the mount itself may use the file that was opened for it.
+            spool: None,
+            ..self.options.clone()
+        };
+        Vfs::of_original(original, options, self.budget)
+    }
+
+    /// Encodes files in the form of assets of an archive, as [`Convert::convert`]
+    /// does for files of its converted tree.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions.
+    pub(crate) fn encode(
+        &self,
+        original: &Original<'_>,
+        files: Vec<ForAsset>,
+        report: &mut Report,
+    ) -> io::Result<Vec<(FileId, NewFile)>> {
+        let vfs = self.open(original)?;
+        let mut edits = Edits::new(&vfs, report);
+        for ForAsset {
+            asset,
+            extension,
+            new,
+            otherwise,
+        } in files
+        {
+            match edits.conversion(asset, extension)? {
+                Some(shown) => edits.file_of(RenderedFile::OfAsset(&shown), new)?,
+                None => edits.report.refuse(&*new.path, otherwise),
+            }
+        }
+        edits.assets(self.budget)
+    }
+}
+
+/// A file that an asset is to be made from.
+pub(crate) struct ForAsset {
+    /// The asset.
+    pub(crate) asset: FileId,
+    /// The extension of the conversion that the file is.
+    pub(crate) extension: &'static str,
+    /// The file.
+    pub(crate) new: NewFile,
+    /// Why it is refused if there is no such conversion.
+    pub(crate) otherwise: String,
+}
+
+/// Edited files by the assets that they show.
+struct Edits<'a> {
+    vfs: &'a Vfs,
+    report: &'a mut Report,
+    assets: BTreeMap<Ino, EditedAsset>,
+}
+
+/// An asset that edited files show.
+struct EditedAsset {
+    format: &'static ViewFormat,
+    /// The edited files, by their numbers in the asset's view.
+    files: BTreeMap<usize, NewFile>,
+}
+
+impl<'a> Edits<'a> {
+    fn new(vfs: &'a Vfs, report: &'a mut Report) -> Self {
+        Self {
+            vfs,
+            report,
+            assets: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the conversion of an asset with this extension, if the asset can be
+    /// made from it.
+    fn conversion(&self, asset: FileId, extension: &str) -> io::Result<Option<FileOfAsset>> {
+        let root = self.vfs.node(Ino::ROOT).map_err(unexpected)?;
+        let Some(index) = root.tree().asset(asset) else {
+            return Ok(None);
+        };
+        let node = root.other(index);
+        let Some(format) = format_of(&node).filter(|format| format.import.is_some()) else {
+            return Ok(None);
+        };
+        let known = node
+            .file()
+            .and_then(|file| file.volume.volume.asset(file.file));
+        let mut files = format.converted.of(known).files.iter();
+        let position = files.position(|file| file.extension == extension);
+        Ok(position.map(|position| FileOfAsset {
+            asset: node.ino(),
+            format,
+            position: position as u8,
+            stamp: None,
+        }))
+    }
+
+    /// Finds the assets that the files of a folder show. `directory` is the one
+    /// that it has the edited files of; `path` has no slash at the end.
+    fn directory(&mut self, folder: Folder, directory: &Node<'a>, path: &str) -> io::Result<()> {
+        for (name, change) in folder.entries {
+            let path = format!("{path}/{name}");
+            let found = directory.tree().find(directory.index, &name, true);
+            let found = found.map(|(_, index)| directory.other(index));
+            match (change, found) {
+                (Change::Deleted, None) => self.report.ignored += 1,
+                (_, None) if is_litter(&name) => {
+                    self.report.ignored += 1;
+                    self.report.note(Weight::Information, path, "is skipped");
+                }
+                (Change::Unusable(reason), _) => self.report.refuse(path, reason),
+                (Change::Link, _) => self.report.refuse(path, "is a symbolic link"),
+                (Change::Deleted, Some(_)) => {
+                    let reason = "cannot be deleted: delete the asset that it shows";
+                    self.report.refuse(path, reason);
+                }
+                (Change::Directory(folder), found) => {
+                    let entered = found.ok_or(Error::NotFound);
+                    match entered.and_then(|found| self.vfs.enter(found)) {
+                        Ok(directory) => self.directory(folder, &directory, &path)?,
+                        Err(_) => self.unknown(path),
+                    }
+                }
+                (Change::File(new), Some(found)) => self.file(new, &found)?,
+                (Change::File(_), None) => self.unknown(path),
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown(&mut self, path: String) {
+        let reason = "shows no asset: the converted tree of the original has no such file";
+        self.report.refuse(path, reason);
+    }
+
+    /// Finds the asset that an edited file shows, unless the file is the one that
+    /// the tree has.
+    fn file(&mut self, new: NewFile, shown: &Node<'_>) -> io::Result<()> {
+        let Some((rendered, _)) = shown.rendered() else {
+            self.unknown(new.path.to_string());
+            return Ok(());
+        };
+        match self.is_shown(&new, shown)? {
+            true => self.report.ignored += 1,
+            false => self.file_of(rendered, new)?,
+        }
+        Ok(())
+    }
+
+    /// Returns whether an edited file is equal to the one that the tree has.
+    fn is_shown(&self, new: &NewFile, shown: &Node<'_>) -> io::Result<bool> {
+        match self.vfs.rendered_size(shown) {
+            Ok(size) if size == new.len() => {}
+            Err(error) if error.is_fault() => return Err(error),
+            _ => return Ok(false),
+        }
+        let mut offset = 0;
+        let mut is_equal = true;
+        new.read(&mut |piece| {
+            let range = offset..offset + piece.len() as u64;
+            let bytes = self.vfs.node_bytes(shown, range, Access::Unknown);
+            is_equal &= matches!(bytes, Ok(Ok(bytes)) if *bytes == *piece);
+            offset += piece.len() as u64;
+        })?;
+        Ok(is_equal)
+    }
+
+    /// Adds an edited file to the edits of the asset that it shows.
+    fn file_of(&mut self, rendered: RenderedFile<'_>, new: NewFile) -> io::Result<()> {
+        let (asset, format, number) = match rendered {
+            RenderedFile::OfView(viewed, number) => {
+                (viewed.asset, viewed.format, Some(number.0 as usize))
+            }
+            RenderedFile::OfAsset(file) => {
+                let asset = self.vfs.node(file.asset).map_err(unexpected)?;
+                let number = self.vfs.number_in_view(&asset, file)?;
+                (file.asset, file.format, number)
+            }
+            RenderedFile::Report(..) => {
+                let reason = "combines many files: edit these";
+                self.report.refuse(&*new.path, reason);
+                return Ok(());
+            }
+        };
+        let Some(number) = number.filter(|_| format.import.is_some()) else {
+            let asset = self.vfs.node(asset).map_err(unexpected)?;
+            let path = place::path(self.vfs, &asset).map_err(unexpected)?;
+            let reason = format!("is made from {path}, and not the other way: edit {path} itself");
+            self.report.refuse(&*new.path, reason);
+            return Ok(());
+        };
+        if new.len() > MAX_ASSET {
+            let reason = format!("has more than {MAX_ASSET} bytes");
+            self.report.refuse(&*new.path, reason);
+            return Ok(());
+        }
+        let edited = self.assets.entry(asset).or_insert_with(|| EditedAsset {
+            format,
+            files: BTreeMap::new(),
+        });
+        if let Some(other) = edited.files.get(&number) {
+            let read = |file: &NewFile| read_vec(&*file.bytes, 0, file.len(), "edited file");
+            if read(other)? != read(&new)? {
+                let reason = format!("shows the same as {}, which differs", other.path);
+                self.report.refuse(&*new.path, reason);
+            }
+            return Ok(());
+        }
+        edited.files.insert(number, new);
+        Ok(())
+    }
+
+    /// Encodes all edited files.
+    fn assets(mut self, budget: &Arc<Budget>) -> io::Result<Vec<(FileId, NewFile)>> {
+        let mut changed = HashMap::new();
+        let mut paths: BTreeMap<Ino, Arc<str>> = BTreeMap::new();
+        for (ino, edited) in std::mem::take(&mut self.assets) {
+            for (number, new) in edited.files {
+                let path = new.path.clone();
+                for ino in self.edit(ino, edited.format, number, new, &mut changed)? {
+                    paths.entry(ino).or_insert_with(|| path.clone());
+                }
+            }
+        }
+        let mut assets = Vec::with_capacity(changed.len());
+        for (ino, path) in paths {
+            let node = self.vfs.node(ino).map_err(unexpected)?;
+            let (Some(file), Some(bytes)) = (node.file(), changed.remove(&ino)) else {
+                continue;
+            };
+            let charge = budget.charge("edited assets", bytes.len())?;
+            let new = NewFile {
+                bytes: Arc::new(Encoded {
+                    bytes,
+                    _charge: charge,
+                }),
+                path,
+                modified: None,
+            };
+            assets.push((file.file, new));
+        }
+        Ok(assets)
+    }
+
+    /// Encodes an edited file, and returns the assets that changed; none if it is
+    /// refused, or shows what the asset has.
+    fn edit(
+        &mut self,
+        ino: Ino,
+        format: &'static ViewFormat,
+        number: usize,
+        new: NewFile,
+        changed: &mut HashMap<Ino, Bytes>,
+    ) -> io::Result<Vec<Ino>> {
+        let node = self.vfs.node(ino).map_err(unexpected)?;
+        let context = Context::with_changes(self.vfs, &node, changed);
+        let part = self.part(&context, format, number)?;
+        let (Some(import), Some(file), Some(part)) = (format.import, node.file(), part) else {
+            return Ok(Vec::new());
+        };
+        let reader = &self.vfs.reader;
+        let size = node.size().unwrap_or_default();
+        let memory = size
+            .saturating_add(new.len())
+            .saturating_mul(MEMORY_OF_EDIT);
+        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+        let _memory = reader.budget().charge("an edited asset", memory)?;
+        let asset = match changed.get(&ino) {
+            Some(asset) => asset.clone(),
+            None => reader.all_bytes(file, size)?.into(),
+        };
+        let bytes = read_vec(&*new.bytes, 0, new.len(), "edited file")?;
+        let imported = import(&Edit {
+            asset: &asset,
+            context: &context,
+            part: &part,
+            file: &bytes,
+        });
+        if let Some(fault) = context.fault() {
+            return Err(fault);
+        }
+        drop(context);
+        match imported {
+            Ok(Imported::Unchanged) => {
+                self.report.ignored += 1;
+                Ok(Vec::new())
+            }
+            Ok(Imported::Changed(new_assets)) => {
+                self.tell(&new.path, &new_assets);
+                let others = new_assets.others.into_iter();
+                let others = others.map(|(other, bytes)| (Ino(other.0 as u32), bytes));
+                let all = others.chain([(ino, new_assets.asset)]);
+                Ok(all
+                    .map(|(ino, bytes)| {
+                        changed.insert(ino, bytes.into());
+                        ino
+                    })
+                    .collect())
+            }
+            Err(reason) => {
+                self.report.refuse(&*new.path, reason);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// Returns the file with this number of an asset's view.
+    fn part(
+        &self,
+        context: &Context<'_>,
+        format: &'static ViewFormat,
+        number: usize,
+    ) -> io::Result<Option<ViewFile>> {
+        let model = self.vfs.model_in(context, format, Caller::Request)?;
+        Ok(model.view.files().into_iter().nth(number))
+    }
+
+    /// Adds notes about a changed asset.
+    fn tell(&mut self, path: &str, changed: &Changed) {
+        for warning in &changed.warnings {
+            self.report.note(Weight::Warning, path, warning);
+        }
+        if let Some(quality) = &changed.quality {
+            self.report.note(Weight::Information, path, quality);
+        }
+    }
+}
+
+/// How many times the bytes of an asset and of an edited file an encoding takes,
+/// at most: decoded pictures have four bytes for each of theirs, or more.
+const MEMORY_OF_EDIT: u64 = 8;
+
+/// A new asset in memory.
+struct Encoded {
+    bytes: Bytes,
+    _charge: Charge,
+}
+
+impl ReadAt for Encoded {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        if !buf.is_empty() {
+            buf.copy_from_slice(&self.bytes[offset as usize..][..buf.len()]);
+        }
+        Ok(())
+    }
+}
+
+/// Converts an error that only a source that changes can cause.
+fn unexpected(_: Error) -> io::Error {
+    io::Error::Changed
+}
