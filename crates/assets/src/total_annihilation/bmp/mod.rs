@@ -1,5 +1,6 @@
 //! BMP: pictures (FORMATS, TA).
 
+mod import;
 pub mod parse;
 pub mod view;
 

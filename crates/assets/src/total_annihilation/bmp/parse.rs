@@ -178,6 +178,48 @@ impl Bmp {
         }
     }
 
+    /// Returns the number of colors that an index can have.
+    pub(super) fn colors(&self) -> usize {
+        1 << self.bits.min(8)
+    }
+
+    /// Returns a file with other pixels, where `file` is the one that was parsed;
+    /// `None` if that has no pixels. Pixels must be of the kind and number that
+    /// [`Bmp::decode`] returns.
+    pub(super) fn with_pixels(&self, file: &[u8], pixels: &Pixels) -> Option<Vec<u8>> {
+        let start = u32::from_le_bytes(*file.get(10..)?.first_chunk()?) as usize;
+        let (width, height, stride) = (self.width as usize, self.height as usize, self.stride());
+        let mut out = file.to_vec();
+        out.resize(out.len().max(start.checked_add(stride * height)?), 0);
+        for (number, stored) in out[start..].chunks_mut(stride).take(height).enumerate() {
+            let y = match self.is_top_down {
+                true => number,
+                false => height - 1 - number,
+            };
+            match pixels {
+                Pixels::Rgb(bytes) => {
+                    let colors = bytes[3 * width * y..][..3 * width].as_chunks().0;
+                    let size = usize::from(self.bits / 8);
+                    // The fourth byte of a pixel stays.
+                    for (stored, &[red, green, blue]) in stored.chunks_exact_mut(size).zip(colors) {
+                        stored[..3].copy_from_slice(&[blue, green, red]);
+                    }
+                }
+                Pixels::Indexed(indices) => {
+                    let bits = usize::from(self.bits);
+                    let row = indices[width * y..][..width].chunks(8 / bits);
+                    for (stored, indices) in stored.iter_mut().zip(row) {
+                        let shifted = (1..)
+                            .zip(indices)
+                            .map(|(at, index)| index << (8 - bits * at));
+                        *stored = shifted.fold(0, |byte, bits| byte | bits);
+                    }
+                }
+            }
+        }
+        Some(out)
+    }
+
     fn row(&self, stored: &[u8], row: &mut [u8]) {
         match self.bits {
             24 => {

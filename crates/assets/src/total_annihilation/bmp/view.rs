@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::model::{Picture, png, size_problem};
+use crate::total_annihilation::bmp::import::import;
 use crate::total_annihilation::bmp::{self, Bmp, Pixels};
 use crate::total_annihilation::pal::Palette;
 use crate::total_annihilation::pal::colors::Colors;
@@ -19,23 +20,32 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: bmp::EXTENSIONS,
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| bytes.starts_with(b"BM") && bmp::parse(bytes).is_ok()),
+    import: Some(import),
     ..ViewFormat::new("BMP", open)
 };
+
+/// The file with the picture.
+pub(super) const PICTURE: &str = "picture.png";
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let mut bmp = bmp::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
     let mut files = whole_files(&[("info.json", info), ("info.txt", page)]);
     match size_problem(bmp.width.into(), bmp.height.into()) {
-        None => files.push(Listed::whole("picture.png", picture)),
+        None => files.push(Listed::whole(PICTURE, write_picture)),
         Some(problem) => bmp
             .warnings
             .push(format!("the picture is not shown: {problem}")),
     }
     let shown = Shown {
-        colors: Colors::own(bmp.palette.unwrap_or_default()),
+        colors: colors(&bmp),
         asset: bmp,
     };
     Ok(shown.view(files))
+}
+
+/// Returns the colors that a picture is shown with.
+pub(super) fn colors(bmp: &Bmp) -> Colors {
+    Colors::own(bmp.palette.unwrap_or_default())
 }
 
 fn facts(bmp: &Bmp) -> Value {
@@ -62,11 +72,14 @@ fn page(shown: &Shown<Bmp>, out: &mut dyn Write) -> io::Result<()> {
     page.write(&bmp.warnings, out)
 }
 
-fn picture(shown: &Shown<Bmp>, out: &mut dyn Write) -> io::Result<()> {
-    let bmp = &shown.asset;
-    let picture = match bmp.decode() {
+/// Returns the picture that is shown.
+pub(super) fn picture(bmp: &Bmp, colors: &Colors) -> Picture {
+    match bmp.decode() {
         Pixels::Rgb(bytes) => Picture::from_rgb(bmp.width, bmp.height, &bytes),
-        Pixels::Indexed(rows) => shown.colors.palette.picture(bmp.width, bmp.height, rows),
-    };
-    png::write(&picture, out)
+        Pixels::Indexed(rows) => colors.palette.picture(bmp.width, bmp.height, rows),
+    }
+}
+
+fn write_picture(shown: &Shown<Bmp>, out: &mut dyn Write) -> io::Result<()> {
+    png::write(&picture(&shown.asset, &shown.colors), out)
 }

@@ -1,6 +1,7 @@
 //! GAF and TAF: sprites (FORMATS, TA).
 
 pub mod export;
+mod import;
 pub mod parse;
 pub mod view;
 

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::model::{Picture, Scale, apng, padded, png, sheet, size_problem};
 use crate::total_annihilation::gaf::export;
+use crate::total_annihilation::gaf::import::import;
 use crate::total_annihilation::gaf::{
     self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND,
 };
@@ -17,7 +18,9 @@ use crate::total_annihilation::view::{Shown, file_part, parts};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
-use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
+use crate::view::{
+    AssetContext, Failure, Preview, Summary, Table, View, ViewFile, ViewFormat, json,
+};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
 
@@ -39,6 +42,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 9,
     }),
+    import: Some(import),
     ..ViewFormat::new("GAF", open)
 };
 
@@ -108,7 +112,7 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
             } else if pictures < MAX_PICTURES && pixels + frame.pixels() <= MAX_SHOWN {
                 pictures += 1;
                 pixels += frame.pixels();
-                let name = format!("{}.png", padded(number, sequence.len(), 2));
+                let name = frame_name(number, sequence);
                 let part = index * FRAMES + number;
                 let render = Render::Part(frame_picture, part);
                 files.push(Listed::inside(folder.clone(), name, render));
@@ -137,6 +141,22 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
         ));
     }
     files
+}
+
+/// Returns the name of the picture of a frame.
+fn frame_name(number: usize, sequence: &Sequence) -> String {
+    format!("{}.png", padded(number, sequence.len(), 2))
+}
+
+/// Returns the frame that a file shows alone.
+pub(super) fn frame_of(gaf: &Gaf, file: &ViewFile) -> Option<Reference> {
+    let count = gaf.sequences.len();
+    let mut sequences = gaf.sequences.iter().enumerate();
+    let (_, sequence) = sequences.find(|&(index, sequence)| {
+        Some(&*folder(count, index, sequence)) == file.folder.as_deref()
+    })?;
+    let number = file.name.strip_suffix(".png")?.parse().ok()?;
+    (frame_name(number, sequence) == file.name).then_some(sequence.get(number)?)
 }
 
 /// Returns whether the frames of a sequence are shown one after the other.

@@ -1,5 +1,6 @@
 //! PCX: pictures (FORMATS, TA).
 
+mod import;
 pub mod parse;
 pub mod view;
 

@@ -7,12 +7,14 @@ use serde_json::{Value, json};
 
 use crate::model::{Picture, png, size_problem};
 use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::pcx::import::import;
 use crate::total_annihilation::pcx::{self, Pcx, Pixels};
 use crate::total_annihilation::view::{Shown, failure};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
 use hpimount_containers::file_type::FileType;
+use hpimount_containers::io::Error;
 
 /// PCX pictures.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -24,31 +26,40 @@ pub const FORMAT: ViewFormat = ViewFormat {
         FileType::new("image/x-pcx", None),
     ],
     preview: Some(Preview {
-        files: &["picture.png"],
+        files: &[PICTURE],
         rank: 1,
     }),
+    import: Some(import),
     ..ViewFormat::new("PCX", open)
 };
 
+/// The file with the picture.
+pub(super) const PICTURE: &str = "picture.png";
+
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let mut pcx = pcx::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
-    let colors = match pcx.palette {
-        Some(palette) => Colors::own(palette),
-        None if pcx.planes == 1 => Colors::of_mount(context),
-        None => Colors {
-            source: "none".to_owned(),
-            ..Colors::embedded()
-        },
-    };
+    let colors = colors(&pcx, context);
     let mut files = whole_files(&[("info.json", info), ("info.txt", page)]);
     match size_problem(pcx.width.into(), pcx.height.into()) {
-        None => files.push(Listed::whole("picture.png", picture)),
+        None => files.push(Listed::whole(PICTURE, write_picture)),
         Some(problem) => pcx
             .warnings
             .push(format!("the picture is not shown: {problem}")),
     }
     let shown = Shown { asset: pcx, colors };
     Ok(shown.view(files))
+}
+
+/// Returns the colors that a picture is shown with.
+pub(super) fn colors(pcx: &Pcx, context: &dyn AssetContext) -> Colors {
+    match pcx.palette {
+        Some(palette) => Colors::own(palette),
+        None if pcx.planes == 1 => Colors::of_mount(context),
+        None => Colors {
+            source: "none".to_owned(),
+            ..Colors::embedded()
+        },
+    }
 }
 
 fn facts(pcx: &Pcx) -> Value {
@@ -92,12 +103,15 @@ fn page(shown: &Shown<Pcx>, out: &mut dyn Write) -> io::Result<()> {
     page.write(&pcx.warnings, out)
 }
 
-fn picture(shown: &Shown<Pcx>, out: &mut dyn Write) -> io::Result<()> {
-    let pcx = &shown.asset;
-    let decoded = pcx.decode().map_err(io::Error::other)?;
-    let picture = match decoded.pixels {
+/// Returns the picture that is shown.
+pub(super) fn picture(pcx: &Pcx, colors: &Colors) -> Result<Picture, Error> {
+    Ok(match pcx.decode()?.pixels {
         Pixels::Rgb(bytes) => Picture::from_rgb(pcx.width, pcx.height, &bytes),
-        Pixels::Indexed(rows) => shown.colors.palette.picture(pcx.width, pcx.height, rows),
-    };
+        Pixels::Indexed(rows) => colors.palette.picture(pcx.width, pcx.height, rows),
+    })
+}
+
+fn write_picture(shown: &Shown<Pcx>, out: &mut dyn Write) -> io::Result<()> {
+    let picture = picture(&shown.asset, &shown.colors).map_err(io::Error::other)?;
     png::write(&picture, out)
 }

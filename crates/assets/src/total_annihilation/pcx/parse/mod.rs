@@ -1,6 +1,7 @@
 //! PCX: pictures, and palettes of TA: Kingdoms (FORMATS, TA 8).
 
 use std::fmt;
+use std::ops::Range;
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -264,6 +265,23 @@ impl Pcx {
     /// # Errors
     /// Returns an error if [`parse`] did.
     pub fn decode(&self) -> Result<Picture> {
+        self.decode_all().map(|(picture, _)| picture)
+    }
+
+    /// Returns where the pixels are stored in the file.
+    ///
+    /// # Errors
+    /// Returns an error if [`parse`] did.
+    pub(super) fn stored(&self) -> Result<Range<usize>> {
+        let (_, length) = self.decode_all()?;
+        let end = HEADER_SIZE + length;
+        let has_palette = self.version == 5 && self.trailing_palette().is_some();
+        let palette = self.palette_offset().filter(|_| has_palette);
+        Ok(HEADER_SIZE..palette.map_or(end, |palette| palette.min(end)))
+    }
+
+    /// Decodes the pixels, and returns the number of their stored bytes.
+    fn decode_all(&self) -> Result<(Picture, usize)> {
         self.check()?;
         let mut stored = Stored {
             bytes: self.file.get(HEADER_SIZE..).unwrap_or_default(),
@@ -292,7 +310,7 @@ impl Pcx {
             Depth::Rgb => Pixels::Rgb(pixels),
             _ => Pixels::Indexed(pixels),
         };
-        Ok(Picture { pixels, warnings })
+        Ok((Picture { pixels, warnings }, stored.at))
     }
 
     /// Reads rows of encoded pixels in order, and returns how many of them are
