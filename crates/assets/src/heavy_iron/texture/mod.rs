@@ -1,5 +1,6 @@
 //! Textures (FORMATS, HIP assets 2).
 
+mod import;
 pub mod parse;
 pub mod view;
 

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
+use crate::heavy_iron::texture::import::import;
 use crate::heavy_iron::texture::{self, Texture, Textures};
 use crate::heavy_iron::view::{Kind, Shown, stem};
 use crate::model::{padded, png};
@@ -32,6 +33,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &[],
         rank: 6,
     }),
+    import: Some(import),
     ..ViewFormat::new("HIP texture", open)
 };
 
@@ -50,13 +52,13 @@ pub(crate) const KIND: Kind<Textures> = Kind {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let stem = stem(context, &["rw3", "txd"], "texture");
     KIND.view(bytes, context, texture::parse(bytes), |shown| {
         let mut files = vec![Listed::whole("textures.tsv", |shown: &Shown<_>, out| {
             table(&shown.model, out)
         })];
         let textures = &shown.model.textures;
-        for (index, texture) in textures.iter().enumerate() {
+        let names = (0..).zip(picture_names(textures.len(), context));
+        for ((index, name), texture) in names.zip(textures) {
             if let Some(problem) = export::picture_problem(texture) {
                 let what = format!("texture {index}");
                 shown
@@ -65,14 +67,24 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
                     .push(crate::model::not_shown(what, problem));
                 continue;
             }
-            let name = match textures.len() {
-                1 => format!("{stem}.png"),
-                count => format!("{stem} {}.png", padded(index, count, 2)),
-            };
             files.push(Listed::new(None, name, Render::Part(picture, index)));
         }
         files
     })
+}
+
+/// Returns the names of the pictures of an asset's textures.
+fn picture_names(count: usize, context: &dyn AssetContext) -> impl Iterator<Item = String> {
+    let stem = stem(context, &["rw3", "txd"], "texture");
+    (0..count).map(move |index| match count {
+        1 => format!("{stem}.png"),
+        count => format!("{stem} {}.png", padded(index, count, 2)),
+    })
+}
+
+/// Returns the number of the texture whose picture has this name.
+pub(super) fn number_of(name: &str, count: usize, context: &dyn AssetContext) -> Option<usize> {
+    picture_names(count, context).position(|picture| picture == name)
 }
 
 fn describe(model: &Textures, info: &mut Info, _names: Names<'_>) {

@@ -90,7 +90,7 @@ fn divided([r, g, b, a]: [u8; 4]) -> [u8; 4] {
 
 /// Returns the colors of a block of 8 bytes. `four` is set for formats with
 /// separate alpha, which always have four colors.
-fn dxt_colors(bytes: [u8; 8], four: bool) -> Block {
+pub(super) fn dxt_colors(bytes: [u8; 8], four: bool) -> Block {
     let [a0, a1, b0, b1, bits @ ..] = bytes;
     let (first, second) = (u16::from_le_bytes([a0, a1]), u16::from_le_bytes([b0, b1]));
     let (low, high) = (rgb565(first), rgb565(second));
@@ -130,7 +130,7 @@ fn mix(a: [u8; 4], b: [u8; 4], rule: impl Fn(u16, u16) -> u8) -> [u8; 4] {
 }
 
 /// Returns the eight alphas of a DXT5 block, and the 16 indices of 3 bits.
-fn interpolated(bytes: [u8; 8]) -> ([u8; 8], u64) {
+pub(super) fn interpolated(bytes: [u8; 8]) -> ([u8; 8], u64) {
     let [first, second, ..] = bytes;
     let (a, b) = (u32::from(first), u32::from(second));
     let mut alphas = [first, second, 0, 0, 0, 0, 0, 255];

@@ -82,7 +82,7 @@ impl GxFormat {
 
     /// Returns the width and height of a tile in pixels, and its length in
     /// bytes.
-    fn tile(self) -> (usize, usize, usize) {
+    pub(super) fn tile(self) -> (usize, usize, usize) {
         match self {
             Self::I4 | Self::C4 | Self::Cmpr => (8, 8, 32),
             Self::I8 | Self::Ia4 | Self::C8 => (8, 4, 32),

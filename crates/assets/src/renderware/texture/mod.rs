@@ -7,6 +7,7 @@ mod bare;
 mod color;
 mod d3d;
 mod dxt;
+pub(crate) mod encode;
 pub mod export;
 mod gamecube;
 mod gx;
