@@ -36,6 +36,108 @@ pub enum Rounding {
     Sum,
 }
 
+impl Rounding {
+    /// Returns the prediction from the two samples before.
+    fn predicted(self, (h1, h2): (i32, i32), (a, b): (i32, i32)) -> i32 {
+        match self {
+            Self::Terms => ((h1 * a) >> 6) + ((h2 * b) >> 6),
+            Self::Sum => (h1 * a + h2 * b) >> 6,
+        }
+    }
+}
+
+fn clamp(sample: i32) -> i32 {
+    sample.clamp(i16::MIN.into(), i16::MAX.into())
+}
+
+/// Encodes samples as blocks without flags; silence fills the last one. Every
+/// block has the filter and shift with the least error.
+fn encode(samples: &[i16], rounding: Rounding) -> Vec<u8> {
+    let mut data = Vec::with_capacity(samples.len().div_ceil(SAMPLES) * BLOCK);
+    let mut history = (0, 0);
+    for samples in samples.chunks(SAMPLES) {
+        let mut wanted = [0; SAMPLES];
+        wanted[..samples.len()].copy_from_slice(samples);
+        let mut best = (u64::MAX, [0; BLOCK], history);
+        for filter in 0..=MAX_FILTER {
+            for shift in (0..=MAX_SHIFT).rev() {
+                let found = encode_block(&wanted, (filter, shift), rounding, history, best.0);
+                best = found.unwrap_or(best);
+            }
+        }
+        data.extend_from_slice(&best.1);
+        history = best.2;
+    }
+    data
+}
+
+/// Encodes samples like those that `old` has blocks of, `heard` of them up to its
+/// end: with the same flags, and the same blocks after the end. `start` is the first
+/// sample of its loop.
+///
+/// # Errors
+/// Returns why a loop does not fit.
+pub(crate) fn encode_like(
+    samples: &[i16],
+    rounding: Rounding,
+    old: &[u8],
+    heard: u32,
+    start: Option<u32>,
+) -> Result<Vec<u8>, String> {
+    let old = old.as_chunks::<BLOCK>().0;
+    let heard = (heard as usize / SAMPLES).min(old.len());
+    let count = samples.len().div_ceil(SAMPLES);
+    if let Some(start) = start.filter(|&start| start as usize / SAMPLES + 1 >= count) {
+        return Err(format!(
+            "ends before sample {start}, where its loop starts, or soon after: keep it longer"
+        ));
+    }
+    let mut data = encode(samples, rounding);
+    for (number, block) in data.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+        let like = |number: usize| old.get(number).map_or(0, |block| block[1]);
+        block[1] = match number {
+            last if last + 1 == count && heard > 0 => like(heard - 1),
+            inner if inner + 1 < heard => like(inner),
+            // More blocks than before are like those inside.
+            _ if heard > 1 => like(heard - 2) & !LOOP_START,
+            _ => 0,
+        };
+    }
+    data.extend_from_slice(old[heard..].as_flattened());
+    Ok(data)
+}
+
+/// Encodes a block, and returns the sum of the squares of its errors and its last
+/// two samples as they are played; `None` if the error is not below `most`.
+fn encode_block(
+    wanted: &[i16; SAMPLES],
+    (filter, shift): (u8, u8),
+    rounding: Rounding,
+    history: (i32, i32),
+    most: u64,
+) -> Option<(u64, [u8; BLOCK], (i32, i32))> {
+    let mut block = [0; BLOCK];
+    block[0] = filter << 4 | shift;
+    let (mut history, mut total) = (history, 0);
+    let nibbles = wanted.as_chunks::<2>().0.iter().zip(&mut block[2..]);
+    for (pair, byte) in nibbles {
+        for (&wanted, half) in pair.iter().zip([0, 4]) {
+            let predicted = rounding.predicted(history, FILTERS[usize::from(filter)]);
+            let rest = i32::from(wanted) - predicted;
+            let near = ((rest << shift) + (1 << 11)) >> 12;
+            let near = near.clamp(-8, 7);
+            let sample = clamp((near << 12 >> shift) + predicted);
+            total += u64::from(sample.abs_diff(wanted.into())).pow(2);
+            if total >= most {
+                return None;
+            }
+            *byte |= (near as u8 & 15) << half;
+            history = (sample, history.0);
+        }
+    }
+    Some((total, block, history))
+}
+
 /// Decodes blocks into `out`, until one of the two ends.
 pub fn decode(data: &[u8], rounding: Rounding, out: &mut [i16]) {
     let (mut h1, mut h2) = (0, 0);
@@ -49,11 +151,7 @@ pub fn decode(data: &[u8], rounding: Rounding, out: &mut [i16]) {
         for (pair, byte) in samples.chunks_mut(2).zip(&block[2..]) {
             for (sample, nibble) in pair.iter_mut().zip([byte & 15, byte >> 4]) {
                 let value = i32::from((u16::from(nibble) << 12) as i16) >> shift;
-                let predicted = match rounding {
-                    Rounding::Terms => ((h1 * a) >> 6) + ((h2 * b) >> 6),
-                    Rounding::Sum => (h1 * a + h2 * b) >> 6,
-                };
-                let clamped = (value + predicted).clamp(i16::MIN.into(), i16::MAX.into());
+                let clamped = clamp(value + rounding.predicted((h1, h2), (a, b)));
                 *sample = clamped as i16;
                 (h2, h1) = (h1, clamped);
             }

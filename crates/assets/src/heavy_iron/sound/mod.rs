@@ -1,5 +1,7 @@
 //! Sounds and tables of sounds (FORMATS, HIP assets).
 
+mod encode;
+mod import;
 pub mod parse;
 pub mod view;
 

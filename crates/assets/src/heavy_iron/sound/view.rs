@@ -10,6 +10,7 @@ use crate::heavy_iron::Platform;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::origin::Origin;
+use crate::heavy_iron::sound::import::import;
 use crate::heavy_iron::sound::{
     self, Bank, BankEntry, BankSound, Entry, Header, Sound, SoundTable,
 };
@@ -28,6 +29,7 @@ use hpimount_containers::volume::AssetType;
 pub const FORMAT: ViewFormat = ViewFormat {
     asset_types: &[*b"SND ", *b"SNDS"],
     converted: Conversion::By(converted),
+    import: Some(import),
     ..ViewFormat::new("HIP sound", open)
 };
 

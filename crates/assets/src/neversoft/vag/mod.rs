@@ -3,6 +3,7 @@
 //! [`parse`](mod@parse) reads the header and finds the extent of the sound, and
 //! [`view`] declares the format and writes the files of `X.meta`.
 
+mod import;
 pub mod parse;
 pub mod view;
 

@@ -247,6 +247,11 @@ impl Vag {
         blocks.into()
     }
 
+    /// Returns the blocks of a sound with one channel.
+    pub(super) fn blocks(&self) -> Option<&[u8]> {
+        (self.channels == 1).then_some(&self.data)
+    }
+
     /// Returns the properties of the WAV file.
     pub fn wav(&self) -> Wav {
         Wav {

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use crate::model::{not_shown, wav};
+use crate::neversoft::vag::import::import;
 use crate::neversoft::vag::{self, Vag};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
@@ -16,16 +17,20 @@ use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: vag::EXTENSIONS,
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("wav")])),
+    import: Some(import),
     matches: Some(|bytes| vag::is_known(bytes) && vag::parse(bytes).is_ok()),
     ..ViewFormat::new("VAG", open)
 };
+
+/// The file with the samples.
+pub(super) const SOUND: &str = "sound.wav";
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let mut model = vag::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
     let mut files = whole_files(&[("info.json", info), ("info.txt", page)]);
     match model.wav().length_problem() {
-        None => files.push(Listed::whole("sound.wav", sound).sized(model.wav().size())),
-        Some(problem) => model.warnings.push(not_shown("sound.wav", problem)),
+        None => files.push(Listed::whole(SOUND, sound).sized(model.wav().size())),
+        Some(problem) => model.warnings.push(not_shown(SOUND, problem)),
     }
     Ok(Box::new(ListedView { model, files }))
 }

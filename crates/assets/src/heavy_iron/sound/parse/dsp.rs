@@ -9,8 +9,8 @@ use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 pub(super) const HEADER: usize = 0x60;
 
 /// Bytes and samples of a frame.
-const FRAME: usize = 8;
-const SAMPLES: usize = 14;
+pub(in super::super) const FRAME: usize = 8;
+pub(in super::super) const SAMPLES: usize = 14;
 
 /// Start of the unused bytes at the end of a header, which originals do not
 /// clear.
@@ -136,12 +136,12 @@ impl DspHeader {
 
 /// Returns the sample at a nibble. The nibbles of a frame's first byte are
 /// mapped to its first sample.
-fn sample_at(nibble: u32) -> u64 {
+pub(in super::super) fn sample_at(nibble: u32) -> u64 {
     u64::from(nibble >> 4) * SAMPLES as u64 + u64::from((nibble & 15).saturating_sub(2))
 }
 
 /// Returns the nibble of a sample.
-fn nibble_of(sample: u32) -> u32 {
+pub(in super::super) fn nibble_of(sample: u32) -> u32 {
     let frames = sample / SAMPLES as u32;
     frames
         .wrapping_mul(16)
@@ -193,7 +193,7 @@ pub(super) fn decode(data: &[u8], header: &DspHeader, out: &mut [i16]) {
         let mut step = |nibble: u8| {
             let nibble = i64::from((nibble << 4) as i8 >> 4);
             let predicted = c1 * i64::from(h1) + c2 * i64::from(h2);
-            let sample = clamp_wide((((nibble << scale) << 11) + 1024 + predicted) >> 11);
+            let sample = sample_of(nibble, scale, predicted);
             (h2, h1) = (h1, sample.into());
             sample
         };
@@ -203,6 +203,12 @@ pub(super) fn decode(data: &[u8], header: &DspHeader, out: &mut [i16]) {
             }
         }
     }
+}
+
+/// Returns the sample for a signed nibble, where `predicted` is the sum of the
+/// products of the coefficients and the samples before.
+pub(in super::super) fn sample_of(nibble: i64, scale: u8, predicted: i64) -> i16 {
+    clamp_wide((((nibble << scale) << 11) + 1024 + predicted) >> 11)
 }
 
 /// Clamps a sample to 16 bits.

@@ -7,12 +7,13 @@ use hpimount_containers::io::Warnings;
 pub(super) const FORMAT: u16 = 0x69;
 
 /// Bytes of a block per channel.
-pub(super) const BLOCK: usize = 36;
+pub(in super::super) const BLOCK: usize = 36;
 
 /// Samples of a block per channel.
-pub(super) const SAMPLES: usize = 64;
+pub(in super::super) const SAMPLES: usize = 64;
 
-const STEPS: [i32; 89] = [
+/// Differences between samples.
+pub(in super::super) const STEPS: [i32; 89] = [
     7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21, 23, 25, 28, 31, 34, 37, 41, 45, 50, 55, 60, 66,
     73, 80, 88, 97, 107, 118, 130, 143, 157, 173, 190, 209, 230, 253, 279, 307, 337, 371, 408, 449,
     494, 544, 598, 658, 724, 796, 876, 963, 1060, 1166, 1282, 1411, 1552, 1707, 1878, 2066, 2272,
@@ -37,7 +38,7 @@ pub(super) fn check(data: &[u8], channels: usize, warnings: &mut Warnings) {
 
 /// Decodes interleaved samples. A block has the sample in its head and one for
 /// each nibble except the last.
-pub(super) fn decode(data: &[u8], channels: usize, out: &mut [i16]) {
+pub(in super::super) fn decode(data: &[u8], channels: usize, out: &mut [i16]) {
     let blocks = data.chunks_exact(BLOCK * channels);
     for (samples, block) in out.chunks_mut(SAMPLES * channels).zip(blocks) {
         for channel in 0..channels {
@@ -54,9 +55,9 @@ fn decode_channel<'a>(
     mut out: impl Iterator<Item = &'a mut i16>,
 ) {
     let (heads, groups) = block.split_at(4 * channels);
-    let [low, high, step, _] = heads.as_chunks().0[channel];
+    let [low, high, start, _] = heads.as_chunks().0[channel];
     let mut value = i16::from_le_bytes([low, high]);
-    let mut index = usize::from(step).min(STEPS.len() - 1);
+    let mut index = usize::from(start).min(STEPS.len() - 1);
     if let Some(first) = out.next() {
         *first = value;
     }
@@ -68,20 +69,24 @@ fn decode_channel<'a>(
         .step_by(channels);
     let nibbles = words.flatten().flat_map(|byte| [byte & 15, byte >> 4]);
     for (sample, nibble) in out.zip(nibbles) {
-        let step = STEPS[index];
-        let mut change = step >> 3;
-        for (bit, part) in [(1, step >> 2), (2, step >> 1), (4, step)] {
-            if nibble & bit != 0 {
-                change += part;
-            }
-        }
-        let change = if nibble & 8 != 0 { -change } else { change };
-        value = clamp(i32::from(value) + change);
-        index = index
-            .saturating_add_signed(CHANGES[usize::from(nibble & 7)].into())
-            .min(STEPS.len() - 1);
+        (value, index) = step(value, index, nibble);
         *sample = value;
     }
+}
+
+/// Returns the sample for a nibble after the sample `value`, and the index of the
+/// next step.
+pub(in super::super) fn step(value: i16, index: usize, nibble: u8) -> (i16, usize) {
+    let step = STEPS[index];
+    let mut change = step >> 3;
+    for (bit, part) in [(1, step >> 2), (2, step >> 1), (4, step)] {
+        if nibble & bit != 0 {
+            change += part;
+        }
+    }
+    let change = if nibble & 8 != 0 { -change } else { change };
+    let next = index.saturating_add_signed(CHANGES[usize::from(nibble & 7)].into());
+    (clamp(i32::from(value) + change), next.min(STEPS.len() - 1))
 }
 
 #[cfg(test)]

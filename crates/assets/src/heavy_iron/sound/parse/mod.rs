@@ -2,10 +2,10 @@
 //! (FORMATS, HIP assets 5).
 
 mod banks;
-mod dsp;
+pub(super) mod dsp;
 mod entry;
 mod fsb;
-mod ima;
+pub(super) mod ima;
 mod table;
 mod vag;
 

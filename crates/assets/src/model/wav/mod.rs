@@ -1,6 +1,10 @@
 //! WAV files with samples of 16 bits.
 
+mod read;
+
 use std::io::{self, Write};
+
+pub(crate) use self::read::{Edited, read};
 
 /// Maximum number of samples of all channels of a written sound; five minutes
 /// of stereo music have fewer.
