@@ -21,6 +21,17 @@ pub(super) fn push(text: &mut String, code: u16) {
     }
 }
 
+/// Returns the code of a character, if the games have it.
+pub(super) fn code(character: char) -> Option<u16> {
+    let western = WESTERN.iter().position(|&known| known == character);
+    match (western, u16::try_from(u32::from(character))) {
+        (Some(at), _) => Some(0x80 + at as u16),
+        // The games have other characters here.
+        (None, Ok(0x80..=0xFF)) | (None, Err(_)) => None,
+        (None, Ok(code)) => Some(code),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 #[cfg(test)]
 pub(crate) mod build;
 mod characters;
+mod import;
 pub mod parse;
 pub mod view;
 

@@ -58,7 +58,7 @@ impl Layout {
         }
     }
 
-    fn is_narrow(self) -> bool {
+    pub(super) fn is_narrow(self) -> bool {
         matches!(
             self,
             Self::SanAndreas {
@@ -69,7 +69,7 @@ impl Layout {
     }
 
     /// Returns the bytes of a key and the offset of its text.
-    fn key_size(self) -> usize {
+    pub(super) fn key_size(self) -> usize {
         match self {
             Self::SanAndreas { .. } => 8,
             Self::Three | Self::ViceCity => 12,
@@ -96,8 +96,8 @@ pub struct Texts {
 pub struct Entry {
     /// Its key.
     pub key: Key,
-    start: usize,
-    end: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
 }
 
 /// The key of a text.
@@ -119,6 +119,18 @@ impl std::fmt::Display for Key {
 }
 
 impl Gxt {
+    /// Returns where the offset of a table is stored; `None` if the file has only
+    /// one table and no list.
+    pub(super) fn offset_of_table(&self, number: usize) -> Option<usize> {
+        // The list follows its magic and length, and the name of a table comes first.
+        let list = match self.layout {
+            Layout::Three => return None,
+            Layout::ViceCity => 8,
+            Layout::SanAndreas { .. } => 12,
+        };
+        Some(list + 12 * number + 8)
+    }
+
     /// Returns a text. Tags such as `~r~` are kept.
     pub fn text(&self, entry: &Entry) -> String {
         let stored = self.bytes.get(entry.start..entry.end).unwrap_or_default();

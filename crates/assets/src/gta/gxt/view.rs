@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{Gxt, Texts};
+use crate::gta::gxt::import::import;
 use crate::gta::{failure, gxt};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
@@ -14,24 +15,21 @@ use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json}
 /// Texts.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: gxt::EXTENSIONS,
-    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
-        "txt",
-        "texts.txt",
-    )])),
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named("txt", ALL)])),
+    import: Some(import),
     matches: Some(gxt::is_gxt),
     ..ViewFormat::new("GXT", open)
 };
+
+/// The file with all texts.
+pub(super) const ALL: &str = "texts.txt";
 
 /// Folder of the tables.
 const TABLES: &str = "tables";
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let model = gxt::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("texts.txt", all),
-    ]);
+    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page), (ALL, all)]);
     files.extend(model.tables.iter().enumerate().map(|(index, table)| {
         let name = format!("{}.tsv", table.name);
         Listed::new(Some(TABLES), name, Render::Part(rows, index))
@@ -81,21 +79,25 @@ fn page(gxt: &Gxt, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes `texts.txt`: a line for each text, after the name of its table.
 fn all(gxt: &Gxt, out: &mut dyn Write) -> io::Result<()> {
-    for (index, table) in gxt.tables.iter().enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
-        writeln!(out, "[{}]", plain(&table.name))?;
-        for entry in &table.entries {
+    lines(gxt).try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// Returns the lines of `texts.txt`: the name of a table, its texts, and an empty
+/// line before the next one.
+pub(super) fn lines(gxt: &Gxt) -> impl Iterator<Item = String> {
+    gxt.tables.iter().enumerate().flat_map(|(index, table)| {
+        let between = (index > 0).then(String::new).into_iter();
+        let name = format!("[{}]", plain(&table.name));
+        let texts = table.entries.iter().map(|entry| {
             let key = entry.key.to_string();
-            writeln!(out, "{}={}", plain(&key), plain(&gxt.text(entry)))?;
-        }
-    }
-    Ok(())
+            format!("{}={}", plain(&key), plain(&gxt.text(entry)))
+        });
+        between.chain([name]).chain(texts)
+    })
 }
 
 /// Returns a text without control characters, which would break its line.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let characters = text.chars().flat_map(|character| {
         let escaped = character.is_control().then(|| character.escape_default());
         let same = escaped.is_none().then_some(character);
