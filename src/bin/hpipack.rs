@@ -59,6 +59,9 @@ fn run(args: &Args) -> Result<(), Failure> {
         for warning in &archive.warnings {
             tell(PROGRAM.name, warning);
         }
+        for note in archive.notes.iter().filter(|_| args.is_verbose) {
+            tell(PROGRAM.name, note);
+        }
     }
     Ok(())
 }

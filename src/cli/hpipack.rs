@@ -41,10 +41,12 @@ pub const PROGRAM: Program<Args> = Program {
         "IMG, PRE, WAD and zip archives are written if OUT has their extension. Files are stored as they \
          are; names that the format has no place for are refused, as are symbolic links.",
         "With `--replace`, OUT is a copy of the HPI or HIP archive ARCHIVE in which some files have \
-         new contents. Everything else is copied unchanged.",
+         new contents. Everything else is copied unchanged. Plain text, PNG and WAV files for texts, \
+         textures and sounds of HIP archives are converted.",
         "With `--apply`, OUT is the archive or disc SOURCE with the changes of the directory DIR, which \
          has the paths of a mount of SOURCE: a file there replaces or adds the file, an empty file \
-         `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. DIR may be the upper \
+         `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. Edited PNG, WAV \
+         and TXT files of `converted/` become the assets that they show. DIR may be the upper \
          directory of an overlay on a mount. Unchanged files stay where they are, and new data is \
          not compressed. The result of a compressed disc is a plain one.",
     ],
@@ -123,6 +125,8 @@ pub struct Args {
     pub force: bool,
     /// Whether to print errors only.
     pub quiet: bool,
+    /// Whether to print what else may be of interest.
+    pub is_verbose: bool,
 }
 
 impl Settings for Args {
@@ -311,9 +315,20 @@ const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "Print more, such as how well encoded assets show their files",
+        long_help: "Also print what is no warning: how much quality is lost where a picture or a sound is \
+            encoded, and which files of DIR are skipped.",
+        default: "warnings and errors",
+        ..OptionSpec::new(
+            Name::Both('v', "verbose"),
+            Takes::Nothing(|args| args.is_verbose = true),
+        )
+    },
+    OptionSpec {
         help: "Print errors only",
         long_help: "Print errors only, and show no progress.",
         default: "progress is shown on terminals",
+        conflicts: &["verbose"],
         ..OptionSpec::new(
             Name::Both('q', "quiet"),
             Takes::Nothing(|args| args.quiet = true),

@@ -9,14 +9,15 @@ use super::target::Target;
 use super::{Error, Result, identity};
 use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
+use crate::mount::{self, Converter};
 use crate::source::{FilePool, FileSource, files_beside, has_name, read_changes};
-use hpimount_containers::changes::{self, Folder, Original, Report, Spliced, Weight, Written};
+use hpimount_containers::changes::{self, Folder, Original, Report, Spliced, Tools, Written};
 use hpimount_containers::format::Options;
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::write;
 
-/// Memory for decoded blocks of compressed discs, in bytes.
-const MEMORY: usize = 64 << 20;
+/// Memory for decoded blocks of compressed discs, and for edited assets, in bytes.
+pub(super) const MEMORY: usize = 64 << 20;
 
 /// Number of bytes that are copied at a time.
 const PIECE: usize = 1 << 20;
@@ -125,13 +126,21 @@ impl Plan {
 
     /// Plans to apply a folder to an original, which errors call `path`.
     fn of(original: &Original<'_>, path: &Path, folder: Folder, strict: bool) -> Result<Self> {
-        let reader = Reader::new(&Budget::new(MEMORY), Spool::new(None, 0));
+        let budget = Budget::new(MEMORY);
+        let reader = Reader::new(&budget, Spool::new(None, 0));
         let mut report = Report::default();
         let unwrap = |source| {
             let (source, images) = unwrap(&reader, source, &Options::default())?;
             Ok((source, images.tracks))
         };
-        let written = changes::apply(original, folder, &unwrap, &mut report);
+        let tools = Tools {
+            unwrap: &unwrap,
+            convert: &Converter {
+                options: &mount::Options::default(),
+                budget: &budget,
+            },
+        };
+        let written = changes::apply(original, folder, tools, &mut report);
         if strict {
             report.refuse_risks();
         }
@@ -194,11 +203,9 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns the notes that are worth telling, one sentence each.
-    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
-        let notes = self.report.notes.iter();
-        let notes = notes.filter(|(weight, _)| *weight != Weight::Information);
-        notes.map(|(_, notice)| notice.to_string())
+    /// Returns what became of the changes.
+    pub(super) fn report(&self) -> &Report {
+        &self.report
     }
 }
 

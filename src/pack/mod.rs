@@ -110,6 +110,8 @@ pub struct Archive {
     pub skipped: Vec<(PathBuf, &'static str)>,
     /// What the user should know about the archive, one sentence each.
     pub warnings: Vec<String>,
+    /// What else may be of interest, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// How an archive is written.
@@ -156,6 +158,7 @@ impl Archive {
             bytes,
             skipped,
             warnings: Vec::new(),
+            notes: Vec::new(),
         })
     }
 
@@ -171,7 +174,8 @@ impl Archive {
     fn with(plan: apply::Plan) -> Self {
         Self {
             bytes: plan.bytes(),
-            warnings: plan.warnings().collect(),
+            warnings: plan.report().warnings().collect(),
+            notes: plan.report().information().collect(),
             skipped: Vec::new(),
             plan: Plan::Apply(Box::new(plan)),
         }
@@ -188,9 +192,10 @@ impl Archive {
         let plan = replace::Plan::new(path, replacements)?;
         Ok(Self {
             bytes: plan.bytes(),
+            warnings: plan.report().warnings().collect(),
+            notes: plan.report().information().collect(),
             plan: Plan::Replace(plan),
             skipped: Vec::new(),
-            warnings: Vec::new(),
         })
     }
 

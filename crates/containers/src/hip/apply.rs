@@ -33,9 +33,9 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
         add(job, &offsets, node, file, &mut new)?;
     }
     for (&number, file) in &new {
-        let problem = needs::of_asset(&*source, &offsets, number, file)?;
-        if let Some(problem) = problem {
-            job.report.refuse(&*file.path, problem);
+        if let Some(other) = needs::of_asset(&*source, &offsets, number, file)? {
+            let reason = format!("{} (files in `converted` are converted)", other.problem);
+            job.report.refuse(&*file.path, reason);
         }
     }
     Ok(Written::alone(splice(&source, &offsets, &new)?))

@@ -11,6 +11,15 @@ const TYPE_OFFSET: u64 = 4;
 /// Number of bytes of a file that decide.
 const HEAD: usize = 512;
 
+/// A file that is no asset, but that one may be made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Other {
+    /// Why it is no asset of its type.
+    pub problem: String,
+    /// The extension that files of its kind have.
+    pub extension: &'static str,
+}
+
 /// Returns why a file cannot be the asset with this number of the archive
 /// `source`; `None` if it may be.
 ///
@@ -24,9 +33,12 @@ pub fn of_asset(
     offsets: &Offsets,
     number: u32,
     file: &NewFile,
-) -> Result<Option<String>> {
+) -> Result<Option<Other>> {
     let Ok(size) = u32::try_from(file.len()) else {
-        return Ok(Some("is larger than 4 GiB".to_owned()));
+        return Ok(Some(Other {
+            problem: "is larger than 4 GiB".to_owned(),
+            extension: "",
+        }));
     };
     let at = offsets.assets[number as usize].header + TYPE_OFFSET;
     let mut code = [0; 4];
@@ -38,7 +50,7 @@ pub fn of_asset(
 
 /// Returns why a file of `size` bytes, which begins with `head`, cannot be an
 /// asset of type `code`; `None` if it may be one.
-fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<String> {
+fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<Other> {
     let needed = match &code {
         b"RWTX" | b"TEXS" => "a texture dictionary of RenderWare in the form of the console",
         b"SND " | b"SNDS" => {
@@ -47,8 +59,8 @@ fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<Stri
         b"TEXT" => "the length of the text in 4 bytes, the text and a NUL",
         _ => return None,
     };
-    let found = match head {
-        [0x89, b'P', b'N', b'G', ..] => "a PNG picture",
+    let (found, extension) = match head {
+        [0x89, b'P', b'N', b'G', ..] => ("a PNG picture", "png"),
         [
             b'R',
             b'I',
@@ -63,15 +75,16 @@ fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<Stri
             b'V',
             b'E',
             ..,
-        ] => "a WAV file",
-        _ if code == *b"TEXT" && is_plain_text(endian, head, size) => "plain text",
+        ] => ("a WAV file", "wav"),
+        _ if code == *b"TEXT" && is_plain_text(endian, head, size) => ("plain text", "txt"),
         _ => return None,
     };
     let code = code.escape_ascii().to_string();
     let code = code.trim_end();
-    Some(format!(
-        "is {found}, which is not converted: an asset of type {code} is {needed}"
-    ))
+    Some(Other {
+        problem: format!("is {found}: an asset of type {code} is {needed}"),
+        extension,
+    })
 }
 
 /// Returns whether a file has only characters where a text has its length.
@@ -102,9 +115,11 @@ mod tests {
         assert!(refused(b"SND ", wav) && refused(b"SNDS", wav));
         assert!(refused(b"TEXT", png) && refused(b"TEXT", b"Hello\r\nyou\n"));
         assert_eq!(
-            problem(*b"TEXT", Endian::Little, b"bye", 3).unwrap(),
-            "is plain text, which is not converted: an asset of type TEXT is the length of the \
-             text in 4 bytes, the text and a NUL"
+            problem(*b"TEXT", Endian::Little, b"bye", 3)
+                .unwrap()
+                .problem,
+            "is plain text: an asset of type TEXT is the length of the text in 4 bytes, the text \
+             and a NUL"
         );
     }
 

@@ -79,7 +79,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         help: "Mount SOURCE with the changes in DIR; may be repeated",
         long_help: "Mount the archive or disc SOURCE with the changes of the directory DIR, which has the paths of \
             the mount: a file there replaces or adds the file, an empty file `.wh.NAME` deletes \
-            NAME, and `X.d/` has the changes inside the archive X. DIR may be the upper directory of an \
+            NAME, and `X.d/` has the changes inside the archive X. Edited PNG, WAV and TXT files of \
+            `converted/` become the assets that they show. DIR may be the upper directory of an \
             overlay. It may be given several times; the last one wins. Nothing is copied. The changed archive \
             or disc itself is a file in `.hpimount/image`. What cannot be applied is listed, and nothing \
             is mounted. A file of DIR that is changed later cannot be read until the next mount.",
