@@ -193,6 +193,7 @@ targets! {
     damaged_udf_discs_are_read_or_refused: "udf", 60;
     damaged_block_images_are_decoded_or_refused: "image", 300;
     damaged_lists_of_databases_are_read_or_refused: "dat", 300;
+    edited_files_become_assets_that_are_shown: "edited", 200;
     a_damaged_archive_in_a_disc_in_an_archive_affects_nothing_around_it: "nested", 40;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_by_a_model: "ops", 100;

@@ -2,6 +2,7 @@
 
 mod apply;
 mod confinement;
+mod converted;
 mod hip;
 mod hpi;
 mod modding;

@@ -19,6 +19,7 @@ pub mod decoded;
 pub mod desktop;
 pub mod disc;
 pub mod each_method;
+pub mod edits;
 pub mod extracted;
 pub mod facts;
 pub mod faulty;

@@ -3,6 +3,7 @@
 mod banks;
 mod damage;
 mod decoders;
+mod edited;
 mod fields;
 mod goldens;
 mod models;

@@ -13,6 +13,7 @@ mod changed;
 mod chunk;
 pub mod container;
 mod dat;
+mod edited;
 mod gta;
 mod heavy_iron;
 mod mount;
@@ -31,6 +32,7 @@ pub use container::{
     compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
 };
 pub use dat::dat;
+pub use edited::edited;
 pub use gta::{gta_data, gta_game};
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
@@ -48,7 +50,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 58] = [
+pub const TARGETS: [Target; 59] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -104,6 +106,7 @@ pub const TARGETS: [Target; 58] = [
     target("udf", udf, container::udf_seeds),
     target("image", image, container::image_seeds),
     target("dat", dat, dat::seeds),
+    target("edited", edited, edited::edited_seeds),
     target("nested", nested, nested::nested_seeds),
     target("vfs", vfs, seeds::vfs),
     target("ops", ops, seeds::ops),

@@ -1,7 +1,7 @@
 //! Edited texts as TEXT.
 
+use crate::heavy_iron::origin::Origin;
 use crate::heavy_iron::text;
-use crate::heavy_iron::view::Origin;
 use crate::view::import::{Edit, Imported, NOT_THIS_FILE};
 use hpimount_containers::io::Endian;
 use hpimount_containers::text::windows_1252_byte;

@@ -1,0 +1,539 @@
+//! Edited files of converted trees become assets again: `hpipack --apply`, and a
+//! mount with the same changes, in whose converted tree the edit is read back.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hpimount_test_attributes::fuse_test;
+use tempfile::{TempDir, tempdir};
+
+use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
+use crate::support::container_seeds::zip_with;
+use crate::support::edits::{music, photo, samples};
+use crate::support::heavy_iron::kinds;
+use crate::support::hip::{Asset, Hip};
+use crate::support::hpi::{V1, dir, file};
+use crate::support::hpipack::stderr;
+use crate::support::mount::{Fixture, Mount, hpimount};
+use crate::support::packed::hpipack_replace;
+use crate::support::pictures::pixels;
+use crate::support::ta::gaf;
+use crate::support::ta::pcx::Pcx;
+use hpimount_containers::hip::{Game, Platform};
+use hpimount_containers::hpi::chunk::Method;
+
+/// Exit code of refused changes.
+const REFUSED: i32 = 14;
+
+/// An archive, and a folder of changes.
+struct Edited {
+    work: TempDir,
+    archive: PathBuf,
+}
+
+impl Edited {
+    fn new(name: &str, bytes: &[u8]) -> Self {
+        let work = tempdir().unwrap();
+        let archive = work.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        Self { work, archive }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.work.path().join("edit")
+    }
+
+    /// Edits a file.
+    fn edit(&self, path: &str, bytes: &[u8]) -> &Self {
+        write(&self.folder(), path, bytes);
+        self
+    }
+
+    /// Returns the changed archive as a file.
+    fn packed(&self) -> Vec<u8> {
+        let out = self.work.path().join("out");
+        let ran = hpipack_apply(&["--force"], &self.folder(), &self.archive, &out);
+        assert!(ran.status.success(), "{}", stderr(&ran));
+        fs::read(out).unwrap()
+    }
+
+    /// Returns why the changes are refused.
+    fn refused(&self) -> String {
+        let out = self.work.path().join("out");
+        let _ = fs::remove_file(&out);
+        let ran = hpipack_apply(&[], &self.folder(), &self.archive, &out);
+        assert_eq!(ran.status.code(), Some(REFUSED), "{}", stderr(&ran));
+        assert!(!out.exists());
+        stderr(&ran)
+    }
+
+    /// Mounts the archive without the changes.
+    fn original(&self) -> Mount {
+        let fixture = Fixture::new();
+        let mut program = hpimount();
+        program.args([&self.archive, &fixture.point]);
+        fixture.mount_by(program)
+    }
+
+    /// Mounts the archive with the changes, after checking that the file of the
+    /// same changes shows the same at `path`.
+    fn mounted(&self, path: &str) -> Mount {
+        let fixture = Fixture::new();
+        let mut program = hpimount();
+        program.arg("--apply").arg(self.folder());
+        program.args([&self.archive, &fixture.point]);
+        let mount = fixture.mount_by(program);
+        let name = self.archive.file_name().unwrap();
+        let written = Self::new(name.to_str().unwrap(), &self.packed());
+        let shown = fs::read(written.original().path().join(path)).unwrap();
+        assert!(
+            fs::read(mount.path().join(path)).unwrap() == shown,
+            "{path}"
+        );
+        mount
+    }
+
+    /// Checks that the changed archive shows `edited` at a path of its converted
+    /// tree, and that everything else is as before.
+    fn assert_shown(&self, path: &str, edited: &[u8]) {
+        let before = tree(self.original().path());
+        let mount = self.mounted(path);
+        let mut after = tree(mount.path());
+        let shown = after.remove(Path::new(path)).unwrap();
+        match path.ends_with(".png") {
+            true => assert!(pixels(&shown) == pixels(edited), "{path}"),
+            false => assert!(shown == edited, "{path}"),
+        }
+        let is_report = |path: &Path| path.extension().is_some_and(|known| known == "tsv");
+        for (other, bytes) in after.into_iter().filter(|(path, _)| !is_report(path)) {
+            let is_same = before.get(&other) == Some(&bytes);
+            assert!(is_same, "{} changed as well", other.display());
+        }
+    }
+}
+
+/// Returns the files of the converted tree of a mount, with their paths in the
+/// mount.
+fn tree(point: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![point.join("converted")];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => open.push(path),
+                false => {
+                    let bytes = fs::read(&path).unwrap();
+                    files.insert(path.strip_prefix(point).unwrap().to_owned(), bytes);
+                }
+            }
+        }
+    }
+    files
+}
+
+/// Returns an archive of a game on GameCube with a text.
+fn hip() -> Vec<u8> {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"TEXT", "greeting", b"\0\0\0\x05Hello\0\0\0"))
+        .add(Asset::new(b"TEXT", "farewell", b"\0\0\0\x03Bye\0"));
+    hip.build()
+}
+
+/// Returns an archive of Total Annihilation with a picture.
+fn hpi() -> Vec<u8> {
+    let picture = Pcx::indexed(4, 3, (0..12).collect()).file();
+    V1::new(vec![dir(
+        b"bitmaps",
+        vec![
+            file(
+                b"logo.pcx",
+                crate::support::hpi::File::new(picture, Method::Zlib),
+            ),
+            file(
+                b"notes.txt",
+                crate::support::hpi::File::new("n", Method::Stored),
+            ),
+        ],
+    )])
+    .build()
+    .bytes
+}
+
+#[fuse_test]
+fn an_edited_text_is_read_back_and_gets_the_right_length() {
+    let edited = Edited::new("a.HIP", &hip());
+    let text = "Good morning, café";
+    edited.edit("converted/texts/greeting.txt", text.as_bytes());
+    edited.assert_shown("converted/texts/greeting.txt", text.as_bytes());
+    let mount = edited.mounted("converted/texts/greeting.txt");
+    let asset = fs::read(mount.path().join("layers/00-DEFAULT/greeting.text")).unwrap();
+    assert_eq!(asset, b"\0\0\0\x12Good morning, caf\xE9\0\0");
+}
+
+#[fuse_test]
+fn an_archive_in_an_archive_is_edited_in_either_converted_tree() {
+    let zip = zip_with("dir/a.HIP", &hip());
+    for path in [
+        "converted/dir/a.HIP.d/texts/greeting.txt",
+        "dir/a.HIP.d/converted/texts/greeting.txt",
+    ] {
+        let edited = Edited::new("a.zip", &zip);
+        edited.edit(path, b"Hi");
+        edited.assert_shown("converted/dir/a.HIP.d/texts/greeting.txt", b"Hi");
+    }
+    // Both at once, with different texts for the same asset.
+    let edited = Edited::new("a.zip", &zip);
+    edited.edit("converted/dir/a.HIP.d/texts/greeting.txt", b"Hi");
+    edited.edit("dir/a.HIP.d/converted/texts/greeting.txt", b"Ho");
+    let refused = edited.refused();
+    assert!(refused.contains("has the same name as"), "{refused}");
+}
+
+#[fuse_test]
+fn a_converted_tree_that_is_copied_back_changes_nothing() {
+    for (name, bytes) in [("a.HIP", hip()), ("a.hpi", hpi())] {
+        let edited = Edited::new(name, &bytes);
+        let files = tree(edited.original().path());
+        assert!(!files.is_empty(), "{name}");
+        for (path, bytes) in files {
+            edited.edit(path.to_str().unwrap(), &bytes);
+        }
+        assert!(edited.packed() == bytes, "{name}");
+    }
+}
+
+#[fuse_test]
+fn an_edited_picture_keeps_its_palette() {
+    let edited = Edited::new("a.hpi", &hpi());
+    let path = "converted/bitmaps/logo.png";
+    let mut picture = Pcx::indexed(4, 3, (0..12).rev().collect());
+    let shown = Edited::new("b.pcx", &picture.file());
+    let shown = fs::read(shown.original().path().join("converted/b.png")).unwrap();
+    edited.edit(path, &shown);
+    edited.assert_shown(path, &shown);
+    let mount = edited.mounted(path);
+    let asset = fs::read(mount.path().join("bitmaps/logo.pcx")).unwrap();
+    assert!(asset == picture.file());
+    picture.width = 3;
+    let shown = Edited::new("b.pcx", &picture.file());
+    let shown = fs::read(shown.original().path().join("converted/b.png")).unwrap();
+    let refused = edited.edit(path, &shown).refused();
+    assert!(
+        refused.contains("converted/bitmaps/logo.png: has 3x3 pixels, must have 4x3: scale it"),
+        "{refused}"
+    );
+}
+
+#[fuse_test]
+fn what_no_asset_can_be_made_from_is_refused_with_a_reason() {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"TEXT", "greeting", b"\0\0\0\x05Hello\0\0\0"))
+        .add(Asset::new(b"TIMR", "here", &[0; 24]));
+    let edited = Edited::new("a.HIP", &hip.build());
+    let of_timer = tree(edited.original().path()).into_keys();
+    let of_timer = of_timer.filter(|path| path.to_string_lossy().contains("here"));
+    let of_timer = of_timer.collect::<Vec<_>>();
+    let of_timer = of_timer[0].to_str().unwrap();
+    edited
+        .edit(of_timer, b"{}")
+        .edit("converted/texts/greeting.txt", "a\n→".as_bytes())
+        .edit("converted/texts/unknown.txt", b"x")
+        .edit("converted/texts.tsv", b"x");
+    let refused = edited.refused();
+    for expected in [
+        format!("{of_timer}: is made from layers/00-DEFAULT/here.timr, and not the other way"),
+        "converted/texts/greeting.txt: has the character '→', which is not in Windows-1252, at \
+         line 2, column 1"
+            .to_owned(),
+        "converted/texts/unknown.txt: shows no asset".to_owned(),
+        "converted/texts.tsv: combines many files".to_owned(),
+    ] {
+        assert!(refused.contains(&expected), "{expected}\n{refused}");
+    }
+}
+
+#[fuse_test]
+fn an_asset_that_is_edited_and_replaced_must_get_the_same_bytes() {
+    let edited = Edited::new("a.HIP", &hip());
+    edited
+        .edit("converted/texts/farewell.txt", b"Hi")
+        .edit("layers/00-DEFAULT/farewell.text", b"\0\0\0\x02Hi\0\0");
+    edited.assert_shown("converted/texts/farewell.txt", b"Hi");
+    edited.edit("layers/00-DEFAULT/farewell.text", b"\0\0\0\x02Ho\0\0");
+    let refused = edited.refused();
+    let expected = "converted/texts/farewell.txt: is changed differently by \
+                    layers/00-DEFAULT/farewell.text";
+    assert!(refused.contains(expected), "{refused}");
+}
+
+/// Returns the peak signal-to-noise ratio of two pictures in decibels.
+fn psnr(one: &[u8], other: &[u8]) -> f64 {
+    let ((_, _, one), (_, _, other)) = (pixels(one), pixels(other));
+    let squares = one.iter().zip(&other);
+    let squares = squares.map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2));
+    let mean = squares.sum::<f64>() / one.len() as f64;
+    10.0 * (255.0_f64.powi(2) / mean.max(1e-9)).log10()
+}
+
+/// Returns archives with a texture of each format that is written.
+fn textures(seed: u64) -> Vec<(Edited, Vec<String>)> {
+    let platforms = [("gx", Platform::GameCube), ("xbox", Platform::Xbox)];
+    let archive = |(start, platform)| {
+        let mut hip = Hip::target(Game::Bfbb, platform);
+        hip.layer(1);
+        let mut names = Vec::new();
+        for (name, bytes) in kinds::textures(seed) {
+            // Palettes of 16,384 colors are not written.
+            if name.starts_with(start) && !name.starts_with("gx_10") {
+                hip.add(Asset::new(b"RWTX", &name, &bytes));
+                names.push(format!("converted/textures/{name}.png"));
+            }
+        }
+        (Edited::new("a.HIP", &hip.build()), names)
+    };
+    platforms.map(archive).into()
+}
+
+/// Returns what a changed archive shows at these paths.
+fn shown(edited: &Edited, paths: &[String]) -> BTreeMap<String, Vec<u8>> {
+    let vfs = open_changed(&edited.archive, &edited.folder()).unwrap();
+    let shown = paths.iter();
+    shown
+        .map(|path| (path.clone(), read_at(&vfs, path)))
+        .collect()
+}
+
+#[test]
+fn edited_textures_of_every_format_are_shown() {
+    for ((edited, paths), (other, _)) in textures(1).into_iter().zip(textures(2)) {
+        fs::create_dir(other.folder()).unwrap();
+        let before = shown(&other, &paths);
+        for (path, png) in &before {
+            edited.edit(path, png);
+        }
+        let after = shown(&edited, &paths);
+        for (path, png) in &before {
+            let ratio = psnr(png, &after[path]);
+            let name = path.trim_start_matches("converted/textures/");
+            // The blocks of the other texture are noise.
+            let is_exact = !["gx_14", "xbox_200_c", "xbox_300_e", "xbox_300_f"]
+                .iter()
+                .any(|blocks| name.starts_with(blocks));
+            assert!(
+                ratio > if is_exact { 100.0 } else { 15.0 },
+                "{name}: {ratio}"
+            );
+        }
+        let packed = edited.packed();
+        let written = Edited::new("a.HIP", &packed);
+        fs::create_dir(written.folder()).unwrap();
+        assert!(shown(&written, &paths) == after);
+    }
+}
+
+#[test]
+fn a_photograph_is_shown_well_and_does_not_change_when_it_is_applied_again() {
+    for (edited, paths) in textures(1) {
+        let (width, height) = match paths[0].contains("gx") {
+            true => (64, 32),
+            false => (32, 64),
+        };
+        let photo = photo(width, height);
+        for path in &paths {
+            edited.edit(path, &photo);
+        }
+        let after = shown(&edited, &paths);
+        for (path, png) in &after {
+            let ratio = psnr(&photo, png);
+            // Gray, with alpha or few colors.
+            let is_poor = [
+                "gx_0", "gx_1_", "gx_2", "gx_3", "gx_8", "gx_9_0", "xbox_400",
+            ]
+            .iter()
+            .any(|poor| path.contains(poor));
+            assert!(ratio >= 30.0 || is_poor, "{path}: {ratio}");
+        }
+        for (path, png) in &after {
+            edited.edit(path, png);
+        }
+        for (path, png) in shown(&edited, &paths) {
+            assert!(pixels(&png) == pixels(&after[&path]), "{path}");
+        }
+    }
+}
+
+#[fuse_test]
+fn an_edited_texture_is_read_back_from_a_mount() {
+    let (edited, paths) = textures(1).remove(0);
+    let path = paths.iter().find(|path| path.contains("gx_6")).unwrap();
+    let png = photo(64, 32);
+    edited.edit(path, &png);
+    edited.assert_shown(path, &png);
+    let refused = edited.edit(path, &photo(32, 64)).refused();
+    assert!(
+        refused.contains("has 32x64 pixels, must have 64x32"),
+        "{refused}"
+    );
+}
+
+#[fuse_test]
+fn an_edited_frame_of_a_sprite_is_read_back() {
+    let frame = |shift: u8| {
+        let pixels: Vec<_> = (0..20).map(|at| (at > 3).then_some(at + shift)).collect();
+        (gaf::Frame::rle(5, 4, &pixels), 1)
+    };
+    let sprite = gaf::file(&[gaf::sequence("walk", vec![frame(0), frame(9)])]);
+    let archive = V1::new(vec![dir(
+        b"anims",
+        vec![file(
+            b"man.gaf",
+            crate::support::hpi::File::new(sprite, Method::Zlib),
+        )],
+    )]);
+    let edited = Edited::new("a.hpi", &archive.build().bytes);
+    let files = tree(edited.original().path());
+    let path = files.keys().find(|path| path.ends_with("01.png")).unwrap();
+    let other = files.keys().find(|path| path.ends_with("00.png")).unwrap();
+    let path = path.to_str().unwrap();
+    // The frame gets the picture of the other one.
+    edited.edit(path, &files[other]);
+    let mount = edited.mounted(path);
+    let shown = fs::read(mount.path().join(path)).unwrap();
+    assert!(pixels(&shown) == pixels(&files[other]));
+    let shown = fs::read(mount.path().join(other)).unwrap();
+    assert!(shown == files[other]);
+    let preview = files.keys().find(|path| path.ends_with("man.png")).unwrap();
+    let refused = edited
+        .edit(preview.to_str().unwrap(), &files[other])
+        .refused();
+    assert!(refused.contains("edit the frames"), "{refused}");
+}
+
+/// Returns archives with a sound each, and the sound's path.
+fn sounds() -> Vec<(Edited, String)> {
+    let sounds = kinds::sounds(1).into_iter();
+    let archive = |(platform, table, data): (&str, Vec<u8>, Vec<u8>)| {
+        let platform = match platform {
+            "gc" => Platform::GameCube,
+            "xbox" => Platform::Xbox,
+            _ => Platform::PlayStation2,
+        };
+        let mut hip = Hip::target(Game::Bfbb, platform);
+        hip.layer(5)
+            .add(Asset::new(b"SND ", "beep", &data).with_id(1))
+            .add(Asset::new(b"SNDI", "table", &table));
+        let path = "converted/sounds/beep.wav".to_owned();
+        (Edited::new("a.HIP", &hip.build()), path)
+    };
+    sounds.map(archive).collect()
+}
+
+/// Returns the signal-to-noise ratio of samples in decibels.
+fn snr(wanted: &[i16], found: &[i16]) -> f64 {
+    let power = |samples: Vec<f64>| samples.iter().map(|sample| sample * sample).sum::<f64>();
+    let signal = power(wanted.iter().map(|&sample| sample.into()).collect());
+    let pairs = wanted.iter().zip(found);
+    let noise = power(pairs.map(|(&a, &b)| f64::from(a) - f64::from(b)).collect());
+    10.0 * (signal / noise.max(1e-9)).log10()
+}
+
+#[test]
+fn edited_sounds_of_every_codec_may_have_another_length_and_play_well() {
+    for (edited, path) in sounds() {
+        fs::create_dir(edited.folder()).unwrap();
+        let paths = [path.clone()];
+        let before = shown(&edited, &paths).remove(&path).unwrap();
+        let (channels, rate, old) = samples(&before);
+        // A multiple of the frames of all codecs.
+        for frames in [old.len() as u32 / u32::from(channels), 448 * 10, 448 * 2] {
+            let wav = music(channels, rate, frames);
+            edited.edit(&path, &wav);
+            let after = shown(&edited, &paths).remove(&path).unwrap();
+            let (wanted, found) = (samples(&wav), samples(&after));
+            assert_eq!((found.0, found.1), (channels, rate));
+            assert_eq!(found.2.len(), wanted.2.len());
+            let ratio = snr(&wanted.2, &found.2);
+            assert!(ratio >= 25.0, "{:?} {frames}: {ratio}", edited.archive);
+            // Applied again to the changed archive, it is the same.
+            let written = Edited::new("a.HIP", &edited.packed());
+            written.edit(&path, &after);
+            assert!(written.packed() == fs::read(&written.archive).unwrap());
+        }
+    }
+}
+
+#[test]
+fn sounds_that_do_not_fit_are_refused_with_a_remedy() {
+    let (edited, path) = sounds().remove(0);
+    for (wav, expected) in [
+        (music(2, 22_050, 100), "has 2 channels, must have 1"),
+        (music(1, 44_100, 100), "-ar 22050"),
+        (music(1, 22_050, 0), "has no samples"),
+        (b"OggS".to_vec(), "is not a WAV file"),
+    ] {
+        let refused = edited.edit(&path, &wav).refused();
+        assert!(refused.contains(expected), "{refused}");
+    }
+    let refused = edited
+        .edit("converted/sounds/native/beep.dsp", b"x")
+        .refused();
+    assert!(refused.contains("edit its WAV file"), "{refused}");
+}
+
+#[fuse_test]
+fn sounds_and_textures_that_are_copied_back_change_nothing() {
+    let sounds = sounds().into_iter().map(|(edited, _)| edited);
+    let textures = textures(1).into_iter().map(|(edited, _)| edited);
+    for edited in sounds.chain(textures) {
+        for (path, bytes) in tree(edited.original().path()) {
+            edited.edit(path.to_str().unwrap(), &bytes);
+        }
+        assert!(edited.packed() == fs::read(&edited.archive).unwrap());
+    }
+}
+
+#[test]
+fn a_replaced_asset_is_made_from_a_text_a_picture_or_a_sound() {
+    let work = tempdir().unwrap();
+    let (text, picture, sound) = ("greeting.txt", "new.png", "new.wav");
+    fs::write(work.path().join(text), "Hi, café").unwrap();
+    fs::write(work.path().join(picture), photo(64, 32)).unwrap();
+    fs::write(work.path().join(sound), music(1, 22_050, 448)).unwrap();
+    let mut textures = kinds::textures(1).into_iter();
+    let texture = textures.find(|(name, _)| name.starts_with("gx_6"));
+    let (_, table, data) = kinds::sounds(1).remove(0);
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"TEXT", "greeting", b"\0\0\0\x05Hello\0\0\0"))
+        .add(Asset::new(b"RWTX", "wall", &texture.unwrap().1))
+        .add(Asset::new(b"SND ", "beep", &data).with_id(1))
+        .add(Asset::new(b"SNDI", "table", &table));
+    let archive = work.path().join("a.HIP");
+    fs::write(&archive, hip.build()).unwrap();
+    let changes = [
+        ("greeting.text", text),
+        ("wall", picture),
+        ("00000001", sound),
+    ];
+    let changes = changes.map(|(name, file)| (name, work.path().join(file)));
+    let changes = changes.each_ref().map(|(name, file)| (*name, &**file));
+    let out = work.path().join("out.HIP");
+    let ran = hpipack_replace(&[], &changes, &archive, &out);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    let empty = work.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let vfs = open_changed(&out, &empty).unwrap();
+    let read = |path: &str| read_at(&vfs, path);
+    assert_eq!(read("converted/texts/greeting.txt"), "Hi, café".as_bytes());
+    assert!(pixels(&read("converted/textures/wall.png")) == pixels(&photo(64, 32)));
+    assert_eq!(samples(&read("converted/sounds/beep.wav")).2.len(), 448);
+    // A picture of another size.
+    fs::write(work.path().join(picture), photo(8, 8)).unwrap();
+    let ran = hpipack_replace(&["--force"], &changes, &archive, &out);
+    assert_eq!(ran.status.code(), Some(10));
+    assert!(stderr(&ran).contains("has 8x8 pixels"), "{}", stderr(&ran));
+}
