@@ -53,8 +53,8 @@ impl<'a> Context<'a> {
     }
 
     /// Creates the context of an asset that is edited together with others,
-    /// which have the bytes in `changed`. Models, and values that views share, are
-    /// still those of the original.
+    /// which have the bytes in `changed`. Models, and values that views share, still
+    /// show the original.
     pub(super) fn with_changes(
         vfs: &'a Vfs,
         asset: &'a Node<'a>,

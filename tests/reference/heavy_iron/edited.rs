@@ -16,8 +16,8 @@ use crate::support::walked::{files, open};
 use hpimount::mount::{Meta, Options};
 use tempfile::tempdir;
 
-/// Returns the converted files of an archive with this extension, except for those
-/// of assets that cannot be shown, which are empty.
+/// Returns the converted files of an archive with this extension. The empty files of
+/// assets that cannot be shown are left out.
 fn converted(archive: &Path, extension: &str) -> BTreeMap<String, Vec<u8>> {
     let options = Options {
         converted: true,

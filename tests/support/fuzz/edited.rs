@@ -1,6 +1,6 @@
 //! Edited files that become assets again: whatever asset and file are, the result
-//! is an asset that can be shown, and a second edit with the same file is none, or
-//! changes nothing that is shown.
+//! is an asset that can be shown, and a second edit with the same file gives the same
+//! asset if the first one lost nothing.
 
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::heavy_iron::context::ArchiveContext;
@@ -125,8 +125,12 @@ fn edit(format: &ViewFormat, asset: &Bytes, part: &ViewFile, file: &[u8], archiv
     let view = open(format, &asset, &after);
     assert!(view.files().contains(part), "{}: {part:?}", format.name);
     if changed.quality.is_none() && changed.warnings.is_empty() {
-        let again = imported(&asset, &after);
-        assert!(matches!(again, Ok(Imported::Unchanged)), "{}", format.name);
+        match imported(&asset, &after) {
+            Ok(Imported::Unchanged) => {}
+            // Silence may fill the last frame of a sound.
+            Ok(Imported::Changed(again)) => assert!(again.asset == asset, "{}", format.name),
+            Err(reason) => panic!("{}: {reason}", format.name),
+        }
     }
 }
 

@@ -1,8 +1,8 @@
-//! How well an encoded picture or sound shows what it was made from.
+//! The quality of encoded pictures and sounds.
 
-/// Returns a sentence with the peak signal-to-noise ratio of pixels that were
-/// encoded and decoded again, of which `before` are the original ones; `None` if
-/// they are equal. Colors of transparent pixels do not count.
+/// Returns a sentence with the peak signal-to-noise ratio of pixels
+/// before they were encoded and after they were decoded again; `None` if they are
+/// equal. Colors of transparent pixels do not count.
 pub(crate) fn of_pixels(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<String> {
     let ratio = psnr(before, after)?;
     Some(format!("loses quality: PSNR {ratio:.1} dB"))

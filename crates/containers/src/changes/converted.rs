@@ -24,8 +24,7 @@ pub(super) const CONVERTED: &str = "converted";
 /// Turns edited files of the converted tree of an archive back into assets.
 pub trait Convert {
     /// Returns the new assets: files of the original, each with its new
-    /// contents, whose path is that of an edited file. `edited` has what
-    /// `converted` has in the folder of changes. Files that show what the
+    /// contents, which have the path of an edited file. Files that show what the
     /// original has are counted as ignored, and what cannot be converted is
     /// refused in the report.
     ///
@@ -41,7 +40,7 @@ pub trait Convert {
 
 /// The edited files of a converted tree.
 pub struct Edited {
-    /// What is in the directory.
+    /// The entries of the directory.
     pub folder: Folder,
     /// Its path in the folder of changes, without a slash at the end.
     pub path: String,

@@ -25,12 +25,12 @@ pub fn to_windows_1252(text: &str) -> Cow<'_, [u8]> {
     WINDOWS_1252.encode(text).0
 }
 
-/// Returns the byte of a character in Windows-1252, if it has one.
+/// Returns the byte of a character in Windows-1252; `None` if it has no such byte.
 pub fn windows_1252_byte(character: char) -> Option<u8> {
     let mut buffer = [0; 4];
     match *to_windows_1252(character.encode_utf8(&mut buffer)) {
         [byte] => Some(byte),
-        // Unknown characters are encoded as references like those of HTML.
+        // Unknown characters are encoded as references of HTML.
         _ => None,
     }
 }

@@ -29,11 +29,18 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
         format!("is not UTF-8 in line {line}: save it as UTF-8")
     })?;
-    let changed = changed_texts(&model, text.strip_prefix('\u{FEFF}').unwrap_or(text))?;
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let changed = changed_texts(&model, text)?;
     if changed.is_empty() {
         return Ok(Imported::Unchanged);
     }
-    Ok(rebuilt(edit.asset, &model, &changed)?.into())
+    let asset = rebuilt(edit.asset, &model, &changed)?;
+    let is_shown = gxt::parse(&asset.clone().into())
+        .is_ok_and(|model| changed_texts(&model, text).is_ok_and(|changed| changed.is_empty()));
+    match is_shown {
+        true => Ok(asset.into()),
+        false => Err("shows tables that share their bytes".to_owned()),
+    }
 }
 
 /// New texts, as they are stored, by the numbers of their table and their entry.
@@ -69,7 +76,9 @@ fn changed_texts(model: &Gxt, text: &str) -> Result<NewTexts, String> {
             })?;
             if found != old {
                 let stored = stored(model, new).map_err(|why| format!("{why} in line {line}"))?;
-                changed.insert((number, index), stored);
+                if !model.has_text(entry, &stored) {
+                    changed.insert((number, index), stored);
+                }
             }
         }
     }

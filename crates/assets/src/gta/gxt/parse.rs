@@ -131,6 +131,14 @@ impl Gxt {
         Some(list + 12 * number + 8)
     }
 
+    /// Returns whether an entry has a text, which is given as it is stored with its
+    /// end.
+    pub(super) fn has_text(&self, entry: &Entry, stored: &[u8]) -> bool {
+        let end = if self.layout.is_narrow() { 1 } else { 2 };
+        let text = stored.get(..stored.len().saturating_sub(end));
+        self.bytes.get(entry.start..entry.end) == text
+    }
+
     /// Returns a text. Tags such as `~r~` are kept.
     pub fn text(&self, entry: &Entry) -> String {
         let stored = self.bytes.get(entry.start..entry.end).unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::heavy_iron::origin::Origin;
 use crate::heavy_iron::text;
 use crate::view::import::{Edit, Imported, NOT_THIS_FILE};
 use hpimount_containers::io::Endian;
-use hpimount_containers::text::windows_1252_byte;
+use hpimount_containers::text::{to_windows_1252, windows_1252_byte};
 
 /// The file of the view with the text.
 pub(super) const TEXT: &str = "text.txt";
@@ -20,7 +20,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let facts = Origin::of(edit.context).facts;
     let edited = windows_1252(edit.file)?;
     let unchanged = match text::parse(edit.asset, &facts) {
-        Ok(model) => model.text.as_bytes() == edit.file,
+        Ok(model) => to_windows_1252(&model.text) == edited,
         Err(_) => false,
     };
     Ok(match unchanged {

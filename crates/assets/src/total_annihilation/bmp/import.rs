@@ -33,7 +33,12 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         }
     };
     let asset = bmp.with_pixels(edit.asset, &pixels);
-    let asset = asset.ok_or("shows a file that ends before its pixels")?;
+    let overlap = "shows a file whose parts overlap";
+    let asset = asset.ok_or(overlap)?;
+    let is_kept = bmp::parse(&asset.clone().into()).is_ok_and(|new| new.palette == bmp.palette);
+    if !is_kept {
+        return Err(overlap.to_owned());
+    }
     Ok(Imported::Changed(Changed {
         asset,
         warnings,

@@ -184,11 +184,14 @@ impl Bmp {
     }
 
     /// Returns a file with other pixels, where `file` is the one that was parsed;
-    /// `None` if that has no pixels. Pixels must be of the kind and number that
+    /// `None` if that has its pixels in its header. Pixels must be of the kind and number that
     /// [`Bmp::decode`] returns.
     pub(super) fn with_pixels(&self, file: &[u8], pixels: &Pixels) -> Option<Vec<u8>> {
         let start = u32::from_le_bytes(*file.get(10..)?.first_chunk()?) as usize;
         let (width, height, stride) = (self.width as usize, self.height as usize, self.stride());
+        if start < FILE_HEADER_SIZE + HEADER_SIZE {
+            return None;
+        }
         let mut out = file.to_vec();
         out.resize(out.len().max(start.checked_add(stride * height)?), 0);
         for (number, stored) in out[start..].chunks_mut(stride).take(height).enumerate() {

@@ -26,7 +26,7 @@ const MAX_RUN: usize = 64;
 /// Runs of equal pixels that are worth a code of their own.
 const WORTH_A_RUN: usize = 3;
 
-/// Alpha from which a pixel is opaque where there is no half.
+/// Least alpha of an opaque pixel, in formats that have no alpha.
 const OPAQUE: u8 = 128;
 
 /// Encodes an edited frame.
@@ -76,12 +76,15 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         let text = format!("the frame is shown in {users} places, and changes in all of them");
         changed.warnings.push(text);
     }
+    let overlap = "shows a file whose parts overlap";
+    let encoded = gaf::parse(&changed.asset.clone().into()).map_err(|_| overlap)?;
+    let after = frame_of(&encoded, edit.part).and_then(|reference| encoded.frame(reference).ok());
+    let after = after.and_then(|frame| shown(&encoded, &frame));
+    let after = after
+        .filter(|after| after.len() == edited.len())
+        .ok_or(overlap)?;
     if format.is_true_color() {
-        let encoded = gaf::parse(&changed.asset.clone().into());
-        let encoded = encoded.map_err(|incomplete| incomplete.error.to_string())?;
-        let after = encoded.frame(reference).ok();
-        let after = after.and_then(|frame| shown(&encoded, &frame));
-        changed.quality = after.and_then(|after| quality::of_pixels(&edited, &after));
+        changed.quality = quality::of_pixels(&edited, &after);
     }
     Ok(Imported::Changed(changed))
 }

@@ -51,8 +51,8 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }))
 }
 
-/// Returns a file with other pixels; header, palette and everything else are
-/// those of `file`.
+/// Returns a file with other pixels; header, palette and everything else are copied
+/// from `file`.
 fn encode(file: &Bytes, pcx: &Pcx, pixels: &Pixels) -> hpimount_containers::io::Result<Vec<u8>> {
     let stored = pcx.stored()?;
     let mut out = file[..stored.start].to_vec();

@@ -1,6 +1,6 @@
-//! Pictures as blocks of 4 by 4 pixels. The ends of a block's range of colors are
-//! found by `texpresso`, and the pixels get the nearest of the colors that the
-//! console makes of them, which are other ones on GameCube.
+//! Pictures as blocks of 4 by 4 pixels. `texpresso` finds the ends of a block's range
+//! of colors. The console mixes colors of these ends, in other parts on GameCube, and
+//! each pixel gets the nearest one.
 
 use texpresso::{Algorithm, COLOUR_WEIGHTS_UNIFORM, Format, Params};
 
@@ -103,8 +103,8 @@ impl Blocks {
     }
 }
 
-/// Encodes pixels, and again what is shown then, until that stays the same. So a
-/// texture whose picture is saved and applied again does not change any more. If it
+/// Encodes pixels, and the result again, until its pixels stay the same. So a texture
+/// whose picture is saved and applied again does not change any more. If it
 /// does not come to rest, `pin` makes a block that does.
 fn settled<const N: usize>(
     pixels: &Block,

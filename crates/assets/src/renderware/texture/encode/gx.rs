@@ -5,8 +5,8 @@ use super::super::dxt::padded;
 use super::super::{GxFormat, GxPalette, Level};
 use super::block;
 
-/// Encodes a level, whose old data `level` has. `indices` are those of formats
-/// with a palette.
+/// Encodes a level, whose old data `level` has. `indices` has the
+/// palette indices, in formats with a palette.
 pub(super) fn encode(
     level: &Level,
     format: GxFormat,

@@ -7,8 +7,8 @@ use super::super::dxt::padded;
 use super::super::swizzle::Morton;
 use super::super::{Blocks, Level, XboxColors, XboxFormat};
 
-/// Encodes a level, whose old data `level` has. `indices` are those of formats
-/// with a palette.
+/// Encodes a level, whose old data `level` has. `indices` has the
+/// palette indices, in formats with a palette.
 pub(super) fn encode(
     level: &Level,
     format: XboxFormat,
@@ -36,7 +36,7 @@ pub(super) fn encode(
     }
 }
 
-/// Swizzles pixels of `N` bytes; `stored` returns those of a pixel by its number.
+/// Swizzles pixels of `N` bytes; `stored` returns the bytes of a pixel by its number.
 fn swizzled<const N: usize>(level: &Level, stored: impl Fn(usize) -> [u8; N]) -> Vec<u8> {
     let (width, height) = (level.width as usize, level.height as usize);
     let morton = Morton::new(width, height);
