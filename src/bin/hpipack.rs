@@ -7,7 +7,7 @@ use std::{fs, io, iter, thread};
 
 use hpimount::app::{Confinement, ExitReason, progress_bar, tell};
 use hpimount::cli::hpipack::{Args, PROGRAM};
-use hpimount::pack::{self, Archive, Edit, Target, check_target};
+use hpimount::pack::{self, Archive, DryRun, Edit, Target, check_target};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -34,24 +34,28 @@ fn run(args: &Args) -> Result<(), Failure> {
         });
     }
     let (dir, out) = args.paths().map_err(Failure::usage)?;
+    if args.is_dry {
+        return dry_run(args, &dir);
+    }
     let (archive, confinement) = prepare(args, &dir, &out)?;
     let target = Target::new(&out, args.force)?;
-    let beside = archive.beside(&out);
+    let beside = archive.beside().into_iter();
     let beside = beside.map(|path| Target::new(&path, args.force));
-    let beside = beside.transpose()?;
+    let beside = beside.collect::<pack::Result<Vec<_>>>()?;
     let targets = iter::once(&target).chain(&beside);
     let temporary = targets.map(|target| target.temporary().to_owned());
     clean_up_on_signals(temporary.collect())?;
     let bar = progress_bar(archive.bytes, !args.quiet);
-    let write = || archive.write(&target, beside.as_ref(), &mut |bytes| bar.inc(bytes));
+    let write = || archive.write(&target, &beside, &mut |bytes| bar.inc(bytes));
     let written = match &confinement {
         Some(confinement) => confined(confinement, write),
         None => write().map_err(Failure::from),
     };
     bar.finish_and_clear();
     written?;
+    // What the first one refers to exists before it.
+    beside.into_iter().try_for_each(Target::keep)?;
     target.keep()?;
-    beside.map_or(Ok(()), Target::keep)?;
     if !args.quiet {
         for (path, why) in &archive.skipped {
             tell(PROGRAM.name, format!("{}: skipped: {why}", path.display()));
@@ -66,6 +70,22 @@ fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints what would change.
+fn dry_run(args: &Args, source: &Path) -> Result<(), Failure> {
+    let edit = Edit::open(source, &args.folders)?;
+    let confinement = Confinement::to(&edit.paths());
+    let (table, notes) = confined(&confinement, || DryRun::new(edit, args.is_strict))?;
+    let written = table.write(&mut io::stdout().lock());
+    written.map_err(|error| Failure {
+        message: format!("cannot write to standard output: {error}"),
+        code: 1,
+    })?;
+    if !args.quiet {
+        notes.iter().for_each(|note| tell(PROGRAM.name, note));
+    }
+    Ok(())
+}
+
 /// Returns the archive to write. One that is made of another archive, which may
 /// be hostile, is read with the returned confinement.
 fn prepare(args: &Args, dir: &Path, out: &Path) -> Result<(Archive, Option<Confinement>), Failure> {
@@ -73,7 +93,7 @@ fn prepare(args: &Args, dir: &Path, out: &Path) -> Result<(Archive, Option<Confi
         check_target(out, dir, &args.folders, args.force)?;
         let edit = Edit::open(dir, &args.folders)?;
         let confinement = Confinement::to(&edit.paths());
-        let plan = || Archive::with_changes(edit, args.is_strict);
+        let plan = || Archive::with_changes(edit, out, args.is_strict);
         return Ok((confined(&confinement, plan)?, Some(confinement)));
     }
     if !args.replacements.is_empty() {

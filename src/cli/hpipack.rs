@@ -60,7 +60,7 @@ pub const PROGRAM: Program<Args> = Program {
         Operand {
             name: "OUT",
             help: "The archive to write, such as mod.hpi, unit.ufo, map.kmp or bb01.HIP",
-            not_needed_with: &[],
+            not_needed_with: &["dry-run"],
             many: false,
         },
     ],
@@ -121,6 +121,8 @@ pub struct Args {
     pub folders: Vec<PathBuf>,
     /// Whether changes are refused that games may not find.
     pub is_strict: bool,
+    /// Whether to print what would change, and to write nothing.
+    pub is_dry: bool,
     /// Whether to overwrite OUT.
     pub force: bool,
     /// Whether to print errors only.
@@ -144,6 +146,7 @@ impl Args {
     pub fn paths(&self) -> Result<(PathBuf, PathBuf), String> {
         match self.common.operands.as_slice() {
             [dir, out] => Ok((dir.into(), out.into())),
+            [dir] if self.is_dry => Ok((dir.into(), PathBuf::new())),
             _ => Err("DIR and OUT are missing".to_owned()),
         }
     }
@@ -303,6 +306,18 @@ const OPTIONS: &[OptionSpec<Args>] = &[
         ..OptionSpec::new(
             Name::Long("apply-strict"),
             Takes::Nothing(|args| args.is_strict = true),
+        )
+    },
+    OptionSpec {
+        help: "With --apply, print what would change, and write nothing",
+        long_help: "With `--apply`, print a table of what would change, separated by tabs: the action (replace, \
+            add, delete), the path, the old and the new place of the data, as an offset in the archive or in \
+            the user data of the disc, and the number of new bytes. Places are empty of data that is packed, and \
+            inside archives in SOURCE. Nothing is written, and OUT is not needed.",
+        default: "OUT is written",
+        ..OptionSpec::new(
+            Name::Long("dry-run"),
+            Takes::Nothing(|args| args.is_dry = true),
         )
     },
     OptionSpec {

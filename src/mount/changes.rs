@@ -1,12 +1,17 @@
 //! Sources with the changes of folders (`--apply`).
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use super::{Converter, OpenCause, OpenError};
 use crate::content::{Reader, unwrap};
 use crate::source::{FilePool, read_changes};
-use hpimount_containers::changes::{self, Folder, Notice, Original, Report, Tools};
+use hpimount_containers::changes::{
+    self, Action, Folder, NewFile, Notice, Original, Report, Spliced, Tools,
+};
 use hpimount_containers::format::Options;
 use hpimount_containers::formats;
 use hpimount_containers::io::ReadAt;
@@ -31,10 +36,12 @@ impl std::fmt::Debug for Changes {
 pub(super) struct Changed {
     /// Its bytes.
     pub(super) source: Arc<dyn ReadAt>,
-    /// The name and the bytes of the other file of a pair.
-    pub(super) partner: Option<(String, Arc<dyn ReadAt>)>,
-    /// Memory of its tables, in bytes.
+    /// The names and the bytes of the other files that it consists of.
+    pub(super) partners: Vec<(String, Arc<dyn ReadAt>)>,
+    /// Memory of its tables and of `report`, in bytes.
     pub(super) memory: usize,
+    /// What became of the changes.
+    pub(super) report: Report,
 }
 
 impl Changes {
@@ -57,6 +64,11 @@ impl Changes {
             paths,
             is_strict,
         })
+    }
+
+    /// Returns the file at a path in the folders.
+    pub(super) fn file(&self, path: &str) -> Option<&NewFile> {
+        self.folder.file(path)
     }
 
     /// Returns a source with the changes. Notes about them go to the log.
@@ -90,42 +102,85 @@ impl Changes {
         };
         report.information().for_each(|note| log::info!("{note}"));
         report.warnings().for_each(|note| log::warn!("{note}"));
-        let memory = written.data.memory();
+        let files = written.files.iter().map(|(_, file)| file);
+        let all = files.chain(&written.directory).chain([&written.data]);
+        let memory = all.map(Spliced::memory).sum::<usize>() + report.memory();
         let data: Arc<dyn ReadAt> = Arc::new(written.data);
-        let Some(directory) = written.directory else {
-            return Ok(Changed {
-                source: data,
-                partner: None,
-                memory,
-            });
+        let files = written.files.into_iter();
+        let files = files.map(|(name, file)| (name, Arc::new(file) as Arc<dyn ReadAt>));
+        let mut changed = Changed {
+            source: data.clone(),
+            partners: files.collect(),
+            memory,
+            report,
         };
-        let memory = memory + directory.memory();
+        let Some(directory) = written.directory else {
+            return Ok(changed);
+        };
         let directory: Arc<dyn ReadAt> = Arc::new(directory);
         let pairs = formats::changed_pairs;
-        let named = pairs().find_map(|pair| pair.directory_of(original.name));
-        Ok(match named {
-            Some(name) => Changed {
-                source: data,
-                partner: Some((name, directory)),
-                memory,
-            },
+        match pairs().find_map(|pair| pair.directory_of(original.name)) {
+            Some(name) => changed.partners.push((name, directory)),
             // The source is the file with the directory.
-            None => Changed {
-                source: directory,
-                partner: pairs()
-                    .find_map(|pair| pair.other(original.name))
-                    .map(|name| (name, data)),
-                memory,
-            },
-        })
+            None => {
+                let name = pairs().find_map(|pair| pair.other(original.name));
+                changed.partners.extend(name.map(|name| (name, data)));
+                changed.source = directory;
+            }
+        }
+        Ok(changed)
     }
 }
 
 impl Changed {
-    /// Returns the other file of a pair, if it has this name.
+    /// Returns the file with this name, if it is one of those that it consists of.
     pub(super) fn partner(&self, name: &str) -> Option<Arc<dyn ReadAt>> {
-        let (own, source) = self.partner.as_ref()?;
-        own.eq_ignore_ascii_case(name).then(|| source.clone())
+        let mut partners = self.partners.iter();
+        let found = partners.find(|(own, _)| own.eq_ignore_ascii_case(name));
+        found.map(|(_, source)| source.clone())
+    }
+}
+
+/// Returns the `applied` of `info.json`.
+pub(super) fn info(report: &Report) -> Value {
+    let notes = report.notes.iter().map(|(_, notice)| notice.to_string());
+    json!({
+        "replaced": report.count(Action::Replace),
+        "added": report.count(Action::Add),
+        "deleted": report.count(Action::Delete),
+        "ignored": report.ignored,
+        "notes": notes.collect::<Vec<_>>(),
+    })
+}
+
+/// The paths in a folder of changes of what a mount shows from there.
+#[derive(Default)]
+pub(super) struct AppliedPaths(HashMap<String, String>);
+
+impl AppliedPaths {
+    /// Returns the paths in a report.
+    pub(super) fn of(report: &Report) -> Self {
+        let applied = report.applied.iter();
+        let paths =
+            applied.filter_map(|applied| Some((applied.path.clone(), applied.from.clone()?)));
+        Self(paths.collect())
+    }
+
+    /// Returns whether the mount shows nothing from a folder.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the path in the folder of the file at a path in the mount.
+    pub(super) fn get(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(String::as_str)
+    }
+
+    /// Returns all pairs of paths, in the mount and in the folder.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(path, from)| (path.as_str(), from.as_str()))
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) struct ControlInodes {
     /// `stats.json` in listings; a lookup returns a snapshot instead.
     stats: Ino,
     /// The files that are found in the root of the mount, by name.
-    discs: Vec<(&'static str, Ino)>,
+    discs: Vec<(String, Ino)>,
 }
 
 impl ControlInodes {
@@ -88,7 +88,7 @@ impl ControlInodes {
         let mut discs = self.discs.iter();
         match name == NAME {
             true => Some(self.root),
-            false => discs.find(|(own, _)| *own == name).map(|&(_, ino)| ino),
+            false => discs.find(|(own, _)| *own == name).map(|(_, ino)| *ino),
         }
     }
 
@@ -106,7 +106,7 @@ pub(super) struct ControlTree {
     /// The text of `info.json`.
     info: Vec<u8>,
     /// The plain discs, by their names in the root of the mount.
-    discs: Vec<(&'static str, Index)>,
+    discs: Vec<(String, Index)>,
     /// The plain files, in the order of their numbers.
     files: Vec<Arc<dyn ReadAt>>,
 }
@@ -156,9 +156,9 @@ impl ControlTree {
             }
         }
         let mut discs = Vec::with_capacity(plain.discs.len());
-        for (&(name, _), entry) in plain.discs.iter().zip(entries) {
+        for ((name, _), entry) in plain.discs.iter().zip(entries) {
             let node = builder.file(root, Name::utf_8(name), entry)?;
-            discs.push((name, node.0));
+            discs.push((name.clone(), node.0));
         }
         Ok(Self {
             tree: builder.finish(),

@@ -60,6 +60,7 @@ mod beside;
 mod build;
 mod changes;
 mod checks;
+mod compare;
 mod context;
 mod control;
 mod converted;
@@ -96,6 +97,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock};
 
 pub use self::attributes::{Attr, Extent};
+use self::changes::AppliedPaths;
 pub(crate) use self::context::Context;
 use self::control::ControlInodes;
 pub(crate) use self::edited::{Converter, ForAsset};
@@ -140,6 +142,8 @@ pub struct Vfs {
     /// The sources on servers.
     remote: OnceLock<Arc<Remote>>,
     invalidations: Arc<Invalidations>,
+    /// What the mount shows of folders of changes.
+    applied: AppliedPaths,
     pub(crate) options: Options,
 }
 
@@ -348,6 +352,7 @@ impl Vfs {
             reader: Reader::new(budget, spool),
             remote: OnceLock::new(),
             invalidations: Arc::default(),
+            applied: AppliedPaths::default(),
             options,
         }
     }

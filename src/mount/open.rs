@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::SystemTime;
 
-use super::changes::{Changed, Changes};
+use super::changes::{AppliedPaths, Changed, Changes};
 use super::error::{OpenCause, OpenError};
 use super::order::{Order, file_name};
 use super::partner::{Partners, Surroundings};
@@ -79,8 +79,13 @@ impl Vfs {
                 log::warn!("{}: {warning}", volume.name);
             }
         }
+        let applied = sources.applied.as_ref().map(AppliedPaths::of);
         let control = sources.graft(&vfs.grafts, &opener.skipped, &options);
-        Ok(Arc::new(Self { control, ..vfs }))
+        Ok(Arc::new(Self {
+            control,
+            applied: applied.unwrap_or_default(),
+            ..vfs
+        }))
     }
 
     /// Opens an archive that changes are applied to, within a memory budget that
@@ -108,6 +113,7 @@ impl Vfs {
             volume: opened.volume,
             is_layered: opened.format.is_layered,
             plain: PlainFiles::default(),
+            applied: None,
             path: PathBuf::from(original.name),
         });
         let control = sources.graft(&vfs.grafts, &[], &vfs.options);
@@ -347,6 +353,7 @@ impl Opener<'_> {
             volume: NewVolume::folder(name, url.shown(), Box::new(volume)),
             is_layered: false,
             plain: PlainFiles::default(),
+            applied: None,
             path: url.label().to_owned(),
         })
     }
@@ -361,6 +368,7 @@ impl Opener<'_> {
             volume: NewVolume::folder(name, &path.to_string_lossy(), Box::new(folder)),
             is_layered: false,
             plain: PlainFiles::default(),
+            applied: None,
             path,
         })
     }
@@ -434,6 +442,7 @@ impl Opener<'_> {
             builder: opened.builder,
             volume: opened.volume,
             is_layered: opened.format.is_layered,
+            applied: changed.map(|changed| changed.report),
             path: candidate.path.clone(),
         })
     }
@@ -477,6 +486,7 @@ impl Opener<'_> {
             volume: NewVolume::folder(&candidate.name, &candidate.location, volume),
             is_layered: false,
             plain: PlainFiles::default(),
+            applied: None,
             path: candidate.path.clone(),
         })
     }

@@ -13,10 +13,11 @@ use super::merge::{self, MergedLayers};
 use super::order::Order;
 use super::plain::PlainFiles;
 use super::volume::NewVolume;
-use super::{Ino, Options, control};
+use super::{Ino, Options, changes, control};
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, Label, NewInode, ROOT, Tree, TreeBuilder};
+use hpimount_containers::changes::Report;
 use hpimount_containers::volume::{Name, NodeId};
 
 /// An opened source: its unfinished tree, and the volume of its files.
@@ -27,6 +28,8 @@ pub(super) struct OpenedSource {
     pub(super) is_layered: bool,
     /// The source as plain files.
     pub(super) plain: PlainFiles,
+    /// What became of the changes to it.
+    pub(super) applied: Option<Report>,
     pub(super) path: PathBuf,
 }
 
@@ -42,6 +45,8 @@ pub(super) struct SourceTrees {
     order: Value,
     /// The only source as plain files.
     plain: PlainFiles,
+    /// What became of the changes to it.
+    pub(super) applied: Option<Report>,
 }
 
 impl SourceTrees {
@@ -55,6 +60,7 @@ impl SourceTrees {
             grafted: Vec::new(),
             order: Value::Null,
             plain: opened.plain,
+            applied: opened.applied,
         }
     }
 
@@ -90,6 +96,7 @@ impl SourceTrees {
             layers: MergedLayers::none(Vec::new()),
             order: Value::Null,
             plain: PlainFiles::default(),
+            applied: None,
         })
     }
 
@@ -143,6 +150,7 @@ impl SourceTrees {
             },
             order,
             plain: PlainFiles::default(),
+            applied: None,
         })
     }
 
@@ -161,7 +169,10 @@ impl SourceTrees {
         skipped: &[OpenError],
         options: &Options,
     ) -> Option<ControlInodes> {
-        let info = control::info(self.volumes(), skipped, &self.order, options);
+        let mut info = control::info(self.volumes(), skipped, &self.order, options);
+        if let Some(report) = &self.applied {
+            info["applied"] = changes::info(report);
+        }
         let modified = self.tree.inode(ROOT).map_or(0, |root| root.modified);
         let control = ControlTree::new(&info, modified, &self.layers, &self.plain);
         let files = root_of_files(options);

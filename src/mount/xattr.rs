@@ -2,7 +2,7 @@
 
 use super::picture::format_of;
 use super::subtree::{Node, RenderedFile};
-use super::{Error, FileKind, Ino, Meta, Result, Vfs};
+use super::{Error, FileKind, Ino, Meta, Result, Vfs, place};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::InodeKind;
 use hpimount_assets::model::{png, reduced};
@@ -17,6 +17,9 @@ const SOURCE: &str = "user.hpimount.source";
 /// File names, one per line, of the archives whose entry of the same name is
 /// hidden by this one.
 const SHADOWS: &str = "user.hpimount.shadows";
+
+/// Path in a folder of changes of the contents of a file.
+const APPLIED: &str = "user.hpimount.applied";
 
 /// Why an asset of an archive cannot be shown. It is not listed, because
 /// computing it requires reading the asset.
@@ -71,6 +74,9 @@ impl<'v> Xattrs<'v> {
         if !node.tree().hidden(node.index).is_empty() {
             names.push(SHADOWS);
         }
+        if self.applied().is_some() {
+            names.push(APPLIED);
+        }
         if let Some(file) = node.file() {
             names.push(SOURCE);
             names.extend(file.volume.volume.xattr_names(file.file));
@@ -90,10 +96,20 @@ impl<'v> Xattrs<'v> {
             RAW_NAME => self.raw_name().ok_or(Error::NoAttribute),
             SHADOWS => shadows(&self.node).ok_or(Error::NoAttribute),
             SOURCE => self.source_name(),
+            APPLIED => self.applied().ok_or(Error::NoAttribute),
             ERROR => self.asset_error(),
             PREVIEW => self.preview(),
             _ => self.of_volume(name),
         }
+    }
+
+    /// Returns the path of a changed file in the folder of changes.
+    fn applied(&self) -> Option<Vec<u8>> {
+        if self.vfs.applied.is_empty() {
+            return None;
+        }
+        let path = place::path(self.vfs, &self.node).ok()?;
+        Some(self.vfs.applied.get(&path)?.as_bytes().to_vec())
     }
 
     /// Returns the value of an attribute that the volume of a file has.

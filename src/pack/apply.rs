@@ -1,5 +1,6 @@
 //! Writing an archive or a disc with the changes of a folder.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,14 @@ use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Converter};
 use crate::source::{FilePool, FileSource, files_beside, has_name, read_changes};
-use hpimount_containers::changes::{self, Folder, Original, Report, Spliced, Tools, Written};
-use hpimount_containers::format::Options;
-use hpimount_containers::io::ReadAt;
-use hpimount_containers::write;
+use hpimount_containers::changes::{
+    self, Action, Applied, Folder, Original, Report, Spliced, Tools, Written,
+};
+use hpimount_containers::extract::Listing;
+use hpimount_containers::format::{Input, Options};
+use hpimount_containers::io::{self, ReadAt};
+use hpimount_containers::volume::{Content, Entry};
+use hpimount_containers::{formats, sheet, write};
 
 /// Memory for decoded blocks of compressed discs, and for edited assets, in bytes.
 pub(super) const MEMORY: usize = 64 << 20;
@@ -66,6 +71,21 @@ impl Edit {
         beside.chain([&self.path]).cloned().collect()
     }
 
+    fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Applies a folder of changes.
+    fn apply(&self, folder: Folder, strict: bool) -> Result<(Written, Report)> {
+        let original = Original {
+            source: self.source.clone(),
+            name: &self.name(),
+            partner: &|wanted| self.partner(wanted),
+        };
+        apply(&original, folder, strict)
+    }
+
     /// Opens the file with this name, ignoring ASCII case, that belongs to the
     /// archive.
     fn partner(&self, wanted: &str) -> Option<Arc<dyn ReadAt>> {
@@ -77,7 +97,8 @@ impl Edit {
 
 /// An archive with the changes of folders, ready to be written.
 pub(super) struct Plan {
-    written: Written,
+    /// The files that it consists of, the first one at the path of the target.
+    files: Vec<(PathBuf, Spliced)>,
     /// The path of the original.
     source: PathBuf,
     /// What became of the changes.
@@ -91,27 +112,29 @@ impl std::fmt::Debug for Plan {
 }
 
 impl Plan {
-    /// Plans to apply changes. With `strict`, risks are refused too.
+    /// Plans to apply changes, and to write the result to `out`. With `strict`,
+    /// risks are refused too.
     ///
     /// # Errors
-    /// Returns [`Error::Refused`] with everything that cannot be applied.
-    pub(super) fn new(mut edit: Edit, strict: bool) -> Result<Self> {
+    /// Returns [`Error::Refused`] with everything that cannot be applied, or
+    /// [`Error::Target`] if the result has several files and `out` does not have the
+    /// extension of the first one.
+    pub(super) fn new(mut edit: Edit, out: &Path, strict: bool) -> Result<Self> {
         let folder = mem::take(&mut edit.folder);
-        let name = edit.path.file_name().unwrap_or_default().to_string_lossy();
-        let original = Original {
-            source: edit.source.clone(),
-            name: &name,
-            partner: &|wanted| edit.partner(wanted),
-        };
-        Self::of(&original, &edit.path, folder, strict)
+        let (written, report) = edit.apply(folder, strict)?;
+        Ok(Self {
+            files: files(written, &edit.path, out)?,
+            source: edit.path,
+            report,
+        })
     }
 
-    /// Plans to add everything in a directory to an empty archive.
+    /// Plans to add everything in a directory to an empty archive at `out`.
     ///
     /// # Errors
     /// Returns [`Error::Source`] if the directory cannot be read, or
     /// [`Error::Refused`] with everything that the format has no place for.
-    pub(super) fn of_directory(directory: &Path, empty: Empty) -> Result<Self> {
+    pub(super) fn of_directory(directory: &Path, out: &Path, empty: Empty) -> Result<Self> {
         let pool = Arc::new(FilePool::default());
         let folder = read(directory, &pool)?;
         let (bytes, partner) = empty.bytes();
@@ -121,70 +144,29 @@ impl Plan {
             name: empty.name(),
             partner: &|_| partner.clone(),
         };
-        Self::of(&original, directory, folder, false)
-    }
-
-    /// Plans to apply a folder to an original, which errors call `path`.
-    fn of(original: &Original<'_>, path: &Path, folder: Folder, strict: bool) -> Result<Self> {
-        let budget = Budget::new(MEMORY);
-        let reader = Reader::new(&budget, Spool::new(None, 0));
-        let mut report = Report::default();
-        let unwrap = |source| {
-            let (source, images) = unwrap(&reader, source, &Options::default())?;
-            Ok((source, images.tracks))
-        };
-        let tools = Tools {
-            unwrap: &unwrap,
-            convert: &Converter {
-                options: &mount::Options::default(),
-                budget: &budget,
-            },
-        };
-        let written = changes::apply(original, folder, tools, &mut report);
-        if strict {
-            report.refuse_risks();
-        }
-        match written {
-            Some(written) if report.refusals.is_empty() => {
-                let source = path.to_owned();
-                Ok(Self {
-                    written,
-                    source,
-                    report,
-                })
-            }
-            _ => Err(Error::Refused(report.refusals)),
-        }
+        let (written, report) = apply(&original, folder, false)?;
+        Ok(Self {
+            files: files(written, directory, out)?,
+            source: directory.to_owned(),
+            report,
+        })
     }
 
     /// Returns the number of bytes of the result.
     pub(super) fn bytes(&self) -> u64 {
-        let directory = self.written.directory.as_ref();
-        self.written.data.len() + directory.map_or(0, ReadAt::len)
+        self.files.iter().map(|(_, file)| file.len()).sum()
     }
 
-    /// Returns the path of the second file of a pair that is written to `out`.
-    pub(super) fn directory(&self, out: &Path) -> Option<PathBuf> {
-        self.written.directory.as_ref()?;
-        let name = out.file_name()?.to_str()?;
-        let pairs = hpimount_containers::formats::changed_pairs();
-        let mut names = pairs.filter_map(|pair| pair.directory_of(name));
-        let name = names.next()?;
-        // In the case of the given extension.
-        let is_upper = out
-            .extension()?
-            .to_str()?
-            .chars()
-            .all(|c| !c.is_lowercase());
-        let (stem, extension) = name.rsplit_once('.')?;
-        let extension = match is_upper {
-            true => extension.to_uppercase(),
-            false => extension.to_owned(),
-        };
-        Some(out.with_file_name(format!("{stem}.{extension}")))
+    /// Returns the paths of the files behind the first one.
+    pub(super) fn beside(&self) -> Vec<PathBuf> {
+        self.files
+            .iter()
+            .skip(1)
+            .map(|(path, _)| path.clone())
+            .collect()
     }
 
-    /// Writes the result to `out`, and the directory of a pair to its own target.
+    /// Writes the result to `out`, and the other files to their own targets.
     ///
     /// # Errors
     /// Returns an error if the original or a changed file cannot be read, or if
@@ -192,13 +174,15 @@ impl Plan {
     pub(super) fn write(
         &self,
         mut out: impl Write,
-        directory: Option<&Target>,
+        beside: &[Target],
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
-        let source = &self.source;
-        copy(&self.written.data, source, &mut out, progress)?;
-        if let (Some(spliced), Some(target)) = (&self.written.directory, directory) {
-            copy(spliced, source, &mut target.file(), progress)?;
+        let mut files = self.files.iter().map(|(_, file)| file);
+        if let Some(first) = files.next() {
+            copy(first, &self.source, &mut out, progress)?;
+        }
+        for (file, target) in files.zip(beside) {
+            copy(file, &self.source, &mut target.file(), progress)?;
         }
         Ok(())
     }
@@ -207,6 +191,189 @@ impl Plan {
     pub(super) fn report(&self) -> &Report {
         &self.report
     }
+}
+
+/// Applies a folder of changes to an original.
+fn apply(original: &Original<'_>, folder: Folder, strict: bool) -> Result<(Written, Report)> {
+    let budget = Budget::new(MEMORY);
+    let reader = Reader::new(&budget, Spool::new(None, 0));
+    let mut report = Report::default();
+    let unwrap = |source| {
+        let (source, images) = unwrap(&reader, source, &Options::default())?;
+        Ok((source, images.tracks))
+    };
+    let tools = Tools {
+        unwrap: &unwrap,
+        convert: &Converter {
+            options: &mount::Options::default(),
+            budget: &budget,
+        },
+    };
+    let written = changes::apply(original, folder, tools, &mut report);
+    if strict {
+        report.refuse_risks();
+    }
+    match written.filter(|_| report.refusals.is_empty()) {
+        Some(written) => Ok((written, report)),
+        None => Err(Error::Refused(report.refusals)),
+    }
+}
+
+/// Returns the files of a result with their paths: the first one is `out`, and the
+/// others are beside it.
+fn files(written: Written, source: &Path, out: &Path) -> Result<Vec<(PathBuf, Spliced)>> {
+    let name = out.file_name().unwrap_or_default().to_string_lossy();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let wanted = |extension: &str| {
+        let problem = format!("is one of several files: its extension must be .{extension}");
+        Err(Error::target(out, problem))
+    };
+    let mut files = Vec::new();
+    if let Some(directory) = written.directory {
+        let pairs = formats::changed_pairs;
+        let found = pairs().find_map(|pair| pair.directory_of(&name));
+        let Some((stem, own)) = found.as_deref().and_then(|name| name.rsplit_once('.')) else {
+            let of_source = source.file_name().unwrap_or_default().to_string_lossy();
+            let pair = pairs().find(|pair| pair.other(&of_source).is_some());
+            return wanted(pair.map_or("wad", |pair| pair.data));
+        };
+        // In the case of the given extension.
+        let is_upper = !extension.chars().any(char::is_lowercase);
+        let own = if is_upper {
+            own.to_uppercase()
+        } else {
+            own.to_owned()
+        };
+        files.push((out.with_file_name(format!("{stem}.{own}")), directory));
+    }
+    if written.files.is_empty() {
+        files.insert(0, (out.to_owned(), written.data));
+        return Ok(files);
+    }
+    if !extension.eq_ignore_ascii_case("cue") {
+        return wanted("cue");
+    }
+    let stem = |path: &Path| {
+        path.file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let (old, new) = (stem(source), stem(out));
+    let is_alone = written.files.len() == 1;
+    let rename = |name: &str| match name.strip_prefix(&*old) {
+        Some(rest) => format!("{new}{rest}"),
+        None if is_alone => match name.rsplit_once('.') {
+            Some((_, extension)) => format!("{new}.{extension}"),
+            None => format!("{new}.bin"),
+        },
+        None => format!("{new} {name}"),
+    };
+    let mut sheet = vec![0; written.data.len() as usize];
+    let read = written.data.read_exact_at(&mut sheet, 0);
+    read.map_err(|cause| Error::source(source, cause))?;
+    let mut renamed = Spliced::default();
+    renamed.append_bytes(sheet::renamed(&sheet, rename));
+    files.push((out.to_owned(), renamed));
+    let others = written.files.into_iter();
+    files.extend(others.map(|(name, file)| (out.with_file_name(rename(&name)), file)));
+    Ok(files)
+}
+
+/// What an archive or a disc would become, as a table.
+pub struct DryRun(Vec<[String; 5]>);
+
+impl DryRun {
+    /// Plans changes without writing anything.
+    ///
+    /// # Errors
+    /// Returns [`Error::Refused`] with everything that cannot be applied, or
+    /// [`Error::Source`] if the original cannot be read.
+    pub fn new(mut edit: Edit, strict: bool) -> Result<(Self, Vec<String>)> {
+        let folder = mem::take(&mut edit.folder);
+        let (written, report) = edit.apply(folder, strict)?;
+        let failed = |error: io::Error| Error::source(&edit.path, error);
+        let source: Arc<dyn ReadAt> = edit.source.clone();
+        let before = places(&edit, source, &|_| None).map_err(failed)?;
+        let directory = written
+            .directory
+            .map(|directory| Arc::new(directory) as Arc<dyn ReadAt>);
+        let files = written.files.into_iter();
+        let files = files.map(|(name, file)| (name, Arc::new(file) as Arc<dyn ReadAt>));
+        let files: Vec<_> = files.collect();
+        let partner = |wanted: &str| {
+            let is_wanted = |(name, _): &&(String, _)| name.eq_ignore_ascii_case(wanted);
+            let found = files.iter().find(is_wanted).map(|(_, file)| file.clone());
+            found.or_else(|| directory.clone())
+        };
+        let after = places(&edit, Arc::new(written.data), &partner).map_err(failed)?;
+        let place = |places: &HashMap<String, u64>, path: &str| {
+            places.get(path).map(u64::to_string).unwrap_or_default()
+        };
+        let row = |applied: &Applied| {
+            let bytes = applied.bytes.map(|bytes| bytes.to_string());
+            let new = match applied.action {
+                Action::Delete => String::new(),
+                _ => place(&after, &applied.path),
+            };
+            let path = applied.path.replace(['\t', '\n', '\r'], "_");
+            let old = place(&before, &applied.path);
+            [
+                applied.action.name().to_owned(),
+                path,
+                old,
+                new,
+                bytes.unwrap_or_default(),
+            ]
+        };
+        let rows = report.applied.iter().map(row).collect();
+        let notes = report.notes.iter().map(|(_, notice)| notice.to_string());
+        let notes = notes.chain([report.summary()]).collect();
+        Ok((Self(rows), notes))
+    }
+
+    /// Writes the table.
+    ///
+    /// # Errors
+    /// Returns the error of `out`.
+    pub fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        writeln!(out, "action\tpath\told place\tnew place\tbytes")?;
+        for row in &self.0 {
+            writeln!(out, "{}", row.join("\t"))?;
+        }
+        out.flush()
+    }
+}
+
+/// Returns the offsets of stored files by their paths: in the archive, or in the user
+/// data of a disc.
+fn places(
+    edit: &Edit,
+    source: Arc<dyn ReadAt>,
+    partner: &dyn Fn(&str) -> Option<Arc<dyn ReadAt>>,
+) -> io::Result<HashMap<String, u64>> {
+    let reader = Reader::new(&Budget::new(MEMORY), Spool::new(None, 0));
+    let (source, images) = unwrap(&reader, source, &Options::default())?;
+    let find = |wanted: &str| partner(wanted).or_else(|| edit.partner(wanted));
+    let input = || Input {
+        source: source.clone(),
+        partner: &find,
+        tracks: &images.tracks,
+        options: Options {
+            name: edit.name(),
+            ..Options::default()
+        },
+    };
+    let format = formats::detect(&input())?;
+    let mut listing = Listing::default();
+    let volume = (format.open)(input(), &mut listing)?;
+    let offset = |entry: Entry| match volume.content(entry.file) {
+        Ok(Content::Extent { offset, .. }) => Some(offset),
+        _ => None,
+    };
+    let files = listing.files();
+    let placed = files.filter_map(|(path, entry)| Some((path.to_owned(), offset(entry)?)));
+    Ok(placed.collect())
 }
 
 /// An archive without files, of a format that stores files as they are.

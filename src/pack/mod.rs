@@ -11,7 +11,7 @@ mod walk;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-pub use apply::{Edit, Empty, check_target};
+pub use apply::{DryRun, Edit, Empty, check_target};
 pub use hip::SETTINGS;
 pub use replace::Replacement;
 pub use target::Target;
@@ -139,7 +139,8 @@ impl Archive {
         let mut bytes = walked.bytes;
         let plan = match format {
             Format::Plain(empty) => {
-                return Ok(Self::with(apply::Plan::of_directory(directory, empty)?));
+                let plan = apply::Plan::of_directory(directory, target, empty)?;
+                return Ok(Self::with(plan));
             }
             Format::TotalAnnihilation { method, key } => {
                 Plan::Version1(walked.root, v1::Options { method, key })
@@ -162,13 +163,15 @@ impl Archive {
         })
     }
 
-    /// Prepares an archive or a disc with changes. With `strict`, changes are
-    /// refused that games may not find.
+    /// Prepares an archive or a disc with changes, which is written to `out`. With
+    /// `strict`, changes are refused that games may not find.
     ///
     /// # Errors
-    /// Returns [`Error::Refused`] with everything that cannot be applied.
-    pub fn with_changes(edit: Edit, strict: bool) -> Result<Self> {
-        Ok(Self::with(apply::Plan::new(edit, strict)?))
+    /// Returns [`Error::Refused`] with everything that cannot be applied, or
+    /// [`Error::Target`] if the result has several files and `out` does not have the
+    /// extension of the first one.
+    pub fn with_changes(edit: Edit, out: &Path, strict: bool) -> Result<Self> {
+        Ok(Self::with(apply::Plan::new(edit, out, strict)?))
     }
 
     fn with(plan: apply::Plan) -> Self {
@@ -199,17 +202,17 @@ impl Archive {
         })
     }
 
-    /// Returns the path of the second file, with the directory, of an archive that
-    /// is written to `out`; `None` if it is one file.
-    pub fn beside(&self, out: &Path) -> Option<PathBuf> {
+    /// Returns the paths of further files: the directory of a pair, and the tracks
+    /// of a cue sheet.
+    pub fn beside(&self) -> Vec<PathBuf> {
         match &self.plan {
-            Plan::Apply(plan) => plan.directory(out),
-            _ => None,
+            Plan::Apply(plan) => plan.beside(),
+            _ => Vec::new(),
         }
     }
 
-    /// Writes the archive to the target, and the file of [`Archive::beside`] to its
-    /// own; neither appears at its path before it is [kept](Target::keep).
+    /// Writes the archive to the target, and the files of [`Archive::beside`] to their
+    /// own; none appears at its path before it is [kept](Target::keep).
     /// `progress` is called with the number of bytes that have been read since the
     /// last call.
     ///
@@ -219,7 +222,7 @@ impl Archive {
     pub fn write(
         &self,
         target: &Target,
-        beside: Option<&Target>,
+        beside: &[Target],
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
         let out = BufWriter::with_capacity(256 << 10, target.file());

@@ -69,6 +69,24 @@ fn xiso() -> Vec<u8> {
     [vec![0; 32 * seeds::SECTOR], seeds::xdvdfs()].concat()
 }
 
+/// Returns a CD with a track of data and one of audio in one file.
+fn cue() -> Seed {
+    let data = disc().raw();
+    let start = data.len() / 2352;
+    let sheet = format!(
+        "FILE \"a.bin\" BINARY\n  TRACK 01 MODE2/2352\n    INDEX 01 00:00:00\n  \
+         TRACK 02 AUDIO\n    INDEX 01 {:02}:{:02}:{:02}\n",
+        start / 75 / 60,
+        start / 75 % 60,
+        start % 75
+    );
+    Seed {
+        beside: Some(("a.bin", [data, noise(9, 20 * 2352)].concat())),
+        changes: |path| !path.starts_with("tracks/"),
+        ..seed("a.cue", sheet.into_bytes(), Some("DATA/"))
+    }
+}
+
 /// Returns an archive of each format and form that can be written.
 fn all() -> Vec<Seed> {
     let [names, offsets, hashed] = seeds::wad_directories();
@@ -107,6 +125,7 @@ fn all() -> Vec<Seed> {
         },
         seed("a.iso", disc().iso(), Some("DATA/")),
         seed("a.bin", disc().raw(), Some("DATA/")),
+        cue(),
         seed(
             "a.hpi",
             V1::new(usual_tree(Method::Zlib)).keyed(0x7D).build().bytes,
@@ -141,6 +160,7 @@ impl Seed {
         let (stem, extension) = self.name.rsplit_once('.').unwrap();
         match extension {
             "xiso" | "gcm" => format!("{stem}.iso"),
+            "cue" => format!("{stem}.bin"),
             _ => self.name.to_owned(),
         }
     }
@@ -226,7 +246,15 @@ fn check(seed: &Seed, plan: &Plan) {
     let mounted = open_changed(&original, &folder).unwrap();
     assert_eq!(digests(&mounted), expected, "{}: {plan:?}", seed.name);
     let image = read_at(&mounted, &format!(".hpimount/image/{}", seed.image()));
-    assert!(image == fs::read(&out).unwrap(), "{}: {plan:?}", seed.name);
+    let written = match seed.name {
+        "a.cue" => out.with_extension("bin"),
+        _ => out,
+    };
+    assert!(
+        image == fs::read(written).unwrap(),
+        "{}: {plan:?}",
+        seed.name
+    );
 }
 
 proptest! {

@@ -516,7 +516,7 @@ fn a_replaced_asset_is_made_from_a_text_a_picture_or_a_sound() {
     fs::write(&archive, hip.build()).unwrap();
     let changes = [
         ("greeting.text", text),
-        ("wall.RW3", picture),
+        ("wall.txd", picture),
         ("00000001", sound),
     ];
     let changes = changes.map(|(name, file)| (name, work.path().join(file)));

@@ -1,11 +1,16 @@
 //! The hpipack program.
 
+mod applied;
 mod apply;
 mod confinement;
 mod converted;
+mod cue_changes;
+mod foreign;
 mod hip;
+mod hip_changes;
 mod hpi;
 mod modding;
+mod refused;
 mod replace;
 #[path = "../support/mod.rs"]
 mod support;

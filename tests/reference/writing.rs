@@ -242,3 +242,113 @@ fn assets_that_share_their_bytes_stay_in_their_layers() {
     }
     assert!(tried >= 2);
 }
+
+/// Returns whether the checker of HIP archives, given the changes by id, is
+/// content; `None` without Python.
+fn hip_checker(original: &Path, ids: &Path, result: &Path) -> Option<Result<(), String>> {
+    let checker = shared("oracle/writing/check_hip.py").unwrap();
+    let mut python = Command::new("python3");
+    python
+        .arg(checker)
+        .arg(original)
+        .arg(ids)
+        .arg(result)
+        .arg("--ids");
+    let checked = python.output();
+    if !possible(checked.is_ok(), "python3 is missing") {
+        return None;
+    }
+    let checked = checked.unwrap();
+    let found = String::from_utf8_lossy(&checked.stdout).into_owned();
+    Some(checked.status.success().then_some(()).ok_or(found))
+}
+
+/// Archives with wrong sizes and counts, which stay wrong and which the checker takes
+/// for new mistakes because they moved.
+const WRONG_SIZES: [&str; 4] = [
+    "dpak_size_zero",
+    "incredibles_pc_strm_too_big",
+    "incredibles_pc_strm_too_small",
+    "lhdr_count_huge",
+];
+
+#[test]
+fn assets_that_are_added_and_deleted_are_where_an_independent_checker_expects_them() {
+    let (Some(synthetic), Some(peer)) =
+        (shared("samples/hip/synthetic"), shared("samples/hip/peer"))
+    else {
+        return;
+    };
+    let work = tempdir().unwrap();
+    let mut tried = 0;
+    let list = |folder: PathBuf| {
+        fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+    };
+    let mut archives: Vec<PathBuf> = list(synthetic).chain(list(peer)).collect();
+    archives.sort();
+    for original in archives {
+        let name = original.file_stem().unwrap().to_str().unwrap().to_owned();
+        if WRONG_SIZES.contains(&&*name) {
+            continue;
+        }
+        let Ok(mounted) = open(original.clone(), Options::default()) else {
+            continue;
+        };
+        let list = |path: &[&str]| {
+            let mut ino = hpimount::mount::Ino::ROOT;
+            for part in path {
+                ino = mounted.lookup(ino, part).ok()?.ino;
+            }
+            let mut names = Vec::new();
+            let listed = mounted.readdir(ino, 0, &mut |name, _, _, _| {
+                names.push(name.to_owned());
+                false
+            });
+            listed.ok().map(|()| names)
+        };
+        let Some(layers) = list(&["layers"]) else {
+            continue;
+        };
+        let Some(ids) = list(&["ids"]) else {
+            continue;
+        };
+        let (folder, changed) = (
+            work.path().join(&name),
+            work.path().join(format!("{name}.ids")),
+        );
+        fs::create_dir_all(folder.join("ids")).unwrap();
+        fs::create_dir_all(&changed).unwrap();
+        if let Some(first) = ids.iter().find(|id| id.len() == 8) {
+            fs::write(folder.join("ids").join(format!(".wh.{first}")), b"").unwrap();
+            fs::write(changed.join(format!("{first}.deleted")), b"").unwrap();
+        }
+        let Some(layer) = layers.iter().find(|layer| *layer != "unlayered") else {
+            continue;
+        };
+        let into = folder.join("layers").join(layer);
+        fs::create_dir_all(&into).unwrap();
+        let new = vec![7; 300];
+        fs::write(into.join("something new.lobm"), &new).unwrap();
+        let id = hpimount_containers::hip::asset_id(b"something new");
+        fs::write(changed.join(format!("{id:08X}")), &new).unwrap();
+        let out = work.path().join(format!("{name}.HIP"));
+        let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+        if !ran.status.success() {
+            // Archives without the usual blocks say so.
+            let told = stderr(&ran);
+            assert!(
+                told.contains("not added or deleted") || told.contains("past the end"),
+                "{name}: {told}"
+            );
+            continue;
+        }
+        match hip_checker(&original, &changed, &out) {
+            Some(found) => assert!(found.is_ok(), "{name}: {found:?}"),
+            None => return,
+        }
+        tried += 1;
+    }
+    assert!(tried >= 30, "{tried}");
+}

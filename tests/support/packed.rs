@@ -43,7 +43,7 @@ pub fn replaced(archive: &[u8], changes: &[(String, Vec<u8>)]) -> Result<Vec<u8>
     let out = work_dir.path().join("out");
     let mut read = 0;
     let target = Target::new(&out, false).unwrap();
-    let written = plan.write(&target, None, &mut |bytes| read += bytes);
+    let written = plan.write(&target, &[], &mut |bytes| read += bytes);
     written.map_err(|error| error.to_string())?;
     target.keep().unwrap();
     assert_eq!(read, plan.bytes);
@@ -58,7 +58,7 @@ pub fn packed(directory: &Path) -> Result<Vec<u8>, String> {
     let archive = archive.map_err(|error| error.to_string())?;
     let target = Target::new(&out, false).unwrap();
     let mut read = 0;
-    let written = archive.write(&target, None, &mut |bytes| read += bytes);
+    let written = archive.write(&target, &[], &mut |bytes| read += bytes);
     written.map_err(|error| error.to_string())?;
     target.keep().unwrap();
     assert_eq!(read, archive.bytes);

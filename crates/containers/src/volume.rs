@@ -465,6 +465,14 @@ pub trait Volume: Send + Sync {
         Vec::new()
     }
 
+    /// Returns a disc as plain files for other programs, by names that begin with
+    /// `stem`: an image of its user data, or a cue sheet and raw sectors; empty for
+    /// other volumes.
+    fn plain_files(&self, stem: &str) -> Vec<(String, Arc<dyn ReadAt>)> {
+        let _ = stem;
+        Vec::new()
+    }
+
     /// Returns the warnings about the volume, one sentence each.
     fn warnings(&self) -> &[String] {
         &[]

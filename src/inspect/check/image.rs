@@ -121,7 +121,10 @@ impl Worker<'_, '_> {
                         false
                     }
                 };
-                if is_wanted {
+                if is_wanted && self.vfs.is_changed() {
+                    let cause = Cause::text(&"is not in the list, because it is changed");
+                    findings.add(Severity::Warning, cause);
+                } else if is_wanted {
                     let cause = Cause::text(&list.difference(&image.file, size, sums));
                     findings.add(Severity::Damage, cause);
                 }

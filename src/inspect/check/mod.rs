@@ -82,7 +82,13 @@ pub fn check(
             ..plan.options.clone()
         };
         match Vfs::open_prepared(prepared, options) {
-            Ok(vfs) => Check::new(plan, name, &vfs, &output).run(),
+            Ok(vfs) => {
+                Check::new(plan, name, &vfs, &output).run();
+                for path in vfs.wrongly_applied(prepared) {
+                    let cause = Cause::text(&"differs from the folder of changes");
+                    output.finding(Severity::Damage, name, &path, cause);
+                }
+            }
             Err(error) => {
                 let severity = match &error.cause {
                     OpenCause::Unreadable(_) | OpenCause::NoArchives | OpenCause::Refused(_) => {

@@ -150,6 +150,7 @@ impl Opener<'_> {
             ),
             is_layered: false,
             plain: PlainFiles::default(),
+            applied: None,
             path: folder.path.clone(),
         })
     }

@@ -108,6 +108,22 @@ fn a_gdi_shows_the_second_area_in_all_its_data_tracks() {
         .unwrap();
     assert_eq!(opened.bytes(track).unwrap()[44..], audio);
     assert_eq!(opened.volume.images().len(), 4);
+    // As plain files, the tracks have names without spaces.
+    let plain = opened.volume.plain_files("disc");
+    let names: Vec<&str> = plain.iter().map(|(name, _)| &**name).collect();
+    let tracks = ["track01.bin", "track02.raw", "track03.bin", "track04.bin"];
+    assert_eq!(names, [&["disc.gdi"][..], &tracks].concat());
+    let bytes = |number: usize| {
+        let source = &plain[number].1;
+        let mut bytes = vec![0; source.len() as usize];
+        source.read_exact_at(&mut bytes, 0).unwrap();
+        bytes
+    };
+    assert_eq!(
+        bytes(0),
+        gdi.replace("\"track 04.bin\"", "track04.bin").into_bytes()
+    );
+    assert!(bytes(2) == audio && bytes(4) == last);
     let without = |name: &str| beside(name).filter(|_| name != "track 04.bin");
     let error = containers::open("disc.gdi", gdi.into(), &without, true)
         .err()

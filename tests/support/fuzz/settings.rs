@@ -22,7 +22,7 @@ pub fn settings(data: &[u8]) {
         return;
     };
     let target = Target::new(&out, false).unwrap();
-    archive.write(&target, None, &mut |_| {}).unwrap();
+    archive.write(&target, &[], &mut |_| {}).unwrap();
     target.keep().unwrap();
     let opened = open(fs::read(out).unwrap(), Options::default()).unwrap();
     assert!(opened.tree.names("ids").is_empty());

@@ -109,6 +109,7 @@ pub(super) fn replace_assets(
     tree: &mut Tree,
     volume: &Arc<dyn Volume>,
     report: &mut Report,
+    prefix: &str,
 ) -> Result<()> {
     for (file, new) in assets {
         let Some(node) = tree.node_of(file) else {
@@ -120,7 +121,7 @@ pub(super) fn replace_assets(
             report.refuse(&*new.path, reason);
             continue;
         }
-        replace(tree, volume, report, node, new)?;
+        replace(tree, volume, report, prefix, node, new)?;
     }
     Ok(())
 }

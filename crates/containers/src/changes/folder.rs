@@ -83,6 +83,16 @@ pub struct Folder {
 }
 
 impl Folder {
+    /// Returns the file at a path.
+    pub fn file(&self, path: &str) -> Option<&NewFile> {
+        let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+        match self.entries.get(first)? {
+            Change::File(file) if rest.is_empty() => Some(file),
+            Change::Directory(folder) => folder.file(rest),
+            _ => None,
+        }
+    }
+
     /// Applies a later folder on top: its files and deletions win.
     pub fn overlay(&mut self, later: Self) {
         self.is_opaque |= later.is_opaque;

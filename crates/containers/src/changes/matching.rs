@@ -8,10 +8,10 @@ use super::ENTERED;
 use super::converted::{CONVERTED, Edited, enter_archives};
 use super::folder::{Change, Folder, NewFile, is_litter};
 use super::member::member;
-use super::report::{Report, Weight};
+use super::report::{Action, Applied, Report, Weight};
 use super::tree::{Fate, Kind, Tree};
 use crate::io::{ReadAt, Result};
-use crate::volume::{Content, Entry, MAX_DEPTH, NodeId, Part, Volume};
+use crate::volume::{Entry, MAX_DEPTH, NodeId, Volume};
 
 /// Number of bytes that are compared at a time.
 const PIECE: u64 = 64 << 10;
@@ -51,6 +51,7 @@ pub(super) fn match_folder(
     report: &mut Report,
 ) -> Result<Matched> {
     let mut matching = Matching {
+        prefix,
         tree,
         volume,
         report,
@@ -70,6 +71,8 @@ pub(super) fn match_folder(
 }
 
 struct Matching<'a> {
+    /// Path of the root of the tree in the mount.
+    prefix: &'a str,
     tree: &'a mut Tree,
     volume: &'a Arc<dyn Volume>,
     report: &'a mut Report,
@@ -106,7 +109,7 @@ impl Matching<'_> {
             let unnamed = unnamed.into_iter().filter(|node| !named.contains(node));
             for node in unnamed {
                 if !self.tree.node(node).is_added {
-                    self.report.deleted += self.tree.delete(node);
+                    self.delete(node);
                 }
             }
         }
@@ -148,7 +151,7 @@ impl Matching<'_> {
         let is_directory = matches!(self.tree.node(node).kind, Kind::Directory);
         match change {
             Change::Unusable(reason) => self.report.refuse(path, reason),
-            Change::Deleted => self.report.deleted += self.tree.delete(node),
+            Change::Deleted => self.delete(node),
             Change::Link if matches!(self.tree.node(node).kind, Kind::Link(_)) => {
                 self.report.ignored += 1;
             }
@@ -159,12 +162,14 @@ impl Matching<'_> {
             Change::Directory(_) | Change::File(_)
                 if is_directory || self.is_directory(&change) =>
             {
-                self.report.deleted += self.tree.delete(node);
+                self.delete(node);
                 let (parent, name) = (self.tree.parent(node), self.tree.node(node).name.clone());
                 self.add(parent, &name, change, path, depth)?;
             }
             Change::Directory(_) => {}
-            Change::File(new) => replace(self.tree, self.volume, self.report, node, new)?,
+            Change::File(new) => {
+                replace(self.tree, self.volume, self.report, self.prefix, node, new)?
+            }
         }
         Ok(())
     }
@@ -184,8 +189,8 @@ impl Matching<'_> {
     ) -> Result<()> {
         let is_root = parent == NodeId(0);
         let is_image = || {
-            let images = self.volume.images();
-            images.iter().any(|image| image.part == Part::Whole)
+            let files = self.volume.plain_files("disc");
+            files.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
         };
         match change {
             Change::Deleted => self.report.ignored += 1,
@@ -198,7 +203,7 @@ impl Matching<'_> {
             Change::Directory(_) if is_root && name == ".hpimount" => {
                 self.report.refuse(path, "is generated");
             }
-            Change::File(_) if is_root && is_generated_image(name) && is_image() => {
+            Change::File(_) if is_root && is_image() => {
                 self.report.refuse(path, "is generated");
             }
             Change::Directory(folder) if is_root && name.eq_ignore_ascii_case(CONVERTED) => {
@@ -219,6 +224,17 @@ impl Matching<'_> {
         Ok(())
     }
 
+    /// Deletes an entry with everything in it.
+    fn delete(&mut self, node: NodeId) {
+        if self.tree.delete(node) > 0 {
+            self.applied(Action::Delete, node, None);
+        }
+    }
+
+    fn applied(&mut self, action: Action, node: NodeId, contents: Option<(String, u64)>) {
+        applied(self.tree, self.report, self.prefix, action, node, contents);
+    }
+
     /// Adds a file or a directory.
     fn add(
         &mut self,
@@ -230,13 +246,15 @@ impl Matching<'_> {
     ) -> Result<()> {
         match change {
             Change::File(new) => {
-                self.report.added += 1;
-                self.tree
+                let contents = Some((new.path.to_string(), new.len()));
+                let node = self
+                    .tree
                     .add(parent, name, Kind::File(None), Fate::New(new));
+                self.applied(Action::Add, node, contents);
             }
             Change::Directory(folder) => {
-                self.report.added += 1;
                 let node = self.tree.add(parent, name, Kind::Directory, Fate::Kept);
+                self.applied(Action::Add, node, None);
                 self.directory(folder, node, &format!("{path}/"), depth + 1)?;
             }
             Change::Deleted | Change::Link | Change::Unusable(_) => {}
@@ -262,6 +280,7 @@ pub(super) fn replace(
     tree: &mut Tree,
     volume: &Arc<dyn Volume>,
     report: &mut Report,
+    prefix: &str,
     node: NodeId,
     new: NewFile,
 ) -> Result<()> {
@@ -273,19 +292,35 @@ pub(super) fn replace(
         }
         return Ok(());
     }
-    if let Kind::File(Some(entry)) = tree.node(node).kind {
-        if is_original(volume, entry, &new)? {
-            report.ignored += 1;
-            return Ok(());
-        }
-        if matches!(volume.content(entry.file), Ok(Content::Generated(_))) {
-            report.refuse(&*new.path, "is generated");
-            return Ok(());
-        }
+    if let Kind::File(Some(entry)) = tree.node(node).kind
+        && is_original(volume, entry, &new)?
+    {
+        report.ignored += 1;
+        return Ok(());
     }
-    report.replaced += 1;
+    let contents = Some((new.path.to_string(), new.len()));
     tree.set(node, Fate::New(new));
+    applied(tree, report, prefix, Action::Replace, node, contents);
     Ok(())
+}
+
+/// Notes what becomes of an entry; `prefix` is the path of the root of the tree in
+/// the mount.
+fn applied(
+    tree: &Tree,
+    report: &mut Report,
+    prefix: &str,
+    action: Action,
+    node: NodeId,
+    contents: Option<(String, u64)>,
+) {
+    let (from, bytes) = contents.unzip();
+    report.applied.push(Applied {
+        action,
+        path: format!("{prefix}{}", tree.path(node)),
+        from,
+        bytes,
+    });
 }
 
 /// Returns whether a file has the bytes of an entry of a volume. One that cannot
@@ -299,12 +334,6 @@ pub(super) fn is_original(volume: &Arc<dyn Volume>, entry: Entry, new: &NewFile)
         Err(error) if error.is_fault() => Err(error),
         Err(_) => Ok(false),
     }
-}
-
-/// Returns whether a mount shows the disc itself by this name.
-fn is_generated_image(name: &str) -> bool {
-    let names = ["disc.iso", "disc.cue", "disc.bin", "disc.gdi"];
-    names.iter().any(|image| name.eq_ignore_ascii_case(image))
 }
 
 /// Returns whether two sources have the same bytes.

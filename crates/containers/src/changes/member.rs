@@ -19,7 +19,7 @@ const MAX_DECODED: u64 = 64 << 20;
 /// Returns an error if it cannot be read or decoded, or if it is packed and
 /// larger than 64 MiB.
 pub(super) fn member(volume: &Arc<dyn Volume>, entry: Entry) -> Result<Arc<dyn ReadAt>> {
-    if let (Content::Extent { .. }, Some(len)) = (volume.content(entry.file)?, entry.size) {
+    if let (true, Some(len)) = (is_stored(volume, entry)?, entry.size) {
         return Ok(Arc::new(Stored {
             volume: volume.clone(),
             entry,
@@ -33,6 +33,15 @@ pub(super) fn member(volume: &Arc<dyn Volume>, entry: Entry) -> Result<Arc<dyn R
     let mut bytes = Vec::new();
     extract::copy(&**volume, entry, &mut bytes)?;
     Ok(Arc::new(bytes))
+}
+
+/// Returns whether the bytes of a file of a volume are read from there.
+///
+/// # Errors
+/// Returns an error if the volume has no such file.
+pub(super) fn is_stored(volume: &Arc<dyn Volume>, entry: Entry) -> Result<bool> {
+    let content = volume.content(entry.file)?;
+    Ok(matches!(content, Content::Extent { .. }) && entry.size.is_some())
 }
 
 /// A stored file.

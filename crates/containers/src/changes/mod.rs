@@ -30,7 +30,7 @@ pub use self::converted::{Convert, Edited};
 pub use self::folder::{Change, Folder, NewFile, is_litter};
 pub(crate) use self::matching::are_equal;
 pub(crate) use self::occupied::Occupied;
-pub use self::report::{Notice, Report, Weight, listed};
+pub use self::report::{Action, Applied, Notice, Report, Weight, listed};
 pub use self::spliced::{Patch, Spliced};
 pub(crate) use self::tree::Directories;
 pub use self::tree::{Fate, Kind, Node, Tree};
@@ -86,6 +86,8 @@ pub struct Written {
     pub data: Spliced,
     /// The file with the directory of a pair.
     pub directory: Option<Spliced>,
+    /// The files that a sheet refers to, by their names there.
+    pub files: Vec<(String, Spliced)>,
 }
 
 impl Written {
@@ -94,6 +96,7 @@ impl Written {
         Self {
             data,
             directory: None,
+            files: Vec::new(),
         }
     }
 }
@@ -215,11 +218,18 @@ impl Level<'_> {
         let mut tree = Tree::default();
         let volume: Arc<dyn Volume> = (format.open)(input(), &mut tree)?.into();
         tree.number_duplicates();
+        if !tracks.is_empty() {
+            return self.try_apply_to_cd(original, &*volume, folder, prefix, report);
+        }
         let Some(write) = format.apply else {
-            return Err(Error::Unsupported(format!(
-                "a {} archive cannot be changed: unpack it and pack it again",
-                format.name
-            )));
+            let text = match volume.images().is_empty() {
+                true => format!(
+                    "a {} archive cannot be changed: unpack it and pack it again",
+                    format.name
+                ),
+                false => format!("a {} disc cannot be written", format.name),
+            };
+            return Err(Error::Unsupported(text));
         };
         let matched = matching::match_folder(folder, prefix, &mut tree, &volume, report)?;
         for changes in matched.inside {
@@ -230,9 +240,9 @@ impl Level<'_> {
             .filter(|edited| !edited.folder.entries.is_empty())
         {
             let assets = self.tools.convert.convert(original, edited, report)?;
-            converted::replace_assets(assets, &mut tree, &volume, report)?;
+            converted::replace_assets(assets, &mut tree, &volume, report, prefix)?;
         }
-        if !tree.is_changed() && format.pair.is_none() {
+        if !tree.is_changed() && format.pair.is_none() && format.sheet.is_none() {
             let mut whole = Spliced::default();
             whole.append_all(&source);
             return Ok(Written::alone(whole));
@@ -244,6 +254,36 @@ impl Level<'_> {
             report,
             prefix,
         })
+    }
+
+    /// Applies changes to a CD in a block image, as raw sectors and a cue sheet.
+    fn try_apply_to_cd(
+        &mut self,
+        original: &Original<'_>,
+        disc: &dyn Volume,
+        folder: Folder,
+        prefix: &str,
+        report: &mut Report,
+    ) -> Result<Written> {
+        let stem = original
+            .name
+            .rsplit_once('.')
+            .map_or(original.name, |(stem, _)| stem);
+        let files = disc.plain_files(stem);
+        let [(name, sheet), (of_sectors, sectors), ..] = &files[..] else {
+            let text = "has tracks that cannot be written as raw sectors";
+            return Err(Error::Unsupported(text.to_owned()));
+        };
+        if self.depth > 0 {
+            let text = "is a CD in a block image, whose tracks would be other files";
+            return Err(Error::Unsupported(text.to_owned()));
+        }
+        let plain = Original {
+            source: sheet.clone(),
+            name,
+            partner: &|wanted| (wanted == of_sectors).then(|| sectors.clone()),
+        };
+        self.try_apply(&plain, folder, prefix, report)
     }
 
     /// Applies the changes inside a file, whose result is its new content.
@@ -266,6 +306,11 @@ impl Level<'_> {
                 return Ok(());
             }
         };
+        if let (None, Kind::File(Some(entry))) = (tree.new_at(node), tree.node(node).kind)
+            && !member::is_stored(volume, entry)?
+        {
+            report.decoded += source.len() as usize;
+        }
         if tree.new_at(node).is_some() {
             let text = "is changed inside as well: these changes are applied on top";
             let shown = path.trim_end_matches(".d");
@@ -299,6 +344,11 @@ impl Level<'_> {
                 .next();
             let partner = partner.ok_or(Error::UnknownFormat)?;
             tree.set(tree.resolve(partner), Fate::New(file(directory)));
+        }
+        for (name, spliced) in written.files {
+            let sibling = tree.find(parent, &name).ok().flatten();
+            let sibling = sibling.ok_or(Error::UnknownFormat)?;
+            tree.set(tree.resolve(sibling), Fate::New(file(spliced)));
         }
         tree.set(node, Fate::New(file(written.data)));
         Ok(())

@@ -32,6 +32,42 @@ impl fmt::Display for Notice {
     }
 }
 
+/// What becomes of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// A file has new contents.
+    Replace,
+    /// A file or a directory is new.
+    Add,
+    /// A file or a directory is gone.
+    Delete,
+}
+
+impl Action {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Replace => "replace",
+            Self::Add => "add",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// A change that is applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// What becomes of it.
+    pub action: Action,
+    /// Path of the entry in a mount.
+    pub path: String,
+    /// Path of its contents in the folder of changes; `None` for a directory and for
+    /// a deleted entry.
+    pub from: Option<String>,
+    /// Length of its contents in bytes.
+    pub bytes: Option<u64>,
+}
+
 /// Maximum number of refusals that a message lists.
 const MAX_LISTED: usize = 50;
 
@@ -52,14 +88,13 @@ pub struct Report {
     pub refusals: Vec<Notice>,
     /// Notes, such as files that were moved.
     pub notes: Vec<(Weight, Notice)>,
-    /// Number of replaced files.
-    pub replaced: usize,
-    /// Number of added files and directories.
-    pub added: usize,
-    /// Number of deleted files and directories.
-    pub deleted: usize,
+    /// Everything that is applied.
+    pub applied: Vec<Applied>,
     /// Number of files that are equal to the original, or are not applied.
     pub ignored: usize,
+    /// Length of the packed archives that were decoded into memory to be changed
+    /// inside, in bytes.
+    pub decoded: usize,
 }
 
 impl Report {
@@ -69,6 +104,34 @@ impl Report {
             path: path.into(),
             text: reason.into(),
         });
+    }
+
+    /// Returns how many entries this is done to.
+    pub fn count(&self, action: Action) -> usize {
+        self.applied
+            .iter()
+            .filter(|applied| applied.action == action)
+            .count()
+    }
+
+    /// Returns the memory of the list of applied changes and of decoded archives, in
+    /// bytes.
+    pub fn memory(&self) -> usize {
+        let texts = self.applied.iter().map(|applied| {
+            applied.path.capacity() + applied.from.as_ref().map_or(0, String::capacity)
+        });
+        self.applied.capacity() * size_of::<Applied>() + texts.sum::<usize>() + self.decoded
+    }
+
+    /// Returns one line of how much is applied.
+    pub fn summary(&self) -> String {
+        format!(
+            "{} replaced, {} added, {} deleted, {} ignored",
+            self.count(Action::Replace),
+            self.count(Action::Add),
+            self.count(Action::Delete),
+            self.ignored
+        )
     }
 
     /// Refuses everything that is a risk.

@@ -238,7 +238,7 @@ impl Tree {
     }
 
     /// Returns the file that a link refers to, or the node itself.
-    pub(super) fn resolve(&self, node: NodeId) -> NodeId {
+    pub(crate) fn resolve(&self, node: NodeId) -> NodeId {
         match self.node(node).kind {
             Kind::Link(file) => file,
             _ => node,

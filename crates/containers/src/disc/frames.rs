@@ -112,6 +112,8 @@ mod tests {
             let track = CdTrack {
                 number: 1,
                 is_audio,
+                is_mode_2: false,
+                silence: 0,
                 sector: sector as u16,
                 first: 0,
                 start: FRAME,

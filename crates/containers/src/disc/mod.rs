@@ -2,6 +2,8 @@
 //! the lists of tracks share.
 
 mod frames;
+pub(crate) mod plain;
+pub(crate) mod raw;
 pub(crate) mod sector;
 mod system;
 mod wav;
@@ -9,12 +11,14 @@ mod wav;
 use std::sync::Arc;
 
 pub(crate) use self::frames::Frames;
+use self::plain::{GdTrack, Mode, PlainTrack, raw_sectors};
+use self::sector::RAW;
 pub(crate) use self::sector::{
     DESCRIPTORS, Extent, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, XaFile, read_user,
 };
 pub(crate) use self::wav::Wav;
 use crate::format::Input;
-use crate::image::CdTrack;
+use crate::image::{CdTrack, FRAME};
 use crate::io::{Compact, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{
     Content, DiscImage, Entry, FileId, Name, NodeId, Part, Sink, Volume, no_such_file,
@@ -26,6 +30,10 @@ pub(crate) struct Disc {
     sectors: Option<Arc<Sectors>>,
     files: Vec<Bytes>,
     images: Vec<DiscImage>,
+    /// The tracks of a CD; empty if the source does not list them.
+    plain: Vec<PlainTrack>,
+    /// The tracks of a Dreamcast disc.
+    gd: Vec<GdTrack>,
     /// The metadata of its file system.
     pub(crate) info: serde_json::Value,
     warnings: Vec<String>,
@@ -115,7 +123,35 @@ pub(crate) fn open(
         let wav = Wav::new(Arc::new(frames), range);
         disc.add_wav(sink, track.number, wav)?;
     }
+    disc.tracks_are(plain_tracks(input));
     Ok(disc.finish(warnings))
+}
+
+/// Returns the tracks of a CD in a block image as raw sectors.
+fn plain_tracks(input: &Input<'_>) -> Vec<PlainTrack> {
+    let mut first = 0;
+    let tracks = input.tracks.iter().map(|track| {
+        let mode = match (track.is_audio, track.is_mode_2) {
+            (true, _) => Mode::Audio,
+            (false, true) => Mode::Mode2,
+            (false, false) => Mode::Mode1,
+        };
+        let step = track.sector.into();
+        let sectors: Arc<dyn ReadAt> = Arc::new(Frames::with_pregap(input.source.clone(), track));
+        first += track.silence;
+        let count = sectors.len() / step;
+        let plain = PlainTrack {
+            number: track.number,
+            mode,
+            sectors: raw_sectors(sectors, step, mode, first),
+            stored_gap: (track.start - track.first) / FRAME,
+            silent_gap: track.silence,
+        };
+        first += count;
+        // Sectors of Form 2 without their subheaders cannot be made whole.
+        (plain.sectors.len() == count * RAW).then_some(plain)
+    });
+    tracks.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// Returns a track of a CD in a block image as databases list it.
@@ -134,6 +170,16 @@ impl Disc {
             images,
             ..Self::default()
         }
+    }
+
+    /// Sets the tracks.
+    pub(crate) fn tracks_are(&mut self, tracks: Vec<PlainTrack>) {
+        self.plain = tracks;
+    }
+
+    /// Sets the tracks of a Dreamcast disc.
+    pub(crate) fn gd_tracks_are(&mut self, tracks: Vec<GdTrack>) {
+        self.gd = tracks;
     }
 
     /// Returns whether it has no files.
@@ -277,6 +323,26 @@ impl Volume for Disc {
 
     fn images(&self) -> Vec<DiscImage> {
         self.images.clone()
+    }
+
+    fn plain_files(&self, stem: &str) -> Vec<(String, Arc<dyn ReadAt>)> {
+        if !self.gd.is_empty() {
+            return plain::gd(stem, &self.gd);
+        }
+        let mut files = match (&self.plain[..], &self.images[..]) {
+            ([], [image]) if image.file.is_none() && image.part == Part::Whole => {
+                plain::image(stem, &image.bytes)
+            }
+            (tracks, _) => plain::tracks(stem, tracks),
+        };
+        // Only Mode 1 has nothing but user data in each sector.
+        if let ([track], Some(sectors)) = (&self.plain[..], &self.sectors)
+            && track.mode == Mode::Mode1
+        {
+            let data: Arc<dyn ReadAt> = sectors.clone();
+            files.extend(plain::iso(stem, &data));
+        }
+        files
     }
 
     fn warnings(&self) -> &[String] {

@@ -356,6 +356,10 @@ impl Volume for Disc {
         DiscImage::whole(&self.source)
     }
 
+    fn plain_files(&self, stem: &str) -> Vec<(String, Arc<dyn ReadAt>)> {
+        crate::disc::plain::iso(stem, &self.source)
+    }
+
     fn warnings(&self) -> &[String] {
         &self.warnings
     }

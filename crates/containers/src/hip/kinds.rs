@@ -206,6 +206,22 @@ impl Type {
         Some(plain(code))
     }
 
+    /// Returns the known types whose files have this extension on `platform`.
+    pub(super) fn of_extension(extension: &str, platform: Platform) -> Vec<Self> {
+        let name = format!("x.{extension}");
+        let is_other = |other: &&str| other.eq_ignore_ascii_case(extension);
+        if OTHER_EXTENSIONS.iter().any(is_other) {
+            return Vec::new();
+        }
+        let kinds = KINDS.iter().map(|kind| Self {
+            code: kind.code,
+            subtype: 0,
+        });
+        kinds
+            .filter(|kind| kind.carried(name.as_bytes(), platform) > 0)
+            .collect()
+    }
+
     /// Returns the extension of its files on `platform`; empty if the code of
     /// an unknown type is not suitable.
     pub fn extension(self, platform: Platform) -> Cow<'static, str> {

@@ -23,6 +23,7 @@ pub mod needs;
 mod offsets;
 mod package;
 mod report;
+mod restructure;
 mod settings;
 pub mod splice;
 mod toc;

@@ -1,7 +1,7 @@
 //! Files that no asset of a type can be: plain texts, pictures and sounds in
 //! the formats of other programs.
 
-use super::Offsets;
+use super::{Offsets, Platform};
 use crate::changes::NewFile;
 use crate::io::{Endian, ReadAt, Result, read_vec};
 
@@ -34,18 +34,26 @@ pub fn of_asset(
     number: u32,
     file: &NewFile,
 ) -> Result<Option<Other>> {
+    let at = offsets.assets[number as usize].header + TYPE_OFFSET;
+    let mut code = [0; 4];
+    code.copy_from_slice(&read_vec(source, at, 4, "type")?);
+    of_type(code, offsets.platform, file)
+}
+
+/// Returns why a file cannot be an asset of this type; `None` if it may be.
+///
+/// # Errors
+/// Returns an error if it cannot be read.
+pub(super) fn of_type(code: [u8; 4], platform: Platform, file: &NewFile) -> Result<Option<Other>> {
     let Ok(size) = u32::try_from(file.len()) else {
         return Ok(Some(Other {
             problem: "is larger than 4 GiB".to_owned(),
             extension: "",
         }));
     };
-    let at = offsets.assets[number as usize].header + TYPE_OFFSET;
-    let mut code = [0; 4];
-    code.copy_from_slice(&read_vec(source, at, 4, "type")?);
     let length = file.len().min(HEAD as u64);
     let head = read_vec(&*file.bytes, 0, length, "asset")?;
-    Ok(problem(code, offsets.platform.endian(), &head, size))
+    Ok(problem(code, platform.endian(), &head, size))
 }
 
 /// Returns why a file of `size` bytes, which begins with `head`, cannot be an

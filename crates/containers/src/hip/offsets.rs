@@ -1,5 +1,6 @@
 //! Offsets of the numbers about assets in the tables, for replacing data.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub struct Offsets {
     pub assets: Vec<AssetOffsets>,
     /// For each layer the numbers of its assets.
     pub layers: Vec<Vec<u32>>,
+    /// Absolute offset of PCNT's `assetCount` and `layerCount`.
+    pub(super) counts: Option<u64>,
     /// PCNT's maxima, and the offset of the first: `maxAssetSize`,
     /// `maxLayerSize`, `maxXformAssetSize`.
     pub maxima: Option<(u64, [u32; 3])>,
@@ -61,9 +64,46 @@ impl Offsets {
     /// # Errors
     /// Returns an error if the source cannot be read or its tables are damaged.
     pub fn read(source: &Arc<dyn ReadAt>) -> Result<Self> {
-        let hip = Hip::read(source.clone(), &Options::default())?;
+        Self::of(&Hip::read(source.clone(), &Options::default())?)
+    }
+
+    /// Returns for each asset in a layer the layer with its data: of several, the first
+    /// one that the engine, which reads a layer in one piece, finds it in.
+    pub(super) fn homes(&self) -> HashMap<u32, usize> {
+        let mut homes = HashMap::new();
+        for is_wanted in [true, false] {
+            for (number, members) in self.layers.iter().enumerate() {
+                if self.is_in_one_piece(members) == is_wanted {
+                    for &member in members {
+                        homes.entry(member).or_insert(number);
+                    }
+                }
+            }
+        }
+        homes
+    }
+
+    /// Returns whether the assets of a layer are where the engine looks for them.
+    fn is_in_one_piece(&self, members: &[u32]) -> bool {
+        let members = || members.iter().map(|&member| &self.assets[member as usize]);
+        let sizes = members().map(|asset| u64::from(asset.size) + u64::from(asset.plus));
+        let last = members().next_back().map_or(0, |last| u64::from(last.plus));
+        let length = sizes.sum::<u64>() - last;
+        let filled = || members().filter(|asset| asset.size > 0);
+        let Some(first) = filled().next().map(|first| first.offset) else {
+            return true;
+        };
+        filled().all(|asset| {
+            let start = asset.offset.checked_sub(first);
+            start.is_some_and(|start| u64::from(start) + u64::from(asset.size) <= length)
+        })
+    }
+
+    /// Finds the numbers of an archive that has been read.
+    pub(super) fn of(hip: &Hip) -> Result<Self> {
+        let source = &hip.source;
         let mut fields = Vec::new();
-        let mut maxima = None;
+        let mut counts = None;
         for &header in &hip.contents.blocks {
             let longest = match &header.name {
                 b"PACK" => MAX_HEADER_LENGTH,
@@ -75,7 +115,7 @@ impl Offsets {
             let body = contents::body(&**source, header, longest, &mut ignored)?;
             let cursor = Cursor::new(&body, header.body(), Endian::Big);
             match &header.name {
-                b"PACK" => maxima = find_maxima(cursor)?.or(maxima),
+                b"PACK" => counts = find_counts(cursor)?.or(counts),
                 _ => find_assets(cursor, &mut fields)?,
             }
         }
@@ -95,7 +135,7 @@ impl Offsets {
                 checksum: checksum.zip(asset.checksum),
             })
             .collect();
-        let (data_start, data_end) = data(&hip, &assets);
+        let (data_start, data_end) = data(hip, &assets);
         let blocks = hip.contents.blocks.iter();
         let stream = blocks.filter(|block| &block.name == b"STRM").copied();
         let stream = stream.chain(hip.contents.stream.and_then(|stream| stream.data));
@@ -108,8 +148,9 @@ impl Offsets {
                 })
                 .collect(),
             assets,
-            layers: hip.layout.layers,
-            maxima,
+            layers: hip.layout.layers.clone(),
+            counts: counts.map(|(field, _)| field),
+            maxima: counts.and_then(|(field, maxima)| Some((field + MAXIMA, maxima?))),
             data_start,
             data_end,
         })
@@ -139,17 +180,20 @@ fn data(hip: &Hip, assets: &[AssetOffsets]) -> (u64, u64) {
     (start, end)
 }
 
-/// Finds PCNT's maxima in the body of PACK.
-fn find_maxima(mut body: Cursor) -> Result<Option<(u64, [u32; 3])>> {
+/// Finds PCNT's counts in the body of PACK: their offset, and the maxima after
+/// them.
+fn find_counts(mut body: Cursor) -> Result<Option<(u64, Option<[u32; 3]>)>> {
     let mut ignored = Warnings::default();
     let mut found = None;
     while let Some(mut child) = block::next(&mut body, &mut ignored)? {
+        let offset = child.body.offset();
         if &child.name == b"PCNT" && child.body.take(MAXIMA as usize, "PCNT").is_ok() {
-            let offset = child.body.offset();
             let mut number = || block::number(&mut child.body, "PCNT");
-            if let (Some(asset), Some(layer), Some(xform)) = (number(), number(), number()) {
-                found = Some((offset, [asset, layer, xform]));
-            }
+            let maxima = match (number(), number(), number()) {
+                (Some(asset), Some(layer), Some(xform)) => Some([asset, layer, xform]),
+                _ => None,
+            };
+            found = Some((offset, maxima));
         }
     }
     Ok(found)

@@ -1,11 +1,11 @@
-//! Replacing assets of a HIP archive.
+//! Replacing the data of assets of a HIP archive.
 //!
 //! The engine reads a layer in one piece, from its first asset with data on, so
 //! the assets of a layer stay together and in order (FORMATS, HIP 8). Everything
 //! behind a changed one moves by a multiple of the alignment of layers, so that
 //! all alignments are kept.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,6 +26,24 @@ const READ_TRANSFORM: u32 = 4;
 /// [`Offsets::assets`].
 pub type NewAssets = BTreeMap<u32, NewFile>;
 
+/// What becomes of the data of an archive.
+#[derive(Default)]
+pub(super) struct Edits {
+    /// New contents.
+    pub(super) new: NewAssets,
+    /// Layers whose assets are written again, because they are not the same ones
+    /// or in another order.
+    pub(super) layers: BTreeSet<usize>,
+    /// Assets whose data is not in their layer yet. A new one has an
+    /// alignment, in bytes; the others keep theirs.
+    pub(super) placed: BTreeMap<u32, Option<u64>>,
+    /// The layer with the data of each asset in a layer; `None` if it is where it
+    /// was.
+    pub(super) homes: Option<HashMap<u32, usize>>,
+    /// Data that is dropped, and the layer that it was in.
+    pub(super) dropped: Vec<(Option<usize>, Range<u64>)>,
+}
+
 /// Returns an archive with new contents of some assets.
 ///
 /// An asset that shares its bytes with others, or that has none, gets its own in
@@ -39,9 +57,31 @@ pub type NewAssets = BTreeMap<u32, NewFile>;
 /// # Panics
 /// Panics if the archive has no asset with the number of a new one.
 pub fn splice(original: &Arc<dyn ReadAt>, offsets: &Offsets, new: &NewAssets) -> Result<Spliced> {
+    let edits = Edits {
+        new: new.clone(),
+        ..Edits::default()
+    };
+    splice_layers(original, offsets, &edits)
+}
+
+/// Like [`splice`], for an archive whose layers have gained or lost assets.
+///
+/// # Errors
+/// Returns an error under the same conditions as [`splice`].
+///
+/// # Panics
+/// Panics if the archive has no asset with one of the numbers.
+pub(super) fn splice_layers(
+    original: &Arc<dyn ReadAt>,
+    offsets: &Offsets,
+    wanted: &Edits,
+) -> Result<Spliced> {
+    let new = &wanted.new;
     let plan = Plan {
         offsets,
         new,
+        wanted,
+        homes: wanted.homes.clone().unwrap_or_else(|| offsets.homes()),
         alignment: layer_alignment(offsets.platform),
         length: original.len(),
     };
@@ -135,38 +175,68 @@ enum Piece {
 struct Plan<'a> {
     offsets: &'a Offsets,
     new: &'a NewAssets,
+    wanted: &'a Edits,
+    /// The layer of each asset that is in one.
+    homes: HashMap<u32, usize>,
     alignment: u64,
     /// Length of the archive in bytes.
     length: u64,
 }
 
+/// Assets that are written again together: a layer, or an asset in none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Layer(usize),
+    Alone(u32),
+}
+
 impl Plan<'_> {
     /// Returns the edits in the order of the archive.
     fn edits(&self) -> Result<Vec<Edit>> {
-        let (mut edits, mut layers, mut alone) = (Vec::new(), Vec::new(), Vec::new());
-        for &number in self.new.keys() {
-            if self.has_own_bytes(number) {
-                alone.push(number);
-                continue;
-            }
-            let layer = self
-                .offsets
-                .layers
-                .iter()
-                .find(|layer| layer.contains(&number));
-            let layer = layer.cloned().unwrap_or_else(|| vec![number]);
-            if !layers.contains(&layer) {
-                layers.push(layer);
+        let group = |number: u32| match self.homes.get(&number) {
+            Some(&layer) => Group::Layer(layer),
+            None => Group::Alone(number),
+        };
+        let mut groups: BTreeSet<Group> = self
+            .wanted
+            .layers
+            .iter()
+            .copied()
+            .map(Group::Layer)
+            .collect();
+        let mut alone = Vec::new();
+        let placed = self.wanted.placed.keys().copied();
+        groups.extend(placed.filter(|&number| self.size(number) > 0).map(group));
+        let stay = |number: &&u32| !self.wanted.placed.contains_key(number);
+        for &number in self.new.keys().filter(stay) {
+            match self.has_own_bytes(number) {
+                true => alone.push(number),
+                false => {
+                    groups.insert(group(number));
+                }
             }
         }
-        alone.retain(|number| !layers.iter().any(|layer| layer.contains(number)));
-        edits.extend(alone.into_iter().map(|number| self.in_place(number)));
-        for layer in &layers {
-            let edit = self.layer(layer);
+        alone.retain(|&number| !groups.contains(&group(number)));
+        let mut edits: Vec<Edit> = alone
+            .into_iter()
+            .map(|number| self.in_place(number))
+            .collect();
+        for &group in &groups {
+            let edit = self.group(group, &edits);
             if edit.removed.start == self.offsets.data_end {
-                self.check_end(layer)?;
+                self.check_end(&edit)?;
             }
             edits.push(edit);
+        }
+        for (layer, range) in &self.wanted.dropped {
+            let is_done = layer.is_some_and(|layer| groups.contains(&Group::Layer(layer)));
+            let is_placed = |number| self.wanted.placed.contains_key(&number);
+            let removed = range.start..self.padding_end(range, is_placed);
+            if !is_done && is_apart(&edits, &removed) && self.is_free(&removed, is_placed) {
+                let padding = (removed.end - removed.start) % self.alignment;
+                let pieces = vec![Piece::Fill(padding)];
+                edits.push(Edit { removed, pieces });
+            }
         }
         edits.sort_by_key(|edit| (edit.removed.start, edit.removed.end));
         Ok(edits)
@@ -210,7 +280,8 @@ impl Plan<'_> {
         let next = following.filter(|&offset| offset >= range.end).min();
         let next = next
             .unwrap_or(self.offsets.data_end)
-            .min(self.offsets.data_end);
+            .min(self.offsets.data_end)
+            .max(range.end);
         // A longer gap is not padding, and is kept.
         if next - range.end < self.alignment {
             next
@@ -241,26 +312,44 @@ impl Plan<'_> {
 
     /// Writes the assets of a layer again: where they are if no others are among
     /// them, else behind all others.
-    fn layer(&self, layer: &[u32]) -> Edit {
-        let mut seen = HashSet::new();
-        let members = layer.iter().copied().filter(|&number| seen.insert(number));
-        let members: Vec<u32> = members.collect();
-        let is_member = |number: u32| members.contains(&number);
-        let ranges = members.iter().map(|&number| self.range(number));
+    fn group(&self, group: Group, before: &[Edit]) -> Edit {
+        let members: &[u32] = match &group {
+            Group::Alone(number) => std::slice::from_ref(number),
+            Group::Layer(layer) => self.offsets.layers.get(*layer).map_or(&[], Vec::as_slice),
+        };
+        let is_here = |number: &u32| match group {
+            Group::Alone(_) => true,
+            Group::Layer(layer) => self.homes.get(number) == Some(&layer),
+        };
+        let mut unique = HashSet::new();
+        let members = members.iter().copied().filter(is_here);
+        let members: Vec<u32> = members.filter(|&number| unique.insert(number)).collect();
+        let is_placed = |number: u32| self.wanted.placed.contains_key(&number);
+        let is_own = |number: u32| unique.contains(&number) || is_placed(number);
+        let stay = members.iter().filter(|&&number| !is_placed(number));
+        let dropped = self.wanted.dropped.iter();
+        let dropped = dropped.filter(|(layer, _)| layer.map(Group::Layer) == Some(group));
+        let ranges = stay.map(|&number| self.range(number));
+        let ranges = ranges.chain(dropped.map(|(_, range)| range.clone()));
         let ranges: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
         let start = ranges.iter().map(|range| range.start).min();
         let end = ranges.iter().map(|range| range.end).max();
         let place = start.zip(end).map(|(start, end)| start..end);
-        let removed = match place.filter(|place| self.is_free(place, is_member)) {
-            Some(place) => place.start..self.padding_end(&place, is_member),
-            None => self.offsets.data_end..self.offsets.data_end,
-        };
+        let place = place.filter(|place| self.is_free(place, is_own));
+        let place = place.map(|place| place.start..self.padding_end(&place, is_own));
+        let end = self.offsets.data_end;
+        let removed = place
+            .filter(|place| is_apart(before, place))
+            .unwrap_or(end..end);
         let mut pieces = Vec::new();
         let mut at = removed.start;
         let mut before: Option<usize> = None;
         for number in members.into_iter().filter(|&number| self.size(number) > 0) {
-            // All alignments are kept.
-            let padding = u64::from(self.asset(number).offset).wrapping_sub(at) % self.alignment;
+            let padding = match self.wanted.placed.get(&number) {
+                Some(Some(step)) => at.next_multiple_of(*step) - at,
+                // All alignments are kept.
+                _ => u64::from(self.asset(number).offset).wrapping_sub(at) % self.alignment,
+            };
             if let Some(Piece::Asset(_, plus)) = before.and_then(|last| pieces.get_mut(last)) {
                 *plus = padding as u32;
             }
@@ -275,14 +364,18 @@ impl Plan<'_> {
         Edit { removed, pieces }
     }
 
-    /// Checks that data can be appended for a layer.
-    fn check_end(&self, layer: &[u32]) -> Result<()> {
+    /// Checks that the data of an edit can be appended.
+    fn check_end(&self, edit: &Edit) -> Result<()> {
         let end = self.offsets.data_end;
         let stays = |number: &u32| !self.new.contains_key(number);
+        let is_written = |number: u32| {
+            let mut pieces = edit.pieces.iter();
+            pieces.any(|piece| matches!(piece, Piece::Asset(asset, _) if *asset == number))
+        };
         let is_cut = |number: &u32| {
             let range = self.range(*number);
             range.start < end && end < range.end
-                || layer.contains(number) && !range.is_empty() && range.end > self.length
+                || !range.is_empty() && range.end > self.length && is_written(*number)
         };
         let numbers = (0..self.offsets.assets.len() as u32).filter(stays);
         match numbers.into_iter().find(is_cut) {
@@ -353,6 +446,12 @@ impl Plan<'_> {
             largest(&mut assets.iter().filter(transformed)),
         ]
     }
+}
+
+/// Returns whether a range overlaps none of those that are replaced already.
+fn is_apart(edits: &[Edit], range: &Range<u64>) -> bool {
+    let mut replaced = edits.iter().map(|edit| &edit.removed);
+    replaced.all(|other| other.end <= range.start || range.end <= other.start)
 }
 
 /// Returns whether an asset overlaps a range, or contains its start if that is

@@ -76,6 +76,10 @@ pub struct CdTrack {
     pub number: u8,
     /// Whether its sectors are samples: 16 bits, stereo, big-endian.
     pub is_audio: bool,
+    /// Whether its sectors are of Mode 2.
+    pub is_mode_2: bool,
+    /// Number of sectors of a pregap that the image does not have.
+    pub silence: u64,
     /// Length of its sectors in bytes, at most 2352.
     pub sector: u16,
     /// Offset in the image of its first frame: the pregap, if the image has it.

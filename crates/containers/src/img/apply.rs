@@ -66,6 +66,7 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
         return Ok(Written {
             data: image.patch.finish(),
             directory: Some(directory),
+            files: Vec::new(),
         });
     }
     let count = (rows.len() as u32).to_le_bytes();

@@ -8,6 +8,7 @@ mod rock_ridge;
 mod susp;
 mod zisofs;
 
+pub(crate) use self::apply::splice;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -18,7 +19,7 @@ use self::susp::SystemUse;
 use self::zisofs::Unpacked;
 use crate::disc::sector::{begins_descriptor, begins_frame, has_frames, has_sectors};
 use crate::disc::{
-    self, DESCRIPTORS, Disc, Extent, Form, Mode2File, NewFile, SECTOR, Sectors, Spliced, XaFile,
+    self, DESCRIPTORS, Disc, Extent, Mode2File, NewFile, SECTOR, Sectors, Spliced, XaFile,
     read_user,
 };
 use crate::file_type::FileType;
@@ -87,12 +88,6 @@ const TERMINATOR: u8 = 255;
 
 /// Escape sequences of a Joliet descriptor.
 const JOLIET: [&[u8]; 3] = [b"%/@", b"%/C", b"%/E"];
-
-/// Returns how a cue sheet calls the sectors of an image; `None` if the image
-/// consists of user data alone, or is none.
-pub fn cue_mode(image: &dyn ReadAt) -> Option<&'static str> {
-    Form::detect(image, 0).ok()??.cue_mode(image)
-}
 
 fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(disc::data_range(input).is_none() || disc::data_sectors(input)?.is_some())
@@ -379,7 +374,7 @@ mod tests {
 
     /// Returns a track without sectors.
     pub(super) fn no_sectors() -> Sectors {
-        let form = Form::of_step(SECTOR);
+        let form = disc::Form::of_step(SECTOR);
         Sectors::new(Arc::new(Vec::new()), form, (0, 0), false)
     }
 }

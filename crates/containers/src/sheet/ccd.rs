@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::open_tracks;
 use super::track::{Kind, Track};
+use crate::disc::plain::Mode;
 use crate::disc::sector::RAW;
 use crate::format::{Format, Input, MAX_SHEET, Pair};
 use crate::io::{Error, Result, read_vec};
@@ -98,6 +99,12 @@ fn parse(text: &str) -> Result<Vec<Track>> {
                 true => Kind::Data(RAW),
                 false => Kind::Audio(RAW),
             },
+            mode: match (is_data, get("mode")) {
+                (false, _) => Mode::Audio,
+                (true, Some(2)) => Mode::Mode2,
+                (true, _) => Mode::Mode1,
+            },
+            silence: 0,
             file: String::new(),
             is_binary: true,
             gap,

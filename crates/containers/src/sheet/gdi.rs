@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::track::{Kind, MAX_TRACKS, Track};
 use super::{add_audio, images};
+use crate::disc::plain::{GdTrack, Mode};
 use crate::disc::sector::{RAW, SECTOR};
-use crate::disc::{Disc, Form, Sectors};
+use crate::disc::{Disc, Form, Sectors, Slice};
 use crate::format::{Format, Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::{Charset, windows_1252};
@@ -87,9 +88,9 @@ fn line(line: &str) -> Option<Placed> {
     let (file, offset) = words.next()?.trim().rsplit_once(char::is_whitespace)?;
     let file = file.trim().trim_matches('"');
     let file = file.rsplit(['/', '\\']).next()?;
-    let kind = match (kind, step) {
-        (0, RAW) => Kind::Audio(RAW),
-        (4, SECTOR | RAW) => Kind::Data(step),
+    let (kind, mode) = match (kind, step) {
+        (0, RAW) => (Kind::Audio(RAW), Mode::Audio),
+        (4, SECTOR | RAW) => (Kind::Data(step), Mode::Mode1),
         _ => return None,
     };
     Some(Placed {
@@ -98,6 +99,8 @@ fn line(line: &str) -> Option<Placed> {
         track: Track {
             number,
             kind,
+            mode,
+            silence: 0,
             file: file.to_owned(),
             is_binary: true,
             gap: 0,
@@ -110,8 +113,10 @@ fn line(line: &str) -> Option<Placed> {
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let placed = parse(&input.bytes(0, MAX_SHEET)?).ok_or(Error::UnknownFormat)?;
     let area = Area::find(&input, &placed)?;
+    let gd = gd_tracks(&input, &placed);
     let tracks: Vec<Track> = placed.into_iter().map(|placed| placed.track).collect();
     let mut disc = Disc::new(images(input.partner, &tracks));
+    disc.gd_tracks_are(gd);
     let mut warnings = Warnings::default();
     let area: Arc<dyn ReadAt> = Arc::new(area);
     let game = game(&*area)?;
@@ -123,6 +128,28 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     }
     add_audio(&mut disc, input.partner, &tracks, sink, &mut warnings)?;
     Ok(disc.finish(warnings))
+}
+
+/// Returns the tracks; none if a file is missing.
+fn gd_tracks(input: &Input<'_>, placed: &[Placed]) -> Vec<GdTrack> {
+    let tracks = placed.iter().map(
+        |Placed {
+             sector,
+             offset,
+             track,
+         }| {
+            let source = (input.partner)(&track.file)?;
+            let range = *offset..source.len();
+            Some(GdTrack {
+                number: track.number,
+                sector: *sector,
+                is_audio: track.mode == Mode::Audio,
+                step: track.step(),
+                sectors: Arc::new(Slice::new(source, range)),
+            })
+        },
+    );
+    tracks.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// The user data of the area with the file system, by the sectors of the disc.

@@ -3,6 +3,7 @@
 
 use super::open_tracks;
 use super::track::{Kind, MAX_TRACKS, Track};
+use crate::disc::plain::Mode;
 use crate::disc::sector::{RAW, SECTOR, WITH_SUBCHANNELS};
 use crate::format::{Format, Input, Pair};
 use crate::io::{Cursor, Endian, Error, Result, read_vec};
@@ -42,8 +43,9 @@ const SESSIONS: u64 = 0x50;
 /// Maximum number of sessions.
 const MAX_SESSIONS: u16 = 99;
 
-/// Modes of tracks: audio, and the track of a DVD. The others are data of CDs.
+/// Modes of tracks: audio, Mode 1, and the track of a DVD. The others are of Mode 2.
 const AUDIO: u8 = 0xA9;
+const MODE_1: u8 = 0xAA;
 const DVD: u8 = 0x02;
 
 /// Length of the description of a session and of a track, in bytes.
@@ -139,6 +141,12 @@ fn track(whole: &Cursor<'_>, mut block: Cursor<'_>) -> Result<Option<Track>> {
             AUDIO => Kind::Audio(step),
             _ => Kind::Data(step),
         },
+        mode: match mode {
+            AUDIO => Mode::Audio,
+            MODE_1 | DVD => Mode::Mode1,
+            _ => Mode::Mode2,
+        },
+        silence: 0,
         file: String::new(),
         is_binary: true,
         gap: start,

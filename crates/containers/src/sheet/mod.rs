@@ -1,6 +1,7 @@
 //! Descriptions of discs whose tracks are in other files: cue sheets, CCD, GDI
 //! and MDS. The formats are described in `docs/formats/iso.md`.
 
+mod apply;
 mod ccd;
 mod cue;
 mod gdi;
@@ -10,10 +11,12 @@ mod track;
 use std::sync::Arc;
 
 pub use self::ccd::FORMAT as CCD;
+pub use self::cue::renamed;
 pub use self::gdi::FORMAT as GDI;
 pub use self::mds::FORMAT as MDS;
 use self::track::{Kind, Track};
-use crate::disc::sector::RAW;
+use crate::disc::plain::{PlainTrack, raw_sectors};
+use crate::disc::sector::{RAW, WITH_SUBCHANNELS};
 use crate::disc::{Disc, Form, Frames, Sectors, Slice, Wav};
 use crate::file_type::FileType;
 use crate::format::{Format, Input, MAX_SHEET};
@@ -31,7 +34,7 @@ pub const CUE: Format = Format {
     types: &[FileType::new("application/x-cue", None)],
     matches: matches_cue,
     open: open_cue,
-    apply: None,
+    apply: Some(apply::apply),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -93,6 +96,7 @@ fn open_tracks(
         udf::read(&mut disc, &Arc::new(sectors), sink, &mut warnings)?;
     }
     add_audio(&mut disc, find, tracks, sink, &mut warnings)?;
+    disc.tracks_are(plain_tracks(find, tracks));
     if disc.is_empty() && data.is_none() {
         let text = "describes a disc without data or audio tracks";
         return Err(Error::Unsupported(text.into()));
@@ -161,6 +165,38 @@ fn track_bytes(
         return Err(Error::damaged(0, named(), problem));
     }
     Ok((source, (start, end)))
+}
+
+/// Returns the tracks as raw sectors; none if a file is missing or has another form.
+fn plain_tracks(find: Find<'_>, tracks: &[Track]) -> Vec<PlainTrack> {
+    let mut first = 0;
+    let plain = (0..tracks.len()).map(|number| {
+        let track = &tracks[number];
+        let (source, (start, end)) = track_bytes(find, tracks, number).ok()?;
+        let is_known = track.is_binary && !matches!(track.kind, Kind::Other);
+        let step = Some(track.step()).filter(|_| is_known)?;
+        let gap = track.start.saturating_sub(track.gap);
+        let range = (start - gap * step)..end.min(source.len());
+        first += track.silence;
+        let (sectors, step): (Arc<dyn ReadAt>, _) = match step {
+            WITH_SUBCHANNELS => {
+                let range = (range.start, range.end);
+                (Arc::new(Frames::without_subchannels(source, range)), RAW)
+            }
+            _ => (Arc::new(Slice::new(source, range)), step),
+        };
+        let count = sectors.len() / step;
+        let plain = PlainTrack {
+            number: track.number,
+            mode: track.mode,
+            sectors: raw_sectors(sectors, step, track.mode, first),
+            stored_gap: gap,
+            silent_gap: track.silence,
+        };
+        first += count;
+        Some(plain)
+    });
+    plain.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// Returns the files of a disc that consist of sectors only, each followed by its

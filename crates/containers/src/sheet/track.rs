@@ -1,5 +1,6 @@
 //! The tracks of a disc, as its description has them.
 
+use crate::disc::plain::Mode;
 use crate::disc::sector::RAW;
 
 /// Maximum number of tracks.
@@ -20,10 +21,13 @@ pub(super) enum Kind {
 pub(super) struct Track {
     pub(super) number: u8,
     pub(super) kind: Kind,
+    pub(super) mode: Mode,
     /// Name of its file, without directories.
     pub(super) file: String,
     /// Whether the file consists of sectors only, without a container format.
     pub(super) is_binary: bool,
+    /// Sectors of a pregap that no file has.
+    pub(super) silence: u64,
     /// Sectors of the file before its pregap, and before the track itself.
     pub(super) gap: u64,
     pub(super) start: u64,

@@ -101,6 +101,7 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     Ok(Written {
         data: wad.patch.finish(),
         directory: Some(directory),
+        files: Vec::new(),
     })
 }
 

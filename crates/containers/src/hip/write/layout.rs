@@ -1,8 +1,8 @@
 //! Layout of the assets in an archive (FORMATS, HIP 11).
 
-use super::settings::{Asset, Settings};
+use super::settings::Settings;
 use super::{AssetData, MAX_ARCHIVE_LENGTH, order, tables};
-use crate::hip::{Platform, layer_name};
+use crate::hip::{Game, Platform, Type, layer_name};
 use crate::write::{Error, Result};
 
 /// Default alignment of assets, in bytes.
@@ -18,15 +18,15 @@ const BY_TYPE: i32 = -1;
 
 /// The position of an asset.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Extent {
+pub(in crate::hip) struct Extent {
     /// Absolute offset in the archive.
-    pub(super) offset: u32,
+    pub(in crate::hip) offset: u32,
     /// Length in bytes.
-    pub(super) size: u32,
+    pub(in crate::hip) size: u32,
     /// AHDR's `plus`.
-    pub(super) plus: u32,
+    pub(in crate::hip) plus: u32,
     /// ADBG's `align`.
-    pub(super) align: i32,
+    pub(in crate::hip) align: i32,
 }
 
 /// An asset to be written, and the number of padding bytes after it.
@@ -127,7 +127,9 @@ impl Layout {
             is_sounds && settings.platform == Platform::PlayStation2 && settings.game.has_plat();
         let mut end = start;
         for (index, &number) in members.iter().enumerate() {
-            let (align, step) = alignment(settings, &settings.assets[number]);
+            let asset = &settings.assets[number];
+            let target = (settings.game, settings.platform);
+            let (align, step) = alignment(target, asset.kind, asset.align);
             let extent = &mut self.extents[number];
             let size = u64::from(extent.size);
             extent.offset = u32::try_from(end).map_err(|_| Error::TooLargeForGames)?;
@@ -182,19 +184,23 @@ pub(in crate::hip) fn layer_alignment(platform: Platform) -> u64 {
     }
 }
 
-/// Returns the `align` of an asset, and the unit of its padded length, both in
-/// bytes.
-fn alignment(settings: &Settings, asset: &Asset) -> (i32, u64) {
-    let layer = layer_alignment(settings.platform);
-    let later = settings.game.is_incredibles_or_later();
+/// Returns the `align` of an asset of a type, and the unit of its padded length,
+/// both in bytes. `align` is the one that it is to have, if it decides.
+pub(in crate::hip) fn alignment(
+    (game, platform): (Game, Platform),
+    kind: Type,
+    align: i32,
+) -> (i32, u64) {
+    let layer = layer_alignment(platform);
+    let later = game.is_incredibles_or_later();
     let of = |step: u64| (step as i32, step);
-    match (&asset.kind.code, settings.platform) {
+    match (&kind.code, platform) {
         // The sounds of the later games are in SNDI.
         (b"SND " | b"SNDS", Platform::GameCube) if later => (1, STEP),
-        (b"SND ", Platform::PlayStation2) if settings.game.has_plat() => of(STEP),
+        (b"SND ", Platform::PlayStation2) if game.has_plat() => of(STEP),
         (b"SND " | b"SNDS", _) => of(layer),
         (b"CSN ", _) => (layer as i32, STEP),
-        (b"TEXS" | b"BINK" | b"WIRE", _) => (asset.align, layer),
+        (b"TEXS" | b"BINK" | b"WIRE", _) => (align, layer),
         (b"JSP " | b"CSSS" | b"LKIT", _) => of(STEP),
         (b"BSP " | b"DYNA", _) => (BY_TYPE, STEP),
         _ => (0, STEP),

@@ -10,8 +10,9 @@ mod tables;
 
 use std::io::{Read, Seek, SeekFrom, Write};
 
-pub(super) use self::layout::layer_alignment;
+pub(super) use self::layout::{Extent, alignment, layer_alignment};
 pub use self::settings::{Asset, Problem, Settings, parse};
+pub(super) use self::tables::{Blocks, SUB_VERSION_2, asset_block};
 
 use self::layout::Layout;
 use crate::hip::CHECKSUM;

@@ -19,29 +19,29 @@ const MAX_PLAT_LENGTH: usize = 31;
 /// The contents of `Settings.ini`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    pub(super) game: Game,
-    pub(super) platform: Platform,
+    pub(in crate::hip) game: Game,
+    pub(in crate::hip) platform: Platform,
     /// PVER: `subVersion`, `clientVersion`, `compatVersion`.
-    pub(super) version: [u32; 3],
+    pub(in crate::hip) version: [u32; 3],
     /// PFLG.
-    pub(super) flags: u32,
+    pub(in crate::hip) flags: u32,
     /// PCRT and PMOD, seconds since 1970 UTC.
-    pub(super) created: u32,
+    pub(in crate::hip) created: u32,
     /// The date of PCRT in words.
-    pub(super) date: Vec<u8>,
+    pub(in crate::hip) date: Vec<u8>,
     /// The strings of PLAT in the order of the archive; empty if the game has
     /// no PLAT.
-    pub(super) plat: Vec<Vec<u8>>,
+    pub(in crate::hip) plat: Vec<Vec<u8>>,
     /// AINF.
-    pub(super) asset_info: u32,
+    pub(in crate::hip) asset_info: u32,
     /// LINF.
-    pub(super) layer_info: u32,
+    pub(in crate::hip) layer_info: u32,
     /// All assets in the order of their lines.
     pub assets: Vec<Asset>,
-    pub(super) layers: Vec<Layer>,
+    pub(in crate::hip) layers: Vec<Layer>,
     /// DHDR.
-    pub(super) stream_debug: u32,
-    pub(super) hipb: Option<Hipb>,
+    pub(in crate::hip) stream_debug: u32,
+    pub(in crate::hip) hipb: Option<Hipb>,
 }
 
 /// An asset, as its line describes it.
@@ -51,22 +51,22 @@ pub struct Asset {
     pub id: u32,
     /// The type.
     pub kind: Type,
-    pub(super) flags: u32,
-    pub(super) align: i32,
-    pub(super) name: Vec<u8>,
+    pub(in crate::hip) flags: u32,
+    pub(in crate::hip) align: i32,
+    pub(in crate::hip) name: Vec<u8>,
     /// The file that it was made from.
-    pub(super) source_file: Vec<u8>,
-    pub(super) checksum: u32,
+    pub(in crate::hip) source_file: Vec<u8>,
+    pub(in crate::hip) checksum: u32,
 }
 
 /// A layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Layer {
-    pub(super) kind: u32,
+pub(in crate::hip) struct Layer {
+    pub(in crate::hip) kind: u32,
     /// LDBG.
-    pub(super) debug: u32,
+    pub(in crate::hip) debug: u32,
     /// Numbers of its assets in [`Settings::assets`].
-    pub(super) members: Vec<usize>,
+    pub(in crate::hip) members: Vec<usize>,
 }
 
 /// A problem with `Settings.ini`.

@@ -2,24 +2,31 @@
 //! to 7).
 
 use super::FILLER;
-use super::layout::Layout;
-use super::settings::Settings;
+use super::layout::{Extent, Layout};
+use super::settings::{Asset, Settings};
 
 /// Archives with a lower `subVersion` have no date in words, no checksums and
 /// no LDBG value.
-const SUB_VERSION_2: u32 = 2;
+pub(in crate::hip) const SUB_VERSION_2: u32 = 2;
 
 /// Returns everything before the first asset. Its length depends neither on the
 /// layout, except for the padding, nor on the checksums.
 pub(super) fn head(settings: &Settings, layout: &Layout, checksums: &[u32]) -> Vec<u8> {
-    let mut out = Blocks(Vec::new());
+    let mut out = Blocks::default();
     out.block(b"HIPA", |_| {});
     out.block(b"PACK", |out| package(out, settings));
     out.block(b"DICT", |out| {
         out.block(b"ATOC", |out| {
             out.block(b"AINF", |out| out.number(settings.asset_info));
+            let has_checksum = settings.version[0] >= SUB_VERSION_2;
             for &number in &layout.table {
-                asset(out, settings, layout, number, checksums[number]);
+                let checksum = has_checksum.then_some(checksums[number]);
+                asset_block(
+                    out,
+                    &settings.assets[number],
+                    layout.extents[number],
+                    checksum,
+                );
             }
         });
         out.block(b"LTOC", |out| {
@@ -42,7 +49,7 @@ pub(super) fn head(settings: &Settings, layout: &Layout, checksums: &[u32]) -> V
 
 /// Returns the block after the assets, if there is one.
 pub(super) fn hipb(settings: &Settings) -> Vec<u8> {
-    let mut out = Blocks(Vec::new());
+    let mut out = Blocks::default();
     let Some(hipb) = &settings.hipb else {
         return out.0;
     };
@@ -90,17 +97,22 @@ fn package(out: &mut Blocks, settings: &Settings) {
     }
 }
 
-fn asset(out: &mut Blocks, settings: &Settings, layout: &Layout, number: usize, checksum: u32) {
-    let (asset, extent) = (&settings.assets[number], layout.extents[number]);
+/// Appends AHDR of an asset; `checksum` is `None` in archives without checksums.
+pub(in crate::hip) fn asset_block(
+    out: &mut Blocks,
+    asset: &Asset,
+    extent: Extent,
+    checksum: Option<u32>,
+) {
     out.block(b"AHDR", |out| {
         out.number(asset.id);
-        out.0.extend(asset.kind.code);
+        out.bytes(&asset.kind.code);
         out.numbers(&[extent.offset, extent.size, extent.plus, asset.flags]);
         out.block(b"ADBG", |out| {
             out.number(extent.align.cast_unsigned());
             out.string(&asset.name);
             out.string(&asset.source_file);
-            if settings.version[0] >= SUB_VERSION_2 {
+            if let Some(checksum) = checksum {
                 out.number(checksum);
             }
         });
@@ -123,12 +135,27 @@ fn layer(out: &mut Blocks, settings: &Settings, layout: &Layout, number: usize) 
 }
 
 /// Blocks under construction.
-struct Blocks(Vec<u8>);
+#[derive(Default)]
+pub(in crate::hip) struct Blocks(Vec<u8>);
 
 impl Blocks {
+    /// Returns the bytes.
+    pub(in crate::hip) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+
+    /// Returns the number of bytes so far.
+    pub(in crate::hip) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Appends a block with the contents that `body` appends.
-    fn block(&mut self, name: &[u8; 4], body: impl FnOnce(&mut Self)) {
+    pub(in crate::hip) fn block(&mut self, name: &[u8; 4], body: impl FnOnce(&mut Self)) {
         self.growing_block(name, 0, body);
+        // Blocks begin at even distances.
+        if self.0.len() % 2 == 1 {
+            self.0.push(0);
+        }
     }
 
     /// Appends a block. Its size includes `more` bytes that the caller writes
@@ -145,7 +172,11 @@ impl Blocks {
         self.0[size..start].copy_from_slice(&length.to_be_bytes());
     }
 
-    fn number(&mut self, number: u32) {
+    pub(in crate::hip) fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes);
+    }
+
+    pub(in crate::hip) fn number(&mut self, number: u32) {
         self.0.extend(number.to_be_bytes());
     }
 

@@ -65,6 +65,11 @@ fn parse(text: &[u8], next_frame: &mut u64) -> Option<CdTrack> {
     Some(CdTrack {
         number: number("TRACK")? as u8,
         is_audio: kind == "AUDIO",
+        is_mode_2: kind.starts_with("MODE2"),
+        silence: match has_pause {
+            true => 0,
+            false => number("PREGAP").unwrap_or(0).into(),
+        },
         sector: sector(kind),
         first: start * FRAME,
         start: (start + pause) * FRAME,

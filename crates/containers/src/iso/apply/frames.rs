@@ -5,23 +5,15 @@ use std::sync::Arc;
 
 use crate::changes::NewFile;
 use crate::codec::ecc;
-use crate::disc::sector::{EDC, FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR};
+use crate::disc::raw::{DATA, finish, read_frames};
+use crate::disc::sector::{FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR};
 use crate::io::{ReadAt, Result, read_vec};
 
-/// Number of sectors before the first one, in the addresses of frames.
-const PREGAP: u64 = 150;
-
-/// Submodes of new sectors: data, and the last ones of files.
-const DATA: u8 = 0x08;
+/// Submode of the last sector of a new file.
 const END_OF_FILE: u8 = 0x89;
 
 /// Length of a subheader, which is stored twice.
 const SUBHEADER: usize = 4;
-
-/// Length of the data in Form 2, and the offsets of the EDC of either form.
-const FORM_2_DATA: usize = 2324;
-const EDC_1: usize = 8 + SECTOR as usize;
-const EDC_2: usize = 8 + FORM_2_DATA;
 
 /// The frames of an original.
 #[derive(Clone)]
@@ -144,17 +136,7 @@ impl ReadAt for Made {
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.check_end(buf.len(), offset)?;
-        let step = self.frames.step();
-        let mut filled = 0;
-        while filled < buf.len() {
-            let position = offset + filled as u64;
-            let frame = self.frame(position / step)?;
-            let rest = &frame[(position % step) as usize..];
-            let length = rest.len().min(buf.len() - filled);
-            buf[filled..filled + length].copy_from_slice(&rest[..length]);
-            filled += length;
-        }
-        Ok(())
+        read_frames(self.frames.step(), buf, offset, |number| self.frame(number))
     }
 }
 
@@ -214,33 +196,5 @@ impl ReadAt for Stripped {
             filled += length;
         }
         Ok(())
-    }
-}
-
-/// Fills in the address, the mode, the EDC and the ECC of a frame.
-fn finish(frame: &mut [u8], sector: u64, is_mode_1: bool) {
-    let decimal = |number: u64| (number / 10 % 10 * 16 + number % 10) as u8;
-    let at = sector + PREGAP;
-    let address = [at / 75 / 60, at / 75 % 60, at % 75].map(decimal);
-    frame[..ecc::SYNC.len()].copy_from_slice(&ecc::SYNC);
-    frame[12..15].copy_from_slice(&address);
-    frame[15] = if is_mode_1 { 1 } else { 2 };
-    if is_mode_1 {
-        let sum = EDC.checksum(&frame[..RAW_HEADER + SECTOR as usize]);
-        frame[RAW_HEADER + SECTOR as usize..][..4].copy_from_slice(&sum.to_le_bytes());
-        ecc::restore(frame);
-        return;
-    }
-    let mode_2 = &mut frame[RAW_HEADER..];
-    if mode_2[2] & FORM_2 == 0 {
-        let sum = EDC.checksum(&mode_2[..EDC_1]);
-        mode_2[EDC_1..][..4].copy_from_slice(&sum.to_le_bytes());
-        ecc::restore(frame);
-        return;
-    }
-    // An EDC of 0 stays: it is optional.
-    if mode_2[EDC_2..][..4] != [0; 4] {
-        let sum = EDC.checksum(&mode_2[..EDC_2]);
-        mode_2[EDC_2..][..4].copy_from_slice(&sum.to_le_bytes());
     }
 }

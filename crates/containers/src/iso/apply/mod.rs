@@ -9,14 +9,15 @@ mod names;
 mod read;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use self::disc::{Disc, Entry, Extent};
 use self::frames::Frames;
 use self::layout::Image;
 use self::names::Namer;
-use crate::changes::{Job, Kind, NewFile, Weight, Written};
+use crate::changes::{Job, Kind, NewFile, Spliced, Weight, Written};
 use crate::disc::data_form;
-use crate::disc::sector::{DESCRIPTORS, MODE_2, RAW, SECTOR, Sectors};
+use crate::disc::sector::{DESCRIPTORS, Form, MODE_2, RAW, SECTOR, Sectors};
 use crate::io::{Error, ReadAt, Result};
 use crate::volume::NodeId;
 
@@ -32,12 +33,21 @@ const RAW_SUFFIXES: [&str; 3] = [RAW_SUFFIX, ".cdxa.str", ".cdxa.xa"];
 
 /// Writes the disc.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let form = data_form(&job.input)?.filter(|_| job.input.tracks.is_empty());
-    let Some(form) = form.filter(|form| form.step <= RAW) else {
+    let form = data_form(&job.input)?.filter(|form| form.step <= RAW);
+    let Some(form) = form else {
         let text = "a CD in frames of 2448 bytes cannot be changed: extract its .bin first";
         return Err(Error::Unsupported(text.to_owned()));
     };
     let source = job.input.source.clone();
+    splice(job, source, form).map(Written::alone)
+}
+
+/// Returns the sectors of a disc, or of its data track, with changes.
+///
+/// # Errors
+/// Returns an error under the same conditions as
+/// [`Apply`](crate::changes::Apply).
+pub(crate) fn splice(job: &mut Job<'_>, source: Arc<dyn ReadAt>, form: Form) -> Result<Spliced> {
     let range = (0, source.len());
     let sectors = Sectors::new(source.clone(), form, range, false);
     let frames = Frames {
@@ -60,7 +70,7 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
         let text = "the disc also has UDF, which is switched off";
         job.report.note(Weight::Warning, "", text);
     }
-    Ok(Written::alone(writer.image.finish()))
+    Ok(writer.image.finish())
 }
 
 /// A disc that is being written.

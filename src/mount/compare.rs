@@ -1,0 +1,81 @@
+//! Comparing what a mount shows of a folder of changes with the folder.
+
+use super::{FileKind, Ino, Prepared, Result, Vfs};
+use hpimount_containers::changes::NewFile;
+use hpimount_containers::io::read_vec;
+
+/// Number of bytes that are compared at a time.
+const PIECE: u64 = 256 << 10;
+
+/// Directory of converted assets, whose bytes are not those that the mount shows.
+const CONVERTED: &str = "converted";
+
+/// Suffixes of files with the contents of sectors, which may have several forms.
+const SECTORS: [&str; 3] = [".raw2336", ".cdxa.str", ".cdxa.xa"];
+
+impl Vfs {
+    /// Returns whether the source has changes of a folder.
+    pub fn is_changed(&self) -> bool {
+        !self.applied.is_empty()
+    }
+
+    /// Returns the paths in the mount of applied files that do not have the bytes in
+    /// the folder of changes of `prepared`, sorted.
+    pub fn wrongly_applied(&self, prepared: &Prepared) -> Vec<String> {
+        let Some(changes) = &prepared.changes else {
+            return Vec::new();
+        };
+        let wrong = self.applied.iter().filter(|(path, from)| {
+            let is_converted = from.split('/').any(|part| part == CONVERTED);
+            let is_in_sectors = SECTORS.iter().any(|suffix| path.ends_with(suffix));
+            let inside = format!("{path}.d/");
+            let is_changed_inside = self
+                .applied
+                .iter()
+                .any(|(path, _)| path.starts_with(&inside));
+            let is_shown_otherwise = is_converted || is_in_sectors || is_changed_inside;
+            let file = changes.file(from).filter(|_| !is_shown_otherwise);
+            file.is_some_and(|file| !self.has_bytes(path, file).unwrap_or(false))
+        });
+        let mut wrong: Vec<String> = wrong.map(|(path, _)| path.to_owned()).collect();
+        wrong.sort();
+        wrong
+    }
+
+    /// Returns whether the file at a path has the bytes of another; it may be padded
+    /// with zeros to a whole sector.
+    fn has_bytes(&self, path: &str, file: &NewFile) -> Result<bool> {
+        let (mut ino, mut size) = (Ino::ROOT, 0);
+        let mut left: Vec<String> = path.rsplit('/').map(str::to_owned).collect();
+        let mut above = Vec::new();
+        while let Some(name) = left.pop() {
+            if name == ".." {
+                ino = above.pop().unwrap_or(Ino::ROOT);
+                continue;
+            }
+            let attr = self.lookup(ino, &name)?;
+            if attr.kind == FileKind::Symlink {
+                // Links of archives lead to files in them.
+                let target = String::from_utf8_lossy(&self.readlink(attr.ino)?).into_owned();
+                left.extend(target.rsplit('/').map(str::to_owned));
+                continue;
+            }
+            above.push(ino);
+            (ino, size) = (attr.ino, attr.size);
+        }
+        let mut offset = 0;
+        while offset < size {
+            let shown = self.read(ino, offset, PIECE.min(size - offset) as u32)?;
+            let length = (shown.len() as u64).min(file.len().saturating_sub(offset));
+            let Ok(expected) = read_vec(&*file.bytes, offset, length, "new file") else {
+                return Ok(false);
+            };
+            let (same, padding) = shown.split_at(length as usize);
+            if shown.is_empty() || same != expected || padding.iter().any(|&byte| byte != 0) {
+                return Ok(false);
+            }
+            offset += shown.len() as u64;
+        }
+        Ok(size >= file.len())
+    }
+}

@@ -1,0 +1,193 @@
+//! Mounts with a folder of changes, through the kernel: the image is the file that
+//! hpipack writes, and the mount says what was applied.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hpimount_test_attributes::fuse_test;
+use tempfile::{TempDir, tempdir};
+
+use crate::support::applied::{hpipack_apply, write};
+use crate::support::container_seeds as seeds;
+use crate::support::disc::Disc;
+use crate::support::hip::{Asset, Hip};
+use crate::support::hpipack::stderr;
+use crate::support::mount::{Fixture, Mount, hpimount, run};
+use crate::support::mounted::info;
+use crate::support::noise;
+
+/// An archive with a folder of changes.
+struct Changed {
+    work: TempDir,
+    original: PathBuf,
+    folder: PathBuf,
+}
+
+fn changed(name: &str, archive: &[u8], changes: &[(&str, &[u8])]) -> Changed {
+    let work = tempdir().unwrap();
+    let original = work.path().join(name);
+    fs::write(&original, archive).unwrap();
+    let folder = work.path().join("changes");
+    for (path, bytes) in changes {
+        write(&folder, path, bytes);
+    }
+    Changed {
+        work,
+        original,
+        folder,
+    }
+}
+
+impl Changed {
+    fn mount(&self) -> Mount {
+        let fixture = Fixture::new();
+        let mut program = hpimount();
+        program
+            .arg("--apply")
+            .arg(&self.folder)
+            .arg(&self.original)
+            .arg(&fixture.point);
+        fixture.mount_by(program)
+    }
+
+    /// Returns the path of what hpipack writes.
+    fn written(&self, name: &str) -> PathBuf {
+        let out = self.work.path().join("out").join(name);
+        fs::create_dir_all(out.parent().unwrap()).unwrap();
+        let ran = hpipack_apply(&["--quiet"], &self.folder, &self.original, &out);
+        assert!(ran.status.success(), "{}", stderr(&ran));
+        out
+    }
+}
+
+fn hip() -> Vec<u8> {
+    let mut hip = Hip::default();
+    hip.layer(0).add(Asset::new(b"MRKR", "mark", b"here"));
+    hip.add(Asset::new(b"MRKR", "gone", &noise(1, 5000)));
+    hip.build()
+}
+
+fn disc() -> Disc {
+    let mut disc = Disc::default();
+    disc.file("README.TXT", b"read me");
+    disc.file("DATA/A.DAT", &noise(1, 5000));
+    disc
+}
+
+fn is_same(one: &Path, other: &Path) {
+    assert!(
+        fs::read(one).unwrap() == fs::read(other).unwrap(),
+        "{}",
+        one.display()
+    );
+}
+
+#[fuse_test]
+fn the_image_in_a_mount_is_the_written_file() {
+    let hip_changes: [(&str, &[u8]); 3] = [
+        ("layers/00-DEFAULT/new.mrkr", &noise(3, 300)),
+        ("layers/00-DEFAULT/.wh.gone.mrkr", b""),
+        ("layers/00-DEFAULT/mark.mrkr", &noise(2, 70_000)),
+    ];
+    let changed_hip = changed("a.HIP", &hip(), &hip_changes);
+    let mount = changed_hip.mount();
+    is_same(
+        &mount.file(".hpimount/image/a.HIP"),
+        &changed_hip.written("a.HIP"),
+    );
+    let disc_changes: [(&str, &[u8]); 2] =
+        [("README.TXT", &noise(2, 200_000)), ("DATA/NEW.DAT", b"new")];
+    let changed_disc = changed("a.iso", &disc().iso(), &disc_changes);
+    let mount = changed_disc.mount();
+    is_same(&mount.file("disc.iso"), &changed_disc.written("a.iso"));
+}
+
+#[fuse_test]
+fn a_mount_says_what_was_applied() {
+    let changes: [(&str, &[u8]); 4] = [
+        ("readme.txt", &noise(2, 9000)),
+        ("DATA/NEW.DAT", b"new"),
+        ("DATA/.wh.A.DAT", b""),
+        ("Thumbs.db", b"x"),
+    ];
+    let changed = changed("a.iso", &disc().iso(), &changes);
+    let mount = changed.mount();
+    let applied = info(&mount)["applied"].clone();
+    for (what, count) in [
+        ("replaced", 1),
+        ("added", 1),
+        ("deleted", 1),
+        ("ignored", 1),
+    ] {
+        assert_eq!(applied[what], count, "{applied}");
+    }
+    let notes = applied["notes"].to_string();
+    assert!(notes.contains("README.TXT: moved from block"), "{notes}");
+    assert!(notes.contains("Thumbs.db: is skipped"), "{notes}");
+    let attribute = |path: &str| {
+        let mut value = [0; 100];
+        let path = mount.file(path);
+        let length = rustix::fs::getxattr(&path, "user.hpimount.applied", &mut value[..]);
+        length.map(|length| String::from_utf8(value[..length].to_vec()).unwrap())
+    };
+    assert_eq!(attribute("README.TXT").unwrap(), "readme.txt");
+    assert_eq!(attribute("DATA/NEW.DAT").unwrap(), "DATA/NEW.DAT");
+    assert!(attribute("DATA").is_err());
+}
+
+#[fuse_test]
+fn a_change_of_the_folder_while_mounted_is_an_error_and_a_line_in_the_log() {
+    let changes: [(&str, &[u8]); 1] = [("README.TXT", &noise(2, 300_000))];
+    let changed = changed("a.iso", &disc().iso(), &changes);
+    let mount = changed.mount();
+    assert!(fs::read(mount.file("DATA/A.DAT")).unwrap() == noise(1, 5000));
+    fs::write(changed.folder.join("README.TXT"), noise(3, 300_000)).unwrap();
+    let error = fs::read(mount.file("README.TXT")).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(5));
+    // Other files are as they were, and the next mount has the new contents.
+    assert!(fs::read(mount.file("DATA/A.DAT")).unwrap() == noise(1, 5000));
+    let again = changed.mount();
+    assert!(fs::read(again.file("README.TXT")).unwrap() == noise(3, 300_000));
+}
+
+#[test]
+fn a_check_reads_the_result_and_compares_it_with_the_folder() {
+    let changes: [(&str, &[u8]); 2] = [("a.ifp", b"padded"), ("new.txd", &noise(1, 4096))];
+    let changed = changed("a.img", &seeds::img(), &changes);
+    let mut program = hpimount();
+    program
+        .arg("--check")
+        .arg("--apply")
+        .arg(&changed.folder)
+        .arg(&changed.original);
+    let ran = run(&mut program);
+    // The files have no contents of their types.
+    assert!(ran.stdout.contains("3 files"), "{ran:?}");
+    assert!(!ran.stdout.contains("differs from the folder"), "{ran:?}");
+    let hip_changes = changed_hip();
+    let mut program = hpimount();
+    program
+        .arg("--check")
+        .arg("--apply")
+        .arg(&hip_changes.folder)
+        .arg(&hip_changes.original);
+    let ran = run(&mut program);
+    assert!(!ran.stdout.contains("differs from the folder"), "{ran:?}");
+    // What cannot be applied is not checked.
+    write(&hip_changes.folder, "info.json", b"{}");
+    let mut program = hpimount();
+    program
+        .arg("--check")
+        .arg("--apply")
+        .arg(&hip_changes.folder)
+        .arg(&hip_changes.original);
+    let ran = run(&mut program);
+    assert_ne!(ran.code, Some(0), "{ran:?}");
+}
+
+/// Returns an archive with an asset changed by its id.
+fn changed_hip() -> Changed {
+    let id = hpimount_containers::hip::asset_id(b"mark");
+    let path = format!("ids/{id:08X}");
+    changed("a.HIP", &hip(), &[(&path, &noise(2, 70_000))])
+}

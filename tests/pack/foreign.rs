@@ -1,0 +1,112 @@
+//! Other programs read what `hpipack --apply` writes: they find the same files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::tempdir;
+
+use crate::support::applied::{hpipack_apply, write};
+use crate::support::container_seeds as seeds;
+use crate::support::hpipack::stderr;
+use crate::support::nested::files_alone;
+use crate::support::programs::run_in;
+use crate::support::walked::{Walked, files_below};
+use crate::support::{noise, wit};
+
+/// Applies changes to an archive, and returns the result.
+fn changed(work: &Path, name: &str, archive: &[u8], changes: &[(&str, &[u8])]) -> PathBuf {
+    let original = work.join(name);
+    fs::write(&original, archive).unwrap();
+    let folder = work.join("changes");
+    for (path, bytes) in changes {
+        write(&folder, path, bytes);
+    }
+    let out = work.join(format!("new-{name}"));
+    let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    out
+}
+
+/// Asserts that programs extract the files that a mount shows. `{}` in an argument is
+/// the archive; each extracts to the current directory.
+fn are_extracted_alike(archive: &Path, programs: &[&[&str]]) {
+    let expected = files_alone(archive);
+    assert!(!expected.is_empty());
+    for command in programs {
+        let out = tempdir().unwrap();
+        let archive = archive.to_str().unwrap();
+        let arguments: Vec<String> = command[1..]
+            .iter()
+            .map(|argument| argument.replace("{}", archive))
+            .collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        if !run_in(out.path(), command[0], &arguments) {
+            continue;
+        }
+        let found: BTreeMap<String, Walked> = files_below(out.path());
+        assert_eq!(found, expected, "{command:?}");
+    }
+}
+
+#[test]
+fn the_disc_is_the_same_to_xorriso_7_zip_and_bsdtar() {
+    let work = tempdir().unwrap();
+    let tree = work.path().join("tree");
+    write(&tree, "README.TXT", b"read me");
+    write(&tree, "DATA/A.DAT", &noise(1, 5000));
+    write(&tree, "DATA/GONE.DAT", &noise(2, 50));
+    if !run_in(
+        work.path(),
+        "genisoimage",
+        &["-quiet", "-o", "disc.iso", "tree"],
+    ) {
+        return;
+    }
+    let disc = fs::read(work.path().join("disc.iso")).unwrap();
+    let changes: [(&str, &[u8]); 4] = [
+        ("README.TXT", &noise(3, 9000)),
+        ("DATA/NEW.DAT", b"new"),
+        ("DATA/.wh.GONE.DAT", b""),
+        ("MORE/DEEP/X.DAT", &noise(4, 3000)),
+    ];
+    let result = changed(work.path(), "a.iso", &disc, &changes);
+    are_extracted_alike(
+        &result,
+        &[
+            &["7z", "x", "-y", "{}"],
+            &["bsdtar", "-xf", "{}"],
+            &[
+                "xorriso", "-indev", "{}", "-osirrox", "on", "-extract", "/", ".",
+            ],
+        ],
+    );
+}
+
+#[test]
+fn the_zip_is_the_same_to_unzip_7_zip_and_bsdtar() {
+    let work = tempdir().unwrap();
+    let archive = seeds::zip_with("d/f.txt", &noise(1, 900));
+    let changes: [(&str, &[u8]); 2] = [("d/f.txt", b"replaced"), ("d/näw.txt", &noise(2, 70_000))];
+    let result = changed(work.path(), "a.zip", &archive, &changes);
+    are_extracted_alike(
+        &result,
+        &[
+            &["unzip", "-q", "{}"],
+            &["7z", "x", "-y", "{}"],
+            &["bsdtar", "-xf", "{}"],
+        ],
+    );
+    run_in(work.path(), "unzip", &["-tq", result.to_str().unwrap()]);
+}
+
+#[test]
+fn the_gamecube_disc_is_the_same_to_wit() {
+    let work = tempdir().unwrap();
+    let changes: [(&str, &[u8]); 2] = [
+        ("files/a.txt", &noise(1, 100_000)),
+        ("files/bb/new.txt", b"a new file"),
+    ];
+    let result = changed(work.path(), "a.gcm", &seeds::gcm(), &changes);
+    wit::keeps_the_files(&result, &[("ciso", "--ciso"), ("gcz", "--gcz")]);
+}

@@ -1,0 +1,519 @@
+//! Assets of HIP archives added, deleted, moved and described anew by a folder of
+//! changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use tempfile::tempdir;
+
+use crate::support::applied::{NotConverted, hpipack_apply, open_changed, read_at, write};
+use crate::support::hip::{Asset, Hip};
+use crate::support::hip_random::archives;
+use crate::support::hpipack::stderr;
+use crate::support::noise;
+use hpimount::mount::{Ino, Vfs};
+use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report, Tools};
+use hpimount_containers::hip::{CHECKSUM, Offsets, Platform, asset_id};
+use hpimount_containers::io::ReadAt;
+
+/// Puts a change into a folder.
+fn put(folder: &mut Folder, path: &str, change: Change) {
+    match path.split_once('/') {
+        None => {
+            folder.entries.insert(path.to_owned(), change);
+        }
+        Some((first, rest)) => {
+            let empty = || Change::Directory(Folder::default());
+            let entry = folder.entries.entry(first.to_owned()).or_insert_with(empty);
+            let Change::Directory(inner) = entry else {
+                panic!("{first} is a directory");
+            };
+            put(inner, rest, change);
+        }
+    }
+}
+
+fn file(path: &str, bytes: &[u8]) -> Change {
+    Change::File(NewFile {
+        bytes: Arc::new(bytes.to_vec()),
+        path: path.into(),
+        modified: None,
+    })
+}
+
+/// Applies changes by their paths; `None` deletes. Returns the archive, or all
+/// refusals.
+fn applied(archive: &[u8], changes: &[(String, Option<Vec<u8>>)]) -> Result<Vec<u8>, String> {
+    let mut folder = Folder::default();
+    for (path, bytes) in changes {
+        let change = match bytes {
+            Some(bytes) => file(path, bytes),
+            None => Change::Deleted,
+        };
+        put(&mut folder, path, change);
+    }
+    let original = Original {
+        source: Arc::new(archive.to_vec()),
+        name: "a.HIP",
+        partner: &|_| None,
+    };
+    let mut report = Report::default();
+    let unwrap = |source| Ok((source, Vec::new()));
+    let tools = Tools {
+        unwrap: &unwrap,
+        convert: &NotConverted,
+    };
+    match changes::apply(&original, folder, tools, &mut report) {
+        Some(written) => {
+            let mut bytes = vec![0; written.data.len() as usize];
+            written.data.read_exact_at(&mut bytes, 0).unwrap();
+            Ok(bytes)
+        }
+        None => Err(changes::listed(&report.refusals)),
+    }
+}
+
+/// The tables of an archive, and its bytes.
+struct Read {
+    offsets: Offsets,
+    bytes: Vec<u8>,
+}
+
+impl Read {
+    fn new(bytes: Vec<u8>) -> Self {
+        let source: Arc<dyn ReadAt> = Arc::new(bytes.clone());
+        let offsets = Offsets::read(&source).unwrap();
+        Self { offsets, bytes }
+    }
+
+    fn ids(&self) -> Vec<u32> {
+        self.offsets.assets.iter().map(|asset| asset.id).collect()
+    }
+
+    fn assets(&self) -> BTreeMap<u32, Vec<u8>> {
+        let assets = self.offsets.assets.iter();
+        let bytes = |start: u32, size: u32| self.bytes[start as usize..][..size as usize].to_vec();
+        assets
+            .map(|asset| (asset.id, bytes(asset.offset, asset.size)))
+            .collect()
+    }
+
+    fn layers(&self) -> Vec<Vec<u32>> {
+        let ids = |members: &Vec<u32>| {
+            let ids = members
+                .iter()
+                .map(|&member| self.offsets.assets[member as usize].id);
+            ids.collect()
+        };
+        self.offsets.layers.iter().map(ids).collect()
+    }
+
+    /// Returns whether the engine, which reads each layer in one piece, finds the
+    /// assets of a layer.
+    fn is_in_one_piece(&self, layer: usize) -> bool {
+        let members = self.offsets.layers[layer].iter();
+        let members: Vec<_> = members
+            .map(|&member| self.offsets.assets[member as usize])
+            .collect();
+        let total: u64 = members
+            .iter()
+            .map(|asset| u64::from(asset.size) + u64::from(asset.plus))
+            .sum();
+        let total = total - members.last().map_or(0, |last| last.plus.into());
+        let filled = || members.iter().filter(|asset| asset.size > 0);
+        let Some(first) = filled().next() else {
+            return true;
+        };
+        filled().all(|asset| {
+            asset.offset >= first.offset
+                && u64::from(asset.offset - first.offset) + u64::from(asset.size) <= total
+        })
+    }
+}
+
+/// The name of a layer's folder.
+fn folders(archive: &[u8]) -> Vec<String> {
+    let work = tempdir().unwrap();
+    let path = work.path().join("a.HIP");
+    fs::write(&path, archive).unwrap();
+    let vfs = crate::support::walked::open(path, hpimount::mount::Options::default()).unwrap();
+    let layers = vfs.lookup(Ino::ROOT, "layers").unwrap();
+    names(&vfs, layers.ino)
+}
+
+fn names(vfs: &Vfs, directory: Ino) -> Vec<String> {
+    let mut names = Vec::new();
+    let listed = vfs.readdir(directory, 0, &mut |name, _, _, _| {
+        names.push(name.to_owned());
+        false
+    });
+    listed.unwrap();
+    names
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(128)
+    })]
+
+    #[test]
+    fn any_assets_can_be_added_deleted_and_replaced(
+        (target, hip) in archives(),
+        plan in vec((0..3_u8, any::<Index>(), 0..5000_usize), 1..6),
+    ) {
+        // Data without assets has no place for its padding.
+        prop_assume!(!hip.assets.is_empty());
+        let bytes = hip.build();
+        let before = Read::new(bytes.clone());
+        let folders = folders(&bytes);
+        let folders: Vec<&String> = folders.iter().filter(|name| *name != "unlayered").collect();
+        let texts: BTreeSet<u32> =
+            hip.assets.iter().filter(|asset| asset.code == *b"TEXT").map(|asset| asset.id).collect();
+        let ids = before.ids();
+        let (mut expected, mut layers) = (before.assets(), before.layers());
+        let mut changes = BTreeMap::new();
+        for (number, &(kind, index, size)) in plan.iter().enumerate() {
+            let new = noise(size as u64 + number as u64, size);
+            if kind == 0 && !folders.is_empty() {
+                let layer = index.index(folders.len());
+                let name = format!("new thing {number}");
+                let id = asset_id(name.as_bytes());
+                changes.insert(format!("layers/{}/{name}.lobm", folders[layer]), Some(new.clone()));
+                expected.insert(id, new);
+                layers[layer].push(id);
+            } else if kind > 0 && !ids.is_empty() {
+                let id = ids[index.index(ids.len())];
+                let path = format!("ids/{id:08X}");
+                let is_free = !changes.contains_key(&path);
+                if kind == 1 && is_free {
+                    changes.insert(path, None);
+                    expected.remove(&id);
+                    layers.iter_mut().for_each(|layer| layer.retain(|&member| member != id));
+                } else if kind == 2 && is_free && !texts.contains(&id) {
+                    changes.insert(path, Some(new.clone()));
+                    expected.insert(id, new);
+                }
+            }
+        }
+        // The new ones of a layer come in the order of their names.
+        let changes: Vec<_> = changes.into_iter().collect();
+        let old_layers = before.layers();
+        for (layer, old) in layers.iter_mut().zip(&old_layers) {
+            let is_old = |id: &u32| ids.contains(id);
+            let kept = layer.iter().filter(|id| is_old(id)).count();
+            prop_assert!(kept <= old.len());
+            layer[kept..].sort_by_key(|id| changes.iter().position(|(path, _)| {
+                let name = path.rsplit('/').next().unwrap();
+                name.strip_suffix(".lobm").is_some_and(|name| asset_id(name.as_bytes()) == *id)
+            }));
+        }
+        let after = applied(&bytes, &changes);
+        prop_assert!(after.is_ok(), "{:?}", after);
+        let after = Read::new(after.unwrap());
+        prop_assert_eq!(after.assets(), expected);
+        prop_assert_eq!(&after.layers(), &layers);
+        if hip.hipb.is_some() {
+            let end = |bytes: &[u8]| bytes[bytes.len() - 4..].to_vec();
+            prop_assert_eq!(end(&after.bytes), end(&bytes));
+        }
+        if before.ids().is_sorted() {
+            prop_assert!(after.ids().is_sorted());
+        }
+        let alignment = if target.1 == Platform::GameCube { 32 } else { 2048 };
+        for old in &before.offsets.assets {
+            let now = after.offsets.assets.iter().find(|now| now.id == old.id);
+            if let Some(now) = now.filter(|now| now.size > 0) {
+                prop_assert_eq!(old.offset % alignment, now.offset % alignment);
+                prop_assert_eq!(old.flags, now.flags);
+            }
+        }
+        for layer in 0..layers.len() {
+            // Layers that share assets never were in one piece.
+            let shared = |id: &u32| old_layers.iter().filter(|layer| layer.contains(id)).count() > 1;
+            // Nor are those that list an asset twice, whose data has another order.
+            let listed = &hip.layers[layer].1;
+            let is_repeated = listed.iter().collect::<BTreeSet<_>>().len() < listed.len();
+            let is_shared = is_repeated || old_layers[layer].iter().any(shared);
+            prop_assert!(
+                is_shared || !before.is_in_one_piece(layer) || after.is_in_one_piece(layer),
+                "layer {}", layer
+            );
+        }
+        for asset in after.offsets.assets.iter().filter(|asset| !ids.contains(&asset.id)) {
+            prop_assert!(asset.size == 0 || asset.offset % 16 == 0);
+            if let Some((_, checksum)) = asset.checksum.filter(|(_, checksum)| *checksum != 0) {
+                prop_assert_eq!(checksum, CHECKSUM.checksum(&after.assets()[&asset.id]));
+            }
+        }
+    }
+}
+
+/// Returns an archive with two layers: three texts, and two models.
+fn example() -> Vec<u8> {
+    let mut hip = Hip::default();
+    let text = |name: &str, fill: u8| Asset::new(b"TEXT", name, &[0, 0, 0, 2, fill, fill, 0, 0]);
+    hip.layer(0)
+        .add(text("one", b'1'))
+        .add(text("two", b'2'))
+        .add(text("three", b'3'));
+    hip.layer(2)
+        .add(Asset::new(b"MODL", "rock.dff", &noise(1, 500)));
+    hip.add(Asset::new(b"MODL", "tree.dff", &noise(2, 70)));
+    hip.build()
+}
+
+const TEXT: &[u8] = &[0, 0, 0, 3, b'n', b'e', b'w', 0];
+
+fn change(path: &str, bytes: &[u8]) -> (String, Option<Vec<u8>>) {
+    (path.to_owned(), Some(bytes.to_vec()))
+}
+
+fn deletion(path: &str) -> (String, Option<Vec<u8>>) {
+    (path.to_owned(), None)
+}
+
+/// Returns `Settings.ini` of an archive.
+fn settings(archive: &[u8]) -> String {
+    let work = tempdir().unwrap();
+    let path = work.path().join("a.HIP");
+    fs::write(&path, archive).unwrap();
+    let vfs = crate::support::walked::open(path, hpimount::mount::Options::default()).unwrap();
+    let types = vfs.lookup(Ino::ROOT, "types").unwrap();
+    let settings = vfs.lookup(types.ino, "Settings.ini").unwrap();
+    String::from_utf8(vfs.read(settings.ino, 0, 1 << 20).unwrap().to_vec()).unwrap()
+}
+
+fn id(name: &str) -> u32 {
+    asset_id(name.as_bytes())
+}
+
+#[test]
+fn an_asset_moves_to_the_layer_to_whose_folder_its_file_is_moved() {
+    let archive = example();
+    let changes = [
+        deletion("layers/00-DEFAULT/two.text"),
+        change("layers/02-MODEL/two.text", TEXT),
+    ];
+    // The second layer is called by its number.
+    let folders = folders(&archive);
+    let [first, second] = &folders[..] else {
+        panic!("{folders:?}");
+    };
+    let to = |(path, bytes): (String, Option<Vec<u8>>)| {
+        let path = path
+            .replace("00-DEFAULT", first)
+            .replace("02-MODEL", second);
+        (path, bytes)
+    };
+    let after = Read::new(applied(&archive, &changes.map(to)).unwrap());
+    let layers = [
+        vec![id("one"), id("three")],
+        vec![id("rock.dff"), id("tree.dff"), id("two")],
+    ];
+    assert_eq!(after.layers(), layers);
+    assert_eq!(after.assets()[&id("two")], TEXT);
+    assert!(after.is_in_one_piece(0) && after.is_in_one_piece(1));
+}
+
+#[test]
+fn a_new_asset_is_like_those_of_its_type() {
+    let archive = example();
+    let folders = folders(&archive);
+    let path = format!("layers/{}/bush.dff", folders[1]);
+    let after = Read::new(applied(&archive, &[change(&path, b"a bush")]).unwrap());
+    // Models have the extension in their names, so that the id is the hash of that.
+    let new = after
+        .offsets
+        .assets
+        .iter()
+        .find(|asset| asset.id == id("bush.dff"))
+        .unwrap();
+    assert_eq!((new.size, new.flags), (6, 2));
+    assert_eq!(new.checksum.unwrap().1, CHECKSUM.checksum(b"a bush"));
+    assert_eq!(after.layers()[1].last(), Some(&id("bush.dff")));
+}
+
+#[test]
+fn settings_decide_layers_and_what_tables_say_of_assets() {
+    let archive = example();
+    let old = settings(&archive);
+    let line = |name: &str| {
+        let id = format!("Asset={:08X};", id(name));
+        old.lines()
+            .find(|line| line.starts_with(&id))
+            .unwrap()
+            .to_owned()
+    };
+    let new = format!("Asset={:08X};Text;2;0;four;;1", id("four"));
+    // One asset goes, one is renamed with other flags, one is new.
+    let renamed = line("three").replace(";2;", ";6;").replace("three", "drei");
+    let now = old
+        .replace(&format!("{}\n", line("two")), "")
+        .replace(&line("three"), &format!("{new}\n{renamed}"));
+    let four = format!("types/Text/[{:08X}] four", id("four"));
+    let changes = [
+        change("types/Settings.ini", now.as_bytes()),
+        change(&four, TEXT),
+    ];
+    let bytes = applied(&archive, &changes).unwrap();
+    let after = Read::new(bytes.clone());
+    assert_eq!(after.layers()[0], [id("one"), id("four"), id("three")]);
+    assert_eq!(after.assets()[&id("four")], TEXT);
+    assert!(after.is_in_one_piece(0));
+    let three = after
+        .offsets
+        .assets
+        .iter()
+        .find(|asset| asset.id == id("three"))
+        .unwrap();
+    assert_eq!(three.flags, 6);
+    let shown = settings(&bytes);
+    assert!(shown.contains(";Text;6;0;drei;;"), "{shown}");
+    // The other layer is at another place, and otherwise as it was.
+    let before = Read::new(archive);
+    assert_eq!(after.layers()[1], before.layers()[1]);
+    assert_eq!(
+        after.assets()[&id("rock.dff")],
+        before.assets()[&id("rock.dff")]
+    );
+}
+
+#[test]
+fn settings_may_have_another_layer() {
+    let archive = example();
+    let old = settings(&archive);
+    let layer = "LayerType=2 MODEL\nAssetAmount=0\nLHDR.LDBG=-1\nEndLayer\n\n";
+    let at = old.find("LayerType").unwrap();
+    let now = format!("{}{layer}{}", &old[..at], &old[at..]);
+    let changes = [change("types/Settings.ini", now.as_bytes())];
+    let after = Read::new(applied(&archive, &changes).unwrap());
+    let before = Read::new(archive);
+    assert_eq!(after.layers()[1..], before.layers());
+    assert_eq!(after.assets(), before.assets());
+}
+
+#[test]
+fn an_unchanged_copy_of_settings_changes_nothing() {
+    let archive = example();
+    let copy = [change("types/Settings.ini", settings(&archive).as_bytes())];
+    assert!(applied(&archive, &copy).unwrap() == archive);
+}
+
+#[test]
+fn what_an_archive_cannot_have_is_refused() {
+    let archive = example();
+    let folders = folders(&archive);
+    let in_first = |name: &str| format!("layers/{}/{name}", folders[0]);
+    let one = id("one");
+    let old = settings(&archive);
+    let without_plat = old.replace("PACK.PFLG=", "PACK.PFLG=1");
+    let unlisted = format!("{old}Unlayered=11111111;Text;0;0;gone;;0\n");
+    let refused = [
+        (vec![change("info.json", b"{}")], "info.json: is generated"),
+        (vec![deletion("assets.tsv")], "assets.tsv: is generated"),
+        (
+            vec![deletion("types/Settings.ini")],
+            "types/Settings.ini: is generated",
+        ),
+        (vec![deletion("ids")], "ids: is generated"),
+        (
+            vec![change("layers/09-NEW/a.text", TEXT)],
+            "layers/09-NEW: no layer of this name",
+        ),
+        (
+            vec![change("types/toolongname/[11111111] a", TEXT)],
+            "types/toolongname: is no type",
+        ),
+        (
+            vec![change("types/Text/[11111111] a", TEXT)],
+            "types/Text/[11111111] a: no layer: add a line to types/Settings.ini",
+        ),
+        (
+            vec![change("ids/11111111", TEXT)],
+            "ids/11111111: no type: add a line to types/Settings.ini",
+        ),
+        (
+            vec![change(&in_first("a.xyz"), TEXT)],
+            "a.xyz: no type: add a line",
+        ),
+        (
+            vec![change(&in_first("a.txd"), b"x")],
+            "may be of type RWTX or TEXS",
+        ),
+        (
+            vec![change(&in_first("日.text"), TEXT)],
+            "no name for a HIP archive",
+        ),
+        (
+            vec![change(&in_first("new.text"), b"plain")],
+            "is plain text",
+        ),
+        (
+            vec![change("ids/names", TEXT)],
+            "ids/names: names no asset: call it types/FOLDER/[ID] NAME",
+        ),
+        (
+            vec![
+                change(&in_first("one [11111111].text"), TEXT),
+                change("ids/11111111", b"x"),
+            ],
+            "asset 11111111 is changed differently by",
+        ),
+        (
+            vec![
+                deletion(&format!("ids/{one:08X}")),
+                change(&format!("types/Text/[{one:08X}] one"), TEXT),
+            ],
+            "is deleted by another name",
+        ),
+        (
+            vec![change(&format!("layers/{}/one.text", folders[1]), TEXT)],
+            "is in the archive already: delete it where it is to move it",
+        ),
+        (
+            vec![change("types/Settings.ini", b"Game=what")],
+            "types/Settings.ini: line 1: what",
+        ),
+        (
+            vec![change("types/Settings.ini", without_plat.as_bytes())],
+            "types/Settings.ini: changes more than assets and layers",
+        ),
+        (
+            vec![change("types/Settings.ini", unlisted.as_bytes())],
+            "lists asset 11111111, and types/Text has no such file",
+        ),
+    ];
+    for (changes, expected) in refused {
+        let told = applied(&archive, &changes).unwrap_err();
+        assert!(told.contains(expected), "{changes:?}: {told}");
+    }
+}
+
+#[test]
+fn a_mount_and_a_file_have_the_same_added_and_deleted_assets() {
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.HIP");
+    fs::write(&original, example()).unwrap();
+    let folder = work.path().join("changes");
+    let first = &folders(&example())[0];
+    write(&folder, &format!("layers/{first}/new.text"), TEXT);
+    write(&folder, &format!("layers/{first}/.wh.two.text"), b"");
+    let out = work.path().join("out.HIP");
+    let ran = hpipack_apply(&[], &folder, &original, &out);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    let mounted = open_changed(&original, &folder).unwrap();
+    let image = read_at(&mounted, ".hpimount/image/a.HIP");
+    assert!(image == fs::read(&out).unwrap());
+    let layers = mounted.lookup(Ino::ROOT, "layers").unwrap();
+    let layer = mounted.lookup(layers.ino, first).unwrap();
+    assert_eq!(
+        names(&mounted, layer.ino),
+        ["one.text", "three.text", "new.text"]
+    );
+    assert_eq!(read_at(&mounted, &format!("layers/{first}/new.text")), TEXT);
+}

@@ -1,0 +1,322 @@
+//! What a folder of changes cannot say, and what formats have no place for: each is
+//! refused by its path, and nothing is written.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::tempdir;
+
+use crate::support::applied::{hpipack_apply, open_changed, write};
+use crate::support::container_seeds as seeds;
+use crate::support::disc::Disc;
+use crate::support::hip::{Asset, Hip};
+use crate::support::hpi::{V1, usual_tree};
+use crate::support::hpipack::stderr;
+use crate::support::skip::possible;
+use hpimount_containers::hpi::chunk::Method;
+
+/// Exit code of refused changes.
+const REFUSED: i32 = 14;
+
+/// Asserts that a folder of changes, which `make` fills, is refused with these lines
+/// by hpipack and by a mount.
+fn is_refused(name: &str, archive: &[u8], make: impl Fn(&Path), reasons: &[&str]) {
+    let work = tempdir().unwrap();
+    let original = work.path().join(name);
+    fs::write(&original, archive).unwrap();
+    let folder = work.path().join("changes");
+    fs::create_dir(&folder).unwrap();
+    make(&folder);
+    let out = work.path().join(format!("out-{name}"));
+    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let told = stderr(&ran);
+    assert_eq!(ran.status.code(), Some(REFUSED), "{name}: {told}");
+    assert!(!out.exists());
+    let mounted = open_changed(&original, &folder).err().unwrap_or_default();
+    for reason in reasons {
+        assert!(told.contains(reason), "{name}: {told}, should be {reason}");
+        assert!(
+            mounted.contains(reason),
+            "{name}: {mounted}, should be {reason}"
+        );
+    }
+}
+
+/// Asserts the same of files that are written at these paths.
+fn files_are_refused(name: &str, archive: &[u8], files: &[(&str, &[u8])], reasons: &[&str]) {
+    let make = |folder: &Path| {
+        for (path, bytes) in files {
+            write(folder, path, bytes);
+        }
+    };
+    is_refused(name, archive, make, reasons);
+}
+
+/// Creates a file of this length that takes no room.
+fn sparse(folder: &Path, path: &str, length: u64) {
+    write(folder, path, b"");
+    File::options()
+        .write(true)
+        .open(folder.join(path))
+        .unwrap()
+        .set_len(length)
+        .unwrap();
+}
+
+#[test]
+fn names_that_a_format_has_no_place_for() {
+    files_are_refused(
+        "a.img",
+        &seeds::img(),
+        &[("noextension", b"x")],
+        &["noextension: "],
+    );
+    files_are_refused(
+        "a.img",
+        &seeds::img(),
+        &[("dir/a.txd", b"x")],
+        &["dir: an IMG archive has no"],
+    );
+    let long = format!("{}.txd", "a".repeat(30));
+    files_are_refused(
+        "a.img",
+        &seeds::img(),
+        &[(&long, b"x")],
+        &[&format!("{long}: ")],
+    );
+    files_are_refused(
+        "a.prx",
+        &seeds::pre_packed(),
+        &[("ä", b"x")],
+        &["ä: no name for a PRE"],
+    );
+    let long = format!("data/{}", "a".repeat(32));
+    files_are_refused(
+        "a.pkr",
+        &seeds::pkr(),
+        &[(&long, b"x")],
+        &["no name for a PKR archive"],
+    );
+    let hpi = V1::new(usual_tree(Method::Zlib)).build().bytes;
+    files_are_refused(
+        "a.hpi",
+        &hpi,
+        &[("日", b"x")],
+        &["日: no name for an HPI archive"],
+    );
+    files_are_refused(
+        "a.gcm",
+        &seeds::gcm(),
+        &[("files/\u{1F600}", b"x"), ("other/a", b"x")],
+        &[
+            "no name for a GameCube disc (Shift-JIS)",
+            "only sys/ and files/ are on the disc",
+        ],
+    );
+    let xiso = [vec![0; 32 * seeds::SECTOR], seeds::xdvdfs()].concat();
+    files_are_refused(
+        "a.xiso",
+        &xiso,
+        &[("a?b", b"x")],
+        &["a?b: no name for an Xbox disc"],
+    );
+    let mut disc = Disc::default();
+    disc.file("A.DAT", b"x");
+    let long = "a name that is longer than thirty.bytes";
+    files_are_refused(
+        "a.iso",
+        &disc.iso(),
+        &[(long, b"x")],
+        &[&format!("{long}: ")],
+    );
+}
+
+#[test]
+fn files_that_are_too_large() {
+    let large = |path: &'static str, length: u64| move |folder: &Path| sparse(folder, path, length);
+    is_refused(
+        "a.img",
+        &seeds::img(),
+        large("a.ifp", 65_536 * 2048),
+        &["has more than 65535 sectors"],
+    );
+    is_refused(
+        "a.gcm",
+        &seeds::gcm(),
+        large("files/a.txt", 5 << 30),
+        &["ends past 4 GiB"],
+    );
+    let mut hip = Hip::default();
+    hip.layer(0).add(Asset::new(b"MRKR", "mark", b"here"));
+    let id = format!("ids/{:08X}", hip.assets[0].id);
+    let make = |folder: &Path| sparse(folder, &id, 5 << 30);
+    is_refused("a.HIP", &hip.build(), make, &["is larger than 4 GiB"]);
+}
+
+#[test]
+fn what_the_mount_generates() {
+    let meta = [("files/bb/c.HIP.meta/info.json", &b"{}"[..])];
+    files_are_refused(
+        "a.gcm",
+        &seeds::gcm(),
+        &meta,
+        &["files/bb/c.HIP.meta: is generated"],
+    );
+    files_are_refused(
+        "a.gcm",
+        &seeds::gcm(),
+        &[
+            ("sys/fst.bin", b"x"),
+            ("disc.iso", b"x"),
+            (".hpimount/info.json", b"{}"),
+        ],
+        &[
+            "sys/fst.bin: is generated",
+            "disc.iso: is generated",
+            ".hpimount: is generated",
+        ],
+    );
+    let mut disc = Disc::default();
+    disc.form_2_file("MOVIE.STR", &vec![1; 2336]);
+    files_are_refused(
+        "a.bin",
+        &disc.raw(),
+        &[("MOVIE.STR", b"plain")],
+        &["MOVIE.STR: is in Form 2 sectors: change MOVIE.STR.raw2336"],
+    );
+}
+
+#[test]
+fn the_programs_of_a_gamecube_disc() {
+    files_are_refused(
+        "a.gcm",
+        &seeds::gcm(),
+        &[
+            ("sys/main.dol", b"short"),
+            ("sys/bi2.bin", b"x"),
+            ("sys/boot.bin", b"x"),
+        ],
+        &[
+            "sys/main.dol: is cut",
+            "sys/bi2.bin: has not 0x2000 bytes",
+            "sys/boot.bin: no header of a GameCube disc",
+        ],
+    );
+}
+
+#[test]
+fn links_pipes_and_what_overlays_keep_elsewhere() {
+    let make = |folder: &Path| {
+        symlink("/etc/passwd", folder.join("link.txd")).unwrap();
+        symlink("/etc", folder.join("linked")).unwrap();
+        let made = Command::new("mkfifo")
+            .arg(folder.join("pipe.txd"))
+            .status()
+            .unwrap();
+        assert!(made.success());
+    };
+    let reasons = [
+        "link.txd: is a symbolic link",
+        "linked: is a symbolic link",
+        "pipe.txd: is neither a file nor a directory",
+    ];
+    is_refused("a.img", &seeds::img(), make, &reasons);
+
+    let set = |name: &str, path: &Path| {
+        let mut command = Command::new("setfattr");
+        let ran = command.args(["-n", name, "-v", "y"]).arg(path).output();
+        ran.is_ok_and(|ran| ran.status.success())
+    };
+    let probe = tempdir().unwrap();
+    let is_possible = set("user.overlay.opaque", probe.path());
+    if !possible(
+        is_possible,
+        "setfattr is missing, or there are no attributes",
+    ) {
+        return;
+    }
+    let make = |folder: &Path| {
+        write(folder, "a.ifp", b"x");
+        write(folder, "moved/a.txd", b"x");
+        assert!(set("user.overlay.metacopy", &folder.join("a.ifp")));
+        assert!(set("user.overlay.redirect", &folder.join("moved")));
+    };
+    let reasons = [
+        "a.ifp: has only attributes here",
+        "moved: was renamed by overlayfs",
+        "metacopy=off",
+        "redirect_dir=off",
+    ];
+    is_refused("a.img", &seeds::img(), make, &reasons);
+
+    // An empty file with the mark deletes, as a device 0/0 does.
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.zip");
+    fs::write(&original, seeds::zip_with("gone.txt", b"x")).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "gone.txt", b"");
+    write(&folder, "new.txt", b"new");
+    assert!(set("user.overlay.whiteout", &folder.join("gone.txt")));
+    let mounted = open_changed(&original, &folder).unwrap();
+    let found = crate::support::walked::files(&mounted);
+    assert_eq!(found.into_keys().collect::<Vec<_>>(), ["new.txt"]);
+}
+
+#[test]
+fn two_names_that_are_one() {
+    files_are_refused(
+        "a.img",
+        &seeds::img(),
+        &[("new.txd", b"x"), ("NEW.txd", b"y")],
+        &["NEW.txd: has the same name as new.txd"],
+    );
+}
+
+#[test]
+fn formats_that_are_not_written() {
+    let file = [("a", &b"x"[..])];
+    files_are_refused(
+        "a.7z",
+        &seeds::seven_zip(),
+        &file,
+        &["a 7z archive cannot be changed"],
+    );
+    let mut tgc = vec![0; 0x8000 + 0x2600];
+    tgc[..4].copy_from_slice(&[0xAE, 0x0F, 0x38, 0xA2]);
+    files_are_refused("a.tgc", &tgc, &file, &["a.tgc: "]);
+    files_are_refused("a.dat", b"nothing that is known", &file, &["a.dat: "]);
+}
+
+#[test]
+fn no_more_than_fifty_problems_are_listed() {
+    let make = |folder: &Path| {
+        for number in 0..70 {
+            write(folder, &format!("no{number:02}"), b"x");
+        }
+    };
+    is_refused(
+        "a.img",
+        &seeds::img(),
+        make,
+        &["no00: ", "no49: ", "and 20 more"],
+    );
+}
+
+#[test]
+fn a_link_that_the_archive_has_too_is_ignored() {
+    let mut hip = Hip::default();
+    hip.layer(0).add(Asset::new(b"MRKR", "mark", b"here"));
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.HIP");
+    fs::write(&original, hip.build()).unwrap();
+    let folder = work.path().join("changes");
+    let name = format!("types/Marker/[{:08X}] mark", hip.assets[0].id);
+    fs::create_dir_all(folder.join("types/Marker")).unwrap();
+    symlink("../../layers/00-DEFAULT/mark.mrkr", folder.join(name)).unwrap();
+    let out = work.path().join("out.HIP");
+    let ran = hpipack_apply(&[], &folder, &original, &out);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    assert!(fs::read(&out).unwrap() == hip.build());
+}
