@@ -1,9 +1,10 @@
-"""Writers of discs and archives without an available packer: GCM, RVZ and IMG."""
+"""Writers of discs and archives without an available packer: GCM, RVZ, CSO and IMG."""
 
 import hashlib
 import struct
 import subprocess
 import tempfile
+import zlib
 from pathlib import Path
 
 # Chunk size of an RVZ in bytes, and Zstandard level, as in Dolphin.
@@ -55,7 +56,10 @@ def write_gcm(directory, out, alignment=ALIGNMENT):
         disc.write(b"".join(struct.pack(">III", *entry) for entry in table) + names)
         for entry, path in places:
             disc.seek(table[entry][1])
-            disc.write(path.read_bytes())
+            # A sparse file stays sparse.
+            if path.stat().st_blocks:
+                disc.write(path.read_bytes())
+        disc.truncate(max(offset, disc.tell()))
 
 
 def write_rvz(disc, out):
@@ -97,6 +101,26 @@ def write_rvz_file(out, length, first, chunks):
     header += hashlib.sha1(header).digest()
     with open(out, "wb") as image:
         image.write(header + disc)
+        image.writelines(data)
+
+
+def write_cso(iso, out):
+    """Packs a disc as a CSO, sector by sector, as the usual programs do."""
+    offsets, data = [], []
+    with open(iso, "rb") as source:
+        length = Path(iso).stat().st_size
+        offset = 24 + 4 * (-(-length // SECTOR) + 1)
+        while sector := source.read(SECTOR):
+            packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+            packed = packer.compress(sector) + packer.flush()
+            plain = len(packed) >= len(sector)
+            data.append(sector if plain else packed)
+            offsets.append(offset | plain << 31)
+            offset += len(data[-1])
+    offsets.append(offset)
+    with open(out, "wb") as image:
+        image.write(b"CISO" + struct.pack("<IQIBB2x", 24, length, SECTOR, 1, 0))
+        image.write(struct.pack(f"<{len(offsets)}I", *offsets))
         image.writelines(data)
 
 
