@@ -3,6 +3,7 @@
 //! assets are empty at first; [`splice`](super::splice) then gives them their data.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::block::{self, Header, Name};
@@ -71,13 +72,20 @@ pub(super) fn restructure(
 
     // DPAK's padding absorbs the growth, so that all alignments are kept.
     let alignment = layer_alignment(hip.platform.value);
-    let start = data.body() + 4;
-    let is_padding = start + padding <= original.len()
-        && (offsets.assets.iter()).all(|asset| {
-            asset.size == 0
-                || u64::from(asset.offset) >= start + padding
-                || u64::from(asset.offset) + u64::from(asset.size) <= start
-        });
+    let is_apart = |range: Range<u64>| {
+        let mut assets = offsets.assets.iter().filter(|asset| asset.size > 0);
+        assets.all(|asset| {
+            let start = u64::from(asset.offset);
+            start >= range.end || start + u64::from(asset.size) <= range.start
+        })
+    };
+    // In archives of the first version, data is where the length of the padding is
+    // in the others.
+    let field = data.body()..data.body() + 4;
+    let has_field = is_apart(field.clone());
+    let start = if has_field { field.end } else { field.start };
+    let is_padding =
+        has_field && start + padding <= original.len() && is_apart(start..start + padding);
     let removed = if is_padding { padding % alignment } else { 0 };
     let filled = (removed as i64 - grown).rem_euclid(alignment as i64) as u64;
     let absorbed = filled as i64 - removed as i64;
@@ -99,8 +107,10 @@ pub(super) fn restructure(
     let size = body.len() as u32;
     out.append_bytes([&dict.name[..], &size.to_be_bytes(), &body].concat());
     out.append(original, dict.next()..data.body());
-    let padding = (padding as i64 + absorbed) as u32;
-    out.append_bytes(padding.to_be_bytes().to_vec());
+    if has_field {
+        let padding = (padding as i64 + absorbed) as u32;
+        out.append_bytes(padding.to_be_bytes().to_vec());
+    }
     out.append_fill(FILLER, filled);
     out.append(original, start + removed..original.len());
 
