@@ -126,6 +126,11 @@ pub const EXIT_REASONS: &[ExitReason] = &[
 ];
 
 impl Failure {
+    /// Returns the failure of starting a thread.
+    pub(super) fn no_thread(error: std::io::Error) -> Self {
+        Self::Other("cannot start a thread", error)
+    }
+
     /// Returns the exit reason.
     pub fn reason(&self) -> ExitReason {
         match self {

@@ -118,7 +118,7 @@ fn add_rows(
         let read = reading.join();
         let read = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written?;
-        let opened = read.map_err(|error| Failure::Other("cannot start a thread", error))?;
+        let opened = read.map_err(Failure::no_thread)?;
         let left_out = |problem| Failure::LeftOut(format!("{name}: {problem}"));
         bar.finish_and_clear();
         let indexed = opened.map_err(Failure::Source);

@@ -44,10 +44,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ::log::LevelFilter;
 use rustix::fs::{Mode, OFlags};
+use signal_hook::iterator::Signals;
 
 pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
@@ -55,6 +57,7 @@ pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 #[cfg(feature = "index")]
 pub use self::index::{Index, index};
 pub use self::message::tell;
+use self::mount::Mount;
 pub use self::mount::unmount;
 pub use self::password::PasswordSource;
 use self::progress::Progress;
@@ -191,59 +194,20 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
     let point = mount::mount_point(&plan.mount_point)?;
-    let palette = plan.options.palette.as_deref().map(palette::read);
-    let palette = palette.transpose()?;
-    let password = plan.options.password.as_ref().map(password::read);
-    let prepared = plan.sources.prepare()?;
-    let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
-    let vfs_options = crate::mount::Options {
-        mount_point: Some(point.clone()),
-        spool: spool(),
-        network: network(&plan.sources, &plan.options)?,
-        palette,
-        password: password.transpose()?,
-        ..plan.options.vfs.clone()
-    };
-    let confinement = Confinement::to(&prepared.paths());
-    let progress = Progress::of(vfs_options.network.as_ref());
-    let vfs = confinement
-        .run(|| Vfs::open_prepared(&prepared, vfs_options))
-        .map_err(|error| Failure::Other("cannot start a thread", error))??;
-    drop(progress);
+    let (vfs, confinement) = open(plan, &point)?;
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
-    let mut signals = signals::catch().map_err(unhandled)?;
+    let signals = signals::catch().map_err(unhandled)?;
     let Serving { session, mount } = serve(plan, &point, vfs.clone(), &confinement)?;
     let handle = signals.handle();
-    let mounted = mount.clone();
-    let signal_thread = std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || {
-            mounted.restrict_calls();
-            let mut unmounted = false;
-            for signal in &mut signals {
-                ::log::info!("signal {signal}");
-                if unmounted {
-                    // Second signal.
-                    mounted.cut_off();
-                    std::process::exit(0);
-                }
-                unmounted = mounted.unmount();
-            }
-        })
-        .map_err(|error| {
-            mount.unmount();
-            Failure::Other("cannot start a thread", error)
-        })?;
-    end_with(mount.clone()).map_err(|error| {
+    let without_threads = |error| {
         mount.unmount();
-        Failure::Other("cannot start a thread", error)
-    })?;
+        Failure::no_thread(error)
+    };
+    let signal_thread = unmount_at(signals, mount.clone()).map_err(without_threads)?;
+    end_with(mount.clone()).map_err(without_threads)?;
     if let Some(limit) = plan.options.idle {
-        idle::watch(vfs, mount.clone(), limit).map_err(|error| {
-            mount.unmount();
-            Failure::Other("cannot start a thread", error)
-        })?;
+        idle::watch(vfs, mount.clone(), limit).map_err(without_threads)?;
     }
     if !background {
         supervisor::tell_ready();
@@ -268,6 +232,51 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     // descriptor finds it closed.
     drop(device);
     outcome.map_err(|error| Failure::Other("the FUSE session ended unexpectedly", error))
+}
+
+/// Opens the sources of a mount at `point`, in threads with the returned
+/// confinement.
+fn open(plan: &MountPlan, point: &Path) -> Result<(Arc<Vfs>, Confinement), Failure> {
+    let palette = plan.options.palette.as_deref().map(palette::read);
+    let palette = palette.transpose()?;
+    let password = plan.options.password.as_ref().map(password::read);
+    let prepared = plan.sources.prepare()?;
+    let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
+    let vfs_options = crate::mount::Options {
+        mount_point: Some(point.to_owned()),
+        spool: spool(),
+        network: network(&plan.sources, &plan.options)?,
+        palette,
+        password: password.transpose()?,
+        ..plan.options.vfs.clone()
+    };
+    let confinement = Confinement::to(&prepared.paths());
+    let progress = Progress::of(vfs_options.network.as_ref());
+    let vfs = confinement
+        .run(|| Vfs::open_prepared(&prepared, vfs_options))
+        .map_err(Failure::no_thread)??;
+    drop(progress);
+    Ok((vfs, confinement))
+}
+
+/// Starts a thread that unmounts at the first signal, and ends the process at
+/// the second one.
+fn unmount_at(mut signals: Signals, mount: Arc<Mount>) -> io::Result<JoinHandle<()>> {
+    let wait = move || {
+        mount.restrict_calls();
+        let mut unmounted = false;
+        for signal in &mut signals {
+            ::log::info!("signal {signal}");
+            if unmounted {
+                mount.cut_off();
+                std::process::exit(0);
+            }
+            unmounted = mount.unmount();
+        }
+    };
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(wait)
 }
 
 /// Starts the threads that talk to the servers of the sources, with their own
@@ -297,25 +306,25 @@ fn spool() -> Option<Arc<File>> {
 
 /// Exits the process when the kernel has ended the mount and threads still wait
 /// for a source that hangs. There are no readers left.
-fn end_with(mount: Arc<mount::Mount>) -> io::Result<()> {
+fn end_with(mount: Arc<Mount>) -> io::Result<()> {
     let watch = move || {
         mount.restrict_calls();
         while mount.is_connected() {
-            std::thread::sleep(GRACE);
+            thread::sleep(GRACE);
         }
-        std::thread::sleep(GRACE);
+        thread::sleep(GRACE);
         ::log::warn!("aborted reads of sources that hang");
         mount.clear_away();
         std::process::exit(0);
     };
-    let thread = std::thread::Builder::new().name("end".to_owned());
+    let thread = thread::Builder::new().name("end".to_owned());
     thread.spawn(watch).map(drop)
 }
 
 /// A running mount.
 struct Serving {
     session: Running,
-    mount: Arc<mount::Mount>,
+    mount: Arc<Mount>,
 }
 
 /// Mounts, which needs privileges that the confined threads do not have, and
@@ -376,7 +385,7 @@ fn ownership(plan: &MountPlan) -> Ownership {
 }
 
 fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn session_options(plan: &MountPlan) -> SessionOptions {

@@ -55,7 +55,7 @@ pub fn inspect(
         let vfs = Vfs::open_prepared(&prepared, vfs_options)?;
         inspect_opened(&vfs, inspection)
     });
-    let outcome = inspected.map_err(|error| Failure::Other("cannot start a thread", error))?;
+    let outcome = inspected.map_err(Failure::no_thread)?;
     outcome.map_err(|error| {
         end_on_broken_pipe(&error);
         error.into()
@@ -152,7 +152,7 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
         };
         check_sources(&plan, &mut io::stdout(), &bar)
     });
-    let checked = checked.map_err(|error| Failure::Other("cannot start a thread", error))?;
+    let checked = checked.map_err(Failure::no_thread)?;
     let Checked { summary, unopened } = checked.map_err(|error| {
         end_on_broken_pipe(&error);
         Failure::from(error)
@@ -202,7 +202,7 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
         let mut trouble = |text: &str| tell("hpimount", text);
         diff_sources(&plan, &mut out, &mut trouble, &bar)
     });
-    let found = found.map_err(|error| Failure::Other("cannot start a thread", error))?;
+    let found = found.map_err(Failure::no_thread)?;
     let found = found.map_err(|error| {
         end_on_broken_pipe(&error);
         Failure::from(error)
