@@ -1,6 +1,6 @@
 //! The system calls of the daemon's threads, by a filter of seccomp(2).
 //!
-//! What is not listed fails with EPERM: starting programs, creating sockets,
+//! Other calls than the listed ones fail with EPERM: starting programs, creating sockets,
 //! changing modes and owners, tracing processes, mounting, BPF, io_uring and
 //! everything that a later kernel adds. Landlock restricts those that are
 //! listed and have a path; it cannot restrict threads that unmount, which
@@ -162,15 +162,15 @@ const NETWORK_OLDER: &[c_long] = &[libc::SYS_renameat];
 #[cfg(target_arch = "riscv64")]
 const NETWORK_OLDER: &[c_long] = &[];
 
-/// Calls of threads that unmount: also for the socket by which the handlers of
-/// signals wake a thread.
+/// Calls of threads that unmount. The handlers of signals wake a thread through a
+/// socket.
 const UNMOUNT: &[c_long] = &[libc::SYS_recvfrom, libc::SYS_umount2];
 
-/// Flags of open(2) with which a file can be changed.
+/// Flags of open(2) that permit to change a file.
 const CHANGING: u64 = (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) as u64;
 
-/// Operations of fcntl(2) that concern a descriptor alone. Not F_SETOWN, by
-/// which the kernel signals any process.
+/// Operations of fcntl(2) that concern a descriptor alone. F_SETOWN is not
+/// among them: with it the kernel signals any process.
 const FCNTLS: &[u64] = &[
     libc::F_DUPFD as u64,
     libc::F_DUPFD_CLOEXEC as u64,
@@ -222,7 +222,7 @@ fn without_clone3() -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, SeccompAction::Allow, missing, ARCH.try_into()?)?.try_into()
 }
 
-/// Calls with their rules, one of which must hold; without any, a call is
+/// Calls with their rules. One rule of a call must hold; a call without rules is
 /// always allowed.
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
@@ -242,8 +242,8 @@ fn allowed(work: Work) -> Result<BpfProgram, BackendError> {
         let executable = libc::PROT_EXEC as u64;
         rules.insert(libc::SYS_mmap, without(2, executable)?);
         rules.insert(libc::SYS_mprotect, without(2, executable)?);
-        // To no other address than that of a connected socket, such as the one of
-        // the system log. The address is a pointer.
+        // Only through a connected socket, such as the one of the system log: the
+        // pointer to an address must be null.
         let nowhere = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
         let sendto = vec![SeccompRule::new(vec![nowhere])?];
         rules.insert(libc::SYS_sendto, sendto);
@@ -297,7 +297,7 @@ fn opening(work: Work) -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// Returns a condition for one argument of a call, of which 32 bits count.
+/// Returns a condition for the lower 32 bits of an argument of a call.
 fn condition(
     argument: u8,
     operation: SeccompCmpOp,
@@ -306,7 +306,7 @@ fn condition(
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operation, value)
 }
 
-/// Returns the rules by which an argument has none of these bits.
+/// Returns the rules that allow a call if an argument has none of these bits.
 fn without(argument: u8, bits: u64) -> Result<Vec<SeccompRule>, BackendError> {
     let none = condition(argument, SeccompCmpOp::MaskedEq(bits), 0)?;
     Ok(vec![SeccompRule::new(vec![none])?])

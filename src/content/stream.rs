@@ -4,8 +4,8 @@
 //! All readers of a stream share one decoder, which is kept at its position. It
 //! goes forward. Readers behind it get bytes that were decoded before:
 //!
-//! * What fits in memory, and has a decoder for that, is decoded at once.
-//! * What is longer is written to the spool as it is decoded, if all of it has
+//! * A stream that fits in memory, and has a decoder for that, is decoded at once.
+//! * A longer stream is written to the spool as it is decoded, if all of it has
 //!   room there. So it is decoded once.
 //! * Some decoders can be copied. Copies are saved as checkpoints while a file
 //!   is decoded, so that any byte is a bounded distance after one.

@@ -96,8 +96,8 @@ impl Opener<'_> {
     }
 
     /// Returns everything in a game's folder except for the merged archives in
-    /// it, and the folders of mods. If the game streams files, those of mods are
-    /// placed as [`Streamed`] does.
+    /// it, and the folders of mods. If the game streams files, [`Streamed`]
+    /// places the streamed files of mods.
     fn loose_layers(
         &self,
         (folder, mods): (&LooseFolder, &[LooseFolder]),

@@ -3,7 +3,7 @@
 
 use super::{words, zlib};
 
-/// Returns an image as DAX, in which the second frame is not packed.
+/// Returns an image as DAX. Its second frame is not packed.
 pub fn dax(image: &[u8]) -> Vec<u8> {
     const FRAME: usize = 8192;
     let frames = image.chunks(FRAME).enumerate();

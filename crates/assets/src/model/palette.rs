@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Maximum number of colors whose indices are remembered.
+/// Maximum number of colors whose indices a search keeps.
 const MAX_KNOWN: usize = 1 << 16;
 
 /// Share of the pixels that may have another color before this is worth a

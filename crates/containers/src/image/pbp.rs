@@ -31,7 +31,7 @@ const POSITIONS: u64 = 0x200;
 const MAX_DISCS: u64 = 5;
 
 /// Positions in the data of a disc: the number of the game or the start of
-/// what is encrypted, the index, and the blocks.
+/// the encrypted part, the index, and the blocks.
 const NUMBER: u64 = 0x400;
 const INDEX: u64 = 0x4000;
 const BLOCKS: u64 = 0x10_0000;
@@ -60,7 +60,7 @@ struct Pbp {
     warnings: Vec<String>,
 }
 
-/// Returns where the disc of a package is; `None` if there is none.
+/// Returns where the disc of a package is; `None` if a source is no package.
 fn package(source: &dyn ReadAt) -> Result<Option<Package>> {
     if !starts_with(source, MAGIC)? || source.len() < DATA + 4 {
         return Ok(None);

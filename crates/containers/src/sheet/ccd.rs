@@ -63,7 +63,8 @@ type Properties = BTreeMap<String, u64>;
 /// before another one.
 ///
 /// # Errors
-/// Returns an error if there are none, or if their positions do not ascend.
+/// Returns an error if the sheet has no tracks, or if their positions do not
+/// ascend.
 fn parse(text: &str) -> Result<Vec<Track>> {
     let mut points = BTreeMap::new();
     let mut modes = BTreeMap::new();

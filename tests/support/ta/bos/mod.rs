@@ -1,8 +1,8 @@
-//! A compiler of BOS (5), to compare its words with those of the file that a
+//! A compiler of BOS (5). Tests compare its words with the words of the file that a
 //! text was made from.
 //!
 //! It knows what the games' compilers accept, but no precedence of operators,
-//! in which those differ.
+//! because the compilers differ in it.
 
 mod compiler;
 mod tokens;

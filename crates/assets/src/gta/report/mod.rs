@@ -1,6 +1,5 @@
-//! Tables of a whole game: its models and what they need, the parents of its
-//! texture dictionaries, its placed objects, textures and texts (FORMATS, GTA
-//! 6.5).
+//! Tables of a whole game: its models and their needs, the parents of its texture
+//! dictionaries, its placed objects, textures and texts (FORMATS, GTA 6.5).
 
 mod listed;
 mod references;
@@ -84,8 +83,8 @@ pub const REPORTS: &[Report] = &[
     },
 ];
 
-/// Returns the files with this extension. Assets with a type are those of
-/// another family, whose textures may be called the same.
+/// Returns the files with this extension. Assets with a type belong to
+/// another family, whose textures may have the same extension.
 fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
     let files = context.find_extensions("", &[extension]).into_iter();
     let archive = context.archive();

@@ -8,7 +8,7 @@ use crate::view::{AssetContext, AssetRef, Wanted};
 use hpimount_containers::hip::asset_id;
 
 /// Returns the possible ids of a texture's asset: usually the id of its name
-/// with `.RW3`, and rarely that of the bare name.
+/// with `.RW3`, and rarely the id of the bare name.
 pub(crate) fn texture_ids(name: &str) -> [u32; 2] {
     // Names are stored in single bytes.
     let bytes = name

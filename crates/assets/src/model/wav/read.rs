@@ -11,7 +11,7 @@ const EXTENSIBLE: u16 = 0xFFFE;
 /// Offset in an extensible `fmt ` chunk of the form of the samples.
 const SUB_FORMAT: usize = 24;
 
-/// Length from which on a `data` chunk has no known end: programs that write to a
+/// A `data` chunk of this length or more has no known end: programs that write to a
 /// pipe cannot know it.
 const UNKNOWN: u32 = 0x7FFF_0000;
 

@@ -116,7 +116,7 @@ mod tests {
             assert_eq!(parsed.samples, 28 * 30);
             assert_eq!(parsed.loops, (flags[0] == 4).then_some((0, 28 * 30 - 1)));
             assert!(parsed.warnings.is_empty(), "{:?}", parsed.warnings);
-            // What it plays is encoded without loss.
+            // The decoded samples are encoded again without loss.
             let again = edited(&vag::FORMAT, &old, SOUND, &wav_of(&after)).unwrap();
             let Imported::Changed(again) = again else {
                 panic!("is changed");

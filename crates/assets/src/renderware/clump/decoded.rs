@@ -85,8 +85,8 @@ impl Geometry {
         mesh
     }
 
-    /// Calls `visit` with the drawn triangles and their materials: those of the
-    /// meshes, or of the list if there are none.
+    /// Calls `visit` with the drawn triangles and their materials: the triangles of
+    /// the meshes, or of the list if the geometry has no meshes.
     fn each_triangle(&self, plain: &Plain, mut visit: impl FnMut([u32; 3], u32)) {
         if self.meshes.is_empty() {
             let listed = plain.triangles();

@@ -89,8 +89,8 @@ impl Surface {
     }
 }
 
-/// Returns materials as those of a scene, named after their textures, followed
-/// by a plain one.
+/// Returns the materials of a scene, named after their textures, followed by a
+/// plain one.
 pub(crate) fn materials<'a>(
     listed: impl Iterator<Item = (Surface, &'a Material)> + Clone,
     textures: &[TextureUse],

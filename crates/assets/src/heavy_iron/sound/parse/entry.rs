@@ -96,7 +96,7 @@ impl SoundTable {
     }
 }
 
-/// The header of an Xbox sound: that of a WAV file.
+/// The header of an Xbox sound, which is the header of a WAV file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct XboxHeader {
     /// 1 for PCM, 0x69 for Xbox ADPCM.

@@ -1,4 +1,4 @@
-//! What is in a character.
+//! The model of a character.
 
 use get_size2::GetSize;
 

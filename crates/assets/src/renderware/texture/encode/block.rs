@@ -126,8 +126,9 @@ fn settled<const N: usize>(
     bytes
 }
 
-/// Gives each end of a block's range of colors a pixel, the nearest one, unless it
-/// has one. Then the ends are among the colors that are shown, and are found again.
+/// Assigns the nearest pixel to each end of a block's range of colors that no pixel
+/// uses. Then both ends are among the shown colors, and the encoder finds them
+/// again.
 fn pin_colors(kind: Colors, pixels: &Block, bytes: [u8; 8]) -> [u8; 8] {
     let [a0, a1, b0, b1, bits @ ..] = bytes;
     let (ends, mut indices) = match kind {
