@@ -56,7 +56,7 @@ impl Plan {
     /// Plans to replace files of an archive with these offsets.
     ///
     /// # Errors
-    /// Returns [`Error::Original`](super::write::Error::Original) if the
+    /// Returns [`Error::Original`](crate::write::Error::Original) if the
     /// archive cannot be read, or if a replaced file shares its record with
     /// others.
     ///
