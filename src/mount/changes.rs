@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use super::{Converter, OpenCause, OpenError};
 use crate::content::{Reader, unwrap};
 use crate::source::{FilePool, read_changes};
-use hpimount_containers::changes::{
-    self, Action, Folder, NewFile, Notice, Original, Report, Spliced, Tools,
-};
+use hpimount_containers::apply::{Tools, apply};
+use hpimount_containers::changes::{Action, Folder, NewFile, Notice, Original, Report, Spliced};
 use hpimount_containers::format::Options;
 use hpimount_containers::formats;
 use hpimount_containers::io::ReadAt;
@@ -93,7 +92,7 @@ impl Changes {
                 budget: reader.budget(),
             },
         };
-        let written = changes::apply(original, self.folder.clone(), tools, &mut report);
+        let written = apply(original, self.folder.clone(), tools, &mut report);
         if self.is_strict {
             report.refuse_risks();
         }

@@ -12,9 +12,8 @@ use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Converter};
 use crate::source::{FilePool, FileSource, files_beside, has_name, read_changes};
-use hpimount_containers::changes::{
-    self, Action, Applied, Folder, Original, Report, Spliced, Tools, Written,
-};
+use hpimount_containers::apply::{self, Tools};
+use hpimount_containers::changes::{Action, Applied, Folder, Original, Report, Spliced, Written};
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::io::{self, ReadAt};
@@ -209,7 +208,7 @@ fn apply(original: &Original<'_>, folder: Folder, strict: bool) -> Result<(Writt
             budget: &budget,
         },
     };
-    let written = changes::apply(original, folder, tools, &mut report);
+    let written = apply::apply(original, folder, tools, &mut report);
     if strict {
         report.refuse_risks();
     }

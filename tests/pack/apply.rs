@@ -18,7 +18,8 @@ use crate::support::hpipack::{contents, hpipack, stderr};
 use crate::support::noise;
 use crate::support::walked::{files, open, sha256_of};
 use hpimount::mount::{Error, Ino, Options};
-use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report, Tools};
+use hpimount_containers::apply::{Tools, apply};
+use hpimount_containers::changes::{Change, Folder, NewFile, Original, Report};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::io::ReadAt;
 
@@ -485,7 +486,7 @@ fn damaged_originals_are_refused_or_changed_and_never_panic() {
                 unwrap: &unwrap,
                 convert: &NotConverted,
             };
-            let written = changes::apply(&original, folder, tools, &mut report);
+            let written = apply(&original, folder, tools, &mut report);
             if let Some(written) = written {
                 let length = written.data.len().min(1 << 20) as usize;
                 // What the original says may be past its end.

@@ -16,7 +16,8 @@ use crate::support::hip_random::archives;
 use crate::support::hpipack::stderr;
 use crate::support::noise;
 use hpimount::mount::{Ino, Vfs};
-use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report, Tools};
+use hpimount_containers::apply::{Tools, apply};
+use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report};
 use hpimount_containers::hip::{CHECKSUM, Offsets, Platform, asset_id};
 use hpimount_containers::io::ReadAt;
 
@@ -67,7 +68,7 @@ fn applied(archive: &[u8], changes: &[(String, Option<Vec<u8>>)]) -> Result<Vec<
         unwrap: &unwrap,
         convert: &NotConverted,
     };
-    match changes::apply(&original, folder, tools, &mut report) {
+    match apply(&original, folder, tools, &mut report) {
         Some(written) => {
             let mut bytes = vec![0; written.data.len() as usize];
             written.data.read_exact_at(&mut bytes, 0).unwrap();

@@ -11,11 +11,13 @@
 //!   bytes of a file are stored. [`extract`] lists and copies files.
 //! * [`mod@write`] holds what the writers of archives share; they are in the folders
 //!   of their formats.
-//! * [`changes`] applies a folder of changes to an archive, without copying it.
+//! * [`apply`](mod@apply) applies a folder of changes to an archive, without copying
+//!   it; [`changes`] is what the formats need for that.
 //! * [`image`] decodes block images around discs.
 //! * [`io`] holds sources, cursors, and errors with offsets; [`text`] character
 //!   sets and file names; [`codec`] the decoders of packed bytes.
 
+pub mod apply;
 pub mod changes;
 pub mod codec;
 pub mod compressed;
@@ -30,6 +32,7 @@ pub mod hip;
 pub mod hpi;
 pub mod image;
 mod img;
+pub mod input;
 pub mod io;
 pub mod iso;
 #[cfg(test)]

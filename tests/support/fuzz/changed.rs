@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use hpimount_containers::changes::{
-    self, Change, Convert, Edited, Folder, NewFile, Original, Report, Tools,
-};
+use hpimount_containers::apply::{Tools, apply};
+use hpimount_containers::changes::{Change, Convert, Edited, Folder, NewFile, Original, Report};
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::formats;
@@ -80,7 +79,7 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
         unwrap: &unwrap,
         convert: &NotConverted,
     };
-    match changes::apply(&original, folder, tools, &mut report) {
+    match apply(&original, folder, tools, &mut report) {
         Some(written) => {
             assert!(report.refusals.is_empty());
             let length = written.data.len().min(READ);

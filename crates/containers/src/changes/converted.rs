@@ -19,7 +19,7 @@ use crate::io::Result;
 use crate::volume::{FileId, NodeId, Volume};
 
 /// The directory with the edited files of an archive, in its root.
-pub(super) const CONVERTED: &str = "converted";
+pub(crate) const CONVERTED: &str = "converted";
 
 /// Turns edited files of the converted tree of an archive back into assets.
 pub trait Convert {
@@ -49,7 +49,7 @@ pub struct Edited {
 /// Moves the edited files of archives in `folder`, which is the part of
 /// `converted` that mirrors the directory `at`, to the changes inside of these
 /// archives.
-pub(super) fn enter_archives(
+pub(crate) fn enter_archives(
     folder: &mut Folder,
     at: NodeId,
     path: &str,
@@ -104,7 +104,7 @@ fn add_inside(
 }
 
 /// Gives files of the original the new contents that a [`Convert`] made.
-pub(super) fn replace_assets(
+pub(crate) fn replace_assets(
     assets: Vec<(FileId, NewFile)>,
     tree: &mut Tree,
     volume: &Arc<dyn Volume>,

@@ -20,21 +20,21 @@ const PIECE: u64 = 64 << 10;
 const META: &str = ".meta";
 
 /// Changes of the entries inside a file.
-pub(super) struct Inside {
+pub(crate) struct Inside {
     /// The file.
-    pub(super) node: NodeId,
+    pub(crate) node: NodeId,
     /// The changes.
-    pub(super) folder: Folder,
+    pub(crate) folder: Folder,
     /// Path of these in the folder of changes, without a slash at the end.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 /// The changes of a folder that are not files of the original.
-pub(super) struct Matched {
+pub(crate) struct Matched {
     /// Changes inside of files.
-    pub(super) inside: Vec<Inside>,
+    pub(crate) inside: Vec<Inside>,
     /// Edited files of the converted tree.
-    pub(super) edited: Option<Edited>,
+    pub(crate) edited: Option<Edited>,
 }
 
 /// Sets what becomes of the nodes of `tree`, and returns the other changes.
@@ -43,7 +43,7 @@ pub(super) struct Matched {
 ///
 /// # Errors
 /// Returns an error if the original or a file of the folder cannot be read.
-pub(super) fn match_folder(
+pub(crate) fn match_folder(
     folder: Folder,
     prefix: &str,
     tree: &mut Tree,
@@ -264,7 +264,7 @@ impl Matching<'_> {
 }
 
 /// Returns the file that a directory of this name would be a companion of.
-pub(super) fn companion(tree: &Tree, parent: NodeId, name: &str, suffix: &str) -> Option<NodeId> {
+pub(crate) fn companion(tree: &Tree, parent: NodeId, name: &str, suffix: &str) -> Option<NodeId> {
     let split = name.len().checked_sub(suffix.len())?;
     let (stem, end) = (name.get(..split)?, name.get(split..)?);
     if !end.eq_ignore_ascii_case(suffix) {
@@ -276,7 +276,7 @@ pub(super) fn companion(tree: &Tree, parent: NodeId, name: &str, suffix: &str) -
 }
 
 /// Gives a file of the original new contents, unless they are the old ones.
-pub(super) fn replace(
+pub(crate) fn replace(
     tree: &mut Tree,
     volume: &Arc<dyn Volume>,
     report: &mut Report,
@@ -325,7 +325,7 @@ fn applied(
 
 /// Returns whether a file has the bytes of an entry of a volume. One that cannot
 /// be decoded has other bytes.
-pub(super) fn is_original(volume: &Arc<dyn Volume>, entry: Entry, new: &NewFile) -> Result<bool> {
+pub(crate) fn is_original(volume: &Arc<dyn Volume>, entry: Entry, new: &NewFile) -> Result<bool> {
     if entry.size.is_some_and(|size| size != new.len()) {
         return Ok(false);
     }

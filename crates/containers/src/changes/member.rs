@@ -18,7 +18,7 @@ const MAX_DECODED: u64 = 64 << 20;
 /// # Errors
 /// Returns an error if it cannot be read or decoded, or if it is packed and
 /// larger than 64 MiB.
-pub(super) fn member(volume: &Arc<dyn Volume>, entry: Entry) -> Result<Arc<dyn ReadAt>> {
+pub(crate) fn member(volume: &Arc<dyn Volume>, entry: Entry) -> Result<Arc<dyn ReadAt>> {
     if let (true, Some(len)) = (is_stored(volume, entry)?, entry.size) {
         return Ok(Arc::new(Stored {
             volume: volume.clone(),
@@ -39,7 +39,7 @@ pub(super) fn member(volume: &Arc<dyn Volume>, entry: Entry) -> Result<Arc<dyn R
 ///
 /// # Errors
 /// Returns an error if the volume has no such file.
-pub(super) fn is_stored(volume: &Arc<dyn Volume>, entry: Entry) -> Result<bool> {
+pub(crate) fn is_stored(volume: &Arc<dyn Volume>, entry: Entry) -> Result<bool> {
     let content = volume.content(entry.file)?;
     Ok(matches!(content, Content::Extent { .. }) && entry.size.is_some())
 }

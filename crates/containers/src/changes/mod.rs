@@ -1,24 +1,16 @@
-//! Archives and discs with the changes of a folder.
+//! What the formats need to apply changes: the [`Folder`] of changes, the [`Tree`]
+//! of an original's entries with what becomes of each, the [`Spliced`] source that
+//! results, and the [`Report`].
 //!
-//! [`apply`] matches a [`Folder`] against the entries of an original and returns
-//! the changed archive as a [`Spliced`] source: ranges of the original, files of
-//! the folder, and new tables in memory. Nothing is copied, and the result is
-//! read like any other source: mounting it and writing it to a file give the
-//! same bytes.
-//!
-//! Each format declares how it is written in [`Format::apply`](crate::format::Format::apply): it gets the
-//! [`Tree`] of its entries, with what becomes of each, and places the new data.
-//! Changes inside an archive `X` are in the directory `X.d` of the folder; they
-//! are applied first, and their result is the new content of `X`. Edited files
-//! in `converted` become assets again, by a [`Convert`] of the caller.
-//!
-//! Whatever cannot be applied is a refusal in the [`Report`]: all of them are
-//! collected, and with a single one there is no result.
+//! Each format declares how it is written in
+//! [`Format::apply`](crate::format::Format::apply): it gets a [`Job`] with the
+//! tree, and places the new data. [`apply`](mod@crate::apply) goes through
+//! archives in archives.
 
-mod converted;
+pub(crate) mod converted;
 mod folder;
-mod matching;
-mod member;
+pub(crate) mod matching;
+pub(crate) mod member;
 mod occupied;
 mod report;
 mod spliced;
@@ -34,33 +26,15 @@ pub use self::report::{Action, Applied, Notice, Report, Weight, listed};
 pub use self::spliced::{Patch, Spliced};
 pub(crate) use self::tree::Directories;
 pub use self::tree::{Fate, Kind, Node, Tree};
-use crate::format::{Input, Options};
-use crate::formats;
-use crate::image::CdTrack;
-use crate::io::{Error, ReadAt, Result};
+use crate::input::Input;
+use crate::io::{ReadAt, Result};
 use crate::volume::{Entry, NodeId, Volume};
 
 /// Suffix of the directory with the entries of an archive.
 const ENTERED: &str = ".d";
 
-/// Maximum number of archives in archives that are changed.
-const MAX_NESTING: usize = 8;
-
 /// Finds another file beside a source by name, ignoring ASCII case.
 pub type FindPartner<'a> = &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>;
-
-/// Removes the block images around a source, and returns what is inside with the
-/// tracks of a CD.
-pub type Unwrap<'a> = &'a dyn Fn(Arc<dyn ReadAt>) -> Result<(Arc<dyn ReadAt>, Vec<CdTrack>)>;
-
-/// What the caller does for a change.
-#[derive(Clone, Copy)]
-pub struct Tools<'a> {
-    /// Removes block images.
-    pub unwrap: Unwrap<'a>,
-    /// Turns edited files of converted trees into assets.
-    pub convert: &'a dyn Convert,
-}
 
 /// Writes an archive with changes.
 ///
@@ -113,7 +87,7 @@ pub struct Job<'a> {
     pub report: &'a mut Report,
     /// The path of the original's entries in the folder of changes: empty, or
     /// with a slash at the end.
-    prefix: &'a str,
+    pub(crate) prefix: &'a str,
 }
 
 impl Job<'_> {
@@ -147,219 +121,5 @@ impl Job<'_> {
     pub(crate) fn note(&mut self, weight: Weight, node: NodeId, text: impl Into<String>) {
         let path = self.path(node);
         self.report.note(weight, path, text);
-    }
-}
-
-/// Returns an archive or a disc with the changes of a folder; `None` if anything
-/// is refused, which is then in the report.
-pub fn apply(
-    original: &Original<'_>,
-    folder: Folder,
-    tools: Tools<'_>,
-    report: &mut Report,
-) -> Option<Written> {
-    let mut level = Level { tools, depth: 0 };
-    let written = level.apply(original, folder, "", report)?;
-    report.refusals.is_empty().then_some(written)
-}
-
-/// Archives in archives.
-struct Level<'a> {
-    tools: Tools<'a>,
-    /// Number of archives around the current one.
-    depth: usize,
-}
-
-impl Level<'_> {
-    /// Applies the changes in `folder`, whose path is `prefix`. Errors become
-    /// refusals.
-    fn apply(
-        &mut self,
-        original: &Original<'_>,
-        folder: Folder,
-        prefix: &str,
-        report: &mut Report,
-    ) -> Option<Written> {
-        let applied = match self.depth {
-            depth if depth > MAX_NESTING => Err(Error::Unsupported(format!(
-                "is in more than {MAX_NESTING} archives"
-            ))),
-            _ => self.try_apply(original, folder, prefix, report),
-        };
-        let refused = |error: Error| {
-            let path = match prefix.trim_end_matches('/') {
-                "" => original.name,
-                path => path,
-            };
-            report.refuse(path, error.to_string());
-        };
-        applied.map_err(refused).ok()
-    }
-
-    fn try_apply(
-        &mut self,
-        original: &Original<'_>,
-        folder: Folder,
-        prefix: &str,
-        report: &mut Report,
-    ) -> Result<Written> {
-        let (source, tracks) = (self.tools.unwrap)(original.source.clone())?;
-        let input = || Input {
-            source: source.clone(),
-            partner: original.partner,
-            tracks: &tracks,
-            options: Options {
-                name: original.name.to_owned(),
-                to_change: true,
-                ..Options::default()
-            },
-        };
-        let format = formats::detect(&input())?;
-        let mut tree = Tree::default();
-        let volume: Arc<dyn Volume> = (format.open)(input(), &mut tree)?.into();
-        tree.number_duplicates();
-        if !tracks.is_empty() {
-            return self.try_apply_to_cd(original, &*volume, folder, prefix, report);
-        }
-        let Some(write) = format.apply else {
-            let text = match volume.images().is_empty() {
-                true => format!(
-                    "a {} archive cannot be changed: unpack it and pack it again",
-                    format.name
-                ),
-                false => format!("a {} disc cannot be written", format.name),
-            };
-            return Err(Error::Unsupported(text));
-        };
-        let matched = matching::match_folder(folder, prefix, &mut tree, &volume, report)?;
-        for changes in matched.inside {
-            self.inside(changes, &mut tree, &volume, report)?;
-        }
-        if let Some(edited) = matched
-            .edited
-            .filter(|edited| !edited.folder.entries.is_empty())
-        {
-            let assets = self.tools.convert.convert(original, edited, report)?;
-            converted::replace_assets(assets, &mut tree, &volume, report, prefix)?;
-        }
-        if !tree.is_changed() && format.pair.is_none() && format.sheet.is_none() {
-            let mut whole = Spliced::default();
-            whole.append_all(&source);
-            return Ok(Written::alone(whole));
-        }
-        write(&mut Job {
-            input: input(),
-            tree,
-            volume,
-            report,
-            prefix,
-        })
-    }
-
-    /// Applies changes to a CD in a block image, as raw sectors and a cue sheet.
-    fn try_apply_to_cd(
-        &mut self,
-        original: &Original<'_>,
-        disc: &dyn Volume,
-        folder: Folder,
-        prefix: &str,
-        report: &mut Report,
-    ) -> Result<Written> {
-        let stem = original
-            .name
-            .rsplit_once('.')
-            .map_or(original.name, |(stem, _)| stem);
-        let files = disc.plain_files(stem);
-        let [(name, sheet), (of_sectors, sectors), ..] = &files[..] else {
-            let text = "has tracks that cannot be written as raw sectors";
-            return Err(Error::Unsupported(text.to_owned()));
-        };
-        if self.depth > 0 {
-            let text = "is a CD in a block image, whose tracks would be other files";
-            return Err(Error::Unsupported(text.to_owned()));
-        }
-        let plain = Original {
-            source: sheet.clone(),
-            name,
-            partner: &|wanted| (wanted == of_sectors).then(|| sectors.clone()),
-        };
-        self.try_apply(&plain, folder, prefix, report)
-    }
-
-    /// Applies the changes inside a file, whose result is its new content.
-    fn inside(
-        &mut self,
-        changes: matching::Inside,
-        tree: &mut Tree,
-        volume: &Arc<dyn Volume>,
-        report: &mut Report,
-    ) -> Result<()> {
-        let matching::Inside { node, folder, path } = changes;
-        if folder.entries.is_empty() && !folder.is_opaque {
-            return Ok(());
-        }
-        let source = match content(tree, volume, node) {
-            Ok(source) => source,
-            Err(error) if error.is_fault() => return Err(error),
-            Err(error) => {
-                report.refuse(path, error.to_string());
-                return Ok(());
-            }
-        };
-        if let (None, Kind::File(Some(entry))) = (tree.new_at(node), tree.node(node).kind)
-            && !member::is_stored(volume, entry)?
-        {
-            report.decoded += source.len() as usize;
-        }
-        if tree.new_at(node).is_some() {
-            let text = "is changed inside as well: these changes are applied on top";
-            let shown = path.trim_end_matches(".d");
-            report.note(Weight::Warning, shown, text);
-        }
-        let name = tree.node(node).name.clone();
-        let parent = tree.parent(node);
-        let original = Original {
-            source,
-            name: &name,
-            partner: &|wanted| {
-                let sibling = tree.find(parent, wanted).ok()??;
-                content(tree, volume, tree.resolve(sibling)).ok()
-            },
-        };
-        self.depth += 1;
-        let written = self.apply(&original, folder, &format!("{path}/"), report);
-        self.depth -= 1;
-        let Some(written) = written else {
-            return Ok(());
-        };
-        let file = |spliced: Spliced| NewFile {
-            bytes: Arc::new(spliced),
-            path: path.as_str().into(),
-            modified: None,
-        };
-        if let Some(directory) = written.directory {
-            let names = formats::changed_pairs().filter_map(|pair| pair.directory_of(&name));
-            let partner = names
-                .filter_map(|name| tree.find(parent, &name).ok()?)
-                .next();
-            let partner = partner.ok_or(Error::UnknownFormat)?;
-            tree.set(tree.resolve(partner), Fate::New(file(directory)));
-        }
-        for (name, spliced) in written.files {
-            let sibling = tree.find(parent, &name).ok().flatten();
-            let sibling = sibling.ok_or(Error::UnknownFormat)?;
-            tree.set(tree.resolve(sibling), Fate::New(file(spliced)));
-        }
-        tree.set(node, Fate::New(file(written.data)));
-        Ok(())
-    }
-}
-
-/// Returns the content of a file, which may be new.
-fn content(tree: &Tree, volume: &Arc<dyn Volume>, node: NodeId) -> Result<Arc<dyn ReadAt>> {
-    match (tree.new_at(node), tree.node(node).kind) {
-        (Some(new), _) => Ok(new.bytes.clone()),
-        (None, Kind::File(Some(entry))) => member::member(volume, entry),
-        _ => Err(Error::UnknownFormat),
     }
 }

@@ -173,7 +173,7 @@ impl Tree {
     }
 
     /// Returns whether anything becomes of an entry.
-    pub(super) fn is_changed(&self) -> bool {
+    pub(crate) fn is_changed(&self) -> bool {
         self.nodes
             .iter()
             .any(|node| !matches!(node.fate, Fate::Kept) || node.is_added)
@@ -181,7 +181,7 @@ impl Tree {
 
     /// Numbers the entries of a directory that have equal names, except for the
     /// last one of each, as the mount does.
-    pub(super) fn number_duplicates(&mut self) {
+    pub(crate) fn number_duplicates(&mut self) {
         for directory in 0..self.nodes.len() {
             let children = self.nodes[directory].children.clone();
             let name = |tree: &Self, child: u32| tree.nodes[child as usize].name.clone();
@@ -206,7 +206,7 @@ impl Tree {
     }
 
     /// Sets what becomes of a node.
-    pub(super) fn set(&mut self, node: NodeId, fate: Fate) {
+    pub(crate) fn set(&mut self, node: NodeId, fate: Fate) {
         self.nodes[node.0 as usize].fate = fate;
     }
 
@@ -250,7 +250,7 @@ impl Tree {
     ///
     /// # Errors
     /// Returns the names of several that differ in case.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         directory: NodeId,
         name: &str,
