@@ -1,7 +1,7 @@
 //! Generates a small disc of a fictitious game.
 //!
 //! `disc OUT.iso` writes an ISO 9660 image: a text, a HIP archive with texts,
-//! a texture and a model, and a GTA archive with another HIP in it.
+//! a texture, a model and a sound, and a GTA archive with another HIP in it.
 
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../tests/support/disc.rs"]
@@ -19,6 +19,7 @@ use clap::Parser;
 
 use disc::Disc;
 use hip::{Asset, Hip};
+use hpimount_containers::hip::asset_id;
 
 /// Writes a disc image with archives in it.
 #[derive(Parser)]
@@ -29,6 +30,10 @@ struct Command {
 
 /// Pixels of a side of the texture.
 const SIDE: u16 = 64;
+
+/// Frames of the sound, and samples of a frame.
+const FRAMES: u32 = 800;
+const FRAME: u32 = 14;
 
 fn main() -> io::Result<()> {
     let command = Command::parse();
@@ -43,7 +48,7 @@ fn main() -> io::Result<()> {
     std::fs::write(command.out, disc.iso())
 }
 
-/// Returns an archive with texts, a texture and a model.
+/// Returns an archive with texts, a texture, a model and a sound.
 fn level() -> Vec<u8> {
     let mut hip = Hip::default();
     hip.layer(0);
@@ -60,7 +65,28 @@ fn level() -> Vec<u8> {
     hip.add(Asset::new(b"RWTX", "checkers.RW3", &texture()));
     hip.layer(3);
     hip.add(Asset::new(b"MODL", "pyramid.dff", &heavy_iron::pyramid()));
+    hip.layer(6);
+    hip.add(Asset::new(b"SND ", "bell", &bell()));
+    hip.layer(7);
+    let table = heavy_iron::dsp_table(asset_id(b"bell"), FRAMES * FRAME, 22_050);
+    hip.add(Asset::new(b"SNDI", "sound_info", &table));
     hip.build()
+}
+
+/// Returns a sound for GameCube that fades away: frames of ADPCM whose predictor
+/// is 0, so that their nibbles are the samples.
+fn bell() -> Vec<u8> {
+    let frames = (0..FRAMES).flat_map(|frame| {
+        let scale = 11 - frame * 8 / FRAMES;
+        let nibble = move |sample: u32| {
+            let phase = (frame * FRAME + sample) as f32 / 8.0;
+            (phase.sin() * 7.0).round() as i8 as u8 & 0xF
+        };
+        let pairs = (0..FRAME).step_by(2);
+        let pairs = pairs.map(move |sample| nibble(sample) << 4 | nibble(sample + 1));
+        std::iter::once(scale as u8).chain(pairs)
+    });
+    frames.collect()
 }
 
 /// Returns a texture for GameCube: squares of two colors, in 16-bit pixels
