@@ -17,31 +17,24 @@
 //!   blocks from the moment when a reader goes back to one that is gone.
 
 mod memory;
+mod slots;
 #[cfg(test)]
 mod tests;
 
-use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
-
-use lru::LruCache;
+use std::sync::Arc;
 
 use self::memory::{DecoderMemory, Turn};
+use self::slots::{Decoding, Progress, Slots, StreamKey};
 use super::Key;
 use super::block::{Access, BLOCK_SIZE, Block, Blocks, Bytes, Part, is_kept, part_of_block};
 use super::checkpoints::{Checkpoints, Windows};
 use super::spool::{RECORD, Spool};
 use super::stats::Stats;
-use crate::memory::budget::{Budget, Charge, Reclaim};
+use crate::memory::budget::Budget;
 use crate::sync::lock;
 use hpimount_containers::io::{Error, Result};
 use hpimount_containers::volume::{Decoder, Needs};
-
-/// Maximum number of decoders that are kept at their position.
-const MAX_DECODERS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
-
-/// Maximum number of streams in the list of those that were decoded to their end.
-const MAX_ENDED: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 /// The checkpoints of one file may take the budget divided by this, and the
 /// records of spooled blocks as well.
@@ -83,6 +76,11 @@ pub(super) struct Stream<'a> {
 }
 
 impl Stream<'_> {
+    /// Returns the file, and the position of the stream in it.
+    fn key(&self) -> StreamKey {
+        (self.file, self.start)
+    }
+
     /// Returns the position in the file of the last restart not after `position`.
     fn restart(&self, position: u64) -> u64 {
         self.start + (self.restart)(position - self.start)
@@ -107,59 +105,6 @@ pub(super) struct Decoders {
     slots: Arc<Slots>,
 }
 
-/// The streams that were decoded last.
-struct Slots(Mutex<Latest>);
-
-/// The same, by file and position.
-struct Latest {
-    slots: LruCache<(Key, u64), Slot>,
-    /// Streams that were decoded to their end.
-    ended: LruCache<(Key, u64), ()>,
-}
-
-/// The thread that holds the lock decodes the stream.
-type Slot = Arc<Mutex<Progress>>;
-
-/// How far a stream is decoded.
-#[derive(Default)]
-struct Progress {
-    /// The decoder; `None` before decoding begins, at its end, and after a
-    /// failure.
-    decoding: Option<Decoding>,
-    /// Whether a reader has gone back to bytes that were decoded and are gone.
-    goes_back: bool,
-    /// Whether the decoder was evicted since it was last used.
-    is_evicted: bool,
-    /// Whether decoding it at once has failed.
-    is_not_whole: bool,
-}
-
-/// A stream that is being decoded.
-struct Decoding {
-    decoder: Box<dyn Decoder>,
-    /// The position in the file of the end of the stream.
-    end: u64,
-    /// Accounts for its memory; `None` if that is small and the budget had no
-    /// room.
-    charge: Option<Charge>,
-}
-
-impl Decoding {
-    /// Returns the position in the file of the next byte, a multiple of
-    /// [`BLOCK_SIZE`] after the start of the stream.
-    fn position(&self) -> u64 {
-        self.end - self.decoder.left()
-    }
-
-    /// Decodes the next block.
-    fn next_block(&mut self) -> Result<Vec<u8>> {
-        let length = self.decoder.left().min(BLOCK_SIZE.into());
-        let mut block = vec![0; length as usize];
-        self.decoder.read(&mut block)?;
-        Ok(block)
-    }
-}
-
 impl Decoders {
     /// Creates an empty set of decoders, whose blocks are kept in `blocks` and
     /// `spool`.
@@ -169,10 +114,7 @@ impl Decoders {
         budget: &Arc<Budget>,
         stats: &Arc<Stats>,
     ) -> Self {
-        let slots = Arc::new(Slots(Mutex::new(Latest {
-            slots: LruCache::new(MAX_DECODERS),
-            ended: LruCache::new(MAX_ENDED),
-        })));
+        let slots = Arc::new(Slots::new());
         let weak = Arc::downgrade(&slots);
         budget.register(weak);
         Self {
@@ -265,7 +207,7 @@ impl Decoders {
     /// Decodes a stream up to and including the block that begins at `start`;
     /// empty if the stream ends earlier.
     fn decode_to(&self, stream: &Stream<'_>, start: u64, wanted: &Range<u64>) -> Result<Vec<u8>> {
-        let slot = self.slots.get(stream);
+        let slot = self.slots.get(stream.key());
         // Declared first, so that the decoder can be evicted when it ends.
         let mut turn = None;
         let mut progress = lock(&slot);
@@ -274,7 +216,7 @@ impl Decoders {
             return Ok(block);
         }
         if let Some(block) = self.decode_whole(stream, start, wanted, &mut progress) {
-            self.slots.end(stream);
+            self.slots.end(stream.key());
             return Ok(block);
         }
         if stream.needs.memory > 0 {
@@ -286,7 +228,7 @@ impl Decoders {
         };
         if progress.decoding.is_none() && block.is_ok() {
             // At the end, this makes room for others.
-            self.slots.end(stream);
+            self.slots.end(stream.key());
         }
         block
     }
@@ -555,52 +497,6 @@ impl Decoders {
             decoding.charge = self.budget.charge("a decoder", memory).ok();
         }
         decoding.charge.is_some().then_some(decoding)
-    }
-}
-
-impl Slots {
-    fn get(&self, stream: &Stream<'_>) -> Slot {
-        let mut latest = lock(&self.0);
-        let Latest { slots, ended } = &mut *latest;
-        let key = (stream.file, stream.start);
-        let new = || {
-            let progress = Progress {
-                goes_back: ended.contains(&key),
-                ..Progress::default()
-            };
-            Slot::new(progress.into())
-        };
-        slots.get_or_insert(key, new).clone()
-    }
-
-    fn end(&self, stream: &Stream<'_>) {
-        let mut latest = lock(&self.0);
-        let key = (stream.file, stream.start);
-        latest.slots.pop(&key);
-        latest.ended.put(key, ());
-    }
-}
-
-/// Decoders are evicted after everything else, since most of them are needed
-/// again.
-impl Reclaim for Slots {
-    fn yields_to_values(&self) -> bool {
-        false
-    }
-
-    fn oldest(&self) -> Option<u64> {
-        Some(u64::MAX)
-    }
-
-    fn evict_oldest(&self) -> bool {
-        lock(&self.0).slots.iter().rev().any(|(_, slot)| {
-            let Ok(mut progress) = slot.try_lock() else {
-                return false;
-            };
-            let evicted = progress.decoding.take();
-            progress.is_evicted |= evicted.is_some();
-            evicted.is_some()
-        })
     }
 }
 
