@@ -10,6 +10,7 @@ use crate::disc::plain::Mode;
 use crate::disc::sector::RAW;
 use crate::format::{Format, Input, MAX_SHEET, Pair};
 use crate::io::{Error, Result, read_vec};
+use crate::text::has_extension;
 use crate::volume::{Sink, Volume};
 
 /// How these descriptions are detected and opened.
@@ -40,6 +41,11 @@ const FIRST: &[u8] = b"[CloneCD]";
 const DATA: u64 = 4;
 
 fn matches(input: &Input<'_>) -> Result<bool> {
+    let is_data = has_extension(input.options.name.as_bytes(), PAIR.data);
+    // On a server, looking for another file takes a few requests.
+    if is_data && !input.source.len().is_multiple_of(RAW) {
+        return Ok(false);
+    }
     let Some(pair) = PAIR.find(input) else {
         return Ok(false);
     };
