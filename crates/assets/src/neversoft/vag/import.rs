@@ -59,6 +59,9 @@ mod tests {
     use crate::model::wav::{self, Wav};
     use crate::view::import::tests::{edited, shown};
 
+    /// Flags of the block behind a sound that repeats.
+    const TERMINATOR: u8 = 7;
+
     /// Returns a file with blocks of these flags.
     fn built(flags: &[u8]) -> Vec<u8> {
         let size = (16 * flags.len() as u32).to_be_bytes();
@@ -72,8 +75,13 @@ mod tests {
         let mut file = words.concat();
         file.resize(0x30, 0);
         for &flags in flags {
-            file.extend([0x12, flags]);
-            file.extend([0x35; 14]);
+            let (head, data) = if flags == TERMINATOR {
+                (0, 0x77)
+            } else {
+                (0x12, 0x35)
+            };
+            file.extend([head, flags]);
+            file.extend([data; 14]);
         }
         file
     }
@@ -101,7 +109,7 @@ mod tests {
         let tone: Vec<i16> = (0..28 * 30)
             .map(|at| ((at as f32 / 9.0).sin() * 9000.0) as i16)
             .collect();
-        for flags in [&[0, 0, 1][..], &[4, 2, 3], &[4, 2, 3, 7]] {
+        for flags in [&[0, 0, 1][..], &[4, 2, 3], &[4, 2, 3, TERMINATOR]] {
             let old = built(flags);
             let before = shown(&vag::FORMAT, &old, SOUND);
             let same = edited(&vag::FORMAT, &old, SOUND, &before);

@@ -257,7 +257,7 @@ mod tests {
             to in 0_usize..20,
         ) {
             let old = built(format);
-            let (path, other) = ("0 walk/01.png", "0 walk/00.png");
+            let (path, other) = ("000 walk/01.png", "000 walk/00.png");
             let before = shown(&gaf::FORMAT, &old, path);
             prop_assert_eq!(edited(&gaf::FORMAT, &old, path, &before), Ok(Imported::Unchanged));
             let mut pixels = png::read(&before, 100).unwrap().rgba();
@@ -304,7 +304,7 @@ mod tests {
         let layers = Body::Layers(vec![Built::rle(1, 1, &[Some(1)])]);
         let old = build::file(&[build::sequence("a", vec![(Built::new(1, 1, layers), 0)])]);
         let file = png_of(1, 1, vec![[255; 4]]);
-        let refused = edited(&gaf::FORMAT, &old, "0 a/00.png", &file).unwrap_err();
+        let refused = edited(&gaf::FORMAT, &old, "000 a/00.png", &file).unwrap_err();
         assert!(refused.contains("1 layers"), "{refused}");
         let refused = edited(&gaf::FORMAT, &old, "preview.png", &file).unwrap_err();
         assert!(refused.contains("edit the frames"), "{refused}");
@@ -313,11 +313,11 @@ mod tests {
     #[test]
     fn partly_transparent_pixels_are_a_warning() {
         let file = png_of(5, 4, vec![[0, 0, 0, 127]; 20]);
-        let new = edited(&gaf::FORMAT, &built(1), "0 walk/00.png", &file).unwrap();
+        let new = edited(&gaf::FORMAT, &built(1), "000 walk/00.png", &file).unwrap();
         let Imported::Changed(changed) = new else {
             panic!("is changed");
         };
-        let after = shown(&gaf::FORMAT, &changed.asset, "0 walk/00.png");
+        let after = shown(&gaf::FORMAT, &changed.asset, "000 walk/00.png");
         assert_eq!(png::read(&after, 20).unwrap().rgba(), [[0; 4]; 20]);
         assert!(changed.warnings[0].starts_with("20 pixels are partly"));
     }
