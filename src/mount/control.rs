@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::error::OpenError;
 use super::grafts::Grafts;
 use super::merge::{self, MergedLayers};
-use super::plain::PlainFiles;
+use super::plain::Images;
 use super::subtree::Node;
 use super::volume::NewVolume;
 use super::{Ino, Meta, Options, Vfs};
@@ -44,8 +44,6 @@ pub(super) struct ControlInodes {
     root: Ino,
     /// `stats.json` in listings; a lookup returns a snapshot instead.
     stats: Ino,
-    /// The files that are found in the root of the mount, by name.
-    discs: Vec<(String, Ino)>,
 }
 
 impl ControlInodes {
@@ -61,7 +59,6 @@ impl ControlInodes {
             tree,
             stats,
             info,
-            discs,
             files,
         } = directory;
         let subtree = grafts.add_with(Origin::Control, tree, |range| {
@@ -72,24 +69,12 @@ impl ControlInodes {
         Some(Self {
             root: subtree.range.ino(ROOT),
             stats: subtree.range.ino(stats),
-            discs: discs
-                .into_iter()
-                .map(|(name, index)| (name, subtree.range.ino(index)))
-                .collect(),
         })
     }
 
-    /// Returns the directory if it is the entry `name` of `parent`, or a plain disc
-    /// that is found there.
+    /// Returns the directory if it is the entry `name` of `parent`.
     pub(super) fn find(&self, parent: Ino, name: &str) -> Option<Ino> {
-        if parent != Ino::ROOT {
-            return None;
-        }
-        let mut discs = self.discs.iter();
-        match name == NAME {
-            true => Some(self.root),
-            false => discs.find(|(own, _)| *own == name).map(|(_, ino)| *ino),
-        }
+        (parent == Ino::ROOT && name == NAME).then_some(self.root)
     }
 
     /// Returns whether a node is `stats.json` as it is listed.
@@ -105,9 +90,7 @@ pub(super) struct ControlTree {
     stats: Index,
     /// The text of `info.json`.
     info: Vec<u8>,
-    /// The plain discs, by their names in the root of the mount.
-    discs: Vec<(String, Index)>,
-    /// The plain files, in the order of their numbers.
+    /// The source as plain files, in the order of their numbers.
     files: Vec<Arc<dyn ReadAt>>,
 }
 
@@ -122,7 +105,7 @@ impl ControlTree {
         info: &Value,
         modified: i64,
         layers: &MergedLayers,
-        plain: &PlainFiles,
+        images: &Images,
     ) -> io::Result<Self> {
         let info = json::pretty(info);
         let own_volume = layers.names.len() as u32;
@@ -145,27 +128,17 @@ impl ControlTree {
                 merge::add_shadow(&mut builder, archive, &layers.trees[shadow.layer], shadow)?;
             }
         }
-        let files = plain.sources();
-        let lengths = files.iter().map(|source| source.len());
-        let entries = (FIRST_FILE..).map(FileId).zip(lengths);
-        let mut entries = entries.map(|(file, length)| entry(file, length));
-        if !plain.images.is_empty() {
+        if !images.is_empty() {
             let directory = builder.dir(root, Name::utf_8(IMAGES), None)?;
-            for ((name, _), entry) in plain.images.iter().zip(entries.by_ref()) {
-                builder.file(directory, Name::utf_8(name), entry)?;
+            for (number, (name, source)) in (FIRST_FILE..).map(FileId).zip(images) {
+                builder.file(directory, Name::utf_8(name), entry(number, source.len()))?;
             }
-        }
-        let mut discs = Vec::with_capacity(plain.discs.len());
-        for ((name, _), entry) in plain.discs.iter().zip(entries) {
-            let node = builder.file(root, Name::utf_8(name), entry)?;
-            discs.push((name.clone(), node.0));
         }
         Ok(Self {
             tree: builder.finish(),
             stats: stats.0,
             info,
-            discs,
-            files,
+            files: images.iter().map(|(_, source)| source.clone()).collect(),
         })
     }
 }

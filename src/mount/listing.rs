@@ -1,8 +1,8 @@
 //! Listing directories.
 
 use super::subtree::Node;
-use super::{Attr, Error, FileKind, Ino, Result, Vfs};
-use crate::namespace::tree::InodeKind;
+use super::{Attr, Error, FileKind, Ino, Meta, Result, Vfs, plain};
+use crate::namespace::tree::{InodeKind, ROOT};
 
 /// The listing of a directory.
 pub(super) struct Listing<'v> {
@@ -11,6 +11,8 @@ pub(super) struct Listing<'v> {
     ino: Ino,
     /// The node that holds its entries.
     node: Node<'v>,
+    /// The root of its plain files, if these are listed.
+    plain: Option<Node<'v>>,
     /// Whether it was reached by another spelling.
     is_aliased: bool,
     /// Number of the first entry to list.
@@ -24,9 +26,14 @@ impl<'v> Listing<'v> {
     /// Returns [`Error::NotADirectory`] or [`Error::NotFound`].
     pub(super) fn new(vfs: &'v Vfs, ino: Ino, offset: u64) -> Result<Self> {
         let (node, is_aliased) = vfs.directory(ino)?;
+        let plain = match vfs.options.meta {
+            Meta::Visible => plain::files(vfs, &node).ok(),
+            _ => None,
+        };
         Ok(Self {
             vfs,
             ino,
+            plain,
             node,
             is_aliased,
             start: usize::try_from(offset).map_err(|_| Error::NotFound)?,
@@ -36,11 +43,9 @@ impl<'v> Listing<'v> {
     /// Passes name, inode, kind and the offset of the next entry to `emit`,
     /// until it returns that its buffer is full.
     pub(super) fn plain(&self, emit: &mut dyn FnMut(&str, Ino, FileKind, u64) -> bool) {
-        let tree = self.node.tree();
-        for (next, name, index) in self.entries() {
-            let kind = tree.inode(index).map(|inode| inode.kind);
-            let kind = kind.map_or(FileKind::File, InodeKind::file_kind);
-            if emit(name, self.node.ino_of(index), kind, next) {
+        for (next, name, node) in self.entries() {
+            let kind = node.kind().map_or(FileKind::File, InodeKind::file_kind);
+            if emit(name, node.ino(), kind, next) {
                 break;
             }
         }
@@ -57,8 +62,7 @@ impl<'v> Listing<'v> {
         &self,
         emit: &mut dyn FnMut(&str, Attr, u64) -> bool,
     ) -> Result<()> {
-        for (number, (next, name, index)) in self.entries().enumerate() {
-            let child = self.node.other(index);
+        for (number, (next, name, child)) in self.entries().enumerate() {
             let attr = match Attr::of_unknown_size(self.vfs, &child) {
                 Some(attr) => Ok(attr),
                 None => self.vfs.entry(self.ino, name, &child, self.is_aliased),
@@ -76,12 +80,24 @@ impl<'v> Listing<'v> {
     }
 
     /// Returns the entries: the offset after each, its name, and its inode.
-    fn entries(&self) -> impl Iterator<Item = (u64, &str, u32)> {
-        let entries = self.node.tree().entries(self.node.index, self.start);
+    fn entries(&self) -> impl Iterator<Item = (u64, &str, Node<'v>)> {
+        let tree = self.node.tree();
+        let own = tree.entries(self.node.index, self.start);
         // A caller may start at any offset, even after the last entry.
-        (1..).zip(entries).map(|(number, (name, index))| {
-            let next = (self.start as u64).saturating_add(number);
-            (next, name, index)
-        })
+        let own = (self.start as u64..).zip(own);
+        let own = own.map(|(number, (name, index))| (number, name, self.node.other(index)));
+        let plain = self.plain.iter().flat_map(move |plain| {
+            let count = tree.entries(self.node.index, 0).count();
+            let files = (count as u64..).zip(plain.tree().entries(ROOT, 0));
+            files.skip(self.start.saturating_sub(count)).filter_map(
+                move |(number, (name, index))| {
+                    // An entry of the disc with this name wins.
+                    let is_hidden = tree.find(self.node.index, name, self.vfs.folds()).is_some();
+                    (!is_hidden).then(|| (number, name, plain.other(index)))
+                },
+            )
+        });
+        let entries = own.chain(plain);
+        entries.map(|(number, name, node)| (number.saturating_add(1), name, node))
     }
 }

@@ -17,7 +17,8 @@
 //! volumes of its files (`subtree`). `grafts` keeps them and finds them by inode
 //! numbers. The trees of the sources are permanent. The others are built on
 //! demand by `build`: directories of folders, archives (`X.d`), and assets
-//! (`X.meta`); `converted` builds the directories of converted trees. Those
+//! (`X.meta`); `converted` builds the directories of converted trees, and `plain` the
+//! plain files of discs. Those
 //! trees count towards the memory budget and are evicted when memory is short.
 //! A tree that is built again gets the same inode numbers, so that users do not
 //! notice.
@@ -168,6 +169,10 @@ impl Vfs {
             .and_then(|control| control.find(parent, name))
         {
             return self.getattr(control);
+        }
+        match plain::find(self, &node, name) {
+            Err(Error::NotFound) => {}
+            file => return Attr::of_node(self, &file?),
         }
         let found = HiddenCompanions::in_directory(self, &node)?.find(name)?;
         let is_aliased = is_aliased || found.name != name;

@@ -15,7 +15,7 @@ use super::changes::{AppliedPaths, Changed, Changes};
 use super::error::{OpenCause, OpenError};
 use super::order::{Order, file_name};
 use super::partner::{Partners, Surroundings};
-use super::plain::PlainFiles;
+use super::plain::{self, Images};
 use super::source_trees::{OpenedSource, SourceTrees, seconds};
 use super::sources::{GameFolder, Prepared};
 use super::volume::{self, NewVolume, VolumeFile, probe};
@@ -112,7 +112,7 @@ impl Vfs {
             builder: opened.builder,
             volume: opened.volume,
             is_layered: opened.format.is_layered,
-            plain: PlainFiles::default(),
+            images: Images::new(),
             applied: None,
             path: PathBuf::from(original.name),
         });
@@ -352,7 +352,7 @@ impl Opener<'_> {
             builder,
             volume: NewVolume::folder(name, url.shown(), Box::new(volume)),
             is_layered: false,
-            plain: PlainFiles::default(),
+            images: Images::new(),
             applied: None,
             path: url.label().to_owned(),
         })
@@ -367,7 +367,7 @@ impl Opener<'_> {
             builder,
             volume: NewVolume::folder(name, &path.to_string_lossy(), Box::new(folder)),
             is_layered: false,
-            plain: PlainFiles::default(),
+            images: Images::new(),
             applied: None,
             path,
         })
@@ -438,7 +438,7 @@ impl Opener<'_> {
         }
         let volume = &*opened.volume.volume;
         Ok(OpenedSource {
-            plain: PlainFiles::of(&file_name(&candidate.path), changed.as_ref(), volume),
+            images: plain::images(&file_name(&candidate.path), changed.as_ref(), volume),
             builder: opened.builder,
             volume: opened.volume,
             is_layered: opened.format.is_layered,
@@ -485,7 +485,7 @@ impl Opener<'_> {
             builder,
             volume: NewVolume::folder(&candidate.name, &candidate.location, volume),
             is_layered: false,
-            plain: PlainFiles::default(),
+            images: Images::new(),
             applied: None,
             path: candidate.path.clone(),
         })

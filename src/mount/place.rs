@@ -19,7 +19,9 @@ pub(super) fn path(vfs: &Vfs, node: &Node<'_>) -> Result<String> {
     let outer = match node.subtree().range.origin {
         Origin::Root | Origin::Files => return Ok(inner),
         Origin::Control => control::NAME.to_owned(),
-        Origin::Directory(directory) => path(vfs, &vfs.node(directory)?)?,
+        Origin::Directory(directory) | Origin::Plain(directory) => {
+            path(vfs, &vfs.node(directory)?)?
+        }
         Origin::Hidden(directory, shows @ Shows::Converted) => {
             let directory = path(vfs, &vfs.node(directory)?)?;
             joined(directory, &shows.name_beside(""))
@@ -47,15 +49,16 @@ pub(super) fn link_text(vfs: &Vfs, directory: &Node<'_>) -> Result<String> {
 pub(super) fn parent(vfs: &Vfs, node: &Node<'_>) -> Result<Ino> {
     match node.origin() {
         Some(origin) => parent_of_root(vfs, origin),
-        None => directory_of(node),
+        None => directory_of(vfs, node),
     }
 }
 
 /// Returns the directory that lists an inode.
-fn directory_of(node: &Node<'_>) -> Result<Ino> {
+fn directory_of(vfs: &Vfs, node: &Node<'_>) -> Result<Ino> {
     let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
     match node.subtree().range.origin {
         Origin::Directory(directory) if inode.parent == ROOT => Ok(directory),
+        origin @ Origin::Plain(_) => parent_of_root(vfs, origin),
         _ => Ok(node.ino_of(inode.parent)),
     }
 }
@@ -65,11 +68,13 @@ fn parent_of_root(vfs: &Vfs, origin: Origin) -> Result<Ino> {
     match origin {
         Origin::Root | Origin::Files | Origin::Control => Ok(Ino::ROOT),
         Origin::Directory(directory) => parent(vfs, &vfs.node(directory)?),
-        Origin::Hidden(directory, Shows::Converted) => match vfs.node(directory)?.origin() {
-            Some(Origin::Directory(seen)) => Ok(seen),
-            _ => Ok(directory),
-        },
-        Origin::Hidden(asset, _) => directory_of(&vfs.node(asset)?),
+        Origin::Hidden(directory, Shows::Converted) | Origin::Plain(directory) => {
+            match vfs.node(directory)?.origin() {
+                Some(Origin::Directory(seen)) => Ok(seen),
+                _ => Ok(directory),
+            }
+        }
+        Origin::Hidden(asset, _) => directory_of(vfs, &vfs.node(asset)?),
     }
 }
 
@@ -85,7 +90,8 @@ pub(super) fn entry_of(vfs: &Vfs, origin: Origin) -> Option<(Ino, String)> {
             let of = vfs.node(of).ok()?;
             shows.name_beside(of.tree().name(of.index))
         }
-        Origin::Root | Origin::Files | Origin::Control => return None,
+        // The plain files of a disc are forgotten together with its root.
+        Origin::Root | Origin::Files | Origin::Control | Origin::Plain(_) => return None,
     };
     Some((parent_of_root(vfs, origin).ok()?, name))
 }

@@ -1,43 +1,121 @@
-//! The source of a mount as plain files: a disc without the compression around
-//! it, and an archive or a disc with changes.
+//! Discs as plain files, without the compression around them, and archives and
+//! discs with changes as files: in `.hpimount/image` under the name of the source,
+//! and in the root of each disc under fixed names, where they are not listed.
 
 use std::sync::Arc;
 
+use super::build::{Built, new_builder};
 use super::changes::{Changed, stem};
-use hpimount_containers::io::ReadAt;
-use hpimount_containers::volume::Volume;
+use super::subtree::{Node, Rendered, Subtree};
+use super::volume::NewVolume;
+use super::{Attr, Error, Result, Vfs, converted};
+use crate::namespace::companion::Companions;
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::ROOT;
+use hpimount_containers::io::{self, ReadAt};
+use hpimount_containers::volume::{Content, Entry, FileId, Name, Sink, Volume, no_such_file};
 
-/// Stem of the names of plain discs in the root of a mount.
+/// Stem of the names in the root of a disc.
 const DISC: &str = "disc";
 
-/// Files that are the source.
-#[derive(Default)]
-pub(super) struct PlainFiles {
-    /// By the name of the source, in `.hpimount/image`.
-    pub(super) images: Vec<(String, Arc<dyn ReadAt>)>,
-    /// By fixed names, found in the root of the mount.
-    pub(super) discs: Vec<(String, Arc<dyn ReadAt>)>,
+/// Files with their names.
+pub(super) type Images = Vec<(String, Arc<dyn ReadAt>)>;
+
+/// Returns the files that the source called `name` is, which is opened as `volume`:
+/// those of a disc, and those of a source with changes.
+pub(super) fn images(name: &str, changed: Option<&Changed>, volume: &dyn Volume) -> Images {
+    let mut images = volume.plain_files(stem(name));
+    if let Some(changed) = changed.filter(|_| images.is_empty()) {
+        images.push((name.to_owned(), changed.source.clone()));
+        images.extend(changed.partners.clone());
+    }
+    images
 }
 
-impl PlainFiles {
-    /// Returns the files of the source called `name`, which is opened as
-    /// `volume`.
-    pub(super) fn of(name: &str, changed: Option<&Changed>, volume: &dyn Volume) -> Self {
-        let mut files = Self {
-            images: volume.plain_files(stem(name)),
-            discs: volume.plain_files(DISC),
+/// Returns the root of the plain files of the disc whose root is given.
+///
+/// # Errors
+/// Returns [`Error::NotFound`] if it is no disc, or the errors of building the tree.
+pub(super) fn files<'v>(vfs: &'v Vfs, root: &Node<'v>) -> Result<Node<'v>> {
+    if root.origin() == Some(Origin::Control) || !converted::exists_in(vfs, root) {
+        return Err(Error::NotFound);
+    }
+    let subtree = vfs.subtree(Origin::Plain(root.ino()))?;
+    Ok(Node::entered_root(subtree))
+}
+
+/// Finds a plain file in the root of a disc.
+///
+/// # Errors
+/// Returns an error under the same conditions as [`files`], or if there is no file
+/// with this name.
+pub(super) fn find<'v>(vfs: &'v Vfs, root: &Node<'v>, name: &str) -> Result<Node<'v>> {
+    let files = files(vfs, root)?;
+    let found = files.tree().find(ROOT, name, vfs.folds());
+    let (_, index) = found.ok_or(Error::NotFound)?;
+    Ok(files.other(index))
+}
+
+/// Builds the tree of the plain files of the disc whose root is given.
+///
+/// # Errors
+/// Returns [`Error::NotFound`] if it is no disc, or an error if there is not enough
+/// memory.
+pub(super) fn build(vfs: &Vfs, root: &Node<'_>, attr: Attr) -> Result<Built> {
+    let [disc] = &root.subtree().volumes[..] else {
+        return Err(Error::NotFound);
+    };
+    let files = disc.volume.plain_files(DISC);
+    if files.is_empty() {
+        return Err(Error::NotFound);
+    }
+    let mut builder = new_builder(vfs, attr, Companions::NONE);
+    let top = builder.root();
+    for (number, (name, source)) in (0..).map(FileId).zip(&files) {
+        let entry = Entry {
+            file: number,
+            size: Some(source.len()),
+            modified: None,
+            asset: None,
         };
-        if let Some(changed) = changed.filter(|_| files.images.is_empty()) {
-            files.images.push((name.to_owned(), changed.source.clone()));
-            files.images.extend(changed.partners.clone());
-        }
-        files
+        let added = builder.file(top, Name::utf_8(name), entry);
+        added.map_err(|error| vfs.failed(root, &error))?;
+    }
+    let volume = PlainDisc {
+        files: files.into_iter().map(|(_, source)| source).collect(),
+        _disc: root.held(),
+    };
+    Ok(Built {
+        builder,
+        volume: Some(NewVolume::generated(
+            &disc.name,
+            "plain disc",
+            Box::new(volume),
+        )),
+        rendered: Rendered::No,
+        problem: None,
+        fingerprint: 0,
+    })
+}
+
+/// The plain files of a disc as a volume.
+struct PlainDisc {
+    files: Vec<Arc<dyn ReadAt>>,
+    /// The subtree of the disc, which accounts for the memory of what the files are
+    /// read from.
+    _disc: Option<Arc<Subtree>>,
+}
+
+impl Volume for PlainDisc {
+    fn content(&self, file: FileId) -> io::Result<Content<'_>> {
+        let source = self.files.get(file.0 as usize);
+        Ok(Content::Extent {
+            source: &**source.ok_or_else(|| no_such_file(file))?,
+            offset: 0,
+        })
     }
 
-    /// Returns all sources in order.
-    pub(super) fn sources(&self) -> Vec<Arc<dyn ReadAt>> {
-        let images = self.images.iter().map(|(_, source)| source.clone());
-        let discs = self.discs.iter().map(|(_, source)| source.clone());
-        images.chain(discs).collect()
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.files.capacity() * size_of::<Arc<dyn ReadAt>>()
     }
 }

@@ -11,7 +11,7 @@ use super::error::OpenError;
 use super::grafts::Grafts;
 use super::merge::{self, MergedLayers};
 use super::order::Order;
-use super::plain::PlainFiles;
+use super::plain::Images;
 use super::volume::NewVolume;
 use super::{Ino, Options, changes, control};
 use crate::namespace::companion::{Companions, Shows};
@@ -27,7 +27,7 @@ pub(super) struct OpenedSource {
     /// Whether it can be merged with others.
     pub(super) is_layered: bool,
     /// The source as plain files.
-    pub(super) plain: PlainFiles,
+    pub(super) images: Images,
     /// What became of the changes to it.
     pub(super) applied: Option<Report>,
     pub(super) path: PathBuf,
@@ -44,7 +44,7 @@ pub(super) struct SourceTrees {
     /// The `order` of `info.json`.
     order: Value,
     /// The only source as plain files.
-    plain: PlainFiles,
+    images: Images,
     /// What became of the changes to it.
     pub(super) applied: Option<Report>,
 }
@@ -59,7 +59,7 @@ impl SourceTrees {
             volumes,
             grafted: Vec::new(),
             order: Value::Null,
-            plain: opened.plain,
+            images: opened.images,
             applied: opened.applied,
         }
     }
@@ -95,7 +95,7 @@ impl SourceTrees {
             grafted,
             layers: MergedLayers::none(Vec::new()),
             order: Value::Null,
-            plain: PlainFiles::default(),
+            images: Images::new(),
             applied: None,
         })
     }
@@ -149,7 +149,7 @@ impl SourceTrees {
                 shadowed: merged.shadowed,
             },
             order,
-            plain: PlainFiles::default(),
+            images: Images::new(),
             applied: None,
         })
     }
@@ -174,7 +174,7 @@ impl SourceTrees {
             info["applied"] = changes::info(report);
         }
         let modified = self.tree.inode(ROOT).map_or(0, |root| root.modified);
-        let control = ControlTree::new(&info, modified, &self.layers, &self.plain);
+        let control = ControlTree::new(&info, modified, &self.layers, &self.images);
         let files = root_of_files(options);
         let mut origin = Origin::Root;
         if options.converted {

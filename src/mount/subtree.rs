@@ -178,6 +178,14 @@ impl<'a> Node<'a> {
         &self.subtree
     }
 
+    /// Returns its subtree for as long as it is needed; `None` for a permanent one.
+    pub(crate) fn held(&self) -> Option<Arc<Subtree>> {
+        match &self.subtree {
+            Held::Permanent(_) => None,
+            Held::Entered(subtree) => Some(subtree.clone()),
+        }
+    }
+
     /// Returns its tree.
     pub(crate) fn tree(&self) -> &Tree {
         &self.subtree.tree

@@ -65,6 +65,11 @@ impl NewVolume {
         text: Vec<u8>,
         files: Vec<Arc<dyn ReadAt>>,
     ) -> Self {
+        Self::generated(name, format, Box::new(Text { text, files }))
+    }
+
+    /// Creates a volume of files that the mount makes.
+    pub(super) fn generated(name: &str, format: &'static str, volume: Box<dyn Volume>) -> Self {
         Self {
             name: name.to_owned(),
             location: String::new(),
@@ -73,7 +78,7 @@ impl NewVolume {
             nesting: 0,
             stored: 0,
             images: Images::default(),
-            volume: Box::new(Text { text, files }),
+            volume,
         }
     }
 

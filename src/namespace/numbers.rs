@@ -31,6 +31,8 @@ pub enum Origin {
     Directory(Ino),
     /// A companion of this file or directory that is not listed.
     Hidden(Ino, Shows),
+    /// The plain files of the disc whose root this is, which are found there.
+    Plain(Ino),
 }
 
 /// The numbers of one subtree; the inode with index `n` has the number

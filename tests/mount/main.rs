@@ -17,6 +17,7 @@ mod merging;
 mod meta_budget;
 mod names;
 mod owner_and_modes;
+mod plain_discs;
 mod real_use;
 mod solid;
 mod statfs_and_times;

@@ -1,7 +1,7 @@
 //! Subtrees that are built on demand: directories that a volume lists on demand
 //! ([`folder`]), the contents of archives (`X.d`, [`archive`]), the files that
-//! show an asset (`X.meta`, [`view`]), and the directories of converted trees
-//! ([`super::converted`]).
+//! show an asset (`X.meta`, [`view`]), the directories of converted trees
+//! ([`super::converted`]), and the plain files of discs ([`super::plain`]).
 
 mod archive;
 mod folder;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::subtree::{Node, Rendered, Subtree};
 use super::volume::NewVolume;
-use super::{Attr, Error, Result, Vfs, converted};
+use super::{Attr, Error, Result, Vfs, converted, plain};
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, TreeBuilder};
@@ -43,6 +43,12 @@ pub(super) fn subtree(vfs: &Vfs, origin: Origin) -> Result<Arc<Subtree>> {
             let attr = Attr::of_node(vfs, &shown)?;
             let built = companion(vfs, &shown, shows, attr)?;
             (shown, built)
+        }
+        Origin::Plain(root) => {
+            let root = vfs.node(root)?;
+            let attr = Attr::of_node(vfs, &root)?;
+            let built = plain::build(vfs, &root, attr)?;
+            (root, built)
         }
         Origin::Directory(directory) => {
             let node = vfs.node(directory)?;

@@ -77,7 +77,7 @@ pub(super) fn exists_in(vfs: &Vfs, directory: &Node<'_>) -> bool {
                 Some(InodeKind::Companion { .. } | InodeKind::Grafted)
             )
         }),
-        Origin::Hidden(..) => false,
+        Origin::Hidden(..) | Origin::Plain(_) => false,
     })
 }
 

@@ -8,7 +8,7 @@ use super::streamed::Streamed;
 use super::{Candidate, Opener, modified, unique_names, unreadable};
 use crate::mount::error::{OpenCause, OpenError};
 use crate::mount::order::{Order, gta};
-use crate::mount::plain::PlainFiles;
+use crate::mount::plain::Images;
 use crate::mount::source_trees::{OpenedSource, SourceTrees};
 use crate::mount::sources::{GameFolder, LooseFolder};
 use crate::mount::volume::NewVolume;
@@ -149,7 +149,7 @@ impl Opener<'_> {
                 Box::new(files.map_err(unreadable)?),
             ),
             is_layered: false,
-            plain: PlainFiles::default(),
+            images: Images::new(),
             applied: None,
             path: folder.path.clone(),
         })
