@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -517,4 +518,37 @@ fn a_mount_and_a_file_have_the_same_added_and_deleted_assets() {
         ["one.text", "three.text", "new.text"]
     );
     assert_eq!(read_at(&mounted, &format!("layers/{first}/new.text")), TEXT);
+}
+
+#[test]
+fn changing_all_of_very_many_assets_takes_little_time() {
+    const ASSETS: u32 = 40_000;
+    const LAYERS: u32 = 4;
+    let mut hip = Hip::default();
+    for layer in 0..LAYERS {
+        hip.layer(layer);
+        for number in 0..ASSETS / LAYERS {
+            let name = format!("{layer} {number}");
+            hip.add(Asset::new(b"MRKR", &name, &noise(number.into(), 40)));
+        }
+    }
+    let archive = hip.build();
+    let ids = Read::new(archive.clone()).ids();
+    let new = |id: u32| noise(id.into(), 20 + id as usize % 40);
+    let path = |id: u32| format!("ids/{id:08X}");
+    let replaced = ids.iter().map(|&id| (path(id), Some(new(id))));
+    let replaced: Vec<_> = replaced.collect();
+    // Every second one is deleted, and layers are written again.
+    let halved = ids.iter().enumerate();
+    let halved = halved.map(|(at, &id)| (path(id), (at % 2 == 0).then(|| new(id))));
+    let halved: Vec<_> = halved.collect();
+    for changes in [replaced, halved] {
+        let begun = Instant::now();
+        let result = applied(&archive, &changes).unwrap();
+        let time = begun.elapsed();
+        let expected = ids.iter().zip(&changes);
+        let expected = expected.filter_map(|(&id, (_, new))| Some((id, new.clone()?)));
+        assert!(Read::new(result).assets() == expected.collect());
+        assert!(time < Duration::from_secs(4), "{time:?}");
+    }
 }

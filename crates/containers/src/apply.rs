@@ -110,7 +110,7 @@ impl Level<'_> {
         let format = formats::detect(&input())?;
         let mut tree = Tree::default();
         let volume: Arc<dyn Volume> = (format.open)(input(), &mut tree)?.into();
-        tree.number_duplicates();
+        tree.complete();
         if !tracks.is_empty() {
             return self.try_apply_to_cd(original, &*volume, folder, prefix, report);
         }

@@ -51,6 +51,10 @@ pub struct Tree {
     nodes: Vec<Node>,
     /// The node of each file, by its number.
     files: HashMap<FileId, u32>,
+    /// The nodes of the original, by their directories and names without case.
+    by_name: Vec<u32>,
+    /// The added ones in the same way.
+    added_by_name: HashMap<(u32, String), Vec<u32>>,
 }
 
 impl Default for Tree {
@@ -67,6 +71,8 @@ impl Default for Tree {
         Self {
             nodes: vec![root],
             files: HashMap::new(),
+            by_name: Vec::new(),
+            added_by_name: HashMap::new(),
         }
     }
 }
@@ -179,9 +185,27 @@ impl Tree {
             .any(|node| !matches!(node.fate, Fate::Kept) || node.is_added)
     }
 
+    /// Ends the declaration of the original: its entries have the names of the mount
+    /// from now on, and are found by these.
+    pub(crate) fn complete(&mut self) {
+        self.number_duplicates();
+        self.by_name = (1..self.nodes.len() as u32).collect();
+        let nodes = &self.nodes;
+        let key = |&node: &u32| {
+            (
+                nodes[node as usize].parent,
+                folded(&nodes[node as usize].name),
+            )
+        };
+        self.by_name.sort_by(|one, other| {
+            let ((parent, name), (other_parent, other_name)) = (key(one), key(other));
+            parent.cmp(&other_parent).then_with(|| name.cmp(other_name))
+        });
+    }
+
     /// Numbers the entries of a directory that have equal names, except for the
     /// last one of each, as the mount does.
-    pub(crate) fn number_duplicates(&mut self) {
+    fn number_duplicates(&mut self) {
         for directory in 0..self.nodes.len() {
             let children = self.nodes[directory].children.clone();
             let name = |tree: &Self, child: u32| tree.nodes[child as usize].name.clone();
@@ -234,7 +258,10 @@ impl Tree {
             is_added: true,
             children: Vec::new(),
         };
-        self.push(node)
+        let node = self.push(node);
+        let key = (parent.0, name.to_ascii_lowercase());
+        self.added_by_name.entry(key).or_default().push(node.0);
+        node
     }
 
     /// Returns the file that a link refers to, or the node itself.
@@ -255,15 +282,22 @@ impl Tree {
         directory: NodeId,
         name: &str,
     ) -> std::result::Result<Option<NodeId>, Vec<&str>> {
-        let children = &self.node(directory).children;
-        let named = |&&child: &&u32| &*self.nodes[child as usize].name == name;
-        if let Some(&exact) = children.iter().find(named) {
+        let place = |&node: &u32| {
+            let node = &self.nodes[node as usize];
+            let parent = node.parent.cmp(&directory.0);
+            parent.then_with(|| folded(&node.name).cmp(folded(name)))
+        };
+        let first = self.by_name.partition_point(|node| place(node).is_lt());
+        let own = self.by_name[first..].iter();
+        let own = own.take_while(|node| place(node).is_eq());
+        let added = self
+            .added_by_name
+            .get(&(directory.0, name.to_ascii_lowercase()));
+        let alike: Vec<u32> = own.chain(added.into_iter().flatten()).copied().collect();
+        let mut exact = alike.iter();
+        if let Some(&exact) = exact.find(|&&node| &*self.nodes[node as usize].name == name) {
             return Ok(Some(NodeId(exact)));
         }
-        let alike = children.iter().copied();
-        let alike =
-            alike.filter(|&child| self.nodes[child as usize].name.eq_ignore_ascii_case(name));
-        let alike: Vec<u32> = alike.collect();
         match alike[..] {
             [] => Ok(None),
             [only] => Ok(Some(NodeId(only))),
@@ -298,6 +332,11 @@ impl Tree {
         };
         Ok(self.push(node))
     }
+}
+
+/// Returns the bytes of a name with ASCII letters in lower case.
+fn folded(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().map(|byte| byte.to_ascii_lowercase())
 }
 
 /// The directories of an original by their names in it.

@@ -22,6 +22,7 @@ mod names;
 pub mod needs;
 mod offsets;
 mod package;
+mod places;
 mod report;
 mod restructure;
 mod settings;

@@ -58,6 +58,14 @@ pub struct AssetOffsets {
     pub checksum: Option<(u64, u32)>,
 }
 
+impl AssetOffsets {
+    /// Returns the absolute offsets of its data.
+    pub(super) fn range(&self) -> Range<u64> {
+        let start = u64::from(self.offset);
+        start..start + u64::from(self.size)
+    }
+}
+
 impl Offsets {
     /// Reads the tables of an archive.
     ///

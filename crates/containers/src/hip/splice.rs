@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::places::{Apart, Places, overlaps};
 use super::write::{FILLER, MAX_ARCHIVE_LENGTH, layer_alignment};
 use super::{AssetOffsets, CHECKSUM, Offsets};
 use crate::changes::{NewFile, Patch, Spliced};
@@ -77,14 +78,7 @@ pub(super) fn splice_layers(
     wanted: &Edits,
 ) -> Result<Spliced> {
     let new = &wanted.new;
-    let plan = Plan {
-        offsets,
-        new,
-        wanted,
-        homes: wanted.homes.clone().unwrap_or_else(|| offsets.homes()),
-        alignment: layer_alignment(offsets.platform),
-        length: original.len(),
-    };
+    let plan = Plan::new(offsets, wanted, original.len());
     let edits = plan.edits()?;
     let mut out = Spliced::default();
     let mut assets = offsets.assets.clone();
@@ -96,8 +90,7 @@ pub(super) fn splice_layers(
             match piece {
                 Piece::Asset(number, plus) => {
                     let asset = &mut assets[*number as usize];
-                    let old =
-                        u64::from(asset.offset)..u64::from(asset.offset) + u64::from(asset.size);
+                    let old = asset.range();
                     moves.placed.insert(*number, out.len());
                     asset.plus = *plus;
                     match new.get(number) {
@@ -178,6 +171,17 @@ struct Plan<'a> {
     wanted: &'a Edits,
     /// The layer of each asset that is in one.
     homes: HashMap<u32, usize>,
+    /// The places of all assets, and of those that are in their layer.
+    all: Places,
+    staying: Places,
+    /// The layers that list each asset.
+    memberships: HashMap<u32, Vec<usize>>,
+    /// The offsets of assets with data, by the layers that list these.
+    filled: HashSet<(usize, u64)>,
+    /// Data that is dropped, by the layer that it was in.
+    dropped: HashMap<usize, Vec<Range<u64>>>,
+    /// The first asset that keeps data on both sides of the end.
+    cut: Option<u32>,
     alignment: u64,
     /// Length of the archive in bytes.
     length: u64,
@@ -190,7 +194,46 @@ enum Group {
     Alone(u32),
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
+    fn new(offsets: &'a Offsets, wanted: &'a Edits, length: u64) -> Self {
+        let numbered = || (0..).zip(&offsets.assets);
+        let stays = |&(number, _): &(u32, _)| !wanted.placed.contains_key(&number);
+        let mut memberships: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut filled = HashSet::new();
+        for (layer, members) in offsets.layers.iter().enumerate() {
+            for &member in members {
+                memberships.entry(member).or_default().push(layer);
+                let range = offsets.assets[member as usize].range();
+                if !range.is_empty() {
+                    filled.insert((layer, range.start));
+                }
+            }
+        }
+        let mut dropped: HashMap<usize, Vec<Range<u64>>> = HashMap::new();
+        for (layer, range) in &wanted.dropped {
+            if let Some(layer) = layer {
+                dropped.entry(*layer).or_default().push(range.clone());
+            }
+        }
+        let end = offsets.data_end;
+        let mut kept = numbered().filter(|(number, _)| !wanted.new.contains_key(number));
+        let cut = kept.find(|(_, asset)| asset.range().start < end && end < asset.range().end);
+        Self {
+            offsets,
+            new: &wanted.new,
+            wanted,
+            homes: wanted.homes.clone().unwrap_or_else(|| offsets.homes()),
+            all: Places::of(numbered()),
+            staying: Places::of(numbered().filter(stays)),
+            memberships,
+            filled,
+            dropped,
+            cut: cut.map(|(number, _)| number),
+            alignment: layer_alignment(offsets.platform),
+            length,
+        }
+    }
+
     /// Returns the edits in the order of the archive.
     fn edits(&self) -> Result<Vec<Edit>> {
         let group = |number: u32| match self.homes.get(&number) {
@@ -217,25 +260,30 @@ impl Plan<'_> {
             }
         }
         alone.retain(|&number| !groups.contains(&group(number)));
-        let mut edits: Vec<Edit> = alone
-            .into_iter()
-            .map(|number| self.in_place(number))
-            .collect();
+        let mut edits: Vec<Edit> = Vec::new();
+        let mut replaced = Apart::default();
+        let mut add = |edit: Edit, replaced: &mut Apart| {
+            replaced.add(&edit.removed);
+            edits.push(edit);
+        };
+        for number in alone {
+            add(self.in_place(number), &mut replaced);
+        }
         for &group in &groups {
-            let edit = self.group(group, &edits);
+            let edit = self.group(group, &replaced);
             if edit.removed.start == self.offsets.data_end {
                 self.check_end(&edit)?;
             }
-            edits.push(edit);
+            add(edit, &mut replaced);
         }
         for (layer, range) in &self.wanted.dropped {
             let is_done = layer.is_some_and(|layer| groups.contains(&Group::Layer(layer)));
-            let is_placed = |number| self.wanted.placed.contains_key(&number);
-            let removed = range.start..self.padding_end(range, is_placed);
-            if !is_done && is_apart(&edits, &removed) && self.is_free(&removed, is_placed) {
+            let removed = range.start..self.padding_end(range, &self.staying, |_| false);
+            if !is_done && replaced.has_room(&removed) && self.is_free(&removed, &self.staying, [])
+            {
                 let padding = (removed.end - removed.start) % self.alignment;
                 let pieces = vec![Piece::Fill(padding)];
-                edits.push(Edit { removed, pieces });
+                add(Edit { removed, pieces }, &mut replaced);
             }
         }
         edits.sort_by_key(|edit| (edit.removed.start, edit.removed.end));
@@ -247,9 +295,7 @@ impl Plan<'_> {
     }
 
     fn range(&self, number: u32) -> Range<u64> {
-        let asset = self.asset(number);
-        let start = u64::from(asset.offset);
-        start..start + u64::from(asset.size)
+        self.asset(number).range()
     }
 
     /// Returns the length of an asset in the new archive.
@@ -258,28 +304,37 @@ impl Plan<'_> {
         new.unwrap_or_else(|| self.asset(number).size.into())
     }
 
-    /// Returns whether a range has data of no asset but `own`.
-    fn is_free(&self, range: &Range<u64>, own: impl Fn(u32) -> bool) -> bool {
-        let others = (0..self.offsets.assets.len() as u32).filter(|&number| !own(number));
+    /// Returns whether a range has data of none of the assets in `places` but `own`,
+    /// each of which is there once.
+    fn is_free(
+        &self,
+        range: &Range<u64>,
+        places: &Places,
+        own: impl IntoIterator<Item = u32>,
+    ) -> bool {
+        let own = own.into_iter();
+        let own = own.filter(|&number| overlaps(self.asset(number), range));
         range.start >= self.offsets.data_start
             && range.end <= self.offsets.data_end
-            && !others
-                .into_iter()
-                .any(|other| overlaps(self.asset(other), range))
+            && places.overlapping(range) == own.count()
     }
 
     fn has_own_bytes(&self, number: u32) -> bool {
-        self.is_free(&self.range(number), |other| other == number)
+        self.is_free(&self.range(number), &self.all, [number])
     }
 
-    /// Returns the end of the padding behind a range.
-    fn padding_end(&self, range: &Range<u64>, own: impl Fn(u32) -> bool) -> u64 {
-        let others = (0..).zip(&self.offsets.assets);
-        let others = others.filter(|&(number, _)| !own(number));
-        let following = others.map(|(_, other)| u64::from(other.offset));
-        let next = following.filter(|&offset| offset >= range.end).min();
+    /// Returns the end of the padding behind a range, up to the next of the assets in
+    /// `places` that is not one's own.
+    fn padding_end(
+        &self,
+        range: &Range<u64>,
+        places: &Places,
+        is_own: impl Fn(u32) -> bool,
+    ) -> u64 {
+        let mut following = places.from(range.end);
+        let next = following.find(|&(_, number)| !is_own(number));
         let next = next
-            .unwrap_or(self.offsets.data_end)
+            .map_or(self.offsets.data_end, |(offset, _)| offset)
             .min(self.offsets.data_end)
             .max(range.end);
         // A longer gap is not padding, and is kept.
@@ -293,16 +348,12 @@ impl Plan<'_> {
     /// Replaces an asset where it is.
     fn in_place(&self, number: u32) -> Edit {
         let own = self.range(number);
-        let next = self.padding_end(&own, |other| other == number);
+        let next = self.padding_end(&own, &self.all, |other| other == number);
         // Everything behind it must move by a multiple of the alignment.
         let padding = (next - own.start).wrapping_sub(self.size(number)) % self.alignment;
-        let is_neighbor = |other: &u32| {
-            let asset = self.asset(*other);
-            *other != number && u64::from(asset.offset) == next && asset.size > 0
-        };
-        let mut layers = self.offsets.layers.iter();
-        let is_inside =
-            layers.any(|layer| layer.contains(&number) && layer.iter().any(is_neighbor));
+        // An asset of the same layer follows.
+        let mut layers = self.memberships.get(&number).into_iter().flatten();
+        let is_inside = layers.any(|&layer| self.filled.contains(&(layer, next)));
         let plus = if is_inside { padding as u32 } else { 0 };
         Edit {
             removed: own.start..next,
@@ -312,7 +363,7 @@ impl Plan<'_> {
 
     /// Writes the assets of a layer again: where they are if no others are among
     /// them, else behind all others.
-    fn group(&self, group: Group, before: &[Edit]) -> Edit {
+    fn group(&self, group: Group, replaced: &Apart) -> Edit {
         let members: &[u32] = match &group {
             Group::Alone(number) => std::slice::from_ref(number),
             Group::Layer(layer) => self.offsets.layers.get(*layer).map_or(&[], Vec::as_slice),
@@ -325,21 +376,25 @@ impl Plan<'_> {
         let members = members.iter().copied().filter(is_here);
         let members: Vec<u32> = members.filter(|&number| unique.insert(number)).collect();
         let is_placed = |number: u32| self.wanted.placed.contains_key(&number);
-        let is_own = |number: u32| unique.contains(&number) || is_placed(number);
-        let stay = members.iter().filter(|&&number| !is_placed(number));
-        let dropped = self.wanted.dropped.iter();
-        let dropped = dropped.filter(|(layer, _)| layer.map(Group::Layer) == Some(group));
-        let ranges = stay.map(|&number| self.range(number));
-        let ranges = ranges.chain(dropped.map(|(_, range)| range.clone()));
+        let stay = || members.iter().copied().filter(|&number| !is_placed(number));
+        let dropped = match group {
+            Group::Layer(layer) => self.dropped.get(&layer),
+            Group::Alone(_) => None,
+        };
+        let ranges = stay().map(|number| self.range(number));
+        let ranges = ranges.chain(dropped.into_iter().flatten().cloned());
         let ranges: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
         let start = ranges.iter().map(|range| range.start).min();
         let end = ranges.iter().map(|range| range.end).max();
         let place = start.zip(end).map(|(start, end)| start..end);
-        let place = place.filter(|place| self.is_free(place, is_own));
-        let place = place.map(|place| place.start..self.padding_end(&place, is_own));
+        let place = place.filter(|place| self.is_free(place, &self.staying, stay()));
+        let place = place.map(|place| {
+            let end = self.padding_end(&place, &self.staying, |number| unique.contains(&number));
+            place.start..end
+        });
         let end = self.offsets.data_end;
         let removed = place
-            .filter(|place| is_apart(before, place))
+            .filter(|place| replaced.has_room(place))
             .unwrap_or(end..end);
         let mut pieces = Vec::new();
         let mut at = removed.start;
@@ -366,19 +421,15 @@ impl Plan<'_> {
 
     /// Checks that the data of an edit can be appended.
     fn check_end(&self, edit: &Edit) -> Result<()> {
-        let end = self.offsets.data_end;
-        let stays = |number: &u32| !self.new.contains_key(number);
-        let is_written = |number: u32| {
-            let mut pieces = edit.pieces.iter();
-            pieces.any(|piece| matches!(piece, Piece::Asset(asset, _) if *asset == number))
-        };
+        let written = edit.pieces.iter().filter_map(|piece| match piece {
+            Piece::Asset(number, _) => Some(*number),
+            Piece::Fill(_) => None,
+        });
         let is_cut = |number: &u32| {
             let range = self.range(*number);
-            range.start < end && end < range.end
-                || !range.is_empty() && range.end > self.length && is_written(*number)
+            !self.new.contains_key(number) && !range.is_empty() && range.end > self.length
         };
-        let numbers = (0..self.offsets.assets.len() as u32).filter(stays);
-        match numbers.into_iter().find(is_cut) {
+        match written.filter(is_cut).chain(self.cut).min() {
             Some(number) => Err(Error::Unsupported(format!(
                 "asset {:08X} extends past the end of the archive, so nothing can be appended",
                 self.asset(number).id
@@ -446,19 +497,4 @@ impl Plan<'_> {
             largest(&mut assets.iter().filter(transformed)),
         ]
     }
-}
-
-/// Returns whether a range overlaps none of those that are replaced already.
-fn is_apart(edits: &[Edit], range: &Range<u64>) -> bool {
-    let mut replaced = edits.iter().map(|edit| &edit.removed);
-    replaced.all(|other| other.end <= range.start || range.end <= other.start)
-}
-
-/// Returns whether an asset overlaps a range, or contains its start if that is
-/// empty.
-fn overlaps(asset: &AssetOffsets, range: &Range<u64>) -> bool {
-    let first = u64::from(asset.offset);
-    let last = first + u64::from(asset.size);
-    let is_at_start = range.is_empty() && first == range.start;
-    first < last && first < range.end.max(range.start + 1) && last > range.start && !is_at_start
 }
