@@ -191,3 +191,55 @@ fn changed_hip() -> Changed {
     let path = format!("ids/{id:08X}");
     changed("a.HIP", &hip(), &[(&path, &noise(2, 70_000))])
 }
+
+/// Returns a list of dumps with these files of one disc.
+fn list(files: &[(&str, &[u8])]) -> String {
+    let rom = |(name, bytes): &(&str, &[u8])| {
+        let sum = crc32fast::hash(bytes);
+        format!(
+            "<rom name=\"{name}\" size=\"{}\" crc=\"{sum:08x}\"/>\n",
+            bytes.len()
+        )
+    };
+    let roms: String = files.iter().map(rom).collect();
+    format!("<datafile><game name=\"Game\">\n{roms}</game></datafile>\n")
+}
+
+#[test]
+fn a_changed_disc_is_never_a_bad_dump() {
+    let iso = disc().iso();
+    let tracks = [disc().raw(), noise(9, 20 * 2352)];
+    let sheet = "FILE \"1.bin\" BINARY\n  TRACK 01 MODE2/2352\n    INDEX 01 00:00:00\n\
+                 FILE \"2.bin\" BINARY\n  TRACK 02 AUDIO\n    INDEX 01 00:00:00\n";
+    let changes: [(&str, &[u8]); 1] = [("README.TXT", b"new")];
+    let image = changed("a.iso", &iso, &changes);
+    let cd = changed("a.cue", sheet.as_bytes(), &changes);
+    let names = ["1.bin", "2.bin"];
+    for (name, track) in names.iter().zip(&tracks) {
+        fs::write(cd.work.path().join(name), track).unwrap();
+    }
+    let lists = [
+        list(&[("a.iso", &iso)]),
+        list(&[
+            ("a.cue", sheet.as_bytes()),
+            (names[0], &tracks[0]),
+            (names[1], &tracks[1]),
+        ]),
+    ];
+    for (changed, list) in [image, cd].into_iter().zip(lists) {
+        let dat = changed.work.path().join("list.dat");
+        fs::write(&dat, list).unwrap();
+        let check = |options: &[&Path]| {
+            let mut program = hpimount();
+            program.args(["--check", "--dat"]).arg(&dat);
+            run(program.args(options).arg(&changed.original))
+        };
+        let ran = check(&[]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let ran = check(&[Path::new("--apply"), &changed.folder]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let told = "is not in the list, because it is changed";
+        assert!(ran.stdout.contains(told), "{ran:?}");
+        assert!(!ran.stdout.contains(": damaged: "), "{ran:?}");
+    }
+}

@@ -8,13 +8,14 @@ use std::process::Command;
 
 use tempfile::tempdir;
 
-use crate::support::applied::{hpipack_apply, open_changed, write};
+use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
 use crate::support::container_seeds as seeds;
 use crate::support::disc::Disc;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{V1, usual_tree};
 use crate::support::hpipack::stderr;
 use crate::support::skip::possible;
+use crate::support::udf::Udf;
 use hpimount_containers::hpi::chunk::Method;
 
 /// Exit code of refused changes.
@@ -287,6 +288,99 @@ fn formats_that_are_not_written() {
     tgc[..4].copy_from_slice(&[0xAE, 0x0F, 0x38, 0xA2]);
     files_are_refused("a.tgc", &tgc, &file, &["a.tgc: "]);
     files_are_refused("a.dat", b"nothing that is known", &file, &["a.dat: "]);
+}
+
+#[test]
+fn discs_that_are_only_read() {
+    let file = [("A.TXT", &b"x"[..])];
+    let mut udf = Udf::default();
+    udf.file("A.TXT", b"a");
+    let refused = ["UDF discs cannot be written"];
+    files_are_refused("a.iso", &udf.image(), &file, &refused);
+    let mut wii = vec![0; 0x440];
+    wii[0x18..0x1C].copy_from_slice(&0x5D1C_9EA3_u32.to_be_bytes());
+    files_are_refused("a.iso", &wii, &file, &["a.iso: is a Wii disc"]);
+    let boot = seeds::gcm();
+    files_are_refused("a.nkit.iso", &boot[..0x300], &file, &["a.nkit.iso: "]);
+}
+
+/// Returns the refusal of changes to a source whose files are given, the one to
+/// change first.
+fn refused(sources: &[(&str, &[u8])], changes: &[(&str, &[u8])]) -> String {
+    let work = tempdir().unwrap();
+    for (name, bytes) in sources {
+        fs::write(work.path().join(name), bytes).unwrap();
+    }
+    let folder = work.path().join("changes");
+    for (path, bytes) in changes {
+        write(&folder, path, bytes);
+    }
+    let source = work.path().join(sources[0].0);
+    let out = work.path().join("out").join(sources[0].0);
+    fs::create_dir(out.parent().unwrap()).unwrap();
+    let ran = hpipack_apply(&[], &folder, &source, &out);
+    assert_eq!(ran.status.code(), Some(REFUSED), "{}", stderr(&ran));
+    assert_eq!(fs::read_dir(out.parent().unwrap()).unwrap().count(), 0);
+    assert!(open_changed(&source, &folder).is_err());
+    stderr(&ran)
+}
+
+#[test]
+fn descriptions_of_discs_that_are_only_read() {
+    let disc = {
+        let mut disc = Disc::default();
+        disc.file("A.TXT", b"a");
+        disc
+    };
+    let change = [("A.TXT", &b"x"[..])];
+    let told = refused(&[("a.mds", &seeds::mds()), ("a.mdf", &disc.iso())], &change);
+    assert!(told.contains("MDS discs cannot be written"), "{told}");
+    let gdi = "1\n1 45000 4 2048 track01.bin 0\n";
+    let sources = [("a.gdi", gdi.as_bytes()), ("track01.bin", &disc.iso())];
+    let told = refused(&sources, &change);
+    assert!(told.contains("GDI discs cannot be written"), "{told}");
+}
+
+#[test]
+fn changes_inside_what_cannot_be_decoded() {
+    // An encrypted file may be replaced, but not changed inside.
+    files_are_refused(
+        "a.zip",
+        &seeds::zip(),
+        &[("d/secret.d/a.txt", b"x")],
+        &["d/secret.d: is encrypted"],
+    );
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.zip");
+    fs::write(&original, seeds::zip()).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "d/secret", b"open");
+    let mounted = open_changed(&original, &folder).unwrap();
+    assert_eq!(read_at(&mounted, "d/secret"), b"open");
+    // A file that is no archive has nothing inside.
+    files_are_refused(
+        "a.zip",
+        &seeds::zip(),
+        &[("stored.txt.d/a.txt", b"x")],
+        &["stored.txt.d: "],
+    );
+}
+
+#[test]
+fn archives_that_are_nested_too_deep() {
+    let mut archive = seeds::zip_with("a.txt", b"a");
+    let mut path = String::new();
+    for _ in 0..9 {
+        archive = seeds::zip_with("a.zip", &archive);
+        path += "a.zip.d/";
+    }
+    let file = format!("{path}a.txt");
+    files_are_refused(
+        "a.zip",
+        &archive,
+        &[(&file, b"x")],
+        &["is in more than 8 archives"],
+    );
 }
 
 #[test]

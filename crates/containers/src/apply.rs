@@ -120,7 +120,7 @@ impl Level<'_> {
                     "a {} archive cannot be changed: unpack it and pack it again",
                     format.name
                 ),
-                false => format!("a {} disc cannot be written", format.name),
+                false => format!("{} discs cannot be written", format.name),
             };
             return Err(Error::Unsupported(text));
         };
