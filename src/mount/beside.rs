@@ -56,6 +56,30 @@ fn stem(name: &str) -> String {
     stem.to_ascii_lowercase()
 }
 
+/// Returns the names that archives related to the archive `own` most likely have: its
+/// own with another extension, and that of an archive that every level needs.
+pub(super) fn likely(own: &str) -> Vec<String> {
+    if !is_archive(own) {
+        return Vec::new();
+    }
+    let (own_stem, own_extension) = own.rsplit_once('.').unwrap_or((own, ""));
+    let is_upper = own_extension.chars().all(char::is_uppercase);
+    let mut names = Vec::new();
+    for extension in hip::FORMAT.extensions {
+        let extension = match is_upper {
+            true => extension.to_uppercase(),
+            false => (*extension).to_owned(),
+        };
+        let both = [own_stem, BOOT].map(|stem| format!("{stem}.{extension}"));
+        names.extend(
+            both.into_iter()
+                .filter(|name| !name.eq_ignore_ascii_case(own)),
+        );
+    }
+    names.dedup_by(|one, other| one.eq_ignore_ascii_case(other));
+    names
+}
+
 fn is_archive(name: &str) -> bool {
     let mut extensions = hip::FORMAT.extensions.iter();
     extensions.any(|known| has_extension(name.as_bytes(), known))

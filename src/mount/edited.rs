@@ -250,9 +250,7 @@ impl<'a> Edits<'a> {
             }
         };
         let Some(number) = number.filter(|_| format.import.is_some()) else {
-            let asset = self.vfs.node(asset).map_err(unexpected)?;
-            let path = place::path(self.vfs, &asset).map_err(unexpected)?;
-            let reason = format!("is made from {path}, and not the other way: edit {path} itself");
+            let reason = self.not_made_from(asset, format)?;
             self.report.refuse(&*new.path, reason);
             return Ok(());
         };
@@ -275,6 +273,21 @@ impl<'a> Edits<'a> {
         }
         edited.files.insert(number, new);
         Ok(())
+    }
+
+    /// Returns why an asset cannot be made from a file that shows it.
+    fn not_made_from(&self, asset: Ino, format: &'static ViewFormat) -> io::Result<String> {
+        let asset = self.vfs.node(asset).map_err(unexpected)?;
+        let path = place::path(self.vfs, &asset).map_err(unexpected)?;
+        if format.import.is_some() {
+            let model = self.vfs.model(&asset, format)?;
+            if let Some(failure) = model.view.failure() {
+                return Ok(format!("shows nothing of {path}: {failure}"));
+            }
+        }
+        Ok(format!(
+            "is made from {path}, and not the other way: edit {path} itself"
+        ))
     }
 
     /// Encodes all edited files.

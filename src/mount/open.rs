@@ -18,11 +18,12 @@ use super::partner::{Partners, Surroundings};
 use super::plain::{self, Images};
 use super::source_trees::{OpenedSource, SourceTrees, seconds};
 use super::sources::{GameFolder, Prepared};
-use super::volume::{self, NewVolume, VolumeFile, probe};
-use super::{Options, Sources, Vfs};
+use super::volume::{self, NewVolume, OpenedFile, VolumeFile, probe};
+use super::{Ino, Options, Sources, Vfs, beside};
 use crate::content::{MAX_ASSET, Reader};
 use crate::memory::budget::Budget;
 use crate::namespace::companion::{self, Meta, Shows};
+use crate::namespace::numbers::Origin;
 use crate::namespace::tree::TreeBuilder;
 use crate::source::bucket::{BucketFolder, LoneObject};
 use crate::source::folder::{Disk, Folder};
@@ -99,15 +100,18 @@ impl Vfs {
         budget: &Arc<Budget>,
     ) -> io::Result<Arc<Self>> {
         let vfs = Self::within(budget, options);
-        let file = VolumeFile {
-            name: original.name,
-            location: original.name,
-            nesting: 0,
-            source: original.source.clone(),
-            partner: original.partner,
+        let open = |name: &str, source: Arc<dyn ReadAt>| {
+            let file = VolumeFile {
+                name,
+                location: name,
+                nesting: 0,
+                source,
+                partner: original.partner,
+            };
+            let new_builder = |companions| TreeBuilder::new(0, 0, companions);
+            volume::open(file, &vfs.reader, &vfs.options, |_| true, new_builder)
         };
-        let new_builder = |companions| TreeBuilder::new(0, 0, companions);
-        let opened = volume::open(file, &vfs.reader, &vfs.options, |_| true, new_builder)?;
+        let opened = open(original.name, original.source.clone())?;
         let sources = SourceTrees::single(OpenedSource {
             builder: opened.builder,
             volume: opened.volume,
@@ -117,6 +121,17 @@ impl Vfs {
             path: PathBuf::from(original.name),
         });
         let control = sources.graft(&vfs.grafts, &[], &vfs.options);
+        // References of its assets are resolved in these; they are in no directory.
+        for (number, name) in (0..).zip(beside::likely(original.name)) {
+            let beside = (original.partner)(&name).and_then(|source| open(&name, source).ok());
+            if let Some(OpenedFile {
+                builder, volume, ..
+            }) = beside
+            {
+                let origin = Origin::Hidden(Ino(number), Shows::Inside);
+                vfs.grafts.add(origin, builder.finish(), vec![volume]);
+            }
+        }
         Ok(Arc::new(Self { control, ..vfs }))
     }
 

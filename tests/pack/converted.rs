@@ -10,6 +10,7 @@ use tempfile::{TempDir, tempdir};
 
 use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
 use crate::support::container_seeds::zip_with;
+use crate::support::disc::Disc;
 use crate::support::edits::{music, photo, samples};
 use crate::support::heavy_iron::kinds;
 use crate::support::hip::{Asset, Hip};
@@ -482,6 +483,36 @@ fn sounds_that_do_not_fit_are_refused_with_a_remedy() {
         .edit("converted/sounds/native/beep.dsp", b"x")
         .refused();
     assert!(refused.contains("edit its WAV file"), "{refused}");
+}
+
+#[test]
+fn a_sound_whose_header_is_in_another_archive_is_refused_with_its_name() {
+    let (_, table, data) = kinds::sounds(1).remove(0);
+    let hip = |asset: Asset| {
+        let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+        hip.layer(5).add(asset);
+        hip.build()
+    };
+    let sound = hip(Asset::new(b"SND ", "beep", &data).with_id(1));
+    let table = hip(Asset::new(b"SNDI", "table", &table));
+    let wav = music(1, 22_050, 448);
+    for (other, expected) in [
+        ("BB01.HOP", "in the table of sounds (SNDI) of BB01.HOP"),
+        ("boot.HIP", "in the table of sounds (SNDI) of boot.HIP"),
+        ("other.HIP", "the archive has no table of sounds (SNDI)"),
+    ] {
+        let mut disc = Disc::default();
+        disc.file("BB01.HIP", &sound).file(other, &table);
+        let edited = Edited::new("a.iso", &disc.iso());
+        edited.edit("BB01.HIP.d/converted/sounds/beep.wav", &wav);
+        let refused = edited.refused();
+        assert!(refused.contains(expected), "{other}: {refused}");
+        // The way that the reason names is open.
+        let edited = Edited::new("a.iso", &disc.iso());
+        let path = "BB01.HIP.d/ids/00000001";
+        edited.edit(path, &[0; 64]);
+        assert!(!edited.packed().is_empty());
+    }
 }
 
 #[fuse_test]

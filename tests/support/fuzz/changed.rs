@@ -1,5 +1,6 @@
 //! Containers with changes: whatever their bytes are, changes are applied or
-//! refused, and the result can be read up to where the original can.
+//! refused, and the result can be read up to where the original can. What is refused
+//! by its path is left out, and the rest is applied.
 
 use std::sync::Arc;
 
@@ -31,8 +32,9 @@ impl Convert for NotConverted {
     }
 }
 
-/// Replaces, deletes and adds files of a container, and reads the result.
-pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
+/// Replaces, deletes and adds files of a container, and reads the result. Returns
+/// whether there is one.
+pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> bool {
     let source = |bytes: &[u8]| -> Arc<dyn ReadAt> { Arc::new(bytes.to_vec()) };
     let partner = |_: &str| beside.map(source);
     let input = || Input {
@@ -47,53 +49,84 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
     let mut listing = Listing::default();
     let opened = formats::detect(&input()).and_then(|format| (format.open)(input(), &mut listing));
     if opened.is_err() {
-        return;
+        return false;
     }
-    let mut folder = Folder::default();
-    let new = |size: usize| {
-        Change::File(NewFile {
-            bytes: source(&vec![0; size]),
-            path: "new".into(),
-            modified: Some(0),
-        })
-    };
-    for (number, (path, _)) in listing.files().take(CHANGED).enumerate() {
-        let change = match number % 2 {
-            0 => new(3000 * number + 10),
-            _ => Change::Deleted,
-        };
-        insert(&mut folder, path, change);
-    }
-    if let Some((path, _)) = listing.files().last() {
-        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-        insert(&mut folder, &format!("{directory}/ADDED.DAT"), new(2049));
-    }
+    let mut changes = wanted(&listing);
     let original = Original {
         source: source(bytes),
         name,
         partner: &partner,
     };
-    let mut report = Report::default();
     let unwrap = |source| Ok((source, Vec::new()));
     let tools = Tools {
         unwrap: &unwrap,
         convert: &NotConverted,
     };
-    match apply(&original, folder, tools, &mut report) {
-        Some(written) => {
+    while !changes.is_empty() {
+        let mut folder = Folder::default();
+        for (path, change) in &changes {
+            insert(&mut folder, path, change.clone());
+        }
+        let mut report = Report::default();
+        if let Some(written) = apply(&original, folder, tools, &mut report) {
             assert!(report.refusals.is_empty());
             let length = written.data.len().min(READ);
             // The original may say that it is longer than it is.
             let _ = written.data.read_exact_at(&mut vec![0; length as usize], 0);
+            return true;
         }
-        None => assert!(!report.refusals.is_empty()),
+        assert!(!report.refusals.is_empty());
+        let refused: Vec<&str> = report.refusals.iter().map(|refusal| &*refusal.path).collect();
+        let before = changes.len();
+        changes.retain(|(path, _)| !refused.contains(&path.as_str()));
+        // The others are about the original.
+        if changes.len() == before {
+            return false;
+        }
     }
+    false
+}
+
+/// Returns changes of a container with these files: every second one is deleted, and
+/// others get another length; two are added in the directory of the last one, one
+/// with its extension.
+fn wanted(listing: &Listing) -> Vec<(String, Change)> {
+    let new = |path: &str, size: usize| {
+        Change::File(NewFile {
+            bytes: Arc::new(vec![0; size]),
+            path: path.into(),
+            modified: Some(0),
+        })
+    };
+    let files: Vec<&str> = listing.files().map(|(path, _)| path).collect();
+    // Those at the end are no tables and lists of the mount.
+    let first = files.iter().take(CHANGED);
+    let last = files.iter().skip(CHANGED).rev().take(CHANGED);
+    let mut changes = Vec::new();
+    for (number, path) in first.chain(last).enumerate() {
+        let path = path.trim_start_matches('/');
+        let change = match number % 2 {
+            0 => new(path, 3000 * number + 10),
+            _ => Change::Deleted,
+        };
+        changes.push((path.to_owned(), change));
+    }
+    if let Some(last) = files.last() {
+        let last = last.trim_start_matches('/');
+        let directory = last.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let extension = last.rsplit_once('.').map_or("", |(_, extension)| extension);
+        for extension in ["DAT", extension] {
+            let path = format!("{directory}/ADDED.{extension}");
+            let path = path.trim_start_matches('/').to_owned();
+            changes.push((path.clone(), new(&path, 2049)));
+        }
+    }
+    changes
 }
 
 /// Adds a change at a path.
 fn insert(folder: &mut Folder, path: &str, change: Change) {
     match path.split_once('/') {
-        Some(("", rest)) => insert(folder, rest, change),
         Some((directory, rest)) => {
             let name = directory.to_owned();
             let empty = || Change::Directory(Folder::default());

@@ -178,12 +178,34 @@ pub(crate) fn headers(context: &dyn AssetContext) -> Option<Arc<Headers>> {
 /// Returns the header of the asset of a context.
 fn header(context: &dyn AssetContext) -> Result<Entry, Error> {
     let id = Origin::of(context).id.unwrap_or_default();
-    match headers(context) {
-        Some(headers) => headers.find(id).ok_or_else(|| headers.problem(id)),
-        None => Err(Error::Unsupported(
+    let Some(headers) = headers(context) else {
+        return Err(Error::Unsupported(
             "the archive's table of sounds (SNDI) cannot be read".to_owned(),
-        )),
-    }
+        ));
+    };
+    headers
+        .find(id)
+        .ok_or_else(|| match archive_with(id, context) {
+            Some(archive) => Error::Unsupported(format!(
+                "its header is in another archive, in the table of sounds (SNDI) of {archive}"
+            )),
+            None => headers.problem(id),
+        })
+}
+
+/// Returns the name of an archive beside the asset's own that has the header of a
+/// sound, where the games do not look for it.
+fn archive_with(id: u32, context: &dyn AssetContext) -> Option<String> {
+    let tables = context.archive().find_type_beside(*b"SNDI").into_iter();
+    let mut having = tables.filter(|&file| {
+        let facts = Origin::of_type(context.archive().asset_of(file)).facts;
+        let table = context
+            .read(file)
+            .map(|bytes| sound::parse_table(&bytes, &facts));
+        let table = table.map(|parsed| parsed.unwrap_or_else(|incomplete| incomplete.model));
+        table.is_some_and(|table| table.find(id).is_some())
+    });
+    having.next().map(|file| context.archive_of(file))
 }
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
