@@ -82,22 +82,24 @@ impl<'v> Listing<'v> {
     /// Returns the entries: the offset after each, its name, and its inode.
     fn entries(&self) -> impl Iterator<Item = (u64, &str, Node<'v>)> {
         let tree = self.node.tree();
-        let own = tree.entries(self.node.index, self.start);
         // A caller may start at any offset, even after the last entry.
-        let own = (self.start as u64..).zip(own);
-        let own = own.map(|(number, (name, index))| (number, name, self.node.other(index)));
+        let own = (1..).zip(tree.entries(self.node.index, self.start));
+        let own = own.map(|(number, (name, index))| {
+            let next = (self.start as u64).saturating_add(number);
+            (next, name, self.node.other(index))
+        });
         let plain = self.plain.iter().flat_map(move |plain| {
             let count = tree.entries(self.node.index, 0).count();
-            let files = (count as u64..).zip(plain.tree().entries(ROOT, 0));
-            files.skip(self.start.saturating_sub(count)).filter_map(
-                move |(number, (name, index))| {
-                    // An entry of the disc with this name wins.
-                    let is_hidden = tree.find(self.node.index, name, self.vfs.folds()).is_some();
-                    (!is_hidden).then(|| (number, name, plain.other(index)))
-                },
-            )
+            let files = plain.tree().entries(ROOT, self.start.saturating_sub(count));
+            let before = count.max(self.start) as u64;
+            let files = (1..).zip(files);
+            files.filter_map(move |(number, (name, index))| {
+                // An entry of the disc with this name wins.
+                let is_hidden = tree.find(self.node.index, name, self.vfs.folds()).is_some();
+                let next = before.saturating_add(number);
+                (!is_hidden).then(|| (next, name, plain.other(index)))
+            })
         });
-        let entries = own.chain(plain);
-        entries.map(|(number, name, node)| (number.saturating_add(1), name, node))
+        own.chain(plain)
     }
 }
