@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::fuzz::{TARGETS, Target};
+use crate::fuzz::{TARGETS, Target, changed};
 use crate::support::trial;
+use hpimount_containers::changes::Action;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -197,6 +198,19 @@ targets! {
     a_damaged_archive_in_a_disc_in_an_archive_affects_nothing_around_it: "nested", 40;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_by_a_model: "ops", 100;
+}
+
+/// Otherwise the target would only try refusals.
+#[test]
+fn the_seeds_of_hip_archives_are_changed() {
+    let target = TARGETS.iter().find(|target| target.name == "hip").unwrap();
+    // The first one has no assets.
+    for seed in &(target.seeds)()[1..] {
+        let report = changed("x.hip", seed, None).unwrap();
+        for action in [Action::Replace, Action::Add, Action::Delete] {
+            assert!(report.count(action) > 0, "{}", report.summary());
+        }
+    }
 }
 
 /// `scripts/fuzz` runs the programs of the manifest.

@@ -109,7 +109,7 @@ pub fn examine(bytes: &[u8]) {
             Err(error) => located(&error),
         }
     }
-    changed("x", bytes, None);
+    let _ = changed("x.hip", bytes, None);
 }
 
 /// Asserts that an error about the bytes has an offset.

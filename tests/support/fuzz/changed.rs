@@ -33,8 +33,8 @@ impl Convert for NotConverted {
 }
 
 /// Replaces, deletes and adds files of a container, and reads the result. Returns
-/// whether there is one.
-pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> bool {
+/// what was done if there is one.
+pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> Option<Report> {
     let source = |bytes: &[u8]| -> Arc<dyn ReadAt> { Arc::new(bytes.to_vec()) };
     let partner = |_: &str| beside.map(source);
     let input = || Input {
@@ -49,7 +49,7 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> bool {
     let mut listing = Listing::default();
     let opened = formats::detect(&input()).and_then(|format| (format.open)(input(), &mut listing));
     if opened.is_err() {
-        return false;
+        return None;
     }
     let mut changes = wanted(&listing);
     let original = Original {
@@ -73,23 +73,27 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> bool {
             let length = written.data.len().min(READ);
             // The original may say that it is longer than it is.
             let _ = written.data.read_exact_at(&mut vec![0; length as usize], 0);
-            return true;
+            return Some(report);
         }
         assert!(!report.refusals.is_empty());
-        let refused: Vec<&str> = report.refusals.iter().map(|refusal| &*refusal.path).collect();
+        let refused: Vec<&str> = report
+            .refusals
+            .iter()
+            .map(|refusal| &*refusal.path)
+            .collect();
         let before = changes.len();
         changes.retain(|(path, _)| !refused.contains(&path.as_str()));
         // The others are about the original.
         if changes.len() == before {
-            return false;
+            return None;
         }
     }
-    false
+    None
 }
 
 /// Returns changes of a container with these files: every second one is deleted, and
-/// others get another length; two are added in the directory of the last one, one
-/// with its extension.
+/// others get another length; one is added beside the first one and one beside the
+/// last one, with the extensions of these.
 fn wanted(listing: &Listing) -> Vec<(String, Change)> {
     let new = |path: &str, size: usize| {
         Change::File(NewFile {
@@ -111,15 +115,17 @@ fn wanted(listing: &Listing) -> Vec<(String, Change)> {
         };
         changes.push((path.to_owned(), change));
     }
-    if let Some(last) = files.last() {
-        let last = last.trim_start_matches('/');
-        let directory = last.rsplit_once('/').map_or("", |(directory, _)| directory);
-        let extension = last.rsplit_once('.').map_or("", |(_, extension)| extension);
-        for extension in ["DAT", extension] {
-            let path = format!("{directory}/ADDED.{extension}");
-            let path = path.trim_start_matches('/').to_owned();
-            changes.push((path.clone(), new(&path, 2049)));
-        }
+    for beside in files.first().into_iter().chain(files.last()) {
+        let beside = beside.trim_start_matches('/');
+        let directory = beside
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory);
+        let extension = beside
+            .rsplit_once('.')
+            .map_or("DAT", |(_, extension)| extension);
+        let path = format!("{directory}/ADDED.{extension}");
+        let path = path.trim_start_matches('/').to_owned();
+        changes.push((path.clone(), new(&path, 2049)));
     }
     changes
 }

@@ -270,7 +270,7 @@ fn examine(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
             Err(error) => located(&error),
         }
     }
-    changed(name, bytes, beside);
+    let _ = changed(name, bytes, beside);
 }
 
 /// Asserts that an error about the bytes has an offset.

@@ -27,6 +27,7 @@ mod ta;
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{bon, ddm, kat, psh, pvr, qb, rle, tim, trg, vab, vag, xa};
 pub use asset::{col, consoles, dff, gxt, hgo, ifp, map, psx, txd};
+pub use changed::changed;
 pub use chunk::{chunk, lz77};
 pub use container::{
     compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
