@@ -28,21 +28,21 @@ const REFUSED: i32 = 14;
 const NOT_WRITTEN: i32 = 20;
 
 /// An archive of a format.
-struct Seed {
-    name: &'static str,
-    bytes: Vec<u8>,
+pub(super) struct Seed {
+    pub(super) name: &'static str,
+    pub(super) bytes: Vec<u8>,
     /// The other file of a pair.
-    beside: Option<(&'static str, Vec<u8>)>,
+    pub(super) beside: Option<(&'static str, Vec<u8>)>,
     /// The directory in which files may be added, with a slash at the end; `None`
     /// if none may be.
-    grows_in: Option<&'static str>,
+    pub(super) grows_in: Option<&'static str>,
     /// The paths that may be changed.
-    changes: fn(&str) -> bool,
+    pub(super) changes: fn(&str) -> bool,
     /// Files have whole sectors.
-    has_sectors: bool,
+    pub(super) has_sectors: bool,
 }
 
-fn seed(name: &'static str, bytes: Vec<u8>, grows_in: Option<&'static str>) -> Seed {
+pub(super) fn seed(name: &'static str, bytes: Vec<u8>, grows_in: Option<&'static str>) -> Seed {
     Seed {
         name,
         bytes,
@@ -89,7 +89,7 @@ fn cue() -> Seed {
 }
 
 /// Returns an archive of each format and form that can be written.
-fn all() -> Vec<Seed> {
+pub(super) fn all() -> Vec<Seed> {
     let [names, offsets, hashed] = seeds::wad_directories();
     let wad = |directory: Vec<u8>, grows: bool| Seed {
         beside: Some(("CD.HED", directory)),
@@ -147,7 +147,7 @@ fn all() -> Vec<Seed> {
 
 impl Seed {
     /// Writes the archive to a folder, and returns its path.
-    fn write(&self, folder: &Path) -> PathBuf {
+    pub(super) fn write(&self, folder: &Path) -> PathBuf {
         let path = folder.join(self.name);
         fs::write(&path, &self.bytes).unwrap();
         if let Some((name, bytes)) = &self.beside {
@@ -157,7 +157,7 @@ impl Seed {
     }
 
     /// Returns the name of the image in `.hpimount/image`.
-    fn image(&self) -> String {
+    pub(super) fn image(&self) -> String {
         let (stem, extension) = self.name.rsplit_once('.').unwrap();
         match extension {
             "xiso" | "gcm" => format!("{stem}.iso"),
@@ -175,8 +175,11 @@ impl Seed {
     }
 }
 
-/// The files of a mount that are the archive's own: path, and digest of the bytes.
-fn digests(vfs: &hpimount::mount::Vfs) -> BTreeMap<String, Result<String, String>> {
+/// Files with the digests of their bytes.
+pub(super) type Digests = BTreeMap<String, Result<String, String>>;
+
+/// Returns the files of a mount that are the archive's own.
+pub(super) fn digests(vfs: &hpimount::mount::Vfs) -> Digests {
     let files = files(vfs).into_iter();
     let own = files.filter(|(path, _)| !path.contains(".d/") && !path.contains(".meta/"));
     // The number of files is in the FST.
@@ -185,22 +188,16 @@ fn digests(vfs: &hpimount::mount::Vfs) -> BTreeMap<String, Result<String, String
 }
 
 /// What is done to the files of an archive: to each, by its number.
-type Plan = Vec<(u8, u64, usize)>;
+pub(super) type Plan = Vec<(u8, u64, usize)>;
 
-fn plan() -> impl Strategy<Value = Plan> {
+pub(super) fn plan() -> impl Strategy<Value = Plan> {
     let size = prop_oneof![0..5_usize, 2040..2060_usize, 0..100_000_usize];
     prop::collection::vec((0..4_u8, any::<u64>(), size), 1..8)
 }
 
-/// Applies a plan to an archive, and compares the result and the mount with what the
-/// plan says.
-fn check(seed: &Seed, plan: &Plan) {
-    let work = tempdir().unwrap();
-    let original = seed.write(work.path());
-    let folder = work.path().join("changes");
-    fs::create_dir(&folder).unwrap();
-    let before = open(original.clone(), Options::default()).unwrap();
-    let mut expected = digests(&before);
+/// Writes the changes of a plan to a folder; `expected` has the files of the archive,
+/// and gets those that it has with the changes.
+pub(super) fn write_changes(seed: &Seed, plan: &Plan, folder: &Path, expected: &mut Digests) {
     let paths: Vec<String> = expected.keys().cloned().collect();
     let paths = paths
         .into_iter()
@@ -213,7 +210,7 @@ fn check(seed: &Seed, plan: &Plan) {
         match (kind, seed.grows_in) {
             (0, Some(directory)) => {
                 let path = format!("{directory}ADD{number}.DAT");
-                write(&folder, &path, &bytes);
+                write(folder, &path, &bytes);
                 expected.insert(path, digest);
             }
             (1, _) => {
@@ -222,17 +219,29 @@ fn check(seed: &Seed, plan: &Plan) {
                     None => (String::new(), &**path),
                 };
                 if !folder.join(path).exists() && expected.len() > 2 {
-                    write(&folder, &format!("{parent}.wh.{name}"), b"");
+                    write(folder, &format!("{parent}.wh.{name}"), b"");
                     expected.remove(path);
                 }
             }
             _ if expected.contains_key(path) => {
-                write(&folder, path, &bytes);
+                write(folder, path, &bytes);
                 expected.insert(path.clone(), digest);
             }
             _ => {}
         }
     }
+}
+
+/// Applies a plan to an archive, and compares the result and the mount with what the
+/// plan says.
+fn check(seed: &Seed, plan: &Plan) {
+    let work = tempdir().unwrap();
+    let original = seed.write(work.path());
+    let folder = work.path().join("changes");
+    fs::create_dir(&folder).unwrap();
+    let before = open(original.clone(), Options::default()).unwrap();
+    let mut expected = digests(&before);
+    write_changes(seed, plan, &folder, &mut expected);
     let out = work.path().join("out").join(seed.name);
     fs::create_dir(out.parent().unwrap()).unwrap();
     let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);

@@ -9,6 +9,7 @@ mod foreign;
 mod hip;
 mod hip_changes;
 mod hpi;
+mod kernel;
 mod modding;
 mod refused;
 mod replace;
