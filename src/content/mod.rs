@@ -31,6 +31,7 @@ pub use self::model::{MAX_ASSET, Model, SharedKey};
 pub use self::parse::Caller;
 pub use self::reader::Reader;
 pub use self::spool::Spool;
+pub(crate) use self::spool::Spooled;
 pub use self::unwrap::{Images, unwrap};
 
 /// Number of a volume in the mount. A volume that is evicted and opened again

@@ -60,6 +60,11 @@ impl Reader {
         &self.budget
     }
 
+    /// Returns the storage for what is too large for memory.
+    pub fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
     /// Returns a unique number for something packed around a volume. Volumes
     /// are numbered from 0 up, these from the maximum down.
     pub(super) fn next_image(&self) -> VolumeId {

@@ -87,10 +87,7 @@ impl Changes {
         };
         let tools = Tools {
             unwrap: &unwrap,
-            convert: &Converter {
-                options,
-                budget: reader.budget(),
-            },
+            convert: &Converter { options, reader },
         };
         let written = apply(original, self.folder.clone(), tools, &mut report);
         if self.is_strict {

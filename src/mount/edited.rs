@@ -8,6 +8,7 @@
 //! applied one after the other.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,8 +17,8 @@ use super::context::Context;
 use super::hidden::HiddenCompanions;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
 use super::{Access, Error, Ino, Meta, Options, Vfs, format_of, place};
-use crate::content::{Caller, MAX_ASSET};
-use crate::memory::budget::{Budget, Charge};
+use crate::content::{Caller, MAX_ASSET, Reader, Spooled};
+use crate::memory::budget::Charge;
 use crate::namespace::companion::CONVERTED;
 use hpimount_assets::view::import::{Changed, Edit, Imported};
 use hpimount_assets::view::{ViewFile, ViewFormat};
@@ -31,8 +32,9 @@ use hpimount_containers::volume::FileId;
 pub(crate) struct Converter<'a> {
     /// The options of the mount that the edited files were copied from.
     pub(crate) options: &'a Options,
-    /// The memory for the trees, and for the new assets.
-    pub(crate) budget: &'a Arc<Budget>,
+    /// The reader with the memory for the trees, and with the storage for the new
+    /// assets.
+    pub(crate) reader: &'a Reader,
 }
 
 impl Convert for Converter<'_> {
@@ -55,7 +57,7 @@ impl Convert for Converter<'_> {
         };
         let mut edits = Edits::new(&vfs, report);
         edits.directory(edited.folder, &tree, &edited.path)?;
-        edits.assets(self.budget)
+        edits.assets(self.reader)
     }
 }
 
@@ -71,7 +73,7 @@ impl Converter<'_> {
             spool: None,
             ..self.options.clone()
         };
-        Vfs::of_original(original, options, self.budget)
+        Vfs::of_original(original, options, self.reader.budget())
     }
 
     /// Encodes files in the form of assets of an archive, as [`Convert::convert`]
@@ -99,7 +101,7 @@ impl Converter<'_> {
                 None => edits.report.refuse(&*new.path, otherwise),
             }
         }
-        edits.assets(self.budget)
+        edits.assets(self.reader)
     }
 }
 
@@ -290,36 +292,50 @@ impl<'a> Edits<'a> {
         ))
     }
 
-    /// Encodes all edited files.
-    fn assets(mut self, budget: &Arc<Budget>) -> io::Result<Vec<(FileId, NewFile)>> {
+    /// Encodes all edited files, asset by asset, so that few new assets are in memory
+    /// at a time.
+    fn assets(mut self, reader: &Reader) -> io::Result<Vec<(FileId, NewFile)>> {
+        let mut assets = Vec::with_capacity(self.assets.len());
+        // Assets that change with others, such as tables, whose edits come later.
         let mut changed = HashMap::new();
         let mut paths: BTreeMap<Ino, Arc<str>> = BTreeMap::new();
-        for (ino, edited) in std::mem::take(&mut self.assets) {
+        for (asset, edited) in std::mem::take(&mut self.assets) {
             for (number, new) in edited.files {
                 let path = new.path.clone();
-                for ino in self.edit(ino, edited.format, number, new, &mut changed)? {
+                for ino in self.edit(asset, edited.format, number, new, &mut changed)? {
                     paths.entry(ino).or_insert_with(|| path.clone());
                 }
             }
+            if let (Some(bytes), Some(path)) = (changed.remove(&asset), paths.remove(&asset)) {
+                assets.extend(self.new_asset(asset, bytes, path, reader)?);
+            }
         }
-        let mut assets = Vec::with_capacity(changed.len());
         for (ino, path) in paths {
-            let node = self.vfs.node(ino).map_err(unexpected)?;
-            let (Some(file), Some(bytes)) = (node.file(), changed.remove(&ino)) else {
-                continue;
-            };
-            let charge = budget.charge("edited assets", bytes.len())?;
-            let new = NewFile {
-                bytes: Arc::new(Encoded {
-                    bytes,
-                    _charge: charge,
-                }),
-                path,
-                modified: None,
-            };
-            assets.push((file.file, new));
+            if let Some(bytes) = changed.remove(&ino) {
+                assets.extend(self.new_asset(ino, bytes, path, reader)?);
+            }
         }
         Ok(assets)
+    }
+
+    /// Returns the file of an asset, and the new one.
+    fn new_asset(
+        &self,
+        asset: Ino,
+        bytes: Bytes,
+        path: Arc<str>,
+        reader: &Reader,
+    ) -> io::Result<Option<(FileId, NewFile)>> {
+        let node = self.vfs.node(asset).map_err(unexpected)?;
+        let Some(file) = node.file() else {
+            return Ok(None);
+        };
+        let new = NewFile {
+            bytes: Arc::new(Encoded::new(bytes, reader)?),
+            path,
+            modified: None,
+        };
+        Ok(Some((file.file, new)))
     }
 
     /// Encodes an edited file, and returns the assets that changed; none if it is
@@ -410,23 +426,45 @@ impl<'a> Edits<'a> {
 /// at most: decoded pictures have four bytes for each of theirs, or more.
 const MEMORY_OF_EDIT: u64 = 8;
 
-/// A new asset in memory.
-struct Encoded {
-    bytes: Bytes,
-    _charge: Charge,
+/// A new asset.
+enum Encoded {
+    /// On disk.
+    Spooled(Arc<Spooled>),
+    /// In memory, because there is no room on disk.
+    Kept { bytes: Bytes, _charge: Charge },
+}
+
+impl Encoded {
+    fn new(bytes: Bytes, reader: &Reader) -> io::Result<Self> {
+        let mut writer = reader.spool().writer();
+        match writer.write_all(&bytes).and_then(|()| writer.finish()) {
+            Ok(spooled) => Ok(Self::Spooled(spooled)),
+            Err(_) => Ok(Self::Kept {
+                _charge: reader.budget().charge("edited assets", bytes.len())?,
+                bytes,
+            }),
+        }
+    }
 }
 
 impl ReadAt for Encoded {
     fn len(&self) -> u64 {
-        self.bytes.len() as u64
+        match self {
+            Self::Spooled(spooled) => spooled.len(),
+            Self::Kept { bytes, .. } => bytes.len() as u64,
+        }
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
         self.check_end(buf.len(), offset)?;
-        if !buf.is_empty() {
-            buf.copy_from_slice(&self.bytes[offset as usize..][..buf.len()]);
+        match self {
+            _ if buf.is_empty() => Ok(()),
+            Self::Spooled(spooled) => spooled.read_exact_at(buf, offset),
+            Self::Kept { bytes, .. } => {
+                buf.copy_from_slice(&bytes[offset as usize..][..buf.len()]);
+                Ok(())
+            }
         }
-        Ok(())
     }
 }
 

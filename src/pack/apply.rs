@@ -1,6 +1,7 @@
 //! Writing an archive or a disc with the changes of a folder.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::Write;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ pub struct Edit {
     folders: Vec<PathBuf>,
     /// Their contents, the last one on top.
     folder: Folder,
+    /// A file for new assets, which confined threads cannot create.
+    spool: Option<Arc<File>>,
 }
 
 impl Edit {
@@ -60,6 +63,7 @@ impl Edit {
             pool,
             folders: folders.to_vec(),
             folder,
+            spool: tempfile::tempfile().ok().map(Arc::new),
         })
     }
 
@@ -82,7 +86,7 @@ impl Edit {
             name: &self.name(),
             partner: &|wanted| self.partner(wanted),
         };
-        apply(&original, folder, strict)
+        apply(&original, folder, self.spool.clone(), strict)
     }
 
     /// Opens the file with this name, ignoring ASCII case, that belongs to the
@@ -143,7 +147,7 @@ impl Plan {
             name: empty.name(),
             partner: &|_| partner.clone(),
         };
-        let (written, report) = apply(&original, folder, false)?;
+        let (written, report) = apply(&original, folder, None, false)?;
         Ok(Self {
             files: files(written, directory, out)?,
             source: directory.to_owned(),
@@ -192,10 +196,17 @@ impl Plan {
     }
 }
 
-/// Applies a folder of changes to an original.
-fn apply(original: &Original<'_>, folder: Folder, strict: bool) -> Result<(Written, Report)> {
-    let budget = Budget::new(MEMORY);
-    let reader = Reader::new(&budget, Spool::new(None, 0));
+/// Applies a folder of changes to an original. New assets are kept in the file
+/// `spool`, or without one in memory.
+fn apply(
+    original: &Original<'_>,
+    folder: Folder,
+    spool: Option<Arc<File>>,
+    strict: bool,
+) -> Result<(Written, Report)> {
+    let options = mount::Options::default();
+    let space = spool.as_ref().map_or(0, |_| options.spool_size);
+    let reader = Reader::new(&Budget::new(MEMORY), Spool::new(spool, space));
     let mut report = Report::default();
     let unwrap = |source| {
         let (source, images) = unwrap(&reader, source, &Options::default())?;
@@ -204,8 +215,8 @@ fn apply(original: &Original<'_>, folder: Folder, strict: bool) -> Result<(Writt
     let tools = Tools {
         unwrap: &unwrap,
         convert: &Converter {
-            options: &mount::Options::default(),
-            budget: &budget,
+            options: &options,
+            reader: &reader,
         },
     };
     let written = apply::apply(original, folder, tools, &mut report);

@@ -485,6 +485,35 @@ fn sounds_that_do_not_fit_are_refused_with_a_remedy() {
     assert!(refused.contains("edit its WAV file"), "{refused}");
 }
 
+#[fuse_test]
+fn edited_assets_may_be_larger_than_the_cache() {
+    const COUNT: usize = 24;
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0);
+    for number in 0..COUNT {
+        let name = format!("text{number:02}");
+        hip.add(Asset::new(b"TEXT", &name, b"\0\0\0\x05Hello\0\0\0"));
+    }
+    let edited = Edited::new("a.HIP", &hip.build());
+    let text = |number: usize| format!("{number:02}").repeat(60_000).into_bytes();
+    let path = |number: usize| format!("converted/texts/text{number:02}.txt");
+    for number in 0..COUNT {
+        edited.edit(&path(number), &text(number));
+    }
+    let fixture = Fixture::new();
+    let mut program = hpimount();
+    program
+        .args(["-o", "cachesize=2M", "--apply"])
+        .arg(edited.folder());
+    program.args([&edited.archive, &fixture.point]);
+    let mount = fixture.mount_by(program);
+    for number in 0..COUNT {
+        assert!(fs::read(mount.file(&path(number))).unwrap() == text(number));
+    }
+    let image = fs::read(mount.file(".hpimount/image/a.HIP")).unwrap();
+    assert!(image.len() > 24 * 120_000 && image == edited.packed());
+}
+
 #[test]
 fn a_sound_whose_header_is_in_another_archive_is_refused_with_its_name() {
     let (_, table, data) = kinds::sounds(1).remove(0);

@@ -12,6 +12,7 @@ use super::apply::{MEMORY, copy};
 use super::hip::file_size;
 use super::walk::{metadata, modified};
 use super::{Error, Result, Threads};
+use crate::content::{Reader, Spool};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Converter, ForAsset};
 use crate::source::{FilePool, FileSource};
@@ -166,7 +167,7 @@ fn encode(original: &Original, edited: Vec<ForAsset>, assets: &mut NewAssets) ->
     };
     let converter = Converter {
         options: &mount::Options::default(),
-        budget: &Budget::new(MEMORY),
+        reader: &Reader::new(&Budget::new(MEMORY), Spool::new(None, 0)),
     };
     let encoded = converter.encode(&archive, edited, &mut report);
     let encoded = encoded.map_err(|error| Error::source(path, error))?;
