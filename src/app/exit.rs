@@ -179,6 +179,7 @@ impl From<inspect::Error> for Failure {
     fn from(error: inspect::Error) -> Self {
         match error {
             inspect::Error::Open(error) => Self::Source(error),
+            inspect::Error::LeftOut(text) => Self::LeftOut(text),
             inspect::Error::Output(error) => Self::Other("cannot write to standard output", error),
             error => Self::Inspected(error),
         }

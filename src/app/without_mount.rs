@@ -165,6 +165,8 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
 pub struct Diff {
     /// The sources of both sides.
     pub sides: [Sources; 2],
+    /// Number of bytes that are read for each byte of a side at most.
+    pub expansion: u64,
     /// Whether to print differences as JSON.
     pub json: bool,
     /// Whether to omit how assets have changed.
@@ -190,6 +192,7 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
         sides,
         options: options_of_vfs,
         threads: options.threads.unwrap_or_else(cores),
+        expansion: diff.expansion,
         style: inspect::diff::Style {
             json: diff.json,
             brief: diff.brief,

@@ -44,6 +44,9 @@ pub enum Error {
     /// A symbolic link leads out of the source, or in circles.
     #[error("{0}: leads out of the source, or in circles")]
     Link(String),
+    /// A part of a source is left out, since it expands too much.
+    #[error("{0}")]
+    LeftOut(String),
     /// Writing failed.
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),

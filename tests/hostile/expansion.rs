@@ -1,5 +1,5 @@
-//! A small file that pretends to hold much keeps neither `--check` nor `--index`
-//! busy.
+//! A small file that pretends to hold much keeps no program busy that goes through
+//! all of it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -65,6 +65,70 @@ fn bytes_that_a_small_file_pretends_to_have_are_not_read_without_end() {
         text.contains("holds more than 16777216 bytes in archives"),
         "{text}"
     );
+}
+
+/// Returns the result of the program with these arguments, which must end soon.
+fn soon(arguments: &[&std::ffi::OsStr]) -> Run {
+    let begun = Instant::now();
+    let ran = run(hpimount().args(arguments));
+    assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
+    ran
+}
+
+#[test]
+fn a_comparison_of_two_million_archives_ends_and_says_so() {
+    let million = |text: &[u8]| {
+        let inner = zip_of_copies("zip", &zip_with("a.txt", text), COUNT);
+        zip_of_copies("zip", &inner, COUNT)
+    };
+    let fixture = folder(|source| {
+        std::fs::write(source.join("a.zip"), million(b"a")).unwrap();
+        std::fs::write(source.join("b.zip"), million(b"b")).unwrap();
+    });
+    let side = |name: &str| fixture.archive.join(name).into_os_string();
+    let ran = soon(&[
+        "--diff".as_ref(),
+        "--expansion=50".as_ref(),
+        &side("a.zip"),
+        &side("b.zip"),
+    ]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let said = "a.zip: has more than 50 archives in archives, and the others are left out; \
+        `--expansion` raises the limit";
+    assert_eq!(
+        ran.stderr
+            .lines()
+            .filter(|line| line.contains(said))
+            .count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+    // All of the outer archives, and of those in them that were entered.
+    let changed = ran
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("changed"));
+    assert_eq!(changed.count(), COUNT + 50 * COUNT);
+}
+
+#[test]
+fn bytes_that_a_small_file_pretends_to_have_are_not_compared_or_listed_without_end() {
+    let zeros = file("zeros.zip", &zip_of_copies("bin", &vec![0; 100_000], COUNT));
+    let ones = file("ones.zip", &zip_of_copies("bin", &vec![1; 100_000], COUNT));
+    let (zeros, ones) = (zeros.archive.as_os_str(), ones.archive.as_os_str());
+    let option = "--expansion=1".as_ref();
+    let said = "holds more than 16777216 bytes in archives";
+    let ran = soon(&["--diff".as_ref(), option, zeros, ones]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let ran = soon(&["--list".as_ref(), "--hash=sha256".as_ref(), option, zeros]);
+    assert_eq!(ran.code, Some(10), "{ran:?}");
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    // What is within the limit is listed, and all of it without checksums.
+    assert_eq!(ran.stdout.lines().count(), 166);
+    let ran = soon(&["--list".as_ref(), option, zeros]);
+    assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), COUNT));
 }
 
 #[cfg(feature = "index")]

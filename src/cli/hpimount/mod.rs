@@ -147,6 +147,7 @@ impl Args {
             only: self.list.only.clone(),
             sha256: self.list.sha256,
             null: self.list.null,
+            expansion: self.expansion.unwrap_or(EXPANSION),
         };
         Ok(match job {
             Job::Check if self.common.operands.is_empty() => {
@@ -197,8 +198,8 @@ impl Args {
             ),
             (
                 self.expansion.is_some(),
-                is(&[Job::Check, Job::Index]),
-                "--expansion requires --check or --index",
+                is(&[Job::Check, Job::Diff, Job::Index, Job::List]),
+                "--expansion requires --check, --diff, --index or --list",
             ),
             (
                 self.list != Lists::default(),
@@ -246,6 +247,7 @@ impl Args {
         };
         Ok(Diff {
             sides,
+            expansion: self.expansion.unwrap_or(EXPANSION),
             json: self.json,
             brief: self.brief,
             progress: !self.quiet,

@@ -83,7 +83,7 @@ fn the_source_of_list_and_cat_is_followed_by_paths_in_it() {
         &["--cat", "--game", "ta"],
         &["--json", "a.hpi", "mnt"],
         &["--dat", "list", "--list", "a.hpi"],
-        &["--expansion", "7", "--list", "a.hpi"],
+        &["--expansion", "7", "--cat", "a.hpi", "b"],
         &["--check"],
     ] {
         assert!(paths(line).is_err(), "{line:?}");

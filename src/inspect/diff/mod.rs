@@ -5,7 +5,7 @@
 //! archives that differ are entered, and so on. Files of one side alone are kept
 //! until the end, when those that were moved are found. Memory is limited to
 //! the budget of a mount, which the two sides and these files share, and queues
-//! of bounded length.
+//! of bounded length; a side may read and enter so much for what it has.
 
 mod asset;
 mod json;
@@ -17,6 +17,7 @@ mod table;
 mod text;
 
 use std::io::Write;
+use std::sync::Mutex;
 
 use indicatif::ProgressBar;
 
@@ -25,10 +26,12 @@ use self::lone::{Lone, LoneFiles};
 use self::output::{DiffOutput, Record};
 pub use self::output::{Found, Style};
 use self::pairs::{Item, Pairs};
+use super::bounds::Bounds;
 use super::ordered::ordered;
 use super::{Contents, Error, Trouble};
 use crate::mount::{Ino, Meta, Options, Prepared, Vfs};
 use crate::namespace::companion::Shows;
+use crate::sync::lock;
 
 /// The first or the second side: 0 or 1.
 type Side = usize;
@@ -41,6 +44,8 @@ pub struct DiffPlan {
     pub options: Options,
     /// Number of threads that compare.
     pub threads: usize,
+    /// Number of bytes that are read for each byte of a side at most.
+    pub expansion: u64,
     /// The output style.
     pub style: Style,
 }
@@ -68,8 +73,13 @@ pub fn diff(
     let vfs = [open(0)?, open(1)?];
     bar.set_length(vfs[0].extent().bytes);
     let names = [0, 1].map(|side: Side| plan.sides[side].0.as_str());
+    let bounds = |vfs: &Vfs| {
+        let root = Contents(vfs).archive(Ino::ROOT);
+        Bounds::new(&root.unwrap_or_default(), plan.expansion)
+    };
     let diff = Diff {
         sides: [&*vfs[0], &*vfs[1]],
+        bounds: Mutex::new([bounds(&vfs[0]), bounds(&vfs[1])]),
         threads: plan.threads,
         shows_assets: !plan.style.brief && plan.options.meta != Meta::Off,
     };
@@ -83,6 +93,7 @@ pub fn diff(
 /// A comparison.
 struct Diff<'v> {
     sides: [&'v Vfs; 2],
+    bounds: Mutex<[Bounds; 2]>,
     threads: usize,
     /// Whether to compare assets.
     shows_assets: bool,
@@ -115,13 +126,19 @@ impl Diff<'_> {
             inos: [Ino::ROOT; 2],
         };
         let mut level = vec![root];
-        // Numbers of the pairs of archives that were entered.
-        let mut archive = 0;
-        while !level.is_empty() {
+        // Numbers of the pairs of archives that were entered, and of the archives
+        // around those of this level.
+        let (mut archive, mut depth) = (0, 0);
+        let (mut is_over, mut enters) = (false, true);
+        while !level.is_empty() && !is_over {
             let mut next = Vec::new();
             let walk = |push: &mut dyn FnMut(Item)| {
                 for directories in level {
-                    Pairs::new(self.sides, archive, push).walk(directories);
+                    let within = self.within(depth);
+                    is_over = !Pairs::new(self.sides, archive, &within, push).walk(directories);
+                    if is_over {
+                        break;
+                    }
                     archive += 1;
                 }
             };
@@ -131,7 +148,14 @@ impl Diff<'_> {
                 Compared::Different(record) => output.record(&record),
                 Compared::Archives(record, inside) => {
                     output.record(&record);
-                    next.push(inside);
+                    match self.enter(depth, &inside) {
+                        _ if !enters => {}
+                        Ok(()) => next.push(inside),
+                        Err(problem) => {
+                            enters = false;
+                            output.record(&problem);
+                        }
+                    }
                 }
                 Compared::Lone(file) => {
                     if let Some(file) = lone.add(file) {
@@ -143,7 +167,37 @@ impl Diff<'_> {
                 return;
             }
             level = next;
+            depth += 1;
         }
+    }
+
+    /// Returns a function that counts an entry of a side in `depth` archives.
+    fn within(&self, depth: usize) -> impl Fn(Side, u64) -> Result<(), String> {
+        move |side, size| {
+            let bounds = &mut lock(&self.bounds)[side];
+            match bounds.is_packed(depth) {
+                true => bounds.read(size),
+                false => Ok(()),
+            }
+        }
+    }
+
+    /// Counts two archives in `depth` others.
+    ///
+    /// # Errors
+    /// Returns a record if these are too many.
+    fn enter(&self, depth: usize, archives: &Directories) -> Result<(), Record> {
+        for (side, bounds) in lock(&self.bounds).iter_mut().enumerate() {
+            if bounds.is_packed(depth) {
+                let path = String::new();
+                let left_out = |cause| Record::Trouble { side, path, cause };
+                bounds.enter().map_err(left_out)?;
+            } else {
+                let archive = Contents(self.sides[side]).archive(archives.inos[side]);
+                bounds.store(&archive.unwrap_or_default());
+            }
+        }
+        Ok(())
     }
 
     fn compare(&self, item: Item) -> Compared {

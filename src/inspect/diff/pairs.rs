@@ -21,13 +21,19 @@ pub(super) enum Item {
     Kinds { path: String, kinds: [FileKind; 2] },
     /// One side has an entry alone.
     Lone(Lone),
-    /// A directory of one side cannot be listed.
+    /// A directory of one side cannot be listed, or one side expands too much.
     Trouble {
         side: Side,
         path: String,
         cause: String,
     },
 }
+
+/// Counts an entry of a side and its bytes.
+///
+/// # Errors
+/// Returns a message if that is too much.
+type Count<'a> = &'a dyn Fn(Side, u64) -> Result<(), String>;
 
 /// A walk of two directories and everything below them.
 ///
@@ -37,6 +43,9 @@ pub(super) struct Pairs<'a> {
     sides: [&'a Vfs; 2],
     /// Number of the pair of archives that the directories are in.
     archive: u32,
+    count: Count<'a>,
+    /// Whether a side has too much.
+    is_over: bool,
     push: &'a mut dyn FnMut(Item),
 }
 
@@ -63,18 +72,30 @@ impl Level {
 }
 
 impl<'a> Pairs<'a> {
-    pub(super) fn new(sides: [&'a Vfs; 2], archive: u32, push: &'a mut dyn FnMut(Item)) -> Self {
+    pub(super) fn new(
+        sides: [&'a Vfs; 2],
+        archive: u32,
+        count: Count<'a>,
+        push: &'a mut dyn FnMut(Item),
+    ) -> Self {
         Self {
             sides,
             archive,
+            count,
+            is_over: false,
             push,
         }
     }
 
-    pub(super) fn walk(mut self, directories: Directories) {
+    /// Walks two directories. Returns whether it has come to the end, and not to
+    /// more than a side may have.
+    pub(super) fn walk(mut self, directories: Directories) -> bool {
         let mut levels = vec![Level::new(directories)];
-        while let Some(level) = levels.last_mut() {
+        while let Some(level) = levels.last_mut().filter(|_| !self.is_over) {
             if let Some(entry) = level.listed.pop_front() {
+                if !self.counts(level.side, &entry) {
+                    break;
+                }
                 let (path, side) = (joined(&level.directories.path, &entry.name), level.side);
                 let compared = self.entry(&level.directories, side, &path, &entry);
                 match compared {
@@ -107,6 +128,17 @@ impl<'a> Pairs<'a> {
                 }
             }
         }
+        !self.is_over
+    }
+
+    /// Counts an entry. Returns false if that is too much.
+    fn counts(&mut self, side: Side, entry: &Entry) -> bool {
+        if let Err(cause) = (self.count)(side, entry.size) {
+            self.is_over = true;
+            let path = String::new();
+            (self.push)(Item::Trouble { side, path, cause });
+        }
+        !self.is_over
     }
 
     /// Handles an entry of one side. Returns the directories to enter, if both
@@ -179,6 +211,9 @@ impl<'a> Pairs<'a> {
         while let Some(step) = walk.next(vfs) {
             match step {
                 Ok(step) => {
+                    if !self.counts(side, &step.entry) {
+                        return;
+                    }
                     let Some(kind) = self::kind(step.entry.role) else {
                         continue;
                     };

@@ -7,6 +7,7 @@ use std::io::Write;
 
 use self::line::Line;
 use self::sorted::Sorted;
+use super::bounds::Bounds;
 use super::hash::sha256;
 use super::path::find;
 use super::walk::Walk;
@@ -29,6 +30,9 @@ pub struct ListStyle {
     pub sha256: bool,
     /// Paths without attributes, each with a NUL after it.
     pub null: bool,
+    /// Number of bytes that are read for checksums, for each byte of the source, at
+    /// most.
+    pub expansion: u64,
 }
 
 /// What a list is sorted by; entries that are equal are in the order of their
@@ -62,7 +66,8 @@ impl SortKey {
 ///
 /// # Errors
 /// Returns an error if there is no such entry, if one of the directories cannot
-/// be listed, if the list does not fit in memory, or if writing fails.
+/// be listed, if the list does not fit in memory, or if writing fails. If checksums
+/// exceed the expansion, the list ends there with an error.
 pub fn list(
     vfs: &Vfs,
     path: &str,
@@ -78,6 +83,7 @@ pub fn list(
     };
     let mut sorted = style.sort.map(|key| Sorted::new(vfs, key));
     let found = find(vfs, path)?;
+    let mut left_out = None;
     let mut add = |path: &str, attr: Attr| {
         if !lister.is_wanted(attr) {
             return Ok(());
@@ -91,6 +97,8 @@ pub fn list(
         add(&found.path, found.attr)?;
     }
     if found.attr.kind == FileKind::Directory {
+        let archive = Contents(vfs).archive(found.attr.ino);
+        let mut bounds = Bounds::new(&archive.unwrap_or_default(), style.expansion);
         let mut walk = Walk::new(found.attr.ino, found.path);
         while let Some(step) = walk.next(vfs) {
             let step = step.map_err(|(path, error)| Error::path(&path, error))?;
@@ -99,6 +107,13 @@ pub fn list(
             }
             let attr = vfs.getattr(step.entry.ino);
             let attr = attr.map_err(|error| Error::path(&step.path, error))?;
+            if style.sha256
+                && bounds.is_packed(walk.archives())
+                && let Err(problem) = bounds.read(attr.size)
+            {
+                left_out = Some(problem);
+                break;
+            }
             add(&step.path, attr)?;
             if step.entry.role == Role::Directory {
                 walk.enter(step);
@@ -108,7 +123,11 @@ pub fn list(
     for (path, attr) in sorted.map(Sorted::finish).unwrap_or_default() {
         lister.write(&path, attr, out, trouble)?;
     }
-    Ok(())
+    match left_out {
+        Some(problem) if path.is_empty() => Err(Error::LeftOut(format!("the source {problem}"))),
+        Some(problem) => Err(Error::LeftOut(format!("{path}: {problem}"))),
+        None => Ok(()),
+    }
 }
 
 struct Lister<'a> {

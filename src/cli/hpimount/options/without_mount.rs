@@ -112,9 +112,10 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "With --check and --index, how many bytes are read for each byte of a source",
-        long_help: "With `--check` and `--index`: read at most N bytes for each byte of a source, or N times \
-            16 MiB of a smaller one, and enter at most N archives in archives for each MiB. A small \
+        help: "Without a mount, how many bytes are read for each byte of a source",
+        long_help: "With `--check`, `--index` and `--diff`: read at most N bytes for each byte of a source, or \
+            N times 16 MiB of a smaller one, and enter at most N archives in archives for each MiB. \
+            With `--list`: read no more for the checksums of `--hash`. A small \
             file can pretend to hold a million archives, or petabytes; what exceeds a limit is \
             reported as left out.",
         default: "1000",
