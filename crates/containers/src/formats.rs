@@ -26,6 +26,7 @@ const FORMATS: &[Format] = &[
     // Before the file systems: a description says more than an image.
     sheet::CCD,
     sheet::MDS,
+    sheet::GDI,
     // Before ISO 9660: an Xbox disc may start with a file system for DVD
     // players.
     xdvdfs::FORMAT,
@@ -33,7 +34,6 @@ const FORMATS: &[Format] = &[
     udf::FORMAT,
     iso::FORMAT,
     sheet::CUE,
-    sheet::GDI,
     // These are detected by a second file or by scanning the whole source.
     img::FORMAT,
     wad::FORMAT,

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::foreign::{file, mounted};
+use crate::support::applied::read_at;
+use crate::support::chd::{chdman, text};
 use crate::support::consoles;
 use crate::support::container_seeds as seeds;
 use crate::support::containers::{self, Opened};
@@ -132,6 +134,50 @@ fn a_gdi_shows_the_second_area_in_all_its_data_tracks() {
         error.to_string().contains("track 04.bin is missing"),
         "{error}"
     );
+}
+
+#[test]
+fn a_dreamcast_disc_that_chdman_packs_and_extracts_has_the_files_of_its_second_area() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    for name in ["first", "second", "out"] {
+        fs::create_dir(path(name)).unwrap();
+    }
+    fs::write(path("first/WRONG.TXT"), b"for players of CDs").unwrap();
+    fs::write(path("second/A.TXT"), b"text").unwrap();
+    fs::write(path("second/B.BIN"), noise(1, 50_000)).unwrap();
+    let images = [
+        ["-quiet", "-o", "track01.bin", "first"].to_vec(),
+        ["-quiet", "-C", "0,45000", "-o", "track03.bin", "second"].to_vec(),
+    ];
+    for arguments in images {
+        if !run_in(directory.path(), "genisoimage", &arguments) {
+            return;
+        }
+    }
+    fs::write(path("track02.raw"), noise(2, 7 * RAW)).unwrap();
+    // The second track does not begin at a frame where one may begin in a CHD.
+    let sheet = "3\n1 0 4 2048 track01.bin 0\n2 450 0 2352 track02.raw 0\n\
+        3 45000 4 2048 track03.bin 0\n";
+    fs::write(path("disc.gdi"), sheet).unwrap();
+    let expected = mounted(&path("disc.gdi"));
+    assert_eq!(expected["A.TXT"], file(b"text"));
+    assert_eq!(expected["tracks/02.wav"].size, 44 + 7 * RAW as u64);
+    let names: Vec<&String> = expected.keys().collect();
+    assert_eq!(names, ["A.TXT", "B.BIN", "tracks/02.wav"]);
+    let (sheet, chd, out) = (path("disc.gdi"), path("disc.chd"), path("out/disc.gdi"));
+    if !chdman(&["createcd", "-i", text(&sheet), "-o", text(&chd)]) {
+        return;
+    }
+    assert_eq!(mounted(&chd), expected);
+    assert!(chdman(&["extractcd", "-i", text(&chd), "-o", text(&out)]));
+    assert_eq!(mounted(&out), expected);
+    // As plain files, the disc is the one that was packed.
+    let vfs = walked::open(chd, Options::default()).unwrap();
+    let plain = |name: &str| read_at(&vfs, &format!(".hpimount/image/{name}"));
+    assert!(plain("track03.bin") == fs::read(path("track03.bin")).unwrap());
+    assert!(plain("track02.raw") == fs::read(path("track02.raw")).unwrap());
+    assert_eq!(plain("disc.gdi"), fs::read(path("disc.gdi")).unwrap());
 }
 
 #[test]

@@ -16,7 +16,8 @@ pub(crate) struct Frames {
     count: u64,
     /// Length of a sector in bytes.
     sector: u64,
-    is_audio: bool,
+    /// Whether samples are big-endian.
+    swaps: bool,
 }
 
 impl Frames {
@@ -40,7 +41,7 @@ impl Frames {
             start,
             count: end.saturating_sub(start) / FRAME,
             sector: RAW,
-            is_audio: false,
+            swaps: false,
         }
     }
 
@@ -51,7 +52,7 @@ impl Frames {
             start,
             count: end.saturating_sub(start) / FRAME,
             sector: track.sector.into(),
-            is_audio: track.is_audio,
+            swaps: track.is_audio && track.is_big_endian,
         }
     }
 }
@@ -75,7 +76,7 @@ impl ReadAt for Frames {
             let mut skip = skip;
             for frame in frames.chunks_exact_mut(FRAME as usize) {
                 let sector = &mut frame[..self.sector as usize];
-                if self.is_audio {
+                if self.swaps {
                     let samples = sector.as_chunks_mut::<2>().0.iter_mut();
                     samples.for_each(|sample| sample.reverse());
                 }
@@ -112,8 +113,10 @@ mod tests {
             let track = CdTrack {
                 number: 1,
                 is_audio,
+                is_big_endian: true,
                 is_mode_2: false,
                 silence: 0,
+                place: None,
                 sector: sector as u16,
                 first: 0,
                 start: FRAME,

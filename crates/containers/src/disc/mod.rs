@@ -155,7 +155,7 @@ fn plain_tracks(input: &Input<'_>) -> Vec<PlainTrack> {
 }
 
 /// Returns a track of a CD in a block image as databases list it.
-fn image_of(input: &Input<'_>, track: &CdTrack) -> DiscImage {
+pub(crate) fn image_of(input: &Input<'_>, track: &CdTrack) -> DiscImage {
     DiscImage {
         file: None,
         part: Part::Track(track.number),

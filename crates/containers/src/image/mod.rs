@@ -74,12 +74,17 @@ pub const FRAME: u64 = 2448;
 pub struct CdTrack {
     /// Number on the disc.
     pub number: u8,
-    /// Whether its sectors are samples: 16 bits, stereo, big-endian.
+    /// Whether its sectors are samples: 16 bits, stereo.
     pub is_audio: bool,
+    /// Whether samples are big-endian.
+    pub is_big_endian: bool,
     /// Whether its sectors are of Mode 2.
     pub is_mode_2: bool,
     /// Number of sectors of a pregap that the image does not have.
     pub silence: u64,
+    /// Number of its first sector on a Dreamcast disc, whose tracks do not follow
+    /// one another; `None` on other discs.
+    pub place: Option<u64>,
     /// Length of its sectors in bytes, at most 2352.
     pub sector: u16,
     /// Offset in the image of its first frame: the pregap, if the image has it.

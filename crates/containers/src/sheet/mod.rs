@@ -4,6 +4,7 @@
 mod apply;
 mod ccd;
 mod cue;
+mod dreamcast;
 mod gdi;
 mod mds;
 mod track;

@@ -14,13 +14,33 @@ const MAX_TRACKS: usize = 99;
 /// Tracks begin at multiples of this number of frames.
 const ALIGNMENT: u64 = 4;
 
-/// Tags of the texts that describe tracks.
-const TAGS: [&[u8; 4]; 2] = [b"CHT2", b"CHTR"];
+/// What the texts of a tag describe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    /// A track of a CD.
+    Cd,
+    /// A track of a Dreamcast disc. In early ones samples are little-endian.
+    Dreamcast { is_early: bool },
+}
+
+const TAGS: [(&[u8; 4], Tag); 4] = [
+    (b"CHT2", Tag::Cd),
+    (b"CHTR", Tag::Cd),
+    (b"CHGD", Tag::Dreamcast { is_early: false }),
+    (b"CHGT", Tag::Dreamcast { is_early: true }),
+];
+
+/// Where the next track begins: its frame in the image, and its sector on the disc.
+#[derive(Default)]
+struct Next {
+    frame: u64,
+    sector: u64,
+}
 
 /// Returns the tracks that are described from `offset` on; none if it is 0.
 pub(super) fn read(source: &dyn ReadAt, mut offset: u64) -> Result<Vec<CdTrack>> {
     let mut tracks = Vec::new();
-    let mut next_frame = 0;
+    let mut next = Next::default();
     for _ in 0..MAX_ENTRIES {
         if offset == 0 {
             return Ok(tracks);
@@ -28,11 +48,11 @@ pub(super) fn read(source: &dyn ReadAt, mut offset: u64) -> Result<Vec<CdTrack>>
         let header = read_vec(source, offset, ENTRY, "metadata")?;
         let mut fields = Cursor::new(&header, offset, Endian::Big);
         let tag = fields.take(4, "tag")?;
-        let is_track = TAGS.iter().any(|known| tag == *known);
+        let tag = TAGS.iter().find(|(known, _)| tag == *known);
         let length = u64::from(fields.u32("length")? & 0xFF_FFFF);
-        if is_track {
+        if let Some((_, tag)) = tag {
             let text = read_vec(source, offset + ENTRY, length.min(MAX_TEXT), "track")?;
-            let track = parse(&text, &mut next_frame);
+            let track = parse(*tag, &text, &mut next);
             let damaged = || Error::damaged(offset + ENTRY, "track", "has no type or no frames");
             if tracks.len() < MAX_TRACKS {
                 tracks.push(track.ok_or_else(damaged)?);
@@ -44,8 +64,8 @@ pub(super) fn read(source: &dyn ReadAt, mut offset: u64) -> Result<Vec<CdTrack>>
     Err(Error::damaged(offset, "metadata", problem))
 }
 
-/// Returns the track that begins at `next_frame`, which is advanced past it.
-fn parse(text: &[u8], next_frame: &mut u64) -> Option<CdTrack> {
+/// Returns the track that begins at `next`, which is advanced past it.
+fn parse(tag: Tag, text: &[u8], next: &mut Next) -> Option<CdTrack> {
     let text = std::str::from_utf8(text).ok()?;
     let field = |name: &str| {
         let mut words = text.split([' ', '\0']);
@@ -59,21 +79,26 @@ fn parse(text: &[u8], next_frame: &mut u64) -> Option<CdTrack> {
         true => u64::from(number("PREGAP").unwrap_or(0)).min(frames),
         false => 0,
     };
-    let start = *next_frame;
-    *next_frame = (start + frames).next_multiple_of(ALIGNMENT);
+    // Frames up to the next track of a Dreamcast disc, which are zeros.
+    let padding = u64::from(number("PAD").unwrap_or(0)).min(frames - pause);
+    let (start, place) = (next.frame, next.sector);
+    next.frame = (start + frames).next_multiple_of(ALIGNMENT);
+    next.sector += frames;
     let kind = field("TYPE")?;
     Some(CdTrack {
         number: number("TRACK")? as u8,
         is_audio: kind == "AUDIO",
+        is_big_endian: tag != Tag::Dreamcast { is_early: true },
         is_mode_2: kind.starts_with("MODE2"),
         silence: match has_pause {
             true => 0,
             false => number("PREGAP").unwrap_or(0).into(),
         },
+        place: (tag != Tag::Cd).then_some(place),
         sector: sector(kind),
         first: start * FRAME,
         start: (start + pause) * FRAME,
-        end: (start + frames) * FRAME,
+        end: (start + frames - padding) * FRAME,
     })
 }
 
@@ -93,11 +118,12 @@ mod tests {
 
     #[test]
     fn tracks_follow_one_another_at_every_fourth_frame() {
-        let mut next = 0;
-        let mut track = |text: &str| parse(text.as_bytes(), &mut next).unwrap();
+        let mut next = Next::default();
+        let mut track = |text: &str| parse(Tag::Cd, text.as_bytes(), &mut next).unwrap();
         let data = track("TRACK:1 TYPE:MODE1_RAW SUBTYPE:NONE FRAMES:105 PREGAP:0\0");
         assert_eq!((data.number, data.is_audio), (1, false));
         assert_eq!((data.start, data.end), (0, 105 * FRAME));
+        assert_eq!((data.place, data.is_big_endian), (None, true));
         let audio = track("TRACK:2 TYPE:AUDIO FRAMES:300 PREGAP:150 PGTYPE:VAUDIO");
         assert_eq!((audio.number, audio.is_audio), (2, true));
         assert_eq!((audio.start, audio.end), (258 * FRAME, 408 * FRAME));
@@ -105,6 +131,22 @@ mod tests {
         let last = track("TRACK:3 TYPE:AUDIO FRAMES:2 PREGAP:150 PGTYPE:MODE1");
         assert_eq!((last.first, last.start), (408 * FRAME, 408 * FRAME));
         assert_eq!(track("TRACK:4 TYPE:MODE1 FRAMES:2").sector, 2048);
+    }
+
+    #[test]
+    fn tracks_of_dreamcast_discs_have_places_and_end_before_their_padding() {
+        let mut next = Next::default();
+        let early = Tag::Dreamcast { is_early: true };
+        let mut track = |text: &str| parse(early, text.as_bytes(), &mut next).unwrap();
+        let first = track("TRACK:1 TYPE:MODE1 FRAMES:602 PAD:281 PREGAP:0 PGTYPE:MODE1");
+        assert_eq!((first.place, first.end), (Some(0), 321 * FRAME));
+        let audio = track("TRACK:2 TYPE:AUDIO FRAMES:44398 PAD:43800 PREGAP:0");
+        assert_eq!((audio.place, audio.first), (Some(602), 604 * FRAME));
+        assert_eq!(audio.end, (604 + 598) * FRAME);
+        assert!(!audio.is_big_endian);
+        let data = track("TRACK:3 TYPE:MODE1_RAW FRAMES:9 PAD:4000000000");
+        assert_eq!(data.place, Some(45_000));
+        assert_eq!(data.end, data.start);
     }
 
     #[test]
