@@ -44,18 +44,25 @@ need_fuse() {
         die "there is no /dev/fuse: load the module with 'modprobe fuse', or start the container with '--device /dev/fuse --cap-add SYS_ADMIN'"
 }
 
-# Installs the S3 emulator of the tests, in a virtual environment below target/.
-need_moto() {
-    local place=${CARGO_TARGET_DIR:-target}/moto
-    command -v moto_server >/dev/null && return
-    if [ ! -x "$place/bin/moto_server" ]; then
+# Installs what the tests need from PyPI, an S3 emulator and writers of archives and
+# discs, in a virtual environment below target/, and puts its programs first in the
+# PATH.
+need_python_packages() {
+    local place=${CARGO_TARGET_DIR:-target}/python
+    local packages=()
+    command -v moto_server >/dev/null || packages+=('moto[s3,server]==5.2.1')
+    python3 -c 'import nod_rs, py7zr, pycdlib' 2>/dev/null ||
+        packages+=(nod-rs==2.0.0a12 py7zr==1.1.4 pycdlib==1.22.0)
+    ((${#packages[@]})) || return 0
+    if [ "$(cat "$place/packages" 2>/dev/null)" != "${packages[*]}" ]; then
         need python3=python3
         python3 -c 'import ensurepip' 2>/dev/null || need pyvenv=python3-venv
-        echo "installing moto"
-        python3 -m venv "$place" && "$place/bin/pip" install --quiet 'moto[s3,server]==5.2.1' ||
-            die "could not install moto"
+        echo "installing ${packages[*]}"
+        python3 -m venv "$place" && "$place/bin/pip" install --quiet "${packages[@]}" ||
+            die "could not install ${packages[*]}"
+        echo "${packages[*]}" >"$place/packages"
     fi
-    PATH=$PATH:$(realpath "$place")/bin
+    PATH=$(realpath "$place")/bin:$PATH
 }
 
 # programs [DIRECTORY]: sets $PROGRAMS to a directory with the programs and the

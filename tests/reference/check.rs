@@ -1,4 +1,5 @@
-//! `--check` finds no damage in good samples, and finishes with every sample.
+//! `--check` finds no damage in good samples and in files of other programs, and
+//! finishes with every sample.
 
 use std::fs;
 
@@ -42,5 +43,33 @@ fn good_samples_are_undamaged_and_every_sample_can_be_checked() {
                 sample.display()
             );
         }
+    }
+}
+
+#[test]
+fn assets_that_others_made_are_undamaged() {
+    for (folder, assets) in [
+        ("hpi/real", 697),
+        ("hip/real", 16),
+        ("gta/real", 7),
+        ("gta/peer", 18),
+        ("ifp/real", 8),
+        ("neversoft/real", 14),
+        ("neversoft/foreign", 11),
+    ] {
+        let Some(samples) = shared(&format!("samples/{folder}")) else {
+            return;
+        };
+        let ran = run(hpimount().arg("--check").arg(&samples));
+        assert_eq!(ran.code, Some(0), "{folder}: {ran:?}");
+        let summary = ran.stdout.lines().last().unwrap();
+        assert!(
+            summary.contains(&format!(" {assets} assets,")),
+            "{folder}: {summary}"
+        );
+        assert!(
+            summary.contains(": 0 damaged, 0 not checked"),
+            "{folder}: {summary}"
+        );
     }
 }

@@ -93,26 +93,7 @@ impl Disc {
 
     /// Returns the disc as an image of raw sectors in Mode 2.
     pub fn raw(&self) -> Vec<u8> {
-        let mut image = Vec::new();
-        for (number, sector) in self.sectors().iter().enumerate() {
-            image.extend([0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0]);
-            let address = number + 150;
-            let parts = [address / 75 / 60, address / 75 % 60, address % 75];
-            image.extend(parts.map(|part| (part / 10 * 16 + part % 10) as u8));
-            image.push(2);
-            match sector {
-                Sector::User(bytes) => {
-                    let subheader = [0, 0, DATA, 0, 0, 0, DATA, 0];
-                    let data = [&subheader[..], &bytes[..]].concat();
-                    image.extend(&data);
-                    image.extend(EDC.checksum(&data).to_le_bytes());
-                    // The error correction, which hpimount does not read.
-                    image.extend([0; 276]);
-                }
-                Sector::Form2(bytes) => image.extend(&bytes[..]),
-            }
-        }
-        image
+        raw(self.sectors())
     }
 
     fn sectors(&self) -> Vec<Sector> {
@@ -235,6 +216,34 @@ impl Directory<'_> {
             directory.write(self.extent, table.len(), sectors);
         }
     }
+}
+
+/// Returns the sectors of an image of 2048 bytes for each as raw sectors in Mode 2.
+pub fn raw_sectors(image: &[u8]) -> Vec<u8> {
+    raw(image.chunks(SECTOR).map(user))
+}
+
+fn raw(sectors: impl IntoIterator<Item = Sector>) -> Vec<u8> {
+    let mut image = Vec::new();
+    for (number, sector) in sectors.into_iter().enumerate() {
+        image.extend([0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0]);
+        let address = number + 150;
+        let parts = [address / 75 / 60, address / 75 % 60, address % 75];
+        image.extend(parts.map(|part| (part / 10 * 16 + part % 10) as u8));
+        image.push(2);
+        match sector {
+            Sector::User(bytes) => {
+                let subheader = [0, 0, DATA, 0, 0, 0, DATA, 0];
+                let data = [&subheader[..], &bytes[..]].concat();
+                image.extend(&data);
+                image.extend(EDC.checksum(&data).to_le_bytes());
+                // The error correction, which hpimount does not read.
+                image.extend([0; 276]);
+            }
+            Sector::Form2(bytes) => image.extend(&bytes[..]),
+        }
+    }
+    image
 }
 
 fn user(bytes: &[u8]) -> Sector {

@@ -19,6 +19,18 @@ pub fn run_in(directory: &Path, program: &str, arguments: &[&str]) -> bool {
     true
 }
 
+/// Runs a script of Python in a directory; false if it is not installed with these
+/// modules.
+pub fn run_python(directory: &Path, modules: &[&str], script: &str, arguments: &[&str]) -> bool {
+    let import = format!("import {}", modules.join(", "));
+    let imported = Command::new("python3").args(["-c", &import]).output();
+    let has_modules = imported.is_ok_and(|output| output.status.success());
+    if !skip::possible(has_modules, &format!("Python has no {modules:?}")) {
+        return false;
+    }
+    run_in(directory, "python3", &[&["-c", script], arguments].concat())
+}
+
 /// Returns the programs that are installed.
 pub fn installed(programs: &[&'static str]) -> Vec<&'static str> {
     let mut found = programs.to_vec();

@@ -74,6 +74,9 @@ pub struct Udf {
     map: Map,
     /// Whether entries are extended ones.
     pub is_extended: bool,
+    /// Whether entries were written twice, as on discs that are written once: with
+    /// strategy 4096, where the older one is followed by the address of the other.
+    pub is_rewritten: bool,
     entries: Vec<(String, What)>,
 }
 
@@ -201,23 +204,47 @@ impl Writer<'_> {
 
     /// Writes a file and its entry.
     fn entry(&mut self, kind: u8, bytes: &[u8]) -> Address {
-        let (times, lengths) = match self.disc.is_extended {
-            true => (92, 208),
-            false => (84, 168),
+        // The older entry of a file has no bytes.
+        let older = (self.disc.is_rewritten).then(|| self.entry_of(kind, 0, (0, Vec::new())));
+        let allocated = self.allocate(bytes, BLOCK - self.lengths() - 8);
+        let block = self.entry_of(kind, bytes.len(), allocated);
+        let Some(older) = older else {
+            return self.address(block);
         };
-        let (method, area) = self.allocate(bytes, BLOCK - lengths - 8);
+        let mut indirect = vec![0; 52];
+        indirect[36..52].copy_from_slice(&long(BLOCK as u32, (0, block)));
+        self.blocks[older as usize + 1] = tagged(259, older + 1, indirect);
+        self.address(older)
+    }
+
+    /// Returns the position of the lengths at the end of a file entry.
+    fn lengths(&self) -> usize {
+        if self.disc.is_extended { 208 } else { 168 }
+    }
+
+    /// Writes the entry of a file of `size` bytes: the method of allocation, and the
+    /// descriptors. Returns its block. With strategy 4096 the block behind it is free.
+    fn entry_of(&mut self, kind: u8, size: usize, (method, area): (u8, Vec<u8>)) -> u32 {
+        let lengths = self.lengths();
+        let (id, times) = match self.disc.is_extended {
+            true => (266, 92),
+            false => (261, 84),
+        };
+        let strategy = if self.disc.is_rewritten { 4096_u16 } else { 4 };
         let mut entry = vec![0; lengths + 8];
-        entry[20] = 4;
+        entry[20..22].copy_from_slice(&strategy.to_le_bytes());
         entry[27] = kind;
         entry[34] = method;
         entry[48] = if kind == 5 { 2 } else { 1 };
-        entry[56..64].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+        entry[56..64].copy_from_slice(&(size as u64).to_le_bytes());
         entry[times..times + 12].copy_from_slice(&TIME);
         entry[lengths + 4..lengths + 8].copy_from_slice(&(area.len() as u32).to_le_bytes());
         entry.extend(area);
-        let id = if self.disc.is_extended { 266 } else { 261 };
         let block = self.append(&tagged(id, self.blocks.len() as u32, entry));
-        self.address(block)
+        if self.disc.is_rewritten {
+            self.blocks.push(vec![0]);
+        }
+        block
     }
 
     /// Returns the address of a block for anything but long descriptors.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::container_seeds;
-use crate::support::programs::run_in;
+use crate::support::programs::{run_in, run_python};
 use crate::support::walked::{self, Walked};
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
@@ -113,6 +113,45 @@ fn files_of_7z_are_read_by_each_method_and_filter() {
         let found = mounted(&directory.path().join("out.7z"));
         assert_eq!(found["a.bin"], file(program), "{method}");
         assert_eq!(found["b.txt"], file(&text()), "{method}");
+    }
+}
+
+#[test]
+fn zstandard_by_other_programs_is_read_in_zip_and_7z() {
+    const ZIP: &str = "
+try:
+    from backports.zstd import zipfile
+except ImportError:
+    import zipfile
+with zipfile.ZipFile('out', 'w', zipfile.ZIP_ZSTANDARD) as archive:
+    archive.write('a.bin')
+    archive.write('b.txt')
+";
+    const SEVEN_ZIP: &str = "
+import py7zr, sys
+filters = [{'id': getattr(py7zr, name)} for name in sys.argv[1:]]
+with py7zr.SevenZipFile('out', 'w', filters=filters) as archive:
+    archive.write('a.bin')
+    archive.write('b.txt')
+";
+    let programs: [(&str, &[&str]); 3] = [
+        (ZIP, &[]),
+        (SEVEN_ZIP, &["FILTER_ZSTD"]),
+        (SEVEN_ZIP, &["FILTER_X86", "FILTER_ZSTD"]),
+    ];
+    let program = fs::read(env!("CARGO_BIN_EXE_hpimount")).unwrap();
+    let program = &program[..program.len().min(2 << 20)];
+    for (script, arguments) in programs {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("a.bin"), program).unwrap();
+        fs::write(directory.path().join("b.txt"), text()).unwrap();
+        // It brings the zipfile with Zstandard that Python has from 3.14 on.
+        if !run_python(directory.path(), &["py7zr"], script, arguments) {
+            return;
+        }
+        let found = mounted(&directory.path().join("out"));
+        assert_eq!(found["a.bin"], file(program), "{arguments:?}");
+        assert_eq!(found["b.txt"], file(&text()), "{arguments:?}");
     }
 }
 

@@ -4,9 +4,12 @@ use std::fs;
 
 use hpimount_containers::io::Result;
 
+use super::foreign::mounted;
+use crate::support::chd::{chdman, text};
 use crate::support::containers::{self, Opened};
+use crate::support::disc::raw_sectors;
 use crate::support::noise;
-use crate::support::programs::run_in;
+use crate::support::programs::{run_in, run_python};
 use crate::support::udf::{Allocation, BLOCK, MAIN, MODIFIED, Map, Udf};
 
 fn open(image: Vec<u8>) -> Result<Opened> {
@@ -73,6 +76,20 @@ fn files_are_found_in_every_allocation_and_partition() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn entries_that_were_written_again_are_found_behind_the_older_ones() {
+    for map in [Map::Physical, Map::Sparable] {
+        let mut disc = Udf::mapped(map);
+        disc.is_rewritten = true;
+        for (path, bytes) in &content() {
+            disc.file(path, bytes);
+        }
+        let opened = open(disc.image()).unwrap();
+        assert!(files(&opened) == content(), "{map:?}");
+        assert_eq!(opened.volume.warnings(), [""; 0], "{map:?}");
     }
 }
 
@@ -153,6 +170,78 @@ fn on_a_disc_with_both_file_systems_udf_wins() {
 }
 
 #[test]
+fn udf_is_found_in_raw_sectors_and_in_a_chd() {
+    let Some(image) = bridge() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("disc.iso"), &image).unwrap();
+    let expected = mounted(&path("disc.iso"));
+    assert!(expected.contains_key("hidden.txt"));
+    let raw = raw_sectors(&image);
+    let with_subchannels = raw
+        .chunks(2352)
+        .flat_map(|frame| [frame, &[0xEE; 96]].concat());
+    fs::write(
+        path("subchannels.bin"),
+        with_subchannels.collect::<Vec<_>>(),
+    )
+    .unwrap();
+    fs::write(path("raw.bin"), raw).unwrap();
+    assert_eq!(mounted(&path("raw.bin")), expected);
+    assert_eq!(mounted(&path("subchannels.bin")), expected);
+    for (file, mode) in [("disc.iso", "MODE1/2048"), ("raw.bin", "MODE2/2352")] {
+        let sheet = format!("FILE \"{file}\" BINARY\nTRACK 01 {mode}\nINDEX 01 00:00:00\n");
+        fs::write(path("disc.cue"), sheet).unwrap();
+        assert_eq!(mounted(&path("disc.cue")), expected, "{mode}");
+        let (sheet, out) = (path("disc.cue"), path("disc.chd"));
+        if !chdman(&["createcd", "-f", "-i", text(&sheet), "-o", text(&out)]) {
+            return;
+        }
+        assert_eq!(mounted(&out), expected, "{mode}");
+        let extracted = path("extracted.cue");
+        assert!(chdman(&[
+            "extractcd",
+            "-f",
+            "-i",
+            text(&out),
+            "-o",
+            text(&extracted)
+        ]));
+        assert_eq!(mounted(&extracted), expected, "{mode}");
+    }
+}
+
+#[test]
+fn a_disc_by_pycdlib_has_its_files_in_udf() {
+    // Revision 2.60, without the metadata partition that it may have.
+    const SCRIPT: &str = "
+import io, pycdlib
+disc = pycdlib.PyCdlib()
+disc.new(interchange_level=3, udf='2.60')
+disc.add_directory('/D', udf_path='/d')
+for path, udf_path, data in [
+    ('/A.TXT;1', '/テスト.txt', b'16 bits'),
+    ('/D/B.BIN;1', '/d/large file.bin', bytes(range(256)) * 2000),
+]:
+    disc.add_fp(io.BytesIO(data), len(data), path, udf_path=udf_path)
+disc.write('disc.iso')
+";
+    let directory = tempfile::tempdir().unwrap();
+    if !run_python(directory.path(), &["pycdlib"], SCRIPT, &[]) {
+        return;
+    }
+    let opened = open(fs::read(directory.path().join("disc.iso")).unwrap()).unwrap();
+    let large: Vec<u8> = (0..512_000_u32).map(|at| at as u8).collect();
+    let expected = [
+        ("d/large file.bin", large),
+        ("テスト.txt", b"16 bits".to_vec()),
+    ];
+    let expected = expected.map(|(path, bytes)| (path.to_owned(), bytes));
+    assert!(files(&opened) == expected);
+    assert_eq!(opened.volume.warnings(), [""; 0]);
+}
+
+#[test]
 fn with_damaged_udf_iso_9660_is_shown_with_a_warning() {
     let Some(mut image) = bridge() else { return };
     // All anchors.
@@ -166,7 +255,7 @@ fn with_damaged_udf_iso_9660_is_shown_with_a_warning() {
 
 #[test]
 fn discs_by_mkudffs_are_read() {
-    let media: [&[&str]; 8] = [
+    let media: [&[&str]; 10] = [
         &["-r", "1.02", "-b", "2048"],
         &["-r", "2.01", "-b", "2048", "--ad=short"],
         &["-r", "1.50", "-b", "2048", "--ad=long"],
@@ -175,6 +264,8 @@ fn discs_by_mkudffs_are_read() {
         &["-m", "cdrw", "-r", "2.01", "-b", "2048", "--spartable"],
         &["-m", "cdr", "-r", "1.50", "-b", "2048", "--vat"],
         &["-m", "dvdr", "-r", "2.01", "-b", "2048", "--vat"],
+        &["-m", "hd", "-r", "2.01", "-b", "512", "--strategy=4096"],
+        &["-m", "dvd", "-r", "1.02", "-b", "2048", "--strategy=4096"],
     ];
     for arguments in media {
         let directory = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::container_seeds::gcm;
 use crate::support::nested::files_alone;
-use crate::support::programs::run_in;
+use crate::support::programs::{run_in, run_python};
 use crate::support::walked::{self, Walked};
 use crate::support::wit;
 
@@ -128,4 +128,40 @@ fn gamecube_discs_that_wit_packs_have_the_files_of_the_disc() {
     fs::write(&disc, gcm()).unwrap();
     let forms = [("ciso", "--ciso"), ("gcz", "--gcz")];
     wit::keeps_the_files(&disc, &forms);
+}
+
+#[test]
+fn gamecube_discs_that_nod_packs_have_the_files_of_the_disc() {
+    const SCRIPT: &str = "
+import nod_rs, sys
+disc = nod_rs.DiscReader('disc.iso')
+nod_rs.DiscWriter(disc, sys.argv[1], *sys.argv[2:]).process('out')
+";
+    let forms: [(&str, &[&str]); 9] = [
+        ("TGC", &["TGC"]),
+        ("CISO", &["CISO"]),
+        ("WBFS", &["WBFS"]),
+        ("GCZ", &["GCZ"]),
+        ("WIA", &["WIA"]),
+        ("WIA", &["WIA", "Lzma2:6"]),
+        ("RVZ", &["RVZ"]),
+        ("RVZ", &["RVZ", "Bzip2:9"]),
+        ("RVZ", &["RVZ", "None"]),
+    ];
+    // It reads further than the builder's disc goes.
+    let mut disc = gcm();
+    disc.resize(2 << 20, 0);
+    for (form, arguments) in forms {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        fs::write(path("disc.iso"), &disc).unwrap();
+        if !run_python(directory.path(), &["nod_rs"], SCRIPT, arguments) {
+            return;
+        }
+        let bytes = fs::read(path("out")).unwrap();
+        assert!(!bytes.starts_with(b"GTST"), "{form} is not packed");
+        let (found, expected) = (files_alone(&path("out")), files_alone(&path("disc.iso")));
+        assert!(!expected.is_empty());
+        assert_eq!(found, expected, "{arguments:?}");
+    }
 }
