@@ -1,6 +1,6 @@
 //! Colors of edited pictures in fixed palettes.
 
-use std::collections::HashMap;
+use std::collections::{BinaryHeap, HashMap};
 
 /// Maximum number of colors whose indices a search keeps.
 const MAX_KNOWN: usize = 1 << 16;
@@ -13,20 +13,30 @@ const TOLERATED: usize = 100;
 pub(crate) struct Palettized<'a> {
     colors: &'a [[u8; 4]],
     /// The index that no pixel may get.
-    reserved: Option<u8>,
+    reserved: Option<u16>,
+    /// The first index of each color of the palette.
+    exact: HashMap<[u8; 4], u16>,
     /// The index of each color that was looked up, and whether that is exact.
-    known: HashMap<[u8; 4], (u8, bool)>,
+    known: HashMap<[u8; 4], (u16, bool)>,
     pixels: usize,
     inexact: usize,
 }
 
 impl<'a> Palettized<'a> {
-    /// Creates a search among at most 256 colors; no pixel gets the index
+    /// Creates a search among at most 65,536 colors; no pixel gets the index
     /// `reserved`.
-    pub(crate) fn new(colors: &'a [[u8; 4]], reserved: Option<u8>) -> Self {
+    pub(crate) fn new(colors: &'a [[u8; 4]], reserved: Option<u16>) -> Self {
+        let colors = &colors[..colors.len().min(1 << 16)];
+        let numbered = (0..=u16::MAX).zip(colors);
+        let usable = numbered.filter(|&(index, _)| Some(index) != reserved);
+        let mut exact = HashMap::with_capacity(colors.len());
+        for (index, &color) in usable {
+            exact.entry(color).or_insert(index);
+        }
         Self {
-            colors: &colors[..colors.len().min(256)],
+            colors,
             reserved,
+            exact,
             known: HashMap::new(),
             pixels: 0,
             inexact: 0,
@@ -35,11 +45,14 @@ impl<'a> Palettized<'a> {
 
     /// Returns the index for a pixel: the one that it had if its color is the
     /// same, else the first one with its color, else the nearest one.
-    pub(crate) fn index(&mut self, color: [u8; 4], old: u8) -> u8 {
+    pub(crate) fn index(&mut self, color: [u8; 4], old: u16) -> u16 {
         self.pixels += 1;
         let is_old = self.colors.get(usize::from(old)) == Some(&color);
         if is_old && self.reserved != Some(old) {
             return old;
+        }
+        if let Some(&index) = self.exact.get(&color) {
+            return index;
         }
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
@@ -51,9 +64,9 @@ impl<'a> Palettized<'a> {
         index
     }
 
-    /// Returns whether all pixels so far had colors of the palette.
-    pub(crate) fn is_exact(&self) -> bool {
-        self.inexact == 0
+    /// Returns whether the palette has a color.
+    pub(crate) fn has(&self, color: [u8; 4]) -> bool {
+        self.exact.contains_key(&color)
     }
 
     /// Returns a sentence about the pixels that got another color, if they are
@@ -73,14 +86,14 @@ impl<'a> Palettized<'a> {
 
 /// Returns the index of the color nearest to another one, and whether it is the
 /// same.
-fn nearest(colors: &[[u8; 4]], reserved: Option<u8>, wanted: [u8; 4]) -> (u8, bool) {
+fn nearest(colors: &[[u8; 4]], reserved: Option<u16>, wanted: [u8; 4]) -> (u16, bool) {
     let distance = |color: &[u8; 4]| -> u32 {
         let parts = color.iter().zip(wanted);
         parts
             .map(|(part, wanted)| u32::from(part.abs_diff(wanted)).pow(2))
             .sum()
     };
-    let colors = (0..=255).zip(colors);
+    let colors = (0..=u16::MAX).zip(colors);
     let usable = colors.filter(|&(index, _)| Some(index) != reserved);
     let found = usable
         .map(|(index, color)| (distance(color), index))
@@ -94,22 +107,24 @@ fn nearest(colors: &[[u8; 4]], reserved: Option<u8>, wanted: [u8; 4]) -> (u8, bo
 /// does not depend on their order.
 pub(crate) fn reduced(mut colors: Vec<([u8; 4], u32)>, count: usize) -> Vec<[u8; 4]> {
     colors.sort_unstable();
-    let mut boxes = vec![colors];
+    if colors.len() <= count {
+        return colors.into_iter().map(|(color, _)| color).collect();
+    }
+    // The box with the widest range of a part, and of several the one with the
+    // highest colors, is divided next.
+    let spread = |colors: Vec<([u8; 4], u32)>| {
+        let parts = (0..4).map(|part| {
+            let values = colors.iter().map(|(color, _)| color[part]);
+            let range = values.clone().min().zip(values.max());
+            (range.map_or(0, |(least, most)| most - least), part)
+        });
+        (parts.max().unwrap_or_default(), colors)
+    };
+    let mut boxes = BinaryHeap::from([spread(colors)]);
     while boxes.len() < count {
-        let spread = |colors: &Vec<([u8; 4], u32)>| {
-            let parts = (0..4).map(|part| {
-                let values = colors.iter().map(|(color, _)| color[part]);
-                let range = values.clone().min().zip(values.max());
-                (range.map_or(0, |(least, most)| most - least), part)
-            });
-            parts.max().unwrap_or_default()
-        };
-        let widest = boxes.iter().enumerate();
-        let widest = widest.max_by_key(|(_, colors)| spread(colors).0);
-        let Some((at, (1.., part))) = widest.map(|(at, colors)| (at, spread(colors))) else {
+        let Some(((1.., part), mut low)) = boxes.pop() else {
             break;
         };
-        let mut low = boxes.swap_remove(at);
         low.sort_unstable_by_key(|&(color, _)| (color[part], color));
         let pixels: u64 = low.iter().map(|&(_, number)| u64::from(number)).sum();
         let mut before = 0;
@@ -119,7 +134,7 @@ pub(crate) fn reduced(mut colors: Vec<([u8; 4], u32)>, count: usize) -> Vec<[u8;
         });
         let middle = (middle.unwrap_or_default() + 1).min(low.len() - 1);
         let high = low.split_off(middle);
-        boxes.extend([low, high]);
+        boxes.extend([low, high].map(spread));
     }
     let mean = |colors: Vec<([u8; 4], u32)>| {
         let pixels: u64 = colors.iter().map(|&(_, number)| u64::from(number)).sum();
@@ -130,7 +145,7 @@ pub(crate) fn reduced(mut colors: Vec<([u8; 4], u32)>, count: usize) -> Vec<[u8;
             ((parts.sum::<u64>() + pixels / 2) / pixels) as u8
         })
     };
-    let mut chosen: Vec<[u8; 4]> = boxes.into_iter().map(mean).collect();
+    let mut chosen: Vec<[u8; 4]> = boxes.into_iter().map(|(_, colors)| mean(colors)).collect();
     chosen.sort_unstable();
     chosen
 }

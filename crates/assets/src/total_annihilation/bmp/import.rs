@@ -26,7 +26,10 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
             let opaque = colors.opaque();
             let mut palettized = Palettized::new(&opaque[..bmp.colors()], None);
             let pixels = edited.iter().zip(old);
-            let indices = pixels.map(|(&[r, g, b, _], old)| palettized.index([r, g, b, 255], old));
+            let indices = pixels.map(|(&[r, g, b, _], old)| {
+                // There are at most 256 colors.
+                palettized.index([r, g, b, 255], old.into()) as u8
+            });
             let indices = indices.collect();
             warnings.extend(palettized.warning());
             Pixels::Indexed(indices)

@@ -119,7 +119,7 @@ fn indexed(
     let opaque = colors.opaque();
     // Raw pixels with the key are transparent, pixels in runs are not.
     let is_raw = frame.pixel_format() == Some(PixelFormat::Raw);
-    let mut palettized = Palettized::new(&opaque, is_raw.then_some(frame.key));
+    let mut palettized = Palettized::new(&opaque, is_raw.then_some(frame.key.into()));
     let pixels = old.indices.iter_mut().zip(&mut old.mask);
     let mut blurred = 0_usize;
     for ((index, mask), &[r, g, b, alpha]) in pixels.zip(edited) {
@@ -128,7 +128,8 @@ fn indexed(
             (*index, *mask) = (frame.key, 0);
             continue;
         }
-        *index = palettized.index([r, g, b, 255], *index);
+        // There are 256 colors.
+        *index = palettized.index([r, g, b, 255], (*index).into()) as u8;
         *mask = 255;
     }
     warnings.extend(palettized.warning());

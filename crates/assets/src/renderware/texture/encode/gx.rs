@@ -11,7 +11,7 @@ pub(super) fn encode(
     level: &Level,
     format: GxFormat,
     pixels: &[[u8; 4]],
-    indices: &[u8],
+    indices: &[u16],
 ) -> Vec<u8> {
     let (tile_width, tile_height, size) = format.tile();
     let (width, height) = (level.width as usize, level.height as usize);
@@ -36,7 +36,7 @@ fn tile(
     format: GxFormat,
     at: &[usize],
     pixels: &[[u8; 4]],
-    indices: &[u8],
+    indices: &[u16],
     old: &[u8; 64],
     data: &mut Vec<u8>,
 ) {
@@ -46,9 +46,10 @@ fn tile(
     };
     match format {
         GxFormat::I4 => nibbles(colors.map(|color| nearest4(mean(&color))), data),
-        GxFormat::C4 => nibbles(at.iter().map(|&at| indices[at] & 15), data),
+        GxFormat::C4 => nibbles(at.iter().map(|&at| indices[at] as u8 & 15), data),
         GxFormat::I8 => data.extend(colors.map(|color| mean(&color))),
-        GxFormat::C8 => data.extend(at.iter().map(|&at| indices[at])),
+        GxFormat::C8 => data.extend(at.iter().map(|&at| indices[at] as u8)),
+        GxFormat::C14x2 => data.extend(at.iter().flat_map(|&at| indices[at].to_be_bytes())),
         GxFormat::Ia4 => {
             data.extend(colors.map(|color| nearest4(color[3]) << 4 | nearest4(mean(&color[..3]))))
         }
@@ -67,8 +68,6 @@ fn tile(
                 data.extend(block::cmpr(&block, *old));
             }
         }
-        // Refused before.
-        GxFormat::C14x2 => {}
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use super::{Format, GxFormat, Texture, XboxFormat};
+use super::{Format, Texture, XboxFormat};
 use crate::model::palette::{Palettized, reduced};
 use crate::model::quality;
 
@@ -58,8 +58,13 @@ pub(crate) fn with_pixels(
             let mut palettized = Palettized::new(colors, None);
             let old = old_indices(texture, number);
             let pairs = pixels.iter().zip(old);
-            let indices = pairs.map(|(&pixel, old)| palettized.index(pixel, old));
-            indices.collect::<Vec<u8>>()
+            // Few colors are left to be searched in a large palette.
+            let rounded = |pixel| match colors.len() {
+                ..=256 => pixel,
+                _ => rounded(texture, pixel),
+            };
+            let indices = pairs.map(|(&pixel, old)| palettized.index(rounded(pixel), old));
+            indices.collect::<Vec<u16>>()
         });
         let indices = indices.unwrap_or_default();
         let data = match texture.format {
@@ -116,10 +121,6 @@ struct NewPalette {
 /// new one; `None` for a texture without a palette.
 fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Result<Option<NewPalette>, String> {
     let count = match texture.format {
-        Format::GameCube {
-            format: GxFormat::C14x2,
-            ..
-        } => return Err(not_written(texture)),
         Format::GameCube { format, .. } => format.colors(),
         // A palette of 16 colors is stored with room for 32.
         Format::Xbox(XboxFormat::Palette { colors: 256, .. }) => 256,
@@ -129,51 +130,65 @@ fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Result<Option<NewPalette>, 
     if count == 0 {
         return Ok(None);
     }
-    let decode = |stored: &[u8]| match texture.format {
+    let mut colors = palette_colors(texture, &texture.palette);
+    colors.truncate(count);
+    let palettized = Palettized::new(&colors, None);
+    if pixels.iter().all(|&pixel| palettized.has(pixel)) {
+        let stored = texture.palette.to_vec();
+        return Ok(Some(NewPalette { colors, stored }));
+    }
+    let mut counts: HashMap<[u8; 4], u32> = HashMap::new();
+    for &pixel in pixels {
+        *counts.entry(rounded(texture, pixel)).or_default() += 1;
+    }
+    let chosen = reduced(counts.into_iter().collect(), count);
+    let stored = chosen.into_iter();
+    let mut stored: Vec<u8> = stored
+        .flat_map(|color| stored_color(texture, color))
+        .collect();
+    // Colors that are not needed stay.
+    stored.extend_from_slice(texture.palette.get(stored.len()..).unwrap_or_default());
+    let mut colors = palette_colors(texture, &stored);
+    colors.truncate(count);
+    Ok(Some(NewPalette { colors, stored }))
+}
+
+/// Returns the colors of a stored palette.
+fn palette_colors(texture: &Texture, stored: &[u8]) -> Vec<[u8; 4]> {
+    match texture.format {
         Format::GameCube { palette, .. } => {
             palette.map_or_else(Vec::new, |palette| palette.colors(stored))
         }
         Format::Xbox(format) => xbox::colors(format, stored),
         _ => Vec::new(),
-    };
-    let mut colors = decode(&texture.palette);
-    colors.truncate(count);
-    let mut palettized = Palettized::new(&colors, None);
-    for &pixel in pixels {
-        palettized.index(pixel, 0);
     }
-    if palettized.is_exact() {
-        let stored = texture.palette.to_vec();
-        return Ok(Some(NewPalette { colors, stored }));
-    }
-    let encode = |color: [u8; 4]| match texture.format {
+}
+
+/// Returns a color as the palette of a texture stores it.
+fn stored_color(texture: &Texture, color: [u8; 4]) -> Vec<u8> {
+    match texture.format {
         Format::GameCube {
             palette: Some(palette),
             ..
         } => gx::palette_color(palette, color).to_vec(),
         _ => xbox::palette_color(color).to_vec(),
-    };
-    let mut counts: HashMap<[u8; 4], u32> = HashMap::new();
-    for &pixel in pixels {
-        let stored = decode(&encode(pixel));
-        *counts.entry(stored[0]).or_default() += 1;
     }
-    let chosen = reduced(counts.into_iter().collect(), count);
-    let mut stored: Vec<u8> = chosen.into_iter().flat_map(encode).collect();
-    // Colors that are not needed stay.
-    stored.extend_from_slice(texture.palette.get(stored.len()..).unwrap_or_default());
-    let mut colors = decode(&stored);
-    colors.truncate(count);
-    Ok(Some(NewPalette { colors, stored }))
+}
+
+/// Returns the color that the palette of a texture has for another one.
+fn rounded(texture: &Texture, color: [u8; 4]) -> [u8; 4] {
+    let colors = palette_colors(texture, &stored_color(texture, color));
+    colors.first().copied().unwrap_or(color)
 }
 
 /// Returns the palette indices of a level.
-fn old_indices(texture: &Texture, level: usize) -> Vec<u8> {
-    // In this palette, the color of each index has it as its red.
+fn old_indices(texture: &Texture, level: usize) -> Vec<u16> {
+    // In this palette, the color of each index has it as its red, and its high byte
+    // as its alpha.
     let numbered = Texture {
         palette: match texture.format {
             Format::Xbox(_) => (0..=255).flat_map(|index| [0, 0, index, 0]).collect(),
-            _ => (0..=255).flat_map(|index| [0, index]).collect(),
+            _ => (0..1 << 14).flat_map(u16::to_be_bytes).collect(),
         },
         format: match texture.format {
             Format::GameCube { format, .. } => Format::GameCube {
@@ -182,8 +197,15 @@ fn old_indices(texture: &Texture, level: usize) -> Vec<u8> {
             },
             format => format,
         },
+        is_opaque: false,
         ..texture.clone()
     };
     let pixels = numbered.rgba(level).unwrap_or_default();
-    pixels.into_iter().map(|[index, ..]| index).collect()
+    let high = |alpha| match texture.format {
+        Format::GameCube { .. } => alpha,
+        _ => 0,
+    };
+    let indices = pixels.into_iter();
+    let indices = indices.map(|[red, .., alpha]| u16::from_be_bytes([high(alpha), red]));
+    indices.collect()
 }

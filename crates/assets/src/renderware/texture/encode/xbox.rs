@@ -14,12 +14,12 @@ pub(super) fn encode(
     format: XboxFormat,
     is_opaque: bool,
     pixels: &[[u8; 4]],
-    indices: &[u8],
+    indices: &[u16],
 ) -> Vec<u8> {
     let word = |word: fn([u8; 4]) -> u16| move |at: usize| word(pixels[at]).to_le_bytes();
     match format {
         XboxFormat::Blocks(kind) => blocks(level, kind, is_opaque, pixels),
-        XboxFormat::Palette { .. } => swizzled(level, |at| [indices[at]]),
+        XboxFormat::Palette { .. } => swizzled(level, |at| [indices[at] as u8]),
         XboxFormat::Pixels(colors) => match colors {
             XboxColors::Argb1555 => swizzled(level, word(from_argb1555)),
             XboxColors::Rgb565 => swizzled(level, word(from_rgb565)),
