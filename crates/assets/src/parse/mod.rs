@@ -5,6 +5,7 @@
 //! Broken structure is an error with an offset; an invalid value (such as a bad
 //! index or a missing palette) is a warning, and parsing continues.
 
+pub mod bmp;
 pub(crate) mod color;
 pub mod count;
 pub mod name;
@@ -21,6 +22,18 @@ pub struct Incomplete<M> {
     /// Everything before the error; the part that was being read is included as
     /// far as it is known.
     pub model: M,
+}
+
+/// Returns the result of a parser: the model, or the incomplete model and the
+/// error.
+pub(crate) fn finish<M>(
+    model: M,
+    result: Result<()>,
+) -> std::result::Result<M, Box<Incomplete<M>>> {
+    match result {
+        Ok(()) => Ok(model),
+        Err(error) => Err(Box::new(Incomplete { error, model })),
+    }
 }
 
 /// Returns `part`, which a cursor over `bytes` returned, as a slice of `bytes`.

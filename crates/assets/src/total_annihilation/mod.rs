@@ -35,17 +35,5 @@ pub mod wav;
 
 pub use pointer::{Name, Names};
 
-use crate::parse::Incomplete;
-use hpimount_containers::io::Result;
-
 /// Maximum number of pixels of one picture.
 pub const MAX_PIXELS: u64 = 64 << 20;
-
-/// Returns the result of a parser: the model, or the incomplete model and the
-/// error.
-fn finish<M>(model: M, result: Result<()>) -> std::result::Result<M, Box<Incomplete<M>>> {
-    match result {
-        Ok(()) => Ok(model),
-        Err(error) => Err(Box::new(Incomplete { error, model })),
-    }
-}

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use flate2::read::GzDecoder;
 use get_size2::GetSize;
 
-use crate::model::{MAX_PIXELS, Picture, Pixels};
+use crate::model::{MAX_PIXELS, Picture, Pixels, size_problem};
+use crate::parse::bmp::{self, Bmp};
 use crate::parse::color::opaque;
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
@@ -70,7 +71,22 @@ pub enum Content {
         colors: Vec<u8>,
     },
     /// A BMP file.
-    Bmp(Vec<u8>),
+    Bmp(Box<Inside>),
+}
+
+/// A BMP file that is packed as if it were colors.
+#[derive(Debug, Clone, GetSize)]
+pub struct Inside {
+    /// Its bytes.
+    #[get_size(size_fn = unpacked_size)]
+    pub file: Bytes,
+    /// Its contents; `None` if it is of a kind that is not shown.
+    pub picture: Option<Bmp>,
+}
+
+/// Returns the memory of unpacked bytes, which nothing else owns.
+fn unpacked_size(file: &Bytes) -> usize {
+    file.len()
 }
 
 /// Parses a file; `is_gzip` if it is compressed.
@@ -93,15 +109,10 @@ pub fn parse(bytes: &Bytes, is_gzip: bool) -> Result<Rle> {
         true => unpack(bytes)?,
         false => plain(bytes, &mut warnings),
     };
-    if is_packed && colors.starts_with(b"BM") {
-        return Ok(Rle {
-            is_packed,
-            is_gzip,
-            content: Content::Bmp(colors),
-            warnings,
-        });
-    }
-    let content = picture(colors, count, &mut warnings)?;
+    let content = match is_packed && colors.starts_with(bmp::MAGIC) {
+        true => Content::Bmp(Box::new(inside(colors.into(), &mut warnings))),
+        false => picture(colors, count, &mut warnings)?,
+    };
     Ok(Rle {
         is_packed,
         is_gzip,
@@ -179,6 +190,29 @@ fn plain(bytes: &[u8], warnings: &mut Warnings) -> (Vec<u8>, usize) {
     (colors.to_vec(), count)
 }
 
+/// Returns the BMP file that the colors are.
+fn inside(file: Bytes, warnings: &mut Warnings) -> Inside {
+    let parsed = bmp::parse(&file).map_err(|incomplete| incomplete.error.to_string());
+    let shown = parsed.and_then(
+        |bmp| match size_problem(bmp.width.into(), bmp.height.into()) {
+            None => Ok(bmp),
+            Some(problem) => Err(problem),
+        },
+    );
+    match &shown {
+        Ok(bmp) => {
+            for text in bmp.warnings.texts() {
+                warnings.push(format!("the BMP file in it: {text}"));
+            }
+        }
+        Err(problem) => warnings.push(format!("the BMP file in it is not shown: {problem}")),
+    }
+    Inside {
+        file,
+        picture: shown.ok(),
+    }
+}
+
 /// Returns the picture of `count` colors.
 fn picture(mut colors: Vec<u8>, count: usize, warnings: &mut Warnings) -> Result<Content> {
     if count as u64 > MAX_PIXELS {
@@ -215,21 +249,21 @@ fn width_of(count: usize) -> Option<usize> {
 }
 
 impl Content {
-    /// Returns the picture.
+    /// Returns the picture; `None` for a BMP file that is not read.
     pub fn picture(&self) -> Option<Picture> {
-        let Self::Picture {
-            width,
-            height,
-            colors,
-        } = self
-        else {
-            return None;
+        let (width, height, colors) = match self {
+            Self::Picture {
+                width,
+                height,
+                colors,
+            } => (*width, *height, colors),
+            Self::Bmp(inside) => return inside.picture.as_ref().map(Bmp::picture),
         };
         let colors = colors.as_chunks().0.iter();
         let pixels = colors.map(|&color| opaque(u16::from_le_bytes(color)));
         Some(Picture {
-            width: *width,
-            height: *height,
+            width,
+            height,
             pixels: Pixels::Rgba(pixels.collect()),
         })
     }
@@ -240,12 +274,25 @@ mod tests {
     use super::*;
     use std::io::Write;
 
+    use crate::total_annihilation::build::bmp::Bmp as Built;
+
     /// Returns packed pixels with this stored number of them.
     fn packed(count: u32, runs: &[u16]) -> Vec<u8> {
         let mut file = MAGIC.to_vec();
         file.extend((2 * count + 8).to_le_bytes());
         file.extend(runs.iter().flat_map(|word| word.to_le_bytes()));
         file
+    }
+
+    /// Returns a packed BMP file with an even number of bytes.
+    fn with_bmp(file: &[u8]) -> Vec<u8> {
+        let words = file
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&word| u16::from_le_bytes(word));
+        let runs = [file.len() as u16 / 2].into_iter().chain(words);
+        packed(file.len() as u32 / 2, &runs.collect::<Vec<_>>())
     }
 
     fn rgba(rle: &Rle) -> Vec<[u8; 4]> {
@@ -282,10 +329,30 @@ mod tests {
 
     #[test]
     fn a_bmp_may_be_packed() {
-        let bmp = [u16::from_le_bytes(*b"BM"), 7, 8];
-        let runs = [&[3], &bmp[..]].concat();
-        let rle = parse(&packed(3, &runs).into(), false).unwrap();
-        assert!(matches!(rle.content, Content::Bmp(bytes) if bytes == b"BM\x07\0\x08\0"));
+        let built = Built {
+            width: 1,
+            height: 2,
+            bits: 24,
+            colors: Vec::new(),
+            rows: vec![1, 2, 3, 0, 4, 5, 6, 0],
+        };
+        let rle = parse(&with_bmp(&built.file()).into(), false).unwrap();
+        assert_eq!(rgba(&rle), [[6, 5, 4, 255], [3, 2, 1, 255]]);
+        assert!(rle.warnings.is_empty(), "{:?}", rle.warnings);
+        assert!(matches!(rle.content, Content::Bmp(inside) if inside.file == built.file()));
+    }
+
+    #[test]
+    fn a_bmp_that_is_not_read_is_a_warning() {
+        let rle = parse(&with_bmp(b"BM\x07\0\x08\0").into(), false).unwrap();
+        assert!(rle.content.picture().is_none());
+        let [warning] = &rle.warnings.texts()[..] else {
+            panic!("{:?}", rle.warnings);
+        };
+        assert!(
+            warning.starts_with("the BMP file in it is not shown: "),
+            "{warning}"
+        );
     }
 
     #[test]

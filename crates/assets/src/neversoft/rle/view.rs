@@ -1,5 +1,5 @@
-//! View of a picture without a stored width: facts and a PNG, or the BMP file
-//! that is packed in it.
+//! View of a picture without a stored width: facts, a PNG, and the BMP file if
+//! one is packed in it.
 
 use std::io::{self, Write};
 
@@ -17,10 +17,7 @@ use hpimount_containers::text::has_extension;
 /// Pictures of the PlayStation and the Dreamcast.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: rle::EXTENSIONS,
-    converted: Conversion::Always(Converted::whole(&[
-        ConvertedFile::first("png"),
-        ConvertedFile::first("bmp"),
-    ])),
+    converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| bytes.starts_with(rle::MAGIC) && rle::parse(bytes, false).is_ok()),
     preview: Some(Preview {
         files: &["picture.png"],
@@ -40,10 +37,16 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     }
     let model = rle::parse(bytes, is_gzip).map_err(|error| failure(&FORMAT, bytes, error))?;
     let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
-    files.push(match model.content {
-        Content::Picture { .. } => Listed::whole("picture.png", picture),
-        Content::Bmp(_) => Listed::whole("picture.bmp", bmp),
-    });
+    let inside = match &model.content {
+        Content::Picture { .. } => None,
+        Content::Bmp(inside) => Some(&**inside),
+    };
+    if inside.is_none_or(|inside| inside.picture.is_some()) {
+        files.push(Listed::whole("picture.png", picture));
+    }
+    if let Some(inside) = inside {
+        files.push(Listed::whole("picture.bmp", bmp).sized(inside.file.len() as u64));
+    }
     Ok(Box::new(ListedView { model, files }))
 }
 
@@ -60,9 +63,9 @@ fn info(rle: &Rle, out: &mut dyn Write) -> io::Result<()> {
             facts["height"] = (*height).into();
             facts["width_from"] = "guess".into();
         }
-        Content::Bmp(bytes) => {
+        Content::Bmp(inside) => {
             facts["inside"] = "BMP".into();
-            facts["bytes"] = bytes.len().into();
+            facts["bytes"] = inside.file.len().into();
         }
     }
     facts["warnings"] = rle.warnings.texts().into();
@@ -78,10 +81,10 @@ fn page(rle: &Rle, out: &mut dyn Write) -> io::Result<()> {
                 format_args!("{width} x {height} (the width is a guess)"),
             );
         }
-        Content::Bmp(bytes) => {
+        Content::Bmp(inside) => {
             page.line(
                 "inside",
-                format_args!("a BMP file of {} bytes", bytes.len()),
+                format_args!("a BMP file of {} bytes", inside.file.len()),
             );
         }
     }
@@ -98,7 +101,7 @@ fn picture(rle: &Rle, out: &mut dyn Write) -> io::Result<()> {
 
 fn bmp(rle: &Rle, out: &mut dyn Write) -> io::Result<()> {
     match &rle.content {
-        Content::Bmp(bytes) => out.write_all(bytes),
+        Content::Bmp(inside) => out.write_all(&inside.file),
         Content::Picture { .. } => Ok(()),
     }
 }

@@ -1,8 +1,8 @@
 //! Edited pictures as BMP: size, depth and palette stay.
 
 use crate::model::palette::Palettized;
-use crate::total_annihilation::bmp::view::{PICTURE, colors, picture};
-use crate::total_annihilation::bmp::{self, Pixels};
+use crate::parse::bmp::{self, Pixels};
+use crate::total_annihilation::bmp::view::PICTURE;
 use crate::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
 
 /// Encodes an edited `picture.png`.
@@ -14,16 +14,15 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         return Err(NOT_THIS_FILE.to_owned());
     }
     let bmp = bmp::parse(edit.asset).map_err(|incomplete| incomplete.error.to_string())?;
-    let colors = colors(&bmp);
     let edited = import::picture(edit.file, (bmp.width, bmp.height))?.rgba();
-    if picture(&bmp, &colors).rgba() == edited {
+    if bmp.picture().rgba() == edited {
         return Ok(Imported::Unchanged);
     }
     let mut warnings: Vec<String> = import::opacity_warning(&edited).into_iter().collect();
     let pixels = match bmp.decode() {
         Pixels::Rgb(_) => Pixels::Rgb(edited.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()),
         Pixels::Indexed(old) => {
-            let opaque = colors.opaque();
+            let opaque = bmp.opaque();
             let mut palettized = Palettized::new(&opaque[..bmp.colors()], None);
             let pixels = edited.iter().zip(old);
             let indices = pixels.map(|(&[r, g, b, _], old)| {
@@ -53,6 +52,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
 mod tests {
     use super::*;
     use crate::model::png;
+    use crate::total_annihilation::bmp::FORMAT;
     use crate::total_annihilation::build::bmp::Bmp as Built;
     use crate::view::import::tests::{edited, png_of, shown};
     use proptest::prelude::*;
@@ -74,13 +74,13 @@ mod tests {
                 rows: (0..count).map(|at| (at * 37 % 251) as u8).collect(),
             };
             let old = old.file();
-            let before = shown(&bmp::FORMAT, &old, PICTURE);
-            prop_assert_eq!(edited(&bmp::FORMAT, &old, PICTURE, &before), Ok(Imported::Unchanged));
+            let before = shown(&FORMAT, &old, PICTURE);
+            prop_assert_eq!(edited(&FORMAT, &old, PICTURE, &before), Ok(Imported::Unchanged));
             let mut pixels = png::read(&before, 1 << 20).unwrap().rgba();
             pixels.reverse();
             let file = png_of(width, height, pixels.clone());
-            if let Imported::Changed(changed) = edited(&bmp::FORMAT, &old, PICTURE, &file).unwrap() {
-                let after = shown(&bmp::FORMAT, &changed.asset, PICTURE);
+            if let Imported::Changed(changed) = edited(&FORMAT, &old, PICTURE, &file).unwrap() {
+                let after = shown(&FORMAT, &changed.asset, PICTURE);
                 prop_assert_eq!(png::read(&after, 1 << 20).unwrap().rgba(), pixels);
                 prop_assert_eq!(changed.asset.len(), old.len());
                 prop_assert_eq!(&changed.asset[..54], &old[..54]);

@@ -1,8 +1,6 @@
-//! BMP: pictures (FORMATS, TA).
+//! BMP: pictures (FORMATS, TA 8). [`crate::parse::bmp`] reads them.
 
 mod import;
-pub mod parse;
 pub mod view;
 
-pub use self::parse::*;
 pub use self::view::FORMAT;

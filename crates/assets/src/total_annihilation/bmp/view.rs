@@ -5,21 +5,20 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::model::{Picture, png, size_problem};
+use crate::model::{png, size_problem};
+use crate::parse::bmp::{self, Bmp};
 use crate::total_annihilation::bmp::import::import;
-use crate::total_annihilation::bmp::{self, Bmp, Pixels};
 use crate::total_annihilation::pal::Palette;
-use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::view::{Shown, failure};
+use crate::total_annihilation::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
-use crate::view::listed::{Listed, whole_files};
+use crate::view::listed::{Listed, ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 
 /// BMP pictures.
 pub const FORMAT: ViewFormat = ViewFormat {
-    extensions: bmp::EXTENSIONS,
+    extensions: &["bmp"],
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
-    matches: Some(|bytes| bytes.starts_with(b"BM") && bmp::parse(bytes).is_ok()),
+    matches: Some(|bytes| bytes.starts_with(bmp::MAGIC) && bmp::parse(bytes).is_ok()),
     import: Some(import),
     ..ViewFormat::new("BMP", open)
 };
@@ -36,16 +35,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
             .warnings
             .push(format!("the picture is not shown: {problem}")),
     }
-    let shown = Shown {
-        colors: colors(&bmp),
-        asset: bmp,
-    };
-    Ok(shown.view(files))
-}
-
-/// Returns the colors that a picture is shown with.
-pub(super) fn colors(bmp: &Bmp) -> Colors {
-    Colors::own(bmp.palette.unwrap_or_default())
+    Ok(Box::new(ListedView { model: bmp, files }))
 }
 
 fn facts(bmp: &Bmp) -> Value {
@@ -55,31 +45,22 @@ fn facts(bmp: &Bmp) -> Value {
         "height": bmp.height,
         "bits": bmp.bits,
         "is_top_down": bmp.is_top_down,
-        "has_the_palette_of_ta": bmp.palette.map(|palette| palette == Palette::TA),
+        "has_the_palette_of_ta": bmp.palette.map(|palette| palette == Palette::TA.0),
         "warnings": bmp.warnings.texts(),
     })
 }
 
-fn info(shown: &Shown<Bmp>, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&facts(&shown.asset), out)
+fn info(bmp: &Bmp, out: &mut dyn Write) -> io::Result<()> {
+    json::write_pretty(&facts(bmp), out)
 }
 
-fn page(shown: &Shown<Bmp>, out: &mut dyn Write) -> io::Result<()> {
-    let bmp = &shown.asset;
+fn page(bmp: &Bmp, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Summary::new("BMP picture");
     page.line("size", format_args!("{} x {}", bmp.width, bmp.height));
     page.line("depth", format_args!("{} bits", bmp.bits));
     page.write(&bmp.warnings, out)
 }
 
-/// Returns the picture that is shown.
-pub(super) fn picture(bmp: &Bmp, colors: &Colors) -> Picture {
-    match bmp.decode() {
-        Pixels::Rgb(bytes) => Picture::from_rgb(bmp.width, bmp.height, &bytes),
-        Pixels::Indexed(rows) => colors.palette.picture(bmp.width, bmp.height, rows),
-    }
-}
-
-fn write_picture(shown: &Shown<Bmp>, out: &mut dyn Write) -> io::Result<()> {
-    png::write(&picture(&shown.asset, &shown.colors), out)
+fn write_picture(bmp: &Bmp, out: &mut dyn Write) -> io::Result<()> {
+    png::write(&bmp.picture(), out)
 }

@@ -4,8 +4,7 @@
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::Incomplete;
-use crate::total_annihilation::finish;
+use crate::parse::{Incomplete, finish};
 use crate::total_annihilation::pointer::{Pointer, little};
 use crate::total_annihilation::terrain::{Heights, Minimap, Terrain, check_size, keep};
 use hpimount_containers::io::{Error, Result, Warnings};

@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::Incomplete;
 use crate::parse::count::fill;
-use crate::total_annihilation::finish;
+use crate::parse::{Incomplete, finish};
 use crate::total_annihilation::pointer::{Name, Pointer, little};
 use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 

@@ -3,8 +3,7 @@
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::Incomplete;
-use crate::total_annihilation::finish;
+use crate::parse::{Incomplete, finish};
 use crate::total_annihilation::pointer::little;
 use hpimount_containers::io::{Error, Result, Warnings};
 

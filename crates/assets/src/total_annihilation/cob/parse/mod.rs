@@ -17,8 +17,7 @@ pub(super) use assembler::AXES;
 pub use code::{Content, Instruction, Item, Items};
 pub use opcode::{OperandKind, Operation};
 
-use crate::parse::Incomplete;
-use crate::total_annihilation::finish;
+use crate::parse::{Incomplete, finish};
 use crate::total_annihilation::pointer::{Names, Pointer, little, u32_at};
 use code::WordSet;
 use hpimount_containers::io::{Cursor, Error, Result, Warnings};

@@ -18,9 +18,9 @@ use get_size2::GetSize;
 pub use indexed::Indexed;
 pub use picture::{Picture, Pixels};
 
-use crate::parse::{Incomplete, name};
+use crate::parse::{Incomplete, finish, name};
+use crate::total_annihilation::MAX_PIXELS;
 use crate::total_annihilation::pointer::{Pointer, little, u32_at};
-use crate::total_annihilation::{MAX_PIXELS, finish};
 use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 
 /// Extensions of GAF files. A TAF file may have palette indices too.

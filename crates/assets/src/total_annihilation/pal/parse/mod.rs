@@ -5,8 +5,7 @@ mod table;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::Incomplete;
-use crate::total_annihilation::finish;
+use crate::parse::{Incomplete, finish};
 use hpimount_containers::io::{Error, Result, Warnings};
 
 /// Extensions of palette files.

@@ -6,11 +6,11 @@ use std::ops::Range;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::Incomplete;
+use crate::parse::{Incomplete, finish};
+use crate::total_annihilation::MAX_PIXELS;
 use crate::total_annihilation::pal::{Palette, RGB_SIZE};
 use crate::total_annihilation::pointer::little;
 use crate::total_annihilation::short::fill;
-use crate::total_annihilation::{MAX_PIXELS, finish};
 use hpimount_containers::io::{Error, Result, Warnings};
 
 /// Extensions of PCX files.

@@ -12,8 +12,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::Incomplete;
-use crate::total_annihilation::finish;
+use crate::parse::{Incomplete, finish};
 use hpimount_containers::io::Warnings;
 use hpimount_containers::text::windows_1252;
 

@@ -13,8 +13,7 @@ use get_size2::GetSize;
 
 pub use features::{Feature, Features};
 
-use crate::parse::Incomplete;
-use crate::total_annihilation::finish;
+use crate::parse::{Incomplete, finish};
 use crate::total_annihilation::pointer::{u16_at, u32_at};
 use crate::total_annihilation::terrain::{Heights, Minimap, Terrain};
 use hpimount_containers::io::Warnings;

@@ -1,18 +1,20 @@
-//! BMP: pictures of units in many mods (FORMATS, TA 8).
+//! BMP: pictures of units in many mods of Total Annihilation (FORMATS, TA 8), and
+//! inside of packed pictures of Neversoft (FORMATS, Neversoft 7).
 //!
 //! Only the variants that occur in archives are supported: uncompressed pixels.
 
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::Incomplete;
-use crate::total_annihilation::pal::Palette;
-use crate::total_annihilation::pointer::little;
-use crate::total_annihilation::{MAX_PIXELS, finish};
-use hpimount_containers::io::{Error, Result, Warnings};
+use super::{Incomplete, finish};
+use crate::model::{self, Picture};
+use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
-/// Extensions of BMP files.
-pub const EXTENSIONS: &[&str] = &["bmp"];
+/// First bytes of a BMP file.
+pub const MAGIC: &[u8] = b"BM";
+
+/// Maximum number of pixels.
+const MAX_PIXELS: u64 = 64 << 20;
 
 /// Bytes before the second header.
 const FILE_HEADER_SIZE: usize = 14;
@@ -34,8 +36,9 @@ pub struct Bmp {
     pub bits: u16,
     /// Whether the first row is the top one.
     pub is_top_down: bool,
-    /// The colors of palette indices; missing ones are black.
-    pub palette: Option<Palette>,
+    /// The colors of palette indices, each red, green, blue; missing ones are
+    /// black.
+    pub palette: Option<[[u8; 3]; 256]>,
     /// Warnings.
     pub warnings: Warnings,
     /// The existing rows, each padded to four bytes.
@@ -66,9 +69,10 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Bmp, Box<Incomplete<Bmp>>> {
 
 impl Bmp {
     fn read(&mut self, file: &Bytes) -> Result<()> {
-        let mut cursor = little(file).section(FILE_HEADER_SIZE + HEADER_SIZE, "header")?;
+        let mut cursor = Cursor::new(file, 0, Endian::Little)
+            .section(FILE_HEADER_SIZE + HEADER_SIZE, "header")?;
         let magic = cursor.take(2, "magic")?;
-        if magic != b"BM" {
+        if magic != MAGIC {
             let problem = format!("is \"{}\", should be BM", magic.escape_ascii());
             return Err(Error::damaged(0, "magic", problem));
         }
@@ -94,7 +98,8 @@ impl Bmp {
         if self.bits <= 8 {
             self.read_palette(file, header_size, colors);
         }
-        let mut pixels = little(file).follow(start.into(), start_at, "pixels")?;
+        let mut pixels =
+            Cursor::new(file, 0, Endian::Little).follow(start.into(), start_at, "pixels")?;
         // At most `MAX_PIXELS` of four bytes.
         let size = self.stride() * self.height as usize;
         let available = pixels.remaining().min(size);
@@ -138,8 +143,8 @@ impl Bmp {
         let start = FILE_HEADER_SIZE.saturating_add(header_size as usize);
         let stored = file.get(start..).unwrap_or_default();
         let stored = stored.as_chunks::<COLOR_SIZE>().0;
-        let mut palette = Palette::default();
-        let colors = palette.0.iter_mut().take(wanted);
+        let mut palette = [[0; 3]; 256];
+        let colors = palette.iter_mut().take(wanted);
         let count = colors
             .zip(stored)
             .map(|(color, &[blue, green, red, _])| *color = [red, green, blue])
@@ -178,15 +183,37 @@ impl Bmp {
         }
     }
 
+    /// Returns the picture in its own colors.
+    pub fn picture(&self) -> Picture {
+        match self.decode() {
+            Pixels::Rgb(bytes) => Picture::from_rgb(self.width, self.height, &bytes),
+            Pixels::Indexed(rows) => Picture {
+                width: self.width,
+                height: self.height,
+                pixels: model::Pixels::Indexed {
+                    bits: 8,
+                    rows,
+                    palette: self.opaque(),
+                },
+            },
+        }
+    }
+
+    /// Returns red, green, blue and alpha of the colors of all 256 indices.
+    pub(crate) fn opaque(&self) -> Vec<[u8; 4]> {
+        let palette = self.palette.unwrap_or([[0; 3]; 256]).into_iter();
+        palette.map(|[r, g, b]| [r, g, b, 255]).collect()
+    }
+
     /// Returns the number of colors that an index can have.
-    pub(super) fn colors(&self) -> usize {
+    pub(crate) fn colors(&self) -> usize {
         1 << self.bits.min(8)
     }
 
     /// Returns a file with other pixels, where `file` is the one that was parsed;
     /// `None` if that has its pixels in its header. Pixels must be of the kind and number that
     /// [`Bmp::decode`] returns.
-    pub(super) fn with_pixels(&self, file: &[u8], pixels: &Pixels) -> Option<Vec<u8>> {
+    pub(crate) fn with_pixels(&self, file: &[u8], pixels: &Pixels) -> Option<Vec<u8>> {
         let start = u32::from_le_bytes(*file.get(10..)?.first_chunk()?) as usize;
         let (width, height, stride) = (self.width as usize, self.height as usize, self.stride());
         if start < FILE_HEADER_SIZE + HEADER_SIZE {
@@ -304,7 +331,7 @@ mod tests {
     fn missing_colors_and_rows_are_warnings() {
         let mut file = built(8, 2, &[&[1, 2, 3, 0], &[4, 5, 6, 0]]);
         let bmp = parse(&file.file().into()).unwrap();
-        assert_eq!(bmp.palette.unwrap().0[..3], [[1, 2, 3], [4, 5, 6], [0; 3]]);
+        assert_eq!(bmp.palette.unwrap()[..3], [[1, 2, 3], [4, 5, 6], [0; 3]]);
         let mut bytes = file.file();
         bytes.truncate(bytes.len() - 2);
         let bmp = parse(&bytes.into()).unwrap();
@@ -313,7 +340,7 @@ mod tests {
         // As many as the depth allows.
         file.colors = vec![[9; 3]; 300];
         let bmp = parse(&file.file().into()).unwrap();
-        assert_eq!(bmp.palette.unwrap().0, [[9; 3]; 256]);
+        assert_eq!(bmp.palette.unwrap(), [[9; 3]; 256]);
     }
 
     #[test]
