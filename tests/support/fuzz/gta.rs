@@ -9,7 +9,7 @@ use hpimount_assets::view::{
     Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
 
-/// The text files of the folder `data`.
+/// The files of the folder `data`.
 pub fn gta_data(data: &[u8]) {
     let formats = [
         data::COLORS_FORMAT,
@@ -18,6 +18,7 @@ pub fn gta_data(data: &[u8]) {
         data::HANDLING_FORMAT,
         data::TEXTS_FORMAT,
         data::WATER_FORMAT,
+        data::WATERPRO_FORMAT,
     ];
     for format in formats {
         look(&format, data, &Alone);

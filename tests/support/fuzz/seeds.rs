@@ -275,16 +275,28 @@ pub fn gxt() -> Vec<Vec<u8>> {
 }
 
 pub fn gta_data() -> Vec<Vec<u8>> {
-    [
+    let texts = [
         "col\n0,0,0 # black\n245,16,1\nend\ncar\nbus, 0,1, 1,9\nend\ncar4\nvan, 0,1,0,1\nend\n",
         "IMG MODELS\\A.IMG\nCOLFILE 0 a.col\nEXIT\n",
         "man, ped, walk, 2\nwalk\nrun\nend\n",
         "; comment\nCAR 1 2 D\n!BIKE 4\n$RC 0.5\n",
         "KEY Some ~r~text\n",
         "processed\n0 0 1 0 0 1 0.2 9 0 1 0 0 1 0.2 0 9 1 0 0 1 0.2 1\n1, -9, -8, 9, 8\n*\n",
-    ]
-    .map(|text| text.as_bytes().to_vec())
-    .to_vec()
+    ];
+    let texts = texts.map(|text| text.as_bytes().to_vec());
+    [&texts[..], &[waterpro()]].concat()
+}
+
+/// A map with water of two heights.
+fn waterpro() -> Vec<u8> {
+    let mut file = 2_u32.to_le_bytes().to_vec();
+    file.extend([6.0_f32, 20.5].iter().flat_map(|level| level.to_le_bytes()));
+    file.resize(0x3C4, 0);
+    file.resize(0x53C4, 0x80);
+    for (at, number) in [(0x3C4, 0), (0x13C4, 0), (0x13C5, 0), (0x13C6, 1)] {
+        file[at] = number;
+    }
+    file
 }
 
 pub fn ifp() -> Vec<Vec<u8>> {

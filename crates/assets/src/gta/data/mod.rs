@@ -1,4 +1,4 @@
-//! The text files in the folder `data` of a game (FORMATS, GTA 7).
+//! The files in the folder `data` of a game (FORMATS, GTA 7).
 
 pub mod colors;
 pub mod files;
@@ -7,9 +7,11 @@ pub mod handling;
 pub mod texts;
 mod view;
 pub mod water;
+pub mod waterpro;
 
 pub use view::{
     COLORS_FORMAT, FILES_FORMAT, GROUPS_FORMAT, HANDLING_FORMAT, TEXTS_FORMAT, WATER_FORMAT,
+    WATERPRO_FORMAT,
 };
 
 /// Maximum number of rows of these files. Those of the games have a tenth as

@@ -3,18 +3,20 @@
 use std::io::{self, Write};
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use super::files::{self, Files};
 use super::groups::{self, Groups};
 use super::texts::{self, Texts};
 use super::water::{self, Water};
+use super::waterpro::{self, Grid, Strip, WaterPro};
 use super::{colors, handling};
 use crate::gta::map::document::{Document, Row};
 use crate::gta::rows::{Opened, Rows, Shown, view};
 use crate::model::gltf;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, Render, Whole};
-use crate::view::{AssetContext, Open, Table, ViewFormat};
+use crate::view::{AssetContext, Open, Table, ViewFormat, Wanted};
 use hpimount_containers::io::Warnings;
 
 /// The files that a game loads.
@@ -34,6 +36,13 @@ pub const WATER_FORMAT: ViewFormat = ViewFormat {
     names: &["water.dat"],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     ..format("water", open_water)
+};
+
+/// Water in squares.
+pub const WATERPRO_FORMAT: ViewFormat = ViewFormat {
+    names: &["waterpro.dat"],
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
+    ..format("waterpro", open_waterpro)
 };
 
 /// How vehicles move.
@@ -95,6 +104,39 @@ impl Rows for Water {
 
     fn warnings(&self) -> &Warnings {
         &self.warnings
+    }
+}
+
+/// Water in squares, and where its map begins.
+#[derive(GetSize)]
+struct Squares {
+    water: WaterPro,
+    start: [f32; 2],
+}
+
+impl Squares {
+    fn strips<'a>(&'a self, grid: &'a Grid) -> impl Iterator<Item = Strip> {
+        self.water.strips(grid, self.start)
+    }
+}
+
+impl Rows for Squares {
+    fn counts(&self) -> Vec<(&str, usize)> {
+        let WaterPro {
+            levels,
+            coarse,
+            fine,
+            ..
+        } = &self.water;
+        vec![
+            ("levels", levels.len()),
+            ("near", self.strips(fine).count()),
+            ("far", self.strips(coarse).count()),
+        ]
+    }
+
+    fn warnings(&self) -> &Warnings {
+        &self.water.warnings
     }
 }
 
@@ -214,6 +256,61 @@ fn water_glb(
 ) -> io::Result<()> {
     let reserve = |bytes| context.reserve(bytes);
     gltf::write(&water::scene(&shown.model), &|_| None, &reserve, out)
+}
+
+fn open_waterpro(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
+    // The file itself does not say which game it is for.
+    let start = match context.find(Wanted::Sibling("gta_vc.dat")) {
+        Some(_) => waterpro::START_OF_VICE_CITY,
+        None => waterpro::START,
+    };
+    let parsed = waterpro::parse(bytes).map(|water| Squares { water, start });
+    let tables: [(_, Whole<Shown<Squares>>); 2] = [("levels.tsv", levels), ("strips.tsv", strips)];
+    let mut view = view(WATERPRO_FORMAT.name, parsed, &tables)?;
+    let render = Render::InContext(waterpro_glb, 0);
+    view.files
+        .push(Listed::new(None, "water.glb".to_owned(), render));
+    Ok(Box::new(view))
+}
+
+fn levels(shown: &Shown<Squares>, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(out, &["index", "level"])?;
+    for (index, level) in shown.model.water.levels.iter().enumerate() {
+        table.cell(index).float(*level).end_row()?;
+    }
+    Ok(())
+}
+
+fn strips(shown: &Shown<Squares>, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
+        "squares", "index", "level", "left", "bottom", "right", "top",
+    ];
+    let mut table = Table::new(out, &columns)?;
+    let squares = &shown.model;
+    for (name, grid) in [
+        ("near", &squares.water.fine),
+        ("far", &squares.water.coarse),
+    ] {
+        for strip in squares.strips(grid) {
+            table.cell(name).cell(strip.index).float(strip.level);
+            for edge in strip.edges {
+                table.float(edge);
+            }
+            table.end_row()?;
+        }
+    }
+    Ok(())
+}
+
+fn waterpro_glb(
+    shown: &Shown<Squares>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Squares { water, start } = &shown.model;
+    let reserve = |bytes| context.reserve(bytes);
+    gltf::write(&waterpro::scene(water, *start), &|_| None, &reserve, out)
 }
 
 fn open_handling(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {

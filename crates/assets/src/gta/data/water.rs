@@ -100,6 +100,40 @@ pub fn parse(bytes: &[u8]) -> Result<Water> {
 /// Returns the surfaces as a scene. Those that are not visible in the game are
 /// hidden.
 pub fn scene(water: &Water) -> Scene<'static> {
+    let layer = |is_visible| {
+        let surfaces = water.surfaces.iter();
+        let surfaces = surfaces.filter(move |surface| surface.is_visible() == is_visible);
+        surfaces.map(|surface| {
+            let corners = surface.corners.iter();
+            corners.map(|&[x, y, z, ..]| [x, y, z]).collect::<Vec<_>>()
+        })
+    };
+    let rectangles = water.rectangles.iter();
+    let rectangles = rectangles.map(|one| corners(one.level, one.edges).to_vec());
+    scene_of([
+        Layer {
+            name: "visible",
+            is_visible: true,
+            surfaces: layer(true).chain(rectangles).collect(),
+        },
+        Layer {
+            name: "invisible",
+            is_visible: false,
+            surfaces: layer(false).collect(),
+        },
+    ])
+}
+
+/// Surfaces that are shown or hidden together.
+pub(super) struct Layer {
+    pub(super) name: &'static str,
+    pub(super) is_visible: bool,
+    /// The corners of each.
+    pub(super) surfaces: Vec<Vec<[f32; 3]>>,
+}
+
+/// Returns a scene of layers.
+pub(super) fn scene_of(layers: [Layer; 2]) -> Scene<'static> {
     let mut scene = Scene {
         notes: vec![axes::NOTE.to_owned()],
         materials: vec![Material {
@@ -114,25 +148,22 @@ pub fn scene(water: &Water) -> Scene<'static> {
     };
     scene.nodes.push(node("water", None));
     scene.nodes[0].transform = axes::upright();
-    let rectangles = water.rectangles.iter().map(Rectangle::corners);
-    for (name, is_visible) in [("visible", true), ("invisible", false)] {
-        let surfaces = water.surfaces.iter();
-        let surfaces = surfaces.filter(|surface| surface.is_visible() == is_visible);
-        let surfaces = surfaces.map(|surface| {
-            let corners = surface.corners.iter();
-            corners.map(|&[x, y, z, ..]| [x, y, z]).collect::<Vec<_>>()
-        });
-        let rectangles = rectangles.clone().filter(|_| is_visible);
+    for Layer {
+        name,
+        is_visible,
+        surfaces,
+    } in layers
+    {
+        if surfaces.is_empty() {
+            continue;
+        }
         let mut mesh = Mesh {
             name: name.to_owned(),
             parts: vec![Part::default()],
             ..Mesh::default()
         };
-        for corners in surfaces.chain(rectangles.map(Vec::from)) {
+        for corners in surfaces {
             add(&mut mesh, &corners);
-        }
-        if mesh.points.is_empty() {
-            continue;
         }
         let index = scene.nodes.len();
         if !is_visible {
@@ -175,12 +206,11 @@ fn add(mesh: &mut Mesh, corners: &[[f32; 3]]) {
         .extend(triangles.map(|triangle| triangle.map(|corner| first + corner)));
 }
 
-impl Rectangle {
-    fn corners(&self) -> [[f32; 3]; 4] {
-        let [left, bottom, right, top] = self.edges;
-        let corners = [(left, bottom), (right, bottom), (left, top), (right, top)];
-        corners.map(|(x, y)| [x, y, self.level])
-    }
+/// Returns the corners of a level rectangle, in the order of a strip, from its
+/// height and its edges: left, bottom, right, top.
+pub(super) fn corners(level: f32, [left, bottom, right, top]: [f32; 4]) -> [[f32; 3]; 4] {
+    let corners = [(left, bottom), (right, bottom), (left, top), (right, top)];
+    corners.map(|(x, y)| [x, y, level])
 }
 
 #[cfg(test)]

@@ -9,4 +9,4 @@ mod scene;
 pub mod schema;
 mod view;
 
-pub use view::{IDE_FORMAT, IPL_FORMAT};
+pub use view::{IDE_FORMAT, IPL_FORMAT, ZON_FORMAT};

@@ -28,11 +28,18 @@ pub const IDE_FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("IDE", open_ide)
 };
 
-/// Placements, and zones of the map.
+/// Placements.
 pub const IPL_FORMAT: ViewFormat = ViewFormat {
-    extensions: &["ipl", "zon"],
+    extensions: &["ipl"],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     ..ViewFormat::new("IPL", open_ipl)
+};
+
+/// Zones of the map: the same sections, but nothing that is placed.
+pub const ZON_FORMAT: ViewFormat = ViewFormat {
+    extensions: &["zon"],
+    converted: Conversion::Always(Converted::parts(&[])),
+    ..ViewFormat::new("ZON", open_zones)
 };
 
 /// A text file of a map.
@@ -79,6 +86,10 @@ fn open_ipl(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         view.files.push(Listed::new(None, MAP.to_owned(), render));
     }
     Ok(Box::new(view))
+}
+
+fn open_zones(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    open_text(bytes, ZON_FORMAT.name, &IPL)
 }
 
 fn open_text(bytes: &Bytes, format: &'static str, schema: &'static Schema) -> Opened {
