@@ -284,6 +284,23 @@ fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
         write("../mod/Models/Generic/box.txd", b"of the mod");
         write("../mod/data/town.txt", b"text");
         write("../top/pole.dff", b"top");
+        // Data files are found by name, too, if the game has one of the name.
+        write("Data/handling.cfg", b"CAR 1\n");
+        write("Data/maps/east/hills.ipl", b"inst\nend\n");
+        write("Data/maps/east/coast.ide", b"objs\nend\n");
+        write("Data/maps/west/coast.ide", b"objs\nend\n");
+        write("../mod/My car/HANDLING.CFG", b"CAR 2\n");
+        write("../mod/My car/readme.txt", b"read me");
+        write(
+            "../mod/My map/hills.ipl",
+            b"inst\n7, hut, 0, 0, 0, 0, 0, 0, 0, 1, -1\nend\n",
+        );
+        write(
+            "../mod/My map/hut.ide",
+            b"objs\n7, hut, planks, 100, 0\nend\n",
+        );
+        write("../mod/My map/coast.ide", b"objs\nend\n");
+        write("../top/handling.cfg", b"CAR 3\n");
     });
     let below = fixture.archive.parent().unwrap().to_owned();
     let fixture_game = fixture.archive.clone();
@@ -304,6 +321,16 @@ fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
         bytes_of(&mount.file("models/generic/box.txd")),
         b"of the mod"
     );
+    assert_eq!(bytes_of(&mount.file("Data/handling.cfg")), b"CAR 3\n");
+    let shadowed = mount.file(".hpimount/shadowed/mod/Data/HANDLING.CFG");
+    assert_eq!(bytes_of(&shadowed), b"CAR 2\n");
+    let hills = bytes_of(&mount.file("data/maps/east/hills.ipl"));
+    assert!(hills.starts_with(b"inst\n7, hut"));
+    // These have no place in the game, or several.
+    for path in ["My car/readme.txt", "My map/hut.ide", "My map/coast.ide"] {
+        assert!(mount.file(path).is_file(), "{path}");
+    }
+    assert!(!mount.file("My map/hills.ipl").exists());
     // Files that the game streams are found by name in any folder of a mod.
     assert_eq!(bytes_of(&mount.file("sign.dff")), b"red");
     let shadowed = mount.file(".hpimount/shadowed/gta3.img/sign.dff");
@@ -313,17 +340,20 @@ fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
     assert_eq!(
         rows(&mount.file("converted/tables/references.tsv")),
         [
-            "data/town.ide\t2\tobjs\t1\tcrate\tmodel\tcrate\tcrate.dff",
-            "data/town.ide\t2\tobjs\t1\tcrate\ttextures\tplanks\tPLANKS.TXD",
-            "data/town.ide\t3\tobjs\t2\tpole\tmodel\tpole\tpole.dff",
-            "data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron\t",
+            "Data/town.ide\t2\tobjs\t1\tcrate\tmodel\tcrate\tcrate.dff",
+            "Data/town.ide\t2\tobjs\t1\tcrate\ttextures\tplanks\tPLANKS.TXD",
+            "Data/town.ide\t3\tobjs\t2\tpole\tmodel\tpole\tpole.dff",
+            "Data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron\t",
+            "My map/hut.ide\t2\tobjs\t7\thut\tmodel\thut\t",
+            "My map/hut.ide\t2\tobjs\t7\thut\ttextures\tplanks\tPLANKS.TXD",
         ]
     );
     assert_eq!(
         rows(&mount.file("converted/tables/missing.tsv")),
         [
-            "data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron",
-            "data/town.ipl\t3\tinst\t9\tx\tdefinition\t9",
+            "Data/town.ide\t3\tobjs\t2\tpole\ttextures\tiron",
+            "My map/hut.ide\t2\tobjs\t7\thut\tmodel\thut",
+            "Data/town.ipl\t3\tinst\t9\tx\tdefinition\t9",
         ]
     );
 }

@@ -1,21 +1,25 @@
-//! Mods of Grand Theft Auto: the files that the game streams from its archives
-//! are found by name alone, in whatever folder of a mod they are (SEMANTICS,
-//! Merging).
+//! Mods of Grand Theft Auto: loaders of mods find files by name alone, in
+//! whatever folder of a mod they are (SEMANTICS, Merging).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::mount::order::gta;
+use crate::mount::order::gta::{self, DataFiles};
 use hpimount_containers::io;
 use hpimount_containers::volume::{Entry, Name, NodeId, Sink};
 
-/// A sink that puts streamed files of a mod into the root, as if an archive had
-/// them, unless the folder of the game has a file at their path.
+/// A sink that puts files of a mod where the game has them, unless the folder of
+/// the game has a file at their own path: files that the game streams into the
+/// root, as if an archive had them, and data files into the folder of the game's
+/// file of that name.
 pub(super) struct Streamed<'a, S> {
     sink: &'a mut S,
     game: &'a Path,
+    data: DataFiles,
     /// The paths of the directories below the root.
-    directories: HashMap<NodeId, PathBuf>,
+    paths: HashMap<NodeId, PathBuf>,
+    /// The directories by their paths in lower case.
+    directories: HashMap<String, NodeId>,
 }
 
 impl<'a, S: Sink> Streamed<'a, S> {
@@ -23,29 +27,42 @@ impl<'a, S: Sink> Streamed<'a, S> {
         Self {
             sink,
             game,
+            data: DataFiles::of(game),
+            paths: HashMap::new(),
             directories: HashMap::new(),
         }
     }
 
     /// Returns the path of an entry of a directory.
-    fn path(&self, parent: NodeId, name: &Name<'_>) -> PathBuf {
-        let parent = self.directories.get(&parent);
-        parent
-            .map_or_else(PathBuf::new, Clone::clone)
-            .join(&*name.text)
+    fn path(&self, parent: NodeId, name: &str) -> PathBuf {
+        let parent = self.paths.get(&parent);
+        parent.map_or_else(PathBuf::new, Clone::clone).join(name)
     }
 
     /// Returns the directory where a file is shown.
-    fn place(&self, parent: NodeId, name: &Name<'_>) -> NodeId {
-        let replaces = || {
-            let path = self.path(parent, name);
-            path.to_str()
-                .is_some_and(|path| gta::find(self.game, path).is_some())
-        };
-        match gta::is_streamed(&name.text) && !replaces() {
-            true => self.sink.root(),
-            false => parent,
+    fn place(&mut self, parent: NodeId, name: &Name<'_>) -> io::Result<NodeId> {
+        let path = self.path(parent, &name.text);
+        let path = path.to_str();
+        if path.is_some_and(|path| gta::find(self.game, path).is_some()) {
+            return Ok(parent);
         }
+        if gta::is_streamed(&name.text) {
+            return Ok(self.sink.root());
+        }
+        match self.data.folder_of(&name.text).map(Path::to_owned) {
+            Some(folder) => self.directory(&folder),
+            None => Ok(parent),
+        }
+    }
+
+    /// Returns the directory at a path of the game.
+    fn directory(&mut self, path: &Path) -> io::Result<NodeId> {
+        let mut directory = self.sink.root();
+        for part in path.iter() {
+            let name = part.to_string_lossy();
+            directory = self.dir(directory, Name::utf_8(&name), None)?;
+        }
+        Ok(directory)
     }
 }
 
@@ -59,19 +76,25 @@ impl<S: Sink> Sink for Streamed<'_, S> {
     }
 
     fn dir(&mut self, parent: NodeId, name: Name<'_>, modified: Option<i64>) -> io::Result<NodeId> {
-        let path = self.path(parent, &name);
+        let path = self.path(parent, &name.text);
+        let key = path.to_string_lossy().to_ascii_lowercase();
+        // It may be there already, for a data file from another folder.
+        if let Some(&node) = self.directories.get(&key) {
+            return Ok(node);
+        }
         let node = self.sink.dir(parent, name, modified)?;
-        self.directories.insert(node, path);
+        self.directories.insert(key, node);
+        self.paths.insert(node, path);
         Ok(node)
     }
 
     fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> io::Result<NodeId> {
-        let place = self.place(parent, &name);
+        let place = self.place(parent, &name)?;
         self.sink.file(place, name, entry)
     }
 
     fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> io::Result<()> {
-        let place = self.place(parent, &name);
+        let place = self.place(parent, &name)?;
         self.sink.link(place, name, file)
     }
 

@@ -1,5 +1,6 @@
 //! Grand Theft Auto: its lists name its archives (SEMANTICS, Merging).
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,17 @@ const ALWAYS: [&str; 3] = ["models/gta3.img", "models/gta_int.img", "models/play
 
 /// What a list calls an archive.
 const ARCHIVES: [&str; 2] = ["IMG", "CDIMAGE"];
+
+/// Extensions of the files that a mod may have in any of its folders, if the
+/// game has one file of the name in the folder of the lists.
+const DATA: [&str; 5] = ["cfg", "dat", "ide", "ipl", "zon"];
+
+/// Maximum depth of the folders below the one of the lists. The games
+/// have three.
+const MAX_DEPTH: usize = 8;
+
+/// Maximum number of files below it. The games have a tenth as many.
+const MAX_FILES: usize = 1 << 16;
 
 /// Maximum length of a list in bytes. Those of the games have a thousandth.
 const MAX_LIST: u64 = 4 << 20;
@@ -71,6 +83,57 @@ pub(in crate::mount) fn is_streamed(name: &str) -> bool {
         "ipl" => stem.contains("_stream"),
         _ => false,
     }
+}
+
+/// The data files of a game by their names, as loaders of mods find them.
+#[derive(Debug, Default)]
+pub(in crate::mount) struct DataFiles {
+    /// Its path from the folder of the game, without the name, by the name in
+    /// lower case; `None` if several files have the name.
+    folders: HashMap<String, Option<PathBuf>>,
+}
+
+impl DataFiles {
+    /// Lists the data files of the game in a folder.
+    pub(in crate::mount) fn of(game: &Path) -> Self {
+        let mut files = Self::default();
+        let entries = fs::read_dir(game).into_iter().flatten();
+        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+        for name in names.filter(|name| name.eq_ignore_ascii_case(LISTS)) {
+            files.add(game, Path::new(&name), MAX_DEPTH);
+        }
+        files
+    }
+
+    /// Adds the data files of a folder. Links are not followed.
+    fn add(&mut self, game: &Path, folder: &Path, depth: usize) {
+        let entries = fs::read_dir(game.join(folder)).into_iter().flatten();
+        for entry in entries.filter_map(Result::ok) {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_dir() && depth > 0 {
+                self.add(game, &folder.join(entry.file_name()), depth - 1);
+            }
+            let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+            if kind.is_file() && is_data(&name) && self.folders.len() < MAX_FILES {
+                let folders = self.folders.entry(name);
+                let one = folders.and_modify(|folder| *folder = None);
+                one.or_insert_with(|| Some(folder.to_owned()));
+            }
+        }
+    }
+
+    /// Returns the folder of the game's only data file with this name.
+    pub(in crate::mount) fn folder_of(&self, name: &str) -> Option<&Path> {
+        self.folders.get(&name.to_ascii_lowercase())?.as_deref()
+    }
+}
+
+/// Returns whether a file with this name in lower case is a data file.
+fn is_data(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    extension.is_some_and(|extension| DATA.contains(&extension))
 }
 
 /// Returns the paths of the archives that a list names; none of one that cannot
@@ -137,5 +200,28 @@ mod tests {
             found.warnings,
             ["gta.dat names ../x.img, which does not exist"]
         );
+    }
+    #[test]
+    fn data_files_are_found_by_names_that_only_one_has() {
+        let game = tempfile::tempdir().unwrap();
+        for path in [
+            "Data/HANDLING.cfg",
+            "Data/maps/la/LA.ide",
+            "Data/maps/la/town.ipl",
+            "Data/maps/sf/town.ipl",
+            "Data/maps/readme.txt",
+            "other/carcols.dat",
+        ] {
+            let path = game.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        std::os::unix::fs::symlink("..", game.path().join("Data/again")).unwrap();
+        let files = DataFiles::of(game.path());
+        assert_eq!(files.folder_of("Handling.CFG"), Some(Path::new("Data")));
+        assert_eq!(files.folder_of("la.ide"), Some(Path::new("Data/maps/la")));
+        for name in ["town.ipl", "readme.txt", "carcols.dat", "x.ide", ""] {
+            assert_eq!(files.folder_of(name), None, "{name}");
+        }
     }
 }
