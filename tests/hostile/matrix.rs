@@ -86,6 +86,9 @@ impl Variant {
             check_outside(&seen, &bytes);
         }
         let seen = inside(seen, &self.inside);
+        if matches!(self.kind, Kind::Asset) {
+            check_companion(&seen);
+        }
         if let Some(problem) = problem(&seen) {
             return refusal(&problem, damage);
         }
@@ -124,6 +127,22 @@ fn check_outside(seen: &[Seen], bytes: &[u8]) {
         panic!("{:?}", seen[0]);
     };
     assert!(found.as_deref() == Some(bytes));
+}
+
+/// Asserts that the companion of an asset, damaged or not, has its facts and no
+/// empty file.
+fn check_companion(seen: &[Seen]) {
+    for name in ["/info.json", "/info.txt"] {
+        assert!(seen.iter().any(|seen| seen.path == name), "no {name}");
+    }
+    assert_eq!(empty_files(seen), [""; 0]);
+}
+
+/// Returns the paths of all empty files.
+fn empty_files(seen: &[Seen]) -> Vec<&str> {
+    let is_empty = |what: &What| matches!(what, What::File { size: 0, .. });
+    let empty = seen.iter().filter(|seen| is_empty(&seen.what));
+    empty.map(|seen| seen.path.as_str()).collect()
 }
 
 /// Returns the part of `seen` in the directory `top`, with relative paths.
@@ -488,7 +507,7 @@ fn gta_assets() -> Vec<Variant> {
             ..Variant::lone(file, Kind::Asset, bytes)
         }
     };
-    let [colors, files, groups, handling, texts, water] = seeds::gta_data()
+    let [colors, files, groups, handling, texts, water, squares] = seeds::gta_data()
         .try_into()
         .expect("a seed for each format");
     [
@@ -497,12 +516,21 @@ fn gta_assets() -> Vec<Variant> {
         ("a.col", seeds::col()),
         ("a.gxt", seeds::gxt()),
         ("a.ide", seeds::map()),
+        (
+            "a.ipl",
+            vec![b"inst\n1, x, 0, 0, 0, 0, 0, 0, 0, 1, -1\nend\n".to_vec()],
+        ),
+        (
+            "a.zon",
+            vec![b"zone\nBAY, 0, 1, 2, 3, 4, 5, 6, 1, BAY\nend\n".to_vec()],
+        ),
         ("carcols.dat", vec![colors]),
         ("gta.dat", vec![files]),
         ("animgrp.dat", vec![groups]),
         ("handling.cfg", vec![handling]),
         ("a.fxt", vec![texts]),
         ("water.dat", vec![water]),
+        ("waterpro.dat", vec![squares]),
     ]
     .map(variant)
     .into()
@@ -565,4 +593,24 @@ fn a_damaged_byte_of_an_asset_of_grand_theft_auto_is_shown_in_its_companion() {
 #[test]
 fn a_damaged_byte_of_an_asset_of_total_annihilation_is_shown_in_its_companion() {
     assert_outcomes("Total Annihilation, `X.meta`", &ta_assets(), &OF_TA_ASSETS);
+}
+
+#[test]
+fn no_file_that_shows_an_asset_is_empty_unless_the_asset_has_nothing_of_its_kind() {
+    let lone = [playstation::files(), consoles::files()].map(lone_assets);
+    let assets = [assets(), ta_assets(), gta_assets()].into_iter();
+    let mut empty = Vec::new();
+    for variant in assets.chain(lone).flatten() {
+        let shown = inside(
+            see(&variant.bench.open(&variant.bytes).unwrap()),
+            &variant.inside,
+        );
+        check_companion(&shown);
+        assert_eq!(problem(&shown), None, "{}", variant.name);
+        let converted = see(&variant.bench.open_converted(&variant.bytes).unwrap());
+        let names = empty_files(&converted).into_iter();
+        empty.extend(names.map(|path| format!("{}: {path}", variant.name)));
+    }
+    // It has neither models nor textures.
+    assert_eq!(empty, ["empty.psx: /empty.png", "empty.psx: /empty.glb"]);
 }

@@ -89,6 +89,19 @@ impl Bench {
 
     /// Opens these bytes, or returns the reason why they are refused.
     pub fn open(&self, bytes: &[u8]) -> Result<Arc<Vfs>, String> {
+        self.open_with(bytes, Options::default())
+    }
+
+    /// Opens the converted tree of these bytes.
+    pub fn open_converted(&self, bytes: &[u8]) -> Result<Arc<Vfs>, String> {
+        let options = Options {
+            converted: true,
+            ..Options::default()
+        };
+        self.open_with(bytes, options)
+    }
+
+    fn open_with(&self, bytes: &[u8], options: Options) -> Result<Arc<Vfs>, String> {
         fs::write(&self.file, bytes).unwrap();
         let sources = Sources::Given {
             locations: vec![self.source.clone().into()],
@@ -97,7 +110,7 @@ impl Bench {
         };
         let options = Options {
             cache_size: 1 << 20,
-            ..Options::default()
+            ..options
         };
         Vfs::open(&sources, options).map_err(|error| error.cause.to_string())
     }

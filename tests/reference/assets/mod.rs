@@ -1,5 +1,6 @@
 //! PSX, HGO and IFP files.
 
+mod converted;
 mod exports;
 mod ifp_hgo;
 mod meta;

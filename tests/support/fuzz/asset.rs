@@ -191,8 +191,15 @@ fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
     bytes
 }
 
+/// The texts that are empty if the asset has none.
+const MAYBE_EMPTY: [&str; 3] = ["source.q", "text.txt", "texts.txt"];
+
 /// Asserts that programs can read a generated file.
 pub(super) fn check(format: &ViewFormat, name: &str, made: &[u8]) {
+    assert!(
+        !made.is_empty() || MAYBE_EMPTY.contains(&name),
+        "{name} is empty"
+    );
     match name.rsplit('.').next() {
         Some("json") => {
             serde_json::from_slice::<serde_json::Value>(made).unwrap();

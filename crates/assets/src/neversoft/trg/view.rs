@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::level;
 use super::text::{Heading, Statement, flags_text, hash_text, spaced};
-use crate::neversoft::trg::{self, Argument, Command, Flags, Trg, kind_name};
+use crate::neversoft::trg::{self, Argument, Command, Flags, Node, Trg, kind_name};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
 use crate::view::json::Seq;
@@ -39,8 +39,10 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
         ("info.txt", page),
         ("nodes.json", all_nodes),
         ("nodes.tsv", table),
-        ("scripts.txt", scripts),
     ]);
+    if model.nodes().any(|(_, node)| has_steps(&node)) {
+        files.push(Listed::whole("scripts.txt", scripts));
+    }
     let level = Render::InContext(level::write, 0);
     files.push(Listed::new(None, "level.glb".to_owned(), level));
     Ok(Box::new(ListedView { model, files }))
@@ -186,12 +188,13 @@ fn table(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns whether a node has commands or a script.
+fn has_steps(node: &Node) -> bool {
+    node.commands.is_some() || node.script.is_some()
+}
+
 fn scripts(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
-    for (number, node) in trg.nodes() {
-        let is_empty = node.commands.is_none() && node.script.is_none();
-        if is_empty {
-            continue;
-        }
+    for (number, node) in trg.nodes().filter(|(_, node)| has_steps(node)) {
         writeln!(out, "node {number}: {}", Heading(&node))?;
         for step in node.steps() {
             writeln!(out, "\t{}", Statement(step))?;

@@ -76,10 +76,18 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
         ("textures.tsv", |shown, out| {
             tables::textures(&shown.hgo, out)
         }),
-        ("names.txt", |shown, out| tables::names(&shown.hgo, out)),
-        ("points.tsv", |shown, out| tables::points(&shown.hgo, out)),
-        ("blocks.tsv", |shown, out| tables::blocks(&shown.hgo, out)),
     ]);
+    if shown.hgo.names.iter().next().is_some() {
+        files.push(Listed::whole("names.txt", |shown, out| {
+            tables::names(&shown.hgo, out)
+        }));
+    }
+    files.extend(whole_files(&[
+        ("points.tsv", |shown: &Shown, out| {
+            tables::points(&shown.hgo, out)
+        }),
+        ("blocks.tsv", |shown, out| tables::blocks(&shown.hgo, out)),
+    ]));
     exported::add_files(shown, &mut files);
     files
 }

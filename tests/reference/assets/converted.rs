@@ -1,0 +1,80 @@
+//! Which files of converted trees are empty.
+
+use std::fs;
+use std::path::Path;
+
+use crate::shared;
+use crate::support::files::walk;
+use crate::support::merging::attribute;
+use crate::support::mount::Fixture;
+use hpimount_test_attributes::fuse_test;
+
+/// Files of samples that are not damaged, or only warned of, but have nothing of
+/// this kind: no frames, models, textures, animations or pictures.
+const NOTHING_TO_SHOW: &[&str] = &[
+    "gta/dff/bomb_nested.glb",
+    "gta/dff/bomb_nested.png",
+    "gta/dff/bomb_zero_chunks.glb",
+    "gta/dff/bomb_zero_chunks.png",
+    "gta/dff/good_no_geometry.glb",
+    "gta/dff/good_no_geometry.png",
+    "gta/dff/good_no_geometry_list.glb",
+    "gta/dff/good_no_geometry_list.png",
+    "gta/txd/bomb_count.png",
+    "gta/txd/good_empty.png",
+    "hgo/generated/no_joints.glb",
+    "hgo/generated/no_joints.png",
+    "hgo/generated/pal_textures.glb",
+    "hgo/generated/unknown_chunk.glb",
+    "hgo/generated/unknown_chunk.png",
+    "ifp/generated/anp3_empty.glb",
+    "ifp/generated/anpk_empty.glb",
+    "psx/generated/bits_sprites.glb",
+    "psx/generated/empty_v3.glb",
+    "psx/generated/empty_v3.png",
+    "psx/generated/empty_v4.glb",
+    "psx/generated/empty_v4.png",
+    "psx/generated/texlib_l.glb",
+    "ta/gaf/empty.png",
+    "ta/gaf/zero_frames.png",
+];
+
+/// Folders of samples outside of HIP archives.
+const FOLDERS: [&str; 6] = ["gta", "hgo", "ifp", "neversoft", "psx", "ta"];
+
+/// Returns whether the asset that a file of a converted tree shows is damaged, or
+/// a part of it.
+fn is_damaged(root: &Path, file: &Path) -> bool {
+    let directory = file.strip_prefix(root.join("converted")).unwrap();
+    let source = attribute(file, "source").unwrap();
+    let meta = root.join(directory.with_file_name(format!("{source}.meta")));
+    let facts = fs::read_to_string(meta.join("info.json")).unwrap();
+    meta.join("error.txt").exists() || facts.contains("\"error\": \"")
+}
+
+#[fuse_test]
+fn a_converted_file_is_empty_only_if_its_asset_is_damaged_or_has_nothing_to_show() {
+    let mut found = Vec::new();
+    for folder in FOLDERS {
+        let Some(archive) = shared(&format!("samples/{folder}")) else {
+            return;
+        };
+        let mut fixture = Fixture::new();
+        fixture.archive = archive;
+        let mount = fixture.mount(&[]);
+        let root = mount.path();
+        let tree = root.join("converted");
+        let files = walk(&tree).into_iter().filter(|path| {
+            // The files of `X.meta` are checked for all damages elsewhere.
+            path.is_file() && !path.iter().any(|part| part == "parts")
+        });
+        for file in files {
+            if fs::metadata(&file).unwrap().len() == 0 && !is_damaged(root, &file) {
+                let path = file.strip_prefix(&tree).unwrap();
+                found.push(format!("{folder}/{}", path.display()));
+            }
+        }
+    }
+    found.sort_unstable();
+    assert_eq!(found, NOTHING_TO_SHOW);
+}
