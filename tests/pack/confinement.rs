@@ -1,18 +1,20 @@
 //! hpipack reads archives of others in threads that can do nothing else.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hpimount_test_attributes::fuse_test;
-use tempfile::tempdir;
+use tempfile::{TempDir, tempdir};
 
 use crate::support::applied::read_at;
 use crate::support::confined::confined_threads;
 use crate::support::each_method::{SMALL, archive};
 use crate::support::faulty_fs::{FaultyFs, Mode};
 use crate::support::hpipack::HPIPACK;
-use crate::support::mount::eventually;
+use crate::support::mount::namespace::USER;
+use crate::support::mount::{eventually, has_programs};
 use crate::support::walked::open;
 use hpimount::mount::Options;
 
@@ -20,7 +22,15 @@ use hpimount::mount::Options;
 /// for them, and checks the result. `arguments` are for the file with the new
 /// contents and the folder that it is in.
 fn change(arguments: impl FnOnce(&Path, &Path) -> Vec<String>) {
-    let dir = tempdir().unwrap();
+    change_by(Command::new(HPIPACK), &tempdir().unwrap(), arguments);
+}
+
+/// Does the same by `command`, which runs hpipack, in an empty directory.
+fn change_by(
+    mut command: Command,
+    dir: &TempDir,
+    arguments: impl FnOnce(&Path, &Path) -> Vec<String>,
+) {
     let path = |name: &str| dir.path().join(name);
     let new = path("changes").join(SMALL);
     fs::create_dir_all(new.parent().unwrap()).unwrap();
@@ -28,7 +38,7 @@ fn change(arguments: impl FnOnce(&Path, &Path) -> Vec<String>) {
     fs::create_dir(path("source")).unwrap();
     let source = FaultyFs::new(&path("source"), &[("a.hpi", &archive())]);
     source.set(Mode::Hangs);
-    let mut child = Command::new(HPIPACK)
+    let mut child = command
         .args(arguments(&new, &path("changes")))
         .args([source.file("a.hpi"), path("out.hpi")])
         .stderr(Stdio::null())
@@ -55,5 +65,26 @@ fn files_of_an_archive_are_replaced_by_a_confined_thread() {
             "--replace".to_owned(),
             format!("{SMALL}={}", file.display()),
         ]
+    });
+}
+
+#[fuse_test]
+fn an_ordinary_user_changes_an_archive_by_a_confined_thread() {
+    if !has_programs(&["setpriv"]) || !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let programs = tempdir().unwrap();
+    let program = programs.path().join("hpipack");
+    fs::copy(HPIPACK, &program).unwrap();
+    fs::set_permissions(programs.path(), Permissions::from_mode(0o755)).unwrap();
+    let dir = tempdir().unwrap();
+    chown(dir.path(), Some(USER), Some(USER)).unwrap();
+    let mut command = Command::new("setpriv");
+    command
+        .args([format!("--reuid={USER}"), format!("--regid={USER}")])
+        .arg("--clear-groups")
+        .arg(program);
+    change_by(command, &dir, |_, folder| {
+        vec!["--apply".to_owned(), folder.display().to_string()]
     });
 }

@@ -150,6 +150,10 @@ fn an_object_that_cannot_be_read_is_refused_with_its_url_and_the_cause() {
             "503 Service Unavailable, and no byte came for 1 s",
         ),
         (
+            status(429, ""),
+            "429 Too Many Requests, and no byte came for 1 s",
+        ),
+        (
             status(200, "ETag: x\r\n"),
             "is not an archive of a known format",
         ),

@@ -50,7 +50,11 @@ fn a_server_with_a_certificate_of_an_unknown_authority_or_another_name_is_refuse
     let authority = certificates.authority();
     let by_number = format!("https://127.0.0.1:{}/a.hpi", nginx.port());
     for (url, variables, said) in [
-        (nginx.url("a.hpi"), &[][..], "UnknownIssuer"),
+        (
+            nginx.url("a.hpi"),
+            &[][..],
+            "no trusted authority has signed it",
+        ),
         (
             by_number,
             &[("SSL_CERT_FILE", authority.as_str())][..],

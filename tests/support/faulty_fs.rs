@@ -11,7 +11,7 @@ pub use fuser::Errno;
 use fuser::{
     BackgroundSession, Config, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
     INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEntry,
-    ReplyOpen, Request, Session,
+    ReplyOpen, Request, Session, SessionACL,
 };
 use rustix::mount::UnmountFlags;
 
@@ -130,6 +130,8 @@ impl FaultyFs {
         self.end();
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("faulty".to_owned()), MountOption::RO];
+        // Programs of ordinary users read it too.
+        config.acl = SessionACL::All;
         let session = Session::new(Served(self.state.clone()), &self.point, &config).unwrap();
         self.session = Some(session.spawn().unwrap());
         self.set(Mode::Fine);
