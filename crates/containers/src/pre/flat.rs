@@ -1,39 +1,14 @@
 //! Form 1: consecutive files, without a magic.
 
-use super::{Files, Member, apply, check_count, padded};
-use crate::file_type::FileType;
-use crate::format::{Ambiguous, Format, Input};
+use super::{Files, Member, check_count, padded};
+use crate::format::Input;
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::text::has_extension;
 use crate::volume::{Sink, Volume};
 
-/// How archives of form 1 are detected and opened.
-pub(crate) const FORMAT: Format = Format {
-    name: "PRE",
-    extensions: &[],
-    ambiguous: &[Ambiguous {
-        extension: "pre",
-        at: 0,
-        begins,
-        may_have: None,
-        sheet: None,
-    }],
-    pair: None,
-    sheet: None,
-    types: &[FileType {
-        shared_patterns: &["*.pre"],
-        ..super::TYPE
-    }],
-    matches,
-    open,
-    apply: Some(apply::flat),
-    is_plain_folder: true,
-    is_layered: false,
-};
-
 /// Returns whether an archive may begin with these bytes: a small number and the
 /// start of a printable name.
-fn begins(head: &[u8]) -> bool {
+pub(super) fn begins(head: &[u8]) -> bool {
     let Some((files, name)) = head.split_first_chunk() else {
         return false;
     };
@@ -53,7 +28,7 @@ pub(super) const MAX_NAME: u64 = 256;
 
 /// There is no magic: a file matches by its extension, if all headers can be
 /// read.
-fn matches(input: &Input<'_>) -> Result<bool> {
+pub(super) fn matches(input: &Input<'_>) -> Result<bool> {
     if !has_extension(input.options.name.as_bytes(), "pre") {
         return Ok(false);
     }
@@ -64,7 +39,7 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     }
 }
 
-fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+pub(super) fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let mut files = Files::new(sink);
     let end = walk(&*input.source, |name, member| files.add(name, member))?;
     if end < input.source.len() {

@@ -12,20 +12,65 @@ use serde_json::json;
 
 use super::codec::{Lzss, PackedFile};
 use super::paths::{Paths, Span, plain_entry, record};
-use crate::file_type::FileType;
-use crate::format::Options;
+use crate::file_type::{FileType, Magic};
+use crate::format::{Ambiguous, Format, Options};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 use crate::volume::{
     Content, DataFacts, Decoder, FileId, MAX_ENTRIES, Packed, Sink, Streams, Volume,
 };
 
-pub(super) use self::flat::FORMAT as FLAT_FORMAT;
-pub(super) use self::packed::FORMAT as PACKED_FORMAT;
-
 /// The type of both forms on desktops. The magic bytes of packed files decide
 /// about names that other programs use.
 const TYPE: FileType = FileType::archive("application/x-neversoft-pre", "Neversoft archive");
+
+/// How archives of form 1 are detected and opened.
+pub(super) const FLAT_FORMAT: Format = Format {
+    name: "PRE",
+    extensions: &[],
+    ambiguous: &[Ambiguous {
+        begins: flat::begins,
+        ..BEGINS_AS_PACKED
+    }],
+    pair: None,
+    sheet: None,
+    types: &[FileType {
+        shared_patterns: &["*.pre"],
+        ..TYPE
+    }],
+    matches: flat::matches,
+    open: flat::open,
+    apply: Some(apply::flat),
+    is_plain_folder: true,
+    is_layered: false,
+};
+
+/// How archives of forms 2 and 3 are detected and opened.
+pub(super) const PACKED_FORMAT: Format = Format {
+    extensions: &["prx", "prd", "prf"],
+    ambiguous: &[BEGINS_AS_PACKED],
+    types: &[FileType {
+        magic: &[
+            Magic::at(4, &0xABCD_0002_u32.to_le_bytes()),
+            Magic::at(4, &0xABCD_0003_u32.to_le_bytes()),
+        ],
+        shared_patterns: &["*.prx", "*.prd"],
+        ..TYPE
+    }],
+    matches: packed::matches,
+    open: packed::open,
+    apply: Some(apply::packed),
+    ..FLAT_FORMAT
+};
+
+/// The extension of archives of all forms, for forms 2 and 3.
+const BEGINS_AS_PACKED: Ambiguous = Ambiguous {
+    extension: "pre",
+    at: 0,
+    begins: |head| packed::has_magic(head, 2..=3),
+    may_have: None,
+    sheet: None,
+};
 
 /// Separators in names.
 const SEPARATORS: &[u8] = b"/\\";

@@ -2,40 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Files, Member, apply, check_count, padded};
-use crate::file_type::{FileType, Magic};
-use crate::format::{Ambiguous, Format, Input};
+use super::{Files, Member, check_count, padded};
+use crate::format::Input;
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::paths::until_nul;
 use crate::volume::{Sink, Volume};
-
-/// How archives of forms 2 and 3 are detected and opened.
-pub(crate) const FORMAT: Format = Format {
-    name: "PRE",
-    extensions: &["prx", "prd", "prf"],
-    ambiguous: &[Ambiguous {
-        extension: "pre",
-        at: 0,
-        begins: |head| has_magic(head, 2..=3),
-        may_have: None,
-        sheet: None,
-    }],
-    pair: None,
-    sheet: None,
-    types: &[FileType {
-        magic: &[
-            Magic::at(4, &0xABCD_0002_u32.to_le_bytes()),
-            Magic::at(4, &0xABCD_0003_u32.to_le_bytes()),
-        ],
-        shared_patterns: &["*.prx", "*.prd"],
-        ..super::TYPE
-    }],
-    matches,
-    open,
-    apply: Some(apply::packed),
-    is_plain_folder: true,
-    is_layered: false,
-};
 
 /// Length of the archive's header.
 pub(super) const HEADER: u64 = 12;
@@ -55,19 +26,19 @@ const MODULES: [&[u8; 4]; 2] = [b"~PSP", b"\x7FELF"];
 
 /// Returns whether the first bytes of a file have the magic of one of these
 /// forms.
-fn has_magic(head: &[u8], forms: RangeInclusive<u32>) -> bool {
+pub(super) fn has_magic(head: &[u8], forms: RangeInclusive<u32>) -> bool {
     let magic = head.get(4..8).and_then(|magic| magic.try_into().ok());
     let magic = magic.map_or(0, u32::from_le_bytes);
     magic & 0xFFFF_0000 == MAGIC && forms.contains(&(magic & 0xFFFF))
 }
 
-fn matches(input: &Input<'_>) -> Result<bool> {
+pub(super) fn matches(input: &Input<'_>) -> Result<bool> {
     let head = input.bytes(0, HEADER)?;
     let is_module = MODULES.iter().any(|magic| head.starts_with(&magic[..]));
     Ok(has_magic(&head, 0..=0xFFFF) && !is_module)
 }
 
-fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+pub(super) fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let mut files = Files::new(sink);
     let walked = walk(&*input.source, |name, member| files.add(name, member))?;
     let end = input.source.len();

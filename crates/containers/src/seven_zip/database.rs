@@ -1,10 +1,12 @@
 //! The database of a 7z archive: packed streams, blocks, and files.
 
 use super::block::{Block, Coder};
-use super::header::HEADER;
 use crate::io::{Cursor, Error, Result};
 use crate::time;
 use crate::volume::MAX_ENTRIES;
+
+/// Length of the header before the packed streams. Offsets count from its end.
+pub(super) const HEADER: u64 = 32;
 
 /// Ids of the database's parts.
 mod id {

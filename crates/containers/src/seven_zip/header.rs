@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::block::Block;
-use super::database::{self, Database};
+use super::database::{self, Database, HEADER};
 use super::decoder;
 use super::keys::Keys;
 use super::restarts::Restart;
@@ -14,9 +14,6 @@ use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// First bytes of an archive.
 pub(super) const MAGIC: &[u8; 6] = b"7z\xBC\xAF\x27\x1C";
-
-/// Length of the first header. Offsets count from its end.
-pub(super) const HEADER: u64 = 32;
 
 /// Maximum length of the database in bytes, packed or not.
 const MAX_DATABASE: u64 = 64 << 20;

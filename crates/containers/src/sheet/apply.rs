@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::track::Kind;
+use super::track::{Kind, Track};
 use super::{cue, track_bytes};
 use crate::changes::{Job, Spliced, Weight, Written};
 use crate::disc::{Form, Slice};
@@ -14,46 +14,12 @@ use crate::iso;
 
 /// Writes the sheet and the files of its tracks.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let refused = |text: &str| Err(Error::Unsupported(text.to_owned()));
     let sheet = job.input.bytes(0, MAX_SHEET)?;
     let tracks = cue::parse(&sheet)?;
-    let Some(data) = tracks
-        .iter()
-        .position(|track| matches!(track.kind, Kind::Data(_)))
-    else {
-        return refused("has no data track, and audio tracks cannot be changed");
-    };
-    if data > 0 {
-        return refused("has its data track behind others, and cannot be changed");
-    }
-    let track = &tracks[data];
-    let is_same_file = |other: &str| other.eq_ignore_ascii_case(&track.file);
-    let mut with_it = tracks.iter().filter(|other| is_same_file(&other.file));
-    let step = track.step();
-    if !with_it.all(|other| other.step() == step) {
-        return refused("has tracks with sectors of different lengths in one file");
-    }
-    let (source, (start, end)) = track_bytes(job.input.partner, &tracks, data)?;
-    let (len, end) = (source.len(), end.min(source.len()));
-    let track_of_data: Arc<dyn ReadAt> = Arc::new(Slice::new(source.clone(), start..end));
-    let form = Form::detect(&*track_of_data, 0)?;
-    let form = form.filter(|form| form.step == step);
-    let Some(form) = form else {
-        return refused("has no ISO 9660 file system in its data track");
-    };
-    let changed = iso::splice(job, track_of_data, form)?;
-    let grown = (changed.len() - (end - start)) / step;
-    let mut file = Spliced::default();
-    file.append(&source, 0..start);
-    file.append_spliced(changed);
-    file.append(&source, end..len);
-
-    let moved = tracks[data + 1..]
-        .iter()
-        .filter(|other| is_same_file(&other.file))
-        .count();
-    let sheet = match grown > 0 && moved > 0 {
-        true => {
+    let track = data_track(&tracks)?;
+    let (file, grown) = changed_file(job, &tracks)?;
+    let sheet = match tracks_behind(&tracks) {
+        moved @ 1.. if grown > 0 => {
             let text = format!(
                 "the {moved} tracks behind the data move by {grown} sectors; a game that plays \
                  them by time plays others"
@@ -61,30 +27,87 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
             job.report.note(Weight::Risk, "", text);
             cue::moved(&sheet, &track.file, grown)?
         }
-        false => sheet,
+        _ => sheet,
     };
     let mut files = vec![(track.file.clone(), file)];
-    for other in tracks.iter().filter(|other| !is_same_file(&other.file)) {
-        let is_known = files
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(&other.file));
-        match (job.input.partner)(&other.file) {
-            _ if is_known => {}
-            Some(source) => {
-                let mut whole = Spliced::default();
-                whole.append_all(&source);
-                files.push((other.file.clone(), whole));
-            }
-            None => {
-                let text = format!("track {:02} is missing", other.number);
-                job.report.note(Weight::Warning, &*other.file, text);
-            }
-        }
-    }
+    add_other_files(job, &tracks, &mut files);
     let mut data = Spliced::default();
     data.append_bytes(sheet);
     Ok(Written {
         files,
         ..Written::alone(data)
     })
+}
+
+/// Returns the track with the file system, which is the first one.
+///
+/// # Errors
+/// Returns an error if the disc has no such track, or one that cannot be changed.
+fn data_track(tracks: &[Track]) -> Result<&Track> {
+    let refused = |text: &str| Err(Error::Unsupported(text.to_owned()));
+    let is_data = |track: &Track| matches!(track.kind, Kind::Data(_));
+    match tracks.iter().position(is_data) {
+        Some(0) => {}
+        Some(_) => return refused("has its data track behind others, and cannot be changed"),
+        None => return refused("has no data track, and audio tracks cannot be changed"),
+    }
+    let track = &tracks[0];
+    let mut with_it = tracks.iter().filter(|other| is_in_file(other, &track.file));
+    match with_it.all(|other| other.step() == track.step()) {
+        true => Ok(track),
+        false => refused("has tracks with sectors of different lengths in one file"),
+    }
+}
+
+fn is_in_file(track: &Track, file: &str) -> bool {
+    track.file.eq_ignore_ascii_case(file)
+}
+
+/// Returns the number of tracks behind the first one in its file.
+fn tracks_behind(tracks: &[Track]) -> usize {
+    let behind = tracks.iter().skip(1);
+    behind
+        .filter(|track| is_in_file(track, &tracks[0].file))
+        .count()
+}
+
+/// Returns the file of the first track with the changes in it, and the number of
+/// sectors by which that track grows.
+fn changed_file(job: &mut Job<'_>, tracks: &[Track]) -> Result<(Spliced, u64)> {
+    let step = tracks[0].step();
+    let (source, (start, end)) = track_bytes(job.input.partner, tracks, 0)?;
+    let (len, end) = (source.len(), end.min(source.len()));
+    let track: Arc<dyn ReadAt> = Arc::new(Slice::new(source.clone(), start..end));
+    let form = Form::detect(&*track, 0)?.filter(|form| form.step == step);
+    let no_file_system = || {
+        let text = "has no ISO 9660 file system in its data track";
+        Error::Unsupported(text.to_owned())
+    };
+    let changed = iso::splice(job, track, form.ok_or_else(no_file_system)?)?;
+    let grown = (changed.len() - (end - start)) / step;
+    let mut file = Spliced::default();
+    file.append(&source, 0..start);
+    file.append_spliced(changed);
+    file.append(&source, end..len);
+    Ok((file, grown))
+}
+
+/// Adds the files of the other tracks as they are.
+fn add_other_files(job: &mut Job<'_>, tracks: &[Track], files: &mut Vec<(String, Spliced)>) {
+    for track in tracks {
+        if files.iter().any(|(name, _)| is_in_file(track, name)) {
+            continue;
+        }
+        match (job.input.partner)(&track.file) {
+            Some(source) => {
+                let mut whole = Spliced::default();
+                whole.append_all(&source);
+                files.push((track.file.clone(), whole));
+            }
+            None => {
+                let text = format!("track {:02} is missing", track.number);
+                job.report.note(Weight::Warning, &*track.file, text);
+            }
+        }
+    }
 }

@@ -4,29 +4,17 @@
 
 use std::collections::BTreeMap;
 
-use super::open_tracks;
 use super::track::{Kind, Track};
+use super::{begin_of, described, open_described};
 use crate::disc::plain::Mode;
 use crate::disc::sector::RAW;
 use crate::format::{Format, Input, MAX_SHEET, Pair};
-use crate::io::{Error, Result, read_vec};
+use crate::io::{Error, Result};
 use crate::text::has_extension;
 use crate::volume::{Sink, Volume};
 
 /// How these descriptions are detected and opened.
-pub const FORMAT: Format = Format {
-    name: "CCD",
-    extensions: &[],
-    ambiguous: &[],
-    pair: Some(PAIR),
-    sheet: None,
-    types: &[],
-    matches,
-    open,
-    apply: None,
-    is_plain_folder: true,
-    is_layered: false,
-};
+pub const FORMAT: Format = described("CCD", PAIR, matches, open);
 
 /// The two files.
 const PAIR: Pair = Pair {
@@ -46,20 +34,13 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     if is_data && !input.source.len().is_multiple_of(RAW) {
         return Ok(false);
     }
-    let Some(pair) = PAIR.find(input) else {
-        return Ok(false);
-    };
-    let length = pair.directory.len().min(FIRST.len() as u64);
-    let head = read_vec(&*pair.directory, 0, length, "description")?;
-    Ok(head.eq_ignore_ascii_case(FIRST))
+    let begin = begin_of(input, &PAIR, FIRST)?;
+    Ok(begin.is_some_and(|begin| begin.eq_ignore_ascii_case(FIRST)))
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    let pair = PAIR.find(&input).ok_or(Error::UnknownFormat)?;
-    let length = pair.directory.len().min(MAX_SHEET);
-    let text = read_vec(&*pair.directory, 0, length, "description")?;
-    let tracks = parse(&String::from_utf8_lossy(&text))?;
-    open_tracks(&input, None, &tracks, &|_| Some(pair.data.clone()), sink)
+    let parse = |text: &[u8]| parse(&String::from_utf8_lossy(text));
+    open_described(&input, &PAIR, MAX_SHEET, parse, sink)
 }
 
 /// The properties of a section, with names in lower case.

@@ -1,28 +1,16 @@
 //! Descriptions of discs by Alcohol 120%, `.mds`, whose sectors are in the file
 //! with the extension `.mdf`. All numbers are little-endian.
 
-use super::open_tracks;
 use super::track::{Kind, MAX_TRACKS, Track};
+use super::{begin_of, described, open_described};
 use crate::disc::plain::Mode;
 use crate::disc::sector::{RAW, SECTOR, WITH_SUBCHANNELS};
 use crate::format::{Format, Input, Pair};
-use crate::io::{Cursor, Endian, Error, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, Result};
 use crate::volume::{Sink, Volume};
 
 /// How these descriptions are detected and opened.
-pub const FORMAT: Format = Format {
-    name: "MDS",
-    extensions: &[],
-    ambiguous: &[],
-    pair: Some(PAIR),
-    sheet: None,
-    types: &[],
-    matches,
-    open,
-    apply: None,
-    is_plain_folder: true,
-    is_layered: false,
-};
+pub const FORMAT: Format = described("MDS", PAIR, matches, open);
 
 /// The two files.
 const PAIR: Pair = Pair {
@@ -53,18 +41,12 @@ const SESSION: usize = 24;
 const TRACK: usize = 80;
 
 fn matches(input: &Input<'_>) -> Result<bool> {
-    let Some(pair) = PAIR.find(input) else {
-        return Ok(false);
-    };
-    let length = pair.directory.len().min(MAGIC.len() as u64);
-    Ok(read_vec(&*pair.directory, 0, length, "magic")? == MAGIC)
+    let begin = begin_of(input, &PAIR, MAGIC)?;
+    Ok(begin.is_some_and(|begin| begin == MAGIC))
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    let pair = PAIR.find(&input).ok_or(Error::UnknownFormat)?;
-    let length = pair.directory.len().min(LONGEST);
-    let tracks = parse(&read_vec(&*pair.directory, 0, length, "description")?)?;
-    open_tracks(&input, None, &tracks, &|_| Some(pair.data.clone()), sink)
+    open_described(&input, &PAIR, LONGEST, parse, sink)
 }
 
 /// Returns the tracks of all sessions.

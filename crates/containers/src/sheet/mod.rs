@@ -20,8 +20,8 @@ use crate::disc::plain::{PlainTrack, raw_sectors};
 use crate::disc::sector::{RAW, WITH_SUBCHANNELS};
 use crate::disc::{Disc, Form, Frames, Sectors, Slice, Wav};
 use crate::file_type::FileType;
-use crate::format::{Format, Input, MAX_SHEET};
-use crate::io::{Error, ReadAt, Result, Warnings};
+use crate::format::{Format, Input, MAX_SHEET, Pair};
+use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
 use crate::udf;
 use crate::volume::{DiscImage, Part, Sink, Volume};
 
@@ -56,6 +56,56 @@ fn open_cue(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         bytes: input.source.clone(),
     };
     open_tracks(&input, Some(sheet), &tracks, input.partner, sink)
+}
+
+/// Returns a format of descriptions, whose sectors are in the other file of a pair.
+const fn described(
+    name: &'static str,
+    pair: Pair,
+    matches: fn(&Input<'_>) -> Result<bool>,
+    open: fn(Input<'_>, &mut dyn Sink) -> Result<Box<dyn Volume>>,
+) -> Format {
+    Format {
+        name,
+        extensions: &[],
+        ambiguous: &[],
+        pair: Some(pair),
+        sheet: None,
+        types: &[],
+        matches,
+        open,
+        apply: None,
+        is_plain_folder: true,
+        is_layered: false,
+    }
+}
+
+/// Returns the first bytes of a description, as many as `magic` has or fewer;
+/// `None` if one of the two files is missing.
+///
+/// # Errors
+/// Returns an error if the description cannot be read.
+fn begin_of(input: &Input<'_>, pair: &Pair, magic: &[u8]) -> Result<Option<Vec<u8>>> {
+    let Some(pair) = pair.find(input) else {
+        return Ok(None);
+    };
+    let length = pair.directory.len().min(magic.len() as u64);
+    read_vec(&*pair.directory, 0, length, "magic").map(Some)
+}
+
+/// Opens a disc with the tracks that `parse` finds in a description of at most
+/// `longest` bytes.
+fn open_described(
+    input: &Input<'_>,
+    pair: &Pair,
+    longest: u64,
+    parse: fn(&[u8]) -> Result<Vec<Track>>,
+    sink: &mut dyn Sink,
+) -> Result<Box<dyn Volume>> {
+    let pair = pair.find(input).ok_or(Error::UnknownFormat)?;
+    let length = pair.directory.len().min(longest);
+    let tracks = parse(&read_vec(&*pair.directory, 0, length, "description")?)?;
+    open_tracks(input, None, &tracks, &|_| Some(pair.data.clone()), sink)
 }
 
 /// Finds a file by its name.
