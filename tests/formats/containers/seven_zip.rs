@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::support::applied::read_at;
 use crate::support::container_seeds::{Method7z, seven_zip, seven_zip_of};
 use crate::support::containers::{Opened, open, open_path};
 use crate::support::{skip, walked};
@@ -232,6 +233,17 @@ fn a_dictionary_that_is_larger_than_the_budget_is_used_beyond_it() {
     for name in ["zeros", "more"] {
         assert_eq!(found[name].sha256, Ok(walked::sha256_of(&zeros)), "{name}");
     }
+    // Two readers take turns.
+    let options = Options {
+        cache_size: 8 << 20,
+        ..Options::default()
+    };
+    let vfs = walked::open(archive.clone(), options).unwrap();
+    let read = |name| assert!(read_at(&vfs, name) == zeros, "{name}");
+    std::thread::scope(|scope| {
+        scope.spawn(|| read("zeros"));
+        scope.spawn(|| read("more"));
+    });
     fs::remove_file(archive).unwrap();
 }
 
