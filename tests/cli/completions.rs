@@ -62,3 +62,29 @@ fn bash_completes_files_in_the_values_of_options() {
     let words = ["hpimount", "-o", "blockcache", "=", "pa"];
     assert_eq!(completed(hpimount, line, &words), ["pages/"]);
 }
+
+#[test]
+fn fish_completes_files_in_the_values_of_options() {
+    if !has_programs(&["fish"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("palette.gpl"), "").unwrap();
+    let hpimount = env!("CARGO_BIN_EXE_hpimount");
+    for (program, line, completed) in [
+        (hpimount, "hpimount --check --dat pal", "palette.gpl"),
+        (
+            hpimount,
+            "hpimount -o ro,palette=pal",
+            "ro,palette=palette.gpl",
+        ),
+        (hpimount, "hpimount -o header=@pal", "header=@palette.gpl"),
+        (HPIPACK, "hpipack --replace a.txt=pal", "a.txt=palette.gpl"),
+    ] {
+        let script = format!("{program} --generate complete-fish | source; complete -C '{line}'");
+        let mut command = Command::new("fish");
+        let ran = run(command.arg("-c").arg(script).current_dir(dir.path()));
+        let found = ran.stdout.lines().any(|word| word == completed);
+        assert!(found, "{line}: {ran:?}");
+    }
+}
