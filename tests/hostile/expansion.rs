@@ -125,7 +125,7 @@ fn bytes_that_a_small_file_pretends_to_have_are_not_compared_or_listed_without_e
     let ran = soon(&["--list".as_ref(), "--hash=sha256".as_ref(), option, zeros]);
     assert_eq!(ran.code, Some(10), "{ran:?}");
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
-    // What is within the limit is listed, and all of it without checksums.
+    // Files within the limit are listed, and all files without checksums.
     assert_eq!(ran.stdout.lines().count(), 166);
     let ran = soon(&["--list".as_ref(), option, zeros]);
     assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), COUNT));

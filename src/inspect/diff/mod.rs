@@ -5,7 +5,7 @@
 //! archives that differ are entered, and so on. Files of one side alone are kept
 //! until the end, when those that were moved are found. Memory is limited to
 //! the budget of a mount, which the two sides and these files share, and queues
-//! of bounded length; a side may read and enter so much for what it has.
+//! of bounded length. [`Bounds`] limit how much of each side is read and entered.
 
 mod asset;
 mod json;
@@ -126,8 +126,8 @@ impl Diff<'_> {
             inos: [Ino::ROOT; 2],
         };
         let mut level = vec![root];
-        // Numbers of the pairs of archives that were entered, and of the archives
-        // around those of this level.
+        // Number of the pairs of archives that were entered, and how many archives
+        // are around each pair of this level.
         let (mut archive, mut depth) = (0, 0);
         let (mut is_over, mut enters) = (false, true);
         while !level.is_empty() && !is_over {
