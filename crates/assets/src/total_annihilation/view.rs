@@ -4,37 +4,22 @@ use get_size2::GetSize;
 use serde_json::Value;
 
 use crate::parse::Incomplete;
-use crate::total_annihilation::pal::colors::Colors;
 use crate::view::damaged::damaged;
 use crate::view::listed::{Listed, ListedView};
 use crate::view::{Failure, View};
 use hpimount_containers::io::Error;
 
-/// A parsed asset, and the palette that it is shown with.
-#[derive(GetSize)]
-pub(crate) struct Shown<M> {
-    pub(crate) asset: M,
-    pub(crate) colors: Colors,
-}
-
-impl<M: GetSize + Send + Sync + 'static> Shown<M> {
-    /// Returns the view with these files.
-    pub(crate) fn view(self, files: Vec<Listed<Self>>) -> Box<dyn View> {
-        Box::new(ListedView { model: self, files })
-    }
-
-    /// Returns the view with these files, which show the parts of the asset
-    /// before the error, if there was one.
-    pub(crate) fn partial_view(
-        self,
-        files: Vec<Listed<Self>>,
-        error: Option<Error>,
-    ) -> Box<dyn View> {
-        let parts = self.view(files);
-        match error {
-            Some(error) => damaged(error, parts),
-            None => parts,
-        }
+/// Returns the view with these files, which show the parts of the asset before
+/// the error, if there was one.
+pub(crate) fn partial_view<M: GetSize + Send + Sync + 'static>(
+    model: M,
+    files: Vec<Listed<M>>,
+    error: Option<Error>,
+) -> Box<dyn View> {
+    let parts = Box::new(ListedView { model, files });
+    match error {
+        Some(error) => damaged(error, parts),
+        None => parts,
     }
 }
 

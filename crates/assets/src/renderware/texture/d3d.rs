@@ -1,8 +1,6 @@
 //! Textures of Windows games: Direct3D 8 and 9, little-endian (FORMATS, GTA
 //! 2.1).
 
-use bytes::Bytes;
-
 use super::color::{argb1555, argb4444, bgra, rgb565, xrgb1555};
 use super::dxt::{self, Blocks};
 use super::{Format, Level, Rules, Sampling, Texture, check_levels, check_size};
@@ -291,27 +289,19 @@ fn header(
             levels_at + 2
         ));
     }
+    let stored = Format::Direct3d(D3dFormat {
+        version,
+        pixels: D3dPixels::Colors(D3dColors::Argb8888),
+    });
     Ok(Header {
         texture: Texture {
-            name,
-            mask,
             width,
             height,
             depth,
             raster,
-            sampling,
             has_alpha: Some(has_alpha),
             declared_levels,
-            declared_size: None,
-            levels: Vec::new(),
-            format: Format::Direct3d(D3dFormat {
-                version,
-                pixels: D3dPixels::Colors(D3dColors::Argb8888),
-            }),
-            is_opaque: false,
-            palette: Bytes::new(),
-            version: fields.version,
-            offset: fields.offset,
+            ..Texture::new(fields, [name, mask], sampling, stored)
         },
         raster,
         word,
@@ -555,6 +545,7 @@ fn rows<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
 
     fn level(width: u32, height: u32, pitch: usize, data: &[u8]) -> Level {
         Level {

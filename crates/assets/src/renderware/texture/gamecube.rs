@@ -98,23 +98,17 @@ pub(super) fn read(fields: &Chunk, rules: Rules, warnings: &mut Warnings) -> Res
         colors = take(&mut cursor, &fields.body, 2 * format.colors(), "palette")?;
     }
     let declared_size = Some(cursor.u32("size of all levels")?);
+    let stored = Format::GameCube { format, palette };
     let mut texture = Texture {
-        name,
-        mask,
         width,
         height,
         depth,
         raster,
-        sampling,
         has_alpha: Some(has_alpha),
         declared_levels,
         declared_size,
-        levels: Vec::new(),
-        format: Format::GameCube { format, palette },
-        is_opaque: false,
         palette: colors,
-        version: fields.version,
-        offset: fields.offset,
+        ..Texture::new(fields, [name, mask], sampling, stored)
     };
     let data = fields.body.slice(fields.body.len() - cursor.remaining()..);
     let size = |width, height| format.size(width, height);

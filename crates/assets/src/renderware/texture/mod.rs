@@ -184,6 +184,29 @@ impl Sampling {
 }
 
 impl Texture {
+    /// Creates a texture without pixels from the beginning of its header; the
+    /// rest is to be filled in.
+    fn new(fields: &Chunk, [name, mask]: [String; 2], sampling: Sampling, format: Format) -> Self {
+        Self {
+            name,
+            mask,
+            width: 0,
+            height: 0,
+            depth: 0,
+            raster: 0,
+            sampling,
+            has_alpha: None,
+            declared_levels: 0,
+            declared_size: None,
+            levels: Vec::new(),
+            format,
+            is_opaque: false,
+            palette: Bytes::new(),
+            version: fields.version,
+            offset: fields.offset,
+        }
+    }
+
     /// Returns the pixels of a level, red, green, blue and alpha, from the top
     /// left to the bottom right. `None` if there is no such level.
     ///

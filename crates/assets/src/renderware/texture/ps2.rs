@@ -137,7 +137,7 @@ pub(super) fn read(
     let sampling = Sampling::from_word(cursor.u32("filter and addressing")?);
     let of_kind = |wanted| native.children().filter(move |chunk| chunk.kind == wanted);
     let mut strings = of_kind(kind::STRING).map(|chunk| chunk.string());
-    let (name, mask) = (strings.next(), strings.next());
+    let names = std::array::from_fn(|_| strings.next().unwrap_or_default());
     let missing = |field| Error::damaged(native.offset, field, "is missing");
     let raster = of_kind(kind::STRUCT)
         .nth(1)
@@ -151,22 +151,15 @@ pub(super) fn read(
     let (pixels, palette) = header.split(&data, format, rules, warnings)?;
     let levels = header.levels(&pixels, data.offset, format, rules, warnings)?;
     Ok(Texture {
-        name: name.unwrap_or_default(),
-        mask: mask.unwrap_or_default(),
         width: header.width,
         height: header.height,
         depth: header.depth,
         raster: header.raster,
-        sampling,
-        has_alpha: None,
         declared_levels: header.levels,
         declared_size: Some(header.pixel_size),
         levels,
-        is_opaque: false,
-        format: Format::PlayStation2(format),
         palette,
-        version: fields.version,
-        offset: fields.offset,
+        ..Texture::new(fields, names, sampling, Format::PlayStation2(format))
     })
 }
 

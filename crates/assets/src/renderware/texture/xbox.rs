@@ -179,22 +179,16 @@ pub(super) fn read(fields: &Chunk, rules: Rules, warnings: &mut Warnings) -> Res
     };
     let palette = take(&mut cursor, &fields.body, palette_size, "palette")?;
     let mut texture = Texture {
-        name,
-        mask,
         width,
         height,
         depth,
         raster,
-        sampling,
         has_alpha: Some(has_alpha),
         declared_levels,
         declared_size,
-        levels: Vec::new(),
-        format: Format::Xbox(format),
         is_opaque: rules.alpha.is_opaque(has_alpha, format.blocks()),
         palette,
-        version: fields.version,
-        offset: fields.offset,
+        ..Texture::new(fields, [name, mask], sampling, Format::Xbox(format))
     };
     let data = fields.body.slice(fields.body.len() - cursor.remaining()..);
     let size = |width, height| format.size(width, height);

@@ -7,9 +7,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::total_annihilation::cob::{self, Cob};
-use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdo;
-use crate::total_annihilation::view::{Shown, parts, stem};
+use crate::total_annihilation::view::{partial_view, parts, stem};
 use crate::view::converted::{Conversion, Converted};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
@@ -36,10 +35,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     let (cob, error) = parts(cob::parse(bytes), is_shown, |cob| {
         json::bounded_value(&Facts::new(cob, &cob.warnings), &json!({}))
     })?;
-    let shown = Shown {
-        colors: Colors::embedded(),
-        asset: cob,
-    };
     let mut files = vec![
         Listed::new(None, "info.json".into(), Render::InContext(info, 0)),
         Listed::new(None, "info.txt".into(), Render::InContext(page, 0)),
@@ -48,7 +43,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
         ("script.bos", source as _),
         ("script.asm", script),
     ]));
-    Ok(shown.partial_view(files, error))
+    Ok(partial_view(cob, files, error))
 }
 
 #[derive(Serialize)]
@@ -110,22 +105,20 @@ fn warnings(cob: &Cob, context: &dyn AssetContext) -> Warnings {
 }
 
 fn info(
-    shown: &Shown<Cob>,
+    cob: &Cob,
     _part: usize,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let cob = &shown.asset;
     json::write_pretty(&Facts::new(cob, &warnings(cob, context)), out)
 }
 
 fn page(
-    shown: &Shown<Cob>,
+    cob: &Cob,
     _part: usize,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let cob = &shown.asset;
     let mut page = Summary::new(format_args!("COB script (version {})", cob.version));
     page.line("scripts", cob.scripts.len());
     page.line("pieces", cob.pieces.len());
@@ -136,10 +129,10 @@ fn page(
     page.write(&warnings(cob, context), out)
 }
 
-fn source(shown: &Shown<Cob>, out: &mut dyn Write) -> io::Result<()> {
-    shown.asset.decompile(out)
+fn source(cob: &Cob, out: &mut dyn Write) -> io::Result<()> {
+    cob.decompile(out)
 }
 
-fn script(shown: &Shown<Cob>, out: &mut dyn Write) -> io::Result<()> {
-    shown.asset.disassemble(out)
+fn script(cob: &Cob, out: &mut dyn Write) -> io::Result<()> {
+    cob.disassemble(out)
 }

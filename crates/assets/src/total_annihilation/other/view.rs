@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::total_annihilation::other::{Recognized, recognize};
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::view::Shown;
+use crate::total_annihilation::pal::shown::Shown;
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 use hpimount_containers::io::Warnings;

@@ -5,6 +5,7 @@ pub mod colors;
 pub mod palette_file;
 pub mod parse;
 mod picture;
+pub(crate) mod shown;
 pub mod view;
 
 pub use self::blend_view::FORMAT as BLEND_FORMAT;

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::model::png::{self, Tones};
 use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::pal::shown::Shown;
 use crate::total_annihilation::pal::{self, Pal};
-use crate::total_annihilation::view::{Shown, failure};
+use crate::total_annihilation::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};

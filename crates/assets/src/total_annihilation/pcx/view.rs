@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use crate::model::{Picture, png, size_problem};
 use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::pal::shown::Shown;
 use crate::total_annihilation::pcx::import::import;
 use crate::total_annihilation::pcx::{self, Pcx, Pixels};
-use crate::total_annihilation::view::{Shown, failure};
+use crate::total_annihilation::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};

@@ -6,9 +6,10 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::pal::shown::Shown;
 use crate::total_annihilation::sct::{self, Sct};
 use crate::total_annihilation::terrain::view;
-use crate::total_annihilation::view::{Shown, parts};
+use crate::total_annihilation::view::parts;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};

@@ -9,11 +9,10 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{menu, menu_view};
-use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::tdf::{self, Item, Section, Tdf};
-use crate::total_annihilation::view::{Shown, failure};
+use crate::total_annihilation::view::failure;
 use crate::view::json::Seq;
-use crate::view::listed::whole_files;
+use crate::view::listed::{ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 use hpimount_containers::file_type::FileType;
 
@@ -38,11 +37,8 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
         return Ok(menu_view::view(bytes));
     }
     let tdf = tdf::parse(bytes).map_err(|incomplete| failure(*incomplete, partial))?;
-    let shown = Shown {
-        colors: Colors::embedded(),
-        asset: tdf,
-    };
-    Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
+    let files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
+    Ok(Box::new(ListedView { model: tdf, files }))
 }
 
 /// Returns the known facts of an incomplete text, without the contents of
@@ -149,12 +145,11 @@ impl Serialize for Keys<'_> {
     }
 }
 
-fn info(shown: &Shown<Tdf>, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&Facts::new(&shown.asset), out)
+fn info(tdf: &Tdf, out: &mut dyn Write) -> io::Result<()> {
+    json::write_pretty(&Facts::new(tdf), out)
 }
 
-fn page(shown: &Shown<Tdf>, out: &mut dyn Write) -> io::Result<()> {
-    let tdf = &shown.asset;
+fn page(tdf: &Tdf, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Summary::new("TDF text");
     let sections: Vec<_> = tdf
         .root()

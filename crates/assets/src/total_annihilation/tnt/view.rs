@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 use super::ota;
 use super::scenery::{self, Scenery};
 use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::pal::shown::Shown;
 use crate::total_annihilation::tdf;
 use crate::total_annihilation::terrain::TILE_EDGE;
 use crate::total_annihilation::terrain::view::{self, REDUCED};
 use crate::total_annihilation::tnt::{self, Tnt, Version};
-use crate::total_annihilation::view::{Shown, parts, stem};
+use crate::total_annihilation::view::{parts, stem};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, Render, whole_files};
 use crate::view::{
@@ -300,6 +301,16 @@ mod tests {
             without(&["map_1_8.png", "map.png"]),
             "the ground is in other files"
         );
+    }
+
+    #[test]
+    fn a_map_with_a_damaged_part_has_its_preview_in_the_converted_tree() {
+        let mut bytes = map().file(0x2000);
+        put(&mut bytes, FEATURES, &[0xFF; 4]);
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        assert!(view.failure().is_some());
+        let preview = FORMAT.converted.of(None).files[0].find(&*view).unwrap();
+        assert_eq!(view.files()[preview].name, "minimap.png");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::total_annihilation::pal::colors::Colors;
-use crate::total_annihilation::view::{Shown, failure};
+use crate::total_annihilation::pal::shown::Shown;
+use crate::total_annihilation::view::failure;
 use crate::total_annihilation::wav::{self, Kind, Wav};
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, hex, json};
