@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::block::{self, Header, Name};
 use super::contents::{self, MAX_DICT_LENGTH};
 use super::write::{Blocks, Extent, FILLER, asset_block, layer_alignment};
-use super::{Hip, Offsets, write};
+use super::{AssetOffsets, Hip, Offsets, write};
 use crate::changes::{Patch, Spliced};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings};
 
@@ -69,27 +69,8 @@ pub(super) fn restructure(
     let tables = Tables::read(&body, dict.body())?;
     let (mut body, places) = tables.write(hip, wanted)?;
     let grown = 8 + body.len() as i64 - (dict.next() - dict.offset) as i64;
-
-    // DPAK's padding absorbs the growth, so that all alignments are kept.
-    let alignment = layer_alignment(hip.platform.value);
-    let is_apart = |range: Range<u64>| {
-        let mut assets = offsets.assets.iter().filter(|asset| asset.size > 0);
-        assets.all(|asset| {
-            let start = u64::from(asset.offset);
-            start >= range.end || start + u64::from(asset.size) <= range.start
-        })
-    };
-    // In archives of the first version, data is where the length of the padding is
-    // in the others.
-    let field = data.body()..data.body() + 4;
-    let has_field = is_apart(field.clone());
-    let start = if has_field { field.end } else { field.start };
-    let is_padding =
-        has_field && start + padding <= original.len() && is_apart(start..start + padding);
-    let removed = if is_padding { padding % alignment } else { 0 };
-    let filled = (removed as i64 - grown).rem_euclid(alignment as i64) as u64;
-    let absorbed = filled as i64 - removed as i64;
-    let moved = grown + absorbed;
+    let padding = Padding::new(original.len(), hip, offsets, data, padding).after(grown);
+    let moved = grown + padding.absorbed;
     for (asset, place) in wanted.assets.iter().zip(places) {
         let Some(old) = asset.old.map(|old| offsets.assets[old as usize].offset) else {
             continue;
@@ -107,12 +88,7 @@ pub(super) fn restructure(
     let size = body.len() as u32;
     out.append_bytes([&dict.name[..], &size.to_be_bytes(), &body].concat());
     out.append(original, dict.next()..data.body());
-    if has_field {
-        let padding = (padding as i64 + absorbed) as u32;
-        out.append_bytes(padding.to_be_bytes().to_vec());
-    }
-    out.append_fill(FILLER, filled);
-    out.append(original, start + removed..original.len());
+    padding.append_to(&mut out, original);
 
     let mut patch = Patch::new(Arc::new(out));
     let to = |field: u64| match field < dict.offset {
@@ -122,33 +98,95 @@ pub(super) fn restructure(
     for (field, body) in &offsets.sizes {
         // An impossible size is left unchanged.
         if body.end <= original.len() {
-            let size = (body.end - body.start).saturating_add_signed(absorbed) as u32;
+            let size = (body.end - body.start).saturating_add_signed(padding.absorbed) as u32;
             patch.put(to(*field), size.to_be_bytes().to_vec());
         }
     }
-    if let Some(field) = offsets.counts {
-        let counts = hip.contents.package.counts;
-        let toc = &hip.contents.toc;
-        let numbers = [
-            (
-                counts.and_then(|counts| counts.assets),
-                toc.assets.len(),
-                wanted.assets.len(),
-            ),
-            (
-                counts.and_then(|counts| counts.layers),
-                toc.layers.len(),
-                wanted.layers.len(),
-            ),
-        ];
-        for (field, (stated, old, new)) in [field, field + 4].into_iter().zip(numbers) {
-            // A wrong count stays wrong.
-            if stated.is_some_and(|stated| stated as usize == old) {
-                patch.put(to(field), (new as u32).to_be_bytes().to_vec());
-            }
-        }
+    for (field, count) in counts(hip, offsets, wanted) {
+        patch.put(to(field), count.to_be_bytes().to_vec());
     }
     Ok((patch.finish(), moved))
+}
+
+/// The padding at the start of DPAK, which absorbs the growth of the tables, so that
+/// all alignments are kept.
+struct Padding {
+    /// The length that DPAK states, and whether that is stored. In archives of the first
+    /// version, data is where the field is in the others.
+    stated: u64,
+    has_field: bool,
+    /// Where the padding begins, and how much of it may be removed.
+    start: u64,
+    removed: u64,
+    /// The alignment of layers in bytes.
+    alignment: u64,
+    /// How much padding is written, and by how much that is more than before.
+    filled: u64,
+    absorbed: i64,
+}
+
+impl Padding {
+    /// Returns the padding of an archive of `length` bytes, whose DPAK is the block
+    /// `data` and states `stated` bytes of padding.
+    fn new(length: u64, hip: &Hip, offsets: &Offsets, data: Header, stated: u64) -> Self {
+        let alignment = layer_alignment(hip.platform.value);
+        let is_apart = |range: Range<u64>| {
+            let mut assets = offsets.assets.iter().map(AssetOffsets::range);
+            assets.all(|own| own.is_empty() || own.start >= range.end || own.end <= range.start)
+        };
+        let field = data.body()..data.body() + 4;
+        let has_field = is_apart(field.clone());
+        let start = if has_field { field.end } else { field.start };
+        let is_padding = has_field && start + stated <= length && is_apart(start..start + stated);
+        Self {
+            stated,
+            has_field,
+            start,
+            removed: if is_padding { stated % alignment } else { 0 },
+            alignment,
+            filled: 0,
+            absorbed: 0,
+        }
+    }
+
+    /// Returns the padding behind tables that have grown by this many bytes.
+    fn after(self, grown: i64) -> Self {
+        let filled = (self.removed as i64 - grown).rem_euclid(self.alignment as i64) as u64;
+        Self {
+            filled,
+            absorbed: filled as i64 - self.removed as i64,
+            ..self
+        }
+    }
+
+    /// Appends the padding with its length, and everything behind it.
+    fn append_to(&self, out: &mut Spliced, original: &Arc<dyn ReadAt>) {
+        if self.has_field {
+            let stated = (self.stated as i64 + self.absorbed) as u32;
+            out.append_bytes(stated.to_be_bytes().to_vec());
+        }
+        out.append_fill(FILLER, self.filled);
+        out.append(original, self.start + self.removed..original.len());
+    }
+}
+
+/// Returns PCNT's numbers of assets and layers, with their offsets in the original. A
+/// wrong one stays wrong.
+fn counts(hip: &Hip, offsets: &Offsets, wanted: &Structure) -> Vec<(u64, u32)> {
+    let (Some(field), Some(stated)) = (offsets.counts, hip.contents.package.counts) else {
+        return Vec::new();
+    };
+    let toc = &hip.contents.toc;
+    let numbers = [
+        (stated.assets, toc.assets.len(), wanted.assets.len()),
+        (stated.layers, toc.layers.len(), wanted.layers.len()),
+    ];
+    let numbers = [field, field + 4].into_iter().zip(numbers);
+    let right = numbers
+        .filter(|(_, (stated, old, _))| stated.is_some_and(|stated| stated as usize == *old));
+    right
+        .map(|(field, (_, _, new))| (field, new as u32))
+        .collect()
 }
 
 /// Returns the only block of this name.

@@ -105,6 +105,7 @@ fn missing(job: &mut Job<'_>, hip: &Hip, listed: &Listed, named: &Named) -> BTre
         job.report.refuse(&**path, reason);
     }
     let toc = &hip.contents.toc;
+    let added = named.added_files();
     for line in &now.assets {
         let id = line.id;
         match hip.layout.find(toc, id) {
@@ -112,7 +113,7 @@ fn missing(job: &mut Job<'_>, hip: &Hip, listed: &Listed, named: &Named) -> BTre
                 job.report
                     .refuse(&**path, format!("lists asset {id:08X}, which is deleted"));
             }
-            None if named.file_of(id).is_none() => {
+            None if !added.contains_key(&id) => {
                 let folder = line.kind.folder();
                 let reason = format!("lists asset {id:08X}, and types/{folder} has no such file");
                 job.report.refuse(&**path, reason);

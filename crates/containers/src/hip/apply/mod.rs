@@ -3,17 +3,20 @@
 //! leave all tables as they are but for their numbers; if any is added, deleted
 //! or described anew, the tables are written again.
 
+mod homes;
 mod listed;
 mod named;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use self::homes::Homes;
 use self::named::Named;
-use super::restructure::{Layer, Structure, first_of_ids, restructure};
-use super::splice::{Edits, splice, splice_layers};
+use super::restructure::{Structure, restructure};
+use super::splice::{Edits, NewAssets, splice, splice_layers};
 use super::{Hip, Offsets, Options, needs, write};
 use crate::changes::{Job, Spliced, Written};
-use crate::io::Result;
+use crate::io::{ReadAt, Result};
 
 /// Writes the archive.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
@@ -44,102 +47,60 @@ fn refusal(other: &needs::Other) -> String {
 /// Writes the tables, and then the data.
 fn write(hip: &Hip, offsets: &Offsets, named: &Named, wanted: &Structure) -> Result<Spliced> {
     let (restructured, moved) = restructure(&hip.source, hip, offsets, wanted)?;
-    let source = std::sync::Arc::new(restructured) as _;
+    let source: Arc<dyn ReadAt> = Arc::new(restructured);
     let mut now = Offsets::read(&source)?;
     // It may be a guess from the place of the first asset, which may be gone.
     now.platform = offsets.platform;
-    let mut edits = Edits::default();
-    let mut numbers = BTreeMap::new();
-    for (number, asset) in (0..).zip(&wanted.assets) {
-        let file = match asset.old {
-            Some(old) => {
-                numbers.insert(old, number);
-                named.replaced.get(&old)
-            }
-            None => named.file_of(asset.id),
-        };
-        if let Some(file) = file {
-            edits.new.insert(number, file.clone());
+    let homes = Homes::new(offsets, wanted);
+    let mut edits = Edits {
+        new: contents(named, wanted),
+        placed: added(hip, wanted),
+        ..Edits::default()
+    };
+    for moving in homes.moving() {
+        if let Some(number) = moving.number {
+            edits.placed.insert(number, None);
         }
-        if let (None, Some(described)) = (asset.old, &asset.described) {
-            let target = (hip.game.value, hip.platform.value);
-            let (_, step) = write::alignment(target, described.kind, described.align);
-            edits.placed.insert(number, Some(step));
+        let range = offsets.assets[moving.old as usize].range();
+        if !range.is_empty() {
+            let start = range.start.saturating_add_signed(moved);
+            let range = start..start + (range.end - range.start);
+            edits.dropped.push((moving.home, range));
         }
     }
-    let size = |number: u32| match edits.new.get(&number) {
+    edits.layers = homes.changed_layers(|number| match edits.new.get(&number) {
         Some(new) => new.len(),
         None => now
             .assets
             .get(number as usize)
             .map_or(0, |asset| asset.size.into()),
-    };
-
-    // The layers of assets in the original and now, by their new numbers.
-    let index: BTreeMap<usize, usize> = (0..)
-        .zip(&wanted.layers)
-        .filter_map(|(new, layer)| Some((layer.old?, new)))
-        .collect();
-    let old_homes = offsets.homes();
-    let old_home = |old: u32| {
-        old_homes
-            .get(&old)
-            .and_then(|layer| index.get(layer))
-            .copied()
-    };
-    let first = first_of_ids(wanted.assets.iter().map(|asset| asset.id));
-    let members = |layer: &Layer| -> Vec<u32> {
-        let found = layer.ids.iter().filter_map(|id| first.get(id).copied());
-        found.collect()
-    };
-    let lists: Vec<Vec<u32>> = wanted.layers.iter().map(members).collect();
-    let listed: HashSet<(usize, u32)> = lists
-        .iter()
-        .enumerate()
-        .flat_map(|(layer, members)| members.iter().map(move |&member| (layer, member)))
-        .collect();
-    let mut new_homes = HashMap::new();
-    // An asset stays in its layer if that lists it still.
-    for (&old, &new) in &numbers {
-        if let Some(home) = old_home(old).filter(|&home| listed.contains(&(home, new))) {
-            new_homes.insert(new, home);
-        }
-    }
-    for (layer, members) in lists.iter().enumerate() {
-        for &member in members {
-            new_homes.entry(member).or_insert(layer);
-        }
-    }
-    for (number, asset) in (0..).zip(hip.contents.toc.assets.iter()) {
-        let home = old_home(number);
-        let now = numbers.get(&number).copied();
-        if let Some(now) = now {
-            if new_homes.get(&now).copied() == home {
-                continue;
-            }
-            edits.placed.insert(now, None);
-        }
-        let start = u64::from(asset.offset).saturating_add_signed(moved);
-        let range = start..start + u64::from(asset.size);
-        if asset.size > 0 {
-            edits.dropped.push((home, range));
-        }
-    }
-    for (new, layer) in wanted.layers.iter().enumerate() {
-        let before = layer.old.and_then(|old| offsets.layers.get(old));
-        let before = before.into_iter().flatten();
-        let before = before.filter(|&old| old_homes.get(old) == layer.old.as_ref());
-        let before = before.filter(|&&old| offsets.assets[old as usize].size > 0);
-        // Deleted ones are no members of the new list.
-        let before = before.map(|old| numbers.get(old).copied());
-        let after = lists[new].iter().copied();
-        let after = after.filter(|number| new_homes.get(number) == Some(&new));
-        let mut unique = BTreeSet::new();
-        let after = after.filter(|&number| unique.insert(number) && size(number) > 0);
-        if !before.eq(after.map(Some)) {
-            edits.layers.insert(new);
-        }
-    }
-    edits.homes = Some(new_homes);
+    });
+    edits.homes = Some(homes.now);
     splice_layers(&source, &now, &edits)
+}
+
+/// Returns the new contents of assets, by their new numbers.
+fn contents(named: &Named, wanted: &Structure) -> NewAssets {
+    let added = named.added_files();
+    let assets = (0..).zip(&wanted.assets);
+    let contents = assets.filter_map(|(number, asset)| {
+        let file = match asset.old {
+            Some(old) => named.replaced.get(&old),
+            None => added.get(&asset.id).copied(),
+        };
+        Some((number, file?.clone()))
+    });
+    contents.collect()
+}
+
+/// Returns the new numbers of added assets, with their alignments in bytes.
+fn added(hip: &Hip, wanted: &Structure) -> BTreeMap<u32, Option<u64>> {
+    let target = (hip.game.value, hip.platform.value);
+    let assets = (0..).zip(&wanted.assets);
+    let added = assets.filter_map(|(number, asset)| {
+        let described = asset.described.as_ref().filter(|_| asset.old.is_none())?;
+        let (_, step) = write::alignment(target, described.kind, described.align);
+        Some((number, Some(step)))
+    });
+    added.collect()
 }

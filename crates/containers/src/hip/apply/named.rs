@@ -1,6 +1,6 @@
 //! What a folder of changes says about assets, by their names.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::super::kinds::Type;
 use super::super::splice::NewAssets;
@@ -111,10 +111,13 @@ impl Named {
             || self.settings.is_some()
     }
 
-    /// Returns the contents of an added asset.
-    pub(super) fn file_of(&self, id: u32) -> Option<&NewFile> {
-        let found = self.added.iter().find(|added| added.id == id);
-        found.map(|added| &added.file)
+    /// Returns the contents of the added assets, by their ids.
+    pub(super) fn added_files(&self) -> HashMap<u32, &NewFile> {
+        let mut files = HashMap::new();
+        for added in &self.added {
+            files.entry(added.id).or_insert(&added.file);
+        }
+        files
     }
 
     /// Finds the deleted assets. An asset in several layers leaves the

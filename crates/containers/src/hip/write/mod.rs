@@ -5,12 +5,14 @@
 
 mod layout;
 mod order;
+mod placing;
 mod settings;
 mod tables;
 
 use std::io::{Read, Seek, SeekFrom, Write};
 
-pub(super) use self::layout::{Extent, alignment, layer_alignment};
+pub(super) use self::layout::Extent;
+pub(super) use self::placing::{alignment, layer_alignment};
 pub use self::settings::{Asset, Problem, Settings, parse};
 pub(super) use self::tables::{Blocks, SUB_VERSION_2, asset_block};
 
