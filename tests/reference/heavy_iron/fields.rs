@@ -1,7 +1,7 @@
 //! The fields of every type of object, kind of platform, motion, emitter,
 //! command and fragment, compared with the results of an independent reader.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use serde_json::{Value as Json, json};
@@ -9,12 +9,15 @@ use serde_json::{Value as Json, json};
 use crate::heavy_iron::objects::agrees;
 use crate::heavy_iron::samples::text;
 use crate::shared;
+use crate::support::files::walk;
 use crate::support::heavy_iron::look;
+use crate::support::mounted::mounted_files;
 use hpimount_assets::heavy_iron::object::{self, Object};
 use hpimount_assets::heavy_iron::parts::Part;
 use hpimount_assets::heavy_iron::record::{Rows, Value};
 use hpimount_assets::heavy_iron::{Facts, Game, Platform, tables};
 use hpimount_containers::text::windows_1252;
+use hpimount_test_attributes::fuse_test;
 
 /// Fields of parts of ours by name, as `motion.speed`; those of a list have
 /// their number, as `commands.3.acc`.
@@ -221,4 +224,37 @@ fn check_list(shown: &str, rows: &Rows, known: &Json) {
         Some(json!(0))
     );
     assert_eq!(check(shown, &found, "", &known), found.len(), "{shown}");
+}
+
+/// Objects of the samples that no game has: the offsets of a floor and the counts of
+/// a particle system are arbitrary, and a DYNA has an unknown type.
+const MADE_UP: [&str; 3] = ["DISCO_FLOOR_01", "PARTICLE_SYS_01", "DYNA_UNKNOWN_TYPE"];
+
+#[fuse_test]
+fn no_type_of_battle_for_bikini_bottom_has_unknown_bytes() {
+    let mut types = BTreeSet::new();
+    for sample in [
+        "hip/real/bb01.91969701.HIP",
+        "hip_assets/objects_gc.HIP",
+        "hip_assets/objects_ps2.HIP",
+        "hip_assets/objects_xbox.HIP",
+    ] {
+        let Some(sample) = shared(&format!("samples/{sample}")) else {
+            return;
+        };
+        let mount = mounted_files(&[sample], "");
+        for file in walk(&mount.file("converted/objects")) {
+            if !file.is_file() {
+                continue;
+            }
+            let object: Json = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+            if MADE_UP.contains(&text(&object["name"])) {
+                continue;
+            }
+            assert_eq!(object.get("rest"), None, "{}", file.display());
+            types.insert(text(&object["type"]).to_owned());
+        }
+    }
+    // DSCO and PARS are in the test above.
+    assert_eq!(types.len(), 28, "{types:?}");
 }

@@ -189,6 +189,15 @@ impl Record {
             .map(|(_, value)| value)
     }
 
+    /// Returns the ids among the values of the fields, with their names.
+    pub fn ids(&self) -> Vec<(&'static str, u32)> {
+        let ids = self.fields().filter_map(|(name, value)| match value {
+            Value::Id(id) => Some((name, id)),
+            _ => None,
+        });
+        ids.collect()
+    }
+
     /// Returns the value of a field that is an unsigned number or an id.
     pub fn number(&self, name: &str) -> Option<u32> {
         match self.get(name)? {

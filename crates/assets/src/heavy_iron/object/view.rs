@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use crate::heavy_iron::fields::{Parts, Words};
+use crate::heavy_iron::fields::{Field, Parts, Words};
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::object::{
@@ -16,7 +16,7 @@ use crate::heavy_iron::object::{
 };
 use crate::heavy_iron::origin::Origin;
 use crate::heavy_iron::parts::Part;
-use crate::heavy_iron::record::Value;
+use crate::heavy_iron::record::{Record, Rows, Value};
 use crate::heavy_iron::view::{Kind, Shown, name_of};
 use crate::heavy_iron::{Game, Parsed};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
@@ -106,7 +106,8 @@ fn describe(model: &Typed, info: &mut Info, _names: Names<'_>) {
         info.add("dyna_type", dyna.name);
     }
     info.add("fields", object.fields().count());
-    info.add("listed", object.list.len());
+    let lists = object.lists.iter().map(|(_, rows)| rows.len());
+    info.add("listed", object.list.len() + lists.sum::<usize>());
     info.add("unknown_bytes", object.rest.len());
     info.add("links", object.links.len());
 }
@@ -160,6 +161,9 @@ impl Serialize for Whole<'_> {
         }
         if !object.list.is_empty() {
             map.serialize_entry("list", &List(object, names))?;
+        }
+        for (name, rows) in &object.lists {
+            map.serialize_entry(name, &Records(rows, names))?;
         }
         if !object.rest.is_empty() {
             map.serialize_entry("rest", &hex(&object.rest))?;
@@ -247,6 +251,25 @@ impl Serialize for List<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ids = self.0.list.iter().filter_map(|record| record.number("id"));
         serializer.collect_seq(ids.map(|id| self.1.reference(id)))
+    }
+}
+
+/// The records of a list.
+struct Records<'a>(&'a Rows, Names<'a>);
+
+impl Serialize for Records<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let records = self.0.iter();
+        serializer.collect_seq(records.map(|record| OneRecord(record, self.1)))
+    }
+}
+
+struct OneRecord<'a>(Record, Names<'a>);
+
+impl Serialize for OneRecord<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = self.0.fields();
+        serializer.collect_map(fields.map(|(name, value)| (name, Field(value, self.1))))
     }
 }
 

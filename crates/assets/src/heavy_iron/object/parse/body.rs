@@ -3,13 +3,14 @@
 use bytes::Bytes;
 
 use super::floor::{Floor, FloorFields};
-use super::sections::{COMMAND, COMMANDS, Section, sections};
+use super::later;
+use super::sections::{COMMAND, Section, sections};
 use super::types::{self, ObjectType, object_type};
 use super::{HEADER, LINK, Link, Object, dyna_type};
 use crate::heavy_iron::parts::{BODY, DYNA, ENTITY, Part, PartKind, kind_of};
 use crate::heavy_iron::record::{Layout, Record, Rows, Value, size};
 use crate::heavy_iron::{Facts, Game};
-use hpimount_containers::io::{Cursor, Result};
+use hpimount_containers::io::{Cursor, Endian, Result};
 
 /// Length of the padding word in entities of Battle for Bikini Bottom, which
 /// other games do not have.
@@ -19,6 +20,7 @@ const PAD: usize = 4;
 pub(super) struct Body<'a> {
     bytes: &'a Bytes,
     facts: &'a Facts,
+    code: [u8; 4],
     kind: Option<&'static ObjectType>,
     /// Length of the asset without its links.
     size: usize,
@@ -54,6 +56,7 @@ impl Body<'_> {
         let mut body = Body {
             bytes,
             facts,
+            code,
             kind,
             size: end.map_or(bytes.len(), |end| end + tail),
             at: HEADER,
@@ -74,21 +77,48 @@ impl Body<'_> {
 
     /// Reads the data between the header and the links.
     fn parts(&mut self, object: &mut Object) {
-        if let Some(kind) = self.kind {
-            self.check_type(kind, object);
-            if kind.is_entity {
-                self.entity(object);
-            }
-            if self.has_fields(kind, object) {
-                self.record(BODY, kind.fields, object);
-                sections(kind.code)
-                    .iter()
-                    .for_each(|section| self.section(*section, object));
-                self.list(kind, object);
-                self.dyna(kind, object);
-            }
+        match self.kind {
+            Some(kind) => self.known(kind, object),
+            None => self.later(object),
         }
         object.rest = self.bytes.slice(self.at..self.end);
+    }
+
+    fn known(&mut self, kind: &ObjectType, object: &mut Object) {
+        self.check_type(kind, object);
+        if kind.is_entity {
+            self.entity(object);
+        }
+        if self.has_fields(kind, object) {
+            self.record(BODY, kind.fields, object);
+            self.sections(sections(kind.code), object);
+            self.list(kind, object);
+            self.dyna(kind, object);
+        }
+    }
+
+    /// Reads the body by the layout that ends where it ends; nothing if there is
+    /// none.
+    fn later(&mut self, object: &mut Object) {
+        let start = self.at;
+        for layout in later::layouts(self.code) {
+            let mut read = Object::default();
+            if layout.is_entity {
+                self.entity_fields(false, &mut read);
+            }
+            self.sections(layout.sections, &mut read);
+            if self.at == self.end && read.warnings.is_empty() {
+                (object.parts, object.lists) = (read.parts, read.lists);
+                return;
+            }
+            self.at = start;
+        }
+    }
+
+    fn sections(&mut self, sections: &[Section], object: &mut Object) {
+        for section in sections {
+            self.section(*section, object);
+        }
     }
 
     fn check_type(&self, kind: &ObjectType, object: &mut Object) {
@@ -105,6 +135,10 @@ impl Body<'_> {
     fn entity(&mut self, object: &mut Object) {
         let has_pad = self.has_pad(object);
         object.has_pad = Some(has_pad);
+        self.entity_fields(has_pad, object);
+    }
+
+    fn entity_fields(&mut self, has_pad: bool, object: &mut Object) {
         self.record(ENTITY, types::ENTITY_FLAGS, object);
         if has_pad {
             self.at = (self.at + PAD).min(self.end);
@@ -177,10 +211,14 @@ impl Body<'_> {
         object.parts.push(Part::plain(name, record));
     }
 
-    /// Reads a record, as far as it is present.
     fn take(&mut self, layout: Layout, object: &mut Object) -> Record {
+        self.take_in(self.facts.endian, layout, object)
+    }
+
+    /// Reads a record, as far as it is present.
+    fn take_in(&mut self, endian: Endian, layout: Layout, object: &mut Object) -> Record {
         let bytes = self.bytes.slice(self.at..self.end);
-        let record = Record::new(layout, self.facts.endian, &bytes);
+        let record = Record::new(layout, endian, &bytes);
         if !record.is_whole() {
             let (left, needed) = (bytes.len(), size(layout));
             object.warnings.push(format!(
@@ -211,7 +249,14 @@ impl Body<'_> {
                 size,
                 kinds,
             } => self.kind(name, by, size, kinds, object),
-            Section::Commands => self.commands(object),
+            Section::Rows(name, count, more, layout) => {
+                self.rows(name, (count, more), layout, object);
+            }
+            Section::LittleEndian(layout) => {
+                let record = self.take_in(Endian::Little, layout, object);
+                object.parts.push(Part::plain(BODY, record));
+            }
+            Section::Commands(kinds) => self.commands(kinds, object),
             Section::Floor => self.floor(object),
         }
     }
@@ -248,20 +293,36 @@ impl Body<'_> {
         self.at = next;
     }
 
-    /// Reads the commands of a particle system, up to the first one of an
-    /// unknown kind.
-    fn commands(&mut self, object: &mut Object) {
-        let field = |name| match object.field(name) {
-            Some(Value::Unsigned(number)) => number as usize,
-            _ => 0,
-        };
-        let (count, length) = (field("cmd_count"), field("cmd_size"));
+    /// Reads as many records as a field says, and `more`.
+    fn rows(
+        &mut self,
+        name: &'static str,
+        (count, more): (&str, usize),
+        layout: Layout,
+        object: &mut Object,
+    ) {
+        let count = object.number(count).saturating_add(more);
+        let bytes = self.bytes.slice(self.at..self.end);
+        let rows = Rows::new(layout, self.facts.endian, &bytes, count);
+        if rows.len() < count {
+            let (at, found) = (self.at, rows.len());
+            object
+                .warnings
+                .push(format!("{name} at {at:#x}: has {found} records of {count}"));
+        }
+        self.at += rows.bytes().len();
+        object.lists.push((name, rows));
+    }
+
+    /// Reads commands, up to the first one of an unknown kind.
+    fn commands(&mut self, kinds: &'static [PartKind], object: &mut Object) {
+        let (count, length) = (object.number("cmd_count"), object.number("cmd_size"));
         let links = self.end;
         self.end = self.at.saturating_add(length).min(links);
         for item in 0..u16::try_from(count).unwrap_or(u16::MAX) {
             let head = self.bytes.slice(self.at..self.end);
             let number = Cursor::new(&head, 0, self.facts.endian).u32("command");
-            let kind = number.as_ref().ok().and_then(|&n| kind_of(COMMANDS, n));
+            let kind = number.as_ref().ok().and_then(|&n| kind_of(kinds, n));
             let Some(kind) = kind.filter(|_| head.len() >= COMMAND) else {
                 let at = self.at;
                 object.warnings.push(match number {

@@ -6,6 +6,7 @@ mod dyna;
 mod event_words;
 mod events;
 mod floor;
+mod later;
 mod names;
 mod sections;
 mod types;
@@ -18,7 +19,7 @@ pub use names::{
     base_type_name, condition_sign, interpolation, npc_type, pickup_name, trigger_shape,
     variable_name,
 };
-pub use types::{ObjectType, is_object, object_type};
+pub use types::{ObjectType, object_type};
 
 use bytes::Bytes;
 
@@ -53,6 +54,8 @@ pub struct Object {
     pub dyna: Option<&'static DynaType>,
     /// The ids in a list: members of a GRUP, next points of an MVPT.
     pub list: Rows,
+    /// Lists of records, with the names of the lists.
+    pub lists: Vec<(&'static str, Rows)>,
     /// The texts and states of a DSCO.
     pub floor: Option<Floor>,
     /// The bytes after the known fields.
@@ -170,6 +173,19 @@ impl Object {
             .rev()
             .find_map(|part| part.record.get(name))
     }
+
+    /// Returns the number in a field; 0 if there is none.
+    fn number(&self, name: &str) -> usize {
+        match self.field(name) {
+            Some(Value::Unsigned(number)) => number as usize,
+            _ => 0,
+        }
+    }
+}
+
+/// Returns whether assets with this code begin as objects and end with links.
+pub fn is_object(code: [u8; 4]) -> bool {
+    object_type(code).is_some() || later::layouts(code).next().is_some()
 }
 
 /// Parses an object of type `code`. If the type is unknown, the whole body is
@@ -189,11 +205,10 @@ impl Object {
     /// fields and in the list that are not 0, with their names.
     pub fn references(&self) -> impl Iterator<Item = (&'static str, u32)> {
         let listed = self.list.iter().filter_map(|record| record.number("id"));
-        let fields = self.fields().filter_map(|(name, value)| match value {
-            Value::Id(id) => Some((name, id)),
-            _ => None,
-        });
-        let all = fields.chain(listed.map(|id| ("list", id)));
+        let rows = self.lists.iter().flat_map(|(_, rows)| rows.iter());
+        let in_rows = rows.flat_map(|record| record.ids());
+        let fields = self.parts.iter().flat_map(|part| part.record.ids());
+        let all = fields.chain(in_rows).chain(listed.map(|id| ("list", id)));
         all.chain(self.light_kit.map(|id| ("light_kit", id)))
             .filter(|(_, id)| *id != 0)
     }
@@ -295,6 +310,106 @@ mod tests {
         assert!(object.warnings.is_empty(), "{:?}", object.warnings);
         let object = parse(&simple(0, 9), &facts(Game::Rotu), *b"ZLIN").unwrap();
         assert_eq!(object.rest.len(), 80 - 8 + 36);
+    }
+
+    /// Returns an object of a type of the other games with this body.
+    fn other(code: &[u8; 4], body: &[u32]) -> Object {
+        let bytes = Bytes::from([header(0, 0), words(body)].concat());
+        let object = parse(&bytes, &facts(Game::Incredibles), *code).unwrap();
+        assert!(object.warnings.is_empty(), "{:?}", object.warnings);
+        object
+    }
+
+    #[test]
+    fn groups_of_sounds_and_splines_have_lists_of_records() {
+        const ONE: u32 = 0x3F80_0000;
+        let group = [0, 0x0200_3080, 0, ONE, ONE, 0];
+        let sounds = [7, ONE, 0, 0, 8, 0, 0, ONE];
+        let object = other(b"SGRP", &[&group[..], &sounds].concat());
+        assert!(object.rest.is_empty());
+        let [(name, rows)] = &object.lists[..] else {
+            panic!("{object:?}");
+        };
+        assert_eq!((*name, rows.len()), ("sounds", 2));
+        let found: Vec<_> = object.references().collect();
+        assert_eq!(found, [("sound", 7), ("sound", 8)]);
+        // Another length is another layout.
+        let object = other(b"SGRP", &[&group[..], &sounds, &[0]].concat());
+        assert_eq!((object.rest.len(), object.parts.len()), (60, 0));
+        assert!(object.lists.is_empty());
+        // A curve of degree 1 has two knots more than points.
+        let points = [ONE; 9];
+        let knots = [0, 0, ONE, ONE, ONE];
+        let spline = [&[1, 4, 2, 0, 0][..], &points, &knots].concat();
+        let object = other(b"SPLN", &spline);
+        let found = object.lists.iter().map(|(name, rows)| (*name, rows.len()));
+        assert_eq!(found.collect::<Vec<_>>(), [("points", 3), ("knots", 5)]);
+        assert!(object.rest.is_empty());
+    }
+
+    #[test]
+    fn scripts_are_read_by_the_layout_that_ends_with_them() {
+        let event = |length: usize| [&[0x3F80_0000, 9, 20][..], &vec![0; length - 3]].concat();
+        for (body, events) in [
+            ([&[0, 2][..], &event(8), &event(8)].concat(), 2),
+            ([&[0, 1, 1 << 24][..], &event(8)].concat(), 1),
+            ([&[0, 2, 0][..], &event(9), &event(9)].concat(), 2),
+            (vec![0, 0], 0),
+        ] {
+            let object = other(b"SCRP", &body);
+            assert_eq!((object.lists[0].1.len(), object.rest.len()), (events, 0));
+            let targets = object.references().filter(|found| *found == ("target", 9));
+            assert_eq!(targets.count(), events);
+        }
+        let object = other(b"SCRP", &[&[0, u32::MAX][..], &event(8)].concat());
+        assert_eq!((object.lists.len(), object.rest.len()), (0, 40));
+    }
+
+    #[test]
+    fn commands_of_menus_and_points_in_another_byte_order_are_read() {
+        let command = |kind, body: &[u32]| [&[kind, 0, 0, 0, 0, 1 << 24][..], body].concat();
+        let commands = [command(3, &[0]), command(6, &[0, 0]), command(0, &[0, 0])].concat();
+        let length = 4 * commands.len() as u32;
+        let object = other(
+            b"UIM ",
+            &[&[0x0301_0000, length, 0, 0][..], &commands].concat(),
+        );
+        let kinds: Vec<_> = object.parts.iter().filter_map(|part| part.kind).collect();
+        assert_eq!(kinds, ["opacity", "color", "move"]);
+        let path = [0, 0x0001_0002, 0, 0, 0x0000_803F, 0, 0, 5, 0, 0, 6, 7, 8];
+        let object = other(b"SPLP", &path);
+        assert_eq!(
+            object.field("hover_point"),
+            Some(Value::Vec3([1.0, 0.0, 0.0]))
+        );
+        let found: Vec<_> = object.references().map(|(_, id)| id).collect();
+        assert_eq!(found, [5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn every_layout_of_the_other_games_ends_with_its_object() {
+        for (code, words) in [
+            (b"CCRV", 8),
+            (b"DTRK", 10),
+            (b"DUPC", 39),
+            (b"GRSM", 8),
+            (b"HANG", 18 + 8),
+            (b"NPC ", 18 + 29),
+            (b"PEND", 18 + 12),
+            (b"PGRS", 1),
+            (b"RANM", 2),
+            (b"SCRP", 3),
+            (b"TPIK", 2),
+            (b"TRWT", 2),
+            (b"VOLU", 18),
+            (b"VOLU", 23),
+        ] {
+            let object = other(code, &vec![0; words]);
+            let shown = code.escape_ascii();
+            assert!(object.rest.is_empty(), "{shown}: {:?}", object.rest);
+            let object = other(code, &vec![0; words + 1]);
+            assert_eq!(object.rest.len(), 4 * words + 4, "{shown}");
+        }
     }
 
     #[test]

@@ -21,8 +21,13 @@ pub(super) enum Section {
         size: usize,
         kinds: &'static [PartKind],
     },
-    /// As many commands as the field `cmd_count` says.
-    Commands,
+    /// A list with this name, which has as many records as the field with the
+    /// second name says, and this many more.
+    Rows(&'static str, &'static str, usize, Layout),
+    /// More fields of the type, which are little-endian in every archive.
+    LittleEndian(Layout),
+    /// As many commands as the field `cmd_count` says, of these kinds.
+    Commands(&'static [PartKind]),
     /// The texts and states of a disco floor.
     Floor,
 }
@@ -34,7 +39,7 @@ pub(super) fn sections(code: [u8; 4]) -> &'static [Section] {
         b"DSCO" => &[Section::Floor],
         b"PARE" => PARE,
         b"PARP" => PARP,
-        b"PARS" => &[Section::Commands],
+        b"PARS" => const { &[Section::Commands(COMMANDS)] },
         b"PLAT" => const { &[PLATFORM, MOTION_HEAD, MOTION] },
         b"SURF" => SURF,
         _ => &[],
@@ -57,12 +62,12 @@ const PLATFORM: Section = Section::Kind {
     kinds: PLATFORMS,
 };
 
-const MOTION_HEAD: Section = Section::Part(
+pub(super) const MOTION_HEAD: Section = Section::Part(
     "motion",
     layout!(motion_type: U8, use_banking: U8, motion_flags: U16),
 );
 
-const MOTION: Section = Section::Kind {
+pub(super) const MOTION: Section = Section::Kind {
     name: "motion",
     by: "motion_type",
     size: MOTION_SIZE,
@@ -198,7 +203,7 @@ const SURF: &[Section] = &[
 ];
 
 /// The commands of a particle system.
-pub(super) const COMMANDS: &[PartKind] = kinds! {
+const COMMANDS: &[PartKind] = kinds! {
     [type: U32, enabled: U8, mode: U8, pad: Pad2,]
     0 "move" { dir: Vec3 }
     1 "move_random" { dim: Vec3 }

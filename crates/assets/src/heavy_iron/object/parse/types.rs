@@ -22,21 +22,11 @@ pub struct ObjectType {
     pub size: Option<usize>,
 }
 
-/// Returns the type with this code; `None` if its body is not known.
+/// Returns the type with this code; `None` if its fields are not always the
+/// same.
 pub fn object_type(code: [u8; 4]) -> Option<&'static ObjectType> {
     TYPES.iter().find(|known| known.code == code)
 }
-
-/// Returns whether assets with this code begin as objects and end with links.
-pub fn is_object(code: [u8; 4]) -> bool {
-    object_type(code).is_some() || OTHERS.contains(&&code)
-}
-
-/// Codes of objects whose bodies are not known.
-const OTHERS: [&[u8; 4]; 17] = [
-    b"CCRV", b"DTRK", b"DUPC", b"GRSM", b"HANG", b"NPC ", b"PEND", b"PGRS", b"RANM", b"SCRP",
-    b"SGRP", b"SPLN", b"SPLP", b"TPIK", b"TRWT", b"UIM ", b"VOLU",
-];
 
 /// The first fields of every entity, after the header of an object. In Battle
 /// for Bikini Bottom, a padding word follows.
