@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::dsp::{self, DspHeader};
-use super::{Codec, MAX_CHANNELS, MAX_RATE};
+use super::{Codec, MAX_CHANNELS, MAX_RATE, ima, vag};
 use crate::heavy_iron::take;
 use crate::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
@@ -70,8 +70,7 @@ pub struct BankSound {
     pub data: Bytes,
     /// The coefficients of the channels of DSP-ADPCM.
     pub adpcm: Vec<DspHeader>,
-    /// Whether the channels of DSP-ADPCM follow each other; otherwise they
-    /// alternate after two bytes.
+    /// Whether the channels follow each other; otherwise they alternate.
     is_split: bool,
 }
 
@@ -190,7 +189,7 @@ impl<'a> Reader<'a> {
             samples: numbers.samples,
             rate: numbers.rate,
             channels: numbers.channels,
-            codec: codec(numbers.mode, self.mode),
+            codec: codec(&numbers, self.mode),
             loops: (numbers.mode & NO_LOOP == 0).then_some(numbers.loops),
             data,
             adpcm,
@@ -259,33 +258,34 @@ fn adpcm(cursor: &mut Cursor<'_>, numbers: &Numbers) -> Result<Vec<DspHeader>> {
         .collect()
 }
 
-/// Returns how the samples of a sound are stored, by its flags and those of its
-/// bank.
-fn codec(mode: u32, bank: u32) -> std::result::Result<Codec, &'static str> {
-    let unsupported = [
-        (VAG, "VAG"),
-        (XBOX_ADPCM, "Xbox ADPCM"),
-        (MPEG, "MPEG"),
-        (XMA, "XMA"),
+/// Returns how the samples of a sound are stored, by its header and the flags of
+/// its bank.
+fn codec(numbers: &Numbers, bank: u32) -> std::result::Result<Codec, &'static str> {
+    let has = |flag| numbers.mode & flag != 0;
+    // Blocks of more channels are laid out in another way.
+    let is_surround = numbers.channels > 2 && bank & SPLIT_CHANNELS == 0;
+    let packed = [
+        (GAMECUBE, Ok(Codec::Dsp)),
+        (VAG, Ok(Codec::Vag)),
+        (
+            XBOX_ADPCM,
+            match is_surround {
+                true => Err("Xbox ADPCM of more than two channels"),
+                false => Ok(Codec::XboxAdpcm),
+            },
+        ),
+        (MPEG, Err("MPEG")),
+        (XMA, Err("XMA")),
     ];
-    if mode & GAMECUBE != 0 {
-        return Ok(Codec::Dsp);
+    if let Some((_, codec)) = packed.into_iter().find(|(flag, _)| has(*flag)) {
+        return codec;
     }
-    if let Some((_, name)) = unsupported.iter().find(|(flag, _)| mode & flag != 0) {
-        return Err(*name);
-    }
-    Ok(
-        match (
-            mode & BITS_8 != 0,
-            mode & UNSIGNED != 0,
-            bank & BIG_ENDIAN != 0,
-        ) {
-            (true, true, _) => Codec::Pcm8,
-            (true, false, _) => Codec::Pcm8Signed,
-            (false, _, true) => Codec::Pcm16Big,
-            (false, _, false) => Codec::Pcm16,
-        },
-    )
+    Ok(match (has(BITS_8), has(UNSIGNED), bank & BIG_ENDIAN != 0) {
+        (true, true, _) => Codec::Pcm8,
+        (true, false, _) => Codec::Pcm8Signed,
+        (false, _, true) => Codec::Pcm16Big,
+        (false, _, false) => Codec::Pcm16,
+    })
 }
 
 impl BankSound {
@@ -295,19 +295,28 @@ impl BankSound {
         let channel = self.data.len() / usize::from(self.channels);
         let held = match self.codec.ok()? {
             Codec::Dsp => dsp::held(channel),
+            Codec::Vag => channel / vag::FRAME * vag::SAMPLES,
+            Codec::XboxAdpcm => channel / ima::BLOCK * ima::SAMPLES,
             Codec::Pcm8 | Codec::Pcm8Signed => channel,
-            _ => channel / 2,
+            Codec::Pcm16 | Codec::Pcm16Big => channel / 2,
         };
         Some(held as u64)
     }
 
-    /// Decodes interleaved samples of DSP-ADPCM.
-    pub(super) fn decode(&self, out: &mut [i16]) {
+    /// Decodes interleaved samples, which are stored in this codec.
+    pub(super) fn decode(&self, codec: Codec, out: &mut [i16]) {
         let channels = usize::from(self.channels);
+        let Some(unit) = self.alternates_after(codec) else {
+            return codec.decode(&self.data, channels, out);
+        };
         let mut samples = vec![0; out.len().div_ceil(channels)];
-        for (number, header) in self.adpcm.iter().enumerate() {
+        for number in 0..channels {
             samples.fill(0);
-            dsp::decode(&self.channel(number), header, &mut samples);
+            let data = self.channel(number, unit);
+            match self.adpcm.get(number) {
+                Some(header) => dsp::decode(&data, header, &mut samples),
+                None => codec.decode(&data, 1, &mut samples),
+            }
             let own = out.iter_mut().skip(number).step_by(channels);
             for (sample, decoded) in own.zip(&samples) {
                 *sample = *decoded;
@@ -315,18 +324,25 @@ impl BankSound {
         }
     }
 
-    /// Returns the data of a channel.
-    fn channel(&self, number: usize) -> Bytes {
+    /// Returns the number of bytes after which another channel follows; `None` if
+    /// the codec has its own order of channels.
+    fn alternates_after(&self, codec: Codec) -> Option<usize> {
+        match codec {
+            _ if self.is_split => Some(self.data.len() / usize::from(self.channels)),
+            Codec::Dsp => Some(2),
+            Codec::Vag => Some(vag::FRAME),
+            _ => None,
+        }
+    }
+
+    /// Returns the data of a channel, if another one follows after `unit` bytes.
+    fn channel(&self, number: usize, unit: usize) -> Bytes {
         let channels = usize::from(self.channels);
         if channels == 1 {
             return self.data.clone();
         }
-        if self.is_split {
-            let length = self.data.len() / channels;
-            return self.data.slice(number * length..(number + 1) * length);
-        }
-        let pairs = self.data.chunks(2).skip(number).step_by(channels);
-        pairs.flatten().copied().collect()
+        let units = self.data.chunks(unit.max(1)).skip(number);
+        units.step_by(channels).flatten().copied().collect()
     }
 }
 
@@ -376,7 +392,7 @@ mod tests {
         for (data, mode) in [(mixed, 0), ([left, right].concat(), SPLIT_CHANNELS)] {
             let bank = Bank::read(&bank(1, &header, &data, mode), 0).unwrap();
             let mut out = [0; 28];
-            bank.sounds[0].decode(&mut out);
+            bank.sounds[0].decode(Codec::Dsp, &mut out);
             assert_eq!(out[..6], [1, 0, 2, 2, 3, 0], "{mode:#x}");
             assert_eq!(out[27], 2);
             assert_eq!(
@@ -384,6 +400,57 @@ mod tests {
                 ("beep", None)
             );
         }
+    }
+
+    /// Returns the only sound of a bank of two channels, and its samples.
+    fn stereo(samples: u32, mode: u32, data: &[u8], of_bank: u32) -> (BankSound, Vec<i16>) {
+        let header = header(samples, data.len() as u32, mode | NO_LOOP, 2, 0);
+        let bank = Bank::read(&bank(1, &header, data, of_bank), 0).unwrap();
+        let sound = BankSound::clone(&bank.sounds[0]);
+        let mut out = vec![0; 2 * samples as usize];
+        sound.decode(sound.codec.unwrap(), &mut out);
+        (sound, out)
+    }
+
+    #[test]
+    fn frames_of_the_playstation_alternate_or_follow_each_other() {
+        // Shift 12: nibbles are samples.
+        let frame = |nibbles: u8| [&[0x0C, 0][..], &[nibbles; 14]].concat();
+        let [left, right] = [frame(0x11), frame(0x22)];
+        for (order, flags) in [
+            ([&left, &right, &left, &right], 0),
+            ([&left, &left, &right, &right], SPLIT_CHANNELS),
+        ] {
+            let data = order.map(|frame| &frame[..]).concat();
+            let (sound, out) = stereo(56, VAG, &data, flags);
+            assert_eq!(sound.codec, Ok(Codec::Vag));
+            assert_eq!(out, [1, 2].repeat(56), "{flags:#x}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_the_xbox_have_both_channels_or_one() {
+        let block = |first: u8| [&[first, 0, 0, 0][..], &[0; 32]].concat();
+        let both = [&[7, 0, 0, 0, 9, 0, 0, 0][..], &[0; 64]].concat();
+        let (sound, out) = stereo(64, XBOX_ADPCM, &both, 0);
+        assert_eq!(
+            (sound.codec, out),
+            (Ok(Codec::XboxAdpcm), [7, 9].repeat(64))
+        );
+        let split = [block(7), block(9)].concat();
+        let (_, out) = stereo(64, XBOX_ADPCM, &split, SPLIT_CHANNELS);
+        assert_eq!(out, [7, 9].repeat(64));
+        let header = header(64, 6 * 36, XBOX_ADPCM, 6, 0);
+        let found = Bank::read(&bank(1, &header, &[0; 6 * 36], 0), 0).unwrap();
+        assert!(found.sounds[0].codec.is_err());
+    }
+
+    #[test]
+    fn plain_samples_of_channels_may_follow_each_other() {
+        let (_, out) = stereo(2, 0, &[1, 0, 2, 0, 3, 0, 4, 0], SPLIT_CHANNELS);
+        assert_eq!(out, [1, 3, 2, 4]);
+        let (_, out) = stereo(2, 0, &[1, 0, 2, 0, 3, 0, 4, 0], 0);
+        assert_eq!(out, [1, 2, 3, 4]);
     }
 
     #[test]

@@ -58,6 +58,28 @@ impl Codec {
     }
 }
 
+impl Codec {
+    /// Decodes interleaved samples of a codec that needs no coefficients, until
+    /// the data or `out` ends.
+    fn decode(self, data: &[u8], channels: usize, out: &mut [i16]) {
+        match self {
+            Self::Dsp => {}
+            Self::Pcm8 => fill(out, data, |&byte| (i16::from(byte) - 128) << 8),
+            Self::Pcm8Signed => fill(out, data, |byte| i16::from(byte.cast_signed()) << 8),
+            Self::Pcm16 => fill(out, data.as_chunks().0, |bytes| i16::from_le_bytes(*bytes)),
+            Self::Pcm16Big => fill(out, data.as_chunks().0, |bytes| i16::from_be_bytes(*bytes)),
+            Self::XboxAdpcm => ima::decode(data, channels, out),
+            Self::Vag => vag::decode(data, out),
+        }
+    }
+}
+
+fn fill<T>(out: &mut [i16], stored: &[T], sample: impl Fn(&T) -> i16) {
+    for (out, stored) in out.iter_mut().zip(stored) {
+        *out = sample(stored);
+    }
+}
+
 /// A loop, in samples of one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
@@ -109,31 +131,10 @@ impl Sound {
     pub fn decode(&self, out: &mut [i16]) {
         let length = out.len().min(self.all_samples());
         let out = &mut out[..length];
-        match (self.codec, &self.entry.header) {
-            (Codec::Dsp, Header::Dsp(header)) => dsp::decode(&self.data, header, out),
-            (Codec::Dsp, Header::Bank(entry)) => entry.sound.decode(out),
-            (Codec::Pcm8, _) => {
-                for (sample, byte) in out.iter_mut().zip(&self.data[..]) {
-                    *sample = (i16::from(*byte) - 128) << 8;
-                }
-            }
-            (Codec::Pcm8Signed, _) => {
-                for (sample, byte) in out.iter_mut().zip(&self.data[..]) {
-                    *sample = i16::from(byte.cast_signed()) << 8;
-                }
-            }
-            (Codec::Pcm16, _) => {
-                for (sample, bytes) in out.iter_mut().zip(self.data.as_chunks().0) {
-                    *sample = i16::from_le_bytes(*bytes);
-                }
-            }
-            (Codec::Pcm16Big, _) => {
-                for (sample, bytes) in out.iter_mut().zip(self.data.as_chunks().0) {
-                    *sample = i16::from_be_bytes(*bytes);
-                }
-            }
-            (Codec::XboxAdpcm, _) => ima::decode(&self.data, self.channels.into(), out),
-            (Codec::Vag | Codec::Dsp, _) => vag::decode(&self.data, out),
+        match &self.entry.header {
+            Header::Dsp(header) => dsp::decode(&self.data, header, out),
+            Header::Bank(entry) => entry.sound.decode(self.codec, out),
+            _ => self.codec.decode(&self.data, self.channels.into(), out),
         }
     }
 

@@ -1,7 +1,8 @@
 //! VAG: ADPCM of the PlayStation 2, frames of 16 bytes with 28 samples.
 
 use super::Loop;
-use crate::parse::spu::{self, BLOCK as FRAME, Rounding, SAMPLES};
+use crate::parse::spu::{self, Rounding};
+pub(super) use crate::parse::spu::{BLOCK as FRAME, SAMPLES};
 use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 
 /// Length of a header in bytes.
