@@ -2,6 +2,9 @@
 //! finishes with every sample.
 
 use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
 
 use crate::shared;
 use crate::support::mount::{hpimount, run};
@@ -71,5 +74,36 @@ fn assets_that_others_made_are_undamaged() {
             summary.contains(": 0 damaged, 0 not checked"),
             "{folder}: {summary}"
         );
+    }
+}
+
+#[test]
+fn a_list_names_the_plain_image_of_every_block_image() {
+    let of = |name: &str| shared(&format!("samples/containers/foreign/foreign_nod_{name}"));
+    let Some(wia) = of("lzma.wia") else {
+        return;
+    };
+    // One program has written the same disc in three ways.
+    let image = |source: &Path, options: &[&str]| -> Value {
+        let ran = run(hpimount()
+            .args(["--check", "--json"])
+            .args(options)
+            .arg(source));
+        let lines = ran.stdout.lines().map(serde_json::from_str::<Value>);
+        let mut lines = lines.map(Result::unwrap);
+        let found = lines.find(|line| line["type"] == "image");
+        found.unwrap_or_else(|| panic!("{}: {ran:?}", source.display()))
+    };
+    let plain = image(&wia, &[]);
+    let work_dir = tempfile::tempdir().unwrap();
+    let list = work_dir.path().join("list.dat");
+    let (size, sha1) = (&plain["size"], &plain["sha1"]);
+    let rom = format!("<rom name=\"a.iso\" size=\"{size}\" sha1={sha1}/>");
+    let text = format!("<datafile><game name=\"A Game\">{rom}</game></datafile>");
+    fs::write(&list, text).unwrap();
+    for name in ["lzma.wia", "lzma2.rvz", "zstd.rvz"] {
+        let found = image(&of(name).unwrap(), &["--dat", list.to_str().unwrap()]);
+        let listed = serde_json::json!({"title": "A Game", "file": "a.iso"});
+        assert_eq!(found["listed"], listed, "{name}: {found}");
     }
 }

@@ -193,3 +193,23 @@ fn an_unreadable_asset_has_its_error_in_an_attribute() {
     // Other assets are not affected.
     assert_eq!(targets(mount.path())[0], named("own", ""));
 }
+
+#[fuse_test]
+fn a_truncated_archive_in_a_folder_names_its_unreadable_assets() {
+    let work_dir = tempfile::tempdir().unwrap();
+    let bytes = archive(&[
+        (b"DPAT", "first", dispatcher("first", &[])),
+        (b"TEXT", "long", vec![0; 4096]),
+        (b"DPAT", "last", dispatcher("last", &[])),
+    ]);
+    fs::write(work_dir.path().join("a.HIP"), &bytes[..bytes.len() - 2048]).unwrap();
+    let mount = mounted_files(&[work_dir.path().to_owned()], "");
+    let converted = mount.file("a.HIP.d/converted");
+    let errors = fs::read_to_string(converted.join("errors.tsv")).unwrap();
+    assert!(errors.contains("\tlast\t"), "{errors}");
+    let object = |name: &str| converted.join(format!("objects/DPAT/{name}.json"));
+    assert!(fs::metadata(object("first")).unwrap().len() > 0);
+    // An object that cannot be read is an empty file.
+    assert_eq!(fs::metadata(object("last")).unwrap().len(), 0);
+    assert_eq!(fs::read(object("last")).unwrap(), b"");
+}
