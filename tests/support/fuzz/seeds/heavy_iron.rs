@@ -118,6 +118,22 @@ pub fn hi_objects() -> Vec<Vec<u8>> {
             .concat(),
         ),
         ("PLYR", [header(1), noise(7, 76 + 32 + 4)].concat()),
+        (
+            "SGRP",
+            [
+                header(0),
+                hi::big(&[0, 0x0100_0000, 0, 0, 0, 0, 7, 0, 0, 0]),
+            ]
+            .concat(),
+        ),
+        (
+            "SPLN",
+            [header(0), hi::big(&[1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0])].concat(),
+        ),
+        (
+            "UIM",
+            [header(0), hi::big(&[0x0100_0000, 28, 0, 0, 3]), vec![0; 24]].concat(),
+        ),
     ];
     let seed = |(code, body): (&str, Vec<u8>)| [vec![0, number_of(code)], body].concat();
     short(bodies.map(seed).to_vec())
