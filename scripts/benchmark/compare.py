@@ -1,4 +1,5 @@
-"""Two copies of a folder of archives, compared without a mount and as mounts."""
+"""Two copies of a folder of archives, compared without a mount and as mounts; and
+a database of an archive of many files."""
 
 import statistics
 import time
@@ -15,6 +16,9 @@ FILES = 200
 WIDTH = 50
 SIZE = 16384
 
+# Files of the archive that is written into a database.
+INDEXED = 1_000_000
+
 READ = "find . -type f -path '*.d/*' -print0 | xargs -0 cat | wc -c"
 
 
@@ -22,6 +26,8 @@ def measure(directory, programs, point, rounds, quick):
     """The part of the report about comparisons."""
     archives = 2 if quick else ARCHIVES
     copies = prepare(directory, programs, archives)
+    indexed = 1_000 if quick else INDEXED
+    listed = prepare_indexed(directory, programs, indexed)
     hpimount = programs / "hpimount"
     mount = Peer("hpimount", copies[0].parent, f"{hpimount} {{archive}} {{point}}")
     only = Peer("hpimount", copies[0], f"{hpimount} {{archive}} {{point}}")
@@ -30,7 +36,7 @@ def measure(directory, programs, point, rounds, quick):
         say(f"round {number + 1} of {rounds}: a comparison")
 
         def cold(title, command, directory=None):
-            for path in copies:
+            for path in [*copies, listed]:
                 forget(path)
             measured.setdefault(title, []).append(timed(command, directory))
 
@@ -40,6 +46,9 @@ def measure(directory, programs, point, rounds, quick):
             cold("`diff -rq` of the two folders in a mount", ["diff", "-rq", *names], mounted.root)
         with Mount(only, point) as mounted:
             cold("reading all files of one of them in a mount", READ, mounted.root)
+        database = directory / "index.sqlite"
+        database.unlink(missing_ok=True)
+        cold(f"`hpimount --index` of an archive of {indexed:,} files", [hpimount, "--index", database, listed])
     lines = ["| | s |", "|---|--:|"]
     lines += [f"| {title} | {statistics.median(seconds):.2f} |" for title, seconds in measured.items()]
     return (
@@ -68,3 +77,10 @@ def prepare(directory, programs, archives):
     for path in copies:
         write(path, lambda out: copy(one, out, names))
     return copies
+
+
+def prepare_indexed(directory, programs, files):
+    """Creates the archive of many files."""
+    archive = directory / f"indexed-{files}.hpi"
+    make(archive, lambda out: [programs / "examples" / "corpus", "shape", f"--files={files}", "--width=1000", out])
+    return archive

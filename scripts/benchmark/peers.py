@@ -158,6 +158,13 @@ def all_peers(directory, programs):
     return peers, [peer.name for peer in candidates if peer not in peers]
 
 
+def against(peers, program):
+    """The columns of ours once more, with another program."""
+    paths = "{archive} {point}"
+    ours = filter(Peer.is_ours, peers)
+    return [dataclasses.replace(peer, name=f"{peer.name} (other)", mount=f"{program} {paths}") for peer in ours]
+
+
 def install():
     """Installs the other programs from Debian, if it has them, and from PyPI."""
     subprocess.run(["apt-get", "update"], check=True)

@@ -145,7 +145,8 @@ class Bench:
             run([peer.program(), "--check", "-q", peer.archive])
             self.note(peer, "check", time.perf_counter() - begun)
             decoders = Path(peer.program()).parent / "examples" / "decoders"
-            self.note(peer, "decoders", float(run([decoders, peer.archive]).stdout))
+            if decoders.exists():
+                self.note(peer, "decoders", float(run([decoders, peer.archive]).stdout))
 
     def big_files(self, peer):
         """The large files, sorted by name."""

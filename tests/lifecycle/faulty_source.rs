@@ -137,7 +137,7 @@ fn one_read_that_fails_is_an_error_and_nothing_of_it_is_kept() {
             let golden = Opened::new(&clean, force).unwrap();
             let (info, warnings) = (golden.archive.info(), golden.archive.warnings());
             let all = golden.read_all();
-            let step = if force { trial::length(5, 1) } else { 1 };
+            let step = trial::length(if force { 7 } else { 3 }, 1);
             for victim in (0..source.reads()).step_by(step) {
                 let script = move |read| match read == victim {
                     true => Fault::Fails,
