@@ -8,9 +8,10 @@ import subprocess
 import time
 
 from . import discs
-from .containers import mount, repeated, write_text
+from .containers import repeated, write_text
 from .corpus import make, write
 from .peers import Mount, Peer
+from .rows import mounting
 from .tools import forget, read_all
 
 # Heading in the report.
@@ -42,7 +43,7 @@ def measure(directory, programs, point, rounds, quick):
         (f"the same with {changes} changed files, ms", f"{program} --apply {folder} {{archive}} {{point}}"),
     ]:
         peer = Peer("hpimount", disc, command)
-        lines.append(f"| {title} | {repeated(rounds, title, lambda: mount(peer, point)):.1f} |")
+        lines.append(f"| {title} | {repeated(rounds, title, lambda: mounting(peer, point)):.1f} |")
     for title, packed in packed_discs(directory, PLAIN // scale):
         ratio = repeated(rounds, f"plain disc of {title}", lambda: plain(Peer("hpimount", packed, hpimount), point))
         lines.append(f"| `cat disc.iso` of {title}: time per byte relative to `cat` of the file in it | {ratio:.2f} |")

@@ -10,7 +10,7 @@ import time
 from . import discs
 from .corpus import make, write
 from .peers import Mount, Peer
-from .rows import random_reads
+from .rows import mounting, random_reads
 from .tools import forget, read_all, run, say
 
 # Heading in the report.
@@ -55,7 +55,7 @@ def measure(directory, programs, point, rounds, quick, bench):
             lines.append(f"| `cp -r` of a solid 7z of {SOLID_FILES // scale} files of 1 MiB: time relative to `7z x` | {ratio:.2f} |")
     for title, archive in many(directory, ENTRIES // scale, FILES // scale):
         peer = Peer("hpimount", archive, hpimount)
-        lines.append(f"| mount of {title}, ms | {repeated(rounds, title, lambda: mount(peer, point)):.1f} |")
+        lines.append(f"| mount of {title}, ms | {repeated(rounds, title, lambda: mounting(peer, point)):.1f} |")
     return f"{HEADING}\n\n| | |\n|---|--:|\n" + "\n".join(lines) + "\n"
 
 
@@ -179,12 +179,3 @@ def write_tree(out, files):
         directory = out / f"dir{number // WIDTH:03}"
         directory.mkdir(parents=True, exist_ok=True)
         (directory / f"file{number:05}.{EXTENSIONS[number % len(EXTENSIONS)]}").write_bytes(b"%-40d" % number)
-
-
-def mount(peer, point):
-    """Milliseconds of the second of two mounts."""
-    read_all(peer.archive)
-    for _ in range(2):
-        with Mount(peer, point) as mount:
-            pass
-    return mount.seconds * 1000

@@ -54,6 +54,13 @@ def prepare_game(directory, programs, quick):
     return game
 
 
+def prepare_one(directory, programs):
+    """Creates an archive of one file."""
+    archive = directory / "one.hpi"
+    make(archive, lambda out: [programs / "examples" / "corpus", "shape", "--files=1", "--width=1", out])
+    return archive
+
+
 def images(directory, name):
     """Packs a directory for the file systems of the kernel."""
     make(directory / f"{name}.squashfs", lambda out: mksquashfs(directory / name, out))

@@ -16,6 +16,9 @@ from .tools import TooSlow, Unmeasured, forget, read_all, run, say
 # The search term, which is in some texts of the corpus.
 NEEDLE = "NEEDLE_zqxj"
 
+# Number of random reads.
+RANDOM_READS = 8192
+
 # Runs a command on all files, 64 at a time, in four processes.
 EVERY_FILE = "find . -type f -print0 | xargs -0 -P 4 -n 64"
 
@@ -84,12 +87,7 @@ class Bench:
             raise Unmeasured(f"{what} found {found} instead of {wanted}")
 
     def mount(self, peer):
-        read_all(peer.archive)
-        # The first one loads the program into memory.
-        for _ in range(2):
-            with Mount(peer, self.point) as mount:
-                pass
-        self.note(peer, "mount", mount.seconds * 1000)
+        self.note(peer, "mount", mounting(peer, self.point))
 
     def listing(self, peer):
         with self.cold(peer) as mount:
@@ -198,7 +196,16 @@ class Bench:
         return max(values) if row == "rss" else statistics.median(values)
 
 
-def random_reads(mount, files, jobs, reads=8192):
+def mounting(peer, point):
+    """Milliseconds of the second of two mounts; the first one loads the program into memory."""
+    read_all(peer.archive)
+    for _ in range(2):
+        with Mount(peer, point) as mount:
+            pass
+    return mount.seconds * 1000
+
+
+def random_reads(mount, files, jobs, reads=RANDOM_READS):
     """Reads of 4 KiB per second, measured with fio."""
     command = ["fio", "--name=random", "--rw=randread", "--bs=4k", "--ioengine=psync"]
     command += ["--readonly", "--allow_file_create=0", "--output-format=json"]
