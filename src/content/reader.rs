@@ -60,7 +60,7 @@ impl Reader {
         &self.budget
     }
 
-    /// Returns the storage for what is too large for memory.
+    /// Returns the storage for bytes that do not fit in memory.
     pub fn spool(&self) -> &Spool {
         &self.spool
     }

@@ -57,7 +57,7 @@ fn stem(name: &str) -> String {
 }
 
 /// Returns the names that archives related to the archive `own` most likely have: its
-/// own with another extension, and that of an archive that every level needs.
+/// own name with another extension, and the name of the archive that every level needs.
 pub(super) fn likely(own: &str) -> Vec<String> {
     if !is_archive(own) {
         return Vec::new();

@@ -22,7 +22,7 @@ const DISC: &str = "disc";
 pub(super) type Images = Vec<(String, Arc<dyn ReadAt>)>;
 
 /// Returns the files that the source called `name` is, which is opened as `volume`:
-/// those of a disc, and those of a source with changes.
+/// the plain files of a disc, or a source with its changes.
 pub(super) fn images(name: &str, changed: Option<&Changed>, volume: &dyn Volume) -> Images {
     let mut images = volume.plain_files(stem(name));
     if let Some(changed) = changed.filter(|_| images.is_empty()) {

@@ -1,6 +1,6 @@
 //! Containers with changes: whatever their bytes are, changes are applied or
-//! refused, and the result can be read up to where the original can. What is refused
-//! by its path is left out, and the rest is applied.
+//! refused, and the result can be read up to where the original can. Changes that are
+//! refused by their paths are left out, and the others are applied.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Convert for NotConverted {
 }
 
 /// Replaces, deletes and adds files of a container, and reads the result. Returns
-/// what was done if there is one.
+/// the report of the changes if there is a result.
 pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> Option<Report> {
     let source = |bytes: &[u8]| -> Arc<dyn ReadAt> { Arc::new(bytes.to_vec()) };
     let partner = |_: &str| beside.map(source);

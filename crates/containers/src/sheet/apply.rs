@@ -71,8 +71,8 @@ fn tracks_behind(tracks: &[Track]) -> usize {
         .count()
 }
 
-/// Returns the file of the first track with the changes in it, and the number of
-/// sectors by which that track grows.
+/// Returns the file of the first track with the changes in it, and how many sectors
+/// longer that track is.
 fn changed_file(job: &mut Job<'_>, tracks: &[Track]) -> Result<(Spliced, u64)> {
     let step = tracks[0].step();
     let (source, (start, end)) = track_bytes(job.input.partner, tracks, 0)?;

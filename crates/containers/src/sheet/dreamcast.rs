@@ -1,5 +1,5 @@
 //! Dreamcast discs: the file system is in the second area of the disc, which begins
-//! at sector 45000; its positions are those of the whole disc.
+//! at sector 45000; positions in it are relative to the whole disc.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) const SECTORS: u64 = 549_150;
 /// First bytes of the area.
 const HEADER: &[u8] = b"SEGA SEGAKATANA ";
 
-/// Returns whether the tracks of a block image are those of a Dreamcast disc.
+/// Returns whether a block image with these tracks is a Dreamcast disc.
 pub(super) fn is_in(tracks: &[CdTrack]) -> bool {
     tracks.iter().any(|track| track.place.is_some())
 }
