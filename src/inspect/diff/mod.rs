@@ -5,7 +5,7 @@
 //! archives that differ are entered, and so on. Files of one side alone are kept
 //! until the end, when those that were moved are found. Memory is limited to
 //! the budget of a mount, which the two sides and these files share, and queues
-//! of bounded length. [`Bounds`] limit how much of each side is read and entered.
+//! of bounded length. `--expansion` limits how much of each side is read and entered.
 
 mod asset;
 mod json;

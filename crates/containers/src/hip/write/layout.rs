@@ -16,7 +16,7 @@ pub(in crate::hip) struct Extent {
 /// An asset to be written, and the number of padding bytes after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Its number in [`Settings::assets`].
+    /// Its number in [`Settings::assets`](super::Settings::assets).
     pub(super) asset: usize,
     pub(super) padding: u64,
 }
