@@ -14,8 +14,9 @@ use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hpimount_assets::model::scene::Alpha;
 use hpimount_assets::model::{self, png, preview};
+use hpimount_assets::parse::pcx;
 use hpimount_assets::total_annihilation::pal::Palette;
-use hpimount_assets::total_annihilation::{gaf, pcx, tdo, tnt};
+use hpimount_assets::total_annihilation::{gaf, tdo, tnt};
 use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, Wanted};
 use ta::gaf::{Body, Frame, sequence};
 

@@ -6,7 +6,8 @@ mod fuzz;
 
 use crate::support::ta;
 use crate::support::ta::gaf::Body;
-use hpimount_assets::total_annihilation::{cob, gaf, pcx, tdf, tdo, tnt};
+use hpimount_assets::parse::pcx;
+use hpimount_assets::total_annihilation::{cob, gaf, tdf, tdo, tnt};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

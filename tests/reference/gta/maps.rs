@@ -3,10 +3,10 @@
 
 use super::{Sample, list, same, samples};
 use crate::shared;
+use hpimount_assets::gta::document::schema::{IDE, IPL, Schema};
+use hpimount_assets::gta::document::{self, Document};
 use hpimount_assets::gta::map::binary::{self, Binary};
-use hpimount_assets::gta::map::document::{self, Document};
 use hpimount_assets::gta::map::instance;
-use hpimount_assets::gta::map::schema::{IDE, IPL, Schema};
 use serde_json::Value;
 
 #[test]

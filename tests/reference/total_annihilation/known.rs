@@ -6,12 +6,10 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use hpimount_assets::parse::Incomplete;
+use hpimount_assets::parse::{Incomplete, pcx};
 use hpimount_assets::total_annihilation::pal::Palette;
 use hpimount_assets::total_annihilation::terrain::{Minimap, Terrain};
-use hpimount_assets::total_annihilation::{
-    cob, fnt, gaf, other, pal, pcx, sct, tdf, tdo, tnt, wav,
-};
+use hpimount_assets::total_annihilation::{cob, fnt, gaf, other, pal, sct, tdf, tdo, tnt, wav};
 use hpimount_containers::io::Warnings;
 use serde_json::{Map, Value, json};
 
@@ -433,7 +431,10 @@ fn pcx_facts(pcx: &pcx::Pcx) -> Result<Facts, String> {
     let (pixels, palette) = match picture.pixels {
         pcx::Pixels::Rgb(pixels) => (pixels, None),
         // Without a palette the goldens have the gray one.
-        pcx::Pixels::Indexed(pixels) => (pixels, Some(pcx.palette.unwrap_or_else(Palette::gray))),
+        pcx::Pixels::Indexed(pixels) => {
+            let palette = pcx.palette.map_or_else(Palette::gray, Palette);
+            (pixels, Some(palette))
+        }
     };
     let picture = Picture::new(pcx.width, pcx.height, pixels, palette.as_ref());
     Ok(facts.picture(".png", picture))

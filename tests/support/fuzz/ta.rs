@@ -3,13 +3,11 @@
 // As in `support`: in a test program nothing is public.
 #![allow(unreachable_pub)]
 
-use hpimount_assets::parse::{Incomplete, bmp};
+use hpimount_assets::parse::{Incomplete, bmp, pcx};
 use hpimount_assets::total_annihilation::gaf::{Gaf, Pixels};
 use hpimount_assets::total_annihilation::pal::palette_file;
 use hpimount_assets::total_annihilation::terrain::Terrain;
-use hpimount_assets::total_annihilation::{
-    cob, fnt, gaf, other, pal, pcx, sct, tdf, tdo, tnt, wav,
-};
+use hpimount_assets::total_annihilation::{cob, fnt, gaf, other, pal, sct, tdf, tdo, tnt, wav};
 use hpimount_containers::io::Error;
 
 /// Maximum number of pixels of a picture that is decoded.

@@ -5,6 +5,7 @@ pub mod col;
 pub mod context;
 pub mod data;
 pub mod dff;
+pub mod document;
 pub mod gxt;
 pub mod ifp;
 pub mod map;

@@ -8,8 +8,8 @@ use get_size2::GetSize;
 
 use super::data::files::{self, load_order};
 use super::data::groups::{self, Group, Groups};
-use super::map::document::{self, Document};
-use super::map::schema::IDE;
+use super::document::schema::IDE;
+use super::document::{self, Document};
 use super::txd::{self, Txd};
 use crate::view::context::shared;
 use crate::view::{AssetContext, AssetRef, Shared, Wanted};

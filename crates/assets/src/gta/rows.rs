@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use get_size2::GetSize;
 use serde_json::{Map, Value, json};
 
-use super::map::document::Document;
+use super::document::Document;
 use crate::view::listed::{ListedView, Whole, whole_files};
 use crate::view::{Failure, Summary, View, json};
 use hpimount_containers::io::{Result, Warnings};

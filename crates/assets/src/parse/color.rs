@@ -1,4 +1,4 @@
-//! Colors as the PlayStation stores them.
+//! Colors in the forms that the files of several families have.
 
 /// Returns red, green, blue and alpha of a color of 16 bits, which is opaque: 5
 /// bits of red, green and blue each, from the lowest. The highest bit matters
@@ -9,4 +9,12 @@ pub(crate) fn opaque(stored: u16) -> [u8; 4] {
         value << 3 | value >> 2
     };
     [part(0), part(5), part(10), 255]
+}
+
+/// Returns 256 colors, each red, green, blue; `None` if there are more or fewer
+/// bytes.
+pub(crate) fn palette(bytes: &[u8]) -> Option<[[u8; 3]; 256]> {
+    let (colors, rest) = bytes.as_chunks();
+    let colors = colors.try_into().ok()?;
+    rest.is_empty().then_some(colors)
 }

@@ -9,6 +9,8 @@ pub mod bmp;
 pub(crate) mod color;
 pub mod count;
 pub mod name;
+pub mod pcx;
+pub(crate) mod short;
 pub mod spu;
 
 use bytes::Bytes;

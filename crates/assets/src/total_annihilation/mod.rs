@@ -24,7 +24,6 @@ pub mod pal;
 pub mod pcx;
 mod pointer;
 pub mod sct;
-mod short;
 pub mod tables;
 pub mod tdf;
 pub mod tdo;

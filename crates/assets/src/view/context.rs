@@ -7,27 +7,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::View;
+use super::wanted::{AssetRef, Wanted};
 use crate::gta::context::GtaContext;
 use crate::heavy_iron::context::ArchiveContext;
 use crate::model::Reservation;
 use crate::total_annihilation::context::GameContext;
-
-/// A file of the mount found by a view.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AssetRef(pub u64);
-
-/// How a view identifies a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted<'a> {
-    /// By its name, in the directory of the asset.
-    Sibling(&'a str),
-    /// By its path from the root of its game, or of the archive or folder of the
-    /// asset ([`GameContext`]).
-    Path(&'a str),
-    /// By its id: in the archive of the asset, then in the archives beside it
-    /// (SEMANTICS, Names from other archives).
-    Id(u32),
-}
 
 /// A value that views compute once for a whole archive, game or folder, such as
 /// an index of its textures.

@@ -16,11 +16,13 @@ pub mod json;
 pub(crate) mod listed;
 pub mod report;
 mod summary;
+mod wanted;
 
-pub use self::context::{Alone, AssetContext, AssetRef, MakeShared, Shared, Wanted};
+pub use self::context::{Alone, AssetContext, MakeShared, Shared};
 use self::converted::Conversion;
 use self::import::Import;
 pub use self::summary::Summary;
+pub use self::wanted::{AssetRef, Wanted};
 pub use bytes::Bytes;
 pub use hpimount_containers::text::Table;
 

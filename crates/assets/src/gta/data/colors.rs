@@ -1,7 +1,7 @@
 //! carcols.dat: the paints of vehicles (FORMATS, GTA 7.5).
 
-use crate::gta::map::document::{self, Document, Row};
-use crate::gta::map::schema::Schema;
+use crate::gta::document::schema::Schema;
+use crate::gta::document::{self, Document, Row};
 use hpimount_containers::io::Result;
 
 /// The sections: paints, and the paints of vehicles with two and with four

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use get_size2::GetSize;
 
 use super::MAX_ROWS;
-use crate::gta::map::document::{bounded_lines, text};
+use crate::gta::document::{bounded_lines, text};
 use crate::view::{AssetContext, AssetRef};
 use hpimount_containers::io::{Result, Warnings};
 

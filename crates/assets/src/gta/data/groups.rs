@@ -3,7 +3,7 @@
 use get_size2::GetSize;
 
 use super::MAX_ROWS;
-use crate::gta::map::document::{bounded_lines, fields, text};
+use crate::gta::document::{bounded_lines, fields, text};
 use hpimount_containers::io::{Result, Warnings};
 
 /// The groups of a file.

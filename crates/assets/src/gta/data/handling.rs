@@ -1,6 +1,6 @@
 //! handling.cfg: how vehicles move (FORMATS, GTA 7.4).
 
-use crate::gta::map::document::{Document, Row, Section, bounded_lines, text};
+use crate::gta::document::{Document, Row, Section, bounded_lines, text};
 use hpimount_containers::io::Result;
 
 /// Maximum number of rows of a file.

@@ -11,7 +11,7 @@ use super::texts::{self, Texts};
 use super::water::{self, Water};
 use super::waterpro::{self, Grid, Strip, WaterPro};
 use super::{colors, handling};
-use crate::gta::map::document::{Document, Row};
+use crate::gta::document::{Document, Row};
 use crate::gta::rows::{Opened, Rows, Shown, view};
 use crate::model::gltf;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};

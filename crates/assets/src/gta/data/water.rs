@@ -4,7 +4,7 @@ use get_size2::GetSize;
 
 use super::MAX_ROWS;
 use crate::gta::axes;
-use crate::gta::map::document::{bounded_lines, fields, text};
+use crate::gta::document::{bounded_lines, fields, text};
 use crate::model::math::finite;
 use crate::model::scene::{Alpha, Corner, Material, Mesh, Node, Part};
 use crate::model::{Scene, Transform};

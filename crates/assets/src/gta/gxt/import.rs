@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::gta::gxt::view::{ALL, lines, plain};
+use crate::gta::gxt::lines::{ALL, lines, plain};
 use crate::gta::gxt::{self, Entry, Gxt, Texts, characters};
 use crate::view::import::{Edit, Imported};
 

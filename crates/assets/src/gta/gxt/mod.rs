@@ -4,6 +4,7 @@
 pub(crate) mod build;
 mod characters;
 mod import;
+mod lines;
 pub mod parse;
 pub mod view;
 

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use super::import::import;
+use super::lines::{ALL, lines};
 use super::{Gxt, Texts};
-use crate::gta::gxt::import::import;
 use crate::gta::{failure, gxt};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
@@ -20,9 +21,6 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: Some(gxt::is_gxt),
     ..ViewFormat::new("GXT", open)
 };
-
-/// The file with all texts.
-pub(super) const ALL: &str = "texts.txt";
 
 /// Folder of the tables.
 const TABLES: &str = "tables";
@@ -82,30 +80,6 @@ fn all(gxt: &Gxt, out: &mut dyn Write) -> io::Result<()> {
     lines(gxt).try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Returns the lines of `texts.txt`: the name of a table, its texts, and an empty
-/// line before the next one.
-pub(super) fn lines(gxt: &Gxt) -> impl Iterator<Item = String> {
-    gxt.tables.iter().enumerate().flat_map(|(index, table)| {
-        let between = (index > 0).then(String::new).into_iter();
-        let name = format!("[{}]", plain(&table.name));
-        let texts = table.entries.iter().map(|entry| {
-            let key = entry.key.to_string();
-            format!("{}={}", plain(&key), plain(&gxt.text(entry)))
-        });
-        between.chain([name]).chain(texts)
-    })
-}
-
-/// Returns a text without control characters, which would break its line.
-pub(super) fn plain(text: &str) -> String {
-    let characters = text.chars().flat_map(|character| {
-        let escaped = character.is_control().then(|| character.escape_default());
-        let same = escaped.is_none().then_some(character);
-        escaped.into_iter().flatten().chain(same)
-    });
-    characters.collect()
-}
-
 /// Writes the table of a table.
 fn rows(gxt: &Gxt, index: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &["key", "text"])?;
@@ -136,10 +110,5 @@ mod tests {
             crate::view::rendered(open, &build::third(), "MAIN.tsv"),
             "key\ttext\nOK\tGr\u{fc}n\nNO\t\n"
         );
-    }
-
-    #[test]
-    fn a_text_stays_on_its_line() {
-        assert_eq!(plain("a\nb~r~\u{1b}"), "a\\nb~r~\\u{1b}");
     }
 }

@@ -1,8 +1,8 @@
 //! Placed objects of text files: numbers, and rotations as they are drawn
 //! (FORMATS, GTA 6.3).
 
-use super::document::{Document, Row};
-use super::schema::IPL;
+use crate::gta::document::schema::IPL;
+use crate::gta::document::{Document, Row};
 use crate::model::math::finite;
 
 /// A placed object.
@@ -101,7 +101,7 @@ pub fn checked(mut document: Document) -> Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::map::document::parse;
+    use crate::gta::document::parse;
 
     #[test]
     fn objects_are_turned_by_the_conjugate_of_the_stored_rotation() {

@@ -2,11 +2,9 @@
 //! (FORMATS, GTA 6).
 
 pub mod binary;
-pub mod document;
 pub mod instance;
 mod objects;
 mod scene;
-pub mod schema;
 mod view;
 
 pub use view::{IDE_FORMAT, IPL_FORMAT, ZON_FORMAT};

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::binary::{self, Binary};
-use super::document::Document;
 use super::instance::{self, Instance};
+use crate::gta::document::Document;
 use crate::gta::models::Models;
 use crate::view::AssetContext;
 
@@ -144,8 +144,8 @@ fn lods_of_streams(context: &dyn AssetContext) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::map::document;
-    use crate::gta::map::schema::{IDE, IPL};
+    use crate::gta::document;
+    use crate::gta::document::schema::{IDE, IPL};
     use crate::view::Alone;
 
     fn objects(definitions: &str, placements: &str) -> Vec<(String, u8, bool)> {

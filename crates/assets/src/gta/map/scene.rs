@@ -308,8 +308,8 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::gta::map::document::parse;
-    use crate::gta::map::schema::IPL;
+    use crate::gta::document::parse;
+    use crate::gta::document::schema::IPL;
     use crate::renderware::clump::build;
     use crate::view::{MakeShared, Shared, Wanted};
 

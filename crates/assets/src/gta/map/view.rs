@@ -7,12 +7,12 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use super::binary::{self, Binary};
-use super::document::{self, Document, Section};
 use super::instance;
 use super::objects::Objects;
 use super::scene;
-use super::schema::{IDE, IPL, Schema};
 use crate::gta::dff::textures::Pictures;
+use crate::gta::document::schema::{IDE, IPL, Schema};
+use crate::gta::document::{self, Document, Section};
 use crate::gta::models::{self, Models};
 use crate::gta::rows::{Opened, Rows, Shown, view};
 use crate::model::gltf;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::{each_document, each_file};
 use crate::gta::data::texts;
-use crate::gta::map::schema::{IDE, IPL, Schema};
+use crate::gta::document::schema::{IDE, IPL, Schema};
 use crate::gta::{gxt, txd};
 use crate::renderware::texture::table::{COLUMNS, cells};
 use crate::view::{AssetContext, Table};

@@ -9,10 +9,10 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 
+use super::document::schema::{IDE, IPL, Schema};
+use super::document::{self, Document};
 use super::map::binary::{self, Placed};
-use super::map::document::{self, Document};
 use super::map::instance::{self, Instance};
-use super::map::schema::{IDE, IPL, Schema};
 use super::models::SECTIONS;
 use crate::view::report::Report;
 use crate::view::{AssetContext, AssetRef, Table};

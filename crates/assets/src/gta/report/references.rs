@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use super::{each_document, each_file};
 use crate::gta::col;
 use crate::gta::data::groups::{self, Groups};
+use crate::gta::document::schema::{IDE, IPL};
+use crate::gta::document::{self, Named};
 use crate::gta::map::binary;
-use crate::gta::map::document::{self, Named};
-use crate::gta::map::schema::{IDE, IPL};
 use crate::gta::models::SECTIONS;
 use crate::view::{AssetContext, Table};
 

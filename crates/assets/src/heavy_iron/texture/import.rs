@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::heavy_iron::texture;
-use crate::heavy_iron::texture::view::number_of;
+use crate::heavy_iron::texture::names::number_of;
 use crate::renderware::texture::encode;
 use crate::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
 

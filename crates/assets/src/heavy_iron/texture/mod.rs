@@ -1,6 +1,7 @@
 //! Textures (FORMATS, HIP assets 2).
 
 mod import;
+mod names;
 pub mod parse;
 pub mod view;
 

@@ -8,9 +8,10 @@ use serde_json::json;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::texture::import::import;
+use crate::heavy_iron::texture::names::picture_names;
 use crate::heavy_iron::texture::{self, Texture, Textures};
-use crate::heavy_iron::view::{Kind, Shown, stem};
-use crate::model::{padded, png};
+use crate::heavy_iron::view::{Kind, Shown};
+use crate::model::png;
 use crate::renderware::texture::export;
 use crate::renderware::texture::table::{COLUMNS, cells};
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
@@ -71,20 +72,6 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         }
         files
     })
-}
-
-/// Returns the names of the pictures of an asset's textures.
-fn picture_names(count: usize, context: &dyn AssetContext) -> impl Iterator<Item = String> {
-    let stem = stem(context, &["rw3", "txd"], "texture");
-    (0..count).map(move |index| match count {
-        1 => format!("{stem}.png"),
-        count => format!("{stem} {}.png", padded(index, count, 2)),
-    })
-}
-
-/// Returns the number of the texture whose picture has this name.
-pub(super) fn number_of(name: &str, count: usize, context: &dyn AssetContext) -> Option<usize> {
-    picture_names(count, context).position(|picture| picture == name)
 }
 
 fn describe(model: &Textures, info: &mut Info, _names: Names<'_>) {

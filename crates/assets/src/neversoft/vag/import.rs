@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::view::SOUND;
+use super::SOUND;
 use crate::model::quality;
 use crate::neversoft::vag;
 use crate::parse::spu::{self, Rounding};

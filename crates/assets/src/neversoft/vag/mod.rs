@@ -9,3 +9,6 @@ pub mod view;
 
 pub use self::parse::*;
 pub use self::view::FORMAT;
+
+/// The file of `X.meta` with the samples.
+const SOUND: &str = "sound.wav";

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::model::{not_shown, wav};
 use crate::neversoft::vag::import::import;
-use crate::neversoft::vag::{self, Vag};
+use crate::neversoft::vag::{self, SOUND, Vag};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
 use crate::view::listed::{Listed, ListedView, whole_files};
@@ -21,9 +21,6 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: Some(|bytes| vag::is_known(bytes) && vag::parse(bytes).is_ok()),
     ..ViewFormat::new("VAG", open)
 };
-
-/// The file with the samples.
-pub(super) const SOUND: &str = "sound.wav";
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let mut model = vag::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;

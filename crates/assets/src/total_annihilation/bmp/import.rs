@@ -2,7 +2,7 @@
 
 use crate::model::palette::Palettized;
 use crate::parse::bmp::{self, Pixels};
-use crate::total_annihilation::bmp::view::PICTURE;
+use crate::total_annihilation::bmp::PICTURE;
 use crate::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
 
 /// Encodes an edited `picture.png`.

@@ -4,3 +4,6 @@ mod import;
 pub mod view;
 
 pub use self::view::FORMAT;
+
+/// The file of `X.meta` with the picture.
+const PICTURE: &str = "picture.png";

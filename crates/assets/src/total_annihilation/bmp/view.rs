@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::model::{png, size_problem};
 use crate::parse::bmp::{self, Bmp};
+use crate::total_annihilation::bmp::PICTURE;
 use crate::total_annihilation::bmp::import::import;
 use crate::total_annihilation::pal::Palette;
 use crate::total_annihilation::view::failure;
@@ -22,9 +23,6 @@ pub const FORMAT: ViewFormat = ViewFormat {
     import: Some(import),
     ..ViewFormat::new("BMP", open)
 };
-
-/// The file with the picture.
-pub(super) const PICTURE: &str = "picture.png";
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let mut bmp = bmp::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;

@@ -11,7 +11,7 @@ use flate2::write::ZlibEncoder;
 
 use crate::model::palette::Palettized;
 use crate::model::quality;
-use crate::total_annihilation::gaf::view::frame_of;
+use crate::total_annihilation::gaf::names::frame_of;
 use crate::total_annihilation::gaf::{self, Frame, Gaf, Indexed, PixelFormat, Pixels, export};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};

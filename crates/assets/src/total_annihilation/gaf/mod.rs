@@ -2,6 +2,7 @@
 
 pub mod export;
 mod import;
+mod names;
 pub mod parse;
 pub mod view;
 

@@ -3,8 +3,9 @@
 
 use get_size2::GetSize;
 
+use crate::parse::pcx;
 use crate::total_annihilation::pal::{self, Palette};
-use crate::total_annihilation::{pcx, tdf};
+use crate::total_annihilation::tdf;
 use crate::view::{AssetContext, AssetRef, Wanted};
 
 /// A palette and its origin.
@@ -72,7 +73,7 @@ impl Colors {
             let found = context.find(Wanted::Path("palettes/palette.pcx"));
             found.and_then(|file| {
                 let palette = pcx::game_palette(&context.read(file)?)?;
-                Some(Self::from(context, file, palette))
+                Some(Self::from(context, file, Palette(palette)))
             })
         } else {
             whole.zip(bytes).and_then(|(file, bytes)| {
@@ -141,7 +142,7 @@ impl Colors {
     fn carried(context: &dyn AssetContext, wanted: Wanted<'_>) -> Option<Self> {
         let file = context.find(wanted)?;
         let picture = pcx::parse(&context.read(file)?).ok()?;
-        Some(Self::from(context, file, picture.palette?))
+        Some(Self::from(context, file, Palette(picture.palette?)))
     }
 
     fn from(context: &dyn AssetContext, file: AssetRef, palette: Palette) -> Self {

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
+use crate::parse::pcx;
 use crate::total_annihilation::pal::{self, Palette, RGB_SIZE};
-use crate::total_annihilation::pcx;
 use hpimount_containers::io::{Error, Result};
 
 /// Maximum length of a palette file in bytes; a picture with a palette may be large.
@@ -41,7 +41,8 @@ pub fn parse(file: &Bytes) -> Result<Palette> {
             let problem = format!("has {} bytes, too few for {RGB_SIZE} of colors", file.len());
             Error::damaged(0, "picture", problem)
         };
-        return pcx::game_palette(file).ok_or_else(too_short);
+        let palette = pcx::game_palette(file).ok_or_else(too_short)?;
+        return Ok(Palette(palette));
     }
     match pal::parse(file) {
         Ok(pal) => Ok(pal.palette),

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 
 use crate::model::palette::Palettized;
-use crate::total_annihilation::pcx::view::{PICTURE, colors, picture};
-use crate::total_annihilation::pcx::{self, Pcx, Pixels};
+use crate::parse::pcx::{self, Pcx, Pixels};
+use crate::total_annihilation::pcx::PICTURE;
+use crate::total_annihilation::pcx::export::{colors, picture};
 use crate::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
 
 /// Marks a run: the two highest bits of a byte. The others are its length.
@@ -118,6 +119,7 @@ mod tests {
     use super::*;
     use crate::model::png;
     use crate::total_annihilation::build::pcx::Pcx as Built;
+    use crate::total_annihilation::pcx::FORMAT;
     use crate::view::import::tests::{edited, png_of, shown};
     use proptest::prelude::*;
 
@@ -138,12 +140,12 @@ mod tests {
     #[test]
     fn a_picture_of_another_size_is_refused() {
         let old = built(8, 1, 1, 4, 3);
-        let refused = edited(&pcx::FORMAT, &old, PICTURE, &png_of(3, 4, vec![[0; 4]; 12]));
+        let refused = edited(&FORMAT, &old, PICTURE, &png_of(3, 4, vec![[0; 4]; 12]));
         assert_eq!(
             refused.unwrap_err(),
             "has 3x4 pixels, must have 4x3: scale it"
         );
-        let refused = edited(&pcx::FORMAT, &old, PICTURE, b"no picture").unwrap_err();
+        let refused = edited(&FORMAT, &old, PICTURE, b"no picture").unwrap_err();
         assert!(refused.starts_with("is not a PNG picture"), "{refused}");
     }
 
@@ -157,9 +159,9 @@ mod tests {
         ) {
             let (bits, planes) = depth;
             let old = built(bits, planes, encoding, width, height);
-            let before = shown(&pcx::FORMAT, &old, PICTURE);
+            let before = shown(&FORMAT, &old, PICTURE);
             prop_assert_eq!(
-                edited(&pcx::FORMAT, &old, PICTURE, &before),
+                edited(&FORMAT, &old, PICTURE, &before),
                 Ok(Imported::Unchanged)
             );
             // Colors that the picture can have, in another order.
@@ -168,8 +170,8 @@ mod tests {
             pixels.reverse();
             pixels.swap(usize::from(seed) % (last + 1), last);
             let file = png_of(width.into(), height.into(), pixels.clone());
-            if let Imported::Changed(changed) = edited(&pcx::FORMAT, &old, PICTURE, &file).unwrap() {
-                let after = shown(&pcx::FORMAT, &changed.asset, PICTURE);
+            if let Imported::Changed(changed) = edited(&FORMAT, &old, PICTURE, &file).unwrap() {
+                let after = shown(&FORMAT, &changed.asset, PICTURE);
                 prop_assert_eq!(png::read(&after, 1 << 20).unwrap().rgba(), pixels);
                 prop_assert_eq!(&changed.asset[..128], &old[..128]);
                 prop_assert_eq!(&changed.asset[changed.asset.len() - 769..], &old[old.len() - 769..]);

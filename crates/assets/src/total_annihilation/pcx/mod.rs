@@ -1,8 +1,10 @@
-//! PCX: pictures (FORMATS, TA).
+//! PCX: pictures (FORMATS, TA 8). [`crate::parse::pcx`] reads them.
 
+mod export;
 mod import;
-pub mod parse;
 pub mod view;
 
-pub use self::parse::*;
 pub use self::view::FORMAT;
+
+/// The file of `X.meta` with the picture.
+const PICTURE: &str = "picture.png";

@@ -5,17 +5,17 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::model::{Picture, png, size_problem};
-use crate::total_annihilation::pal::colors::Colors;
+use super::PICTURE;
+use super::export::{colors, picture};
+use super::import::import;
+use crate::model::{png, size_problem};
+use crate::parse::pcx::{self, Pcx};
 use crate::total_annihilation::pal::shown::Shown;
-use crate::total_annihilation::pcx::import::import;
-use crate::total_annihilation::pcx::{self, Pcx, Pixels};
 use crate::total_annihilation::view::failure;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
 use hpimount_containers::file_type::FileType;
-use hpimount_containers::io::Error;
 
 /// PCX pictures.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -34,9 +34,6 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("PCX", open)
 };
 
-/// The file with the picture.
-pub(super) const PICTURE: &str = "picture.png";
-
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let mut pcx = pcx::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
     let colors = colors(&pcx, context);
@@ -49,18 +46,6 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     }
     let shown = Shown { asset: pcx, colors };
     Ok(shown.view(files))
-}
-
-/// Returns the colors that a picture is shown with.
-pub(super) fn colors(pcx: &Pcx, context: &dyn AssetContext) -> Colors {
-    match pcx.palette {
-        Some(palette) => Colors::own(palette),
-        None if pcx.planes == 1 => Colors::of_mount(context),
-        None => Colors {
-            source: "none".to_owned(),
-            ..Colors::embedded()
-        },
-    }
 }
 
 fn facts(pcx: &Pcx) -> Value {
@@ -102,14 +87,6 @@ fn page(shown: &Shown<Pcx>, out: &mut dyn Write) -> io::Result<()> {
         page.line("in the game", issue);
     }
     page.write(&pcx.warnings, out)
-}
-
-/// Returns the picture that is shown.
-pub(super) fn picture(pcx: &Pcx, colors: &Colors) -> Result<Picture, Error> {
-    Ok(match pcx.decode()?.pixels {
-        Pixels::Rgb(bytes) => Picture::from_rgb(pcx.width, pcx.height, &bytes),
-        Pixels::Indexed(rows) => colors.palette.picture(pcx.width, pcx.height, rows),
-    })
 }
 
 fn write_picture(shown: &Shown<Pcx>, out: &mut dyn Write) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! Rows of runs (FORMATS, TA 3).
 
 use super::indexed::Indexed;
-use crate::total_annihilation::short::{AT_ONCE, copy, fill};
+use crate::parse::short::{AT_ONCE, copy, fill};
 use hpimount_containers::io::{Cursor, Error, Result};
 
 /// Bit of a code: pixels are skipped.

@@ -7,21 +7,20 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::model::{Picture, Scale, apng, padded, png, sheet, size_problem};
+use crate::model::{Picture, Scale, apng, png, sheet, size_problem};
 use crate::total_annihilation::gaf::export;
 use crate::total_annihilation::gaf::import::import;
+use crate::total_annihilation::gaf::names::{folder, frame_name};
 use crate::total_annihilation::gaf::{
     self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND,
 };
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::pal::shown::Shown;
-use crate::total_annihilation::view::{file_part, parts};
+use crate::total_annihilation::view::parts;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
-use crate::view::{
-    AssetContext, Failure, Preview, Summary, Table, View, ViewFile, ViewFormat, json,
-};
+use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
 
@@ -144,35 +143,10 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
     files
 }
 
-/// Returns the name of the picture of a frame.
-fn frame_name(number: usize, sequence: &Sequence) -> String {
-    format!("{}.png", padded(number, sequence.len(), 2))
-}
-
-/// Returns the frame that a file shows alone.
-pub(super) fn frame_of(gaf: &Gaf, file: &ViewFile) -> Option<Reference> {
-    let count = gaf.sequences.len();
-    let mut sequences = gaf.sequences.iter().enumerate();
-    let (_, sequence) = sequences.find(|&(index, sequence)| {
-        Some(&*folder(count, index, sequence)) == file.folder.as_deref()
-    })?;
-    let number = file.name.strip_suffix(".png")?.parse().ok()?;
-    (frame_name(number, sequence) == file.name).then_some(sequence.get(number)?)
-}
-
 /// Returns whether the frames of a sequence are shown one after the other.
 /// Frames without any duration are states, for example of a button.
 fn is_animation(sequence: &Sequence) -> bool {
     sequence.len() >= 2 && sequence.frames().any(|reference| reference.ticks > 0)
-}
-
-/// Returns the name of the folder of a sequence, and of its animation.
-fn folder(count: usize, index: usize, sequence: &Sequence) -> String {
-    let number = padded(index, count, 3);
-    match file_part(&sequence.name).as_str() {
-        "" => number,
-        name => format!("{number} {name}"),
-    }
 }
 
 fn animation_problem(

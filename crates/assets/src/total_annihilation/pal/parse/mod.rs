@@ -5,7 +5,7 @@ mod table;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::{Incomplete, finish};
+use crate::parse::{Incomplete, color, finish};
 use hpimount_containers::io::{Error, Result, Warnings};
 
 /// Extensions of palette files.
@@ -17,7 +17,7 @@ pub const BLEND_EXTENSIONS: &[&str] = &["alp", "shd", "lht"];
 /// Bytes of a palette file.
 const FILE_SIZE: usize = 1024;
 
-/// Bytes of a palette without padding, as in a PCX file.
+/// Bytes of a palette without padding.
 pub const RGB_SIZE: usize = 768;
 
 /// 256 colors, each red, green, blue. All are opaque, including index 0.
@@ -36,9 +36,7 @@ impl Palette {
     /// Returns the palette in [`RGB_SIZE`] bytes, three for each color; `None`
     /// if there are more or fewer bytes.
     pub fn from_rgb(bytes: &[u8]) -> Option<Self> {
-        let (colors, rest) = bytes.as_chunks();
-        let colors = colors.try_into().ok()?;
-        rest.is_empty().then_some(Self(colors))
+        color::palette(bytes).map(Self)
     }
 
     /// Returns the index of the color that differs least from another one.

@@ -1,11 +1,13 @@
-//! The text files of maps: sections of rows, whose fields are separated by
-//! commas and blanks (FORMATS, GTA 6.1).
+//! The text files of maps, and other lists of the games: sections of rows, whose
+//! fields are separated by commas and blanks (FORMATS, GTA 6.1).
+
+pub mod schema;
 
 use std::collections::HashMap;
 
 use get_size2::GetSize;
 
-use super::schema::{Columns, Schema};
+use self::schema::{Columns, Schema};
 use hpimount_containers::io::{Error, Result, Warnings};
 use hpimount_containers::text::windows_1252;
 
@@ -269,7 +271,7 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::map::schema::IDE;
+    use crate::gta::document::schema::IDE;
 
     #[test]
     fn fields_are_separated_by_commas_and_blanks() {

@@ -1,4 +1,5 @@
-//! PCX: pictures, and palettes of TA: Kingdoms (FORMATS, TA 8).
+//! PCX: pictures of Total Annihilation, and palettes of its sprites in Kingdoms
+//! (FORMATS, TA 8).
 
 use std::fmt;
 use std::ops::Range;
@@ -6,15 +7,15 @@ use std::ops::Range;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::{Incomplete, finish};
-use crate::total_annihilation::MAX_PIXELS;
-use crate::total_annihilation::pal::{Palette, RGB_SIZE};
-use crate::total_annihilation::pointer::little;
-use crate::total_annihilation::short::fill;
-use hpimount_containers::io::{Error, Result, Warnings};
+use super::short::fill;
+use super::{Incomplete, color, finish};
+use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// Extensions of PCX files.
 pub const EXTENSIONS: &[&str] = &["pcx"];
+
+/// Maximum number of pixels.
+const MAX_PIXELS: u64 = 64 << 20;
 
 /// Bytes of the header.
 const HEADER_SIZE: usize = 128;
@@ -25,8 +26,11 @@ const MANUFACTURER: u8 = 10;
 /// The byte before the 256 colors at the end of the file.
 const PALETTE_MARKER: u8 = 0x0C;
 
+/// Bytes of the 256 colors, each red, green, blue.
+const PALETTE_SIZE: usize = 768;
+
 /// Minimum length of a file; the game rejects shorter ones.
-const MIN_LENGTH: usize = HEADER_SIZE + RGB_SIZE;
+const MIN_LENGTH: usize = HEADER_SIZE + PALETTE_SIZE;
 
 /// The parsed header of a PCX file, with the pixels as they are stored.
 #[derive(Debug, Clone, Default, GetSize)]
@@ -47,9 +51,10 @@ pub struct Pcx {
     pub planes: u8,
     /// Bytes of a row in each plane.
     pub bytes_per_line: u16,
-    /// The palette of the picture: 256 colors from the end of the file, 16
-    /// from the header if there are fewer than 8 bits, or none.
-    pub palette: Option<Palette>,
+    /// The palette of the picture, each color red, green, blue: 256 colors from
+    /// the end of the file, 16 from the header if there are fewer than 8 bits, or
+    /// none.
+    pub palette: Option<[[u8; 3]; 256]>,
     /// Warnings, except for those about the pixels, which are in
     /// [`Picture::warnings`].
     pub warnings: Warnings,
@@ -127,15 +132,15 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Pcx, Box<Incomplete<Pcx>>> {
 
 /// Returns the palette that the game reads from a PCX file: its last 768 bytes.
 /// `None` if the file is too short for the game.
-pub fn game_palette(file: &[u8]) -> Option<Palette> {
+pub fn game_palette(file: &[u8]) -> Option<[[u8; 3]; 256]> {
     let rest = file.get(HEADER_SIZE..)?;
-    Palette::from_rgb(rest.get(rest.len().checked_sub(RGB_SIZE)?..)?)
+    color::palette(rest.get(rest.len().checked_sub(PALETTE_SIZE)?..)?)
 }
 
 impl Pcx {
     fn read(&mut self) -> Result<()> {
         let file = self.file.clone();
-        let mut cursor = little(&file).section(HEADER_SIZE, "header")?;
+        let mut cursor = Cursor::new(&file, 0, Endian::Little).section(HEADER_SIZE, "header")?;
         let manufacturer = cursor.u8("manufacturer")?;
         if manufacturer != MANUFACTURER {
             let problem = format!("is {manufacturer}, should be {MANUFACTURER}");
@@ -160,9 +165,9 @@ impl Pcx {
         self.height = u32::from(bottom - top) + 1;
         self.check()?;
         if self.depth() == Some(Depth::Packed) {
-            let mut palette = Palette::default();
+            let mut palette = [[0; 3]; 256];
             let colors = header_palette.as_chunks().0;
-            palette.0[..colors.len()].copy_from_slice(colors);
+            palette[..colors.len()].copy_from_slice(colors);
             self.palette = Some(palette);
         } else if self.version == 5 {
             self.palette = self.trailing_palette();
@@ -214,13 +219,13 @@ impl Pcx {
     /// Returns the offset of the byte before the palette at the end of the
     /// file.
     fn palette_offset(&self) -> Option<usize> {
-        let offset = self.file.len().checked_sub(RGB_SIZE + 1)?;
+        let offset = self.file.len().checked_sub(PALETTE_SIZE + 1)?;
         (offset >= HEADER_SIZE).then_some(offset)
     }
 
-    fn trailing_palette(&self) -> Option<Palette> {
+    fn trailing_palette(&self) -> Option<[[u8; 3]; 256]> {
         let (&marker, colors) = self.file[self.palette_offset()?..].split_first()?;
-        Palette::from_rgb(colors).filter(|_| marker == PALETTE_MARKER)
+        color::palette(colors).filter(|_| marker == PALETTE_MARKER)
     }
 
     fn warn(&mut self) {
@@ -272,7 +277,7 @@ impl Pcx {
     ///
     /// # Errors
     /// Returns an error if [`parse`] did.
-    pub(super) fn stored(&self) -> Result<Range<usize>> {
+    pub(crate) fn stored(&self) -> Result<Range<usize>> {
         let (_, length) = self.decode_all()?;
         let end = HEADER_SIZE + length;
         let has_palette = self.version == 5 && self.trailing_palette().is_some();

@@ -26,7 +26,7 @@ fn runs_may_cross_the_end_of_rows() {
     assert_eq!(indices(&pcx), plain().rows);
     assert!(pcx.decode().unwrap().warnings.is_empty());
     let (_, colors) = plain().palette.unwrap();
-    assert_eq!(pcx.palette, Palette::from_rgb(&colors));
+    assert_eq!(pcx.palette, color::palette(&colors));
     let stored = Build {
         encoding: 0,
         ..plain()
@@ -80,7 +80,7 @@ fn pixels_of_few_bits_have_the_palette_of_the_header() {
     };
     let pcx = parsed(&packed);
     assert_eq!(indices(&pcx), [0b101, 0b110]);
-    assert_eq!(pcx.palette.unwrap().0[1], [103, 104, 105]);
+    assert_eq!(pcx.palette.unwrap()[1], [103, 104, 105]);
     (packed.bits, packed.planes, packed.rows) = (2, 1, vec![0b1001_1100]);
     assert_eq!(indices(&parsed(&packed)), [2, 1]);
     (packed.bits, packed.rows) = (4, vec![0x5A]);

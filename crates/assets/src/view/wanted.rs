@@ -1,0 +1,18 @@
+//! How views refer to other files of the mount.
+
+/// A file of the mount found by a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AssetRef(pub u64);
+
+/// How a view identifies a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    /// By its name, in the directory of the asset.
+    Sibling(&'a str),
+    /// By its path from the root of its game, or of the archive or folder of the
+    /// asset ([`GameContext`](crate::total_annihilation::context::GameContext)).
+    Path(&'a str),
+    /// By its id: in the archive of the asset, then in the archives beside it
+    /// (SEMANTICS, Names from other archives).
+    Id(u32),
+}
