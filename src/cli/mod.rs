@@ -13,6 +13,7 @@ pub mod open;
 pub mod option;
 mod parse;
 pub mod program;
+mod settings;
 mod text;
 pub mod thumbnailer;
 mod values;
@@ -20,8 +21,9 @@ mod values;
 use std::io::{self, Write};
 
 pub use self::option::{Choice, Name, OptionSpec, Takes};
-pub use self::parse::{Common, Rejected, Settings};
+pub use self::parse::Rejected;
 pub use self::program::{Block, Operand, Program, Section};
+pub use self::settings::{Common, Settings};
 
 /// A text for packagers that a program generates from its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use super::{Generated, OptionSpec, Program, Takes};
+use super::{OptionSpec, Program, Settings, Takes};
 
 /// Why a command line is rejected.
 #[derive(Debug, thiserror::Error)]
@@ -49,21 +49,6 @@ fn first_paragraphs(message: &str) -> String {
         }
     }
     text
-}
-
-/// The settings of a command line, with defaults.
-pub trait Settings: Default + 'static {
-    /// Returns the settings that are common to all programs.
-    fn common(&mut self) -> &mut Common;
-}
-
-/// The settings that are common to all programs.
-#[derive(Debug, Default)]
-pub struct Common {
-    /// Operands, in order.
-    pub(super) operands: Vec<OsString>,
-    /// A text to print instead of doing anything else.
-    pub generate: Option<Generated>,
 }
 
 /// How similar a misspelt name must be to one that is suggested, by Jaro and

@@ -11,10 +11,6 @@ use crate::memory::cache::{Cache, Value};
 use hpimount_containers::io::Error;
 use hpimount_containers::volume::ChunkTable;
 
-/// Maximum length of a chunk that is decoded as a whole, and the length of the
-/// blocks of everything longer.
-pub const BLOCK_SIZE: u32 = 65_536;
-
 /// The cached parts of files.
 pub(super) type Blocks = Cache<(Key, Part), Block, Error>;
 

@@ -24,7 +24,7 @@ use crate::memory::budget::Charge;
 use hpimount_containers::io::unit_in;
 use hpimount_containers::volume::{Content, FileId, Volume};
 
-pub use self::block::{Access, BLOCK_SIZE, Bytes};
+pub use self::block::{Access, Bytes};
 pub use self::image::Image;
 pub use self::member::Member;
 pub use self::model::{MAX_ASSET, Model, SharedKey};
@@ -33,6 +33,10 @@ pub use self::reader::Reader;
 pub use self::spool::Spool;
 pub(crate) use self::spool::Spooled;
 pub use self::unwrap::{Images, unwrap};
+
+/// Maximum length of a chunk that is decoded as a whole, and the length of the
+/// blocks of everything longer.
+pub const BLOCK_SIZE: u32 = 65_536;
 
 /// Number of a volume in the mount. A volume that is evicted and opened again
 /// keeps it, so that its blocks are found again.

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::block::{Access, BLOCK_SIZE, Block, Blocks, Bytes, Part, is_kept, part_of_block};
+use super::BLOCK_SIZE;
+use super::block::{Access, Block, Blocks, Bytes, Part, is_kept, part_of_block};
 use super::long_chunk::LongChunk;
 use super::model::{Models, SharedValues};
 use super::spool::Spool;

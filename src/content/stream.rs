@@ -26,8 +26,9 @@ use std::sync::Arc;
 
 use self::memory::{DecoderMemory, Turn};
 use self::slots::{Decoding, Progress, Slots, StreamKey};
+use super::BLOCK_SIZE;
 use super::Key;
-use super::block::{Access, BLOCK_SIZE, Block, Blocks, Bytes, Part, is_kept, part_of_block};
+use super::block::{Access, Block, Blocks, Bytes, Part, is_kept, part_of_block};
 use super::checkpoints::{Checkpoints, Windows};
 use super::spool::{RECORD, Spool};
 use super::stats::Stats;

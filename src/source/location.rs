@@ -1,15 +1,11 @@
 //! Sources on the command line.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::remote::RemoteUrl;
-
-/// Maximum length of a file with a URL, in bytes.
-const MAX_URL: u64 = 64 << 10;
+use super::secret::secret_line;
 
 /// The location of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,18 +94,6 @@ impl From<PathBuf> for Location {
     fn from(path: PathBuf) -> Self {
         Self::Path(path)
     }
-}
-
-/// Returns the first line of a file that contains a secret, without surrounding
-/// white space.
-///
-/// # Errors
-/// Returns a message if it cannot be read.
-pub(super) fn secret_line(file: &Path) -> Result<String, String> {
-    let mut text = String::new();
-    let read = File::open(file).and_then(|file| file.take(MAX_URL).read_to_string(&mut text));
-    read.map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// Returns the scheme of a URL (RFC 3986, section 3.1), if `text` begins with

@@ -9,6 +9,7 @@ mod file;
 pub mod folder;
 mod location;
 pub mod remote;
+mod secret;
 
 pub use self::beneath::open_beneath;
 pub use self::beside::{files_beside, has_name};

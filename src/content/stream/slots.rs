@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
 
+use crate::content::BLOCK_SIZE;
 use crate::content::Key;
-use crate::content::block::BLOCK_SIZE;
 use crate::memory::budget::{Charge, Reclaim};
 use crate::sync::lock;
 use hpimount_containers::io::Result;

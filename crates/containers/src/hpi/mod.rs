@@ -18,7 +18,8 @@ mod v2;
 mod walk;
 pub mod write;
 
-pub use offsets::{Directory, Offsets};
+pub use offsets::Offsets;
+pub use record::Directory;
 
 use std::io::Read;
 use std::sync::{Arc, OnceLock};

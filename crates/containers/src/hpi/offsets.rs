@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::chunk::Method;
 use super::cipher::Cipher;
-use super::record::{File1, Header2, VERSION_1, VERSION_2};
+use super::record::{Directory, File1, VERSION_1, VERSION_2};
 use super::{Hpi, Packing, TRAILER, has_trailer, v1, v2, version};
 use crate::format::Options;
 use crate::io::{self, Error, ReadAt, Result};
@@ -25,22 +25,6 @@ pub struct Offsets {
     pub directory: Directory,
     /// Absolute offset of the line at the end, or of the end of the source.
     pub end: u64,
-}
-
-/// The directory of an archive.
-pub enum Directory {
-    /// Of version 1.
-    Version1 {
-        /// Absolute offset of its end.
-        end: u64,
-    },
-    /// Of version 2.
-    Version2 {
-        /// The header of the archive.
-        header: Header2,
-        /// The decoded directory block.
-        bytes: Vec<u8>,
-    },
 }
 
 impl Offsets {

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::chunk::{CHUNK_SIZE, ChunkHeader};
 use super::cipher::{Cipher, deciphered};
-use super::offsets::Directory;
-use super::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1, VERSION_1};
+use super::record::{Directory, Entry1, File1, Header1, IS_DIRECTORY, Node1, VERSION_1};
 use super::walk::{Pending, Walk};
 use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, announce_trailer, has_trailer};
 use crate::format::Options;

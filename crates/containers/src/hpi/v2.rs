@@ -7,8 +7,7 @@ use zerocopy::little_endian::U32;
 
 use super::chunk::{ChunkHeader, MARKER};
 use super::cipher::Cipher;
-use super::offsets::Directory;
-use super::record::{Dir2, File2, Header2, VERSION_2};
+use super::record::{Dir2, Directory, File2, Header2, VERSION_2};
 use super::walk::{Pending, Walk};
 use super::{FileRecord, Hpi, Packing, announce_trailer, decode, has_trailer};
 use crate::format::Options;

@@ -2,7 +2,6 @@
 //!
 //! Numbers are stored in both byte orders; the little-endian ones are used.
 
-use super::susp;
 use crate::time;
 
 /// Length of a record before its name.
@@ -59,7 +58,7 @@ impl<'a> Record<'a> {
                 ));
             }
         }
-        let system_use = susp::area_of(bytes);
+        let system_use = area_of(bytes);
         let is_xa = system_use.len() >= 14 && system_use[6..8] == *b"XA";
         let xa = is_xa.then(|| u16::from_be_bytes([system_use[4], system_use[5]]));
         Ok(Self {
@@ -83,6 +82,18 @@ impl<'a> Record<'a> {
     pub(super) fn is_form_2(&self) -> bool {
         self.xa.is_some_and(|xa| xa & XA_FORM_2 != 0)
     }
+}
+
+/// Returns the offset of the system use area in a record.
+pub(super) fn start_of(record: &[u8]) -> usize {
+    let name = record.get(RECORD - 1).map_or(0, |&name| usize::from(name));
+    // The name is padded to an even length of the record.
+    RECORD + name + (1 - name % 2)
+}
+
+/// Returns the system use area of a record.
+pub(super) fn area_of(record: &[u8]) -> &[u8] {
+    record.get(start_of(record)..).unwrap_or_default()
 }
 
 /// Returns the seconds since 1970 UTC of a date: years since 1900, month, day,

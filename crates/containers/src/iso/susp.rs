@@ -1,7 +1,7 @@
 //! The system use fields of directory records (SUSP, IEEE P1281). Rock Ridge and
 //! zisofs define such fields.
 
-use super::record::{RECORD, le32};
+use super::record::{area_of, le32};
 use crate::disc::{SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result, read_error};
 
@@ -153,18 +153,6 @@ impl<'a> SystemUse<'a> {
         self.last = Some((start, sector));
         Ok(bytes)
     }
-}
-
-/// Returns the offset of the system use area in a record.
-pub(super) fn start_of(record: &[u8]) -> usize {
-    let name = record.get(RECORD - 1).map_or(0, |&name| usize::from(name));
-    // The name is padded to an even length of the record.
-    RECORD + name + (1 - name % 2)
-}
-
-/// Returns the system use area of a record.
-pub(super) fn area_of(record: &[u8]) -> &[u8] {
-    record.get(start_of(record)..).unwrap_or_default()
 }
 
 /// Returns the range of the first field with a signature in an area without

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::descriptor::{Descriptor, FILE_IDENTIFIER};
-use super::icb::{Address, Node, NodeKind, Steps};
+use super::icb::{Node, NodeKind, Steps};
 use super::text::text;
-use super::volume::LogicalVolume;
+use super::volume::{Address, LogicalVolume};
 use crate::disc::{Disc, NewFile, Spliced};
 use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{MAX_DEPTH, Name, NodeId, Sink};

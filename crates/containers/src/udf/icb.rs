@@ -2,7 +2,7 @@
 
 use super::descriptor::{ALLOCATION_EXTENT, Descriptor, EXTENDED_FILE, FILE, INDIRECT, expect};
 use super::text::{TIMESTAMP, timestamp};
-use super::volume::LogicalVolume;
+use super::volume::{Address, LogicalVolume};
 use crate::disc::Extent;
 use crate::io::{Error, Result, read_vec};
 
@@ -16,24 +16,6 @@ const MAX_STEPS: u32 = 2 << 20;
 /// Strategy of discs that are written once: an entry may be followed by the
 /// address of a newer one.
 const STRATEGY_4096: u16 = 4096;
-
-/// The address of a block in a partition.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Address {
-    /// Number of the partition map.
-    pub(super) partition: u16,
-    pub(super) block: u32,
-}
-
-impl Address {
-    /// Returns the address in a long allocation descriptor.
-    pub(super) fn of_long(descriptor: &Descriptor<'_>, at: usize) -> Self {
-        Self {
-            partition: descriptor.u16(at + 8),
-            block: descriptor.u32(at + 4),
-        }
-    }
-}
 
 /// A file or directory.
 #[derive(Debug)]

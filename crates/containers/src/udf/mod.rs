@@ -5,6 +5,7 @@
 mod descriptor;
 mod directory;
 mod icb;
+mod open;
 mod partition;
 mod text;
 mod volume;

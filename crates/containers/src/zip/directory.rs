@@ -4,10 +4,16 @@ use rawzip::time::ZipDateTimeKind;
 use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 
 use super::entry::{DosTime, Entries, Header, Members, directory_path};
-use super::parts::Part;
 use crate::format::Options;
 use crate::io::{Error, ReadAt, Result, read_vec};
 use crate::volume::{FileId, Sink};
+
+/// A part of an archive.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    /// Its offset in the whole.
+    pub(super) start: u64,
+}
 
 /// Number of bytes at the end of the source that are searched for the end
 /// record: its length with the longest comment, and padding after it.

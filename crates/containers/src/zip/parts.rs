@@ -3,17 +3,10 @@
 use std::sync::Arc;
 
 use super::SPANNED;
-use super::directory;
+use super::directory::{self, Part};
 use crate::format::Input;
 use crate::io::{Error, Joined, ReadAt, Result};
 use crate::parts::{beside_zip, of_zip};
-
-/// A part.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
-    /// Its offset in the whole.
-    pub(super) start: u64,
-}
 
 /// An archive with all its parts.
 pub(super) struct Archive {

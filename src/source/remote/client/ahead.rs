@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::block::BLOCK;
+use super::BLOCK;
 use crate::memory::latest::Latest;
 
 /// Maximum number of readers that are distinguished.

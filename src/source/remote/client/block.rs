@@ -4,13 +4,9 @@ use std::sync::Arc;
 
 use ring::digest::{Context, SHA256};
 
+use super::BLOCK;
 use super::store::Pin;
 use crate::memory::cache::Value;
-
-/// Length of a block in bytes, except for the last one of an object. Because
-/// requests are for runs of blocks, small blocks do not increase the number of
-/// requests of sequential reads, and a random read fetches no more than one.
-pub(super) const BLOCK: u64 = 128 << 10;
 
 /// The identity of a version of an object, in the keys of its blocks.
 pub(super) type Id = [u8; 32];

@@ -19,7 +19,8 @@ use rustix::fs::FlockOperation;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::block::{BLOCK, Block, BlockKey, Id};
+use super::BLOCK;
+use super::block::{Block, BlockKey, Id};
 
 /// First bytes of a file: the kind and the version of the format.
 const MAGIC: [u8; 8] = *b"HPIMBLK1";

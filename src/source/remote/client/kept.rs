@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::block::{BLOCK, Block, BlockKey, Fetched};
+use super::BLOCK;
+use super::block::{Block, BlockKey, Fetched};
 use super::network::Network;
 use crate::memory::budget::Budget;
 use crate::memory::cache::Cache;

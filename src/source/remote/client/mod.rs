@@ -24,3 +24,8 @@ pub use self::kept::Remote;
 pub use self::network::Network;
 pub use self::object::RemoteFile;
 use super::{Access, RemoteEntry, RemoteOptions, url};
+
+/// Length of a block in bytes, except for the last one of an object. Because
+/// requests are for runs of blocks, small blocks do not increase the number of
+/// requests of sequential reads, and a random read fetches no more than one.
+const BLOCK: u64 = 128 << 10;

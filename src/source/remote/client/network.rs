@@ -19,14 +19,14 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::block::BLOCK;
+use super::BLOCK;
 use super::credentials;
 use super::disk::DiskCache;
 use super::store::{Failure, FailureKind, Pin, Store};
 use super::url::{RemoteUrl, Scheme, port_of};
 use super::wire::{Connector, Wire};
 use super::{Access, RemoteOptions};
-use crate::source::location::secret_line;
+use crate::source::secret::secret_line;
 use crate::sync::tally::Tally;
 
 /// Bytes that a server must send per second, on average over the timeout, so

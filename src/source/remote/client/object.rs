@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use object_store::path::Path;
 
+use super::BLOCK;
 use super::ahead::Ahead;
-use super::block::{BLOCK, Block, BlockKey, Fetched, Id, identity};
+use super::block::{Block, BlockKey, Fetched, Id, identity};
 use super::kept::Remote;
 use super::network::{FIRST, Network, endpoint};
 use super::store::{Failure, FailureKind, Pin, Store};

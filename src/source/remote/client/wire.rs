@@ -19,7 +19,7 @@ use object_store::client::{
 };
 use reqwest::redirect;
 
-use super::block::BLOCK;
+use super::BLOCK;
 use crate::sync::lock;
 use crate::sync::tally::Tally;
 

@@ -6,7 +6,7 @@ use super::names::order;
 use super::{LONGEST, RAW_SUFFIX, RAW_SUFFIXES};
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::SECTOR;
-use crate::iso::record::{MORE_EXTENTS, RECORD};
+use crate::iso::record::{MORE_EXTENTS, RECORD, start_of};
 use crate::iso::susp;
 use crate::volume::NodeId;
 
@@ -91,7 +91,7 @@ impl Record {
     /// Returns where the record says that its data is packed; `None` if it says
     /// so in a continuation.
     fn packing(&self, skip: usize) -> Option<std::ops::Range<usize>> {
-        let start = susp::start_of(&self.raw) + skip;
+        let start = start_of(&self.raw) + skip;
         let field = susp::find(self.raw.get(start..)?, *b"ZF")?;
         Some(start + field.start..start + field.end)
     }

@@ -8,9 +8,9 @@ use super::disc::{
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::{DESCRIPTORS, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
-use crate::iso::record::{DIRECTORY, MORE_EXTENTS, RECORD, le32};
+use crate::iso::record::{DIRECTORY, MORE_EXTENTS, RECORD, area_of, le32};
 use crate::iso::rock_ridge::Attributes;
-use crate::iso::susp::{SystemUse, area_of};
+use crate::iso::susp::SystemUse;
 use crate::iso::{JOLIET, MAX_DESCRIPTORS, PRIMARY, SUPPLEMENTARY, TERMINATOR};
 use crate::volume::{MAX_DEPTH, NodeId};
 
