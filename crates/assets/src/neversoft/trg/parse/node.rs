@@ -116,42 +116,13 @@ impl Node {
     fn read_fields(&mut self, cursor: &mut Cursor<'_>, minor: u16) -> Result<()> {
         match self.kind {
             3 => self.read_place(cursor)?,
-            10 | 11 => {
-                self.read_place(cursor)?;
-                let words = words(cursor)?;
-                self.flags = match words[..] {
-                    [flags] | [flags, _] => Some(Flags::Bits(flags)),
-                    _ => None,
-                };
-                self.words = Some(words);
-            }
+            10 | 11 => self.read_rail(cursor)?,
             2 | 12 | 14 => {
                 self.links = Some(links(cursor)?);
                 self.checksum = Some(checksum(cursor)?);
             }
-            17 => {
-                self.links = Some(links(cursor)?);
-                align(cursor, 4);
-                let mut hashes = Vec::new();
-                while cursor.remaining() >= 4 {
-                    match cursor.u32("hash of a model")? {
-                        0 => break,
-                        hash => hashes.push(hash),
-                    }
-                }
-                self.checksums = Some(hashes);
-            }
-            1 | 7 => {
-                self.subtype = Some(cursor.u16("subtype")?);
-                self.priority = Some(cursor.u16("priority")?);
-                self.links = Some(links(cursor)?);
-                self.flags = flags(cursor)?.map(Flags::List);
-                self.read_position(cursor)?;
-                self.read_angles(cursor)?;
-                if cursor.remaining() >= 2 {
-                    self.read_script(cursor);
-                }
-            }
+            17 => self.read_models(cursor)?,
+            1 | 7 => self.read_object(cursor)?,
             5 => {
                 self.subtype = Some(cursor.u16("subtype")?);
                 self.read_place(cursor)?;
@@ -193,6 +164,47 @@ impl Node {
             }
             TERMINATOR => {}
             _ => self.rest = Some(remaining(cursor)),
+        }
+        Ok(())
+    }
+
+    /// Reads the place and the flags of a point of a rail.
+    fn read_rail(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        self.read_place(cursor)?;
+        let words = words(cursor)?;
+        self.flags = match words[..] {
+            [flags] | [flags, _] => Some(Flags::Bits(flags)),
+            _ => None,
+        };
+        self.words = Some(words);
+        Ok(())
+    }
+
+    /// Reads links and the hashes of models.
+    fn read_models(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        self.links = Some(links(cursor)?);
+        align(cursor, 4);
+        let mut hashes = Vec::new();
+        while cursor.remaining() >= 4 {
+            match cursor.u32("hash of a model")? {
+                0 => break,
+                hash => hashes.push(hash),
+            }
+        }
+        self.checksums = Some(hashes);
+        Ok(())
+    }
+
+    /// Reads an object that may move, and its script.
+    fn read_object(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        self.subtype = Some(cursor.u16("subtype")?);
+        self.priority = Some(cursor.u16("priority")?);
+        self.links = Some(links(cursor)?);
+        self.flags = flags(cursor)?.map(Flags::List);
+        self.read_position(cursor)?;
+        self.read_angles(cursor)?;
+        if cursor.remaining() >= 2 {
+            self.read_script(cursor);
         }
         Ok(())
     }
