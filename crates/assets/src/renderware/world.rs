@@ -227,28 +227,10 @@ fn is_part(chunk: &Chunk) -> bool {
 mod tests {
     use super::*;
     use crate::renderware::Chunks;
-    use crate::renderware::clump::build::{chunk, floats, materials, words};
+    use crate::renderware::clump::build::{self, chunk, words};
 
-    const FLAGS: u32 = NORMALS | PRELIT;
-    const NORMALS: u32 = 0x10;
-    const PRELIT: u32 = 8;
-
-    /// Returns a sector of one triangle with a material, which is the last of
-    /// its four numbers, as version 3.6 has it.
     fn sector(first_material: u32, material: u16, corner: u16) -> Vec<u8> {
-        let fields = [
-            words(&[first_material, 1, 3]),
-            floats(&[1.0, 1.0, 0.0, 0.0, 0.0, 0.0]),
-            words(&[0, 0]),
-            floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
-            [0, 0, 127, 0].repeat(3),
-            [9, 8, 7, 255].repeat(3),
-            [0, 1, corner, material]
-                .iter()
-                .flat_map(|word| word.to_le_bytes())
-                .collect(),
-        ];
-        chunk(0x09, &chunk(1, &fields.concat()))
+        build::sector(first_material, material, corner, [9, 8, 7, 255])
     }
 
     fn plane(sides: &[Vec<u8>]) -> Vec<u8> {
@@ -261,18 +243,7 @@ mod tests {
     }
 
     fn read(root: &[u8], counts: [u32; 4]) -> (World, Vec<String>, Option<String>) {
-        let fields = [
-            words(&[0; 4]),
-            words(&counts),
-            words(&[0, FLAGS]),
-            floats(&[9.0, 9.0, 9.0, -9.0, -9.0, -9.0]),
-        ];
-        let parts = [
-            chunk(1, &fields.concat()),
-            materials(&["sand", "rock"]),
-            root.to_vec(),
-        ];
-        let bytes = chunk(kind::WORLD, &parts.concat());
+        let bytes = build::world(root, counts, 0);
         let chunk = Chunks::new(bytes.into(), 0).next().unwrap();
         let (mut world, mut warnings) = (World::default(), Warnings::default());
         let error = world.read(&chunk, &mut warnings).err();

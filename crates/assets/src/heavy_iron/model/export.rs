@@ -276,3 +276,70 @@ fn weights_of(clump: &Clump, atomic: &Atomic, points: usize, bones: usize) -> Ve
         skeleton::weights_of(geometry, points, bones)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::heavy_iron::model;
+    use crate::model::gltf;
+    use crate::renderware::clump::build;
+
+    /// Flag of lit geometry.
+    const LIT: u8 = 0x20;
+
+    /// Returns the vertex colors in the GLB of a model, each of four 16-bit
+    /// numbers; `None` if it has none.
+    fn colors(model: Vec<u8>) -> Option<Vec<[u16; 4]>> {
+        let model = model::parse(&model.into()).unwrap();
+        let plan = ExportPlan::new(&model, |_| TextureState::Missing);
+        let mut glb = Vec::new();
+        gltf::write(&plan.scene(&model), &|_| None, &|_| Ok(None), &mut glb).unwrap();
+        let length = u32::from_le_bytes(*glb[12..].first_chunk().unwrap()) as usize;
+        let json: Value = serde_json::from_slice(&glb[20..20 + length]).unwrap();
+        let attributes = &json["meshes"][0]["primitives"][0]["attributes"];
+        let number = |value: &Value| value.as_u64().unwrap_or_default() as usize;
+        let accessor = &json["accessors"][attributes.get("COLOR_0")?.as_u64()? as usize];
+        let view = &json["bufferViews"][number(&accessor["bufferView"])];
+        let start = 20 + length + 8 + number(&view["byteOffset"]) + number(&accessor["byteOffset"]);
+        let colors = glb[start..].as_chunks::<8>().0.iter();
+        let parts = |color: &[u8; 8]| {
+            let parts = color.as_chunks::<2>().0;
+            std::array::from_fn(|part| u16::from_le_bytes(parts[part]))
+        };
+        Some(colors.map(parts).take(number(&accessor["count"])).collect())
+    }
+
+    fn square(flags: u8, color: [u8; 4]) -> Vec<u8> {
+        build::clump(
+            &build::frames(&[("root", -1)]),
+            &[build::prelit_square(flags, color)],
+            &[build::atomic(0, 0)],
+            &[],
+        )
+    }
+
+    fn world(flags: u8, color: [u8; 4]) -> Vec<u8> {
+        build::world(
+            &build::sector(0, 0, 2, color),
+            [1, 3, 0, 1],
+            u32::from(flags),
+        )
+    }
+
+    #[test]
+    fn black_colors_are_black_in_the_glb_unless_the_lights_of_the_level_are_added() {
+        let black = [0, 0, 0, 255];
+        for built in [square, world] {
+            assert_eq!(colors(built(LIT, black)), None);
+            let shown = colors(built(0, black)).unwrap();
+            assert!(shown.len() >= 3, "{shown:?}");
+            assert!(shown.iter().all(|color| *color == [0, 0, 0, u16::MAX]));
+            // The transparency of a lit model stays.
+            let clear = colors(built(LIT, [0, 0, 0, 0])).unwrap();
+            let white = [u16::MAX, u16::MAX, u16::MAX, 0];
+            assert!(clear.iter().all(|color| *color == white), "{clear:?}");
+        }
+    }
+}

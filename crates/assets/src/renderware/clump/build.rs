@@ -76,13 +76,24 @@ pub(crate) fn materials(textures: &[&str]) -> Vec<u8> {
 /// Returns a geometry: a square of two triangles in a list, the first of
 /// material 0 and the second of the last one, with these plugins.
 pub(crate) fn square(textures: &[&str], plugins: &[Vec<u8>]) -> Vec<u8> {
+    square_with(0, &[], textures, plugins)
+}
+
+/// Returns the same square, whose corners have a color and which has these
+/// further flags.
+pub(crate) fn prelit_square(flags: u8, color: [u8; 4]) -> Vec<u8> {
+    square_with(8 | flags, &color.repeat(4), &["wood"], &[])
+}
+
+fn square_with(flags: u8, colors: &[u8], textures: &[&str], plugins: &[Vec<u8>]) -> Vec<u8> {
     let last = textures.len() as u16 - 1;
     let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0_f32]];
     let triangles: [u16; 8] = [1, 0, 0, 2, 3, 2, last, 1];
     let positions = corners.map(|[x, y]| [x, y, 0.0]);
     let fields = [
-        vec![2 | 4 | 0x40, 0, 1, 0],
+        vec![2 | 4 | 0x40 | flags, 0, 1, 0],
         words(&[2, 4, 1]),
+        colors.to_vec(),
         floats(corners.as_flattened()),
         triangles
             .iter()
@@ -161,4 +172,39 @@ pub(crate) fn clump(
         chunk(3, &plugins.concat()),
     ];
     chunk(0x10, &parts.concat())
+}
+
+/// Returns a sector of a world: one triangle with a color and a material, which is
+/// the last of its four numbers, as version 3.6 has it.
+pub(crate) fn sector(first_material: u32, material: u16, corner: u16, color: [u8; 4]) -> Vec<u8> {
+    let fields = [
+        words(&[first_material, 1, 3]),
+        floats(&[1.0, 1.0, 0.0, 0.0, 0.0, 0.0]),
+        words(&[0, 0]),
+        floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
+        [0, 0, 127, 0].repeat(3),
+        color.repeat(3),
+        [0, 1, corner, material]
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect(),
+    ];
+    chunk(0x09, &chunk(1, &fields.concat()))
+}
+
+/// Returns a world of two materials whose vertices have normals and colors, with
+/// these further flags. The counts are of triangles, vertices, planes and sectors.
+pub(crate) fn world(root: &[u8], counts: [u32; 4], flags: u32) -> Vec<u8> {
+    let fields = [
+        words(&[0; 4]),
+        words(&counts),
+        words(&[0, 0x10 | 8 | flags]),
+        floats(&[9.0, 9.0, 9.0, -9.0, -9.0, -9.0]),
+    ];
+    let parts = [
+        chunk(1, &fields.concat()),
+        materials(&["sand", "rock"]),
+        root.to_vec(),
+    ];
+    chunk(0x0B, &parts.concat())
 }
