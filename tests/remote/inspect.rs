@@ -1,4 +1,5 @@
-//! Sources on servers without a mount: `--list`, `--cat` and `--check`.
+//! Sources on servers without a mount: `--list`, `--cat`, `--check`, `--diff` and
+//! `--index`.
 
 use std::fs;
 use std::process::Command;
@@ -6,9 +7,11 @@ use std::process::Command;
 use crate::fixtures::big::{LENGTH, archive};
 use crate::fixtures::origin::{Faults, Object, Origin};
 use crate::fixtures::servers::{Moto, Nginx};
+use crate::support::hpi::{File, V1, file as entry};
 use crate::support::mount::{BIG, Run, big, hpimount, run, sample};
 use crate::support::noise;
 use crate::support::skip::possible;
+use hpimount_containers::hpi::chunk::Method;
 
 /// Returns a command with these variables in its environment.
 fn with(variables: &[(&'static str, String)], arguments: &[&str]) -> Command {
@@ -119,6 +122,70 @@ fn a_source_in_a_bucket_is_listed_printed_and_checked() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let counts = "checked 1 source, 1 archive, 4 files, ";
     assert!(ran.stdout.starts_with(counts), "{ran:?}");
+}
+
+#[test]
+fn sources_on_a_web_server_are_compared() {
+    let archive = |text: &str| {
+        let entries = vec![
+            entry(b"same.txt", File::new("always", Method::Zlib)),
+            entry(b"a.txt", File::new(text, Method::Zlib)),
+        ];
+        V1::new(entries).build().bytes
+    };
+    let origin = Origin::with("old.hpi", Object::new(archive("old"), "one"));
+    origin.put("new.hpi", Object::new(archive("newer"), "two"));
+    let dir = tempfile::tempdir().unwrap();
+    let here = dir.path().join("here.hpi");
+    fs::write(&here, archive("newer")).unwrap();
+    let here = here.to_str().unwrap();
+    let diff = |old: &str, new: &str| {
+        let ran = run(&mut with(&[], &["--diff", old, new]));
+        (ran.code, ran.stdout, ran.stderr)
+    };
+    let changed = "changed: a.txt: 3 -> 5 bytes\n".to_owned();
+    let [old, new] = ["old.hpi", "new.hpi"].map(|name| origin.url(name));
+    for (old, new, code, found) in [
+        (&*old, &*new, 1, &*changed),
+        (&old, here, 1, &changed),
+        (here, &new, 0, ""),
+    ] {
+        assert_eq!(
+            diff(old, new),
+            (Some(code), found.to_owned(), String::new())
+        );
+    }
+    let (code, found, said) = diff(&old, &origin.url("gone.hpi?secret"));
+    assert_eq!((code, found.as_str()), (Some(2), ""), "{said}");
+    assert!(said.contains("/gone.hpi: "), "{said}");
+    assert!(
+        !said.contains("secret") && said.lines().count() == 1,
+        "{said}"
+    );
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn a_source_on_a_web_server_is_indexed_again_each_time() {
+    let archive = |name: &[u8]| V1::new(vec![entry(name, File::new("x", Method::Zlib))]);
+    let object = |name: &[u8], tag| Object::new(archive(name).build().bytes, tag);
+    let origin = Origin::with("a.hpi", object(b"old.txt", "one"));
+    let dir = tempfile::tempdir().unwrap();
+    let database = dir.path().join("all.sqlite");
+    let index = || {
+        let mut command = hpimount();
+        command.arg("--index").arg(&database);
+        let ran = run(command.arg(origin.url("a.hpi?secret")));
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+        let bytes = fs::read(&database).unwrap();
+        let has = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
+        assert!(has(b"/a.hpi") && !has(b"secret"));
+        [has(b"old.txt"), has(b"new.txt")]
+    };
+    assert_eq!(index(), [true, false]);
+    origin.put("a.hpi", object(b"new.txt", "two"));
+    // The rows that it had may be left in free pages.
+    assert!(index()[1]);
 }
 
 #[test]

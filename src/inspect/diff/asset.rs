@@ -1,9 +1,10 @@
 //! How an asset has changed, in the terms of its view: the JSON, texts and tables
 //! of its `X.meta`. Pictures, sounds and models are not compared.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Side, json as objects, table, text};
+use super::difference::{Difference, Differences};
+use super::{Side, json, table, text};
 use crate::inspect::shown::{INFO, SUMMARY, Shown};
 use crate::inspect::{Contents, Trouble};
 use crate::memory::budget::Reservation;
@@ -16,74 +17,6 @@ const EXPANSION: usize = 12;
 
 /// Part of the memory budget of a side that one comparison may use.
 const PART_OF_BUDGET: usize = 4;
-
-/// Maximum number of differences of one asset that are shown.
-const MAX_DIFFERENCES: usize = 100;
-
-/// A difference between two assets.
-#[derive(Debug, PartialEq)]
-pub(super) enum Difference {
-    /// A field, a cell of a table or a line of a text.
-    Field {
-        field: String,
-        old: Option<Value>,
-        new: Option<Value>,
-    },
-    /// A remark.
-    Note(String),
-}
-
-impl Difference {
-    /// Returns the remark that an asset could not be compared.
-    pub(super) fn not_compared(side: Side, trouble: &Trouble) -> Self {
-        let side = if side == 0 { "first" } else { "second" };
-        Self::Note(format!("not compared: on the {side} side, {trouble}"))
-    }
-
-    pub(super) fn json(&self) -> Value {
-        match self {
-            Self::Field { field, old, new } => {
-                let mut line = json!({ "field": field });
-                if let Some(old) = old {
-                    line["old"] = old.clone();
-                }
-                if let Some(new) = new {
-                    line["new"] = new.clone();
-                }
-                line
-            }
-            Self::Note(text) => json!({ "note": text }),
-        }
-    }
-}
-
-/// Differences up to a number, and how many more there are.
-#[derive(Default)]
-pub(super) struct Differences {
-    kept: Vec<Difference>,
-    more: usize,
-}
-
-impl Differences {
-    pub(super) fn add(&mut self, field: String, old: Option<Value>, new: Option<Value>) {
-        match self.kept.len() < MAX_DIFFERENCES {
-            true => self.kept.push(Difference::Field { field, old, new }),
-            false => self.more += 1,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.kept.is_empty()
-    }
-
-    pub(super) fn finish(mut self) -> Vec<Difference> {
-        if self.more > 0 {
-            let text = format!("and {} more differences", self.more);
-            self.kept.push(Difference::Note(text));
-        }
-        self.kept
-    }
-}
 
 /// How a file of a view is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,7 +168,7 @@ fn compare_texts(name: &str, kind: Kind, texts: [&str; 2], found: &mut Differenc
         Kind::Json => {
             let parse = |text: &str| serde_json::from_str::<Value>(text);
             if let (Ok(old), Ok(new)) = (parse(texts[0]), parse(texts[1])) {
-                objects::compare(String::new(), &old, &new, found);
+                json::compare(String::new(), &old, &new, found);
             }
         }
         Kind::Table => table::compare(name, texts, found),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::asset::Differences;
+use super::difference::Differences;
 use super::text::ends_in_common;
 
 /// Fields that identify the objects of a list, the best first.
@@ -117,8 +117,8 @@ fn by_position(field: &str, olds: &[Value], news: &[Value], found: &mut Differen
 mod tests {
     use serde_json::json;
 
-    use super::super::asset::Difference;
     use super::*;
+    use crate::inspect::diff::difference::Difference;
 
     fn differences(old: &Value, new: &Value) -> Vec<(String, Option<Value>, Option<Value>)> {
         let mut found = Differences::default();

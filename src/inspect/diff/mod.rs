@@ -8,6 +8,7 @@
 //! of bounded length. `--expansion` limits how much of each side is read and entered.
 
 mod asset;
+mod difference;
 mod json;
 mod lone;
 mod output;
@@ -21,11 +22,11 @@ use std::sync::Mutex;
 
 use indicatif::ProgressBar;
 
-use self::asset::Difference;
+use self::difference::Difference;
 use self::lone::{Lone, LoneFiles};
 use self::output::{DiffOutput, Record};
 pub use self::output::{Found, Style};
-use self::pairs::{Item, Pairs};
+use self::pairs::{Directories, Item, Pairs};
 use super::bounds::Bounds;
 use super::ordered::ordered;
 use super::{Contents, Error, Trouble};
@@ -97,12 +98,6 @@ struct Diff<'v> {
     threads: usize,
     /// Whether to compare assets.
     shows_assets: bool,
-}
-
-/// Two directories to compare.
-struct Directories {
-    path: String,
-    inos: [Ino; 2],
 }
 
 /// The result of comparing two entries.

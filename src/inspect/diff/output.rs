@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::Side;
-use super::asset::Difference;
+use super::difference::Difference;
 use crate::inspect::Error;
 use crate::mount::FileKind;
 use crate::printable::printable;

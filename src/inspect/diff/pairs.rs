@@ -2,14 +2,20 @@
 
 use std::collections::VecDeque;
 
+use super::Side;
 use super::lone::Lone;
-use super::{Directories, Side};
 use crate::inspect::walk::Walk;
 use crate::inspect::{Contents, Entry, Role};
 use crate::mount::{self, FileKind, Ino, Vfs};
 
 /// Number of entries listed at a time.
 const BATCH: usize = 256;
+
+/// Two directories to compare.
+pub(super) struct Directories {
+    pub(super) path: String,
+    pub(super) inos: [Ino; 2],
+}
 
 /// What the walk has found.
 pub(super) enum Item {

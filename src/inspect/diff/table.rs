@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::asset::Differences;
+use super::difference::Differences;
 use super::text;
 
 /// Columns that identify rows, the best first. Without them, the first column
@@ -85,8 +85,8 @@ fn key(tables: &[Rows<'_>; 2]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::asset::Difference;
     use super::*;
+    use crate::inspect::diff::difference::Difference;
 
     fn fields(old: &str, new: &str) -> Vec<(String, Option<String>, Option<String>)> {
         let mut found = Differences::default();

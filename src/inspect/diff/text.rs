@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::asset::Differences;
+use super::difference::Differences;
 
 /// Maximum number of lines that are removed and added. Texts that differ more
 /// are the lines that both begin and end with, and other ones.
@@ -117,8 +117,8 @@ pub(super) fn ends_in_common<T: PartialEq>(olds: &[T], news: &[T]) -> (usize, us
 
 #[cfg(test)]
 mod tests {
-    use super::super::asset::Difference;
     use super::*;
+    use crate::inspect::diff::difference::Difference;
 
     #[test]
     fn the_lines_between_equal_ones_differ() {

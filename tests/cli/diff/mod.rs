@@ -1,23 +1,19 @@
 //! `--diff` finds what `diff -r` finds on mounts of the two sides, says how assets
 //! have changed, and has the exit codes of diff(1).
 
+mod equal_bytes;
+mod random;
+
 use std::fs;
 use std::path::Path;
 
-use crate::support::compared::by_both_programs;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{Entry, File, V1, dir, file as entry};
 use crate::support::mount::{Fixture, Run, hpimount, run};
-use crate::support::mounted::few_cases;
 use crate::support::sources::folder;
 use crate::support::ta::{bos, gaf, tdo};
 use crate::support::{assets, playstation};
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_test_attributes::fuse_test;
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::sample::select;
-use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 /// Compares sources in a directory.
@@ -141,46 +137,6 @@ fn archives_that_differ_are_entered_and_equal_ones_are_not() {
     assert_eq!(paths, ["inner.ufo", "inner.ufo.d/in.txt"]);
     // The files of the archive that is the same on both sides are not counted.
     assert_eq!(found.last().unwrap()["same"], 1);
-}
-
-#[test]
-fn files_that_are_packed_in_other_ways_are_equal() {
-    let bytes = crate::support::noise(1, 200_000);
-    let archive = |method| hpi(vec![entry(b"a.bin", File::new(bytes.clone(), method))]);
-    let methods = [Method::Zlib, Method::Lz77].map(archive);
-    let files = pair(["a.hpi", "b.hpi"], [&methods[0], &methods[1]]);
-    assert_eq!(
-        lines(&files.archive, &["a.hpi", "b.hpi"]),
-        (Some(0), vec![])
-    );
-    fs::write(
-        files.archive.join("c.zip"),
-        crate::support::container_seeds::zip_with("a.bin", &bytes),
-    )
-    .unwrap();
-    assert_eq!(
-        lines(&files.archive, &["a.hpi", "c.zip"]),
-        (Some(0), vec![])
-    );
-}
-
-#[test]
-fn files_whose_packed_bytes_are_equal_are_not_decoded() {
-    let bytes = crate::support::noise(1, 200_000);
-    let mut built = V1::new(vec![packed("a.bin", &bytes)]).build();
-    // No program can decode them.
-    let chunk = built.files[0].chunks[0];
-    built.bytes[chunk + 100] ^= 1;
-    let files = pair(["a.hpi", "b.hpi"], [&built.bytes, &built.bytes]);
-    assert_eq!(
-        lines(&files.archive, &["a.hpi", "b.hpi"]),
-        (Some(0), vec![])
-    );
-    let mut command = hpimount();
-    command
-        .current_dir(&files.archive)
-        .args(["--cat", "a.hpi", "a.bin"]);
-    assert_ne!(run(&mut command).code, Some(0));
 }
 
 #[test]
@@ -353,79 +309,4 @@ fn what_cannot_be_compared_is_named_and_the_rest_is_compared() {
     let ran = diff(&files.archive, &["old.hpi", "missing.hpi"]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("missing.hpi"), "{ran:?}");
-}
-
-/// An entry of a made-up tree.
-#[derive(Debug, Clone)]
-enum Made {
-    File(&'static [u8], Method),
-    Directory(Vec<(String, Made)>),
-    Archive(Vec<(String, Made)>),
-}
-
-/// Returns a strategy for the entries of a directory. Few names and contents
-/// exist, so that the sides have much in common.
-fn made() -> impl Strategy<Value = Vec<(String, Made)>> {
-    let contents: &[&[u8]] = &[b"", b"one", b"two", &[7; 70_000]];
-    let methods = vec![Method::Stored, Method::Zlib, Method::Lz77];
-    let file =
-        (select(contents), select(methods)).prop_map(|(bytes, method)| Made::File(bytes, method));
-    let named = |made: BoxedStrategy<Made>| {
-        let names = vec!["a", "B", "c", "d.ufo", "e.ufo"];
-        let entries = (select(names), any::<bool>(), made).prop_map(|(name, upper, made)| {
-            let name = match &made {
-                Made::Archive(_) if !name.ends_with(".ufo") => format!("{name}.ufo"),
-                _ => name.to_owned(),
-            };
-            (
-                if upper {
-                    name.to_ascii_uppercase()
-                } else {
-                    name
-                },
-                made,
-            )
-        });
-        vec(entries, 0..6).prop_map(|mut entries| {
-            entries.sort_by_key(|(name, _)| name.to_ascii_lowercase());
-            entries.dedup_by_key(|(name, _)| name.to_ascii_lowercase());
-            entries
-        })
-    };
-    let tree = file.boxed().prop_recursive(3, 24, 6, move |inner| {
-        let entries = named(inner.clone()).boxed();
-        prop_oneof![
-            2 => inner,
-            1 => entries.clone().prop_map(Made::Directory),
-            1 => entries.prop_map(Made::Archive),
-        ]
-    });
-    named(tree.boxed())
-}
-
-/// Returns the entries of an archive.
-fn entries(made: &[(String, Made)]) -> Vec<Entry> {
-    let made = made.iter().map(|(name, made)| match made {
-        Made::File(bytes, method) => entry(name.as_bytes(), File::new(*bytes, *method)),
-        Made::Directory(inner) => dir(name.as_bytes(), entries(inner)),
-        Made::Archive(inner) => packed(name, &hpi(entries(inner))),
-    });
-    made.collect()
-}
-
-#[fuse_test]
-fn the_differences_are_those_of_diff_on_a_mount() {
-    let mut runner = TestRunner::new(few_cases());
-    let sides = (made(), made());
-    let compared = runner.run(&sides, |(old, new)| {
-        let files = pair(
-            ["a.hpi", "b.hpi"],
-            [&hpi(entries(&old)), &hpi(entries(&new))],
-        );
-        let sources = ["a.hpi", "b.hpi"].map(|name| files.archive.join(name));
-        let [found, expected] = by_both_programs(&sources).unwrap();
-        prop_assert_eq!(found, expected);
-        Ok(())
-    });
-    compared.unwrap();
 }
