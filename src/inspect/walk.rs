@@ -29,6 +29,7 @@ pub(super) struct Walk {
 }
 
 /// An entry of a walk.
+#[derive(Clone)]
 pub(super) struct Step {
     /// Its path from the root of the mount.
     pub(super) path: String,

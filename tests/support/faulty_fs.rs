@@ -41,8 +41,17 @@ pub enum Mode {
     Slow(Duration),
     /// Reads are not answered before the mode changes.
     Hangs,
+    /// The same, after this number of reads.
+    HangsAfter(u64),
     /// The request with this number from now on, counted from 0, fails.
     FailsOnce(u64),
+}
+
+impl Mode {
+    /// Returns whether reads may not be answered.
+    fn hangs(self) -> bool {
+        matches!(self, Self::Hangs | Self::HangsAfter(_))
+    }
 }
 
 /// State that the file system and the test share.
@@ -98,7 +107,7 @@ impl FaultyFs {
     /// Changes how it behaves.
     pub fn set(&self, mode: Mode) {
         self.state.set(mode);
-        if mode == Mode::Hangs {
+        if mode.hangs() {
             let state = Arc::downgrade(&self.state);
             std::thread::spawn(move || {
                 std::thread::sleep(MAX_HANG);
@@ -158,7 +167,7 @@ impl State {
     fn set(&self, mode: Mode) {
         *self.mode.lock().unwrap() = mode;
         self.requests.store(0, Ordering::Relaxed);
-        if mode != Mode::Hangs {
+        if !mode.hangs() {
             let held = std::mem::take(&mut *self.held.lock().unwrap());
             for read in held {
                 self.read(read);
@@ -230,6 +239,9 @@ impl State {
         let mut size = read.size as usize;
         match mode {
             Mode::Hangs => return self.held.lock().unwrap().push(read),
+            Mode::HangsAfter(reads) if self.requests.fetch_add(1, Ordering::Relaxed) >= reads => {
+                return self.held.lock().unwrap().push(read);
+            }
             Mode::Slow(time) => std::thread::sleep(time),
             Mode::Short => size = size.div_ceil(2).min(4000),
             Mode::Interrupted

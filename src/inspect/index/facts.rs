@@ -16,18 +16,21 @@ const MAX_SUMMARY: usize = 64 << 10;
 /// Facts about an asset, if its view has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Facts {
-    /// Width and height of its largest picture, in pixels.
+    /// Width of its largest picture in pixels.
     pub width: Option<f64>,
-    /// See [`Facts::width`].
+    /// Height of the same picture.
     pub height: Option<f64>,
     /// Number of vertices of a model.
     pub vertices: Option<f64>,
-    /// Length of its longest sound or animation.
+    /// Length of its longest sound or animation in seconds.
     pub seconds: Option<f64>,
 }
 
+/// The table of the pictures of a sprite, whose sizes are not in its `info.json`.
+const FRAMES: &str = "frames.tsv";
+
 /// Returns the facts of an asset: those of its `info.json`, and those that only
-/// its `info.txt` has.
+/// its `info.txt` or its `frames.tsv` has.
 ///
 /// # Errors
 /// Returns an error if something that they depend on cannot be read.
@@ -45,7 +48,24 @@ pub(super) fn of(shown: &Shown<'_>) -> Result<Facts, Trouble> {
     {
         facts.vertices = in_summary(&summary, "vertices");
     }
+    if (facts.width, facts.height) == (None, None)
+        && let Some(frames) = shown.text(FRAMES, most)?
+    {
+        [facts.width, facts.height] = in_table(&frames);
+    }
     Ok(facts)
+}
+
+/// Returns the size of the largest picture in a table.
+fn in_table(table: &str) -> Size {
+    let mut rows = table.lines().map(|line| line.split('\t'));
+    let columns: Vec<&str> = rows.next().into_iter().flatten().collect();
+    let places = ["width", "height"].map(|name| columns.iter().position(|column| *column == name));
+    let sizes = rows.map(|row| {
+        let cells: Vec<&str> = row.collect();
+        places.map(|place| cells.get(place?)?.parse().ok())
+    });
+    sizes.reduce(larger).unwrap_or_default()
 }
 
 /// Returns the number in the line of a summary with this label.
@@ -55,154 +75,188 @@ fn in_summary(summary: &str, label: &str) -> Option<f64> {
     value.split_whitespace().next()?.parse().ok()
 }
 
-/// A fact, and the names of fields that have it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fact {
-    Width,
-    Height,
-    Vertices,
-    Seconds,
-}
-
-impl Fact {
-    fn named(field: &str) -> Option<Self> {
-        match field {
-            "width" => Some(Self::Width),
-            "height" => Some(Self::Height),
-            "vertices" => Some(Self::Vertices),
-            "seconds" | "duration" | "duration_s" => Some(Self::Seconds),
-            _ => None,
-        }
-    }
-}
-
 /// The facts found in a JSON text: those that are nested least. Of several at the
-/// same depth, the largest counts, or the sum of the vertices.
+/// same depth, the largest picture, the sum of the vertices and the longest time
+/// count.
 #[derive(Debug, Default)]
 struct Found {
-    /// For each [`Fact`] its depth and its value.
-    values: [Option<(u32, f64)>; 4],
+    /// Each with its depth.
+    picture: Option<(u32, Size)>,
+    vertices: Option<(u32, f64)>,
+    seconds: Option<(u32, f64)>,
 }
+
+/// Width and height in pixels, if they are known.
+type Size = [Option<f64>; 2];
 
 impl Found {
     fn search(&mut self, json: &str) {
         let mut text = serde_json::Deserializer::from_str(json);
         let seed = Search {
             found: self,
-            fact: None,
             depth: 0,
         };
         // What was found before an error counts.
         let _ = seed.deserialize(&mut text);
     }
 
-    fn add(&mut self, fact: Fact, depth: u32, value: f64) {
-        let known = &mut self.values[fact as usize];
-        *known = Some(match *known {
-            Some((outer, known)) if outer < depth => (outer, known),
-            Some((same, known)) if same == depth && fact == Fact::Vertices => {
-                (depth, known + value)
-            }
-            Some((same, known)) if same == depth => (depth, known.max(value)),
-            _ => (depth, value),
-        });
+    /// Adds the numbers of an object.
+    fn add(&mut self, depth: u32, numbers: &Numbers) {
+        if numbers.size != Size::default() {
+            keep(&mut self.picture, depth, numbers.size, larger);
+        }
+        if let Some(vertices) = numbers.vertices {
+            keep(&mut self.vertices, depth, vertices, |a, b| a + b);
+        }
+        if let Some(seconds) = numbers.seconds() {
+            keep(&mut self.seconds, depth, seconds, f64::max);
+        }
     }
 
     fn facts(&self) -> Facts {
-        let value = |fact: Fact| self.values[fact as usize].map(|(_, value)| value);
+        let [width, height] = self.picture.map(|(_, size)| size).unwrap_or_default();
         Facts {
-            width: value(Fact::Width),
-            height: value(Fact::Height),
-            vertices: value(Fact::Vertices),
-            seconds: value(Fact::Seconds),
+            width,
+            height,
+            vertices: self.vertices.map(|(_, count)| count),
+            seconds: self.seconds.map(|(_, seconds)| seconds),
         }
     }
 }
 
-/// Searches a value without keeping it.
+/// Keeps the one of two values that is nested less; of two at the same depth, what
+/// `combine` makes of them.
+fn keep<T: Copy>(known: &mut Option<(u32, T)>, depth: u32, value: T, combine: fn(T, T) -> T) {
+    *known = Some(match *known {
+        Some((outer, known)) if outer < depth => (outer, known),
+        Some((same, known)) if same == depth => (depth, combine(known, value)),
+        _ => (depth, value),
+    });
+}
+
+/// Returns the size with more pixels.
+fn larger(known: Size, other: Size) -> Size {
+    let pixels = |[width, height]: Size| width.unwrap_or(0.0) * height.unwrap_or(0.0);
+    if pixels(other) > pixels(known) {
+        other
+    } else {
+        known
+    }
+}
+
+/// The numbers of one object that facts depend on.
+#[derive(Debug, Default)]
+struct Numbers {
+    size: Size,
+    vertices: Option<f64>,
+    time: Option<f64>,
+    samples: Option<f64>,
+    /// Samples in a second.
+    rate: Option<f64>,
+}
+
+impl Numbers {
+    fn set(&mut self, field: &str, value: Option<f64>) {
+        *match field {
+            "width" => &mut self.size[0],
+            "height" => &mut self.size[1],
+            "vertices" => &mut self.vertices,
+            "seconds" | "duration" | "duration_s" => &mut self.time,
+            "samples" => &mut self.samples,
+            "rate" => &mut self.rate,
+            _ => return,
+        } = value;
+    }
+
+    /// Returns the length, which follows from the samples of a sound.
+    fn seconds(&self) -> Option<f64> {
+        let rate = self.rate.filter(|rate| *rate > 0.0);
+        self.time.or_else(|| Some(self.samples? / rate?))
+    }
+}
+
+/// Searches a value without keeping it. Returns the value if it is a number.
 struct Search<'a> {
     found: &'a mut Found,
-    /// What the value is, if it is a number.
-    fact: Option<Fact>,
     depth: u32,
 }
 
 impl Search<'_> {
-    fn number(self, value: f64) {
-        if let Some(fact) = self.fact {
-            self.found.add(fact, self.depth, value);
-        }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Search<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Search<'_> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("JSON")
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
-        self.number(value);
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
-        self.number(value as f64);
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
-        self.number(value as f64);
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _value: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _value: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        loop {
-            let item = Search {
-                found: &mut *self.found,
-                fact: None,
-                depth: self.depth + 1,
-            };
-            if list.next_element_seed(item)?.is_none() {
-                return Ok(());
-            }
+    /// Returns a search of a value inside this one.
+    fn inner(&mut self) -> Search<'_> {
+        Search {
+            found: &mut *self.found,
+            depth: self.depth + 1,
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    /// Reads the fields of an object.
+    fn fields<'de, A: MapAccess<'de>>(
+        &mut self,
+        map: &mut A,
+        numbers: &mut Numbers,
+    ) -> Result<(), A::Error> {
         while let Some(field) = map.next_key::<String>()? {
             if field == "warnings" {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
-            map.next_value_seed(Search {
-                found: &mut *self.found,
-                fact: Fact::named(&field),
-                depth: self.depth + 1,
-            })?;
+            let value = map.next_value_seed(self.inner())?;
+            numbers.set(&field, value);
         }
         Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Search<'_> {
+    type Value = Option<f64>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Search<'_> {
+    type Value = Option<f64>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(Some(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Some(value as f64))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Some(value as f64))
+    }
+
+    fn visit_bool<E>(self, _value: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, _value: &str) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Self::Value, A::Error> {
+        while list.next_element_seed(self.inner())?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut numbers = Numbers::default();
+        let read = self.fields(&mut map, &mut numbers);
+        self.found.add(self.depth, &numbers);
+        read.map(|()| None)
     }
 }
 
@@ -217,21 +271,49 @@ mod tests {
     }
 
     #[test]
-    fn the_outermost_facts_count_and_the_largest_of_several() {
-        let json = r#"{"frames": [{"width": 5, "height": 9}, {"width": 7, "height": 2}],
+    fn the_outermost_facts_count() {
+        let json = r#"{"frames": [{"width": 5, "height": 9}],
             "vertices": 10, "meshes": [{"vertices": 3}], "seconds": null}"#;
         let expected = Facts {
-            width: Some(7.0),
+            width: Some(5.0),
             height: Some(9.0),
             vertices: Some(10.0),
             seconds: None,
         };
         assert_eq!(facts(json), expected);
-        let nested = r#"{"a": [{"vertices": 3, "duration": 0.5}, {"vertices": 4}]}"#;
-        assert_eq!(facts(nested).vertices, Some(7.0));
-        assert_eq!(facts(nested).seconds, Some(0.5));
         assert_eq!(facts(r#"{"width": 3, "x": "#).width, Some(3.0));
         assert_eq!(facts(r#"{"width": [1, 2]}"#).width, None);
+    }
+
+    #[test]
+    fn of_several_facts_the_largest_picture_all_vertices_and_the_longest_time_count() {
+        let json = r#"{"list": [
+            {"width": 40, "height": 30, "vertices": 3, "duration": 0.5},
+            {"width": 64, "height": 16, "vertices": 4, "duration": 0.25}]}"#;
+        let expected = Facts {
+            width: Some(40.0),
+            height: Some(30.0),
+            vertices: Some(7.0),
+            seconds: Some(0.5),
+        };
+        assert_eq!(facts(json), expected);
+    }
+
+    #[test]
+    fn the_length_of_a_sound_follows_from_its_samples() {
+        let json = r#"{"rate": 8000, "sounds": [
+            {"rate": 11025, "samples": 22050}, {"rate": 0, "samples": 1}, {"samples": 10}]}"#;
+        assert_eq!(facts(json).seconds, Some(2.0));
+        let both = r#"{"rate": 8000, "samples": 4000, "seconds": 0.75}"#;
+        assert_eq!(facts(both).seconds, Some(0.75));
+    }
+
+    #[test]
+    fn a_table_has_the_sizes_of_its_pictures() {
+        let table = "name\theight\twidth\nboom\t30\t40\nboom\t16\t64\nnone\t\t\n";
+        assert_eq!(in_table(table), [Some(40.0), Some(30.0)]);
+        assert_eq!(in_table("name\n"), Size::default());
+        assert_eq!(in_table("name\nboom\n"), Size::default());
     }
 
     #[test]

@@ -7,10 +7,12 @@
 #[cfg(feature = "index")]
 mod database;
 mod facts;
+mod jobs;
 mod references;
+mod room;
 mod texts;
 
-use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
@@ -19,16 +21,22 @@ use indicatif::ProgressBar;
 #[cfg(feature = "index")]
 pub use self::database::Database;
 use self::facts::Facts;
-use super::bounds::Bounds;
+use self::jobs::{Job, Jobs};
+use self::room::{Room, Taken};
 use super::hash::sha256;
 use super::ordered::ordered;
 use super::shown::Shown;
-use super::walk::{Step, Walk};
+use super::walk::Step;
 use super::{Contents, Role};
 use crate::mount::{Ino, Meta, Vfs, format_of};
 
+/// Length of the texts that wait for the database without taking room.
+const SHORT: usize = 16 << 10;
+
+/// Part of the memory budget that the other texts may have while they wait.
+const PART_OF_BUDGET: usize = 8;
+
 /// A row of the catalogue.
-#[derive(Debug)]
 pub enum Row {
     /// An entry of a directory.
     Entry(Box<EntryRow>),
@@ -37,7 +45,7 @@ pub enum Row {
 }
 
 /// An entry of a directory.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default)]
 pub struct EntryRow {
     /// The path of the archive that it is in, empty for the source itself.
     pub archive: String,
@@ -61,6 +69,8 @@ pub struct EntryRow {
     pub asset: Option<AssetRow>,
     /// The text of a file, up to a limit.
     pub text: Option<String>,
+    /// Room for a long text.
+    room: Option<Taken>,
 }
 
 /// The facts of an asset.
@@ -95,19 +105,6 @@ pub struct ReferenceRow {
     pub is_missing: bool,
 }
 
-/// A job of a thread.
-enum Job {
-    Entry {
-        archive: String,
-        step: Step,
-        kind: &'static str,
-    },
-    References {
-        archive: String,
-        directory: Ino,
-    },
-}
-
 /// Sends a row for each entry of a source, and for each reference in it. Ends
 /// early if the receiver of the rows is gone. At most `expansion` bytes are read
 /// for each byte of the source.
@@ -125,10 +122,13 @@ pub fn index(
         vfs,
         rows,
         bar,
+        room: Room::new(vfs.reader().budget().limit() / PART_OF_BUDGET),
         is_over: AtomicBool::new(false),
     };
     let mut walked = Ok(());
-    let walk = |push: &mut dyn FnMut(Job)| walked = indexer.walk(expansion, push);
+    let walk = |push: &mut dyn FnMut(Job)| {
+        walked = Jobs::new(vfs, expansion, push).queue(&indexer.is_over);
+    };
     ordered(threads, walk, |job| indexer.run(job), |()| {});
     walked
 }
@@ -137,106 +137,12 @@ struct Indexer<'a> {
     vfs: &'a Vfs,
     rows: &'a SyncSender<Row>,
     bar: &'a ProgressBar,
+    room: Arc<Room>,
     /// Whether nobody receives rows.
     is_over: AtomicBool,
 }
 
 impl Indexer<'_> {
-    fn walk(&self, expansion: u64, push: &mut dyn FnMut(Job)) -> Result<(), String> {
-        let properties = |directory| Contents(self.vfs).archive(directory).unwrap_or_default();
-        let mut bounds = Bounds::new(&properties(Ino::ROOT), expansion);
-        let mut entered = Ok(());
-        let references = |directory, archive: &str| Job::References {
-            archive: archive.to_owned(),
-            directory,
-        };
-        push(references(Ino::ROOT, ""));
-        let mut walk = Walk::new(Ino::ROOT, String::new());
-        let mut linked = HashSet::new();
-        // The archives on the current path, with the paths of their contents.
-        let mut archives: Vec<(String, String)> = Vec::new();
-        while let Some(step) = walk.next(self.vfs) {
-            if self.is_over.load(Ordering::Relaxed) {
-                break;
-            }
-            let step = match step {
-                Ok(step) => step,
-                Err((path, error)) => {
-                    self.send(Row::Entry(Box::new(EntryRow {
-                        path,
-                        kind: "directory",
-                        error: Some(error.to_string()),
-                        ..EntryRow::default()
-                    })));
-                    continue;
-                }
-            };
-            while archives
-                .last()
-                .is_some_and(|(_, inside)| !is_below(&step.path, inside))
-            {
-                archives.pop();
-            }
-            let archive = archives
-                .last()
-                .map_or("", |(archive, _)| archive)
-                .to_owned();
-            let is_packed = bounds.is_packed(walk.archives());
-            if is_packed {
-                bounds.read(step.entry.size)?;
-            }
-            let kind = match step.entry.role {
-                Role::Inside if entered.is_err() => continue,
-                Role::Inside => {
-                    if !is_packed {
-                        bounds.store(&properties(step.entry.ino));
-                    } else if let Err(problem) = bounds.enter() {
-                        entered = Err(problem);
-                        continue;
-                    }
-                    let path = step.path.strip_suffix(".d").unwrap_or(&step.path);
-                    push(references(step.entry.ino, path));
-                    archives.push((path.to_owned(), step.path.clone()));
-                    walk.enter(step);
-                    continue;
-                }
-                Role::Directory => "directory",
-                Role::Link { is_stored: true } => "link",
-                Role::File { .. } => {
-                    let is_new = step.entry.links == 1 || linked.insert(step.entry.ino);
-                    if !is_new {
-                        continue;
-                    }
-                    "file"
-                }
-                Role::AssetDirectory | Role::Generated | Role::Link { is_stored: false } => {
-                    continue;
-                }
-            };
-            let is_directory = kind == "directory";
-            if is_directory
-                && self
-                    .vfs
-                    .reports(step.entry.ino)
-                    .is_ok_and(|all| !all.is_empty())
-            {
-                push(references(step.entry.ino, &archive));
-            }
-            push(Job::Entry {
-                archive,
-                step: Step {
-                    path: step.path.clone(),
-                    entry: step.entry.clone(),
-                },
-                kind,
-            });
-            if is_directory {
-                walk.enter(step);
-            }
-        }
-        entered
-    }
-
     fn run(&self, job: Job) {
         if self.is_over.load(Ordering::Relaxed) {
             return;
@@ -246,12 +152,25 @@ impl Indexer<'_> {
                 let mut send = |row: ReferenceRow| self.send(Row::Reference(row));
                 references::send(self.vfs, directory, &archive, &mut send);
             }
+            Job::Unlisted {
+                archive,
+                path,
+                cause,
+            } => self.send(Row::Entry(Box::new(EntryRow {
+                archive,
+                path,
+                kind: "directory",
+                error: Some(cause),
+                ..EntryRow::default()
+            }))),
             Job::Entry {
                 archive,
                 step,
                 kind,
             } => {
-                let row = self.entry(archive, step, kind);
+                let mut row = self.entry(archive, step, kind);
+                let length = row.text.as_ref().map_or(0, String::len);
+                row.room = (length > SHORT).then(|| self.room.take(length));
                 self.send(Row::Entry(Box::new(row)));
                 self.bar.inc(1);
             }
@@ -329,10 +248,4 @@ impl Indexer<'_> {
         }
         row.asset = Some(asset);
     }
-}
-
-/// Returns whether a path is below a directory.
-fn is_below(path: &str, directory: &str) -> bool {
-    path.strip_prefix(directory)
-        .is_some_and(|rest| rest.starts_with('/'))
 }

@@ -1,6 +1,9 @@
 //! `--index` writes a database that answers questions about everything in its
 //! sources, and keeps what is unchanged.
 
+mod assets;
+mod interrupted;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -19,13 +22,25 @@ fn hpi(entries: Vec<Entry>) -> Vec<u8> {
     V1::new(entries).build().bytes
 }
 
-/// Indexes sources of a directory.
-fn index(directory: &Path, sources: &[&str]) -> Run {
+/// Returns a command that indexes sources of a directory.
+fn command(directory: &Path, sources: &[&str]) -> Command {
     let mut command = hpimount();
     command
         .current_dir(directory)
-        .args(["--index", "all.sqlite"]);
-    run(command.args(sources))
+        .args(["--index", "all.sqlite"])
+        .args(sources);
+    command
+}
+
+/// Indexes sources of a directory.
+fn index(directory: &Path, sources: &[&str]) -> Run {
+    run(&mut command(directory, sources))
+}
+
+/// Indexes sources of a directory, all of which can be opened.
+fn indexed(directory: &Path, sources: &[&str]) {
+    let ran = index(directory, sources);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
 }
 
 /// Returns a group with a member.
@@ -74,8 +89,7 @@ fn questions_across_archives_are_answered() {
     }
     let games = games();
     let directory = &games.archive;
-    let ran = index(directory, &["one.hpi", "two.hpi"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+    indexed(directory, &["one.hpi", "two.hpi"]);
     let ask = |query: &str| lines(directory, query);
     assert_eq!(
         ask("SELECT source, archive, path, kind, type, size FROM files ORDER BY source, path"),
@@ -129,8 +143,7 @@ fn references_of_every_kind_of_game_are_listed() {
         hip.add(Asset::new(b"GRUP", "DOORS", &group(0x1234_5678)));
         fs::write(source.join("level.HIP"), hip.build()).unwrap();
     });
-    let ran = index(&games.archive, &["gta", "level.HIP"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+    indexed(&games.archive, &["gta", "level.HIP"]);
     let of = |source: &str, columns: &str| {
         let query = format!(
             "SELECT {columns} FROM refs JOIN source_names ON id = refs.source \
@@ -151,6 +164,43 @@ fn references_of_every_kind_of_game_are_listed() {
     assert_eq!(
         of("level.HIP", "from_name, to_place, missing"),
         ["DOORS|12345678|1"]
+    );
+}
+
+#[test]
+fn a_game_is_one_source_whose_references_lead_to_other_archives() {
+    if !has_programs(&["sqlite3"]) {
+        return;
+    }
+    let games = folder(|source| {
+        let tank = "[UNITINFO]\n{\nUnitName=TANK;\nWeapon1=GUN;\n}\n";
+        let gun = "[GUN]\n{\nname=Gun;\n}\n";
+        let units = hpi(vec![dir(
+            b"units",
+            vec![packed("tank.fbi", tank.as_bytes())],
+        )]);
+        let weapons = hpi(vec![dir(
+            b"weapons",
+            vec![packed("gun.tdf", gun.as_bytes())],
+        )]);
+        fs::create_dir(source.join("game")).unwrap();
+        fs::write(source.join("game/a.hpi"), units).unwrap();
+        fs::write(source.join("game/rev31.gp3"), weapons).unwrap();
+    });
+    indexed(&games.archive, &["--game", "game", "game/a.hpi"]);
+    let query = "SELECT source_names.source, to_name, to_place, resolved_in, missing FROM refs \
+                 JOIN source_names ON id = refs.source WHERE field = 'weapon' ORDER BY missing";
+    assert_eq!(
+        lines(&games.archive, query),
+        ["game|GUN|weapons/gun.tdf|rev31.gp3|0", "a.hpi|GUN|||1"]
+    );
+    assert_eq!(
+        lines(
+            &games.archive,
+            "SELECT source, path FROM files WHERE kind = 'file' ORDER BY id"
+        )
+        .len(),
+        3
     );
 }
 
@@ -183,7 +233,7 @@ fn unchanged_sources_are_skipped_and_damaged_ones_have_their_error() {
         hpi(vec![packed("new.bin", b"new")]),
     )
     .unwrap();
-    assert_eq!(index(directory, &["one.hpi", "two.hpi"]).code, Some(0));
+    indexed(directory, &["one.hpi", "two.hpi"]);
     assert_eq!(numbers("one.hpi"), before);
     assert_eq!(
         lines(directory, "SELECT path FROM files WHERE source = 'two.hpi'"),
