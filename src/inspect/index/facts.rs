@@ -29,8 +29,8 @@ pub struct Facts {
 /// The table of the pictures of a sprite, whose sizes are not in its `info.json`.
 const FRAMES: &str = "frames.tsv";
 
-/// Returns the facts of an asset: those of its `info.json`, and those that only
-/// its `info.txt` or its `frames.tsv` has.
+/// Returns the facts of an asset from its `info.json`, and the missing ones from
+/// its `info.txt` and its `frames.tsv`.
 ///
 /// # Errors
 /// Returns an error if something that they depend on cannot be read.
@@ -86,7 +86,7 @@ struct Found {
     seconds: Option<(u32, f64)>,
 }
 
-/// Width and height in pixels, if they are known.
+/// Width and height in pixels, if the object has these fields.
 type Size = [Option<f64>; 2];
 
 impl Found {

@@ -37,7 +37,7 @@ fn index(directory: &Path, sources: &[&str]) -> Run {
     run(&mut command(directory, sources))
 }
 
-/// Indexes sources of a directory, all of which can be opened.
+/// Indexes sources of a directory, and asserts that all can be opened.
 fn indexed(directory: &Path, sources: &[&str]) {
     let ran = index(directory, sources);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");

@@ -290,7 +290,7 @@ mod tests {
     const LIT: u8 = 0x20;
 
     /// Returns the vertex colors in the GLB of a model, each of four 16-bit
-    /// numbers; `None` if it has none.
+    /// numbers; `None` without the attribute.
     fn colors(model: Vec<u8>) -> Option<Vec<[u16; 4]>> {
         let model = model::parse(&model.into()).unwrap();
         let plan = ExportPlan::new(&model, |_| TextureState::Missing);
