@@ -552,3 +552,44 @@ fn changing_all_of_very_many_assets_takes_little_time() {
         assert!(time < Duration::from_secs(4), "{time:?}");
     }
 }
+
+#[test]
+fn very_many_assets_are_added_to_an_archive_moved_and_deleted_by_their_layers() {
+    const ASSETS: usize = 20_000;
+    let mut names: Vec<String> = (0..ASSETS).map(|number| format!("old {number}")).collect();
+    names.sort_by_key(|name| id(name));
+    let mut hip = Hip::default();
+    for (layer, names) in (0..).zip(names.chunks(ASSETS / 2)) {
+        hip.layer(layer);
+        for name in names {
+            hip.add(Asset::new(b"MRKR", name, &noise(id(name).into(), 40)));
+        }
+    }
+    let archive = hip.build();
+    let old = Read::new(archive.clone());
+    let [first, second] = [0, 1].map(|layer| folders(&archive)[layer].clone());
+    let mut expected = old.assets();
+    let mut changes = Vec::new();
+    // New ones.
+    for number in 0..ASSETS {
+        let name = format!("new {number}");
+        let bytes = noise(number as u64, 30);
+        expected.insert(id(&name), bytes.clone());
+        changes.push((format!("layers/{first}/{name}.mrkr"), Some(bytes)));
+    }
+    for (number, name) in names[..ASSETS / 2].iter().enumerate() {
+        let path = |folder: &str| format!("layers/{folder}/{name}.mrkr");
+        changes.push((path(&first), None));
+        match number % 2 {
+            // It moves to the other layer.
+            0 => changes.push((path(&second), Some(expected[&id(name)].clone()))),
+            _ => drop(expected.remove(&id(name))),
+        }
+    }
+    let new = Read::new(applied(&archive, &changes).unwrap());
+    assert!(new.assets() == expected);
+    assert!(new.ids().is_sorted());
+    let lengths: Vec<usize> = new.layers().iter().map(Vec::len).collect();
+    assert_eq!(lengths, [20_000, 15_000]);
+    assert!((0..2).all(|layer| new.is_in_one_piece(layer)));
+}

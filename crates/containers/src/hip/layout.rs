@@ -51,10 +51,16 @@ impl Layout {
 
     /// Returns the first asset with this id.
     pub(super) fn find(&self, toc: &Toc, id: u32) -> Option<u32> {
+        self.with_id(toc, id).first().copied()
+    }
+
+    /// Returns the assets with this id, in order.
+    pub(super) fn with_id(&self, toc: &Toc, id: u32) -> &[u32] {
         let id_of = |&index: &u32| toc.assets[index as usize].id;
         let first = self.by_id.partition_point(|index| id_of(index) < id);
-        let found = self.by_id.get(first).copied();
-        found.filter(|index| id_of(index) == id)
+        let rest = &self.by_id[first..];
+        let count = rest.partition_point(|index| id_of(index) == id);
+        &rest[..count]
     }
 
     /// Returns the memory that it uses, in bytes.

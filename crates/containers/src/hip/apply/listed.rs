@@ -1,11 +1,12 @@
 //! The assets and layers that an archive is to have, from the names of changed
 //! files and from a changed `Settings.ini`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::super::Hip;
 use super::super::restructure::{Asset, Layer, Structure, has_checksums};
 use super::super::write::{self, Settings};
+use super::kinds::Kinds;
 use super::named::{Added, Listed, Named, check};
 use crate::changes::Job;
 use crate::io::Result;
@@ -21,7 +22,8 @@ const NO_DEBUG: u32 = u32::MAX;
 ///
 /// # Errors
 /// Returns an error if a file of the folder cannot be read.
-pub(super) fn structure(job: &mut Job<'_>, hip: &Hip, named: &Named) -> Result<Structure> {
+pub(super) fn structure(job: &mut Job<'_>, kinds: &Kinds<'_>, named: &Named) -> Result<Structure> {
+    let hip = kinds.hip();
     let toc = &hip.contents.toc;
     let deleted = named
         .settings
@@ -50,16 +52,17 @@ pub(super) fn structure(job: &mut Job<'_>, hip: &Hip, named: &Named) -> Result<S
     }
     let is_sorted = assets.is_sorted_by_key(|asset| asset.id);
     let mut layers = layers(hip, named, &deleted);
+    let positions = positions(&layers);
     for added in &named.added {
         let line = now.as_ref().and_then(|lines| lines.get(&added.id).cloned());
         let described = match (line, &added.place) {
             (Some(line), _) => line,
             (None, Some(place)) => {
-                if let Some(layer) = place.layer.and_then(|layer| at(&mut layers, layer)) {
-                    layer.ids.push(added.id);
-                    layer.is_changed = true;
+                if let Some(&position) = place.layer.and_then(|layer| positions.get(&layer)) {
+                    layers[position].ids.push(added.id);
+                    layers[position].is_changed = true;
                 }
-                of_place(hip, added, place)
+                of_place(kinds, added, place)
             }
             (None, None) => {
                 let is_typed = job.path(added.node).contains("types/");
@@ -70,16 +73,14 @@ pub(super) fn structure(job: &mut Job<'_>, hip: &Hip, named: &Named) -> Result<S
             }
         };
         check(job, added, described.kind, hip.platform.value)?;
-        let new = Asset {
+        assets.push(Asset {
             id: added.id,
             old: None,
             described: Some(described),
-        };
-        let place = match is_sorted {
-            true => assets.partition_point(|asset| asset.id < new.id),
-            false => assets.len(),
-        };
-        assets.insert(place, new);
+        });
+    }
+    if is_sorted {
+        assets.sort_by_key(|asset| asset.id);
     }
     Ok(Structure { assets, layers })
 }
@@ -176,11 +177,10 @@ fn changed(
 
 /// Returns the description of an asset that was put into the folder of a layer:
 /// like the archive's first one of its type.
-fn of_place(hip: &Hip, added: &Added, place: &super::named::Place) -> write::Asset {
+fn of_place(kinds: &Kinds<'_>, added: &Added, place: &super::named::Place) -> write::Asset {
+    let hip = kinds.hip();
     let assets = &hip.contents.toc.assets;
-    let alike = assets
-        .iter()
-        .find(|asset| asset.kind.code == place.kind.code);
+    let alike = kinds.first(place.kind);
     let target = (hip.game.value, hip.platform.value);
     let align = alike.and_then(|asset| asset.align);
     let default = write::alignment(target, place.kind, 0).0;
@@ -200,9 +200,11 @@ fn of_place(hip: &Hip, added: &Added, place: &super::named::Place) -> write::Ass
     }
 }
 
-/// Returns the layer that has this number in the original.
-fn at(layers: &mut [Layer], old: usize) -> Option<&mut Layer> {
-    layers.iter_mut().find(|layer| layer.old == Some(old))
+/// Returns the positions of layers by their numbers in the original.
+fn positions(layers: &[Layer]) -> HashMap<usize, usize> {
+    let numbered = layers.iter().enumerate();
+    let known = numbered.filter_map(|(position, layer)| Some((layer.old?, position)));
+    known.collect()
 }
 
 /// Returns the layers with the ids that they list.
@@ -225,10 +227,11 @@ fn layers(hip: &Hip, named: &Named, deleted: &BTreeSet<u32>) -> Vec<Layer> {
         layer.ids.retain(stays);
         layer.is_changed |= layer.ids.len() < count;
     }
+    let positions = positions(&layers);
     for (&number, &layer) in &named.joined {
-        if let Some(layer) = layer.and_then(|layer| at(&mut layers, layer)) {
-            layer.ids.push(hip.asset(number).id);
-            layer.is_changed = true;
+        if let Some(&position) = layer.and_then(|layer| positions.get(&layer)) {
+            layers[position].ids.push(hip.asset(number).id);
+            layers[position].is_changed = true;
         }
     }
     layers
@@ -266,8 +269,9 @@ fn of_settings(hip: &Hip, listed: &Listed) -> Vec<Layer> {
     let mut is_taken = vec![false; old.len()];
     let layers = now.layers.iter().enumerate().map(|(number, layer)| {
         let members = ids(now, &layer.members);
+        let unique: HashSet<u32> = members.iter().copied().collect();
         let is_alike = |&other: &usize| {
-            let shares = old[other].iter().any(|id| members.contains(id));
+            let shares = old[other].iter().any(|id| unique.contains(id));
             !is_taken[other]
                 && (shares || old[other].is_empty() && members.is_empty())
                 && before.layers[other].kind == layer.kind

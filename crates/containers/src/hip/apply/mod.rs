@@ -4,6 +4,7 @@
 //! or described anew, the tables are written again.
 
 mod homes;
+mod kinds;
 mod listed;
 mod named;
 
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::homes::Homes;
+use self::kinds::Kinds;
 use self::named::Named;
 use super::restructure::{Structure, restructure};
 use super::splice::{Edits, NewAssets, splice, splice_layers};
@@ -23,7 +25,8 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     let source = job.input.source.clone();
     let hip = Hip::read(source.clone(), &Options::default())?;
     let offsets = Offsets::of(&hip)?;
-    let named = Named::collect(job, &hip)?;
+    let mut kinds = Kinds::of(&hip);
+    let named = Named::collect(job, &mut kinds)?;
     for (&number, file) in &named.replaced {
         if let Some(other) = needs::of_asset(&*source, &offsets, number, file)? {
             job.report.refuse(&*file.path, refusal(&other));
@@ -32,7 +35,7 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     if !named.is_restructured() {
         return Ok(Written::alone(splice(&source, &offsets, &named.replaced)?));
     }
-    let structure = listed::structure(job, &hip, &named)?;
+    let structure = listed::structure(job, &kinds, &named)?;
     if !job.report.refusals.is_empty() {
         return Ok(Written::alone(Spliced::default()));
     }

@@ -1,10 +1,12 @@
 //! What a folder of changes says about assets, by their names.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::super::kinds::Type;
 use super::super::splice::NewAssets;
 use super::super::{Hip, Item, Platform, asset_id, needs, write};
+use super::kinds::Kinds;
 use crate::changes::{Job, Kind, NewFile, are_equal};
 use crate::io::{Result, read_vec};
 use crate::text::{to_windows_1252, windows_1252};
@@ -29,10 +31,14 @@ pub(super) struct Named {
     pub(super) replaced: NewAssets,
     /// Assets that are not in the original.
     pub(super) added: Vec<Added>,
+    /// Their positions in `added`, by their ids.
+    by_id: HashMap<u32, usize>,
     /// Assets that are deleted.
     pub(super) deleted: BTreeSet<u32>,
     /// Layers that assets are in no more.
     pub(super) left: BTreeSet<(Option<usize>, u32)>,
+    /// The assets that leave a layer.
+    leaving: BTreeSet<u32>,
     /// Layers that assets of the original are in now.
     pub(super) joined: BTreeMap<u32, Option<usize>>,
     /// `Settings.ini` in the original and now.
@@ -68,7 +74,8 @@ impl Named {
     ///
     /// # Errors
     /// Returns an error if the original or a file of the folder cannot be read.
-    pub(super) fn collect(job: &mut Job<'_>, hip: &Hip) -> Result<Self> {
+    pub(super) fn collect(job: &mut Job<'_>, kinds: &mut Kinds<'_>) -> Result<Self> {
+        let hip = kinds.hip();
         let mut named = Self::default();
         let assets = hip.contents.toc.assets.len() as u32;
         for number in 0..assets {
@@ -87,7 +94,7 @@ impl Named {
         named.deleted(job, hip);
         let added: Vec<NodeId> = job.tree.added().map(|(node, _)| node).collect();
         for node in added {
-            named.added(job, hip, node)?;
+            named.added(job, kinds, node)?;
         }
         let both = named
             .deleted
@@ -113,11 +120,8 @@ impl Named {
 
     /// Returns the contents of the added assets, by their ids.
     pub(super) fn added_files(&self) -> HashMap<u32, &NewFile> {
-        let mut files = HashMap::new();
-        for added in &self.added {
-            files.entry(added.id).or_insert(&added.file);
-        }
-        files
+        let added = self.added.iter();
+        added.map(|added| (added.id, &added.file)).collect()
     }
 
     /// Finds the deleted assets. An asset in several layers leaves the
@@ -150,24 +154,18 @@ impl Named {
                 }
             }
         }
-        let left: BTreeSet<u32> = self.left.iter().map(|&(_, number)| number).collect();
-        for number in left {
-            let layers = hip.layout.layers_of(number).map(Some);
-            let mut layers: Vec<Option<usize>> = layers.collect();
-            if layers.is_empty() {
-                layers.push(None);
-            }
-            if layers
-                .iter()
-                .all(|&layer| self.left.contains(&(layer, number)))
-            {
-                self.deleted.insert(number);
-            }
+        self.leaving = self.left.iter().map(|&(_, number)| number).collect();
+        let mut staying = BTreeSet::new();
+        for (layer, members) in hip.layout.layers.iter().enumerate() {
+            let members = members.iter().copied();
+            staying.extend(members.filter(|&member| !self.left.contains(&(Some(layer), member))));
         }
+        self.deleted.extend(self.leaving.difference(&staying));
     }
 
     /// Notes an added file or directory.
-    fn added(&mut self, job: &mut Job<'_>, hip: &Hip, node: NodeId) -> Result<()> {
+    fn added(&mut self, job: &mut Job<'_>, kinds: &mut Kinds<'_>, node: NodeId) -> Result<()> {
+        let hip = kinds.hip();
         let path = job.tree.path(node);
         let parts: Vec<&str> = path.split('/').collect();
         let Some(file) = job.tree.new_at(node).cloned() else {
@@ -185,7 +183,7 @@ impl Named {
         let digits = match parts[..] {
             ["ids", name] => Some(name),
             ["types", _, name] => name.strip_prefix('[').and_then(|name| name.get(..8)),
-            [LAYERS, _, name] => return self.added_to_layer(job, hip, node, name, file),
+            [LAYERS, _, name] => return self.added_to_layer(job, kinds, node, name, file),
             _ => None,
         };
         let is_hex = |digits: &&str| {
@@ -199,10 +197,8 @@ impl Named {
             job.refuse(node, reason);
             return Ok(());
         };
-        let toc = &hip.contents.toc;
-        let mut same = (0..).zip(&toc.assets).filter(|(_, asset)| asset.id == id);
-        match (same.next(), same.next()) {
-            (None, _) => self.add(
+        match *hip.layout.with_id(&hip.contents.toc, id) {
+            [] => self.add(
                 job,
                 Added {
                     node,
@@ -211,7 +207,7 @@ impl Named {
                     place: None,
                 },
             ),
-            (Some((number, _)), None) => self.replace(job, hip, node, number, file),
+            [number] => self.replace(job, hip, node, number, file),
             _ => {
                 let reason = format!("several assets have the id {id:08X}: change one in layers/");
                 job.refuse(node, reason);
@@ -224,16 +220,17 @@ impl Named {
     fn added_to_layer(
         &mut self,
         job: &mut Job<'_>,
-        hip: &Hip,
+        kinds: &mut Kinds<'_>,
         node: NodeId,
         name: &str,
         file: NewFile,
     ) -> Result<()> {
+        let hip = kinds.hip();
         let Some(layer) = layer_at(job, hip, job.tree.parent(node)) else {
             // The folder was refused.
             return Ok(());
         };
-        let (kind, name) = match described(hip, layer, name) {
+        let (kind, name) = match described(kinds, layer, name) {
             Ok(described) => described,
             Err(reason) => {
                 job.refuse(node, reason);
@@ -246,9 +243,7 @@ impl Named {
         };
         let id = given.unwrap_or_else(|| asset_id(&name));
         if let Some(number) = hip.layout.find(&hip.contents.toc, id) {
-            let is_moved =
-                self.deleted.contains(&number) && self.left.iter().any(|&(_, left)| left == number);
-            if !is_moved {
+            if !(self.deleted.contains(&number) && self.leaving.contains(&number)) {
                 let reason = format!(
                     "asset {id:08X} is in the archive already: delete it where it is to move it"
                 );
@@ -272,10 +267,13 @@ impl Named {
     }
 
     fn add(&mut self, job: &mut Job<'_>, added: Added) -> Result<()> {
-        let known = self.added.iter_mut().find(|known| known.id == added.id);
-        let Some(known) = known else {
-            self.added.push(added);
-            return Ok(());
+        let known = match self.by_id.entry(added.id) {
+            Entry::Occupied(known) => &mut self.added[*known.get()],
+            Entry::Vacant(free) => {
+                free.insert(self.added.len());
+                self.added.push(added);
+                return Ok(());
+            }
         };
         if !are_equal(&*known.file.bytes, &*added.file.bytes)? {
             refuse_different(job, added.node, added.id, &known.file);
@@ -343,10 +341,11 @@ fn layer_at(job: &Job<'_>, hip: &Hip, folder: NodeId) -> Option<Option<usize>> {
     if raw == UNLAYERED {
         return Some(None);
     }
-    let mut layers = 0..hip.contents.toc.layers.len();
-    layers
-        .find(|&layer| hip.layer_folder(layer) == raw)
-        .map(Some)
+    // It begins with the number.
+    let digits = raw.split(|&byte| byte == b'-').next()?;
+    let layer = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let is_layer = layer < hip.contents.toc.layers.len() && hip.layer_folder(layer) == raw;
+    is_layer.then_some(Some(layer))
 }
 
 /// The name of an asset, and its id if the name of its file has one.
@@ -358,22 +357,17 @@ enum Name {
 /// Returns what the name of a file in the folder of a layer says: the type by the
 /// extension, and the name of the asset.
 fn described(
-    hip: &Hip,
+    kinds: &mut Kinds<'_>,
     layer: Option<usize>,
     name: &str,
 ) -> std::result::Result<(Type, Name), String> {
-    let platform = hip.platform.value;
+    let platform = kinds.hip().platform.value;
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-    let kind = kind_of(hip, layer, extension, platform)?;
-    let toc = &hip.contents.toc;
+    let kind = kind_of(kinds, layer, extension, platform)?;
+    let toc = &kinds.hip().contents.toc;
     // Assets of some types have the extension in their names.
-    let mut alike = toc
-        .assets
-        .iter()
-        .filter(|asset| asset.kind.code == kind.code);
-    let has_extension = alike
-        .next()
-        .is_some_and(|asset| kind.carried(toc.name(asset), platform) > 0);
+    let alike = kinds.first(kind);
+    let has_extension = alike.is_some_and(|asset| kind.carried(toc.name(asset), platform) > 0);
     let (stem, id) = match stem
         .strip_suffix(']')
         .and_then(|stem| stem.rsplit_once('['))
@@ -400,37 +394,25 @@ fn described(
 
 /// Returns the type of a new file in a layer by its extension.
 fn kind_of(
-    hip: &Hip,
+    known: &mut Kinds<'_>,
     layer: Option<usize>,
     extension: &str,
     platform: Platform,
 ) -> std::result::Result<Type, String> {
     let kinds = Type::of_extension(extension, platform);
-    let layers = &hip.layout.layers;
-    let here = layer
-        .and_then(|layer| layers.get(layer))
-        .into_iter()
-        .flatten();
-    let here: Vec<Type> = here.map(|&number| hip.asset(number).kind).collect();
-    let all: Vec<Type> = hip
-        .contents
-        .toc
-        .assets
-        .iter()
-        .map(|asset| asset.kind)
-        .collect();
+    match kinds[..] {
+        [kind] => return Ok(kind),
+        [] => return Err("no type: add a line to types/Settings.ini".to_owned()),
+        _ => {}
+    }
     // Of several types with the extension the one that the layer has, or else the
     // archive.
-    for known in [here, all] {
-        let is_known = |kind: &&Type| known.iter().any(|known| known.code == kind.code);
-        let found: Vec<&Type> = kinds.iter().filter(is_known).collect();
-        if let [kind] = found[..] {
-            return Ok(*kind);
-        }
-    }
-    match kinds[..] {
-        [kind] => Ok(kind),
-        [] => Err("no type: add a line to types/Settings.ini".to_owned()),
+    let mut here = kinds.clone();
+    here.retain(|&kind| layer.is_some_and(|layer| known.is_in(layer, kind)));
+    let mut all = kinds.clone();
+    all.retain(|&kind| known.first(kind).is_some());
+    match (&here[..], &all[..]) {
+        ([kind], _) | (_, [kind]) => Ok(*kind),
         _ => {
             let names: Vec<String> = kinds.iter().map(|kind| kind.text()).collect();
             let names = names.join(" or ");
