@@ -14,6 +14,8 @@ pub mod consoles;
 pub mod containers;
 #[path = "../../tests/support/disc.rs"]
 pub mod disc;
+#[path = "../../tests/support/dreamcast.rs"]
+pub mod dreamcast;
 #[path = "../../tests/support/full.rs"]
 pub mod full;
 #[path = "../../tests/support/heavy_iron/mod.rs"]

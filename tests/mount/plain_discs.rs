@@ -9,6 +9,7 @@ use hpimount_test_attributes::fuse_test;
 use crate::support::chd;
 use crate::support::container_seeds as seeds;
 use crate::support::disc::Disc;
+use crate::support::dreamcast::{self, Gd};
 use crate::support::mounted::{mounted, mounted_files};
 use crate::support::noise;
 use crate::support::sources::{folder, names};
@@ -57,6 +58,64 @@ fn a_disc_in_a_folder_is_plain_in_its_directory() {
         names(&mount.file("cd.chd.d")),
         ["DATA", "README.TXT", "tracks"]
     );
+}
+
+#[fuse_test]
+fn a_disc_in_a_block_image_of_any_kind_has_the_bytes_of_the_dump() {
+    // Several blocks of each kind, with zeros between them.
+    let gcm = [
+        seeds::gcm(),
+        noise(1, 100_000),
+        vec![0; 100_000],
+        noise(2, 50_000),
+    ]
+    .concat();
+    let iso = disc().iso();
+    let kinds = [
+        ("a.rvz", seeds::rvz(&gcm), &gcm),
+        ("b.wia", seeds::wia(&gcm), &gcm),
+        ("c.gcz", seeds::gcz(&gcm, 0x8000), &gcm),
+        ("d.cso", seeds::cso(&iso), &iso),
+        ("e.zso", seeds::zso(&iso), &iso),
+        ("f.chd", seeds::chd(&iso), &iso),
+        ("g.dax", seeds::dax(&iso), &iso),
+    ];
+    let ciso = seeds::ciso(&gcm, 2 << 20);
+    let mount = folder(|source| {
+        for (name, bytes, _) in &kinds {
+            fs::write(source.join(name), bytes).unwrap();
+        }
+        fs::write(source.join("h.ciso"), &ciso).unwrap();
+    })
+    .mount(&[]);
+    for (name, packed, plain) in &kinds {
+        assert!(!packed.starts_with(&plain[..8]), "{name}");
+        is(&mount.file(&format!("{name}.d/disc.iso")), plain);
+    }
+    // A CISO does not say how long the disc is: it is as long as a whole one.
+    let file = fs::File::open(mount.file("h.ciso.d/disc.iso")).unwrap();
+    let size = file.metadata().unwrap().len();
+    assert_eq!(size, 1_459_978_240);
+    let part = |at: u64, length: usize| {
+        let mut bytes = vec![1; length];
+        std::os::unix::fs::FileExt::read_exact_at(&file, &mut bytes, at).unwrap();
+        bytes
+    };
+    assert!(part(0, gcm.len()) == gcm);
+    for at in [gcm.len() as u64, size / 2, size - 70_000] {
+        assert!(part(at, 70_000) == [0; 70_000], "{at}");
+    }
+}
+
+#[fuse_test]
+fn a_dreamcast_disc_has_its_description_and_its_tracks() {
+    let gd = Gd::new(&dreamcast::area(&disc()), dreamcast::SECTOR);
+    let mount = folder(|source| fs::write(source.join("game.chd"), gd.chd()).unwrap()).mount(&[]);
+    is(&mount.file("game.chd.d/disc.gdi"), gd.sheet().as_bytes());
+    for (name, track) in gd.named() {
+        is(&mount.file(&format!("game.chd.d/{name}")), &track.sectors);
+    }
+    assert!(!mount.file("game.chd.d/disc.iso").exists());
 }
 
 #[fuse_test]

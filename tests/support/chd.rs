@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use crate::support::container_seeds::{ChdTrack, chd_of};
 use crate::support::skip;
 use hpimount_containers::image::{self, BlockImage};
 use hpimount_containers::io::{Error, ReadAt};
@@ -80,48 +81,11 @@ pub fn created(codecs: &str, bytes: &[u8]) -> Option<Vec<u8>> {
 /// text in the metadata, and its sectors, which are 2352 bytes long and have
 /// samples little-endian.
 pub fn cd(tracks: &[(&str, &[u8])]) -> Vec<u8> {
-    const HUNK: usize = 8 * 2448;
-    let (mut frames, mut texts) = (Vec::new(), Vec::new());
-    for (number, (fields, sectors)) in (1..).zip(tracks) {
-        let count = sectors.len() / 2352;
-        texts.push(format!("TRACK:{number} {fields} FRAMES:{count}\0"));
-        for sector in sectors.chunks(2352) {
-            let mut frame = sector.to_vec();
-            if fields.starts_with("TYPE:AUDIO") {
-                frame.chunks_mut(2).for_each(<[u8]>::reverse);
-            }
-            frame.resize(2448, 0xEE);
-            frames.extend(frame);
-        }
-        frames.resize(
-            count.next_multiple_of(4) * 2448 + frames.len() - count * 2448,
-            0,
-        );
-    }
-    let length = frames.len();
-    frames.resize(length.next_multiple_of(HUNK), 0);
-    let hunks = frames.len() / HUNK;
-    // Hunks begin at multiples of their size, after the header and the map.
-    let mut image = b"MComprHD".to_vec();
-    image.extend([0, 0, 0, 124, 0, 0, 0, 5]);
-    image.extend([0; 16]);
-    let metadata = HUNK * (hunks + 1);
-    for offset in [length, 124, metadata] {
-        image.extend((offset as u64).to_be_bytes());
-    }
-    image.extend((HUNK as u32).to_be_bytes());
-    image.extend(2448_u32.to_be_bytes());
-    image.resize(124, 0);
-    image.extend((1..=hunks as u32).flat_map(u32::to_be_bytes));
-    image.resize(HUNK, 0);
-    image.extend(frames);
-    for (number, text) in texts.iter().enumerate() {
-        let end = image.len() + 16 + text.len();
-        let next = if number + 1 < texts.len() { end } else { 0 };
-        image.extend(b"CHT2");
-        image.extend((text.len() as u32).to_be_bytes());
-        image.extend((next as u64).to_be_bytes());
-        image.extend(text.as_bytes());
-    }
-    image
+    let tracks = tracks.iter().map(|(fields, sectors)| ChdTrack {
+        fields,
+        sectors,
+        step: 2352,
+        padding: 0,
+    });
+    chd_of(b"CHT2", &Vec::from_iter(tracks))
 }

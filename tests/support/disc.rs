@@ -14,7 +14,8 @@ pub const MODE_2: usize = 2336;
 /// Number of the sector with the primary volume descriptor.
 const DESCRIPTOR: usize = 16;
 
-const EDC: Crc<u32> = Crc::<u32>::new(&CRC_32_CD_ROM_EDC);
+/// The checksum of a sector.
+pub const EDC: Crc<u32> = Crc::<u32>::new(&CRC_32_CD_ROM_EDC);
 
 /// Submodes of a sector of either form.
 const DATA: u8 = 0x08;

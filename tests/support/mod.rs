@@ -18,6 +18,7 @@ pub mod damaged_hpi;
 pub mod decoded;
 pub mod desktop;
 pub mod disc;
+pub mod dreamcast;
 pub mod each_method;
 pub mod edits;
 pub mod extracted;

@@ -1,12 +1,13 @@
 //! GameCube discs in the forms that `wit` makes.
 
+use std::fs;
 use std::path::Path;
 
-use super::nested::files_alone;
+use super::nested::{files_alone, is_plain_disc};
 use super::programs::run_in;
 
-/// Asserts that a disc has the same files in other forms: an extension and the
-/// option of `wit` for each.
+/// Asserts that a disc has the same files in other forms, and that it is a plain disc of
+/// them: an extension and the option of `wit` for each.
 pub fn keeps_the_files(disc: &Path, forms: &[(&str, &str)]) {
     let files = |path: &Path| {
         let mut files = files_alone(path);
@@ -22,6 +23,8 @@ pub fn keeps_the_files(disc: &Path, forms: &[(&str, &str)]) {
         if !run_in(directory.path(), "wit", &arguments) {
             return;
         }
-        assert_eq!(files(&directory.path().join(&out)), expected, "{form}");
+        let out = directory.path().join(&out);
+        assert_eq!(files(&out), expected, "{form}");
+        is_plain_disc(&out, &fs::read(disc).unwrap());
     }
 }

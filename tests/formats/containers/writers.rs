@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::container_seeds::gcm;
-use crate::support::nested::files_alone;
+use crate::support::nested::{files_alone, is_plain_disc};
 use crate::support::programs::{run_in, run_python};
 use crate::support::walked::{self, Walked};
 use crate::support::wit;
@@ -163,5 +163,8 @@ nod_rs.DiscWriter(disc, sys.argv[1], *sys.argv[2:]).process('out')
         let (found, expected) = (files_alone(&path("out")), files_alone(&path("disc.iso")));
         assert!(!expected.is_empty());
         assert_eq!(found, expected, "{arguments:?}");
+        if form != "TGC" {
+            is_plain_disc(&path("out"), &disc);
+        }
     }
 }

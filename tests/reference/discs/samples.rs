@@ -2,6 +2,7 @@
 //! results of independent readers.
 
 use crate::shared;
+use crate::support::nested::is_plain_disc;
 use crate::support::skip;
 use crate::support::walked;
 use std::collections::BTreeMap;
@@ -105,6 +106,34 @@ fn gamecube_discs_have_the_files_that_the_reference_reader_finds() {
         assert_eq!(contents(&found), contents(&expected), "{}", name(&path));
         if !name(&path).contains("bad_names") {
             assert_eq!(found, expected, "{}", name(&path));
+        }
+    }
+}
+
+#[test]
+fn plain_discs_of_block_images_have_the_bytes_of_the_dump() {
+    let Some(samples) = shared("samples/containers") else {
+        return;
+    };
+    let plain = [
+        "gcm/good.ciso",
+        "gcm/good.gcz",
+        "gcm/good_bzip2.rvz",
+        "gcm/good_bzip2.wia",
+        "gcm/good_none.rvz",
+        "gcm/good_none.wia",
+    ];
+    for (dump, images) in [
+        ("gcm/good.iso", &plain[..]),
+        (
+            "gcm/good_junk.iso",
+            &["gcm/good_junk.rvz", "gcm/good_junk_bzip2.rvz"],
+        ),
+        ("iso/good_plain.iso", &["chd/good_hd.chd"]),
+    ] {
+        let dump = std::fs::read(samples.join(dump)).unwrap();
+        for image in images {
+            is_plain_disc(&samples.join(image), &dump);
         }
     }
 }

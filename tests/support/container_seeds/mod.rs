@@ -1,5 +1,6 @@
 //! Small containers of every format, built from their specifications.
 
+mod chd;
 mod discs;
 mod games;
 mod images;
@@ -13,7 +14,7 @@ use flate2::write::{DeflateEncoder, ZlibEncoder};
 
 // Each test program uses a part of these.
 #[allow(unused_imports)]
-pub use self::{discs::*, games::*, images::*, packed::*, packed_discs::*};
+pub use self::{chd::*, discs::*, games::*, images::*, packed::*, packed_discs::*};
 
 /// Length of a sector of IMG, WAD and XDVDFS.
 pub const SECTOR: usize = 2048;
