@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use hpimount_test_attributes::fuse_test;
 use tempfile::{TempDir, tempdir};
@@ -41,13 +42,18 @@ fn changed(name: &str, archive: &[u8], changes: &[(&str, &[u8])]) -> Changed {
 impl Changed {
     fn mount(&self) -> Mount {
         let fixture = Fixture::new();
+        let program = self.program(&fixture);
+        fixture.mount_by(program)
+    }
+
+    fn program(&self, fixture: &Fixture) -> Command {
         let mut program = hpimount();
         program
             .arg("--apply")
             .arg(&self.folder)
             .arg(&self.original)
             .arg(&fixture.point);
-        fixture.mount_by(program)
+        program
     }
 
     /// Returns the path of what hpipack writes.
@@ -139,11 +145,19 @@ fn a_mount_says_what_was_applied() {
 fn a_change_of_the_folder_while_mounted_is_an_error_and_a_line_in_the_log() {
     let changes: [(&str, &[u8]); 1] = [("README.TXT", &noise(2, 300_000))];
     let changed = changed("a.iso", &disc().iso(), &changes);
-    let mount = changed.mount();
+    let fixture = Fixture::new();
+    let program = changed.program(&fixture);
+    let mount = fixture.mount_in_foreground_by(program);
     assert!(fs::read(mount.file("DATA/A.DAT")).unwrap() == noise(1, 5000));
+    assert!(!mount.fixture.log().contains("has changed"));
     fs::write(changed.folder.join("README.TXT"), noise(3, 300_000)).unwrap();
-    let error = fs::read(mount.file("README.TXT")).unwrap_err();
-    assert_eq!(error.raw_os_error(), Some(5));
+    for _ in 0..2 {
+        let error = fs::read(mount.file("README.TXT")).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(5));
+    }
+    let problem = "README.TXT: has changed since it was applied; mount again";
+    let log = mount.fixture.log();
+    assert_eq!(log.matches(problem).count(), 1, "{log}");
     // Other files are as they were, and the next mount has the new contents.
     assert!(fs::read(mount.file("DATA/A.DAT")).unwrap() == noise(1, 5000));
     let again = changed.mount();
