@@ -260,8 +260,12 @@ fn files(written: Written, source: &Path, out: &Path) -> Result<Vec<(PathBuf, Sp
         files.insert(0, (out.to_owned(), written.data));
         return Ok(files);
     }
-    if !extension.eq_ignore_ascii_case("cue") {
-        return wanted("cue");
+    let mut sheet = vec![0; written.data.len() as usize];
+    let read = written.data.read_exact_at(&mut sheet, 0);
+    read.map_err(|cause| Error::source(source, cause))?;
+    let of_sheet = sheet::extension(&sheet);
+    if !extension.eq_ignore_ascii_case(of_sheet) {
+        return wanted(of_sheet);
     }
     let stem = |path: &Path| {
         path.file_stem()
@@ -279,9 +283,6 @@ fn files(written: Written, source: &Path, out: &Path) -> Result<Vec<(PathBuf, Sp
         },
         None => format!("{new} {name}"),
     };
-    let mut sheet = vec![0; written.data.len() as usize];
-    let read = written.data.read_exact_at(&mut sheet, 0);
-    read.map_err(|cause| Error::source(source, cause))?;
     let mut renamed = Spliced::default();
     renamed.append_bytes(sheet::renamed(&sheet, rename));
     files.push((out.to_owned(), renamed));

@@ -13,6 +13,7 @@ use tempfile::{TempDir, tempdir};
 use crate::support::applied::{NotConverted, hpipack_apply, open_changed, read_at, write};
 use crate::support::container_seeds as seeds;
 use crate::support::disc::Disc;
+use crate::support::dreamcast;
 use crate::support::hpi::{V1, V2, usual_tree};
 use crate::support::hpipack::{contents, hpipack, stderr};
 use crate::support::walked::{files, open, sha256_of};
@@ -88,6 +89,19 @@ fn cue() -> Seed {
     }
 }
 
+/// Returns a Dreamcast disc with a single track.
+fn gdi() -> Seed {
+    let data = dreamcast::mode_1(&dreamcast::area(&disc()), dreamcast::AREA);
+    Seed {
+        beside: Some(("a.bin", data)),
+        ..seed(
+            "a.gdi",
+            b"1\n1 45000 4 2352 a.bin 0\n".to_vec(),
+            Some("DATA/"),
+        )
+    }
+}
+
 /// Returns an archive of each format and form that can be written.
 pub(super) fn all() -> Vec<Seed> {
     let [names, offsets, hashed] = seeds::wad_directories();
@@ -127,6 +141,7 @@ pub(super) fn all() -> Vec<Seed> {
         seed("a.iso", disc().iso(), Some("DATA/")),
         seed("a.bin", disc().raw(), Some("DATA/")),
         cue(),
+        gdi(),
         seed(
             "a.hpi",
             V1::new(usual_tree(Method::Zlib)).keyed(0x7D).build().bytes,
@@ -162,6 +177,7 @@ impl Seed {
         match extension {
             "xiso" | "gcm" => format!("{stem}.iso"),
             "cue" => format!("{stem}.bin"),
+            "gdi" => "track01.bin".to_owned(),
             _ => self.name.to_owned(),
         }
     }
@@ -257,7 +273,7 @@ fn check(seed: &Seed, plan: &Plan) {
     assert_eq!(digests(&mounted), expected, "{}: {plan:?}", seed.name);
     let image = read_at(&mounted, &format!(".hpimount/image/{}", seed.image()));
     let written = match seed.name {
-        "a.cue" => out.with_extension("bin"),
+        "a.cue" | "a.gdi" => out.with_extension("bin"),
         _ => out,
     };
     assert!(

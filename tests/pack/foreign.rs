@@ -1,6 +1,6 @@
 //! Other programs read what `hpipack --apply` writes: they find the same files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,34 @@ fn the_disc_is_the_same_to_xorriso_7_zip_and_bsdtar() {
             ],
         ],
     );
+}
+
+#[test]
+fn very_many_new_files_have_names_of_their_own_in_both_trees_of_a_disc() {
+    const COUNT: usize = 5000;
+    let work = tempdir().unwrap();
+    write(&work.path().join("tree"), "A.TXT", b"a");
+    let arguments = ["-quiet", "-J", "-o", "disc.iso", "tree"];
+    if !run_in(work.path(), "genisoimage", &arguments) {
+        return;
+    }
+    let disc = fs::read(work.path().join("disc.iso")).unwrap();
+    // The last one is what one of the others is called in the primary tree.
+    let names = (0..COUNT).map(|number| format!("texture number {number:05}.png"));
+    let names: Vec<String> = names.chain(["TEXTUR42.PNG".to_owned()]).collect();
+    let changes = names.iter().map(|name| (name.as_str(), &b"new"[..]));
+    let result = changed(work.path(), "a.iso", &disc, &Vec::from_iter(changes));
+    for tree in ["-f", "-J -f"] {
+        let script = format!("isoinfo -i \"$1\" {tree} | sed 's/;1$//' > found");
+        let arguments = ["-c", &script, "sh", result.to_str().unwrap()];
+        assert!(run_in(work.path(), "sh", &arguments));
+        let found = fs::read_to_string(work.path().join("found")).unwrap();
+        let unique: BTreeSet<&str> = found.lines().collect();
+        assert_eq!(found.lines().count(), COUNT + 2, "{tree}");
+        assert_eq!(unique.len(), COUNT + 2, "{tree}");
+        let is_found = |name: &String| unique.contains(format!("/{name}").as_str());
+        assert!(tree == "-f" || names.iter().all(is_found));
+    }
 }
 
 #[test]

@@ -152,9 +152,9 @@ fn check(seed: &Seed, plan: &Plan, around: &[Around], reads: &[(Index, usize)]) 
         let own: Digests = own.map(|(path, file)| (path, file.sha256)).collect();
         assert_eq!(own, expected);
     }
-    let bytes = match name.strip_suffix(".cue") {
-        Some(_) => fs::read(out.with_extension("bin")).unwrap(),
-        None => fs::read(&out).unwrap(),
+    let bytes = match name.rsplit_once('.') {
+        Some((_, "cue" | "gdi")) => fs::read(out.with_extension("bin")).unwrap(),
+        _ => fs::read(&out).unwrap(),
     };
     has_bytes(
         &changed.file(&format!(".hpimount/image/{image}")),

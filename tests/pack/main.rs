@@ -6,6 +6,7 @@ mod confinement;
 mod converted;
 mod cue_changes;
 mod foreign;
+mod gdi_changes;
 mod hip;
 mod hip_changes;
 mod hpi;

@@ -11,6 +11,7 @@ use tempfile::tempdir;
 use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
 use crate::support::container_seeds as seeds;
 use crate::support::disc::Disc;
+use crate::support::dreamcast;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{V1, usual_tree};
 use crate::support::hpipack::stderr;
@@ -335,10 +336,46 @@ fn descriptions_of_discs_that_are_only_read() {
     let change = [("A.TXT", &b"x"[..])];
     let told = refused(&[("a.mds", &seeds::mds()), ("a.mdf", &disc.iso())], &change);
     assert!(told.contains("MDS discs cannot be written"), "{told}");
-    let gdi = "1\n1 45000 4 2048 track01.bin 0\n";
-    let sources = [("a.gdi", gdi.as_bytes()), ("track01.bin", &disc.iso())];
-    let told = refused(&sources, &change);
-    assert!(told.contains("GDI discs cannot be written"), "{told}");
+}
+
+#[test]
+fn dreamcast_discs_whose_tracks_cannot_be_changed() {
+    let mut disc = Disc::default();
+    disc.file("DATA/A.TXT", b"a");
+    let area = dreamcast::area(&disc);
+    let (first, last) = area.split_at(20 * dreamcast::SECTOR);
+    let sources = [
+        ("first.bin", first),
+        ("last.bin", last),
+        ("raw.bin", &dreamcast::mode_1(last, 45_020)),
+        ("area.bin", &area),
+        ("track.iso", &disc.iso()),
+    ];
+    let cases = [
+        (
+            "1\n1 45000 4 2048 track.iso 0\n",
+            "a.gdi: has positions that count from the start of its track",
+        ),
+        (
+            "2\n1 45000 4 2048 first.bin 0\n2 45020 4 2352 raw.bin 0\n",
+            "a.gdi: has data tracks with sectors of different lengths, and cannot be changed: \
+             convert them to sectors of 2352 bytes",
+        ),
+        (
+            "2\n1 45000 4 2048 area.bin 0\n2 45020 4 2048 area.bin 40960\n",
+            "a.gdi: has several tracks in one file, and cannot be changed: write each track to \
+             a file of its own",
+        ),
+        (
+            "2\n1 45000 4 2048 first.bin 0\n2 45020 4 2048 missing.bin 0\n",
+            "a.gdi: track 02: missing.bin is missing",
+        ),
+    ];
+    for (gdi, reason) in cases {
+        let sources = [&[("a.gdi", gdi.as_bytes())], &sources[..]].concat();
+        let told = refused(&sources, &[("DATA/A.TXT", b"x")]);
+        assert!(told.contains(reason), "{told}");
+    }
 }
 
 #[test]

@@ -149,7 +149,8 @@ impl Level<'_> {
         })
     }
 
-    /// Applies changes to a CD in a block image, as raw sectors and a cue sheet.
+    /// Applies changes to a CD in a block image: to its description and the files of its
+    /// tracks.
     fn try_apply_to_cd(
         &mut self,
         original: &Original<'_>,
@@ -163,7 +164,7 @@ impl Level<'_> {
             .rsplit_once('.')
             .map_or(original.name, |(stem, _)| stem);
         let files = disc.plain_files(stem);
-        let [(name, sheet), (of_sectors, sectors), ..] = &files[..] else {
+        let [(name, sheet), tracks @ ..] = &files[..] else {
             let text = "has tracks that cannot be written as raw sectors";
             return Err(Error::Unsupported(text.to_owned()));
         };
@@ -174,7 +175,11 @@ impl Level<'_> {
         let plain = Original {
             source: sheet.clone(),
             name,
-            partner: &|wanted| (wanted == of_sectors).then(|| sectors.clone()),
+            partner: &|wanted| {
+                let mut tracks = tracks.iter();
+                let found = tracks.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+                found.map(|(_, sectors)| sectors.clone())
+            },
         };
         self.try_apply(&plain, folder, prefix, report)
     }

@@ -11,6 +11,7 @@ use crate::support::consoles;
 use crate::support::container_seeds as seeds;
 use crate::support::containers::{self, Opened};
 use crate::support::disc::{Disc, MODE_2};
+use crate::support::dreamcast::{self, AREA};
 use crate::support::noise;
 use crate::support::programs::run_in;
 use crate::support::walked;
@@ -22,9 +23,6 @@ const WITH_SUBCHANNELS: usize = 2448;
 
 /// The bit of the submode in a subheader for Form 2.
 const FORM_2: u8 = 0x20;
-
-/// First sector of the area of a Dreamcast disc with the file system.
-const AREA: u32 = 45_000;
 
 fn disc() -> Disc {
     let mut disc = Disc::default();
@@ -45,42 +43,9 @@ fn check(opened: &Opened) {
     assert_eq!(opened.volume.warnings(), [""; 0]);
 }
 
-/// Adds a number to the positions of all records and of the root of a disc with
-/// one level of directories, which stand at the end of the descriptors.
-fn moved(mut image: Vec<u8>, by: u32) -> Vec<u8> {
-    fn both(image: &mut [u8], at: usize, by: u32) {
-        let word = image[at..at + 4]
-            .try_into()
-            .map(u32::from_le_bytes)
-            .unwrap()
-            + by;
-        image[at..at + 4].copy_from_slice(&word.to_le_bytes());
-        image[at + 4..at + 8].copy_from_slice(&word.to_be_bytes());
-    }
-    both(&mut image, 0x8000 + 156 + 2, by);
-    for sector in [18, 19] {
-        let mut at = sector * seeds::SECTOR;
-        while image[at] != 0 {
-            both(&mut image, at + 2, by);
-            at += usize::from(image[at]);
-        }
-    }
-    image
-}
-
 #[test]
 fn a_gdi_shows_the_second_area_in_all_its_data_tracks() {
-    let mut area = moved(disc().iso(), AREA);
-    let header = [
-        (0x00, "SEGA SEGAKATANA "),
-        (0x30, "JUE     "),
-        (0x40, "T0000M    V1.000"),
-        (0x80, "A GAME"),
-    ];
-    area[..0x100].fill(b' ');
-    for (at, text) in header {
-        area[at..at + text.len()].copy_from_slice(text.as_bytes());
-    }
+    let area = dreamcast::area(&disc());
     // The files are in the second data track, which begins at sector 20.
     let (first, last) = area.split_at(20 * seeds::SECTOR);
     let audio = noise(2, 3 * RAW);

@@ -22,7 +22,7 @@ pub struct ChdTrack<'a> {
     pub padding: usize,
 }
 
-/// Returns an image of sectors of 2048 bytes, each of which is a hunk.
+/// Returns an image of sectors of 2048 bytes in hunks of one sector.
 pub fn chd(bytes: &[u8]) -> Vec<u8> {
     const SECTOR: usize = 2048;
     let count = bytes.len().div_ceil(SECTOR);

@@ -24,7 +24,7 @@ pub fn images() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Returns a CISO with blocks of `unit` bytes, without those of zeros.
+/// Returns a CISO with blocks of `unit` bytes, where blocks of zeros are absent.
 pub fn ciso(bytes: &[u8], unit: usize) -> Vec<u8> {
     let blocks = bytes.chunks(unit);
     let is_present = |block: &[u8]| block.iter().any(|&byte| byte != 0);

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use hpimount_containers::image;
-use hpimount_containers::io::{Error, Result};
+use hpimount_containers::format::{Input, Options};
+use hpimount_containers::formats;
+use hpimount_containers::image::{self, BlockImage};
+use hpimount_containers::io::{Error, ReadAt, Result};
 use hpimount_containers::volume::{Content, Entry};
 
 use super::changed::changed;
 use crate::support::container_seeds as seeds;
-use crate::support::containers::{Opened, open};
+use crate::support::containers::{Opened, Paths, open};
 use crate::support::disc::Disc;
+use crate::support::dreamcast::{self, Gd};
 use crate::support::rock_ridge;
 use crate::support::udf::{self, Allocation, Map, Udf};
 
@@ -162,6 +165,7 @@ pub fn iso(data: &[u8]) {
     for sheet in ["x.ccd", "x.cue", "x.gdi", "x.mds"] {
         examine(sheet, data, Some(&plain));
     }
+    examine("x.gdi", b"1\n1 45000 4 2048 x.bin 0\n", Some(&plain));
 }
 
 /// Seeds for [`iso`].
@@ -174,10 +178,13 @@ pub fn iso_seeds() -> Vec<Vec<u8>> {
     let ccd = b"[CloneCD]\n[Entry 0]\nPoint=1\nControl=4\nPLBA=0\n[Entry 1]\nPoint=2\n\
         Control=0\nPLBA=19\n[TRACK 2]\nMODE=0\nINDEX 0=18\nINDEX 1=19\n";
     let gdi = b"2\n1 0 0 2352 x.bin 0\n3 45000 4 2048 x.bin 0\n";
+    let mut gd = Disc::default();
+    gd.file("A.TXT", b"bytes").file("D/B.BIN", &[7; 3000]);
     vec![
         ccd.to_vec(),
         gdi.to_vec(),
         seeds::mds(),
+        dreamcast::area(&gd)[16 * seeds::SECTOR..].to_vec(),
         disc.iso()[16 * seeds::SECTOR..].to_vec(),
         rock_ridge::disc_with(b"packed").iso()[16 * seeds::SECTOR..].to_vec(),
         disc.raw(),
@@ -201,11 +208,17 @@ pub fn udf_seeds() -> Vec<Vec<u8>> {
         Map::Virtual { is_new: true },
         Map::Virtual { is_new: false },
     ];
-    let allocations = [Allocation::Embedded, Allocation::Chained];
+    let allocations = [
+        (Allocation::Embedded, false),
+        (Allocation::Chained, false),
+        (Allocation::Chained, true),
+    ];
     let discs = maps.into_iter().flat_map(|map| {
-        allocations.map(|allocation| {
+        allocations.map(|(allocation, is_rewritten)| {
             let mut disc = Udf::mapped(map);
             disc.allocation = allocation;
+            disc.is_rewritten = is_rewritten;
+            disc.is_extended = is_rewritten;
             disc.file("A.TXT", b"bytes").file("D/B.BIN", &[7; 5000]);
             disc.hard_link("L.TXT", "A.TXT").deleted("D/GONE");
             disc.symbolic_link("S", &[(3, ""), (5, "x")]);
@@ -246,11 +259,66 @@ pub fn image(data: &[u8]) {
             Err(error) => located(&error),
         }
     }
+    if !image.tracks().is_empty() {
+        disc(image);
+    }
+}
+
+/// Opens the disc in a block image, and reads the files of it.
+fn disc(image: Box<dyn BlockImage>) {
+    let tracks = image.tracks().to_vec();
+    let source = Arc::new(Decoded(image));
+    let input = || Input {
+        tracks: &tracks,
+        ..Input::alone(source.clone(), Options::default())
+    };
+    let mut paths = Paths::default();
+    let opened = formats::detect(&input()).and_then(|format| {
+        let volume = (format.open)(input(), &mut paths)?;
+        Ok((format, volume))
+    });
+    match opened {
+        Ok((format, volume)) => everything(&Opened {
+            format,
+            paths,
+            volume,
+        }),
+        Err(error) => located(&error),
+    }
+}
+
+/// What a block image contains.
+struct Decoded(Box<dyn BlockImage>);
+
+impl ReadAt for Decoded {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> std::io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        let size = u64::from(self.0.block_size());
+        while !buf.is_empty() {
+            let block = self
+                .0
+                .decode(offset / size)
+                .map_err(std::io::Error::other)?;
+            let part = &block[(offset % size) as usize..];
+            let (now, rest) = buf.split_at_mut(part.len().min(buf.len()));
+            now.copy_from_slice(&part[..now.len()]);
+            offset += now.len() as u64;
+            buf = rest;
+        }
+        Ok(())
+    }
 }
 
 /// Seeds for [`image`].
 pub fn image_seeds() -> Vec<Vec<u8>> {
-    seeds::images()
+    let mut files = Disc::default();
+    files.file("D/A.TXT", b"bytes");
+    let gd = Gd::new(&dreamcast::area(&files), dreamcast::RAW);
+    [seeds::images(), vec![gd.chd()]].concat()
 }
 
 /// Replaces the first bytes as far as they exist.

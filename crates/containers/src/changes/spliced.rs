@@ -88,6 +88,32 @@ impl Spliced {
         }
     }
 
+    /// Removes the bytes from `at` on, and returns them. The memory of all appended bytes
+    /// counts for the removed part.
+    pub fn split_off(&mut self, at: u64) -> Self {
+        let mut rest = Self {
+            kept: std::mem::take(&mut self.kept),
+            ..Self::default()
+        };
+        let after = self.parts.partition_point(|part| part.start < at);
+        if let Some(last) = self.parts[..after].last_mut() {
+            let stays = last.length.min(at - last.start);
+            rest.push(last.length - stays, last.data.skip(stays));
+            last.length = stays;
+        }
+        for part in self.parts.drain(after..) {
+            rest.push(part.length, part.data);
+        }
+        self.len = self.len.min(at);
+        rest
+    }
+
+    /// Removes the bytes from `at` on. The memory of appended ones still counts.
+    pub fn truncate(&mut self, at: u64) {
+        let rest = self.split_off(at);
+        self.kept = rest.kept;
+    }
+
     /// Returns the memory of the list of parts and of appended bytes, in bytes,
     /// without that of sources.
     pub fn memory(&self) -> usize {
@@ -311,6 +337,25 @@ mod tests {
         spliced.append_bytes(b"yz".to_vec());
         assert_eq!(spliced.parts.len(), 3);
         assert_eq!(all(&spliced), b"01234xxxyz");
+    }
+
+    #[test]
+    fn a_source_is_divided_inside_a_part_between_parts_and_at_its_ends() {
+        for at in 0..=12 {
+            let mut spliced = Spliced::default();
+            spliced.append(&source(b"0123456789"), 1..5);
+            spliced.append_fill(b'x', 3);
+            spliced.append_bytes(b"yz".to_vec());
+            let whole = all(&spliced);
+            let mut rest = spliced.split_off(at);
+            let at = whole.len().min(at as usize);
+            assert_eq!(all(&spliced), whole[..at], "{at}");
+            assert_eq!(all(&rest), whole[at..], "{at}");
+            assert_eq!((spliced.kept, rest.kept), (0, 2));
+            rest.truncate(1);
+            assert_eq!(all(&rest), whole[at..(at + 1).min(whole.len())]);
+            assert_eq!(rest.kept, 2);
+        }
     }
 
     #[test]

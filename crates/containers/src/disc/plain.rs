@@ -135,8 +135,15 @@ pub(crate) struct GdTrack {
     pub(crate) sectors: Arc<dyn ReadAt>,
 }
 
-/// Returns a Dreamcast disc: its description, and a file for each track.
+/// Returns a Dreamcast disc: its description, and a file for each track; nothing if there
+/// are sectors that a description has no name for.
 pub(super) fn gd(stem: &str, tracks: &[GdTrack]) -> Vec<Named> {
+    if tracks
+        .iter()
+        .any(|track| !matches!(track.step, SECTOR | RAW))
+    {
+        return Vec::new();
+    }
     let mut sheet = format!("{}\n", tracks.len());
     let mut files = Vec::with_capacity(tracks.len() + 1);
     for track in tracks {

@@ -8,7 +8,7 @@ mod rock_ridge;
 mod susp;
 mod zisofs;
 
-pub(crate) use self::apply::splice;
+pub(crate) use self::apply::{Space, splice};
 use std::sync::Arc;
 
 use serde_json::json;

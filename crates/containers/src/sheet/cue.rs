@@ -143,7 +143,7 @@ fn mode_of(kind: &str) -> Mode {
 pub(super) fn moved(sheet: &[u8], file: &str, by: u64) -> Result<Vec<u8>> {
     let (mut is_here, mut before) = (false, 0);
     let mut is_too_long = false;
-    let edited = edited(sheet, |command, words, _| match (command, words) {
+    let edited = edited_commands(sheet, |command, words, _| match (command, words) {
         ("FILE", [_, name, ..]) => {
             is_here = base_name(name).eq_ignore_ascii_case(file);
             None
@@ -170,8 +170,8 @@ pub(super) fn moved(sheet: &[u8], file: &str, by: u64) -> Result<Vec<u8>> {
 }
 
 /// Returns a sheet with other names of its files.
-pub fn renamed(sheet: &[u8], rename: impl Fn(&str) -> String) -> Vec<u8> {
-    edited(sheet, |command, words, line| match (command, words) {
+pub(super) fn renamed(sheet: &[u8], rename: impl Fn(&str) -> String) -> Vec<u8> {
+    edited_commands(sheet, |command, words, line| match (command, words) {
         ("FILE", [_, name, ..]) => {
             let new = rename(base_name(name)).replace('"', "_");
             let is_quoted = line.contains(&format!("\"{name}\""));
@@ -182,23 +182,33 @@ pub fn renamed(sheet: &[u8], rename: impl Fn(&str) -> String) -> Vec<u8> {
 }
 
 /// Returns the name of a file without directories, of any system.
-fn base_name(name: &str) -> &str {
+pub(super) fn base_name(name: &str) -> &str {
     name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
 
 /// Returns a sheet with other words: `edit` gets the command of each line in capital
 /// letters, its words and the line, and returns a word and its replacement.
-fn edited(
+fn edited_commands(
     sheet: &[u8],
     mut edit: impl for<'l> FnMut(&str, &[&'l str], &'l str) -> Option<(&'l str, String)>,
+) -> Vec<u8> {
+    edited(sheet, |line| {
+        let words = words(line);
+        let command = words.first().map(|word| word.to_ascii_uppercase());
+        edit(&command.unwrap_or_default(), &words, line)
+    })
+}
+
+/// Returns a sheet with other words: `edit` gets each line, and returns a word in it and
+/// its replacement.
+pub(super) fn edited(
+    sheet: &[u8],
+    mut edit: impl for<'l> FnMut(&'l str) -> Option<(&'l str, String)>,
 ) -> Vec<u8> {
     let text = text(sheet);
     let mut new = String::with_capacity(text.len());
     for line in text.split_inclusive(['\r', '\n']) {
-        let words = words(line);
-        let command = words.first().map(|word| word.to_ascii_uppercase());
-        let change = edit(&command.unwrap_or_default(), &words, line);
-        match change.and_then(|(word, by)| Some((place(line, word)?, by))) {
+        match edit(line).and_then(|(word, by)| Some((place(line, word)?, by))) {
             Some((place, by)) => {
                 new.push_str(&line[..place.start]);
                 new.push_str(&by);

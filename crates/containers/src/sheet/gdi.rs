@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use super::apply;
+use super::cue::{base_name, edited};
 use super::dreamcast::{self, AREA, SECTORS};
 use super::track::MAX_TRACKS;
 use crate::disc::plain::GdTrack;
@@ -23,23 +25,23 @@ pub const FORMAT: Format = Format {
     types: &[],
     matches,
     open,
-    apply: None,
+    apply: Some(apply::gdi::apply),
     is_plain_folder: true,
     is_layered: false,
 };
 
 /// A line of a description.
-struct Line {
-    number: u8,
+pub(super) struct Line {
+    pub(super) number: u8,
     /// Number of the first sector on the disc.
-    sector: u64,
+    pub(super) sector: u64,
     is_audio: bool,
     /// Length of the sectors in bytes.
-    step: u64,
+    pub(super) step: u64,
     /// Name of the file, without directories.
-    file: String,
+    pub(super) file: String,
     /// Offset of the first sector in the file.
-    offset: u64,
+    pub(super) offset: u64,
 }
 
 fn matches(input: &Input<'_>) -> Result<bool> {
@@ -59,7 +61,7 @@ fn sheet_files(sheet: &[u8]) -> Vec<String> {
 }
 
 /// Returns the tracks; `None` if the text is not such a description.
-fn parse(sheet: &[u8]) -> Option<Vec<Line>> {
+pub(super) fn parse(sheet: &[u8]) -> Option<Vec<Line>> {
     let text = Charset::Utf8.decode(sheet);
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let count: usize = lines.next()?.trim().parse().ok()?;
@@ -67,22 +69,42 @@ fn parse(sheet: &[u8]) -> Option<Vec<Line>> {
     tracks.filter(|tracks| tracks.len() == count && (1..=MAX_TRACKS).contains(&count))
 }
 
-/// Parses a line: number, first sector, kind (0 or 4), length of a sector, file,
-/// offset in it.
+/// The words of a line: number, first sector, kind (0 or 4) and length of a sector;
+/// the file as it is written; and the offset in it.
+struct Words<'l> {
+    numbers: [&'l str; 4],
+    file: &'l str,
+    offset: &'l str,
+}
+
+fn words(line: &str) -> Option<Words<'_>> {
+    let mut rest = line.trim();
+    let mut next = || {
+        let (word, after) = rest.split_once(char::is_whitespace)?;
+        rest = after.trim_start();
+        Some(word)
+    };
+    let numbers = [next()?, next()?, next()?, next()?];
+    let (file, offset) = rest.rsplit_once(char::is_whitespace)?;
+    Some(Words {
+        numbers,
+        file: file.trim_end(),
+        offset,
+    })
+}
+
+/// Parses a line.
 fn line(line: &str) -> Option<Line> {
-    let line = line.trim();
-    let mut words = line.splitn(5, char::is_whitespace);
-    let number = words.next()?.parse().ok()?;
-    let sector = words
-        .next()?
-        .parse()
-        .ok()
-        .filter(|&sector| sector < SECTORS)?;
-    let kind: u8 = words.next()?.parse().ok()?;
-    let step: u64 = words.next()?.parse().ok()?;
-    let (file, offset) = words.next()?.trim().rsplit_once(char::is_whitespace)?;
-    let file = file.trim().trim_matches('"');
-    let file = file.rsplit(['/', '\\']).next()?;
+    let Words {
+        numbers: [number, sector, kind, step],
+        file,
+        offset,
+    } = words(line)?;
+    let number = number.parse().ok()?;
+    let sector = sector.parse().ok().filter(|&sector| sector < SECTORS)?;
+    let kind: u8 = kind.parse().ok()?;
+    let step: u64 = step.parse().ok()?;
+    let file = base_name(file.trim_matches('"'));
     let is_audio = match (kind, step) {
         (0, RAW) => true,
         (4, SECTOR | RAW) => false,
@@ -98,6 +120,16 @@ fn line(line: &str) -> Option<Line> {
     })
 }
 
+/// Returns a description with other names of its files.
+pub(super) fn renamed(sheet: &[u8], rename: impl Fn(&str) -> String) -> Vec<u8> {
+    edited(sheet, |line| {
+        let file = words(line)?.file;
+        let new = rename(base_name(file.trim_matches('"'))).replace('"', "_");
+        let is_quoted = file.starts_with('"') || new.contains(char::is_whitespace);
+        Some((file, if is_quoted { format!("\"{new}\"") } else { new }))
+    })
+}
+
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     if dreamcast::is_in(input.tracks) {
         return dreamcast::open_image(&input, sink);
@@ -107,11 +139,11 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let mut warnings = Warnings::default();
     for line in &lines {
         let Some(source) = (input.partner)(&line.file) else {
-            let text = format!("track {:02}: {} is missing", line.number, line.file);
-            if !line.is_audio && line.sector >= AREA {
-                return Err(Error::Unsupported(text));
+            let missing = line.missing();
+            if line.has_files() {
+                return Err(missing);
             }
-            warnings.push(text);
+            warnings.push(missing.to_string());
             continue;
         };
         tracks.push(line.track(source.clone()));
@@ -130,6 +162,24 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 }
 
 impl Line {
+    /// Returns whether the track has the files of the disc.
+    pub(super) fn has_files(&self) -> bool {
+        !self.is_audio && self.sector >= AREA
+    }
+
+    /// Returns whether the track is in this file.
+    pub(super) fn is_in(&self, file: &str) -> bool {
+        self.file.eq_ignore_ascii_case(file)
+    }
+
+    /// Returns the error that the file is missing.
+    pub(super) fn missing(&self) -> Error {
+        Error::Unsupported(format!(
+            "track {:02}: {} is missing",
+            self.number, self.file
+        ))
+    }
+
     /// Returns the track in its file.
     fn track(&self, file: Arc<dyn ReadAt>) -> GdTrack {
         let end = file.len();
@@ -161,6 +211,22 @@ mod tests {
         let kinds: Vec<_> = kinds.collect();
         assert_eq!(kinds, [(false, RAW), (true, RAW), (false, SECTOR)]);
         assert_eq!((tracks[2].sector, tracks[2].offset), (45_000, 16));
+    }
+
+    #[test]
+    fn columns_may_be_aligned_and_files_renamed() {
+        let aligned = b"2\n1     0 4 2352 track01.bin  0\n 2  45000 4 2352 \"a b.bin\" 0\n";
+        let tracks = parse(aligned).unwrap();
+        assert_eq!((tracks[1].sector, &*tracks[1].file), (45_000, "a b.bin"));
+        let renamed = renamed(aligned, |name| format!("new {name}"));
+        let expected = String::from_utf8_lossy(aligned)
+            .replace("track01.bin", "\"new track01.bin\"")
+            .replace("a b.bin", "new a b.bin");
+        assert_eq!(String::from_utf8_lossy(&renamed), expected);
+        // The directories of another computer are left out.
+        let renamed = super::renamed(SHEET, str::to_owned);
+        let expected = String::from_utf8_lossy(SHEET).replace("d\\", "");
+        assert_eq!(String::from_utf8_lossy(&renamed), expected);
     }
 
     #[test]

@@ -12,7 +12,6 @@ mod track;
 use std::sync::Arc;
 
 pub use self::ccd::FORMAT as CCD;
-pub use self::cue::renamed;
 pub use self::gdi::FORMAT as GDI;
 pub use self::mds::FORMAT as MDS;
 use self::track::{Kind, Track};
@@ -35,7 +34,7 @@ pub const CUE: Format = Format {
     types: &[FileType::new("application/x-cue", None)],
     matches: matches_cue,
     open: open_cue,
-    apply: Some(apply::apply),
+    apply: Some(apply::cue::apply),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -106,6 +105,23 @@ fn open_described(
     let length = pair.directory.len().min(longest);
     let tracks = parse(&read_vec(&*pair.directory, 0, length, "description")?)?;
     open_tracks(input, None, &tracks, &|_| Some(pair.data.clone()), sink)
+}
+
+/// Returns a description with other names of its files: a cue sheet, or a GDI.
+pub fn renamed(sheet: &[u8], rename: impl Fn(&str) -> String) -> Vec<u8> {
+    match gdi::parse(sheet) {
+        Some(_) => gdi::renamed(sheet, rename),
+        None => cue::renamed(sheet, rename),
+    }
+}
+
+/// Returns the extension of files with such a description.
+pub fn extension(sheet: &[u8]) -> &'static str {
+    let format = match gdi::parse(sheet) {
+        Some(_) => &GDI,
+        None => &CUE,
+    };
+    format.extensions[0]
 }
 
 /// Finds a file by its name.

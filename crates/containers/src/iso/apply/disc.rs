@@ -1,6 +1,6 @@
 //! The directory trees of a disc: the primary one and Joliet's, with every record.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::names::order;
 use super::{LONGEST, RAW_SUFFIX, RAW_SUFFIXES};
@@ -131,8 +131,10 @@ pub(super) struct Directory {
     pub(super) parent: Option<DirectoryId>,
     /// Its own record and that of its parent.
     pub(super) own: [Vec<u8>; 2],
-    /// The records, in order.
+    /// The records, in order; removed ones until [`Disc::settle`].
     pub(super) records: Vec<Entry>,
+    /// Records that [`Disc::settle`] puts among the others.
+    pub(super) added: Vec<Entry>,
     pub(super) node: Option<NodeId>,
     /// The record of a directory that is shown elsewhere.
     pub(super) relocated_by: Option<Entry>,
@@ -159,7 +161,8 @@ pub(super) struct Disc {
     pub(super) records: Vec<Record>,
     pub(super) directories: Vec<Directory>,
     pub(super) trees: Vec<Tree>,
-    /// The sector after the volume descriptors.
+    /// The sector where the volume begins, and the one after its descriptors.
+    pub(super) first: u64,
     pub(super) descriptors_end: u64,
     pub(super) is_xa: bool,
     /// The offset of fields in the system use areas of the primary tree; `None`
@@ -175,6 +178,8 @@ pub(super) struct Disc {
     pub(super) partners: HashMap<Entry, Vec<Entry>>,
     /// Number of files of the shown tree that have an extent.
     pub(super) owners: HashMap<Extent, usize>,
+    /// Records that are not in their directories any more.
+    pub(super) removed: HashSet<Entry>,
 }
 
 impl Disc {
@@ -207,21 +212,15 @@ impl Disc {
         let name = &nodes.node(node).name;
         let mut suffixes = RAW_SUFFIXES.iter();
         let stem = suffixes.find_map(|suffix| name.strip_suffix(suffix))?;
-        let directory = self.directory_by_node.get(&nodes.parent(node))?;
-        let mut records = self.directories[directory.0].records.iter().copied();
-        records.find(|&entry| {
-            let found = self.record(entry).node;
-            found.is_some_and(|found| &*nodes.node(found).name == stem)
-        })
+        self.entry_of(named(nodes, nodes.parent(node), stem)?)
     }
 
     /// Returns whether the mount shows the whole contents of a file's sectors
     /// beside it.
     pub(super) fn has_raw(&self, nodes: &Nodes, node: NodeId) -> bool {
         let wanted = format!("{}{RAW_SUFFIX}", nodes.node(node).name);
-        let parent = nodes.parent(node);
-        let mut beside = nodes.nodes().filter(|&(id, _)| nodes.parent(id) == parent);
-        beside.any(|(id, beside)| *beside.name == wanted && !self.by_node.contains_key(&id))
+        let beside = named(nodes, nodes.parent(node), &wanted);
+        beside.is_some_and(|beside| !self.by_node.contains_key(&beside))
     }
 
     /// Returns the same entry in the other trees.
@@ -277,9 +276,8 @@ impl Disc {
     /// Removes a record from its directory.
     fn remove(&mut self, entry: Entry) {
         let parent = self.records[entry.0].parent;
-        let directory = &mut self.directories[parent.0];
-        directory.records.retain(|&other| other != entry);
-        directory.is_changed = true;
+        self.directories[parent.0].is_changed = true;
+        self.removed.insert(entry);
     }
 
     /// Returns the directory of a node in all trees; `None` if one lacks it.
@@ -332,9 +330,8 @@ impl Disc {
                 self.trees[tree].directories.push(id);
                 self.trees[tree].is_restructured = true;
             }
-            let at = self.position(parent, entry);
             let directory = &mut self.directories[parent.0];
-            directory.records.insert(at, entry);
+            directory.added.push(entry);
             directory.is_changed = true;
             added.push(entry);
         }
@@ -350,15 +347,26 @@ impl Disc {
         }
     }
 
-    /// Returns where a record belongs in a directory.
-    fn position(&self, parent: DirectoryId, entry: Entry) -> usize {
-        let records = &self.directories[parent.0].records;
-        let id = self.record(entry).id();
-        let is_behind = |&other: &Entry| match self.is_joliet(parent) {
-            true => self.record(other).id() > id,
-            false => order(self.record(other).id()) > order(id),
-        };
-        records.iter().position(is_behind).unwrap_or(records.len())
+    /// Leaves removed records out of their directories, and puts added ones where they
+    /// belong.
+    pub(super) fn settle(&mut self) {
+        for number in 0..self.directories.len() {
+            let directory = &self.directories[number];
+            if !directory.is_changed {
+                continue;
+            }
+            let added = directory.added.clone();
+            let mut records = directory.records.clone();
+            records.retain(|entry| !self.removed.contains(entry));
+            let id = |entry: Entry| self.record(entry).id();
+            let records = match self.is_joliet(DirectoryId(number)) {
+                true => merged(records, added, id),
+                false => merged(records, added, |entry| order(id(entry))),
+            };
+            let directory = &mut self.directories[number];
+            directory.added.clear();
+            directory.records = records;
+        }
     }
 
     /// Returns whether a directory is of Joliet's tree.
@@ -366,20 +374,14 @@ impl Disc {
         self.trees[self.directories[id.0].tree].is_joliet
     }
 
-    /// Returns whether a directory has this identifier.
-    pub(super) fn has_id(&self, parent: DirectoryId, id: &[u8]) -> bool {
-        let mut records = self.directories[parent.0].records.iter();
-        records.any(|&entry| self.record(entry).id() == id)
+    /// Returns the records of a tree, without removed ones.
+    pub(super) fn records_of(&self, tree: usize) -> impl Iterator<Item = &Record> {
+        let entries = self.entries_of(tree).into_iter();
+        let entries = entries.filter(|entry| !self.removed.contains(entry));
+        entries.map(|entry| self.record(entry))
     }
 
-    /// Returns the identifiers of the files of a tree.
-    pub(super) fn file_ids(&self, tree: usize) -> impl Iterator<Item = &[u8]> {
-        let files = self.entries_of(tree).into_iter();
-        let files = files.filter(|&entry| self.record(entry).directory.is_none());
-        files.map(|entry| self.record(entry).id())
-    }
-
-    /// Returns the records of a tree.
+    /// Returns the numbers of the records of a tree.
     pub(super) fn entries_of(&self, tree: usize) -> Vec<Entry> {
         let directories = self.trees[tree].directories.iter();
         let entries = directories.flat_map(|id| &self.directories[id.0].records);
@@ -410,6 +412,34 @@ impl Disc {
             .flat_map(|record| record.extents.iter().copied())
             .chain(directories)
     }
+}
+
+/// Returns records with added ones, each before the first one whose key is larger.
+fn merged<K: Ord>(
+    records: Vec<Entry>,
+    mut added: Vec<Entry>,
+    key: impl Fn(Entry) -> K,
+) -> Vec<Entry> {
+    added.sort_by_cached_key(|&entry| key(entry));
+    let mut added = added.into_iter().peekable();
+    let mut all = Vec::with_capacity(records.len() + added.len());
+    for entry in records {
+        if added.peek().is_some() {
+            let own = key(entry);
+            while let Some(before) = added.next_if(|&new| key(new) < own) {
+                all.push(before);
+            }
+        }
+        all.push(entry);
+    }
+    all.extend(added);
+    all
+}
+
+/// Returns the node in a directory whose name is spelled exactly like this.
+fn named(nodes: &Nodes, directory: NodeId, name: &str) -> Option<NodeId> {
+    let found = nodes.find(directory, name).ok()??;
+    (*nodes.node(found).name == *name).then_some(found)
 }
 
 /// Returns an identifier as text, for notes and for comparing trees.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::changes::NewFile;
 use crate::codec::ecc;
 use crate::disc::raw::{DATA, finish, read_frames};
-use crate::disc::sector::{FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR};
+use crate::disc::sector::{FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR, Sectors};
 use crate::io::{ReadAt, Result, read_vec};
 
 /// Submode of the last sector of a new file.
@@ -22,12 +22,32 @@ pub(super) struct Frames {
     pub(super) form: Form,
     /// Number of frames.
     pub(super) count: u64,
+    /// Number of the sector where the volume begins: its descriptors are behind 16 others.
+    pub(super) first: u64,
 }
 
 impl Frames {
+    /// Returns the frames of a source.
+    pub(super) fn new(source: Arc<dyn ReadAt>, form: Form, first: u64) -> Self {
+        let mut frames = Self {
+            source,
+            form,
+            count: 0,
+            first,
+        };
+        frames.count = frames.sectors().len() / SECTOR;
+        frames
+    }
+
     /// Returns the length of a frame.
     pub(super) fn step(&self) -> u64 {
         self.form.step
+    }
+
+    /// Returns the sectors.
+    pub(super) fn sectors(&self) -> Sectors {
+        let range = (0, self.source.len());
+        Sectors::new(self.source.clone(), self.form, range, false)
     }
 
     /// Returns the subheader of a sector.
@@ -43,7 +63,8 @@ impl Frames {
 
     /// Returns whether the sectors are of Mode 1.
     fn is_mode_1(&self) -> Result<bool> {
-        let at = super::DESCRIPTORS * self.step() + RAW_HEADER as u64 - 1;
+        let descriptor = self.first + super::DESCRIPTORS;
+        let at = descriptor * self.step() + RAW_HEADER as u64 - 1;
         Ok(self.form.kind == Kind::Raw && read_vec(&*self.source, at, 1, "mode")?[0] == 1)
     }
 

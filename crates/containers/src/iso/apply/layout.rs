@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::disc::{Directory, DirectoryId, Disc, Extent, ROOT_RECORD, both};
 use super::frames::Frames;
-use crate::changes::{Job, Occupied, Patch, Spliced, Weight};
+use super::room::Room;
+use crate::changes::{Job, Patch, Spliced, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::record::{be32, le32};
@@ -32,9 +33,7 @@ const TAG_LOCATION: usize = 12;
 pub(super) struct Image {
     frames: Frames,
     patch: Patch,
-    occupied: Occupied,
-    /// The block after the last one.
-    end: u64,
+    room: Room,
     /// The sector after the volume descriptors.
     descriptors_end: u64,
     is_changed: bool,
@@ -43,26 +42,11 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Begins with an unchanged image.
-    pub(super) fn new(frames: Frames, disc: &Disc) -> Self {
-        let tables = disc.trees.iter().flat_map(|tree| {
-            let size = le32(&tree.descriptor, TABLE_SIZE);
-            let places = TABLES
-                .iter()
-                .map(|&table| place_of(&tree.descriptor, table));
-            places.map(move |block| Extent { block, size })
-        });
-        let tables = tables.filter(|table| table.block != 0);
-        let used: BTreeSet<(u64, u64)> = disc
-            .extents()
-            .chain(tables)
-            .map(|extent| (extent.blocks().start, extent.blocks().end))
-            .chain([(0, disc.descriptors_end)])
-            .collect();
+    /// Begins with an unchanged image that has this room for new data.
+    pub(super) fn new(frames: Frames, disc: &Disc, room: Room) -> Self {
         Self {
             patch: Patch::new(frames.source.clone()),
-            occupied: Occupied::new(used.into_iter().map(|(start, end)| start..end)),
-            end: frames.count,
+            room,
             frames,
             descriptors_end: disc.descriptors_end,
             is_changed: false,
@@ -79,22 +63,9 @@ impl Image {
         self.frames.form.kind != Kind::Cooked
     }
 
-    /// Returns the first block of an extent if `count` blocks fit in it and nothing
-    /// else is there.
-    pub(super) fn fits(&self, extent: Extent, count: u64) -> Option<u64> {
-        let own = extent.blocks();
-        let is_free = self.occupied.room(&own) != own.start;
-        (is_free && !own.is_empty() && count <= own.end - own.start).then_some(own.start)
-    }
-
-    /// Returns the first of `count` blocks at the end.
-    pub(super) fn append(&mut self, count: u64) -> Result<u64> {
-        let start = self.end;
-        self.end += count;
-        match self.end <= u32::MAX.into() {
-            true => Ok(start),
-            false => Err(Error::Unsupported("would have too many blocks".to_owned())),
-        }
+    /// Returns the room for new data.
+    pub(super) fn room(&mut self) -> &mut Room {
+        &mut self.room
     }
 
     /// Puts data from a block on: user data, or the whole contents of sectors of
@@ -163,14 +134,15 @@ impl Image {
             let parent = disc.dir(parent);
             moved(parent) && parent.place.block > old_place.block
         });
-        let stays = old.is_some() && needed <= room && !is_before_parent;
+        let has_room = needed <= room && self.room.can_write(old_place);
+        let stays = old.is_some() && has_room && !is_before_parent;
         let size = match old {
             Some(old) if needed <= u64::from(old.size) => u64::from(old.size),
             _ => needed,
         };
         let block = match stays {
             true => u64::from(old_place.block),
-            false => self.append(size.div_ceil(SECTOR))?,
+            false => self.room.append(size.div_ceil(SECTOR))?,
         };
         let (Ok(block), Ok(size)) = (u32::try_from(block), u32::try_from(size)) else {
             return Err(Error::Unsupported(
@@ -230,7 +202,7 @@ impl Image {
         number: usize,
         moved: &HashMap<u32, u32>,
     ) -> Result<()> {
-        let sectors = self.sectors();
+        let sectors = self.frames.sectors();
         let descriptor = &disc.trees[number].descriptor;
         let size = le32(descriptor, TABLE_SIZE) as usize;
         for table in TABLES {
@@ -269,9 +241,9 @@ impl Image {
                 block: start,
                 size: old,
             };
-            let start = match self.fits(own, count) {
+            let start = match self.room.fits(own, count) {
                 Some(start) => start,
-                None => self.append(count)?,
+                None => self.room.append(count)?,
             };
             let place = word(start as u32, table.1);
             self.descriptors[number][table.0..table.0 + 4].copy_from_slice(&place);
@@ -289,8 +261,9 @@ impl Image {
             let root = &mut descriptor[ROOT_RECORD..];
             root[2..10].copy_from_slice(&both(place.block));
             root[10..18].copy_from_slice(&both(place.size));
-            if self.end > self.frames.count {
-                let blocks = (self.end as u32).max(le32(&tree.descriptor, BLOCKS));
+            if self.room.end() > self.frames.count {
+                let blocks = (self.room.end() - self.frames.first) as u32;
+                let blocks = blocks.max(le32(&tree.descriptor, BLOCKS));
                 descriptor[BLOCKS..][..8].copy_from_slice(&both(blocks));
             }
             if descriptor != tree.descriptor {
@@ -305,8 +278,12 @@ impl Image {
     pub(super) fn switch_off_udf(&mut self, sectors: &Sectors) -> Result<bool> {
         let read = |sector: u64| -> Result<Vec<u8>> {
             let mut bytes = vec![0; SECTOR as usize];
-            read_user(sectors, sector * SECTOR, &mut bytes)?;
-            Ok(bytes)
+            match read_user(sectors, sector * SECTOR, &mut bytes) {
+                Err(error) if error.is_fault() => Err(error),
+                // A damaged sector, or one of another track, has nothing of UDF.
+                Err(_) => Ok(vec![0; SECTOR as usize]),
+                Ok(()) => Ok(bytes),
+            }
         };
         let count = self.frames.count;
         let behind = self.descriptors_end..(self.descriptors_end + UDF_SECTORS).min(count);
@@ -320,8 +297,8 @@ impl Image {
             return Ok(false);
         }
         let anchors = [
-            256,
-            512,
+            self.frames.first + 256,
+            self.frames.first + 512,
             count.wrapping_sub(257),
             count.wrapping_sub(256),
             count - 1,
@@ -340,18 +317,21 @@ impl Image {
         Ok(true)
     }
 
-    fn sectors(&self) -> Sectors {
-        let range = (0, self.frames.source.len());
-        Sectors::new(self.frames.source.clone(), self.frames.form, range, false)
-    }
-
     /// Returns the image.
     pub(super) fn finish(mut self) -> Spliced {
-        if self.end > self.frames.count {
-            self.patch.grow(self.end * self.frames.step());
+        if self.room.end() > self.frames.count {
+            self.patch.grow(self.room.end() * self.frames.step());
         }
         self.patch.finish()
     }
+}
+
+/// Returns the path tables of a descriptor.
+pub(super) fn tables(descriptor: &[u8]) -> impl Iterator<Item = Extent> {
+    let size = le32(descriptor, TABLE_SIZE);
+    let places = TABLES.iter().map(|&table| place_of(descriptor, table));
+    let places = places.filter(|&block| block != 0);
+    places.map(move |block| Extent { block, size })
 }
 
 /// Returns the place of a path table.

@@ -1,23 +1,27 @@
 //! Writing an ISO 9660 disc with changes, also one in raw sectors. A file that
 //! needs no more sectors stays where it is; everything else is at the end, because
-//! gaps between files may have data that no directory names.
+//! gaps between files may have data that no directory names. Only on a disc that is
+//! full are gaps used, and only sectors of zeros in them.
 
 mod disc;
 mod frames;
 mod layout;
 mod names;
 mod read;
+mod room;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use self::disc::{Disc, Entry, Extent};
 use self::frames::Frames;
 use self::layout::Image;
 use self::names::Namer;
+use self::room::Room;
 use crate::changes::{Job, Kind, NewFile, Spliced, Weight, Written};
 use crate::disc::data_form;
-use crate::disc::sector::{DESCRIPTORS, Form, MODE_2, RAW, SECTOR, Sectors};
+use crate::disc::sector::{DESCRIPTORS, Form, MODE_2, RAW, SECTOR};
 use crate::io::{Error, ReadAt, Result};
 use crate::volume::NodeId;
 
@@ -38,8 +42,33 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
         let text = "a CD in frames of 2448 bytes cannot be changed: extract its .bin first";
         return Err(Error::Unsupported(text.to_owned()));
     };
-    let source = job.input.source.clone();
-    splice(job, source, form).map(Written::alone)
+    let space = Space::whole(job.input.source.clone(), form);
+    splice(job, space).map(Written::alone)
+}
+
+/// The sectors that a file system is in, by their numbers from 0 on.
+pub(crate) struct Space {
+    pub(crate) source: Arc<dyn ReadAt>,
+    pub(crate) form: Form,
+    /// Number of the sector where the volume begins: its descriptors are behind 16 others.
+    pub(crate) first: u64,
+    /// Sectors that cannot be written.
+    pub(crate) gaps: Vec<Range<u64>>,
+    /// The sector after the last one of the medium; `None` if that has no end.
+    pub(crate) limit: Option<u64>,
+}
+
+impl Space {
+    /// Returns all sectors of a source, which may become longer.
+    pub(crate) fn whole(source: Arc<dyn ReadAt>, form: Form) -> Self {
+        Self {
+            source,
+            form,
+            first: 0,
+            gaps: Vec::new(),
+            limit: None,
+        }
+    }
 }
 
 /// Returns the sectors of a disc, or of its data track, with changes.
@@ -47,22 +76,19 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
 /// # Errors
 /// Returns an error under the same conditions as
 /// [`Apply`](crate::changes::Apply).
-pub(crate) fn splice(job: &mut Job<'_>, source: Arc<dyn ReadAt>, form: Form) -> Result<Spliced> {
-    let range = (0, source.len());
-    let sectors = Sectors::new(source.clone(), form, range, false);
-    let frames = Frames {
-        count: sectors.len() / SECTOR,
-        source,
-        form,
-    };
-    let disc = Disc::read(&sectors, &job.tree)?;
+pub(crate) fn splice(job: &mut Job<'_>, space: Space) -> Result<Spliced> {
+    let frames = Frames::new(space.source, space.form, space.first);
+    let sectors = frames.sectors();
+    let disc = Disc::read(&sectors, space.first, &job.tree)?;
+    let room = Room::new(&frames, &disc, space.gaps, space.limit);
     let mut writer = Writer {
-        image: Image::new(frames, &disc),
+        image: Image::new(frames, &disc, room),
         disc,
     };
     writer.replace(job)?;
     writer.delete(job);
     writer.add(job)?;
+    writer.disc.settle();
     writer.image.directories(&mut writer.disc, job)?;
     writer.image.path_tables(&mut writer.disc)?;
     writer.image.descriptors(&writer.disc)?;
@@ -130,7 +156,9 @@ impl Writer {
             job.refuse(node, reason);
             return Ok(());
         }
-        let extents = self.place(job, node, &new, Some(entry), is_raw)?;
+        let Some(extents) = self.place(job, node, &new, Some(entry), is_raw)? else {
+            return Ok(());
+        };
         let partners = self.disc.partners(entry);
         if partners.len() + 1 < self.disc.trees.len() {
             let text = "has no partner in the other directory tree, which shows it as it was";
@@ -143,7 +171,8 @@ impl Writer {
     }
 
     /// Returns the extents of new data: where the old data was if it fits and no
-    /// other file has it, else at the end.
+    /// other file has it, else at the end; `None` if there is no room, which is
+    /// refused.
     fn place(
         &mut self,
         job: &mut Job<'_>,
@@ -151,7 +180,7 @@ impl Writer {
         new: &NewFile,
         old: Option<Entry>,
         is_raw: bool,
-    ) -> Result<Vec<Extent>> {
+    ) -> Result<Option<Vec<Extent>>> {
         let old = old.map(|entry| self.disc.record(entry).extents.clone());
         let old = old.unwrap_or_default();
         let first = old.first().map_or(0, |extent| extent.block);
@@ -160,19 +189,25 @@ impl Writer {
             false => (new.len().div_ceil(SECTOR), new.len()),
         };
         if count == 0 {
-            return Ok(vec![Extent {
+            return Ok(Some(vec![Extent {
                 block: first,
                 size: 0,
-            }]);
+            }]));
         }
         let alone = match old[..] {
-            [extent] if self.disc.is_alone(extent) => self.image.fits(extent, count),
+            [extent] if self.disc.is_alone(extent) => self.image.room().fits(extent, count),
             _ => None,
         };
         let start = match alone {
             Some(start) => start,
             None => {
-                let start = self.image.append(count)?;
+                let start = match self.image.room().append(count) {
+                    Err(Error::Unsupported(reason)) => {
+                        job.refuse(node, reason);
+                        return Ok(None);
+                    }
+                    start => start?,
+                };
                 if old.iter().any(|extent| extent.size > 0) {
                     let text = format!(
                         "moved from block {first} to {start}; a game that does not look it up \
@@ -195,7 +230,7 @@ impl Writer {
             });
             done += size;
         }
-        Ok(extents)
+        Ok(Some(extents))
     }
 
     /// Deletes the records of deleted entries, in all trees.
@@ -234,7 +269,7 @@ impl Writer {
             }
             return Ok(());
         }
-        let namer = Namer::of(&self.disc);
+        let mut namer = Namer::of(&self.disc);
         for node in added {
             let is_directory = matches!(job.tree.node(node).kind, Kind::Directory);
             let name = job.tree.node(node).name.to_string();
@@ -266,7 +301,10 @@ impl Writer {
             }
             let extents = match job.tree.new_at(node).cloned() {
                 Some(new) => self.place(job, node, &new, None, false)?,
-                None => Vec::new(),
+                None => Some(Vec::new()),
+            };
+            let Some(extents) = extents else {
+                continue;
             };
             let added = parents.into_iter().zip(ids);
             let added = added

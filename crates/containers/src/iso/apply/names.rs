@@ -1,8 +1,10 @@
 //! Names of new entries.
 
+use std::collections::{HashMap, HashSet};
+
 use encoding_rs::UTF_16BE;
 
-use super::disc::{DirectoryId, Disc};
+use super::disc::{DirectoryId, Disc, Record};
 
 /// Marks that names have besides letters, digits and the underscore.
 const MARKS: &[u8] = b"_.-!#$%&()@^`{}~+=,'";
@@ -28,17 +30,27 @@ pub(super) struct Namer {
     is_xa: bool,
     /// The date of the root, which new entries get.
     date: [u8; 7],
+    /// The identifiers in the primary tree beside Joliet's, by their directories.
+    taken: HashSet<(DirectoryId, Vec<u8>)>,
+    /// The next number for a short name, by directory and name.
+    next: HashMap<(DirectoryId, String), u64>,
 }
 
 impl Namer {
     /// Finds out how a disc names its entries.
     pub(super) fn of(disc: &Disc) -> Self {
-        let ids = |is_joliet: bool| {
+        let records = |is_joliet: bool| {
             let trees = disc.trees.iter().enumerate();
             let of_kind = trees.filter(move |(_, tree)| tree.is_joliet == is_joliet);
-            of_kind.flat_map(|(number, _)| disc.file_ids(number))
+            of_kind.flat_map(|(number, _)| disc.records_of(number))
+        };
+        let ids = |is_joliet: bool| {
+            let files = records(is_joliet).filter(|record| record.directory.is_none());
+            files.map(Record::id)
         };
         let has_joliet = disc.trees.iter().any(|tree| tree.is_joliet);
+        let taken = records(false).filter(|_| has_joliet);
+        let taken = taken.map(|record| (record.parent, record.id().to_vec()));
         Self {
             has_versions: [
                 has_joliet || ids(false).any(|id| id.contains(&b';')),
@@ -47,6 +59,8 @@ impl Namer {
             has_joliet,
             is_xa: disc.is_xa,
             date: disc.date(),
+            taken: taken.collect(),
+            next: HashMap::new(),
         }
     }
 
@@ -55,7 +69,7 @@ impl Namer {
     /// # Errors
     /// Returns a message if the format has no place for the name.
     pub(super) fn id(
-        &self,
+        &mut self,
         disc: &Disc,
         parent: DirectoryId,
         name: &str,
@@ -71,32 +85,42 @@ impl Namer {
             && dots <= usize::from(!is_directory)
             && upper.len() <= LONGEST;
         if fits {
-            return Ok(self.with_version(upper.into_bytes(), is_directory));
-        }
-        if !self.has_joliet {
+            let id = self.with_version(upper.clone().into_bytes(), is_directory);
+            // It may be the short name of another file.
+            if !self.has_joliet || self.take(parent, &id) {
+                return Ok(id);
+            }
+        } else if !self.has_joliet {
             let text = "no name for ISO 9660 (letters, digits, _ and one dot, at most 30)";
             return Err(text.to_owned());
         }
         // The full name is in the other tree.
         let (stem, extension) = upper.rsplit_once('.').unwrap_or((&upper, ""));
-        let extension = if is_directory { "" } else { extension };
-        let mut number = 0;
+        let extension = match extension {
+            extension if is_directory || extension.is_empty() => String::new(),
+            extension => format!(".{}", short(extension, 3)),
+        };
+        let key = (parent, format!("{}{extension}", short(stem, 8)));
+        let mut number = self.next.get(&key).copied().unwrap_or_default();
         loop {
             let digits = match number {
                 0 => String::new(),
                 number => number.to_string(),
             };
+            number += 1;
             let stem = short(stem, 8 - digits.len().min(8));
-            let mut id = format!("{stem}{digits}");
-            if !extension.is_empty() {
-                id += &format!(".{}", short(extension, 3));
-            }
-            let id = self.with_version(id.into_bytes(), is_directory);
-            if !disc.has_id(parent, &id) {
+            let id = format!("{stem}{digits}{extension}").into_bytes();
+            let id = self.with_version(id, is_directory);
+            if self.take(parent, &id) {
+                self.next.insert(key, number);
                 return Ok(id);
             }
-            number += 1;
         }
+    }
+
+    /// Takes an identifier, unless the directory has it already.
+    fn take(&mut self, parent: DirectoryId, id: &[u8]) -> bool {
+        self.taken.insert((parent, id.to_vec()))
     }
 
     fn with_version(&self, mut id: Vec<u8>, is_directory: bool) -> Vec<u8> {

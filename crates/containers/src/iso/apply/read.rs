@@ -18,14 +18,17 @@ use crate::volume::{MAX_DEPTH, NodeId};
 const MAX_BYTES: u64 = 256 << 20;
 
 impl Disc {
-    /// Reads all trees. `nodes` is the tree of the mount: the primary one with the
-    /// names of Rock Ridge, else Joliet's, or else the primary one.
-    pub(super) fn read(sectors: &Sectors, nodes: &Nodes) -> Result<Self> {
+    /// Reads all trees of the volume from sector `first` on. `nodes` is the tree of the
+    /// mount: the primary one with the names of Rock Ridge, else Joliet's, or else the
+    /// primary one.
+    pub(super) fn read(sectors: &Sectors, first: u64, nodes: &Nodes) -> Result<Self> {
+        let start = first + DESCRIPTORS;
         let mut disc = Self {
             records: Vec::new(),
             directories: Vec::new(),
             trees: Vec::new(),
-            descriptors_end: DESCRIPTORS,
+            first,
+            descriptors_end: start,
             is_xa: false,
             system_use: None,
             is_rock_ridge: false,
@@ -33,9 +36,10 @@ impl Disc {
             directory_by_node: HashMap::new(),
             partners: HashMap::new(),
             owners: HashMap::new(),
+            removed: HashSet::new(),
         };
         let mut left = MAX_BYTES;
-        for sector in DESCRIPTORS..DESCRIPTORS + MAX_DESCRIPTORS {
+        for sector in start..start + MAX_DESCRIPTORS {
             let mut bytes = vec![0; SECTOR as usize];
             if read_user(sectors, sector * SECTOR, &mut bytes).is_err() || bytes[1..6] != *b"CD001"
             {
@@ -53,9 +57,9 @@ impl Disc {
                 break;
             }
         }
-        let shown = disc.shown().ok_or_else(|| {
-            Error::damaged(DESCRIPTORS * SECTOR, "volume descriptor", "is missing")
-        })?;
+        let shown = disc
+            .shown()
+            .ok_or_else(|| Error::damaged(start * SECTOR, "volume descriptor", "is missing"))?;
         disc.bind(shown, nodes);
         for other in (0..disc.trees.len()).filter(|&other| other != shown) {
             let (one, two) = (disc.trees[shown].root, disc.trees[other].root);
@@ -98,6 +102,11 @@ impl Disc {
             block: le32(&descriptor, ROOT_RECORD + 2),
             size: le32(&descriptor, ROOT_RECORD + 10),
         };
+        if u64::from(place.block) < self.first {
+            let text = "has positions that count from the start of its track and not of the \
+                        disc, and cannot be changed";
+            return Err(Error::Unsupported(text.to_owned()));
+        }
         let mut seen = HashSet::from([place.block]);
         let mut fields = match is_joliet {
             true => None,
@@ -207,6 +216,7 @@ impl Disc {
             parent,
             own: [Vec::new(), Vec::new()],
             records: Vec::new(),
+            added: Vec::new(),
             node: None,
             relocated_by: None,
             is_changed: old.is_none(),

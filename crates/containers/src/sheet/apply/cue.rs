@@ -4,16 +4,17 @@
 
 use std::sync::Arc;
 
-use super::track::{Kind, Track};
-use super::{cue, track_bytes};
+use super::{add_other_files, written};
 use crate::changes::{Job, Spliced, Weight, Written};
 use crate::disc::{Form, Slice};
 use crate::format::MAX_SHEET;
 use crate::io::{Error, ReadAt, Result};
-use crate::iso;
+use crate::iso::{self, Space};
+use crate::sheet::track::{Kind, Track};
+use crate::sheet::{cue, track_bytes};
 
 /// Writes the sheet and the files of its tracks.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
+pub(in crate::sheet) fn apply(job: &mut Job<'_>) -> Result<Written> {
     let sheet = job.input.bytes(0, MAX_SHEET)?;
     let tracks = cue::parse(&sheet)?;
     let track = data_track(&tracks)?;
@@ -30,13 +31,9 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
         _ => sheet,
     };
     let mut files = vec![(track.file.clone(), file)];
-    add_other_files(job, &tracks, &mut files);
-    let mut data = Spliced::default();
-    data.append_bytes(sheet);
-    Ok(Written {
-        files,
-        ..Written::alone(data)
-    })
+    let names = tracks.iter().map(|track| (track.number, &*track.file));
+    add_other_files(job, names, &mut files);
+    Ok(written(sheet, files))
 }
 
 /// Returns the track with the file system, which is the first one.
@@ -83,31 +80,12 @@ fn changed_file(job: &mut Job<'_>, tracks: &[Track]) -> Result<(Spliced, u64)> {
         let text = "has no ISO 9660 file system in its data track";
         Error::Unsupported(text.to_owned())
     };
-    let changed = iso::splice(job, track, form.ok_or_else(no_file_system)?)?;
+    let space = Space::whole(track, form.ok_or_else(no_file_system)?);
+    let changed = iso::splice(job, space)?;
     let grown = (changed.len() - (end - start)) / step;
     let mut file = Spliced::default();
     file.append(&source, 0..start);
     file.append_spliced(changed);
     file.append(&source, end..len);
     Ok((file, grown))
-}
-
-/// Adds the files of the other tracks as they are.
-fn add_other_files(job: &mut Job<'_>, tracks: &[Track], files: &mut Vec<(String, Spliced)>) {
-    for track in tracks {
-        if files.iter().any(|(name, _)| is_in_file(track, name)) {
-            continue;
-        }
-        match (job.input.partner)(&track.file) {
-            Some(source) => {
-                let mut whole = Spliced::default();
-                whole.append_all(&source);
-                files.push((track.file.clone(), whole));
-            }
-            None => {
-                let text = format!("track {:02} is missing", track.number);
-                job.report.note(Weight::Warning, &*track.file, text);
-            }
-        }
-    }
 }
