@@ -5,10 +5,13 @@ use std::io::{Read, Write};
 
 use crate::io::{Error, Result, read_error};
 use crate::text::file_name;
-use crate::volume::{Content, Entry, Name, NodeId, Sink, Streams, Volume};
+use crate::volume::{Chunk, Chunks, Content, Entry, FileId, Name, NodeId, Sink, Streams, Volume};
 
 /// Number of bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
+
+/// Maximum size in bytes, packed and decoded, of a stream that is decoded at once.
+const MAX_AT_ONCE: u64 = 1 << 20;
 
 /// A sink that records the entries of a volume as paths, in the volume's order.
 ///
@@ -94,19 +97,12 @@ pub fn copy(volume: &dyn Volume, entry: Entry, out: &mut dyn Write) -> Result<()
             let mut position = 0;
             while position < size {
                 let chunk = table.at(position)?;
-                let mut decoded = chunks.open_chunk(entry.file, chunk)?;
-                in_pieces(&mut piece, chunk.length.into(), out, |_, piece| {
-                    let read = decoded.read_exact(piece);
-                    read.map_err(|cause| read_error(chunk.offset, chunk.stored.into(), cause))
-                })?;
+                copy_chunk(chunks, entry.file, chunk, &mut piece, out)?;
                 position += u64::from(chunk.length);
             }
             Ok(())
         }
-        Content::Stream(streams) => {
-            let mut decoder = streams.decoder(entry.file)?;
-            in_pieces(&mut piece, size, out, |_, piece| decoder.read(piece))
-        }
+        Content::Stream(streams) => copy_stream(streams, entry.file, size, &mut piece, out),
         Content::Part { whole, offset } => {
             let Content::Stream(streams) = volume.content(whole)? else {
                 return Err(Error::Unsupported("is a part of no stream".to_owned()));
@@ -117,10 +113,52 @@ pub fn copy(volume: &dyn Volume, entry: Entry, out: &mut dyn Write) -> Result<()
     }
 }
 
+/// Writes the bytes of a chunk; a short one is decoded at once, which is faster.
+fn copy_chunk(
+    chunks: &dyn Chunks,
+    file: FileId,
+    chunk: Chunk,
+    piece: &mut [u8],
+    out: &mut dyn Write,
+) -> Result<()> {
+    if chunk.length as usize <= PIECE {
+        let decoded = chunks.decode_chunk(file, chunk, chunk.length)?;
+        return write(out, &decoded);
+    }
+    let mut decoded = chunks.open_chunk(file, chunk)?;
+    in_pieces(piece, chunk.length.into(), out, |_, piece| {
+        let read = decoded.read_exact(piece);
+        read.map_err(|cause| read_error(chunk.offset, chunk.stored.into(), cause))
+    })
+}
+
+/// Writes the bytes of a stream; a short one is decoded at once, if that is
+/// faster.
+fn copy_stream(
+    streams: &dyn Streams,
+    file: FileId,
+    size: u64,
+    piece: &mut [u8],
+    out: &mut dyn Write,
+) -> Result<()> {
+    let whole = streams.needs(file).whole;
+    let whole = whole.filter(|whole| whole.packed.max(whole.size) <= MAX_AT_ONCE);
+    if let Some(decoded) = whole.and_then(|_| streams.decode_whole(file)) {
+        return write(out, &decoded);
+    }
+    let mut decoder = streams.decoder(file)?;
+    in_pieces(piece, size, out, |_, piece| decoder.read(piece))
+}
+
+fn write(out: &mut dyn Write, bytes: &[u8]) -> Result<()> {
+    let written = out.write_all(bytes);
+    written.map_err(|error| Error::of_output(&error))
+}
+
 /// Writes `size` bytes of a stream from `offset` on.
 fn copy_part(
     streams: &dyn Streams,
-    whole: crate::volume::FileId,
+    whole: FileId,
     offset: u64,
     size: u64,
     out: &mut dyn Write,
@@ -145,8 +183,7 @@ fn in_pieces(
         let length = (size - position).min(buffer.len() as u64) as usize;
         let piece = &mut buffer[..length];
         read(position, piece)?;
-        out.write_all(piece)
-            .map_err(|error| Error::of_output(&error))?;
+        write(out, piece)?;
         position += length as u64;
     }
     Ok(())
@@ -155,7 +192,6 @@ fn in_pieces(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::volume::FileId;
 
     #[test]
     fn paths_do_not_lead_out_of_the_volume() {
