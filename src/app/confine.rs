@@ -7,8 +7,9 @@
 //! Landlock forbids to unmount, and `fusermount3` needs its privileges.
 
 use std::io;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use landlock::{
@@ -76,6 +77,22 @@ impl Confinement {
         })
     }
 
+    /// Starts a confined thread for work that comes in several parts. The kernel
+    /// takes a few tenths of a millisecond to confine a thread.
+    ///
+    /// # Errors
+    /// Returns an error if the thread cannot be started.
+    pub fn start(self) -> io::Result<Confined> {
+        let (parts, received) = channel::<Part>();
+        let confined = move || {
+            self.enter();
+            received.into_iter().for_each(|part| part());
+        };
+        let worker = thread::Builder::new().name("confined".to_owned());
+        worker.spawn(confined)?;
+        Ok(Confined { parts })
+    }
+
     /// Confines the current thread, and those that it starts.
     pub fn enter(&self) {
         if let Err(error) = privileges::keep(privileges::TO_READ) {
@@ -102,6 +119,35 @@ impl Confinement {
             Ok(_) => log::debug!("confined to the sources"),
             Err(error) => log::debug!("not confined: {error}"),
         }
+    }
+}
+
+/// A part of the work of a confined thread.
+type Part = Box<dyn FnOnce() + Send>;
+
+/// A confined thread, which ends when this is dropped.
+#[derive(Debug)]
+pub struct Confined {
+    parts: Sender<Part>,
+}
+
+impl Confined {
+    /// Runs `work` in the thread and waits for it. The threads that `work` starts
+    /// are confined as well.
+    ///
+    /// # Panics
+    /// Panics if `work` does.
+    pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, done) = channel();
+        let part = move || {
+            // Fails only if nobody waits any longer.
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
+        };
+        self.parts
+            .send(Box::new(part))
+            .expect("the thread runs while there is a sender");
+        let done = done.recv().expect("each part sends its result");
+        done.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 

@@ -23,11 +23,30 @@ impl Confinement {
     /// Has no effect.
     pub fn enter(&self) {}
 
+    /// Has no effect.
+    ///
+    /// # Errors
+    /// Never fails.
+    pub fn start(self) -> io::Result<Confined> {
+        Ok(Confined)
+    }
+
     /// Runs `work`.
     ///
     /// # Errors
     /// Never fails.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         Ok(work())
+    }
+}
+
+/// A confined thread: here, the calling one.
+#[derive(Debug)]
+pub struct Confined;
+
+impl Confined {
+    /// Runs `work`.
+    pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        work()
     }
 }

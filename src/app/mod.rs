@@ -52,6 +52,7 @@ use rustix::fs::{Mode, OFlags};
 use signal_hook::iterator::Signals;
 
 pub use self::allocator::settle_allocator;
+use self::confine::Confined;
 pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 #[cfg(feature = "index")]
@@ -194,11 +195,11 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
     let point = mount::mount_point(&plan.mount_point)?;
-    let (vfs, confinement) = open(plan, &point)?;
+    let (vfs, confined) = open(plan, &point)?;
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
     let signals = signals::catch().map_err(unhandled)?;
-    let Serving { session, mount } = serve(plan, &point, vfs.clone(), &confinement)?;
+    let Serving { session, mount } = serve(plan, &point, vfs.clone(), confined)?;
     let handle = signals.handle();
     let without_threads = |error| {
         mount.unmount();
@@ -234,9 +235,8 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     outcome.map_err(|error| Failure::Other("the FUSE session ended unexpectedly", error))
 }
 
-/// Opens the sources of a mount at `point`, in threads with the returned
-/// confinement.
-fn open(plan: &MountPlan, point: &Path) -> Result<(Arc<Vfs>, Confinement), Failure> {
+/// Opens the sources of a mount at `point`, in the returned confined thread.
+fn open(plan: &MountPlan, point: &Path) -> Result<(Arc<Vfs>, Confined), Failure> {
     let palette = plan.options.palette.as_deref().map(palette::read);
     let palette = palette.transpose()?;
     let password = plan.options.password.as_ref().map(password::read);
@@ -250,13 +250,12 @@ fn open(plan: &MountPlan, point: &Path) -> Result<(Arc<Vfs>, Confinement), Failu
         password: password.transpose()?,
         ..plan.options.vfs.clone()
     };
-    let confinement = Confinement::to(&prepared.paths());
+    let confined = Confinement::to(&prepared.paths()).start();
+    let confined = confined.map_err(Failure::no_thread)?;
     let progress = Progress::of(vfs_options.network.as_ref());
-    let vfs = confinement
-        .run(|| Vfs::open_prepared(&prepared, vfs_options))
-        .map_err(Failure::no_thread)??;
+    let vfs = confined.run(move || Vfs::open_prepared(&prepared, vfs_options))?;
     drop(progress);
-    Ok((vfs, confinement))
+    Ok((vfs, confined))
 }
 
 /// Starts a thread that unmounts at the first signal, and ends the process at
@@ -334,14 +333,13 @@ fn serve(
     plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
-    confinement: &Confinement,
+    confined: Confined,
 ) -> Result<Serving, Failure> {
     let options = &plan.options;
     let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
     mount.drop_privileges(options.idle.is_some());
     let (ownership, session) = (ownership(plan), session_options(plan));
-    let serving = confinement.run(|| crate::fuse::serve(vfs, ownership, session, device));
-    match serving.flatten() {
+    match confined.run(move || crate::fuse::serve(vfs, ownership, session, device)) {
         Ok(session) => Ok(Serving {
             session,
             mount: Arc::new(mount),
@@ -358,7 +356,7 @@ fn serve(
     plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
-    _confinement: &Confinement,
+    _confined: Confined,
 ) -> Result<Serving, Failure> {
     let refused = |error: io::Error| mount::refused(point, &error);
     let (ownership, session) = (ownership(plan), session_options(plan));
