@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use tempfile::{TempDir, tempdir};
 
@@ -10,7 +11,7 @@ use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
 use crate::support::chd::{chdman, text};
 use crate::support::disc::Disc;
 use crate::support::dreamcast::{self, AREA, Gd, RAW, SECTOR, Track};
-use crate::support::hpipack::{hpipack, stderr};
+use crate::support::hpipack::{HPIPACK, hpipack, stderr};
 use crate::support::noise;
 use crate::support::programs::run_in;
 use crate::support::walked::{files, open};
@@ -332,6 +333,27 @@ fn the_result_of_a_gdi_is_a_gdi_and_its_tracks_are_not_changed_by_name() {
         let told = stderr(&ran);
         assert!(told.contains(&format!("{path}: is generated")), "{told}");
     }
+}
+
+#[test]
+fn if_one_track_cannot_be_written_none_is_and_older_ones_stay() {
+    let changes = changes();
+    let original = disc(RAW).write(changes.work.path());
+    fs::write(&changes.out, b"older").unwrap();
+    fs::write(changes.out.with_file_name("new track05.bin"), b"older").unwrap();
+    // Only the first track, of a few sectors, is short enough.
+    let script = "ulimit -f 16; exec \"$@\"";
+    let mut limited = Command::new("sh");
+    limited.args(["-c", script, "sh", HPIPACK, "--force", "--apply"]);
+    let ran = limited
+        .args([&changes.folder, &original, &changes.out])
+        .output();
+    let ran = ran.unwrap();
+    assert_eq!(ran.status.code(), Some(NOT_WRITTEN), "{}", stderr(&ran));
+    let left = changes.files();
+    let older = b"older".to_vec();
+    let expected = ["new track05.bin", "new.gdi"].map(|name| (name.to_owned(), older.clone()));
+    assert_eq!(left, BTreeMap::from(expected));
 }
 
 #[test]

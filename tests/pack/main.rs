@@ -12,6 +12,7 @@ mod hip_changes;
 mod hpi;
 mod kernel;
 mod modding;
+mod planning;
 mod refused;
 mod replace;
 #[path = "../support/mod.rs"]

@@ -8,6 +8,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
+use crate::support::container_seeds::zip_with;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpipack::{hpipack, stderr};
 use crate::support::mount::Mount;
@@ -135,6 +137,58 @@ fn a_mod_is_edited_in_an_overlay_and_packed() {
     // The archive is unchanged.
     let below = fs::read(mount.path().join("maps/a.ota")).unwrap();
     assert_eq!(below, b"map");
+}
+
+#[fuse_test]
+fn the_upper_directory_of_an_overlay_is_a_folder_of_changes() {
+    let work = tempdir().unwrap();
+    let folder = work.path().join("folder");
+    for (path, bytes) in [
+        ("data/one.txt", &b"one"[..]),
+        ("data/two.txt", b"two"),
+        ("emptied/a.txt", b"a"),
+        ("emptied/b.txt", b"b"),
+        ("gone.txt", b"gone"),
+        ("inner.zip", &zip_with("deep/a.txt", b"old")),
+        ("stays.txt", b"stays"),
+    ] {
+        write(&folder, path, bytes);
+    }
+    let archive = work.path().join("a.zip");
+    assert!(hpipack(&[], &folder, &archive).status.success());
+    let Some((_mount, overlay)) = overlaid(&fs::read(&archive).unwrap(), "") else {
+        return;
+    };
+    let merged = overlay.path();
+    fs::write(merged.join("data/one.txt"), "changed").unwrap();
+    fs::write(merged.join("data/new.txt"), "new").unwrap();
+    fs::remove_file(merged.join("gone.txt")).unwrap();
+    fs::write(merged.join("inner.zip.d/deep/a.txt"), "changed inside").unwrap();
+    // A directory that is deleted and made again has nothing of the one below.
+    fs::remove_dir_all(merged.join("emptied")).unwrap();
+    fs::create_dir(merged.join("emptied")).unwrap();
+    fs::write(merged.join("emptied/c.txt"), "c").unwrap();
+    overlay.unmount();
+    let mut expected = BTreeMap::new();
+    for (path, bytes) in [
+        ("data/new.txt", &b"new"[..]),
+        ("data/one.txt", b"changed"),
+        ("data/two.txt", b"two"),
+        ("emptied/c.txt", b"c"),
+        ("inner.zip.d/deep/a.txt", b"changed inside"),
+        ("stays.txt", b"stays"),
+    ] {
+        expected.insert(path.to_owned(), walked::sha256_of(bytes));
+    }
+    let out = work.path().join("changed.zip");
+    let ran = hpipack_apply(&[], &overlay.upper(), &archive, &out);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    let mut found = contents(&out);
+    assert!(found.remove("inner.zip").is_some());
+    assert_eq!(found, expected);
+    let mounted = open_changed(&archive, &overlay.upper()).unwrap();
+    let image = read_at(&mounted, ".hpimount/image/a.zip");
+    assert!(image == fs::read(&out).unwrap());
 }
 
 #[fuse_test]
