@@ -6,33 +6,51 @@ use std::ops::Range;
 pub(crate) struct Occupied {
     /// Sorted by their starts; none is empty. They may overlap.
     ranges: Vec<Range<u64>>,
+    /// For each range, the largest end of it and those before it.
+    reach: Vec<u64>,
 }
 
 impl Occupied {
     /// Creates a list of these ranges.
     pub(crate) fn new(ranges: impl Iterator<Item = Range<u64>>) -> Self {
         let mut ranges: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
-        ranges.sort_by_key(|range| (range.start, range.end));
-        Self { ranges }
+        ranges.sort_by_key(key);
+        let mut occupied = Self {
+            ranges,
+            reach: Vec::new(),
+        };
+        occupied.update_reach(0);
+        occupied
+    }
+
+    /// Computes `reach` again from a range on.
+    fn update_reach(&mut self, from: usize) {
+        self.reach.truncate(from);
+        let mut reach = self.reach.last().copied().unwrap_or_default();
+        for range in &self.ranges[from..] {
+            reach = reach.max(range.end);
+            self.reach.push(reach);
+        }
+    }
+
+    /// Returns the number of ranges that are sorted before this one.
+    fn position(&self, range: &Range<u64>) -> usize {
+        self.ranges.partition_point(|other| key(other) < key(range))
     }
 
     /// Returns the end of the free room from the start of `own` on, which is in
     /// the list; its start if another range overlaps it.
     pub(crate) fn room(&self, own: &Range<u64>) -> u64 {
-        let mut is_own_left = true;
-        let mut others = self.ranges.iter().filter(|&range| {
-            let is_own = is_own_left && range == own;
-            is_own_left &= !is_own;
-            !is_own
-        });
-        let mut end = u64::MAX;
-        let is_shared = others.any(|other| {
-            if other.start >= own.end {
-                end = end.min(other.start);
-            }
-            other.start < own.end && own.start < other.end
-        });
-        if is_shared { own.start } else { end }
+        let at = self.position(own);
+        let is_own = self.ranges.get(at) == Some(own);
+        let before = at.checked_sub(1).map_or(0, |last| self.reach[last]);
+        let behind = self.ranges.partition_point(|range| range.start < own.end);
+        let is_shared = before > own.start || behind > at + usize::from(is_own);
+        match self.ranges.get(behind) {
+            _ if is_shared => own.start,
+            Some(next) => next.start,
+            None => u64::MAX,
+        }
     }
 
     /// Returns the start of the next range from `offset` on.
@@ -57,25 +75,61 @@ impl Occupied {
     /// Adds a range.
     pub(crate) fn add(&mut self, range: Range<u64>) {
         if !range.is_empty() {
-            let key = (range.start, range.end);
-            let at = self
-                .ranges
-                .partition_point(|other| (other.start, other.end) < key);
+            let at = self.position(&range);
             self.ranges.insert(at, range);
+            self.update_reach(at);
         }
     }
 
     /// Removes a range once.
     pub(crate) fn remove(&mut self, range: &Range<u64>) {
-        if let Some(at) = self.ranges.iter().position(|other| other == range) {
+        let at = self.position(range);
+        if self.ranges.get(at) == Some(range) {
             self.ranges.remove(at);
+            self.update_reach(at);
         }
     }
+}
+
+/// Returns what ranges are sorted by.
+fn key(range: &Range<u64>) -> (u64, u64) {
+    (range.start, range.end)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_range_has_room_up_to_the_next_one_unless_it_is_shared(
+            ranges in prop::collection::vec((0..30_u64, 1..8_u64), 1..12),
+            added in prop::collection::vec((0..30_u64, 1..8_u64), 0..4),
+            removed in any::<prop::sample::Index>(),
+        ) {
+            let range = |(start, length): (u64, u64)| start..start + length;
+            let mut ranges: Vec<_> = ranges.into_iter().map(range).collect();
+            let mut occupied = Occupied::new(ranges.iter().cloned());
+            for added in added.into_iter().map(range) {
+                occupied.add(added.clone());
+                ranges.push(added);
+            }
+            let removed = ranges.swap_remove(removed.index(ranges.len()));
+            occupied.remove(&removed);
+            for (number, own) in ranges.iter().enumerate() {
+                let others = ranges.iter().enumerate().filter(|&(other, _)| other != number);
+                let others: Vec<_> = others.map(|(_, other)| other).collect();
+                let is_shared = |other: &&&Range<u64>| other.start < own.end && own.start < other.end;
+                let behind = others.iter().map(|other| other.start).filter(|&start| start >= own.end);
+                let expected = match others.iter().find(is_shared) {
+                    Some(_) => own.start,
+                    None => behind.min().unwrap_or(u64::MAX),
+                };
+                prop_assert_eq!(occupied.room(own), expected);
+            }
+        }
+    }
 
     #[test]
     fn the_room_of_a_range_ends_with_the_next_one() {
