@@ -52,7 +52,7 @@ impl Sink for Nowhere {
         Ok(())
     }
 
-    fn symlink(&mut self, _: NodeId, _: Name<'_>, _: NodeId) -> Result<()> {
+    fn symlink(&mut self, _: NodeId, _: Name<'_>, _: Entry) -> Result<()> {
         Ok(())
     }
 }

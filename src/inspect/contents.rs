@@ -392,7 +392,7 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
             Shows::Inside => Role::Inside,
             Shows::Meta(_) | Shows::Converted => Role::AssetDirectory,
         },
-        InodeKind::Symlink { .. } => Role::Link { is_stored: false },
+        InodeKind::AssetLink { .. } => Role::Link { is_stored: false },
         InodeKind::Verbatim { .. } | InodeKind::StoredLink { .. } => Role::Link { is_stored: true },
         InodeKind::File { .. } if node.file().is_none() || inode.size().is_none() => {
             Role::Generated

@@ -66,10 +66,11 @@ impl Attr {
     /// size is unknown is rendered to determine it.
     ///
     /// # Errors
-    /// Returns [`Error::NotFound`], or the errors of rendering.
+    /// Returns [`Error::NotFound`], the errors of rendering, or an error if the tree
+    /// that a symbolic link leads to cannot be built again.
     pub(super) fn of_node(vfs: &Vfs, node: &Node<'_>) -> Result<Self> {
         let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
-        let size = match (node.tree().link(node.index), inode.size()) {
+        let size = match (place::text_of(vfs, node)?, inode.size()) {
             (Some(text), _) => text.len() as u64,
             (None, Some(size)) => size,
             (None, None) => vfs

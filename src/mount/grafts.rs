@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::build::Built;
+use super::build::{Built, Files};
 use super::subtree::{Node, Rendered, Subtree};
 use super::volume::NewVolume;
 use super::{Error, Extent, Ino, Result};
@@ -123,6 +123,7 @@ impl Grafts {
             range,
             tree,
             volumes: volumes(range),
+            _around: None,
             rendered: Rendered::No,
             problem: None,
             _charge: None,
@@ -134,7 +135,10 @@ impl Grafts {
     /// its memory.
     pub(super) fn number(&self, origin: Origin, built: Built) -> io::Result<Arc<Subtree>> {
         let (tree, mut charge) = built.builder.finish_charged()?;
-        let volume_memory = built.volume.as_ref().map_or(0, NewVolume::memory);
+        let volume_memory = match &built.files {
+            Files::New(volume) => volume.memory(),
+            Files::Rendered | Files::Around { .. } => 0,
+        };
         if let Some(charge) = &mut charge {
             let memory = tree.memory() + volume_memory + built.rendered.memory();
             charge.grow_beyond(memory)?;
@@ -149,11 +153,16 @@ impl Grafts {
             let bytes = charge.bytes() + Range::MEMORY;
             charge.grow_to(bytes)?;
         }
-        let volume = built.volume.map(|new| Arc::new(new.open(range, 0)));
+        let (volume, around) = match built.files {
+            Files::Rendered => (None, None),
+            Files::New(new) => (Some(Arc::new(new.open(range, 0))), None),
+            Files::Around { volume, subtree } => (Some(volume), subtree),
+        };
         Ok(Arc::new(Subtree {
             range,
             tree,
             volumes: volume.into_iter().collect(),
+            _around: around,
             rendered: built.rendered,
             problem: built.problem,
             _charge: charge,

@@ -257,9 +257,9 @@ fn copy_inode(
                 };
                 inode.size = original.size();
             }
-            InodeKind::Verbatim { .. } | InodeKind::Symlink { .. } => {
+            InodeKind::Verbatim { .. } => {
                 let text = tree.link(entry.index).unwrap_or_default();
-                inode.kind = builder.link_kind(&text)?;
+                inode.kind = builder.link_kind(text)?;
             }
             _ => {}
         }

@@ -242,7 +242,7 @@ impl Vfs {
             let text = text.map_err(|error| self.failed(&node, &error))?;
             return Ok(text.to_vec());
         }
-        let text = node.tree().link(node.index);
+        let text = place::text_of(self, &node)?;
         text.map(Cow::into_owned).ok_or(Error::NotALink)
     }
 
@@ -429,7 +429,7 @@ impl Vfs {
                 root.ok_or(Error::NotFound)
             }
             InodeKind::File { .. }
-            | InodeKind::Symlink { .. }
+            | InodeKind::AssetLink { .. }
             | InodeKind::Verbatim { .. }
             | InodeKind::StoredLink { .. } => Err(Error::NotADirectory),
         }

@@ -4,11 +4,14 @@
 //! Users see the root of a subtree as the directory where the subtree is
 //! grafted.
 
+use std::borrow::Cow;
+
 use super::subtree::Node;
 use super::{Error, Ino, Result, Vfs, control};
 use crate::namespace::companion::Shows;
 use crate::namespace::numbers::Origin;
-use crate::namespace::tree::ROOT;
+use crate::namespace::tree::{InodeKind, ROOT};
+use hpimount_containers::volume::FileId;
 
 /// Returns the path of an inode relative to the mount point.
 ///
@@ -29,6 +32,35 @@ pub(super) fn path(vfs: &Vfs, node: &Node<'_>) -> Result<String> {
         Origin::Hidden(asset, shows) => shows.name_beside(&path(vfs, &vfs.node(asset)?)?),
     };
     Ok(joined(outer, &inner))
+}
+
+/// Returns the text of a symbolic link that is in a tree, or leads to an asset;
+/// `None` for all others.
+///
+/// # Errors
+/// Returns an error if the subtree with the asset cannot be built again.
+pub(super) fn text_of<'n>(vfs: &Vfs, node: &'n Node<'_>) -> Result<Option<Cow<'n, [u8]>>> {
+    match node.kind() {
+        Some(InodeKind::AssetLink { asset }) => {
+            let text = link_to_asset(vfs, node, asset)?;
+            Ok(Some(text.into_bytes().into()))
+        }
+        _ => Ok(node.tree().link(node.index).map(Cow::Borrowed)),
+    }
+}
+
+/// Returns the text of a symbolic link to an asset, whose file is in the tree around
+/// the tree of the link.
+fn link_to_asset(vfs: &Vfs, link: &Node<'_>, asset: FileId) -> Result<String> {
+    let Origin::Directory(directory) = link.subtree().range.origin else {
+        return Err(Error::NotFound);
+    };
+    let directory = vfs.node(directory)?;
+    let around = directory.tree();
+    let target = around.asset(asset).ok_or(Error::NotFound)?;
+    let inner = link.tree().directories_to(link.index).len();
+    let up = around.directories_to(directory.index).len() + 1 + inner;
+    Ok("../".repeat(up) + &around.path(target))
 }
 
 /// Returns the text of a symbolic link to a directory from its parent. It is

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::build::{Built, new_builder};
+use super::build::{Built, Files, new_builder};
 use super::changes::{Changed, stem};
 use super::subtree::{Node, Rendered, Subtree};
 use super::volume::NewVolume;
@@ -87,7 +87,7 @@ pub(super) fn build(vfs: &Vfs, root: &Node<'_>, attr: Attr) -> Result<Built> {
     };
     Ok(Built {
         builder,
-        volume: Some(NewVolume::generated(
+        files: Files::New(NewVolume::generated(
             &disc.name,
             "plain disc",
             Box::new(volume),

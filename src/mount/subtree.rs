@@ -22,6 +22,9 @@ pub(crate) struct Subtree {
     pub(crate) tree: Tree,
     /// The volumes of its files, by their numbers.
     pub(crate) volumes: Vec<Arc<OpenVolume>>,
+    /// The subtree around it that has the charge for the volumes, if that is another
+    /// one.
+    pub(crate) _around: Option<Arc<Subtree>>,
     /// What its files are rendered from, if anything.
     pub(crate) rendered: Rendered,
     /// Why the archive that it shows cannot be opened.

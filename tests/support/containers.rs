@@ -57,7 +57,7 @@ impl Sink for Paths {
         Ok(())
     }
 
-    fn symlink(&mut self, _parent: NodeId, _name: Name<'_>, _target: NodeId) -> Result<()> {
+    fn symlink(&mut self, _parent: NodeId, _name: Name<'_>, _asset: Entry) -> Result<()> {
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use hpimount_containers::volume::{Content, Entry, FileId, Name, NodeId, Sink, Vo
 pub enum Node {
     Dir(Vec<(Vec<u8>, NodeId)>),
     File(Entry),
-    Symlink(NodeId),
+    Symlink(Entry),
 }
 
 /// A recorded tree. Node 0 is the root.
@@ -63,8 +63,7 @@ impl Recorder {
     /// Returns the file that a node is, or that a symbolic link leads to.
     pub fn entry(&self, node: NodeId) -> Entry {
         match &self.nodes[node.0 as usize] {
-            Node::File(entry) => *entry,
-            Node::Symlink(target) => self.entry(*target),
+            Node::File(entry) | Node::Symlink(entry) => *entry,
             Node::Dir(_) => panic!("{node:?} is a directory"),
         }
     }
@@ -103,9 +102,8 @@ impl Sink for Recorder {
         Ok(())
     }
 
-    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()> {
-        assert!((target.0 as usize) < self.nodes.len());
-        self.add(parent, name.raw, Node::Symlink(target));
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, asset: Entry) -> Result<()> {
+        self.add(parent, name.raw, Node::Symlink(asset));
         Ok(())
     }
 }

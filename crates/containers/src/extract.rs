@@ -72,8 +72,9 @@ impl Sink for Listing {
         Ok(())
     }
 
-    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()> {
-        self.link(parent, name, target)
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, asset: Entry) -> Result<()> {
+        self.add(parent, name, Some(asset));
+        Ok(())
     }
 }
 

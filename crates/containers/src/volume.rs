@@ -79,9 +79,15 @@ pub trait Sink {
     /// then stop reading.
     fn dir(&mut self, parent: NodeId, name: Name<'_>, modified: Option<i64>) -> Result<NodeId>;
 
-    /// Adds a directory whose entries the volume lists later in
-    /// [`LiveFolder::list`]. Only folders have these, and a sink for archives need
-    /// not support them.
+    /// Returns whether an archive may leave it to [`Volume::list`] to list some of
+    /// its directories. If not, it declares their entries as well.
+    fn lists_later(&self) -> bool {
+        false
+    }
+
+    /// Adds a directory whose entries the volume lists later, in
+    /// [`LiveFolder::list`] or in [`Volume::list`]. A sink for archives need not
+    /// support it, unless [`Sink::lists_later`].
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Sink::dir`], or if the
@@ -110,11 +116,13 @@ pub trait Sink {
     /// Returns an error under the same conditions as [`Sink::dir`].
     fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()>;
 
-    /// Adds a symbolic link to a node that was added before.
+    /// Adds a symbolic link to an asset that the volume has declared before: to this
+    /// sink, or to the sink that it was opened with if this is a directory that is
+    /// listed later.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Sink::dir`].
-    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()>;
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, asset: Entry) -> Result<()>;
 
     /// Adds a symbolic link with the target `text`. A sink that shows files
     /// alone need not record it.
@@ -424,6 +432,16 @@ pub trait Volume: Send + Sync {
     /// Returns an error if there is no such file; [`Error::Encrypted`] or
     /// [`Error::Unsupported`] if its data cannot be decoded.
     fn content(&self, file: FileId) -> Result<Content<'_>>;
+
+    /// Lists a directory that an archive has declared by [`Sink::deferred_dir`]. Its
+    /// files have their numbers in this volume.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such directory, or an error of the sink.
+    fn list(&self, directory: FileId, sink: &mut dyn Sink) -> Result<()> {
+        let _ = sink;
+        Err(no_such_file(directory))
+    }
 
     /// Returns facts about the data of `file` that need no decoding.
     ///

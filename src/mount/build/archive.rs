@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::{Built, new_builder};
+use super::{Built, Files, new_builder};
 use crate::content::{Member, OpenVolume};
 use crate::mount::subtree::{Node, Rendered};
 use crate::mount::volume::{self, NewVolume, VolumeFile};
@@ -98,7 +98,7 @@ pub(super) fn build(vfs: &Vfs, node: &Node<'_>, attr: Attr) -> Result<Built> {
     };
     Ok(Built {
         builder,
-        volume: Some(volume),
+        files: Files::New(volume),
         rendered: Rendered::No,
         problem,
         fingerprint: fingerprint.get(),

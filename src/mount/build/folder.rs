@@ -1,21 +1,26 @@
 //! Directories that their volume lists on demand: folders on disk and on
 //! servers.
 
-use super::{Built, new_builder};
-use crate::content::Images;
+use super::{Built, Files, new_builder};
+use crate::content::{Images, OpenVolume};
 use crate::mount::subtree::{Node, Rendered};
 use crate::mount::volume::{NewVolume, probe};
 use crate::mount::{Attr, Error, Result, Vfs, place};
 use crate::namespace::companion::Companions;
 use hpimount_containers::volume::{FileId, LiveFolder};
 
-/// Builds the tree of the directory at `node`, which its volume knows as
+/// Builds the tree of the directory at `node`, which its volume, a folder, knows as
 /// `directory`.
 ///
 /// # Errors
 /// Returns an error if it cannot be listed; the log has the cause.
-pub(super) fn build(vfs: &Vfs, node: &Node<'_>, directory: FileId, attr: Attr) -> Result<Built> {
-    let volume = node.volume().ok_or(Error::NotFound)?;
+pub(super) fn build(
+    vfs: &Vfs,
+    node: &Node<'_>,
+    (volume, folder): (&OpenVolume, &dyn LiveFolder),
+    directory: FileId,
+    attr: Attr,
+) -> Result<Built> {
     let companions = Companions {
         // Only the root of a source has one.
         converted: false,
@@ -24,7 +29,6 @@ pub(super) fn build(vfs: &Vfs, node: &Node<'_>, directory: FileId, attr: Attr) -
             .companions_in(volume.nesting, volume.is_plain_folder)
     };
     let mut builder = new_builder(vfs, attr, companions);
-    let folder = volume.volume.live().ok_or(Error::NotADirectory)?;
     let listed = folder.list(directory, &mut builder);
     let listed = listed.map_err(|error| {
         let path = place::path(vfs, node).unwrap_or_default();
@@ -36,7 +40,7 @@ pub(super) fn build(vfs: &Vfs, node: &Node<'_>, directory: FileId, attr: Attr) -
     Ok(Built {
         builder,
         fingerprint: listed.live().map_or(0, LiveFolder::fingerprint),
-        volume: Some(NewVolume {
+        files: Files::New(NewVolume {
             name: node.tree().name(node.index).to_owned(),
             location: volume.location.clone(),
             format: volume.format,

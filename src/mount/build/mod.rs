@@ -1,10 +1,12 @@
-//! Subtrees that are built on demand: directories that a volume lists on demand
-//! ([`folder`]), the contents of archives (`X.d`, [`archive`]), the files that
-//! show an asset (`X.meta`, [`view`]), the directories of converted trees
-//! ([`super::converted`]), and the plain files of discs ([`super::plain`]).
+//! Subtrees that are built on demand: directories that a folder lists on demand
+//! ([`folder`]), or an archive ([`links`]), the contents of archives (`X.d`,
+//! [`archive`]), the files that show an asset (`X.meta`, [`view`]), the directories of
+//! converted trees ([`super::converted`]), and the plain files of discs
+//! ([`super::plain`]).
 
 mod archive;
 mod folder;
+mod links;
 mod view;
 
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use std::sync::Arc;
 use super::subtree::{Node, Rendered, Subtree};
 use super::volume::NewVolume;
 use super::{Attr, Error, Result, Vfs, converted, plain};
+use crate::content::OpenVolume;
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, TreeBuilder};
@@ -20,14 +23,28 @@ use hpimount_containers::io;
 /// The contents of a subtree before it has numbers.
 pub(super) struct Built {
     pub(super) builder: TreeBuilder,
-    /// The volume of its files.
-    pub(super) volume: Option<NewVolume>,
+    pub(super) files: Files,
     /// The assets that its files are rendered from.
     pub(super) rendered: Rendered,
     /// Why it is empty.
     pub(super) problem: Option<io::Error>,
     /// Changes when the files behind the entries change.
     pub(super) fingerprint: u64,
+}
+
+/// Where the bytes of the files of a subtree are.
+pub(super) enum Files {
+    /// In no volume: they are rendered.
+    Rendered,
+    /// In a volume that only this subtree has.
+    New(NewVolume),
+    /// In a volume of the subtree around this one. That subtree is kept for as long
+    /// as this one, so that the memory of the volume is accounted for; a permanent
+    /// one need not be kept.
+    Around {
+        volume: Arc<OpenVolume>,
+        subtree: Option<Arc<Subtree>>,
+    },
 }
 
 /// Builds the subtree at `origin`.
@@ -70,7 +87,13 @@ fn directory_at(vfs: &Vfs, node: &Node<'_>, attr: Attr) -> Result<Built> {
             let shown = vfs.node(of).inspect_err(|_| vfs.give_up(node))?;
             companion(vfs, &shown, shows, attr)
         }
-        Some(InodeKind::Deferred { directory, .. }) => folder::build(vfs, node, directory, attr),
+        Some(InodeKind::Deferred { directory, .. }) => {
+            let volume = node.volume().ok_or(Error::NotFound)?;
+            match volume.volume.live() {
+                Some(folder) => folder::build(vfs, node, (&**volume, folder), directory, attr),
+                None => links::build(vfs, node, volume, directory, attr),
+            }
+        }
         _ => Err(Error::NotADirectory),
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Built, new_builder};
+use super::{Built, Files, new_builder};
 use crate::mount::subtree::{Node, Rendered, Viewed};
 use crate::mount::{Attr, Error, Result, Vfs};
 use crate::namespace::companion::Companions;
@@ -34,7 +34,7 @@ pub(super) fn build(vfs: &Vfs, asset: &Node<'_>, attr: Attr, format: u8) -> Resu
     });
     Ok(Built {
         builder,
-        volume: None,
+        files: Files::Rendered,
         rendered: Rendered::View(Viewed {
             asset: asset.ino(),
             format,

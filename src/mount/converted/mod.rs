@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use self::names::Named;
-use super::build::{Built, new_builder};
+use super::build::{Built, Files, new_builder};
 use super::context::Context;
 use super::subtree::{Converted, ConvertedSource, FileOfAsset, Node, Rendered};
 use super::{Attr, Ino, Result, Vfs, game, source_trees};
@@ -116,7 +116,7 @@ pub(super) fn build(vfs: &Vfs, directory: &Node<'_>, attr: Attr) -> Result<Built
     draft.files.compact();
     Ok(Built {
         builder: draft.builder,
-        volume: None,
+        files: Files::Rendered,
         rendered: Rendered::Converted(Converted {
             of: directory.ino(),
             files: draft.files,

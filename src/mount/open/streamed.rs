@@ -98,8 +98,8 @@ impl<S: Sink> Sink for Streamed<'_, S> {
         self.sink.link(place, name, file)
     }
 
-    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> io::Result<()> {
-        self.sink.symlink(parent, name, target)
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, asset: Entry) -> io::Result<()> {
+        self.sink.symlink(parent, name, asset)
     }
 
     fn text_link(

@@ -8,7 +8,6 @@
 mod builder;
 mod raw_names;
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -49,10 +48,11 @@ pub enum InodeKind {
         /// The file's number in the volume.
         file: FileId,
     },
-    /// A symbolic link to another inode of the tree.
-    Symlink {
-        /// The inode that it refers to.
-        target: Index,
+    /// A symbolic link to an asset of the tree's first volume, which has its file in
+    /// the tree around the tree.
+    AssetLink {
+        /// The asset's number in the volume.
+        asset: FileId,
     },
     /// A symbolic link with a given text.
     Verbatim {
@@ -105,7 +105,7 @@ impl InodeKind {
             | Self::Companion { .. }
             | Self::ForeignCompanion { .. } => FileKind::Directory,
             Self::File { .. } => FileKind::File,
-            Self::Symlink { .. } | Self::Verbatim { .. } | Self::StoredLink { .. } => {
+            Self::AssetLink { .. } | Self::Verbatim { .. } | Self::StoredLink { .. } => {
                 FileKind::Symlink
             }
         }
@@ -295,34 +295,14 @@ impl Tree {
         Some((inode.parent, (inode.dentry as usize).checked_sub(first)?))
     }
 
-    /// Returns the text of a symbolic link from the directory of `link` to
-    /// `target`.
-    fn link_text(&self, link: Index, target: Index) -> String {
-        let directory = self.inode(link).map_or(ROOT, |inode| inode.parent);
-        let (from, to) = (self.path(directory), self.path(target));
-        let mut from: Vec<&str> = from.split('/').filter(|name| !name.is_empty()).collect();
-        let mut to: Vec<&str> = to.split('/').collect();
-        let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-        from.drain(..common);
-        to.drain(..common);
-        let mut text = "../".repeat(from.len());
-        text.push_str(&to.join("/"));
-        text
-    }
-
-    /// Returns the text of a symbolic link in the tree; `None` for another inode,
-    /// and for one whose text is in a volume.
-    pub fn link(&self, index: Index) -> Option<Cow<'_, [u8]>> {
-        match self.inode(index)?.kind {
-            InodeKind::Symlink { target } => {
-                Some(self.link_text(index, target).into_bytes().into())
-            }
-            InodeKind::Verbatim { start, length } => {
-                let (start, length) = (start as usize, length as usize);
-                Some(self.links.get(start..start + length)?.into())
-            }
-            _ => None,
-        }
+    /// Returns the text of a symbolic link that is in the tree; `None` for all
+    /// others.
+    pub fn link(&self, index: Index) -> Option<&[u8]> {
+        let InodeKind::Verbatim { start, length } = self.inode(index)?.kind else {
+            return None;
+        };
+        let (start, length) = (start as usize, length as usize);
+        self.links.get(start..start + length)
     }
 
     /// Returns the entries of a directory from number `start` on: names and

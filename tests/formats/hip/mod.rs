@@ -1,5 +1,6 @@
 //! HIP and HOP archives.
 
 mod archive;
+mod links;
 mod mounted;
 mod properties;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::folder::NewFile;
 use crate::io::{Error, Result};
 use crate::text::{Name, file_name, numbered};
-use crate::volume::{Entry, FileId, MAX_ENTRIES, NodeId, Sink};
+use crate::volume::{Entry, FileId, MAX_ENTRIES, NodeId, Sink, no_such_file};
 
 /// The kind of a node.
 #[derive(Debug, Clone, Copy)]
@@ -382,7 +382,8 @@ impl Sink for Tree {
         self.declare(parent, name, Kind::Link(file)).map(|_| ())
     }
 
-    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()> {
-        self.link(parent, name, target)
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, asset: Entry) -> Result<()> {
+        let file = self.node_of(asset.file);
+        self.link(parent, name, file.ok_or_else(|| no_such_file(asset.file))?)
     }
 }

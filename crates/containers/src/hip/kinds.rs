@@ -225,12 +225,16 @@ impl Type {
     /// Returns the extension of its files on `platform`; empty if the code of
     /// an unknown type is not suitable.
     pub fn extension(self, platform: Platform) -> Cow<'static, str> {
+        self.extension_of(find(self.code), platform)
+    }
+
+    fn extension_of(self, known: Option<&'static Kind>, platform: Platform) -> Cow<'static, str> {
         match (&self.code, platform) {
             (b"JSP ", _) if self.subtype == JSP_INFO => "jspinfo".into(),
             (b"SND " | b"SNDS", Platform::GameCube) => "dsp".into(),
             (b"SND " | b"SNDS", Platform::Xbox) => "wav".into(),
             (b"SND " | b"SNDS", Platform::PlayStation2) => "vag".into(),
-            _ => match find(self.code) {
+            _ => match known {
                 Some(kind) => kind.extension.into(),
                 None if self.code.iter().any(u8::is_ascii_alphanumeric) => {
                     safe(self.code).to_ascii_lowercase().into()
@@ -244,9 +248,10 @@ impl Type {
     /// the dot; 0 if it is neither an extension of this type nor one of
     /// `OTHER_EXTENSIONS`.
     pub fn carried(self, name: &[u8], platform: Platform) -> usize {
-        let own = self.extension(platform);
-        let also = find(self.code).map_or(&[][..], |kind| kind.also);
-        let usual = find(self.code).map_or("", |kind| kind.extension);
+        let known = find(self.code);
+        let own = self.extension_of(known, platform);
+        let also = known.map_or(&[][..], |kind| kind.also);
+        let usual = known.map_or("", |kind| kind.extension);
         [&*own, usual]
             .into_iter()
             .chain(also.iter().copied())
@@ -268,8 +273,10 @@ fn trimmed(code: &Code) -> &[u8] {
 }
 
 fn find(code: Code) -> Option<&'static Kind> {
-    let index = KINDS.binary_search_by_key(&code, |kind| kind.code).ok()?;
-    KINDS.get(index)
+    // Numbers are compared without a call. They are in the order of the codes.
+    let number = u32::from_be_bytes;
+    let found = KINDS.binary_search_by_key(&number(code), |kind| number(kind.code));
+    KINDS.get(found.ok()?)
 }
 
 /// Returns a code as a valid file name, which is not empty.

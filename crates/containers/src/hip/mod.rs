@@ -313,6 +313,11 @@ impl Generate for Hip {
 }
 
 impl Volume for Hip {
+    fn list(&self, directory: FileId, sink: &mut dyn Sink) -> Result<()> {
+        let root = sink.root();
+        tree::links(self, sink, root, directory)
+    }
+
     fn content(&self, file: FileId) -> Result<Content<'_>> {
         Ok(match self.item(file) {
             Some(Item::Asset(number)) => Content::Extent {

@@ -3,6 +3,7 @@
 //! They are raw bytes, like the assets' names; the sink escapes invalid
 //! characters.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::detect::{Game, Platform};
@@ -52,46 +53,79 @@ pub(super) fn hiphoptool_file(asset: &Asset, name: &[u8]) -> Vec<u8> {
 /// has one. If names in a layer are equal except for ASCII case, all of them
 /// get ` [ID]` before the extension. An asset without a name is called `[ID]`,
 /// so that its file is not hidden.
-pub(super) fn files(toc: &Toc, members: &[u32], platform: Platform) -> Vec<Vec<u8>> {
-    let names = distinct(toc, members, platform, FileName::bytes);
-    names.iter().map(FileName::bytes).collect()
+pub(super) fn files(toc: &Toc, members: &[u32], platform: Platform) -> Names {
+    let names = distinct(toc, members, platform, FileName::append_to);
+    Names::of(&names, FileName::append_to)
 }
 
 /// Like [`files`], but names that are equal except for their extensions get `
 /// [ID]` too.
 pub(super) fn with_own_stems(toc: &Toc, members: &[u32], platform: Platform) -> Vec<AssetName> {
     let text = |bytes: &[u8]| windows_1252(bytes).into_owned();
-    let names = distinct(toc, members, platform, FileName::stem);
-    let names = names.iter().map(|name| AssetName {
-        stem: text(&name.stem()),
-        extension: text(&name.extension),
+    let names = distinct(toc, members, platform, FileName::append_stem_to);
+    let stems = Names::of(&names, FileName::append_stem_to);
+    let extensions = Names::of(&names, FileName::append_extension_to);
+    let names = stems.iter().zip(extensions.iter());
+    let names = names.map(|(stem, extension)| AssetName {
+        stem: text(stem),
+        extension: text(extension),
     });
     names.collect()
 }
 
-/// Returns the names of files, made unique by `part`, ignoring ASCII case.
+/// Many names in one piece of memory.
+#[derive(Default)]
+pub(super) struct Names {
+    bytes: Vec<u8>,
+    /// The end of each name in `bytes`.
+    ends: Vec<usize>,
+}
+
+impl Names {
+    /// Returns a part of each name, which `append` adds to its argument.
+    fn of<'a>(names: &[FileName<'a>], append: fn(&FileName<'a>, &mut Vec<u8>)) -> Self {
+        let mut all = Self::default();
+        all.ends.reserve_exact(names.len());
+        for name in names {
+            append(name, &mut all.bytes);
+            all.ends.push(all.bytes.len());
+        }
+        all
+    }
+
+    /// Returns the names in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(&self.ends)
+            .map(|(start, &end)| &self.bytes[start..end])
+    }
+}
+
+/// Returns the names of files, made unique by a part of them, which `part` adds to
+/// its argument, ignoring ASCII case.
 fn distinct<'a>(
     toc: &'a Toc,
     members: &[u32],
     platform: Platform,
-    part: fn(&FileName<'a>) -> Vec<u8>,
+    part: fn(&FileName<'a>, &mut Vec<u8>),
 ) -> Vec<FileName<'a>> {
     let mut names: Vec<FileName> = members
         .iter()
         .map(|&index| FileName::new(toc, &toc.assets[index as usize], platform))
         .collect();
     for _ in 0..ROUNDS {
-        let folded = names.iter().map(|name| part(name).to_ascii_lowercase());
-        let folded: Vec<Vec<u8>> = folded.collect();
-        let mut count: HashMap<&[u8], u32> = HashMap::with_capacity(folded.len());
-        for name in &folded {
+        let mut folded = Names::of(&names, part);
+        folded.bytes.make_ascii_lowercase();
+        let mut count: HashMap<&[u8], u32> = HashMap::with_capacity(names.len());
+        for name in folded.iter() {
             *count.entry(name).or_default() += 1;
         }
         if count.len() == names.len() {
             break;
         }
-        for (name, folded) in names.iter_mut().zip(&folded) {
-            name.with_id |= count[folded.as_slice()] > 1;
+        for (name, folded) in names.iter_mut().zip(folded.iter()) {
+            name.with_id |= count[folded] > 1;
         }
     }
     names
@@ -100,7 +134,11 @@ fn distinct<'a>(
 /// The parts of a file's name.
 struct FileName<'a> {
     stem: &'a [u8],
-    extension: Vec<u8>,
+    /// The extension that the asset's name has, with its dot.
+    own: &'a [u8],
+    /// The extension of its type, if the name has none; empty if there is none
+    /// either.
+    of_type: Cow<'static, str>,
     id: u32,
     with_id: bool,
 }
@@ -110,37 +148,41 @@ impl<'a> FileName<'a> {
         let name = toc.name(asset);
         let carried = asset.kind.carried(name, platform);
         let (stem, own) = name.split_at(name.len() - carried);
-        let extension = if own.is_empty() {
-            match &*asset.kind.extension(platform) {
-                "" => Vec::new(),
-                extension => format!(".{extension}").into_bytes(),
-            }
-        } else {
-            own.to_vec()
-        };
         Self {
             stem,
-            extension,
+            own,
+            of_type: match own {
+                [] => asset.kind.extension(platform),
+                _ => "".into(),
+            },
             id: asset.id,
             with_id: name.is_empty(),
         }
     }
 
-    /// Returns the name without its extension.
-    fn stem(&self) -> Vec<u8> {
-        let mut name = self.stem.to_vec();
+    /// Appends the name without its extension to `out`.
+    fn append_stem_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.stem);
         if self.with_id {
-            if !name.is_empty() {
-                name.push(b' ');
+            if !self.stem.is_empty() {
+                out.push(b' ');
             }
-            name.extend_from_slice(format!("[{:08X}]", self.id).as_bytes());
+            out.extend_from_slice(format!("[{:08X}]", self.id).as_bytes());
         }
-        name
     }
 
-    fn bytes(&self) -> Vec<u8> {
-        let mut name = self.stem();
-        name.extend_from_slice(&self.extension);
-        name
+    /// Appends the name to `out`.
+    fn append_to(&self, out: &mut Vec<u8>) {
+        self.append_stem_to(out);
+        self.append_extension_to(out);
+    }
+
+    /// Appends the extension to `out`, with its dot.
+    fn append_extension_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.own);
+        if !self.of_type.is_empty() {
+            out.push(b'.');
+            out.extend_from_slice(self.of_type.as_bytes());
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The generated files of an archive: `info.json` and `assets.tsv`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -69,10 +70,10 @@ fn notes(hip: &Hip) -> Option<&'static str> {
 }
 
 /// Returns the number of assets of each type.
-fn types(hip: &Hip) -> BTreeMap<String, usize> {
+fn types(hip: &Hip) -> BTreeMap<Cow<'static, str>, usize> {
     let mut types = BTreeMap::new();
     for asset in &hip.contents.toc.assets {
-        *types.entry(asset.kind.folder().into_owned()).or_default() += 1;
+        *types.entry(asset.kind.folder()).or_default() += 1;
     }
     types
 }
@@ -169,7 +170,7 @@ fn rows(hip: &Hip, table: &mut Table<'_>, layer: Option<usize>, members: &[u32])
     let toc = &hip.contents.toc;
     let layer_name = layer.map_or_else(String::new, |number| hip.layer_type(number));
     let files = names::files(toc, members, hip.platform.value);
-    for (&number, file) in members.iter().zip(&files) {
+    for (&number, file) in members.iter().zip(files.iter()) {
         let asset = hip.asset(number);
         table.optional(layer).text(&layer_name);
         table.cell(format_args!("{:08X}", asset.id));

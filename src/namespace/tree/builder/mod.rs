@@ -450,6 +450,10 @@ impl Sink for TreeBuilder {
         self.add(parent, &Label::new(name), inode)
     }
 
+    fn lists_later(&self) -> bool {
+        true
+    }
+
     fn deferred_dir(
         &mut self,
         parent: NodeId,
@@ -488,9 +492,9 @@ impl Sink for TreeBuilder {
         self.add_dentry(parent, &Label::new(name), file)
     }
 
-    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> io::Result<()> {
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, asset: Entry) -> io::Result<()> {
         let inode = NewInode {
-            kind: InodeKind::Symlink { target: target.0 },
+            kind: InodeKind::AssetLink { asset: asset.file },
             size: Some(0),
             modified: None,
         };
