@@ -91,4 +91,11 @@ impl ReadAt for Member {
     fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
         self.as_file().unit_at(offset)
     }
+
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        match self.volume.volume.content(self.file).ok()? {
+            Content::Extent { source, offset } => Some((source, offset + range.start)),
+            _ => None,
+        }
+    }
 }

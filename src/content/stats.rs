@@ -44,6 +44,11 @@ impl Stats {
         self.decoded.add(bytes as u64);
     }
 
+    /// Returns the number of bytes that were decoded.
+    pub fn decoded(&self) -> u64 {
+        self.decoded.get()
+    }
+
     /// Logs and remembers why a read failed.
     pub fn failed(&self, error: String) {
         log::error!("{error}");

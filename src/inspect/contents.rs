@@ -1,6 +1,7 @@
 //! The contents of a mount without a kernel, with the roles of entries and with
 //! detailed errors.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::content::{BLOCK_SIZE, Caller, Key};
@@ -10,7 +11,8 @@ use crate::namespace::tree::{InodeKind, ROOT};
 use crate::source::folder;
 use hpimount_assets::model::Picture;
 use hpimount_assets::view::{View, ViewFormat};
-use hpimount_containers::io::{self, Bounded};
+use hpimount_containers::hip::RecordedSum;
+use hpimount_containers::io::{self, Bounded, ReadAt};
 use hpimount_containers::volume::{AssetType, Content, DiscImage};
 use hpimount_containers::{iso, sheet, udf};
 
@@ -281,17 +283,30 @@ impl Contents<'_> {
         images.nth(number).ok_or(Error::NotFound)
     }
 
-    /// Reads an asset, and returns how its data differs from what its archive
-    /// records of it. Other files are not read.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read.
-    pub fn mismatch(&self, ino: Ino) -> std::result::Result<Option<String>, Trouble> {
-        let node = self.0.node(ino)?;
-        let file = node.file().ok_or(Error::NotFound)?;
-        match file.volume.volume.assets() {
-            Some(assets) => Ok(assets.mismatch(file.file)?),
-            None => Ok(None),
+    /// Returns the checksum that the archive of an asset records of it.
+    pub fn recorded_sum(&self, ino: Ino) -> Option<RecordedSum> {
+        let node = self.0.node(ino).ok()?;
+        let file = node.file()?;
+        file.volume.volume.assets()?.recorded_sum(file.file)
+    }
+
+    /// Passes the source that a file is stored in and its range there to `find`, and
+    /// returns the result; `None` if the file is packed, generated, or has a checksum
+    /// of its own.
+    pub(super) fn plain_extent<T>(
+        &self,
+        ino: Ino,
+        find: impl FnOnce(&dyn ReadAt, Range<u64>) -> Option<T>,
+    ) -> Option<T> {
+        let node = self.0.node(ino).ok()?;
+        let file = node.file()?;
+        let volume = &file.volume.volume;
+        let has_sum = || volume.assets()?.recorded_sum(file.file);
+        match volume.content(file.file).ok()? {
+            Content::Extent { source, offset } if has_sum().is_none() => {
+                find(source, offset..offset.checked_add(node.size()?)?)
+            }
+            _ => None,
         }
     }
 
@@ -308,14 +323,15 @@ impl Contents<'_> {
         self.0.picture(&asset, max_pixels).ok().flatten()
     }
 
-    /// Parses a file as the asset type given by its archive or its name.
+    /// Parses a file as the asset type given by its archive or its name. Passes its
+    /// bytes to `see`, unless it was parsed before.
     ///
     /// # Errors
     /// Returns an error if it cannot be read, or if there is not enough memory.
-    pub fn parse(&self, ino: Ino) -> std::result::Result<Parsed, Trouble> {
+    pub fn parse(&self, ino: Ino, see: &dyn Fn(&[u8])) -> std::result::Result<Parsed, Trouble> {
         let node = self.0.node(ino)?;
         let format = format_of(&node).ok_or(Error::NotFound)?;
-        let context = Context::new(self.0, &node);
+        let context = Context::seen_by(self.0, &node, see);
         let model = self.0.model_in(&context, format, Caller::Request)?;
         let failure = model.view.failure().cloned();
         let warnings = match failure {

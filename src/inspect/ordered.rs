@@ -6,8 +6,8 @@ use std::thread::scope;
 
 use crate::sync::lock;
 
-/// Maximum number of jobs that are queued, and of results that wait for one
-/// before them.
+/// The usual number of jobs that are queued at most, and of results that wait for
+/// one before them.
 const MAX_WAITING: usize = 1024;
 
 /// Runs the jobs that `produce` passes to its argument with `run`, on `threads`
@@ -20,10 +20,21 @@ pub(super) fn ordered<J: Send, R: Send>(
     threads: usize,
     produce: impl FnOnce(&mut dyn FnMut(J)),
     run: impl Fn(J) -> R + Sync,
+    consume: impl FnMut(R) + Send,
+) {
+    ordered_within(MAX_WAITING, threads, produce, run, consume);
+}
+
+/// Like [`ordered`], with at most `waiting` queued jobs and waiting results.
+pub(super) fn ordered_within<J: Send, R: Send>(
+    waiting: usize,
+    threads: usize,
+    produce: impl FnOnce(&mut dyn FnMut(J)),
+    run: impl Fn(J) -> R + Sync,
     mut consume: impl FnMut(R) + Send,
 ) {
-    let (jobs, waiting) = sync_channel::<(J, Sender<R>)>(MAX_WAITING);
-    let (results, in_order) = sync_channel::<Receiver<R>>(MAX_WAITING);
+    let (results, in_order) = sync_channel::<Receiver<R>>(waiting);
+    let (jobs, waiting) = sync_channel::<(J, Sender<R>)>(waiting);
     let waiting = Mutex::new(waiting);
     scope(|scope| {
         for _ in 0..threads.max(1) {

@@ -21,6 +21,9 @@ use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, View, Wa
 use hpimount_containers::io;
 use hpimount_containers::volume::{AssetTable, AssetType, FileId};
 
+/// A receiver of the bytes of an asset.
+type See<'a> = dyn Fn(&[u8]) + 'a;
+
 /// The environment of an asset: the files that its view may read.
 pub(crate) struct Context<'a> {
     vfs: &'a Vfs,
@@ -33,6 +36,8 @@ pub(crate) struct Context<'a> {
     beside: OnceCell<Vec<Node<'a>>>,
     /// The new bytes of assets that are edited.
     changed: Option<&'a HashMap<Ino, Bytes>>,
+    /// Receives the bytes of the asset before they are parsed.
+    see: Option<&'a See<'a>>,
     /// The last fault that made something unreadable.
     fault: RefCell<Option<io::Error>>,
 }
@@ -48,6 +53,7 @@ impl<'a> Context<'a> {
             root: OnceCell::new(),
             beside: OnceCell::new(),
             changed: None,
+            see: None,
             fault: RefCell::default(),
         }
     }
@@ -66,6 +72,15 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Creates the context of `asset`, whose bytes are passed to `see` when they are
+    /// parsed.
+    pub(crate) fn seen_by(vfs: &'a Vfs, asset: &'a Node<'a>, see: &'a See<'a>) -> Self {
+        Self {
+            see: Some(see),
+            ..Self::new(vfs, asset)
+        }
+    }
+
     /// Creates the context of `asset`, whose model is requested by another
     /// view.
     pub(super) fn within(outer: &'a Context<'_>, asset: &'a Node<'a>) -> Self {
@@ -78,6 +93,13 @@ impl<'a> Context<'a> {
     /// Returns the asset.
     pub(super) fn node_of_asset(&self) -> &'a Node<'a> {
         self.asset
+    }
+
+    /// Shows the bytes of the asset to whoever asked for them.
+    pub(super) fn show(&self, bytes: &[u8]) {
+        if let Some(see) = self.see {
+            see(bytes);
+        }
     }
 
     /// Returns the last fault that made something unreadable.

@@ -92,6 +92,11 @@ impl Vfs {
         &self.reader
     }
 
+    /// Returns the number of bytes that were decoded so far.
+    pub(crate) fn decoded(&self) -> u64 {
+        self.reader.stats.decoded()
+    }
+
     /// Returns whether some sources are on servers.
     pub(crate) fn has_servers(&self) -> bool {
         self.remote.get().is_some()

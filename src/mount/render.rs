@@ -45,6 +45,7 @@ impl Vfs {
             });
         }
         let parsed = self.reader.model(file, size, caller, |bytes| {
+            context.show(bytes);
             let view = view::open(format, bytes, context);
             // A model that lacks unreadable parts must not be cached.
             context.fault().map_or(Ok(view), Err)

@@ -1,6 +1,7 @@
 //! Command lines without a mount, exit codes, and the project itself.
 
 mod check;
+mod check_once;
 mod command_line;
 mod completions;
 mod diff;

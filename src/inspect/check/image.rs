@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
@@ -10,43 +11,40 @@ use crc32fast::Hasher as Crc32;
 use md5::{Digest, Md5};
 use sha1::Sha1;
 
-use super::dat::Entry;
-use super::job::{Worker, is_end};
-use super::output::{Cause, Image, Severity};
+use super::covered::{HashedImages, PartOfImage};
+use super::dat::{Dat, Entry};
+use super::finding::{Cause, Severity, is_end};
+use super::output::Image;
+use super::subject::{Findings, Subject};
+use super::sums::Sums;
 use crate::inspect::Contents;
-use crate::inspect::text::hexadecimal;
-use crate::mount::Ino;
-use hpimount_containers::io;
+use crate::inspect::ordered::ordered_within;
+use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{DiscImage, Part};
 
-/// Number of bytes hashed at a time.
+/// Number of bytes read at a time: a finding names as many.
 const PIECE: u64 = 256 << 10;
 
-/// Number of pieces that wait for the slowest checksum.
+/// Maximum length of a block of an image that is read at once, so that it is
+/// decoded by one thread, in bytes.
+const MAX_BLOCK: u64 = 4 << 20;
+
+/// Minimum number of pieces that wait for the slowest checksum.
 const WAITING: usize = 4;
 
-/// The checksums of an image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Sums {
-    pub(super) crc32: u32,
-    pub(super) md5: [u8; 16],
-    pub(super) sha1: [u8; 20],
-}
+/// The images that are being hashed, which share the threads that read.
+#[derive(Default)]
+pub(super) struct Hashing(AtomicUsize);
 
-impl Sums {
-    /// Returns the CRC-32 in hexadecimal digits.
-    pub(super) fn crc32(&self) -> String {
-        format!("{:08x}", self.crc32)
+impl Hashing {
+    /// Begins to hash an image. Returns how many of the threads may read it.
+    fn begin(&self, threads: usize) -> usize {
+        let others = self.0.fetch_add(1, Ordering::Relaxed);
+        (threads / (others + 1)).max(1)
     }
 
-    /// Returns the MD5 in hexadecimal digits.
-    pub(super) fn md5(&self) -> String {
-        hexadecimal(&self.md5)
-    }
-
-    /// Returns the SHA-1 in hexadecimal digits.
-    pub(super) fn sha1(&self) -> String {
-        hexadecimal(&self.sha1)
+    fn end(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -60,43 +58,72 @@ struct Hashed {
     sums: Sums,
 }
 
-impl Worker<'_, '_> {
-    /// Hashes images of an archive, and compares them with the list if there is
+/// The check of some images of an archive.
+pub(super) struct ImageCheck<'a, 'r> {
+    pub(super) subject: &'a Subject<'a, 'r>,
+    pub(super) hashing: &'a Hashing,
+    /// The images.
+    pub(super) hashed: &'a HashedImages,
+    /// The path of the archive.
+    pub(super) path: &'a str,
+}
+
+impl ImageCheck<'_, '_> {
+    /// Hashes images of the archive, and compares them with the list if there is
     /// one.
-    pub(super) fn images(&self, directory: Ino, numbers: Range<usize>, path: &str) {
+    pub(super) fn run(&self, numbers: Range<usize>) {
+        let Subject { source, output, .. } = self.subject;
         let mut hashed = Vec::new();
         let mut is_complete = true;
         for number in numbers {
-            let image = match Contents(self.vfs).image(directory, number) {
+            let image = match Contents(self.subject.vfs).image(self.hashed.directory, number) {
                 Ok(image) => image,
                 Err(error) => {
                     let cause = Cause::text(&error);
-                    self.findings(path).add(Severity::NotChecked, cause);
+                    let mut findings = self.subject.findings(self.path);
+                    findings.add(Severity::NotChecked, cause);
+                    self.not_read(number, 0..u64::MAX);
                     return;
                 }
             };
             // Images that could not be hashed were reported.
-            let found = self.hash(&image, path);
+            let found = self.hash(number, &image);
             is_complete &= found.is_some();
             hashed.extend(found);
         }
-        let listed: Vec<_> = hashed.iter().map(|image| self.listed(image)).collect();
+        let listed = hashed.iter().map(|image| {
+            let list = self.subject.list?;
+            list.find(image.size, &image.sums)
+        });
+        let listed: Vec<_> = listed.collect();
         for (image, listed) in hashed.iter().zip(&listed) {
-            self.output.image(
-                self.source,
-                path,
-                &Image {
-                    name: &image.name,
-                    size: image.size,
-                    sums: &image.sums,
-                    listed: listed.as_ref(),
-                },
-            );
+            let image = Image {
+                name: &image.name,
+                size: image.size,
+                sums: &image.sums,
+                listed: listed.as_ref(),
+            };
+            output.image(source, self.path, &image);
         }
-        let Some(list) = &self.plan.list else {
-            return;
-        };
-        let mut findings = self.findings(path);
+        if let Some(list) = self.subject.list {
+            self.compare(list, &hashed, &listed, is_complete);
+        }
+    }
+
+    /// Notes that a range of an image could not be read.
+    fn not_read(&self, image: usize, range: Range<u64>) {
+        self.hashed.note_unread(PartOfImage { image, range });
+    }
+
+    /// Reports how images differ from the list; `listed` has the entry of each.
+    fn compare(
+        &self,
+        list: &Dat,
+        hashed: &[Hashed],
+        listed: &[Option<Entry<'_>>],
+        is_complete: bool,
+    ) {
+        let mut findings = self.subject.findings(self.path);
         let of_file = |one: &Hashed, other: &Hashed| one.file == other.file;
         let mut entries = listed.iter();
         for images in hashed.chunk_by(of_file) {
@@ -121,7 +148,7 @@ impl Worker<'_, '_> {
                         false
                     }
                 };
-                if is_wanted && self.vfs.is_changed() {
+                if is_wanted && self.subject.vfs.is_changed() {
                     let cause = Cause::text(&"is not in the list, because it is changed");
                     findings.add(Severity::Warning, cause);
                 } else if is_wanted {
@@ -138,14 +165,9 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn listed(&self, image: &Hashed) -> Option<Entry<'_>> {
-        self.plan.list.as_ref()?.find(image.size, &image.sums)
-    }
-
     /// Reads an image to its end. Returns its sums if it could be read
     /// completely.
-    fn hash(&self, image: &DiscImage, path: &str) -> Option<Hashed> {
-        let size = image.bytes.len();
+    fn hash(&self, number: usize, image: &DiscImage) -> Option<Hashed> {
         // A thread of its own computes the MD5, which takes longer than the rest.
         let sums = thread::scope(|scope| {
             let (sender, pieces) = sync_channel::<Arc<Vec<u8>>>(WAITING);
@@ -154,7 +176,7 @@ impl Worker<'_, '_> {
                 pieces.iter().for_each(|piece| md5.update(&**piece));
                 md5.finalize()
             });
-            let (crc32, sha1) = self.hash_here(image, path, sender)?;
+            let (crc32, sha1) = self.hash_but_md5(number, &*image.bytes, sender)?;
             Some(Sums {
                 crc32,
                 md5: md5.join().ok()?.into(),
@@ -164,7 +186,10 @@ impl Worker<'_, '_> {
         let file = match &image.file {
             Some(file) => file.clone(),
             None => {
-                let path = if path.is_empty() { self.source } else { path };
+                let path = match self.path {
+                    "" => self.subject.source,
+                    path => path,
+                };
                 path.rsplit('/').next().unwrap_or(path).to_owned()
             }
         };
@@ -178,48 +203,135 @@ impl Worker<'_, '_> {
             name,
             file,
             part: image.part,
-            size,
+            size: image.bytes.len(),
             sums,
         })
     }
 
-    /// Reads an image to its end, and passes its pieces on. Returns the CRC-32 and
-    /// the SHA-1 if it could be read completely.
-    fn hash_here(
+    /// Reads an image to its end on several threads, and passes its pieces on in
+    /// their order. Returns the CRC-32 and the SHA-1 if it could be read completely.
+    fn hash_but_md5(
         &self,
-        image: &DiscImage,
-        path: &str,
-        pieces: SyncSender<Arc<Vec<u8>>>,
+        number: usize,
+        bytes: &dyn ReadAt,
+        md5: SyncSender<Arc<Vec<u8>>>,
     ) -> Option<(u32, [u8; 20])> {
-        let size = image.bytes.len();
-        let mut findings = self.findings(path);
-        let (mut crc32, mut sha1) = (Crc32::new(), Sha1::new());
-        let mut is_sound = true;
-        let mut offset = 0;
-        self.output.expect(size);
-        while offset < size && !self.output.is_broken() {
-            let length = (size - offset).min(PIECE);
-            let mut piece = vec![0; length as usize];
-            match image.bytes.read_exact_at(&mut piece, offset) {
-                Ok(()) if is_sound => {
-                    let piece = Arc::new(piece);
-                    pieces.send(piece.clone()).ok()?;
-                    crc32.update(&piece);
-                    sha1.update(&*piece);
-                }
-                Ok(()) => {}
-                Err(error) => {
-                    is_sound = false;
-                    let error = io::read_error(offset, length, error);
-                    findings.error(&error);
-                    if is_end(&error) || error.is_fault() {
-                        break;
-                    }
-                }
+        let output = self.subject.output;
+        let readers = self.hashing.begin(self.subject.threads);
+        let mut pieces = Pieces {
+            check: self,
+            number,
+            bytes,
+            findings: self.subject.findings(self.path),
+            md5,
+            crc32: Crc32::new(),
+            sha1: Sha1::new(),
+            is_sound: true,
+        };
+        output.expect(bytes.len());
+        let has_ended = AtomicBool::new(false);
+        let goes_on = || !has_ended.load(Ordering::Relaxed) && !output.is_broken();
+        let produce = |push: &mut dyn FnMut(Range<u64>)| {
+            let step = length_of_piece(bytes);
+            let mut start = 0;
+            while start < bytes.len() && goes_on() {
+                let end = bytes.len().min(start + step);
+                push(start..end);
+                start = end;
             }
-            offset += length;
-            self.output.read(length);
-        }
+        };
+        let read = |range: Range<u64>| {
+            let piece = goes_on().then(|| read(bytes, &range));
+            (range, piece)
+        };
+        let add = |(range, piece): (Range<u64>, Option<std::io::Result<Vec<u8>>>)| {
+            let Some(piece) = piece.filter(|_| goes_on()) else {
+                return;
+            };
+            let goes_on = match piece {
+                Ok(piece) => pieces.add(piece),
+                Err(_) => pieces.add_what_can_be_read(range),
+            };
+            has_ended.fetch_or(!goes_on, Ordering::Relaxed);
+        };
+        ordered_within(WAITING.max(2 * readers), readers, produce, read, add);
+        self.hashing.end();
+        let Pieces {
+            crc32,
+            sha1,
+            is_sound,
+            ..
+        } = pieces;
         is_sound.then(|| (crc32.finalize(), sha1.finalize().into()))
     }
+}
+
+/// The pieces of an image that were read so far.
+struct Pieces<'a, 'r> {
+    check: &'a ImageCheck<'a, 'r>,
+    number: usize,
+    bytes: &'a dyn ReadAt,
+    findings: Findings<'a, 'r>,
+    /// The thread that computes the MD5.
+    md5: SyncSender<Arc<Vec<u8>>>,
+    crc32: Crc32,
+    sha1: Sha1,
+    /// Whether all of them could be read.
+    is_sound: bool,
+}
+
+impl Pieces<'_, '_> {
+    /// Adds the next piece. Returns whether reading should go on.
+    fn add(&mut self, piece: Vec<u8>) -> bool {
+        self.check.subject.output.read(piece.len() as u64);
+        if !self.is_sound {
+            return true;
+        }
+        let piece = Arc::new(piece);
+        // The thread ends earlier only if it has panicked, which the scope propagates.
+        let is_taken = self.md5.send(piece.clone()).is_ok();
+        self.crc32.update(&piece);
+        self.sha1.update(&*piece);
+        is_taken
+    }
+
+    /// Reads the next piece again in smaller parts, and adds those that can be read.
+    /// Returns whether reading should go on.
+    fn add_what_can_be_read(&mut self, range: Range<u64>) -> bool {
+        let mut start = range.start;
+        while start < range.end {
+            let part = start..range.end.min(start + PIECE);
+            start = part.end;
+            let error = match read(self.bytes, &part) {
+                Ok(piece) => {
+                    self.add(piece);
+                    continue;
+                }
+                Err(error) => io::read_error(part.start, part.end - part.start, error),
+            };
+            self.is_sound = false;
+            self.findings.error(&error);
+            if is_end(&error) || error.is_fault() {
+                self.check.not_read(self.number, part.start..u64::MAX);
+                return false;
+            }
+            self.check.subject.output.read(part.end - part.start);
+            self.check.not_read(self.number, part);
+        }
+        true
+    }
+}
+
+/// Returns how many bytes of an image are read at once: a block, so that no threads
+/// wait for each other, or several.
+fn length_of_piece(bytes: &dyn ReadAt) -> u64 {
+    let block = bytes.unit_at(0).map_or(0, |unit| unit.end - unit.start);
+    let is_larger = block > PIECE && block.is_multiple_of(PIECE) && block <= MAX_BLOCK;
+    if is_larger { block } else { PIECE }
+}
+
+fn read(bytes: &dyn ReadAt, range: &Range<u64>) -> std::io::Result<Vec<u8>> {
+    let mut piece = vec![0; (range.end - range.start) as usize];
+    bytes.read_exact_at(&mut piece, range.start)?;
+    Ok(piece)
 }

@@ -4,27 +4,40 @@
 //! One thread walks the tree of a source and queues jobs, the others run them.
 //! Findings are reported at once. Memory is limited to the budget of a mount
 //! and a queue of bounded length.
+//!
+//! Files that are parts of a disc image are checked by hashing the image. If some of
+//! it cannot be read, a second walk queues those files (`covered`).
 
+mod covered;
 mod dat;
+mod file;
+mod finding;
 mod image;
 mod job;
 mod lanes;
 mod output;
+mod subject;
+mod sums;
 
 use std::collections::HashSet;
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use indicatif::ProgressBar;
 
+use self::covered::{HashedImages, ImageSources, Unsound};
 pub use self::dat::Dat;
-use self::job::{Job, Worker};
+use self::finding::{Cause, Severity};
+use self::image::Hashing;
+use self::job::{Job, Workplace};
 use self::lanes::Lanes;
-use self::output::{Cause, CheckOutput, Severity};
+use self::output::CheckOutput;
 pub use self::output::{Style, Summary};
+use self::subject::Subject;
 use super::bounds::Bounds;
 use super::walk::{Step, Walk};
-use super::{Archive, Contents, Error, Role};
+use super::{Archive, Contents, Entry, Error, Role};
 use crate::mount::{Ino, Meta, OpenCause, OpenError, Options, Prepared, Vfs};
 use hpimount_containers::volume::DiscImage;
 
@@ -83,7 +96,22 @@ pub fn check(
         };
         match Vfs::open_prepared(prepared, options) {
             Ok(vfs) => {
-                Check::new(plan, name, &vfs, &output).run();
+                let check = Check {
+                    plan,
+                    workplace: Workplace {
+                        subject: Subject {
+                            source: name,
+                            vfs: &vfs,
+                            output: &output,
+                            list: plan.list.as_ref(),
+                            threads: plan.threads.max(1),
+                        },
+                        hashing: Hashing::default(),
+                        unsound: Unsound::default(),
+                    },
+                };
+                check.run();
+                output.summary.decoded.add(vfs.decoded());
                 for path in vfs.wrongly_applied(prepared) {
                     let cause = Cause::text(&"differs from the folder of changes");
                     output.finding(Severity::Damage, name, &path, cause);
@@ -119,58 +147,63 @@ pub fn check(
 /// The check of one source.
 struct Check<'a, 'r> {
     plan: &'a CheckPlan,
-    /// Name of the source.
-    source: &'a str,
-    vfs: &'a Vfs,
-    output: &'a CheckOutput<'r>,
+    workplace: Workplace<'a, 'r>,
 }
 
-impl<'a, 'r> Check<'a, 'r> {
-    fn new(
-        plan: &'a CheckPlan,
-        source: &'a str,
-        vfs: &'a Vfs,
-        output: &'a CheckOutput<'r>,
-    ) -> Self {
-        Self {
-            plan,
-            source,
-            vfs,
-            output,
+/// The images of an archive around the walk, which are hashed.
+struct Around {
+    hashed: Arc<HashedImages>,
+    sources: ImageSources,
+}
+
+impl Check<'_, '_> {
+    fn run(&self) {
+        let output = self.workplace.subject.output;
+        let discs = self.with_workers(|jobs| self.walk(jobs));
+        if self.plan.list.is_some() && discs == 0 && !output.is_broken() {
+            self.unchecked("has no disc to compare with the list");
+        }
+        let unsound = self.workplace.unsound.take();
+        if !unsound.is_empty() {
+            self.with_workers(|jobs| {
+                for hashed in &unsound {
+                    self.read_files_of(hashed, jobs);
+                }
+            });
         }
     }
 
-    fn run(&self) {
+    /// Calls `produce` with a queue of jobs, which workers run. Returns its result
+    /// after the last job.
+    fn with_workers<T>(&self, produce: impl FnOnce(&SyncSender<Job>) -> T) -> T {
         let (jobs, waiting) = sync_channel(MAX_WAITING);
         let lanes = Lanes::new(waiting);
         std::thread::scope(|scope| {
-            for _ in 0..self.plan.threads.max(1) {
+            for _ in 0..self.workplace.subject.threads {
                 scope.spawn(|| {
-                    let worker = Worker::new(self.source, self.vfs, self.output, self.plan);
-                    let run = |job: &Job| {
+                    let run = |job: Job| {
                         // The reader of the output may be gone.
-                        if !self.output.is_broken() {
-                            worker.run(job);
+                        if !self.workplace.subject.output.is_broken() {
+                            self.workplace.run(job);
                         }
                     };
                     while let Some((job, lane)) = lanes.next() {
-                        run(&job);
+                        run(job);
                         let next = || lane.and_then(|lane| lanes.next_in(lane));
-                        std::iter::from_fn(next).for_each(|job| run(&job));
+                        std::iter::from_fn(next).for_each(run);
                     }
                 });
             }
-            let discs = self.walk(&jobs);
+            let produced = produce(&jobs);
             drop(jobs);
-            if self.plan.list.is_some() && discs == 0 && !self.output.is_broken() {
-                self.unchecked("has no disc to compare with the list");
-            }
-        });
+            produced
+        })
     }
 
     /// Walks the tree and queues jobs. Returns the number of discs.
     fn walk(&self, jobs: &SyncSender<Job>) -> usize {
-        let Some(root) = self.archive(Ino::ROOT, "", jobs) else {
+        let Subject { vfs, output, .. } = self.workplace.subject;
+        let Some((root, hashed)) = self.archive(Ino::ROOT, "", jobs) else {
             return 0;
         };
         let mut discs = usize::from(root.is_disc);
@@ -178,17 +211,18 @@ impl<'a, 'r> Check<'a, 'r> {
         let mut enters = true;
         self.together(Ino::ROOT, "", jobs);
         let mut walk = Walk::new(Ino::ROOT, String::new());
+        // The root of the source, and the archives around the walk.
+        let mut around = vec![hashed];
         let mut linked = HashSet::new();
-        while let Some(step) = walk.next(self.vfs) {
-            if self.output.is_broken() {
+        while let Some(step) = walk.next(vfs) {
+            if output.is_broken() {
                 break;
             }
+            self.leave(&mut around, walk.archives() + 1);
             let step = match step {
                 Ok(step) => step,
                 Err((path, error)) => {
-                    let cause = Cause::text(&error);
-                    self.output
-                        .finding(Severity::NotChecked, self.source, &path, cause);
+                    self.find(Severity::NotChecked, &path, Cause::text(&error));
                     continue;
                 }
             };
@@ -209,95 +243,176 @@ impl<'a, 'r> Check<'a, 'r> {
                         enters = false;
                         continue;
                     }
-                    let path = step.path.strip_suffix(".d").unwrap_or(&step.path);
-                    if let Some(archive) = self.archive(step.entry.ino, path, jobs) {
+                    if let Some((archive, hashed)) = self.archive(step.entry.ino, &step.path, jobs)
+                    {
                         discs += usize::from(archive.is_disc);
                         if !is_packed {
                             bounds.store(&archive);
                         }
                         self.together(step.entry.ino, &step.path, jobs);
+                        around.push(hashed);
                         walk.enter(step);
                     }
                 }
                 Role::File { is_asset } => {
-                    let is_new = step.entry.links == 1 || linked.insert(step.entry.ino);
-                    if is_new {
+                    if is_first_link(&step.entry, &mut linked) {
+                        output.summary.files.add(1);
+                        match self.covering(&around, &step.entry) {
+                            Some(hashed) => hashed.add_file(step.entry.size),
+                            None => self.file(step, is_asset, jobs),
+                        }
+                    }
+                }
+                Role::AssetDirectory | Role::Generated | Role::Link { .. } => {}
+            }
+        }
+        self.leave(&mut around, 0);
+        discs
+    }
+
+    /// Queues the files that are parts of images that could not be read.
+    fn read_files_of(&self, hashed: &HashedImages, jobs: &SyncSender<Job>) {
+        let Subject { vfs, output, .. } = self.workplace.subject;
+        let images = match Contents(vfs).archive(hashed.directory) {
+            Ok(archive) => ImageSources::of(archive.images),
+            Err(error) => {
+                let cause = Cause::text(&error);
+                return self.find(Severity::NotChecked, &hashed.path, cause);
+            }
+        };
+        let mut left = hashed.files();
+        let mut walk = Walk::new(hashed.directory, hashed.path.clone());
+        let mut linked = HashSet::new();
+        while left > 0
+            && !output.is_broken()
+            && let Some(step) = walk.next(vfs)
+        {
+            // The first walk has reported what cannot be listed.
+            let Ok(step) = step else {
+                continue;
+            };
+            match step.entry.role {
+                Role::Directory | Role::Inside => walk.enter(step),
+                Role::File { is_asset } => {
+                    let part = images.part_of(vfs, &step.entry);
+                    let Some(part) = part.filter(|_| is_first_link(&step.entry, &mut linked))
+                    else {
+                        continue;
+                    };
+                    left -= 1;
+                    if hashed.is_read(&part) {
+                        output.expect(step.entry.size);
+                        output.read(step.entry.size);
+                    } else {
                         self.file(step, is_asset, jobs);
                     }
                 }
                 Role::AssetDirectory | Role::Generated | Role::Link { .. } => {}
             }
         }
-        discs
+    }
+
+    /// Leaves the innermost archives around the walk, except for the `count` outer
+    /// ones.
+    fn leave(&self, around: &mut Vec<Option<Around>>, count: usize) {
+        let output = self.workplace.subject.output;
+        for archive in around.drain(count.min(around.len())..).flatten() {
+            self.workplace.unsound.settle(archive.hashed, output);
+        }
+    }
+
+    /// Returns the outermost images around the walk that a file is a part of.
+    fn covering<'h>(&self, around: &'h [Option<Around>], file: &Entry) -> Option<&'h HashedImages> {
+        let vfs = self.workplace.subject.vfs;
+        let mut around = around.iter().flatten();
+        let found = around.find(|archive| archive.sources.part_of(vfs, file).is_some());
+        found.map(|archive| &*archive.hashed)
+    }
+
+    /// Reports a finding.
+    fn find(&self, severity: Severity, path: &str, cause: Cause) {
+        self.workplace.subject.finding(severity, path, cause);
     }
 
     /// Reports that a part of the source is not checked.
     fn unchecked(&self, problem: &str) {
-        let cause = Cause::text(&problem);
-        self.output
-            .finding(Severity::NotChecked, self.source, "", cause);
+        self.find(Severity::NotChecked, "", Cause::text(&problem));
     }
 
-    /// Checks an archive as a whole, and returns its properties; `None` if it
-    /// cannot be entered.
-    fn archive(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) -> Option<Archive> {
-        let find = |severity, cause| self.output.finding(severity, self.source, path, cause);
-        let archive = match Contents(self.vfs).archive(directory) {
+    /// Checks the archive that a directory shows as a whole, and returns its
+    /// properties, and its images if there are any; `None` if it cannot be entered.
+    fn archive(
+        &self,
+        directory: Ino,
+        path_of_directory: &str,
+        jobs: &SyncSender<Job>,
+    ) -> Option<(Archive, Option<Around>)> {
+        let path = path_of_directory
+            .strip_suffix(".d")
+            .unwrap_or(path_of_directory);
+        let Subject { vfs, output, .. } = self.workplace.subject;
+        let mut archive = match Contents(vfs).archive(directory) {
             Ok(archive) => archive,
             Err(error) => {
-                find(Severity::NotChecked, Cause::text(&error));
+                self.find(Severity::NotChecked, path, Cause::text(&error));
                 return None;
             }
         };
         if let Some(problem) = &archive.problem {
-            find(Severity::of(problem), Cause::of(problem));
+            self.find(Severity::of(problem), path, Cause::of(problem));
             return None;
         }
         for warning in &archive.warnings {
-            find(Severity::Warning, Cause::text(warning));
+            self.find(Severity::Warning, path, Cause::text(warning));
         }
         if archive.is_container {
-            self.output.summary.archives.add(1);
+            output.summary.archives.add(1);
         }
         if self.plan.list.is_some() && archive.is_disc && archive.images.is_empty() {
             let cause = "is a disc without an image that the list could have";
-            find(Severity::NotChecked, Cause::text(&cause));
+            self.find(Severity::NotChecked, path, Cause::text(&cause));
         }
+        let images = std::mem::take(&mut archive.images);
+        if images.is_empty() {
+            return Some((archive, None));
+        }
+        let hashed = HashedImages::new(directory, path_of_directory);
         // A list is about all files of a disc together.
         let belong_together =
             |one: &DiscImage, other: &DiscImage| self.plan.list.is_some() || one.file == other.file;
         let mut first = 0;
-        for images in archive.images.chunk_by(belong_together) {
+        for images in images.chunk_by(belong_together) {
             let numbers = first..first + images.len();
             first = numbers.end;
-            let path = path.to_owned();
-            self.send(
-                jobs,
-                Job::Images {
-                    directory,
-                    numbers,
-                    path,
-                },
-            );
+            let job = Job::Images {
+                hashed: hashed.clone(),
+                numbers,
+                path: path.to_owned(),
+            };
+            self.send(jobs, job);
         }
-        Some(archive)
+        let sources = ImageSources::of(images);
+        Some((archive, Some(Around { hashed, sources })))
     }
 
     /// Queues the check of the assets of a directory together, if there is one.
     /// Why a directory cannot be entered is found by the walk.
     fn together(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) {
+        let vfs = self.workplace.subject.vfs;
         let is_shown = self.plan.options.meta != Meta::Off;
-        if is_shown && self.vfs.is_checked_as_a_whole(directory) == Ok(true) {
+        if is_shown && vfs.is_checked_as_a_whole(directory) == Ok(true) {
             let path = path.to_owned();
             self.send(jobs, Job::Together { directory, path });
         }
     }
 
+    /// Queues a file, in parts if that is possible.
     fn file(&self, step: Step, is_asset: bool, jobs: &SyncSender<Job>) {
         let Step { path, entry } = step;
-        self.output.summary.files.add(1);
-        self.output.expect(entry.size);
-        let lane = Contents(self.vfs).whole_of(entry.ino);
+        let Subject { vfs, output, .. } = self.workplace.subject;
+        let contents = Contents(vfs);
+        output.expect(entry.size);
+        let lane = contents.whole_of(entry.ino);
         let file = |range, is_whole| Job::File {
             ino: entry.ino,
             path: path.clone(),
@@ -306,7 +421,10 @@ impl<'a, 'r> Check<'a, 'r> {
             is_whole,
             lane,
         };
-        let is_divisible = || Contents(self.vfs).is_divisible(entry.ino) == Ok(true);
+        let is_divisible = || {
+            let has_sum = contents.recorded_sum(entry.ino).is_some();
+            !has_sum && contents.is_divisible(entry.ino) == Ok(true)
+        };
         if is_asset || entry.size < LARGE || !is_divisible() {
             return self.send(jobs, file(0..entry.size, true));
         }
@@ -323,4 +441,9 @@ impl<'a, 'r> Check<'a, 'r> {
         // propagates.
         let _ = jobs.send(job);
     }
+}
+
+/// Returns whether an entry is the first one of its inode.
+fn is_first_link(entry: &Entry, linked: &mut HashSet<Ino>) -> bool {
+    entry.links == 1 || linked.insert(entry.ino)
 }

@@ -1,23 +1,20 @@
 //! The output of a check: findings, images and a summary, one per line.
 
-use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use indicatif::{HumanBytes, ProgressBar};
-use serde::Serialize;
 use serde_json::json;
 
 use super::dat::Entry;
-use super::image::Sums;
-use super::job::is_end;
+use super::finding::{Cause, Severity};
+use super::sums::Sums;
 use crate::inspect::Error;
 use crate::printable::printable;
 use crate::sync::lock;
 use crate::sync::tally::Tally;
-use hpimount_containers::io::Error as BytesError;
 
 /// The output style.
 #[derive(Debug, Clone, Copy)]
@@ -28,84 +25,6 @@ pub struct Style {
     pub is_terminal: bool,
     /// Whether matters of style are listed.
     pub is_verbose: bool,
-}
-
-/// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Severity {
-    /// Data is damaged.
-    Damage,
-    /// Data could not be read.
-    NotChecked,
-    /// An irregularity, or something that is not checked.
-    Warning,
-    /// A matter of style, which is only listed if [`Style::is_verbose`].
-    Style,
-}
-
-impl Severity {
-    /// Returns the severity of an error about data.
-    pub(super) fn of(error: &BytesError) -> Self {
-        match error {
-            error if is_end(error) => Self::Damage,
-            error if error.is_fault() => Self::NotChecked,
-            BytesError::Damaged { .. } | BytesError::Read { .. } => Self::Damage,
-            _ => Self::Warning,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Damage => "damaged",
-            Self::NotChecked => "not checked",
-            Self::Warning => "warning",
-            Self::Style => "style",
-        }
-    }
-}
-
-/// The cause of a finding, and its position.
-pub(super) struct Cause {
-    /// Offset in bytes, in the named file or in the file that contains it.
-    offset: Option<u64>,
-    /// Line of a text, from 1 on.
-    line: Option<u32>,
-    pub(super) text: String,
-}
-
-impl Cause {
-    /// Creates a cause without a position.
-    pub(super) fn text(text: &dyn Display) -> Self {
-        Self::at_line(None, text.to_string())
-    }
-
-    /// Creates a cause at a line of a text, if that is known.
-    pub(super) fn at_line(line: Option<u32>, text: String) -> Self {
-        Self {
-            offset: None,
-            line,
-            text,
-        }
-    }
-
-    pub(super) fn of(error: &BytesError) -> Self {
-        let offset = match error {
-            BytesError::Damaged { offset, .. } | BytesError::Read { offset, .. } => Some(*offset),
-            _ => None,
-        };
-        let text = match error {
-            BytesError::Read { offset, length, .. } if is_end(error) => {
-                format!("the {length} bytes at {offset:#x} extend past the end")
-            }
-            error => error.to_string(),
-        };
-        Self {
-            offset,
-            line: None,
-            text,
-        }
-    }
 }
 
 /// Statistics of a check.
@@ -121,6 +40,10 @@ pub struct Summary {
     pub assets: Tally,
     /// Bytes of files and disc images, decoded.
     pub bytes: Tally,
+    /// Bytes that decoders have returned: of packed files, and of the blocks of block
+    /// images. They are more than the decoded bytes of the files if something was
+    /// decoded again.
+    pub decoded: Tally,
     /// Findings that are damage.
     pub damage: Tally,
     /// Findings about data that could not be read.

@@ -329,6 +329,11 @@ impl ReadAt for Sectors {
         let is_cooked = self.form.step == SECTOR;
         is_cooked.then(|| unit_in(&*self.source, self.start, offset))?
     }
+
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        let is_cooked = self.form.step == SECTOR;
+        is_cooked.then(|| (&*self.source, self.start + range.start))
+    }
 }
 
 /// A file of movies or sound with the whole contents of its sectors: 2336 bytes
@@ -546,6 +551,16 @@ impl ReadAt for Spliced {
         }
         Ok(())
     }
+
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        let after = self
+            .extents
+            .partition_point(|&(position, _)| position <= range.start);
+        let (position, extent) = self.extents.get(after.checked_sub(1)?)?;
+        let is_inside = range.end - position <= extent.length;
+        let at = extent.at?.checked_add(range.start - position)?;
+        is_inside.then_some((&*self.sectors as &dyn ReadAt, at))
+    }
 }
 
 /// Fills `buf` with user data.
@@ -578,5 +593,9 @@ impl ReadAt for Slice {
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
         self.check_end(buf.len(), offset)?;
         self.source.read_exact_at(buf, self.range.start + offset)
+    }
+
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        Some((&*self.source, self.range.start + range.start))
     }
 }

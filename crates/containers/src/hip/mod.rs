@@ -32,7 +32,7 @@ mod tree;
 pub mod write;
 
 pub use detect::{Game, Platform};
-pub use hash::{CHECKSUM, asset_id};
+pub use hash::{CHECKSUM, RecordedSum, asset_id};
 pub use hipb::Hipb;
 pub use kinds::Type;
 pub use layer::name as layer_name;
@@ -220,14 +220,9 @@ impl Hip {
     /// Returns whether the checksum of an asset matches its data; `None` for an
     /// asset without a checksum.
     fn checksum_fits(&self, asset: &Asset) -> Result<Option<bool>> {
-        let Some(stored) = asset.checksum.filter(|&checksum| checksum != 0) else {
+        let Some(recorded) = asset.recorded_sum() else {
             return Ok(None);
         };
-        Ok(Some(self.checksum_of(asset)? == stored))
-    }
-
-    /// Returns the checksum of the bytes of an asset.
-    fn checksum_of(&self, asset: &Asset) -> Result<u32> {
         let size = u64::from(asset.size);
         let mut digest = CHECKSUM.digest();
         let mut piece = vec![0; PIECE.min(asset.size as usize)];
@@ -238,7 +233,7 @@ impl Hip {
             digest.update(&piece[..length]);
             position += length as u64;
         }
-        Ok(digest.finalize())
+        Ok(Some(digest.finalize() == recorded))
     }
 }
 
@@ -406,17 +401,11 @@ impl AssetTable for Hip {
             .collect()
     }
 
-    fn mismatch(&self, file: FileId) -> Result<Option<String>> {
-        let Some(Item::Asset(number)) = self.item(file) else {
-            return Ok(None);
+    fn recorded_sum(&self, file: FileId) -> Option<RecordedSum> {
+        let Item::Asset(number) = self.item(file)? else {
+            return None;
         };
-        let asset = self.asset(number);
-        let Some(stored) = asset.checksum.filter(|&checksum| checksum != 0) else {
-            return Ok(None);
-        };
-        let found = self.checksum_of(asset)?;
-        let problem = || format!("checksum is {stored:08X}, should be {found:08X}");
-        Ok((found != stored).then(problem))
+        self.asset(number).recorded_sum().map(RecordedSum::new)
     }
 }
 

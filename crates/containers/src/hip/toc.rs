@@ -49,6 +49,13 @@ pub(super) struct Asset {
     source_length: u32,
 }
 
+impl Asset {
+    /// Returns the checksum of its data; `None` if the archive has none.
+    pub(super) fn recorded_sum(&self) -> Option<u32> {
+        self.checksum.filter(|&checksum| checksum != 0)
+    }
+}
+
 /// One layer, as LHDR and its LDBG describe it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layer {

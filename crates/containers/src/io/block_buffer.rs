@@ -76,6 +76,10 @@ impl ReadAt for BlockBuffer {
         self.source.unit_at(offset)
     }
 
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        Some((&*self.source, range.start))
+    }
+
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         let start = offset - offset % BLOCK;
         let is_short = buf.len() <= MAX_SHORT && offset % BLOCK + buf.len() as u64 <= BLOCK;

@@ -67,6 +67,12 @@ impl ReadAt for Joined {
         let (start, source) = &self.parts[self.at(offset)];
         source.will_need(offset - start, length);
     }
+
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        let (start, source) = self.parts.get(self.at(range.start))?;
+        let is_inside = range.end - start <= source.len();
+        is_inside.then(|| (&**source, range.start - start))
+    }
 }
 
 /// What is left of a source after something before it, such as a program that
@@ -103,6 +109,10 @@ impl ReadAt for Tail {
 
     fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
         unit_in(&*self.source, self.start, offset)
+    }
+
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        Some((&*self.source, self.start.checked_add(range.start)?))
     }
 }
 

@@ -17,5 +17,5 @@ pub use compact::{Compact, LARGE_BLOCK};
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
 pub use joined::{Joined, Tail};
-pub use source::{ReadAt, SourceReader, read_error, read_vec, unit_in};
+pub use source::{ReadAt, SourceReader, layers_of, read_error, read_vec, unit_in};
 pub use warnings::Warnings;

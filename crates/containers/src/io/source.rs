@@ -50,6 +50,15 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
+    /// Returns the source that has the bytes of a range of this one, one after the
+    /// other and unchanged, and where they begin there; `None` if they are decoded,
+    /// checked or put together here. Reading them there returns the same bytes, or
+    /// fails as well. The range is inside this source.
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        let _ = range;
+        None
+    }
+
     /// Returns whether the source is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -78,6 +87,19 @@ impl ReadAt for Vec<u8> {
 pub fn unit_in(source: &dyn ReadAt, start: u64, offset: u64) -> Option<Range<u64>> {
     let unit = source.unit_at(start.checked_add(offset)?)?;
     Some(unit.start.saturating_sub(start)..unit.end.saturating_sub(start))
+}
+
+/// Returns the sources that have the bytes of a range of a source unchanged, each
+/// with the offset where they begin: `source` itself, and what is beneath it.
+pub fn layers_of(
+    source: &dyn ReadAt,
+    range: Range<u64>,
+) -> impl Iterator<Item = (&dyn ReadAt, u64)> {
+    let length = range.end.saturating_sub(range.start);
+    std::iter::successors(Some((source, range.start)), move |&(source, start)| {
+        let end = start.checked_add(length)?;
+        (end <= source.len()).then(|| source.beneath(start..end))?
+    })
 }
 
 /// Reads `length` bytes at `offset`, after checking that the source contains

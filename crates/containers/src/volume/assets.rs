@@ -1,8 +1,8 @@
 //! What only volumes of typed assets have: types, ids and names of their own.
 
 use super::FileId;
-use crate::hip::{Game, Platform};
-use crate::io::{Endian, Result};
+use crate::hip::{Game, Platform, RecordedSum};
+use crate::io::Endian;
 
 /// The type of an asset, if its volume records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,10 +56,7 @@ pub trait AssetTable {
     /// volume's own rules; `None` if one of them is not an asset.
     fn file_names(&self, files: &[FileId]) -> Option<Vec<AssetName>>;
 
-    /// Reads `file`, and returns how its data differs from what the volume
-    /// records of it (HIP: its checksum).
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be read.
-    fn mismatch(&self, file: FileId) -> Result<Option<String>>;
+    /// Returns the checksum that the volume records of `file` (HIP: from ADBG), to
+    /// be compared with its bytes; `None` if it records none.
+    fn recorded_sum(&self, file: FileId) -> Option<RecordedSum>;
 }

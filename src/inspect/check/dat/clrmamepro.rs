@@ -14,7 +14,7 @@
 
 use std::io::BufRead;
 
-use super::{Dat, Rom};
+use super::list::{Dat, Rom};
 use hpimount_containers::text::windows_1252;
 
 /// Maximum length of a word or quoted value in bytes.

@@ -7,7 +7,7 @@ use quick_xml::encoding::Decoder;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::{Dat, Rom};
+use super::list::{Dat, Rom};
 
 /// Maximum length of a tag in bytes.
 const MAX_TAG: usize = 64 << 10;
