@@ -156,7 +156,14 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn set(&mut self, field: &str, value: Option<f64>) {
+    fn set(&mut self, field: &str, value: Value) {
+        if let ("pixels", Value::Pair(size)) = (field, value) {
+            self.size = size.map(Some);
+        }
+        let number = match value {
+            Value::Number(number) => Some(number),
+            _ => None,
+        };
         *match field {
             "width" => &mut self.size[0],
             "height" => &mut self.size[1],
@@ -165,7 +172,7 @@ impl Numbers {
             "samples" => &mut self.samples,
             "rate" => &mut self.rate,
             _ => return,
-        } = value;
+        } = number;
     }
 
     /// Returns the length, which follows from the samples of a sound.
@@ -175,7 +182,16 @@ impl Numbers {
     }
 }
 
-/// Searches a value without keeping it. Returns the value if it is a number.
+/// What the search of a value returns.
+#[derive(Debug, Clone, Copy)]
+enum Value {
+    Number(f64),
+    /// A list of two numbers, such as the width and height of a map.
+    Pair([f64; 2]),
+    Other,
+}
+
+/// Searches a value without keeping it.
 struct Search<'a> {
     found: &'a mut Found,
     depth: u32,
@@ -209,7 +225,7 @@ impl Search<'_> {
 }
 
 impl<'de> DeserializeSeed<'de> for Search<'_> {
-    type Value = Option<f64>;
+    type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
@@ -217,46 +233,57 @@ impl<'de> DeserializeSeed<'de> for Search<'_> {
 }
 
 impl<'de> Visitor<'de> for Search<'_> {
-    type Value = Option<f64>;
+    type Value = Value;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("JSON")
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Some(value))
+        Ok(Value::Number(value))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Some(value as f64))
+        Ok(Value::Number(value as f64))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Some(value as f64))
+        Ok(Value::Number(value as f64))
     }
 
     fn visit_bool<E>(self, _value: bool) -> Result<Self::Value, E> {
-        Ok(None)
+        Ok(Value::Other)
     }
 
     fn visit_str<E>(self, _value: &str) -> Result<Self::Value, E> {
-        Ok(None)
+        Ok(Value::Other)
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
+        Ok(Value::Other)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Self::Value, A::Error> {
-        while list.next_element_seed(self.inner())?.is_some() {}
-        Ok(None)
+        let mut numbers = [0.0; 2];
+        let (mut count, mut are_numbers) = (0, true);
+        while let Some(value) = list.next_element_seed(self.inner())? {
+            match (value, numbers.get_mut(count)) {
+                (Value::Number(number), Some(place)) => *place = number,
+                _ => are_numbers = false,
+            }
+            count += 1;
+        }
+        Ok(match are_numbers && count == numbers.len() {
+            true => Value::Pair(numbers),
+            false => Value::Other,
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut numbers = Numbers::default();
         let read = self.fields(&mut map, &mut numbers);
         self.found.add(self.depth, &numbers);
-        read.map(|()| None)
+        read.map(|()| Value::Other)
     }
 }
 
@@ -283,6 +310,16 @@ mod tests {
         assert_eq!(facts(json), expected);
         assert_eq!(facts(r#"{"width": 3, "x": "#).width, Some(3.0));
         assert_eq!(facts(r#"{"width": [1, 2]}"#).width, None);
+    }
+
+    #[test]
+    fn the_pixels_of_a_map_are_its_size() {
+        let size = |json: &str| [facts(json).width, facts(json).height];
+        let map = r#"{"tiles": [8, 12], "pixels": [256, 384]}"#;
+        assert_eq!(size(map), [Some(256.0), Some(384.0)]);
+        for other in ["[256]", "[1, 2, 3]", "[1, null]", "7"] {
+            assert_eq!(size(&format!(r#"{{"pixels": {other}}}"#)), [None; 2]);
+        }
     }
 
     #[test]

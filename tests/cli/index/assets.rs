@@ -10,7 +10,7 @@ use crate::support::hpi::V1;
 use crate::support::mount::has_programs;
 use crate::support::sources::folder;
 use crate::support::ta::pcx::Pcx;
-use crate::support::ta::{gaf, tdo};
+use crate::support::ta::{gaf, tdo, tnt};
 use crate::support::{noise, playstation};
 
 /// Returns an opaque frame of this size.
@@ -47,6 +47,7 @@ fn an_asset_has_the_size_of_its_picture_its_vertices_and_its_length() {
             .unwrap();
         let all = hpi(vec![
             packed("boom.gaf", &gaf::file(&[sprite])),
+            packed("map.sct", &tnt::Section::small(3).file()),
             packed("music.wav", &music(2, 22_050, 33_075)),
             packed("picture.pcx", &Pcx::indexed(50, 20, vec![7; 1000]).file()),
             packed("sound.vag", &vag),
@@ -69,6 +70,7 @@ fn an_asset_has_the_size_of_its_picture_its_vertices_and_its_length() {
         ask(facts, "all.hpi"),
         [
             "boom.gaf|GAF|40|30||0.3",
+            "map.sct|SCT|128|128||",
             "music.wav|WAV||||1.5",
             "picture.pcx|PCX|50|20||",
             // Four blocks of 28 samples at 22050 Hz.

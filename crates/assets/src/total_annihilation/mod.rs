@@ -6,10 +6,11 @@
 //!
 //! Each format has a room: its `parse` reads the bytes, its `export`, if it has
 //! one, turns the model into pictures or scenes, and its `view` declares the
-//! format and writes the files of `X.meta`. [`terrain`] is shared by maps and
-//! sections, [`pal`] is the palettes of all pictures, and [`tables`] has the
-//! reports about a whole mod. What the views ask of the mount, in addition to
-//! other files, is in [`context`].
+//! format and writes the files of `X.meta`. No `parse` uses a view, so that the
+//! views of scripts and models can read each other's files. [`terrain`] is shared
+//! by maps and sections, [`pal`] is the palettes of all pictures, and [`tables`]
+//! has the reports about a whole mod. What the views ask of the mount, in addition
+//! to other files, is in [`context`].
 
 pub mod bmp;
 #[cfg(test)]
