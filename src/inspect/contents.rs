@@ -11,9 +11,8 @@ use crate::namespace::tree::{InodeKind, ROOT};
 use crate::source::folder;
 use hpimount_assets::model::Picture;
 use hpimount_assets::view::{View, ViewFormat};
-use hpimount_containers::hip::RecordedSum;
 use hpimount_containers::io::{self, Bounded, ReadAt};
-use hpimount_containers::volume::{AssetType, Content, DiscImage};
+use hpimount_containers::volume::{AssetType, Content, DiscImage, RecordedSum};
 use hpimount_containers::{iso, sheet, udf};
 
 /// Maximum size of an `info.json` whose warnings are read, in bytes.

@@ -1,5 +1,6 @@
 //! Command lines without a mount, exit codes, and the project itself.
 
+mod architecture;
 mod check;
 mod check_once;
 mod command_line;

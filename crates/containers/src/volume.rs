@@ -14,6 +14,8 @@
 mod assets;
 mod facts;
 mod live;
+mod sum;
+mod target;
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -21,6 +23,8 @@ use std::sync::Arc;
 pub use self::assets::{AssetName, AssetTable, AssetType};
 pub use self::facts::{DataFacts, Packed};
 pub use self::live::{LiveFolder, Version};
+pub use self::sum::RecordedSum;
+pub use self::target::{Game, Platform};
 use crate::io::{Error, ReadAt, Result};
 pub use crate::text::Name;
 

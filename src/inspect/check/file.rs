@@ -9,8 +9,8 @@ use super::subject::{Findings, Subject};
 use crate::content::{BLOCK_SIZE, MAX_ASSET};
 use crate::inspect::{Contents, Trouble};
 use crate::mount::Ino;
-use hpimount_containers::hip::RecordedSum;
 use hpimount_containers::io::Error;
+use hpimount_containers::volume::RecordedSum;
 
 /// Number of bytes read at a time after a larger read failed: a sector of a
 /// disc.

@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crc::{CRC_32_CD_ROM_EDC, Crc, Table};
-
+use crate::codec::ecc::SYNC;
+pub(crate) use crate::codec::ecc::{EDC, RAW};
 use crate::io::{Error, ReadAt, Result, read_error, read_vec, unit_in};
 
 /// Bytes of user data in a sector.
@@ -28,12 +28,6 @@ const FIRST_IDS: [&[u8]; 4] = [b"CD001", b"BEA01", b"NSR02", b"NSR03"];
 
 /// Bytes of a frame of Mode 2: subheader and data.
 pub(crate) const MODE_2: u64 = 2336;
-
-/// The sync at the start of a raw frame.
-const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
-
-/// Length of a raw frame.
-pub(crate) const RAW: u64 = 2352;
 
 /// Length of a raw frame with subchannels.
 pub(crate) const WITH_SUBCHANNELS: u64 = 2448;
@@ -74,8 +68,6 @@ pub(crate) const RUN: u64 = 32;
 
 /// Maximum number of wrong checksums that are logged for an image.
 const MAX_LOGGED: u32 = 16;
-
-pub(crate) const EDC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_CD_ROM_EDC);
 
 /// How the sectors of an image are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,41 +1,11 @@
 //! The hash that turns names into ids, and the checksum of an asset's data
 //! (FORMATS, HIP 8).
 
-use crc::{CRC_32_MPEG_2, Crc, Digest, Table};
+use crc::{CRC_32_MPEG_2, Crc, Table};
 
 /// The checksum of ADBG, over the asset's bytes without padding: polynomial
 /// 04C11DB7, initial value FFFFFFFF, not reflected, no final exclusive or.
 pub static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_MPEG_2);
-
-/// The checksum that an archive records of an asset, and the checksum of the bytes
-/// of the asset so far.
-pub struct RecordedSum {
-    recorded: u32,
-    found: Digest<'static, u32, Table<16>>,
-}
-
-impl RecordedSum {
-    /// Begins to compare an asset with this checksum.
-    pub(super) fn new(recorded: u32) -> Self {
-        Self {
-            recorded,
-            found: CHECKSUM.digest(),
-        }
-    }
-
-    /// Adds the next bytes of the asset.
-    pub fn update(&mut self, bytes: &[u8]) {
-        self.found.update(bytes);
-    }
-
-    /// Returns how the checksum of the asset differs from the recorded one, after its
-    /// last byte.
-    pub fn mismatch(self) -> Option<String> {
-        let (recorded, found) = (self.recorded, self.found.finalize());
-        let problem = || format!("checksum is {recorded:08X}, should be {found:08X}");
-        (found != recorded).then(problem)
-    }
-}
 
 /// Returns the id for a name: `hash * 131 + byte`, modulo 2^32.
 ///

@@ -32,7 +32,7 @@ mod tree;
 pub mod write;
 
 pub use detect::{Game, Platform};
-pub use hash::{CHECKSUM, RecordedSum, asset_id};
+pub use hash::{CHECKSUM, asset_id};
 pub use hipb::Hipb;
 pub use kinds::Type;
 pub use layer::name as layer_name;
@@ -51,7 +51,8 @@ use crate::io::Warnings;
 use crate::io::{Error, ReadAt, Result, read_error};
 use crate::text::windows_1252;
 use crate::volume::{
-    AssetName, AssetTable, AssetType, Content, FileId, Generate, Sink, Volume, no_such_file,
+    AssetName, AssetTable, AssetType, Content, FileId, Generate, RecordedSum, Sink, Volume,
+    no_such_file,
 };
 
 /// How HIP archives are detected and opened.
@@ -405,7 +406,8 @@ impl AssetTable for Hip {
         let Item::Asset(number) = self.item(file)? else {
             return None;
         };
-        self.asset(number).recorded_sum().map(RecordedSum::new)
+        let recorded = self.asset(number).recorded_sum()?;
+        Some(RecordedSum::new(recorded, &CHECKSUM))
     }
 }
 

@@ -8,8 +8,7 @@
 use std::sync::Arc;
 
 use super::{BlockImage, ImageFormat, block_error, starts_with};
-use crate::codec::ecc;
-use crate::disc::sector::{EDC, RAW};
+use crate::codec::ecc::{self, EDC, RAW};
 use crate::io::{Error, ReadAt, Result, read_vec};
 
 /// How these images are detected and opened.

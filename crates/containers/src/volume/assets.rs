@@ -1,7 +1,6 @@
 //! What only volumes of typed assets have: types, ids and names of their own.
 
-use super::FileId;
-use crate::hip::{Game, Platform, RecordedSum};
+use super::{FileId, Game, Platform, RecordedSum};
 use crate::io::Endian;
 
 /// The type of an asset, if its volume records it.
