@@ -221,6 +221,20 @@ fn assets_are_parsed_wherever_they_are() {
     assert_eq!(lines.last().unwrap()["assets"], 5);
 }
 
+/// Other files of this size are read in parts.
+#[test]
+fn the_checksum_of_a_large_asset_is_compared() {
+    let mut large = Asset::new(b"XYZ ", "large", &vec![7; 9 << 20]);
+    large.checksum = Some(0x1234_5678);
+    let mut hip = Hip::default();
+    hip.layer(0).add(large);
+    let fixture = file("large.HIP", &hip.build());
+    let (code, lines) = findings(&fixture.archive);
+    assert_eq!((code, lines.len()), (Some(0), 1), "{lines:?}");
+    let start = "layers/00-DEFAULT/large.xyz: warning: checksum is 12345678, should be ";
+    assert!(lines[0].starts_with(start), "{lines:?}");
+}
+
 #[test]
 fn warnings_leave_the_exit_code_at_0() {
     let package = {

@@ -25,8 +25,8 @@ use serde_json::Value;
 const FILES: usize = 12;
 const SIZE: usize = 300_000;
 
-/// Returns a disc with files of no format, each of which begins with other bytes and
-/// can be packed; the first one is in a directory.
+/// Returns a disc with files of no format, and the files. They can be packed, and
+/// begin with different bytes; the first one is in a directory.
 fn disc() -> (Disc, Vec<Vec<u8>>) {
     let mut disc = Disc::default();
     let file = |number: usize| [noise(number as u64, 64), text(SIZE + number)].concat();

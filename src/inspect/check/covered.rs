@@ -14,8 +14,8 @@ use crate::sync::lock;
 use hpimount_containers::io::{ReadAt, layers_of};
 use hpimount_containers::volume::DiscImage;
 
-/// Maximum number of ranges of the images of one archive that are remembered as
-/// unreadable. With more, all of the images count as unreadable.
+/// Maximum number of unreadable ranges in the list for the images of one archive. With
+/// more, all of the images count as unreadable.
 const MAX_UNREAD: usize = 1024;
 
 /// The images of an archive that are hashed.

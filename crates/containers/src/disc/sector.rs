@@ -591,3 +591,42 @@ impl ReadAt for Slice {
         Some((&*self.source, self.range.start + range.start))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::layers_of;
+
+    /// Returns the offset in `source` of the bytes in a range of a file.
+    fn beneath(file: &dyn ReadAt, range: Range<u64>, source: &Arc<dyn ReadAt>) -> Option<u64> {
+        let mut layers = layers_of(file, range);
+        let found = layers.find(|(layer, _)| std::ptr::addr_eq(*layer, Arc::as_ptr(source)));
+        found.map(|(_, offset)| offset)
+    }
+
+    #[test]
+    fn only_user_data_without_frames_is_unchanged_in_the_source() {
+        let source: Arc<dyn ReadAt> = Arc::new(vec![0; 20 * RAW as usize]);
+        let sectors = |step| {
+            let form = Form::of_step(step);
+            Arc::new(Sectors::new(source.clone(), form, (RAW, 20 * RAW), false))
+        };
+        let cooked = sectors(SECTOR);
+        assert_eq!(beneath(&*cooked, 10..20, &source), Some(RAW + 10));
+        assert_eq!(beneath(&*sectors(RAW), 10..20, &source), None);
+        let extent = |at, length| Extent { at, length };
+        let extents = [
+            extent(Some(4096), 100),
+            extent(None, 50),
+            extent(Some(0), 30),
+        ];
+        let file = Spliced::new(&cooked, &extents);
+        assert_eq!(beneath(&file, 10..100, &source), Some(RAW + 4106));
+        assert_eq!(beneath(&file, 150..180, &source), Some(RAW));
+        for range in [90..110, 110..120, 0..180] {
+            assert_eq!(beneath(&file, range, &source), None);
+        }
+        let slice = Slice::new(cooked, 7..90);
+        assert_eq!(beneath(&slice, 3..5, &source), Some(RAW + 10));
+    }
+}

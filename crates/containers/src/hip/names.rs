@@ -136,8 +136,7 @@ struct FileName<'a> {
     stem: &'a [u8],
     /// The extension that the asset's name has, with its dot.
     own: &'a [u8],
-    /// The extension of its type, if the name has none; empty if there is none
-    /// either.
+    /// The extension of its type if the name has none; empty for a type without one.
     of_type: Cow<'static, str>,
     id: u32,
     with_id: bool,

@@ -119,6 +119,33 @@ impl ReadAt for Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::{BlockBuffer, layers_of};
+
+    /// Asserts that all sources with the bytes of a range return the same bytes, and
+    /// returns the number of these sources.
+    fn layers(source: &dyn ReadAt, range: Range<u64>) -> usize {
+        let read = |source: &dyn ReadAt, offset| {
+            let mut bytes = vec![0; (range.end - range.start) as usize];
+            source.read_exact_at(&mut bytes, offset).map(|()| bytes)
+        };
+        let expected = read(source, range.start).ok();
+        let layers = layers_of(source, range.clone());
+        layers
+            .inspect(|&(layer, offset)| assert_eq!(read(layer, offset).ok(), expected))
+            .count()
+    }
+
+    #[test]
+    fn the_bytes_of_a_range_are_found_beneath() {
+        let whole: Arc<dyn ReadAt> = Arc::new((0..20).collect::<Vec<u8>>());
+        let tail: Arc<dyn ReadAt> = Arc::new(Tail::new(whole.clone(), 4));
+        let buffered: Arc<dyn ReadAt> = Arc::new(BlockBuffer::new(tail));
+        let joined = Joined::new(vec![buffered, whole]);
+        assert_eq!(layers(&joined, 3..16), 4);
+        assert_eq!(layers(&joined, 17..30), 2);
+        assert_eq!(layers(&joined, 15..17), 1, "in two parts");
+        assert_eq!(layers(&joined, 30..40), 1, "past the end");
+    }
 
     #[test]
     fn reads_cross_the_ends_of_parts() {

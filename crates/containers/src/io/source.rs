@@ -90,7 +90,7 @@ pub fn unit_in(source: &dyn ReadAt, start: u64, offset: u64) -> Option<Range<u64
 }
 
 /// Returns the sources that have the bytes of a range of a source unchanged, each
-/// with the offset where they begin: `source` itself, and what is beneath it.
+/// with the offset where they begin: first `source` itself, then the sources beneath.
 pub fn layers_of(
     source: &dyn ReadAt,
     range: Range<u64>,
