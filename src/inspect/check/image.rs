@@ -25,10 +25,6 @@ use hpimount_containers::volume::{DiscImage, Part};
 /// Number of bytes read at a time: a finding names as many.
 const PIECE: u64 = 256 << 10;
 
-/// Maximum length of a block of an image that is read at once, so that it is
-/// decoded by one thread, in bytes.
-const MAX_BLOCK: u64 = 4 << 20;
-
 /// Minimum number of pieces that wait for the slowest checksum.
 const WAITING: usize = 4;
 
@@ -221,7 +217,6 @@ impl ImageCheck<'_, '_> {
         let mut pieces = Pieces {
             check: self,
             number,
-            bytes,
             findings: self.subject.findings(self.path),
             md5,
             crc32: Crc32::new(),
@@ -232,10 +227,9 @@ impl ImageCheck<'_, '_> {
         let has_ended = AtomicBool::new(false);
         let goes_on = || !has_ended.load(Ordering::Relaxed) && !output.is_broken();
         let produce = |push: &mut dyn FnMut(Range<u64>)| {
-            let step = length_of_piece(bytes);
             let mut start = 0;
             while start < bytes.len() && goes_on() {
-                let end = bytes.len().min(start + step);
+                let end = bytes.len().min(start + PIECE);
                 push(start..end);
                 start = end;
             }
@@ -250,7 +244,7 @@ impl ImageCheck<'_, '_> {
             };
             let goes_on = match piece {
                 Ok(piece) => pieces.add(piece),
-                Err(_) => pieces.add_what_can_be_read(range),
+                Err(error) => pieces.leave_out(range, error),
             };
             has_ended.fetch_or(!goes_on, Ordering::Relaxed);
         };
@@ -270,7 +264,6 @@ impl ImageCheck<'_, '_> {
 struct Pieces<'a, 'r> {
     check: &'a ImageCheck<'a, 'r>,
     number: usize,
-    bytes: &'a dyn ReadAt,
     findings: Findings<'a, 'r>,
     /// The thread that computes the MD5.
     md5: SyncSender<Arc<Vec<u8>>>,
@@ -295,39 +288,21 @@ impl Pieces<'_, '_> {
         is_taken
     }
 
-    /// Reads the next piece again in smaller parts, and adds those that can be read.
-    /// Returns whether reading should go on.
-    fn add_what_can_be_read(&mut self, range: Range<u64>) -> bool {
-        let mut start = range.start;
-        while start < range.end {
-            let part = start..range.end.min(start + PIECE);
-            start = part.end;
-            let error = match read(self.bytes, &part) {
-                Ok(piece) => {
-                    self.add(piece);
-                    continue;
-                }
-                Err(error) => io::read_error(part.start, part.end - part.start, error),
-            };
-            self.is_sound = false;
-            self.findings.error(&error);
-            if is_end(&error) || error.is_fault() {
-                self.check.not_read(self.number, part.start..u64::MAX);
-                return false;
-            }
-            self.check.subject.output.read(part.end - part.start);
-            self.check.not_read(self.number, part);
+    /// Leaves the next piece out, which could not be read. Returns whether reading
+    /// should go on.
+    fn leave_out(&mut self, range: Range<u64>, error: std::io::Error) -> bool {
+        let length = range.end - range.start;
+        let error = io::read_error(range.start, length, error);
+        self.is_sound = false;
+        self.findings.error(&error);
+        if is_end(&error) || error.is_fault() {
+            self.check.not_read(self.number, range.start..u64::MAX);
+            return false;
         }
+        self.check.subject.output.read(length);
+        self.check.not_read(self.number, range);
         true
     }
-}
-
-/// Returns how many bytes of an image are read at once: a block, so that no threads
-/// wait for each other, or several.
-fn length_of_piece(bytes: &dyn ReadAt) -> u64 {
-    let block = bytes.unit_at(0).map_or(0, |unit| unit.end - unit.start);
-    let is_larger = block > PIECE && block.is_multiple_of(PIECE) && block <= MAX_BLOCK;
-    if is_larger { block } else { PIECE }
 }
 
 fn read(bytes: &dyn ReadAt, range: &Range<u64>) -> std::io::Result<Vec<u8>> {
