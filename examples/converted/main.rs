@@ -5,7 +5,7 @@
 //! pictures and 280 models of Total Annihilation, `models` 300 models, and `mod`
 //! the texts of 2,000 units. `level.HIP` has 200 textures, 300 sounds and 100
 //! models of Heavy Iron's games, `gta3.img` 8,000 models of Grand Theft Auto and
-//! as many dictionaries. `--quick` makes a tenth of it.
+//! as many dictionaries. `--quick` makes a hundredth of it.
 //!
 //! `converted render DIR` parses each asset of `game` once and renders each
 //! file of its view once, and `converted render-level` does the same with the
@@ -29,7 +29,7 @@ enum Command {
     /// Fill a new directory with assets
     Make {
         dir: PathBuf,
-        /// Make a tenth of them
+        /// Make a hundredth of them
         #[arg(long)]
         quick: bool,
     },
@@ -60,7 +60,7 @@ fn main() -> io::Result<()> {
 
 /// Returns what all numbers of assets are divided by.
 fn divisor(quick: bool) -> usize {
-    if quick { 10 } else { 1 }
+    if quick { 100 } else { 1 }
 }
 
 fn make(dir: &Path, divisor: usize) -> io::Result<()> {
