@@ -1,4 +1,5 @@
-//! Detection of the game and platform of an archive (FORMATS, HIP 4).
+//! Detection of the game and platform of an archive (FORMATS, HIP 4), and their names
+//! in its files.
 
 use std::ops::Range;
 
@@ -28,6 +29,41 @@ impl Game {
             game => game,
         }
     }
+
+    /// Returns the name in HipHopTool's `Settings.ini`. The prototype is called
+    /// Scooby, because HipHopTool has no name for it and the file contains its
+    /// version numbers.
+    pub fn hiphoptool_name(self) -> &'static str {
+        match self {
+            Self::Scooby | Self::ScoobyPrototype => "Scooby",
+            Self::Bfbb => "BFBB",
+            Self::Incredibles => "Incredibles",
+            Self::Rotu => "ROTU",
+            Self::RatProto => "RatProto",
+            Self::Unknown => "Unknown",
+        }
+    }
+
+    /// Returns the game with this name in `Settings.ini`. The prototype of
+    /// Scooby-Doo, which has the same name, is detected by the version: see
+    /// [`Game::of_client`].
+    pub fn of_hiphoptool_name(name: &[u8]) -> Option<Self> {
+        [
+            Self::Scooby,
+            Self::Bfbb,
+            Self::Incredibles,
+            Self::Rotu,
+            Self::RatProto,
+            Self::Unknown,
+        ]
+        .into_iter()
+        .find(|game| game.hiphoptool_name().as_bytes() == name)
+    }
+
+    /// Returns whether archives have PLAT.
+    pub fn has_plat(self) -> bool {
+        self == Self::Bfbb || self.is_incredibles_or_later()
+    }
 }
 
 impl Platform {
@@ -38,6 +74,24 @@ impl Platform {
             time if APRIL_2002.contains(&time) => Self::PlayStation2,
             time if AUGUST_2002.contains(&time) => Self::GameCube,
             time if YEAR_2003.contains(&time) => Self::Xbox,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Returns the platform with this name in `Settings.ini` of a game without
+    /// PLAT.
+    pub fn of_name(name: &[u8]) -> Option<Self> {
+        [Self::GameCube, Self::PlayStation2, Self::Xbox]
+            .into_iter()
+            .find(|platform| platform.name().as_bytes() == name)
+    }
+
+    /// Returns the platform that a string of PLAT names.
+    pub fn from_plat(string: &[u8]) -> Self {
+        match string {
+            b"GC" | b"GameCube" => Self::GameCube,
+            b"P2" | b"PS2" | b"PlayStation 2" => Self::PlayStation2,
+            b"XB" | b"BX" | b"Xbox" => Self::Xbox,
             _ => Self::Unknown,
         }
     }

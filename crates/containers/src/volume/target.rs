@@ -36,41 +36,6 @@ impl Game {
         }
     }
 
-    /// Returns the name in HipHopTool's `Settings.ini`. The prototype is called
-    /// Scooby, because HipHopTool has no name for it and the file contains its
-    /// version numbers.
-    pub fn hiphoptool_name(self) -> &'static str {
-        match self {
-            Self::Scooby | Self::ScoobyPrototype => "Scooby",
-            Self::Bfbb => "BFBB",
-            Self::Incredibles => "Incredibles",
-            Self::Rotu => "ROTU",
-            Self::RatProto => "RatProto",
-            Self::Unknown => "Unknown",
-        }
-    }
-
-    /// Returns the game with this name in `Settings.ini`. The prototype of
-    /// Scooby-Doo, which has the same name, is detected by the version: see
-    /// [`Game::of_client`].
-    pub fn of_hiphoptool_name(name: &[u8]) -> Option<Self> {
-        [
-            Self::Scooby,
-            Self::Bfbb,
-            Self::Incredibles,
-            Self::Rotu,
-            Self::RatProto,
-            Self::Unknown,
-        ]
-        .into_iter()
-        .find(|game| game.hiphoptool_name().as_bytes() == name)
-    }
-
-    /// Returns whether archives have PLAT.
-    pub fn has_plat(self) -> bool {
-        self == Self::Bfbb || self.is_incredibles_or_later()
-    }
-
     /// Returns whether it is Scooby-Doo or its prototype.
     pub fn is_scooby(self) -> bool {
         matches!(self, Self::Scooby | Self::ScoobyPrototype)
@@ -118,24 +83,6 @@ impl Platform {
         match self {
             Self::GameCube => Endian::Big,
             Self::PlayStation2 | Self::Xbox | Self::Unknown => Endian::Little,
-        }
-    }
-
-    /// Returns the platform with this name in `Settings.ini` of a game without
-    /// PLAT.
-    pub fn of_name(name: &[u8]) -> Option<Self> {
-        [Self::GameCube, Self::PlayStation2, Self::Xbox]
-            .into_iter()
-            .find(|platform| platform.name().as_bytes() == name)
-    }
-
-    /// Returns the platform that a string of PLAT names.
-    pub fn from_plat(string: &[u8]) -> Self {
-        match string {
-            b"GC" | b"GameCube" => Self::GameCube,
-            b"P2" | b"PS2" | b"PlayStation 2" => Self::PlayStation2,
-            b"XB" | b"BX" | b"Xbox" => Self::Xbox,
-            _ => Self::Unknown,
         }
     }
 }
