@@ -14,6 +14,7 @@ pub mod index;
 mod list;
 mod ordered;
 mod path;
+mod room;
 mod shown;
 mod text;
 mod walk;

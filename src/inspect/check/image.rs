@@ -19,6 +19,7 @@ use super::subject::{Findings, Subject};
 use super::sums::Sums;
 use crate::inspect::Contents;
 use crate::inspect::ordered::ordered_within;
+use crate::inspect::room::{Room, Taken};
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{DiscImage, Part};
 
@@ -28,19 +29,57 @@ const PIECE: u64 = 256 << 10;
 /// Minimum number of pieces that wait for the slowest checksum.
 const WAITING: usize = 4;
 
-/// The images that are being hashed, which share the threads that read.
-#[derive(Default)]
-pub(super) struct Hashing(AtomicUsize);
+/// Part of the memory budget that the pieces of all images may have while they wait.
+const PART_OF_BUDGET: usize = 8;
+
+/// The images that are being hashed, which share the threads that read and the room
+/// for pieces.
+pub(super) struct Hashing {
+    images: AtomicUsize,
+    /// Maximum number of pieces of an image that wait, as far as the room allows.
+    most: usize,
+    room: Arc<Room>,
+}
 
 impl Hashing {
-    /// Begins to hash an image. Returns how many of the threads may read it.
-    fn begin(&self, threads: usize) -> usize {
-        let others = self.0.fetch_add(1, Ordering::Relaxed);
-        (threads / (others + 1)).max(1)
+    /// Creates what images share, within a memory budget.
+    pub(super) fn new(budget: usize) -> Self {
+        let limit = budget / PART_OF_BUDGET;
+        Self {
+            images: AtomicUsize::new(0),
+            most: limit / PIECE as usize / 2,
+            room: Room::new(limit),
+        }
     }
 
-    fn end(&self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+    /// Begins to hash an image, when others have left enough room.
+    fn begin(&self, threads: usize) -> Share<'_> {
+        let others = self.images.fetch_add(1, Ordering::Relaxed);
+        let readers = (threads / (others + 1)).max(1);
+        let waiting = (2 * readers).min(self.most).max(WAITING);
+        Share {
+            hashing: self,
+            readers: readers.min(waiting),
+            waiting,
+            // WAITING more wait for the MD5.
+            _room: self.room.take((waiting + WAITING) * PIECE as usize),
+        }
+    }
+}
+
+/// What one of the images may use while it is hashed.
+struct Share<'h> {
+    hashing: &'h Hashing,
+    /// Number of threads that read it.
+    readers: usize,
+    /// Number of pieces that wait.
+    waiting: usize,
+    _room: Taken,
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        self.hashing.images.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -213,7 +252,7 @@ impl ImageCheck<'_, '_> {
         md5: SyncSender<Arc<Vec<u8>>>,
     ) -> Option<(u32, [u8; 20])> {
         let output = self.subject.output;
-        let readers = self.hashing.begin(self.subject.threads);
+        let share = self.hashing.begin(self.subject.threads);
         let mut pieces = Pieces {
             check: self,
             number,
@@ -248,8 +287,7 @@ impl ImageCheck<'_, '_> {
             };
             has_ended.fetch_or(!goes_on, Ordering::Relaxed);
         };
-        ordered_within(WAITING.max(2 * readers), readers, produce, read, add);
-        self.hashing.end();
+        ordered_within(share.waiting, share.readers, produce, read, add);
         let Pieces {
             crc32,
             sha1,
@@ -309,4 +347,22 @@ fn read(bytes: &dyn ReadAt, range: &Range<u64>) -> std::io::Result<Vec<u8>> {
     let mut piece = vec![0; (range.end - range.start) as usize];
     bytes.read_exact_at(&mut piece, range.start)?;
     Ok(piece)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_share_the_threads_and_a_part_of_the_budget() {
+        let hashing = Hashing::new(64 << 20);
+        let first = hashing.begin(256);
+        assert_eq!((first.readers, first.waiting), (16, 16));
+        let second = hashing.begin(3);
+        assert_eq!((second.readers, second.waiting), (1, WAITING));
+        drop((first, second));
+        let alone = Hashing::new(1 << 20);
+        let alone = alone.begin(1);
+        assert_eq!((alone.readers, alone.waiting), (1, WAITING));
+    }
 }

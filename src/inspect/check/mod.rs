@@ -106,7 +106,7 @@ pub fn check(
                             list: plan.list.as_ref(),
                             threads: plan.threads.max(1),
                         },
-                        hashing: Hashing::default(),
+                        hashing: Hashing::new(vfs.reader().budget().limit()),
                         unsound: Unsound::default(),
                     },
                 };

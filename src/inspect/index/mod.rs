@@ -9,7 +9,6 @@ mod database;
 mod facts;
 mod jobs;
 mod references;
-mod room;
 mod texts;
 
 use std::sync::Arc;
@@ -22,9 +21,9 @@ use indicatif::ProgressBar;
 pub use self::database::Database;
 use self::facts::Facts;
 use self::jobs::{Job, Jobs};
-use self::room::{Room, Taken};
 use super::hash::sha256;
 use super::ordered::ordered;
+use super::room::{Room, Taken};
 use super::shown::Shown;
 use super::walk::Step;
 use super::{Contents, Role};

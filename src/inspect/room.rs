@@ -1,11 +1,12 @@
-//! Room for the texts of rows that wait for the database.
+//! Room for what waits until a slower thread takes it: texts of rows for the database,
+//! pieces of disc images for their checksums.
 
 use std::sync::Arc;
 
 use crate::sync::awaited::Awaited;
 
-/// A number of bytes that waiting texts may have in total. One text may have
-/// more.
+/// A number of bytes that all waiting values may have in total. One that is alone may
+/// have more.
 #[derive(Default)]
 pub(super) struct Room {
     limit: usize,
@@ -20,7 +21,7 @@ impl Room {
         })
     }
 
-    /// Takes room for a text, and waits until there is some.
+    /// Takes room for a value, and waits until there is some.
     pub(super) fn take(self: &Arc<Self>, bytes: usize) -> Taken {
         self.taken.wait_for(|taken| {
             let fits = *taken == 0 || *taken + bytes <= self.limit;
