@@ -140,7 +140,7 @@ impl Confined {
     pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, done) = channel();
         let part = move || {
-            // Fails only if nobody waits any longer.
+            // The caller waits for it below.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         };
         self.parts

@@ -28,8 +28,9 @@ pub(super) struct Room {
     end: u64,
     /// The sector after the last one that the medium can have, if it has an end.
     limit: Option<u64>,
-    /// Where the search for empty sectors goes on, and what it may cost yet.
+    /// The sector where the search for empty sectors continues.
     searched: u64,
+    /// The remaining cost of that search, see [`SEARCH`].
     budget: u64,
 }
 
