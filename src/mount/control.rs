@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use super::error::OpenError;
 use super::grafts::Grafts;
 use super::merge::{self, MergedLayers};
-use super::plain::Images;
 use super::subtree::Node;
 use super::volume::NewVolume;
 use super::{Ino, Meta, Options, Vfs};
@@ -36,6 +35,10 @@ const FIRST_FILE: u32 = 2;
 
 /// The directory of the source as plain files.
 const IMAGES: &str = "image";
+
+/// The source as plain files, with their names: the tracks of a disc without the
+/// compression around it, or an archive or a disc with changes.
+pub(super) type Images = Vec<(String, Arc<dyn ReadAt>)>;
 
 /// The inodes of the directory.
 #[derive(Debug)]

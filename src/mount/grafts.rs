@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::build::{Built, Files};
 use super::subtree::{Node, Rendered, Subtree};
 use super::volume::NewVolume;
 use super::{Error, Extent, Ino, Result};
@@ -10,7 +9,7 @@ use crate::content::OpenVolume;
 use crate::memory::budget::{Budget, Charge};
 use crate::memory::cache::Cache;
 use crate::namespace::numbers::{Numbers, Origin, Range};
-use crate::namespace::tree::{Index, ROOT, Tree};
+use crate::namespace::tree::{Index, ROOT, Tree, TreeBuilder};
 use crate::sync::lock;
 use hpimount_containers::io;
 
@@ -37,6 +36,33 @@ pub(super) enum Numbered<'a> {
     Permanent(Node<'a>),
     /// In a subtree that was built on demand, with these numbers.
     Entered(Range, Index),
+}
+
+/// The contents of a subtree before it has numbers.
+pub(super) struct Built {
+    pub(super) builder: TreeBuilder,
+    pub(super) files: Files,
+    /// The assets that its files are rendered from.
+    pub(super) rendered: Rendered,
+    /// Why it is empty.
+    pub(super) problem: Option<io::Error>,
+    /// Changes when the files behind the entries change.
+    pub(super) fingerprint: u64,
+}
+
+/// Where the bytes of the files of a subtree are.
+pub(super) enum Files {
+    /// In no volume: they are rendered.
+    Rendered,
+    /// In a volume that only this subtree has.
+    New(NewVolume),
+    /// In a volume of the subtree around this one. That subtree is kept for as long
+    /// as this one, so that the memory of the volume is accounted for; a permanent
+    /// one need not be kept.
+    Around {
+        volume: Arc<OpenVolume>,
+        subtree: Option<Arc<Subtree>>,
+    },
 }
 
 impl Grafts {

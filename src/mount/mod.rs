@@ -118,10 +118,11 @@ pub(crate) use self::xattr::{MAX_PREVIEW, PREVIEW};
 use crate::content::Reader;
 pub use crate::content::{Access, Bytes};
 use crate::memory::budget::Budget;
+use crate::namespace::companion::Companions;
 pub use crate::namespace::companion::Meta;
 use crate::namespace::numbers::Origin;
 use crate::namespace::transient::{TransientKind, Transients};
-use crate::namespace::tree::InodeKind;
+use crate::namespace::tree::{InodeKind, TreeBuilder};
 pub use crate::namespace::{FileKind, Ino};
 use crate::source::remote::Remote;
 use crate::sync::lock;
@@ -411,6 +412,13 @@ impl Vfs {
     /// Returns the subtree at `origin`, and builds it unless it is cached.
     fn subtree(&self, origin: Origin) -> Result<Arc<Subtree>> {
         self.grafts.entered(origin, || build::subtree(self, origin))
+    }
+
+    /// Creates a builder whose tree counts towards the memory budget.
+    fn new_builder(&self, modified: i64, companions: Companions) -> TreeBuilder {
+        let mut builder = TreeBuilder::new(0, modified, companions);
+        builder.charge(self.reader.budget().empty_charge("the directory"));
+        builder
     }
 
     /// Returns the node that holds the entries of a directory: itself, or the

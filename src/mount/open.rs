@@ -12,11 +12,11 @@ use std::thread;
 use std::time::SystemTime;
 
 use super::changes::{AppliedPaths, Changed, Changes};
+use super::control::Images;
 use super::error::{OpenCause, OpenError};
 use super::order::{Order, file_name};
 use super::partner::{Partners, Surroundings};
-use super::plain::{self, Images};
-use super::source_trees::{OpenedSource, SourceTrees, seconds};
+use super::source_trees::{OpenedSource, SourceTrees, images, seconds};
 use super::sources::{GameFolder, Prepared};
 use super::volume::{self, NewVolume, OpenedFile, VolumeFile, probe};
 use super::{Ino, Options, Sources, Vfs, beside};
@@ -453,7 +453,7 @@ impl Opener<'_> {
         }
         let volume = &*opened.volume.volume;
         Ok(OpenedSource {
-            images: plain::images(&file_name(&candidate.path), changed.as_ref(), volume),
+            images: images(&file_name(&candidate.path), changed.as_ref(), volume),
             builder: opened.builder,
             volume: opened.volume,
             is_layered: opened.format.is_layered,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::local_time;
+use crate::namespace::Ino;
 use crate::namespace::companion::{Companions, Meta};
 use crate::source::remote::Network;
 use hpimount_assets::total_annihilation::context::ChosenPalette;
@@ -91,6 +92,12 @@ impl Options {
             Meta::Visible | Meta::Converted => true,
             Meta::Hidden | Meta::Off => false,
         }
+    }
+
+    /// Returns the root of the files: the root of the mount, or the mirrored
+    /// directory if the root is a converted tree.
+    pub(super) fn root_of_files(&self) -> Ino {
+        Ino(Ino::ROOT.0 + u32::from(self.converted))
     }
 
     /// Returns whether two spellings name the same entry.

@@ -1,11 +1,9 @@
-//! Discs as plain files, without the compression around them, and archives and
-//! discs with changes as files: in `.hpimount/image` under the name of the source,
-//! and in the root of each disc under fixed names, where they are not listed.
+//! Discs as plain files, without the compression around them: in the root of each
+//! disc under fixed names, where they are not listed.
 
 use std::sync::Arc;
 
-use super::build::{Built, Files, new_builder};
-use super::changes::{Changed, stem};
+use super::grafts::{Built, Files};
 use super::subtree::{Node, Rendered, Subtree};
 use super::volume::NewVolume;
 use super::{Attr, Error, Result, Vfs, converted};
@@ -17,20 +15,6 @@ use hpimount_containers::volume::{Content, Entry, FileId, Name, Sink, Volume, no
 
 /// Stem of the names in the root of a disc.
 const DISC: &str = "disc";
-
-/// Files with their names.
-pub(super) type Images = Vec<(String, Arc<dyn ReadAt>)>;
-
-/// Returns the files that the source called `name` is, which is opened as `volume`:
-/// the plain files of a disc, or a source with its changes.
-pub(super) fn images(name: &str, changed: Option<&Changed>, volume: &dyn Volume) -> Images {
-    let mut images = volume.plain_files(stem(name));
-    if let Some(changed) = changed.filter(|_| images.is_empty()) {
-        images.push((name.to_owned(), changed.source.clone()));
-        images.extend(changed.partners.clone());
-    }
-    images
-}
 
 /// Returns the root of the plain files of the disc whose root is given.
 ///
@@ -69,7 +53,7 @@ pub(super) fn build(vfs: &Vfs, root: &Node<'_>, attr: Attr) -> Result<Built> {
     if files.is_empty() {
         return Err(Error::NotFound);
     }
-    let mut builder = new_builder(vfs, attr, Companions::NONE);
+    let mut builder = vfs.new_builder(attr.modified, Companions::NONE);
     let top = builder.root();
     for (number, (name, source)) in (0..).map(FileId).zip(&files) {
         let entry = Entry {

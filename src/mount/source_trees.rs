@@ -6,19 +6,19 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use super::control::{ControlInodes, ControlTree};
+use super::changes::{Changed, stem};
+use super::control::{ControlInodes, ControlTree, Images};
 use super::error::OpenError;
 use super::grafts::Grafts;
 use super::merge::{self, MergedLayers};
 use super::order::Order;
-use super::plain::Images;
 use super::volume::NewVolume;
 use super::{Ino, Options, changes, control};
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use hpimount_containers::changes::Report;
-use hpimount_containers::volume::{Name, NodeId};
+use hpimount_containers::volume::{Name, NodeId, Volume};
 
 /// An opened source: its unfinished tree, and the volume of its files.
 pub(super) struct OpenedSource {
@@ -175,7 +175,7 @@ impl SourceTrees {
         }
         let modified = self.tree.inode(ROOT).map_or(0, |root| root.modified);
         let control = ControlTree::new(&info, modified, &self.layers, &self.images);
-        let files = root_of_files(options);
+        let files = options.root_of_files();
         let mut origin = Origin::Root;
         if options.converted {
             let mut builder = TreeBuilder::new(0, modified, Companions::NONE);
@@ -198,10 +198,15 @@ impl SourceTrees {
     }
 }
 
-/// Returns the root of the files: the root of the mount, or the mirrored
-/// directory if the root is a converted tree.
-pub(super) fn root_of_files(options: &Options) -> Ino {
-    Ino(Ino::ROOT.0 + u32::from(options.converted))
+/// Returns the files that the source called `name` is, which is opened as `volume`:
+/// the plain files of a disc, or a source with its changes.
+pub(super) fn images(name: &str, changed: Option<&Changed>, volume: &dyn Volume) -> Images {
+    let mut images = volume.plain_files(stem(name));
+    if let Some(changed) = changed.filter(|_| images.is_empty()) {
+        images.push((name.to_owned(), changed.source.clone()));
+        images.extend(changed.partners.clone());
+    }
+    images
 }
 
 fn names(volumes: &[NewVolume]) -> Vec<String> {

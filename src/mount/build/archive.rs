@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::{Built, Files, new_builder};
 use crate::content::{Member, OpenVolume};
+use crate::mount::grafts::{Built, Files};
 use crate::mount::subtree::{Node, Rendered};
 use crate::mount::volume::{self, NewVolume, VolumeFile};
 use crate::mount::{Attr, Error, Result, Vfs, place};
@@ -83,7 +83,7 @@ pub(super) fn build(vfs: &Vfs, node: &Node<'_>, attr: Attr) -> Result<Built> {
         source: file.into_source(vfs),
         partner: &partner,
     };
-    let new_builder = |companions| new_builder(vfs, attr, companions);
+    let new_builder = |companions| vfs.new_builder(attr.modified, companions);
     let opened = volume::open(file, &vfs.reader, &vfs.options, |_| true, new_builder);
     let mut problem = None;
     let (builder, volume) = match opened {

@@ -1,8 +1,8 @@
 //! Directories that their volume lists on demand: folders on disk and on
 //! servers.
 
-use super::{Built, Files, new_builder};
 use crate::content::{Images, OpenVolume};
+use crate::mount::grafts::{Built, Files};
 use crate::mount::subtree::{Node, Rendered};
 use crate::mount::volume::{NewVolume, probe};
 use crate::mount::{Attr, Error, Result, Vfs, place};
@@ -28,7 +28,7 @@ pub(super) fn build(
             .options
             .companions_in(volume.nesting, volume.is_plain_folder)
     };
-    let mut builder = new_builder(vfs, attr, companions);
+    let mut builder = vfs.new_builder(attr.modified, companions);
     let listed = folder.list(directory, &mut builder);
     let listed = listed.map_err(|error| {
         let path = place::path(vfs, node).unwrap_or_default();

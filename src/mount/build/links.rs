@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Built, Files, new_builder};
 use crate::content::OpenVolume;
+use crate::mount::grafts::{Built, Files};
 use crate::mount::subtree::{Node, Rendered};
 use crate::mount::{Attr, Result, Vfs};
 use crate::namespace::companion::Companions;
@@ -27,7 +27,7 @@ pub(super) fn build(
         converted: false,
         ..options.companions_in(volume.nesting, volume.is_plain_folder)
     };
-    let mut builder = new_builder(vfs, attr, companions);
+    let mut builder = vfs.new_builder(attr.modified, companions);
     let listed = volume.volume.list(directory, &mut builder);
     listed.map_err(|error| vfs.failed(node, &error))?;
     Ok(Built {

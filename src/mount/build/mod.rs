@@ -11,41 +11,12 @@ mod view;
 
 use std::sync::Arc;
 
-use super::subtree::{Node, Rendered, Subtree};
-use super::volume::NewVolume;
+use super::grafts::Built;
+use super::subtree::{Node, Subtree};
 use super::{Attr, Error, Result, Vfs, converted, plain};
-use crate::content::OpenVolume;
-use crate::namespace::companion::{Companions, Shows};
+use crate::namespace::companion::Shows;
 use crate::namespace::numbers::Origin;
-use crate::namespace::tree::{InodeKind, TreeBuilder};
-use hpimount_containers::io;
-
-/// The contents of a subtree before it has numbers.
-pub(super) struct Built {
-    pub(super) builder: TreeBuilder,
-    pub(super) files: Files,
-    /// The assets that its files are rendered from.
-    pub(super) rendered: Rendered,
-    /// Why it is empty.
-    pub(super) problem: Option<io::Error>,
-    /// Changes when the files behind the entries change.
-    pub(super) fingerprint: u64,
-}
-
-/// Where the bytes of the files of a subtree are.
-pub(super) enum Files {
-    /// In no volume: they are rendered.
-    Rendered,
-    /// In a volume that only this subtree has.
-    New(NewVolume),
-    /// In a volume of the subtree around this one. That subtree is kept for as long
-    /// as this one, so that the memory of the volume is accounted for; a permanent
-    /// one need not be kept.
-    Around {
-        volume: Arc<OpenVolume>,
-        subtree: Option<Arc<Subtree>>,
-    },
-}
+use crate::namespace::tree::InodeKind;
 
 /// Builds the subtree at `origin`.
 ///
@@ -105,11 +76,4 @@ fn companion(vfs: &Vfs, shown: &Node<'_>, shows: Shows, attr: Attr) -> Result<Bu
         Shows::Meta(format) => view::build(vfs, shown, attr, format),
         Shows::Converted => converted::build(vfs, shown, attr),
     }
-}
-
-/// Creates a builder whose tree counts towards the memory budget.
-pub(super) fn new_builder(vfs: &Vfs, attr: Attr, companions: Companions) -> TreeBuilder {
-    let mut builder = TreeBuilder::new(0, attr.modified, companions);
-    builder.charge(vfs.reader.budget().empty_charge("the directory"));
-    builder
 }

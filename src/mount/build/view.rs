@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Built, Files, new_builder};
+use crate::mount::grafts::{Built, Files};
 use crate::mount::subtree::{Node, Rendered, Viewed};
 use crate::mount::{Attr, Error, Result, Vfs};
 use crate::namespace::companion::Companions;
@@ -23,7 +23,7 @@ pub(super) fn build(vfs: &Vfs, asset: &Node<'_>, attr: Attr, format: u8) -> Resu
     let format = VIEW_FORMATS.get(format as usize).ok_or(Error::NotFound)?;
     let failed = |error| vfs.failed(asset, &error);
     let model = vfs.model(asset, format).map_err(failed)?;
-    let mut builder = new_builder(vfs, attr, Companions::NONE);
+    let mut builder = vfs.new_builder(attr.modified, Companions::NONE);
     add_files(&mut builder, &*model.view).map_err(failed)?;
     let file = asset.file();
     let asset_type = file.and_then(|file| file.volume.volume.asset(file.file));

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use self::names::Named;
-use super::build::{Built, Files, new_builder};
 use super::context::Context;
+use super::grafts::{Built, Files};
 use super::subtree::{Converted, ConvertedSource, FileOfAsset, Node, Rendered};
-use super::{Attr, Ino, Result, Vfs, game, source_trees};
+use super::{Attr, Ino, Result, Vfs, game};
 use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, InodeKind, Label, NewInode, Tree, TreeBuilder};
@@ -91,12 +91,12 @@ pub(super) fn has_reports(vfs: &Vfs, directory: &Node<'_>) -> bool {
 /// files.
 pub(super) fn build(vfs: &Vfs, directory: &Node<'_>, attr: Attr) -> Result<Built> {
     let directory = match directory.subtree().range.origin {
-        Origin::Control => vfs.node(source_trees::root_of_files(&vfs.options))?,
+        Origin::Control => vfs.node(vfs.options.root_of_files())?,
         _ => directory.clone(),
     };
     let directory = vfs.enter(directory)?;
     let mut draft = Draft {
-        builder: new_builder(vfs, attr, Companions::NONE),
+        builder: vfs.new_builder(attr.modified, Companions::NONE),
         files: Vec::new(),
         fingerprint: DefaultHasher::new(),
         folders: HashMap::new(),

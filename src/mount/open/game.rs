@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::streamed::Streamed;
 use super::{Candidate, Opener, modified, unique_names, unreadable};
+use crate::mount::control::Images;
 use crate::mount::error::{OpenCause, OpenError};
 use crate::mount::order::{Order, gta};
-use crate::mount::plain::Images;
 use crate::mount::source_trees::{OpenedSource, SourceTrees};
 use crate::mount::sources::{GameFolder, LooseFolder};
 use crate::mount::volume::NewVolume;
