@@ -1,8 +1,7 @@
 //! Attributes of inodes.
 
-use super::place;
 use super::subtree::Node;
-use super::{Error, FileKind, Ino, Result, Vfs};
+use super::{Error, FileKind, Ino, Result, Vfs, place, stats};
 use crate::namespace::transient::TransientKind;
 use crate::namespace::tree::Inode;
 use crate::sync::lock;
@@ -26,15 +25,6 @@ pub struct Attr {
     pub reuse: u32,
     /// Whether its name and attributes never change while mounted.
     pub lasting: bool,
-}
-
-/// Size of the mount as `statfs` reports it.
-#[derive(Debug, Clone, Copy)]
-pub struct Extent {
-    /// Decoded bytes of all files.
-    pub bytes: u64,
-    /// Number of inodes.
-    pub inodes: u64,
 }
 
 /// Returns the permission bits of an inode. Everything can be read, because the
@@ -78,6 +68,35 @@ impl Attr {
                 .map_err(|error| vfs.failed(node, &error))?,
         };
         Ok(Self::new(node, inode, size))
+    }
+
+    /// Returns the attributes of the entry `name` of `parent`, which the kernel will
+    /// remember. `is_aliased` is whether the directory was reached by another
+    /// spelling.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoNumbers`], or an error under the same conditions as
+    /// [`Attr::of_node`].
+    pub(super) fn of_entry(
+        vfs: &Vfs,
+        parent: Ino,
+        name: &str,
+        node: &Node<'_>,
+        is_aliased: bool,
+    ) -> Result<Self> {
+        if vfs
+            .control
+            .as_ref()
+            .is_some_and(|control| control.is_stats(node))
+        {
+            let snapshot = stats::snapshot(vfs).ok_or(Error::NoNumbers)?;
+            return Self::of_transient(vfs, snapshot);
+        }
+        let attr = Self::of_node(vfs, node)?;
+        match is_aliased && attr.kind == FileKind::Directory {
+            true => attr.aliased(vfs, parent, name),
+            false => Ok(attr),
+        }
     }
 
     /// Returns the attributes for a listing of a generated file whose size is

@@ -11,12 +11,11 @@ use super::grafts::Grafts;
 use super::merge::{self, MergedLayers};
 use super::subtree::Node;
 use super::volume::NewVolume;
-use super::{Ino, Meta, Options, Vfs};
+use super::{Ino, Meta, Options};
 use crate::content::OpenVolume;
 use crate::namespace::companion::Companions;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, Label, NewInode, ROOT, Tree, TreeBuilder};
-use crate::sync::lock;
 use hpimount_assets::view::json;
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink};
@@ -178,24 +177,4 @@ pub(super) fn info<'a>(
         "force": options.force,
         "verify": options.verify,
     })
-}
-
-/// Returns a new inode with the contents of `stats.json` at this moment, and
-/// counts one lookup of it; `None` if there are no inode numbers left.
-pub(super) fn stats_snapshot(vfs: &Vfs) -> Option<Ino> {
-    let mut transients = lock(&vfs.transients);
-    let count = transients.count();
-    transients.snapshot(vfs.grafts.numbers(), || json::pretty(&stats(vfs, count)))
-}
-
-/// Returns the contents of `stats.json`.
-fn stats(vfs: &Vfs, transients: usize) -> Value {
-    let mut stats = vfs.reader.stats.to_json();
-    stats["cache"] = vfs.reader.cache_json();
-    if let Some(remote) = vfs.remote.get() {
-        stats["remote"] = remote.to_json();
-    }
-    stats["tree_bytes"] = vfs.grafts.permanent_memory().into();
-    stats["transient_inodes"] = transients.into();
-    stats
 }

@@ -45,6 +45,9 @@ pub enum Error {
     Stale,
 }
 
+/// Result of an operation on an inode.
+pub type Result<T> = std::result::Result<T, Error>;
+
 impl From<&io::Error> for Error {
     fn from(error: &io::Error) -> Self {
         match error {

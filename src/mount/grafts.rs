@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::subtree::{Node, Rendered, Subtree};
 use super::volume::NewVolume;
-use super::{Error, Extent, Ino, Result};
+use super::{Error, Ino, Result};
 use crate::content::OpenVolume;
 use crate::memory::budget::{Budget, Charge};
 use crate::memory::cache::Cache;
@@ -36,6 +36,15 @@ pub(super) enum Numbered<'a> {
     Permanent(Node<'a>),
     /// In a subtree that was built on demand, with these numbers.
     Entered(Range, Index),
+}
+
+/// Size of the mount as `statfs` reports it.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// Decoded bytes of all files.
+    pub bytes: u64,
+    /// Number of inodes.
+    pub inodes: u64,
 }
 
 /// The contents of a subtree before it has numbers.

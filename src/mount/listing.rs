@@ -65,7 +65,7 @@ impl<'v> Listing<'v> {
         for (number, (next, name, child)) in self.entries().enumerate() {
             let attr = match Attr::of_unknown_size(self.vfs, &child) {
                 Some(attr) => Ok(attr),
-                None => self.vfs.entry(self.ino, name, &child, self.is_aliased),
+                None => Attr::of_entry(self.vfs, self.ino, name, &child, self.is_aliased),
             };
             let attr = match attr {
                 Err(_) if number > 0 => break,

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::SystemTime;
 
-use super::changes::{AppliedPaths, Changed, Changes};
+use super::applied::AppliedPaths;
+use super::changes::{Changed, Changes};
 use super::control::Images;
 use super::error::{OpenCause, OpenError};
 use super::order::{Order, file_name};

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::subtree::Node;
-use super::{Access, Bytes, Error, Ino, Result, Vfs};
-use crate::content::Reader;
+use super::{Access, Bytes, Error, Ino, Result, Vfs, place};
 use crate::namespace::tree::InodeKind;
 use crate::sync::lock;
 use hpimount_containers::io;
@@ -87,18 +86,13 @@ impl Vfs {
         })
     }
 
-    /// Returns the reader of the bytes of files, for those who fill caches.
-    pub(crate) fn reader(&self) -> &Reader {
-        &self.reader
-    }
-
-    /// Returns the number of bytes that were decoded so far.
-    pub(crate) fn decoded(&self) -> u64 {
-        self.reader.stats.decoded()
-    }
-
-    /// Returns whether some sources are on servers.
-    pub(crate) fn has_servers(&self) -> bool {
-        self.remote.get().is_some()
+    /// Logs why a file cannot be read.
+    pub(super) fn failed(&self, node: &Node<'_>, error: &io::Error) -> Error {
+        let path = place::path(self, node).unwrap_or_default();
+        let volume = node.volume().map_or("", |volume| &volume.name);
+        self.reader
+            .stats
+            .failed(format!("{volume}: {path}: {error}"));
+        Error::from(error)
     }
 }

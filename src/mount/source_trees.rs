@@ -13,7 +13,7 @@ use super::grafts::Grafts;
 use super::merge::{self, MergedLayers};
 use super::order::Order;
 use super::volume::NewVolume;
-use super::{Ino, Options, changes, control};
+use super::{Ino, Options, applied, control};
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, Label, NewInode, ROOT, Tree, TreeBuilder};
@@ -171,7 +171,7 @@ impl SourceTrees {
     ) -> Option<ControlInodes> {
         let mut info = control::info(self.volumes(), skipped, &self.order, options);
         if let Some(report) = &self.applied {
-            info["applied"] = changes::info(report);
+            info["applied"] = applied::info(report);
         }
         let modified = self.tree.inode(ROOT).map_or(0, |root| root.modified);
         let control = ControlTree::new(&info, modified, &self.layers, &self.images);

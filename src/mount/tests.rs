@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::namespace::companion::{Companions, Shows};
+use crate::namespace::numbers::Origin;
 use crate::namespace::tree::TreeBuilder;
+use crate::sync::lock;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{Serial, v1};
 use hpimount_containers::volume::{Name, Sink};
