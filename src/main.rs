@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use hpimount::app::{self, ExitReason, Failure, MountPlan};
+use hpimount::app::{self, ExitReason, Failure, Forked, MountPlan};
 use hpimount::cli::hpimount::{Action, Args, PROGRAM};
 
 fn main() -> ExitCode {
@@ -50,15 +50,20 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
     };
-    if !args.foreground && !app::is_background() {
-        return app::detach();
-    }
+    let background = match args.foreground {
+        true => None,
+        false => match app::go_into_background()? {
+            Forked::Waited(code) => return Ok(code),
+            Forked::Background(process) => Some(process),
+        },
+    };
     app::settle_allocator();
     app::start_log(args.log_level());
-    app::run(&MountPlan {
+    let plan = MountPlan {
         sources,
         mount_point,
         options: args.mount,
-    })?;
+    };
+    app::run(&plan, background)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,7 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use landlock::{
@@ -138,15 +138,36 @@ impl Confined {
     /// # Panics
     /// Panics if `work` does.
     pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let (sender, done) = channel();
+        self.begin(work).wait()
+    }
+
+    /// Like [`run`](Self::run), but does not wait.
+    pub fn begin<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Begun<T> {
+        let (sender, result) = channel();
         let part = move || {
-            // The caller waits for it below.
+            // Nobody may wait for it.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         };
         self.parts
             .send(Box::new(part))
             .expect("the thread runs while there is a sender");
-        let done = done.recv().expect("each part sends its result");
+        Begun { result }
+    }
+}
+
+/// Work that a confined thread has begun.
+#[derive(Debug)]
+pub struct Begun<T> {
+    result: Receiver<thread::Result<T>>,
+}
+
+impl<T> Begun<T> {
+    /// Waits for the end of the work, and returns its result.
+    ///
+    /// # Panics
+    /// Panics if the work does.
+    pub fn wait(self) -> T {
+        let done = self.result.recv().expect("each part sends its result");
         done.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }

@@ -31,7 +31,6 @@ pub(super) fn lifetime(limit: Duration) -> Duration {
 pub(super) fn watch(vfs: Arc<Vfs>, mount: Arc<Mount>, limit: Duration) -> io::Result<()> {
     let lifetime = lifetime(limit);
     let watching = move || {
-        mount.restrict_calls();
         let mut uses = vfs.uses();
         let mut last_use = Instant::now();
         while mount.is_connected() {

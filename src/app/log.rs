@@ -53,17 +53,26 @@ pub(super) fn start(level: LevelFilter) {
     }
 }
 
-/// Logs to the system log from now on.
-pub(super) fn move_to_system_log() {
-    let formatter = syslog::Formatter3164 {
-        process: "hpimount".to_owned(),
-        pid: std::process::id(),
-        ..syslog::Formatter3164::default()
-    };
-    let system = syslog::unix(formatter).ok().map(syslog::BasicLogger::new);
-    if let Some(logger) = LOGGER.get() {
-        // Only a second move could fail.
-        let _ = logger.system.set(system);
+/// The system log; `None` inside if there is none.
+pub(super) struct SystemLog(Option<syslog::BasicLogger>);
+
+impl SystemLog {
+    /// Connects to the system log.
+    pub(super) fn connect() -> Self {
+        let formatter = syslog::Formatter3164 {
+            process: "hpimount".to_owned(),
+            pid: std::process::id(),
+            ..syslog::Formatter3164::default()
+        };
+        Self(syslog::unix(formatter).ok().map(syslog::BasicLogger::new))
+    }
+
+    /// Logs there from now on.
+    pub(super) fn use_from_now_on(self) {
+        if let Some(logger) = LOGGER.get() {
+            // Only a second move could fail.
+            let _ = logger.system.set(self.0);
+        }
     }
 }
 

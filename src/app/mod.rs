@@ -2,6 +2,7 @@
 //! without leaving anything behind.
 
 mod allocator;
+mod background;
 #[cfg_attr(not(target_os = "linux"), path = "confine_elsewhere.rs")]
 mod confine;
 pub mod desktop;
@@ -40,18 +41,18 @@ mod watchers;
 mod without_mount;
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ::log::LevelFilter;
-use rustix::fs::{Mode, OFlags};
 use signal_hook::iterator::Signals;
 
 pub use self::allocator::settle_allocator;
+use self::background::Detached;
+pub use self::background::{Background, Forked, go_into_background};
 use self::confine::Confined;
 pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
@@ -62,17 +63,11 @@ use self::mount::Mount;
 pub use self::mount::unmount;
 pub use self::password::PasswordSource;
 use self::progress::Progress;
+use self::supervisor::Supervisor;
 pub use self::without_mount::{Check, Diff, Inspection, check, diff, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
 use crate::source::remote::{Access, Network, RemoteOptions};
-
-/// Environment variable that is set, to any value, for the background process.
-const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
-
-/// Written by the background process to its standard output when the mount is
-/// ready.
-const READY: [u8; 1] = *b"+";
 
 /// How long requests may continue after the kernel has ended the mount, and how
 /// often that is checked.
@@ -125,11 +120,6 @@ pub struct MountOptions {
     pub vfs: crate::mount::Options,
 }
 
-/// Returns whether this process was started by [`detach`].
-pub fn is_background() -> bool {
-    std::env::var_os(IN_BACKGROUND).is_some()
-}
-
 /// Returns `usual`, or the seconds in an environment variable, so that tests
 /// need not wait. Not available in release builds.
 pub fn shortened(variable: &str, usual: Duration) -> Duration {
@@ -145,53 +135,13 @@ pub fn start_log(level: LevelFilter) {
     log::start(level);
 }
 
-/// Starts this program again in the background, with the same arguments, and
-/// waits until its mount is ready or it fails.
-///
-/// A new process instead of a fork, so that no state, threads or locks are
-/// inherited.
-///
-/// # Errors
-/// Returns [`Failure::Other`] if the program cannot be started.
-pub fn detach() -> Result<ExitCode, Failure> {
-    let cannot = |error| Failure::Other("cannot go into the background", error);
-    signals::reset_sigchld().map_err(cannot)?;
-    let program = std::env::current_exe().map_err(cannot)?;
-    let mut command = Command::new(program);
-    allocator::tune(&mut command);
-    let mut child = command
-        .args(std::env::args_os().skip(1))
-        .env(IN_BACKGROUND, "1")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(cannot)?;
-    let mut answer = [0];
-    // Exactly one byte, since other processes may hold the pipe open.
-    let ready = child
-        .stdout
-        .take()
-        .is_some_and(|mut stdout| stdout.read_exact(&mut answer).is_ok());
-    if ready && answer == READY {
-        return Ok(ExitCode::SUCCESS);
-    }
-    let status = child.wait().map_err(cannot)?;
-    match status.code().map(u8::try_from) {
-        Some(Ok(code)) => Ok(ExitCode::from(code)),
-        _ => Err(Failure::Other(
-            "the background process ended",
-            io::Error::other(status.to_string()),
-        )),
-    }
-}
-
-/// Mounts, and serves until unmounted.
+/// Mounts, and serves until unmounted, in the foreground or in a process that
+/// was forked for that.
 ///
 /// # Errors
 /// Returns an error if nothing was mounted, or if the session ended
 /// unexpectedly.
-pub fn run(plan: &MountPlan) -> Result<(), Failure> {
-    let background = is_background();
+pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failure> {
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
     let point = mount::mount_point(&plan.mount_point)?;
@@ -199,7 +149,8 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
     let signals = signals::catch().map_err(unhandled)?;
-    let Serving { session, mount } = serve(plan, &point, vfs.clone(), confined)?;
+    let waiting = Waiting::of(background);
+    let Serving { session, mount } = serve(plan, &point, vfs.clone(), &confined)?;
     let handle = signals.handle();
     let without_threads = |error| {
         mount.unmount();
@@ -210,14 +161,10 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     if let Some(limit) = plan.options.idle {
         idle::watch(vfs, mount.clone(), limit).map_err(without_threads)?;
     }
-    if !background {
-        supervisor::tell_ready();
-    } else if let Err(error) = leave_terminal() {
-        // The process that started this one has stopped waiting.
+    if let Err(error) = waiting.tell_ready() {
         ::log::warn!("the parent process is gone: {error}");
         mount.unmount();
     }
-    mount.restrict_calls();
     let (outcome, device) = session.join();
     match outcome {
         Ok(()) => mount.clear_away(),
@@ -233,6 +180,34 @@ pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     // descriptor finds it closed.
     drop(device);
     outcome.map_err(|error| Failure::Other("the FUSE session ended unexpectedly", error))
+}
+
+/// Who waits for the mount to be ready.
+enum Waiting {
+    Process(Detached),
+    Supervisor(Option<Supervisor>),
+}
+
+impl Waiting {
+    /// Opens what notifying them needs: later this thread cannot.
+    fn of(background: Option<Background>) -> Self {
+        match background {
+            Some(process) => Self::Process(process.detach()),
+            None => Self::Supervisor(Supervisor::connect()),
+        }
+    }
+
+    /// Notifies them.
+    ///
+    /// # Errors
+    /// Returns an error if the waiting process is gone.
+    fn tell_ready(self) -> io::Result<()> {
+        match self {
+            Self::Process(process) => return process.tell_ready(),
+            Self::Supervisor(supervisor) => supervisor.iter().for_each(Supervisor::tell_ready),
+        }
+        Ok(())
+    }
 }
 
 /// Opens the sources of a mount at `point`, in the returned confined thread.
@@ -262,7 +237,6 @@ fn open(plan: &MountPlan, point: &Path) -> Result<(Arc<Vfs>, Confined), Failure>
 /// the second one.
 fn unmount_at(mut signals: Signals, mount: Arc<Mount>) -> io::Result<JoinHandle<()>> {
     let wait = move || {
-        mount.restrict_calls();
         let mut unmounted = false;
         for signal in &mut signals {
             ::log::info!("signal {signal}");
@@ -307,7 +281,6 @@ fn spool() -> Option<Arc<File>> {
 /// for a source that hangs. There are no readers left.
 fn end_with(mount: Arc<Mount>) -> io::Result<()> {
     let watch = move || {
-        mount.restrict_calls();
         while mount.is_connected() {
             thread::sleep(GRACE);
         }
@@ -327,19 +300,23 @@ struct Serving {
 }
 
 /// Mounts, which needs privileges that the confined threads do not have, and
-/// starts confined threads to answer requests.
+/// starts confined threads to answer requests. Afterwards this thread, and those
+/// that it starts, can only wait and unmount.
 #[cfg(target_os = "linux")]
 fn serve(
     plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
-    confined: Confined,
+    confined: &Confined,
 ) -> Result<Serving, Failure> {
     let options = &plan.options;
-    let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
-    mount.drop_privileges(options.idle.is_some());
     let (ownership, session) = (ownership(plan), session_options(plan));
-    match confined.run(move || crate::fuse::serve(vfs, ownership, session, device)) {
+    let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
+    let session = confined.begin(move || crate::fuse::serve(vfs, ownership, session, device));
+    // Meanwhile: the kernel takes a few tenths of a millisecond for it.
+    mount.drop_privileges(options.idle.is_some());
+    mount.restrict_calls();
+    match session.wait() {
         Ok(session) => Ok(Serving {
             session,
             mount: Arc::new(mount),
@@ -356,7 +333,7 @@ fn serve(
     plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
-    _confined: Confined,
+    _confined: &Confined,
 ) -> Result<Serving, Failure> {
     let refused = |error: io::Error| mount::refused(point, &error);
     let (ownership, session) = (ownership(plan), session_options(plan));
@@ -382,8 +359,11 @@ fn ownership(plan: &MountPlan) -> Ownership {
     }
 }
 
+/// Number of processors that this process can use.
 fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+    *CORES
 }
 
 fn session_options(plan: &MountPlan) -> SessionOptions {
@@ -397,25 +377,4 @@ fn session_options(plan: &MountPlan) -> SessionOptions {
         prefetch: !plan.options.no_prefetch,
         lifetime: plan.options.idle.map(idle::lifetime),
     }
-}
-
-/// Leaves the terminal's session, notifies the waiting process that the mount
-/// is ready, and releases the terminal, the pipe and the current directory.
-///
-/// # Errors
-/// Returns an error if the waiting process is gone.
-fn leave_terminal() -> io::Result<()> {
-    // Not earlier: until the mount is ready, Ctrl-C applies to this process
-    // too. Fails only for a process group leader, which this is not.
-    let _ = rustix::process::setsid();
-    let mut stdout = io::stdout();
-    let written = stdout.write_all(&READY).and_then(|()| stdout.flush());
-    log::move_to_system_log();
-    // A failure here leaves a descriptor open, which is harmless.
-    let _ = std::env::set_current_dir("/");
-    if let Ok(null) = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()) {
-        let _ = rustix::stdio::dup2_stdout(&null);
-        let _ = rustix::stdio::dup2_stderr(&null);
-    }
-    written
 }

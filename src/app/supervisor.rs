@@ -8,17 +8,37 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 /// The variable with the socket of the service manager.
 const SOCKET: &str = "NOTIFY_SOCKET";
 
-/// Notifies the service manager, if there is one.
-pub(super) fn tell_ready() {
-    if let Some(Err(error)) = env::var_os(SOCKET).map(|socket| send(socket.as_bytes())) {
-        log::warn!("cannot notify the service manager: {error}");
+/// A connection to a service manager.
+#[derive(Debug)]
+pub(super) struct Supervisor {
+    socket: UnixDatagram,
+}
+
+impl Supervisor {
+    /// Connects to the service manager; `None` if there is none.
+    pub(super) fn connect() -> Option<Self> {
+        let name = env::var_os(SOCKET)?;
+        let connected = connect(name.as_bytes());
+        let socket = connected.inspect_err(warn).ok()?;
+        Some(Self { socket })
+    }
+
+    /// Notifies the service manager that the mount is ready.
+    pub(super) fn tell_ready(&self) {
+        if let Err(error) = self.socket.send(b"READY=1") {
+            warn(&error);
+        }
     }
 }
 
-fn send(socket: &[u8]) -> io::Result<()> {
-    let address = address(socket)?;
-    UnixDatagram::unbound()?.send_to_addr(b"READY=1", &address)?;
-    Ok(())
+fn warn(error: &io::Error) {
+    log::warn!("cannot notify the service manager: {error}");
+}
+
+fn connect(name: &[u8]) -> io::Result<UnixDatagram> {
+    let socket = UnixDatagram::unbound()?;
+    socket.connect_addr(&address(name)?)?;
+    Ok(socket)
 }
 
 fn address(socket: &[u8]) -> io::Result<SocketAddr> {

@@ -3,10 +3,10 @@
 
 use hpimount_test_attributes::fuse_test;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::Signal;
@@ -118,19 +118,35 @@ fn a_live_mount_is_not_mounted_over() {
 #[fuse_test]
 fn a_mount_without_a_waiting_parent_is_removed() {
     let fixture = Fixture::new();
-    // As the waiting command starts it, but without a reader of the pipe.
-    let (reader, writer) = rustix::pipe::pipe().unwrap();
-    drop(reader);
-    let mut command = fixture.command(&[]);
-    let mut child = command
-        .env("HPIMOUNT_IN_BACKGROUND", "1")
-        .stdin(Stdio::null())
-        .stdout(writer)
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    eventually("the process ends", || child.try_wait().unwrap().is_some());
+    // The background process waits for its password until this test writes it.
+    let password = fixture.point.with_file_name("password");
+    assert_eq!(run(Command::new("mkfifo").arg(&password)).code, Some(0));
+    let option = format!("-opassword=@{}", password.display());
+    let mut parent = fixture.command(&[&option]).spawn().unwrap();
+    let mut writer = File::options().write(true).open(&password).unwrap();
+    let background = children(parent.id());
+    let [background] = &background[..] else {
+        panic!("not one child: {background:?}");
+    };
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    writer.write_all(b"secret\n").unwrap();
+    drop(writer);
+    eventually("the background process ends", || !is_alive(background));
     assert_eq!(mounts_at(&fixture.point).len(), 0);
+}
+
+/// Returns the child processes of a process without other threads.
+fn children(process: u32) -> Vec<String> {
+    let list = format!("/proc/{process}/task/{process}/children");
+    let list = fs::read_to_string(list).unwrap();
+    list.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Returns whether a process runs, and is not a zombie.
+fn is_alive(process: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
 }
 
 #[fuse_test]

@@ -35,6 +35,8 @@
 //!
 //! [`Cursor`]: hpimount_containers::io::Cursor
 
+#![forbid(unsafe_code)]
+
 pub mod consoles;
 pub mod crash;
 pub mod formats;

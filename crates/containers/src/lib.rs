@@ -17,6 +17,8 @@
 //! * [`io`] holds sources, cursors, and errors with offsets; [`text`] character
 //!   sets and file names; [`codec`] the decoders of packed bytes.
 
+#![forbid(unsafe_code)]
+
 pub mod apply;
 pub mod changes;
 pub mod codec;
