@@ -1,5 +1,6 @@
 //! The maps in CONTRIBUTING.md have every module of the crates, from the highest
-//! layer to the lowest, and a module uses only lower ones.
+//! layer to the lowest, and a module uses only lower ones. No files use each other in a
+//! circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,6 +15,14 @@ const EXCEPTIONS: [(&str, &str); 4] = [
     ("crates/assets/src/view/context.rs", "gta"),
     ("crates/assets/src/view/context.rs", "heavy_iron"),
     ("crates/assets/src/view/context.rs", "total_annihilation"),
+];
+
+/// Modules that use each other, to be separated.
+const CIRCLES: [(&str, &str); 4] = [
+    ("changes::converted", "changes::matching"),
+    ("iso::apply::disc", "iso::apply::names"),
+    ("iso::apply::layout", "iso::apply::room"),
+    ("sheet::gdi", "sheet::apply::gdi"),
 ];
 
 /// The root of the repository.
@@ -49,45 +58,152 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// Returns the source files in and below a path, without tests.
-fn sources(path: &Path) -> Vec<PathBuf> {
-    let name = path.file_stem().unwrap();
-    if name == "tests" {
-        return Vec::new();
+/// A path that a module imports.
+struct Import {
+    path: String,
+    /// Whether other modules can name it by way of this one.
+    is_public: bool,
+}
+
+/// The modules of a crate.
+#[derive(Default)]
+struct Modules {
+    /// Their files, by their paths without `crate::`. The root of the crate is not one.
+    files: BTreeMap<String, PathBuf>,
+    /// Their code, without comments, tests and imports.
+    code: BTreeMap<String, String>,
+    /// What they import, by name.
+    imports: BTreeMap<String, BTreeMap<String, Import>>,
+}
+
+impl Modules {
+    /// Reads the modules in a folder of the repository.
+    fn read(folder: &str) -> Self {
+        let mut modules = Self::default();
+        modules.add(&root().join(folder), "");
+        for (module, file) in &modules.files {
+            let (imports, code) = imports(&code(&fs::read_to_string(file).unwrap()));
+            modules.imports.insert(module.clone(), imports);
+            modules.code.insert(module.clone(), code);
+        }
+        modules
     }
-    match path.is_dir() {
-        true => entries(path)
-            .iter()
-            .flat_map(|path| sources(path))
-            .collect(),
-        false => vec![path.to_owned()],
+
+    /// Adds the modules of a folder, which belong to the module `around`.
+    fn add(&mut self, folder: &Path, around: &str) {
+        for path in entries(folder) {
+            let name = module_name(path.file_name().unwrap().to_str().unwrap());
+            let module = match &*name {
+                "bin" | "lib" | "main" | "tests" => continue,
+                "mod" => around.to_owned(),
+                _ => format!("{around}::{name}").trim_matches(':').to_owned(),
+            };
+            match path.is_dir() {
+                true => self.add(&path, &module),
+                false => drop(self.files.insert(module, path)),
+            }
+        }
+    }
+
+    /// Returns the module that has what a path in the module `from` leads to; `None` if
+    /// it leads out of the crate, to a module itself, or to nothing that was imported.
+    fn find(&self, from: &str, path: &str) -> Option<String> {
+        let mut found = from.to_owned();
+        let mut names = path.split("::").enumerate();
+        while let Some((number, name)) = names.next() {
+            let inner = format!("{found}::{name}").trim_matches(':').to_owned();
+            let import = self.imports.get(&found).and_then(|all| all.get(name));
+            match (name, import) {
+                ("crate", _) => found = String::new(),
+                ("self", _) => {}
+                ("super", _) => found = parent(&found).to_owned(),
+                _ if self.files.contains_key(&inner) => found = inner,
+                (_, Some(import)) if !import.path.starts_with(name) => {
+                    let rest = names.map(|(_, name)| format!("::{name}"));
+                    let path = import.path.clone() + &rest.collect::<String>();
+                    return self.find(&found, &path);
+                }
+                _ => return (number > 0).then_some(found),
+            }
+        }
+        None
+    }
+
+    /// Returns the other modules that a module uses; calls of methods are not seen. To
+    /// make parts of its own modules public is no use.
+    fn used_by(&self, module: &str) -> BTreeSet<String> {
+        let imports = self.imports[module].values();
+        let imports =
+            imports.filter(|import| !import.is_public || !import.path.starts_with("self::"));
+        let imports = imports.map(|import| &*import.path);
+        let is_end = |letter: char| !letter.is_alphanumeric() && letter != '_' && letter != ':';
+        let words = self.code[module].split(is_end);
+        let paths = imports.chain(words.filter(|word| word.contains("::")));
+        let found = paths.filter_map(|path| self.find(module, path));
+        found.filter(|other| other != module).collect()
+    }
+
+    /// Returns the file of a module, from the root of the repository.
+    fn file(&self, module: &str) -> &str {
+        let file = self.files[module].strip_prefix(root()).unwrap();
+        file.to_str().unwrap()
     }
 }
 
-/// Returns the names after `crate::` in the code of a file, without comments and
-/// tests.
-fn used(text: &str) -> BTreeSet<String> {
-    let lines = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"));
+/// Returns the module around a module.
+fn parent(module: &str) -> &str {
+    module.rsplit_once("::").map_or("", |(parent, _)| parent)
+}
+
+/// Returns the code of a file without comments and tests.
+fn code(text: &str) -> String {
+    let lines = text.lines();
+    let lines = lines.filter(|line| !line.trim_start().starts_with("//"));
     let code = lines.collect::<Vec<_>>().join("\n");
-    let code = code.split("\n#[cfg(test)]\nmod tests").next().unwrap();
-    let name = |path: &str| {
-        let path = path.trim_start();
-        let end = path.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        path[..end.unwrap_or(path.len())].to_owned()
-    };
-    let mut names = BTreeSet::new();
-    for path in code.split("crate::").skip(1) {
-        let list = path
-            .strip_prefix('{')
-            .and_then(|list| list.split('}').next());
-        match list {
-            Some(list) => names.extend(list.split(',').map(name)),
-            None => names.extend([name(path)]),
+    let tests = code.find("\n#[cfg(test)]\nmod tests {");
+    code[..tests.unwrap_or(code.len())].to_owned()
+}
+
+/// Returns what code imports, by name, and the other code.
+fn imports(code: &str) -> (BTreeMap<String, Import>, String) {
+    let (mut imports, mut other, mut end) = (BTreeMap::new(), String::new(), 0);
+    for (start, word) in code.match_indices("use ") {
+        let before = code[..start].rsplit('\n').next().unwrap().trim();
+        let tree = code[start + word.len()..].split(';').next().unwrap();
+        let is_public = before.starts_with("pub");
+        // Texts for users have the word too.
+        let is_text = tree.contains(['"', '.', '(', '`']);
+        if !is_text && (is_public || before.is_empty()) {
+            let mut paths = Vec::new();
+            flatten("", tree, &mut paths);
+            let named = paths.into_iter();
+            imports.extend(named.map(|(path, name)| (name, Import { path, is_public })));
+            other += &code[end..start];
+            end = start + word.len() + tree.len();
         }
     }
-    names
+    (imports, other + &code[end..])
+}
+
+/// Adds the paths of a tree of imports, and the names that they get.
+fn flatten(around: &str, tree: &str, paths: &mut Vec<(String, String)>) {
+    if let Some((start, list)) = tree.split_once('{') {
+        let around = format!("{around}{}", start.trim());
+        let list = list.trim_end().strip_suffix('}').unwrap();
+        let mut depth = 0;
+        let trees = list.split(|letter| {
+            depth += i32::from(letter == '{') - i32::from(letter == '}');
+            letter == ',' && depth == 0
+        });
+        trees.for_each(|tree| flatten(&around, tree, paths));
+        return;
+    }
+    let path = format!("{around}{}", tree.trim());
+    let (path, new_name) = path.split_once(" as ").unwrap_or((&path, ""));
+    let path = path.trim_end_matches("::self").trim_end_matches("::*");
+    let name = path.rsplit("::").next().unwrap();
+    let name = if new_name.is_empty() { name } else { new_name };
+    paths.push((path.to_owned(), name.to_owned()));
 }
 
 #[test]
@@ -108,19 +224,14 @@ fn a_module_uses_only_modules_of_lower_rows() {
     let mut wrong = BTreeSet::new();
     for folder in CRATES {
         let rows = rows(folder);
-        for (module, row) in &rows {
-            let places = [format!("{module}.rs"), module.clone()];
-            let places = places.map(|name| root().join(folder).join(name));
-            let places = places.iter().filter(|path| path.exists());
-            for file in places.flat_map(|path| sources(path)) {
-                let text = fs::read_to_string(&file).unwrap();
-                let file = file.strip_prefix(root()).unwrap().to_str().unwrap();
-                for name in used(&text) {
-                    let is_above = rows.get(&name).is_some_and(|other| other < row);
-                    if is_above {
-                        wrong.insert((file.to_owned(), name));
-                    }
-                    compared += 1;
+        let row = |module: &str| rows.get(module.split("::").next().unwrap());
+        let modules = Modules::read(folder);
+        for module in modules.files.keys() {
+            for other in modules.used_by(module) {
+                compared += 1;
+                if row(&other).is_some_and(|other| other < row(module).unwrap()) {
+                    let top = other.split("::").next().unwrap().to_owned();
+                    wrong.insert((modules.file(module).to_owned(), top));
                 }
             }
         }
@@ -128,4 +239,36 @@ fn a_module_uses_only_modules_of_lower_rows() {
     let known = EXCEPTIONS.map(|(file, name)| (file.to_owned(), name.to_owned()));
     assert_eq!(wrong, BTreeSet::from(known));
     assert!(compared > 1000, "{compared}");
+}
+
+/// A file may also use what the `mod.rs` around it defines.
+#[test]
+fn no_files_use_each_other_in_a_circle() {
+    for folder in CRATES {
+        let modules = Modules::read(folder);
+        let counts = |module: &str, other: &str| {
+            let is_around = module.starts_with(&format!("{other}::")) || other.is_empty();
+            let top = other.split("::").next().unwrap();
+            let is_exception = EXCEPTIONS.contains(&(modules.file(module), top));
+            !is_around && !is_exception && !CIRCLES.contains(&(module, other))
+        };
+        let mut uses: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for module in modules.files.keys() {
+            let mut used = modules.used_by(module);
+            used.retain(|other| counts(module, other));
+            uses.insert(module, used);
+        }
+        // Files that use no other one, or that no other one uses, are on no circle.
+        let mut count = 0;
+        while count != uses.len() {
+            count = uses.len();
+            let left: BTreeSet<String> = uses.keys().map(|&module| module.to_owned()).collect();
+            let used: BTreeSet<String> = uses.values().flatten().cloned().collect();
+            uses.retain(|module, others| {
+                others.retain(|other| left.contains(other));
+                !others.is_empty() && used.contains(*module)
+            });
+        }
+        assert!(uses.is_empty(), "{folder}: {uses:#?}");
+    }
 }
