@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use crate::changes::converted::replace_assets;
+use crate::changes::converted::{enter_archives, replace_assets};
 use crate::changes::matching::{Inside, match_folder};
 use crate::changes::member::{is_stored, member};
 use crate::changes::{
@@ -124,29 +124,31 @@ impl Level<'_> {
             };
             return Err(Error::Unsupported(text));
         };
-        let matched = match_folder(folder, prefix, &mut tree, &volume, report)?;
-        for changes in matched.inside {
-            self.inside(changes, &mut tree, &volume, report)?;
-        }
-        if let Some(edited) = matched
-            .edited
-            .filter(|edited| !edited.folder.entries.is_empty())
-        {
-            let assets = self.tools.convert.convert(original, edited, report)?;
-            replace_assets(assets, &mut tree, &volume, report, prefix)?;
-        }
-        if !tree.is_changed() && format.pair.is_none() && format.sheet.is_none() {
-            let mut whole = Spliced::default();
-            whole.append_all(&source);
-            return Ok(Written::alone(whole));
-        }
-        write(&mut Job {
+        let mut job = Job {
             input: input(),
             tree,
             volume,
             report,
             prefix,
-        })
+        };
+        let mut matched = match_folder(folder, &mut job)?;
+        enter_archives(&mut matched, &mut job);
+        for changes in matched.inside {
+            self.inside(changes, &mut job)?;
+        }
+        if let Some(edited) = matched
+            .edited
+            .filter(|edited| !edited.folder.entries.is_empty())
+        {
+            let assets = self.tools.convert.convert(original, edited, job.report)?;
+            replace_assets(assets, &mut job)?;
+        }
+        if !job.tree.is_changed() && format.pair.is_none() && format.sheet.is_none() {
+            let mut whole = Spliced::default();
+            whole.append_all(&source);
+            return Ok(Written::alone(whole));
+        }
+        write(&mut job)
     }
 
     /// Applies changes to a CD in a block image: to its description and the files of its
@@ -185,14 +187,9 @@ impl Level<'_> {
     }
 
     /// Applies the changes inside a file, whose result is its new content.
-    fn inside(
-        &mut self,
-        changes: Inside,
-        tree: &mut Tree,
-        volume: &Arc<dyn Volume>,
-        report: &mut Report,
-    ) -> Result<()> {
+    fn inside(&mut self, changes: Inside, job: &mut Job<'_>) -> Result<()> {
         let Inside { node, folder, path } = changes;
+        let (tree, volume) = (&mut job.tree, &job.volume);
         if folder.entries.is_empty() && !folder.is_opaque {
             return Ok(());
         }
@@ -200,19 +197,19 @@ impl Level<'_> {
             Ok(source) => source,
             Err(error) if error.is_fault() => return Err(error),
             Err(error) => {
-                report.refuse(path, error.to_string());
+                job.report.refuse(path, error.to_string());
                 return Ok(());
             }
         };
         if let (None, Kind::File(Some(entry))) = (tree.new_at(node), tree.node(node).kind)
             && !is_stored(volume, entry)?
         {
-            report.decoded += source.len() as usize;
+            job.report.decoded += source.len() as usize;
         }
         if tree.new_at(node).is_some() {
             let text = "is changed inside as well: these changes are applied on top";
             let shown = path.trim_end_matches(".d");
-            report.note(Weight::Warning, shown, text);
+            job.report.note(Weight::Warning, shown, text);
         }
         let name = tree.node(node).name.clone();
         let parent = tree.parent(node);
@@ -225,7 +222,7 @@ impl Level<'_> {
             },
         };
         self.depth += 1;
-        let written = self.apply(&original, folder, &format!("{path}/"), report);
+        let written = self.apply(&original, folder, &format!("{path}/"), job.report);
         self.depth -= 1;
         let Some(written) = written else {
             return Ok(());

@@ -8,18 +8,15 @@
 //! files, after all other changes.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
+use super::Original;
 use super::folder::{Change, Folder, NewFile};
-use super::matching::{Inside, companion, replace};
+use super::job::Job;
+use super::matching::{CONVERTED, ENTERED, Edited, Inside, Matched};
 use super::report::Report;
-use super::tree::{Kind, Tree};
-use super::{ENTERED, Original};
+use super::tree::Kind;
 use crate::io::Result;
-use crate::volume::{FileId, NodeId, Volume};
-
-/// The directory with the edited files of an archive, in its root.
-pub(crate) const CONVERTED: &str = "converted";
+use crate::volume::{FileId, NodeId};
 
 /// Turns edited files of the converted tree of an archive back into assets.
 pub trait Convert {
@@ -38,25 +35,16 @@ pub trait Convert {
     ) -> Result<Vec<(FileId, NewFile)>>;
 }
 
-/// The edited files of a converted tree.
-pub struct Edited {
-    /// The entries of the directory.
-    pub folder: Folder,
-    /// Its path in the folder of changes, without a slash at the end.
-    pub path: String,
+/// Moves the edited files of archives to the changes inside of these archives.
+pub(crate) fn enter_archives(matched: &mut Matched, job: &mut Job<'_>) {
+    if let Some(Edited { folder, path }) = &mut matched.edited {
+        enter(folder, NodeId(0), path, &mut matched.inside, job);
+    }
 }
 
 /// Moves the edited files of archives in `folder`, which is the part of
-/// `converted` that mirrors the directory `at`, to the changes inside of these
-/// archives.
-pub(crate) fn enter_archives(
-    folder: &mut Folder,
-    at: NodeId,
-    path: &str,
-    tree: &Tree,
-    inside: &mut Vec<Inside>,
-    report: &mut Report,
-) {
+/// `converted` that mirrors the directory `at`, to the changes `inside` of them.
+fn enter(folder: &mut Folder, at: NodeId, path: &str, inside: &mut Vec<Inside>, job: &mut Job<'_>) {
     let entries = std::mem::take(&mut folder.entries);
     for (name, change) in entries {
         let Change::Directory(mut inner) = change else {
@@ -64,17 +52,17 @@ pub(crate) fn enter_archives(
             continue;
         };
         let path = format!("{path}/{name}");
-        match tree.find(at, &name) {
-            Ok(Some(node)) if matches!(tree.node(node).kind, Kind::Directory) => {
-                enter_archives(&mut inner, node, &path, tree, inside, report);
+        match job.tree.find(at, &name) {
+            Ok(Some(node)) if matches!(job.tree.node(node).kind, Kind::Directory) => {
+                enter(&mut inner, node, &path, inside, job);
             }
-            Ok(None) if let Some(node) = companion(tree, at, &name, ENTERED) => {
+            Ok(None) if let Some(node) = job.tree.companion(at, &name, ENTERED) => {
                 let edited = Change::Directory(inner);
-                let converted = Folder {
+                let folder = Folder {
                     entries: BTreeMap::from([(CONVERTED.to_owned(), edited)]),
                     is_opaque: false,
                 };
-                add_inside(inside, node, converted, path, report);
+                add(inside, Inside { node, folder, path }, job.report);
                 continue;
             }
             _ => {}
@@ -84,44 +72,35 @@ pub(crate) fn enter_archives(
 }
 
 /// Adds changes inside of a file that may have some already.
-fn add_inside(
-    inside: &mut Vec<Inside>,
-    node: NodeId,
-    folder: Folder,
-    path: String,
-    report: &mut Report,
-) {
-    let known = inside.iter_mut().find(|known| known.node == node);
-    let Some(known) = known else {
-        inside.push(Inside { node, folder, path });
+fn add(inside: &mut Vec<Inside>, new: Inside, report: &mut Report) {
+    let Some(known) = inside.iter_mut().find(|known| known.node == new.node) else {
+        inside.push(new);
         return;
     };
-    for twice in known.folder.absorb(folder) {
+    for twice in known.folder.absorb(new.folder) {
         let beside = twice.split_once('/').map_or(&*twice, |(_, rest)| rest);
         let reason = format!("has the same name as {}/{twice}", known.path);
-        report.refuse(format!("{path}/{beside}"), reason);
+        report.refuse(format!("{}/{beside}", new.path), reason);
     }
 }
 
 /// Gives files of the original the new contents that a [`Convert`] made.
-pub(crate) fn replace_assets(
-    assets: Vec<(FileId, NewFile)>,
-    tree: &mut Tree,
-    volume: &Arc<dyn Volume>,
-    report: &mut Report,
-    prefix: &str,
-) -> Result<()> {
+///
+/// # Errors
+/// Returns an error if the original or an asset cannot be read.
+pub(crate) fn replace_assets(assets: Vec<(FileId, NewFile)>, job: &mut Job<'_>) -> Result<()> {
     for (file, new) in assets {
-        let Some(node) = tree.node_of(file) else {
-            report.refuse(&*new.path, "shows no file of the original");
+        let Some(node) = job.tree.node_of(file) else {
+            job.report
+                .refuse(&*new.path, "shows no file of the original");
             continue;
         };
-        if tree.is_deleted(node) {
-            let reason = format!("shows {}, which is deleted", tree.path(node));
-            report.refuse(&*new.path, reason);
+        if job.tree.is_deleted(node) {
+            let reason = format!("shows {}, which is deleted", job.tree.path(node));
+            job.report.refuse(&*new.path, reason);
             continue;
         }
-        replace(tree, volume, report, prefix, node, new)?;
+        job.replace(node, new)?;
     }
     Ok(())
 }

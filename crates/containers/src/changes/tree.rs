@@ -308,6 +308,18 @@ impl Tree {
         }
     }
 
+    /// Returns the file that a directory of this name would be a companion of.
+    pub(super) fn companion(&self, parent: NodeId, name: &str, suffix: &str) -> Option<NodeId> {
+        let split = name.len().checked_sub(suffix.len())?;
+        let (stem, end) = (name.get(..split)?, name.get(split..)?);
+        if !end.eq_ignore_ascii_case(suffix) {
+            return None;
+        }
+        let node = self.resolve(self.find(parent, stem).ok()??);
+        let is_file = matches!(self.node(node).kind, Kind::File(_));
+        (is_file && !self.is_deleted(node)).then_some(node)
+    }
+
     fn push(&mut self, node: Node) -> NodeId {
         let id = self.nodes.len() as u32;
         self.nodes[node.parent as usize].children.push(id);

@@ -108,6 +108,33 @@ pub(super) fn date(date: &[u8]) -> Option<i64> {
     Some(local - i64::from(zone as i8) * 15 * 60)
 }
 
+/// Returns a key for the order of identifiers in a directory of the primary tree
+/// (ECMA-119 9.3): name, extension, version descending.
+pub(super) fn order(id: &[u8]) -> impl Ord + use<> {
+    let (base, version) = split(id, b';');
+    let (name, extension) = split(base, b'.');
+    let padded = |part: &[u8]| {
+        let mut part = part.to_vec();
+        part.resize(part.len().max(40), b' ');
+        part
+    };
+    let version = str::from_utf8(version)
+        .ok()
+        .and_then(|text| text.parse::<u32>().ok());
+    (
+        padded(name),
+        padded(extension),
+        std::cmp::Reverse(version.unwrap_or(0)),
+    )
+}
+
+fn split(bytes: &[u8], at: u8) -> (&[u8], &[u8]) {
+    match bytes.iter().position(|&byte| byte == at) {
+        Some(found) => (&bytes[..found], &bytes[found + 1..]),
+        None => (bytes, &[]),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,40 +1,70 @@
-//! Dreamcast discs: the file system is in the second area of the disc, which begins
-//! at sector 45000; positions in it are relative to the whole disc.
+//! Dreamcast discs, in a block image or as a description with the files of the tracks:
+//! the file system is in the second area of the disc, which begins at sector 45000;
+//! positions in it are relative to the whole disc.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::json;
 
+use super::apply;
+use super::gdi::{AREA, SECTORS, parse};
 use crate::disc::plain::GdTrack;
 use crate::disc::{Disc, Form, Frames, SECTOR, Sectors, Wav, image_of};
-use crate::format::Input;
-use crate::image::CdTrack;
+use crate::format::{Format, Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::windows_1252;
 use crate::udf;
-use crate::volume::{Sink, Volume};
+use crate::volume::{DiscImage, Part, Sink, Volume};
 
-/// First sector of the area with the file system.
-pub(super) const AREA: u64 = 45_000;
-
-/// Sectors of a disc at most.
-pub(super) const SECTORS: u64 = 549_150;
+/// How these discs are detected and opened.
+pub const FORMAT: Format = Format {
+    name: "GDI",
+    extensions: &["gdi"],
+    ambiguous: &[],
+    pair: None,
+    sheet: Some(sheet_files),
+    types: &[],
+    matches,
+    open,
+    apply: Some(apply::gdi::apply),
+    is_plain_folder: true,
+    is_layered: false,
+};
 
 /// First bytes of the area.
 const HEADER: &[u8] = b"SEGA SEGAKATANA ";
 
-/// Returns whether a block image with these tracks is a Dreamcast disc.
-pub(super) fn is_in(tracks: &[CdTrack]) -> bool {
-    tracks.iter().any(|track| track.place.is_some())
+fn matches(input: &Input<'_>) -> Result<bool> {
+    if is_image(input) {
+        return Ok(true);
+    }
+    if input.source.len() > MAX_SHEET {
+        return Ok(false);
+    }
+    Ok(parse(&input.bytes(0, MAX_SHEET)?).is_some())
 }
 
-/// Opens a Dreamcast disc in a block image.
-///
-/// # Errors
-/// Returns an error if the disc has no data in its second area, if that is damaged,
-/// or if the source cannot be read.
-pub(super) fn open_image(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+/// Returns the names of the files of the tracks.
+fn sheet_files(sheet: &[u8]) -> Vec<String> {
+    let tracks = parse(sheet).unwrap_or_default();
+    tracks.into_iter().map(|line| line.file).collect()
+}
+
+/// Returns whether the source is a Dreamcast disc in a block image.
+fn is_image(input: &Input<'_>) -> bool {
+    input.tracks.iter().any(|track| track.place.is_some())
+}
+
+fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    match is_image(&input) {
+        true => open_image(&input, sink),
+        false => open_description(&input, sink),
+    }
+}
+
+/// Opens a disc in a block image, whose metadata has its tracks.
+fn open_image(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let images = input.tracks.iter().map(|track| image_of(input, track));
     let tracks = input.tracks.iter().filter_map(|track| {
         Some(GdTrack {
@@ -48,14 +78,44 @@ pub(super) fn open_image(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Box<d
     let tracks: Vec<GdTrack> = tracks.collect();
     let mut disc = Disc::new(images.collect());
     disc.gd_tracks_are(tracks.clone());
-    open(disc, &tracks, input, Warnings::default(), sink)
+    open_tracks(disc, &tracks, input, Warnings::default(), sink)
+}
+
+/// Opens a disc by its description, which names the files of its tracks.
+fn open_description(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    let lines = parse(&input.bytes(0, MAX_SHEET)?).ok_or(Error::UnknownFormat)?;
+    let (mut tracks, mut images) = (Vec::new(), Vec::new());
+    let mut warnings = Warnings::default();
+    for line in &lines {
+        let Some(source) = (input.partner)(&line.file) else {
+            let missing = line.missing();
+            if line.has_files() {
+                return Err(missing);
+            }
+            warnings.push(missing.to_string());
+            continue;
+        };
+        tracks.push(line.track(source.clone()));
+        images.push(DiscImage {
+            file: Some(line.file.clone()),
+            part: Part::Whole,
+            bytes: source,
+        });
+    }
+    images.dedup_by(|next, last| next.file == last.file);
+    let mut disc = Disc::new(images);
+    if tracks.len() == lines.len() {
+        disc.gd_tracks_are(tracks.clone());
+    }
+    open_tracks(disc, &tracks, input, warnings, sink)
 }
 
 /// Adds the files and the audio tracks of a Dreamcast disc to `disc`.
 ///
 /// # Errors
-/// Returns the errors of [`open_image`].
-pub(super) fn open(
+/// Returns an error if the disc has no data in its second area, if that is damaged,
+/// or if the source cannot be read.
+fn open_tracks(
     mut disc: Disc,
     tracks: &[GdTrack],
     input: &Input<'_>,

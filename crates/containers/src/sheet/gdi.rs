@@ -1,34 +1,21 @@
 //! Descriptions of Dreamcast discs, `.gdi`: a line for each track, whose sectors
-//! are in a file of their own. A block image has the same tracks in its metadata.
+//! are in a file of their own.
 
 use std::sync::Arc;
 
-use super::apply;
 use super::cue::{base_name, edited};
-use super::dreamcast::{self, AREA, SECTORS};
 use super::track::MAX_TRACKS;
+use crate::disc::Slice;
 use crate::disc::plain::GdTrack;
 use crate::disc::sector::{RAW, SECTOR};
-use crate::disc::{Disc, Slice};
-use crate::format::{Format, Input, MAX_SHEET};
-use crate::io::{Error, ReadAt, Result, Warnings};
+use crate::io::{Error, ReadAt};
 use crate::text::Charset;
-use crate::volume::{DiscImage, Part, Sink, Volume};
 
-/// How these descriptions are detected and opened.
-pub const FORMAT: Format = Format {
-    name: "GDI",
-    extensions: &["gdi"],
-    ambiguous: &[],
-    pair: None,
-    sheet: Some(sheet_files),
-    types: &[],
-    matches,
-    open,
-    apply: Some(apply::gdi::apply),
-    is_plain_folder: true,
-    is_layered: false,
-};
+/// First sector of the area with the file system.
+pub(super) const AREA: u64 = 45_000;
+
+/// Sectors of a disc at most.
+pub(super) const SECTORS: u64 = 549_150;
 
 /// A line of a description.
 pub(super) struct Line {
@@ -42,22 +29,6 @@ pub(super) struct Line {
     pub(super) file: String,
     /// Offset of the first sector in the file.
     pub(super) offset: u64,
-}
-
-fn matches(input: &Input<'_>) -> Result<bool> {
-    if dreamcast::is_in(input.tracks) {
-        return Ok(true);
-    }
-    if input.source.len() > MAX_SHEET {
-        return Ok(false);
-    }
-    Ok(parse(&input.bytes(0, MAX_SHEET)?).is_some())
-}
-
-/// Returns the names of the files of the tracks.
-fn sheet_files(sheet: &[u8]) -> Vec<String> {
-    let tracks = parse(sheet).unwrap_or_default();
-    tracks.into_iter().map(|line| line.file).collect()
 }
 
 /// Returns the tracks; `None` if the text is not such a description.
@@ -130,37 +101,6 @@ pub(super) fn renamed(sheet: &[u8], rename: impl Fn(&str) -> String) -> Vec<u8> 
     })
 }
 
-fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    if dreamcast::is_in(input.tracks) {
-        return dreamcast::open_image(&input, sink);
-    }
-    let lines = parse(&input.bytes(0, MAX_SHEET)?).ok_or(Error::UnknownFormat)?;
-    let (mut tracks, mut images) = (Vec::new(), Vec::new());
-    let mut warnings = Warnings::default();
-    for line in &lines {
-        let Some(source) = (input.partner)(&line.file) else {
-            let missing = line.missing();
-            if line.has_files() {
-                return Err(missing);
-            }
-            warnings.push(missing.to_string());
-            continue;
-        };
-        tracks.push(line.track(source.clone()));
-        images.push(DiscImage {
-            file: Some(line.file.clone()),
-            part: Part::Whole,
-            bytes: source,
-        });
-    }
-    images.dedup_by(|next, last| next.file == last.file);
-    let mut disc = Disc::new(images);
-    if tracks.len() == lines.len() {
-        disc.gd_tracks_are(tracks.clone());
-    }
-    dreamcast::open(disc, &tracks, &input, warnings, sink)
-}
-
 impl Line {
     /// Returns whether the track has the files of the disc.
     pub(super) fn has_files(&self) -> bool {
@@ -181,7 +121,7 @@ impl Line {
     }
 
     /// Returns the track in its file.
-    fn track(&self, file: Arc<dyn ReadAt>) -> GdTrack {
+    pub(super) fn track(&self, file: Arc<dyn ReadAt>) -> GdTrack {
         let end = file.len();
         GdTrack {
             number: self.number,
@@ -203,10 +143,8 @@ mod tests {
     #[test]
     fn a_line_has_the_place_and_the_file_of_a_track() {
         let tracks = parse(SHEET).unwrap();
-        assert_eq!(
-            sheet_files(SHEET),
-            ["track01.bin", "track 02.raw", "track03.bin"]
-        );
+        let files: Vec<_> = tracks.iter().map(|line| &*line.file).collect();
+        assert_eq!(files, ["track01.bin", "track 02.raw", "track03.bin"]);
         let kinds = tracks.iter().map(|line| (line.is_audio, line.step));
         let kinds: Vec<_> = kinds.collect();
         assert_eq!(kinds, [(false, RAW), (true, RAW), (false, SECTOR)]);

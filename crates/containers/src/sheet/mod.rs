@@ -12,7 +12,7 @@ mod track;
 use std::sync::Arc;
 
 pub use self::ccd::FORMAT as CCD;
-pub use self::gdi::FORMAT as GDI;
+pub use self::dreamcast::FORMAT as GDI;
 pub use self::mds::FORMAT as MDS;
 use self::track::{Kind, Track};
 use crate::disc::plain::{PlainTrack, raw_sectors};

@@ -2,11 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::names::order;
 use super::{LONGEST, RAW_SUFFIX, RAW_SUFFIXES};
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::SECTOR;
-use crate::iso::record::{MORE_EXTENTS, RECORD, start_of};
+use crate::iso::record::{MORE_EXTENTS, RECORD, order, start_of};
 use crate::iso::susp;
 use crate::volume::NodeId;
 

@@ -5,20 +5,15 @@ use std::sync::Arc;
 
 use super::disc::{Directory, DirectoryId, Disc, Extent, ROOT_RECORD, both};
 use super::frames::Frames;
+use super::path_tables::{rows, set_size, tables_of};
 use super::room::Room;
 use crate::changes::{Job, Patch, Spliced, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
-use crate::iso::record::{be32, le32};
+use crate::iso::record::le32;
 
-/// Offsets in a volume descriptor: the number of blocks, the size of the path
-/// tables, and their places, two little-endian and two big-endian.
+/// Offset of the number of blocks in a volume descriptor.
 const BLOCKS: usize = 80;
-const TABLE_SIZE: usize = 132;
-const TABLES: [(usize, bool); 4] = [(140, false), (144, false), (148, true), (152, true)];
-
-/// Length of a row of a path table before its name.
-const ROW: usize = 8;
 
 /// Identifiers of UDF behind the volume descriptors, and number of sectors in which
 /// they are.
@@ -203,24 +198,14 @@ impl Image {
         moved: &HashMap<u32, u32>,
     ) -> Result<()> {
         let sectors = self.frames.sectors();
-        let descriptor = &disc.trees[number].descriptor;
-        let size = le32(descriptor, TABLE_SIZE) as usize;
-        for table in TABLES {
-            let start = place_of(descriptor, table);
-            if start == 0 || size as u64 > sectors.len() {
+        for (table, place) in tables_of(&disc.trees[number].descriptor) {
+            if u64::from(place.size) > sectors.len() {
                 continue;
             }
-            let mut bytes = vec![0; size];
-            read_user(&sectors, u64::from(start) * SECTOR, &mut bytes)?;
-            let mut at = 0;
-            while at + ROW <= size && bytes[at] > 0 {
-                let read = if table.1 { be32 } else { le32 };
-                if let Some(&new) = moved.get(&read(&bytes, at + 2)) {
-                    bytes[at + 2..at + 6].copy_from_slice(&word(new, table.1));
-                }
-                at += ROW + usize::from(bytes[at]).next_multiple_of(2);
-            }
-            self.put_bytes(start.into(), bytes)?;
+            let mut bytes = vec![0; place.size as usize];
+            read_user(&sectors, u64::from(place.block) * SECTOR, &mut bytes)?;
+            table.update(&mut bytes, moved);
+            self.put_bytes(place.block.into(), bytes)?;
         }
         Ok(())
     }
@@ -228,28 +213,19 @@ impl Image {
     /// Writes path tables anew.
     fn new_tables(&mut self, disc: &Disc, number: usize) -> Result<()> {
         let tree = &disc.trees[number];
-        let rows = sorted(disc, tree.root);
-        let length = encode_table(disc, &rows, false)?.len();
-        let old = le32(&tree.descriptor, TABLE_SIZE);
-        for table in TABLES {
-            let start = place_of(&tree.descriptor, table);
-            if start == 0 {
-                continue;
-            }
-            let count = (length as u64).div_ceil(SECTOR);
-            let own = Extent {
-                block: start,
-                size: old,
-            };
-            let start = match self.room.fits(own, count) {
+        let rows = rows(disc, tree.root);
+        for (table, old) in tables_of(&tree.descriptor) {
+            let bytes = table.encode(disc, &rows)?;
+            let count = (bytes.len() as u64).div_ceil(SECTOR);
+            let start = match self.room.fits(old, count) {
                 Some(start) => start,
                 None => self.room.append(count)?,
             };
-            let place = word(start as u32, table.1);
-            self.descriptors[number][table.0..table.0 + 4].copy_from_slice(&place);
-            self.put_bytes(start, encode_table(disc, &rows, table.1)?)?;
+            let descriptor = &mut self.descriptors[number];
+            table.set_place(descriptor, start as u32);
+            set_size(descriptor, bytes.len() as u32);
+            self.put_bytes(start, bytes)?;
         }
-        self.descriptors[number][TABLE_SIZE..][..8].copy_from_slice(&both(length as u32));
         Ok(())
     }
 
@@ -326,31 +302,6 @@ impl Image {
     }
 }
 
-/// Returns the path tables of a descriptor.
-pub(super) fn tables(descriptor: &[u8]) -> impl Iterator<Item = Extent> {
-    let size = le32(descriptor, TABLE_SIZE);
-    let places = TABLES.iter().map(|&table| place_of(descriptor, table));
-    let places = places.filter(|&block| block != 0);
-    places.map(move |block| Extent { block, size })
-}
-
-/// Returns the place of a path table.
-fn place_of(descriptor: &[u8], (at, is_big): (usize, bool)) -> u32 {
-    if is_big {
-        be32(descriptor, at)
-    } else {
-        le32(descriptor, at)
-    }
-}
-
-fn word(number: u32, is_big: bool) -> [u8; 4] {
-    if is_big {
-        number.to_be_bytes()
-    } else {
-        number.to_le_bytes()
-    }
-}
-
 /// Returns the records of a directory, none across a sector.
 fn records(disc: &Disc, id: DirectoryId) -> Vec<u8> {
     let directory = disc.dir(id);
@@ -398,56 +349,6 @@ fn encode(disc: &Disc, id: DirectoryId) -> Vec<u8> {
     let size = disc.dir(id).place.size as usize;
     bytes.resize(bytes.len().max(size), 0);
     bytes
-}
-
-/// Returns the directories of a tree in the order of a path table, with the number
-/// of the parent of each and its identifier: by level, parent, and identifier.
-fn sorted(disc: &Disc, root: DirectoryId) -> Vec<(DirectoryId, usize, Vec<u8>)> {
-    let mut rows = vec![(root, 1, vec![0])];
-    let mut level = 0..1;
-    while !level.is_empty() {
-        let mut next = Vec::new();
-        for number in level.clone() {
-            let directory = disc.dir(rows[number].0);
-            let mut inner: Vec<_> = directory
-                .records
-                .iter()
-                .map(|&entry| disc.record(entry))
-                .filter_map(|record| Some((record.directory?, number + 1, record.id().to_vec())))
-                .collect();
-            inner.sort_by(|one, other| one.2.cmp(&other.2));
-            next.extend(inner);
-        }
-        level = rows.len()..rows.len() + next.len();
-        rows.extend(next);
-    }
-    rows
-}
-
-/// Returns a path table.
-fn encode_table(
-    disc: &Disc,
-    rows: &[(DirectoryId, usize, Vec<u8>)],
-    is_big: bool,
-) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    for (id, parent, name) in rows {
-        let Ok(parent) = u16::try_from(*parent) else {
-            let text = "would have more than 65535 directories";
-            return Err(Error::Unsupported(text.to_owned()));
-        };
-        let parent = if is_big {
-            parent.to_be_bytes()
-        } else {
-            parent.to_le_bytes()
-        };
-        bytes.extend([name.len() as u8, 0]);
-        bytes.extend(word(disc.dir(*id).place.block, is_big));
-        bytes.extend(parent);
-        bytes.extend(name);
-        bytes.resize(bytes.len().next_multiple_of(2), 0);
-    }
-    Ok(bytes)
 }
 
 /// Returns whether a sector has an anchor of UDF: a tag with its own number and a

@@ -7,6 +7,7 @@ mod disc;
 mod frames;
 mod layout;
 mod names;
+mod path_tables;
 mod read;
 mod room;
 

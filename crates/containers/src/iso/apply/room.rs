@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::disc::{Disc, Extent};
 use super::frames::Frames;
-use super::layout::tables;
+use super::path_tables::tables_of;
 use crate::changes::Occupied;
 use crate::disc::sector::{SECTOR, Sectors, read_user};
 use crate::io::{Error, Result};
@@ -42,10 +42,11 @@ impl Room {
         gaps: Vec<Range<u64>>,
         limit: Option<u64>,
     ) -> Self {
-        let tables = disc.trees.iter().flat_map(|tree| tables(&tree.descriptor));
+        let trees = disc.trees.iter();
+        let tables = trees.flat_map(|tree| tables_of(&tree.descriptor));
         let used: BTreeSet<(u64, u64)> = disc
             .extents()
-            .chain(tables)
+            .chain(tables.map(|(_, place)| place))
             .map(Extent::blocks)
             .chain(iter::once(disc.first..disc.descriptors_end))
             .chain(gaps.iter().cloned())

@@ -11,8 +11,7 @@ use crate::disc::Form;
 use crate::format::MAX_SHEET;
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::{self, Space};
-use crate::sheet::dreamcast::{AREA, SECTORS};
-use crate::sheet::gdi::{Line, parse};
+use crate::sheet::gdi::{AREA, Line, SECTORS, parse};
 
 /// Writes the description and the files of the tracks.
 pub(in crate::sheet) fn apply(job: &mut Job<'_>) -> Result<Written> {

@@ -1,0 +1,159 @@
+//! An archive with its changes: what becomes of each entry, and the notes about it.
+
+use std::sync::Arc;
+
+use super::folder::NewFile;
+use super::member::member;
+use super::report::{Action, Applied, Report, Weight};
+use super::tree::{Fate, Kind, Tree};
+use crate::input::Input;
+use crate::io::{ReadAt, Result, read_vec};
+use crate::volume::{Entry, NodeId, Volume};
+
+/// Number of bytes that are compared at a time.
+const PIECE: u64 = 64 << 10;
+
+/// An archive with the changes that a format applies.
+pub struct Job<'a> {
+    /// The original.
+    pub input: Input<'a>,
+    /// Its entries, and what becomes of each.
+    pub tree: Tree,
+    /// The opened original.
+    pub volume: Arc<dyn Volume>,
+    /// What became of the changes.
+    pub report: &'a mut Report,
+    /// The path of the original's entries in the folder of changes: empty, or
+    /// with a slash at the end.
+    pub(crate) prefix: &'a str,
+}
+
+impl Job<'_> {
+    /// Returns the path of a node for messages.
+    pub(crate) fn path(&self, node: NodeId) -> String {
+        format!("{}{}", self.prefix, self.tree.path(node))
+    }
+
+    /// Refuses what is to become of a node.
+    pub(crate) fn refuse(&mut self, node: NodeId, reason: impl Into<String>) {
+        let path = match self.tree.new_at(node) {
+            Some(new) => new.path.to_string(),
+            None => self.path(node),
+        };
+        self.report.refuse(path, reason);
+    }
+
+    /// Refuses to delete the last file of an archive that has no magic: without
+    /// files it would not be recognized.
+    pub(crate) fn refuse_to_empty(&mut self) {
+        let reason = "would have no files, and would not be recognized any more";
+        self.refuse(NodeId(0), reason);
+    }
+
+    /// Adds a note about a node.
+    pub(crate) fn note(&mut self, weight: Weight, node: NodeId, text: impl Into<String>) {
+        let path = self.path(node);
+        self.report.note(weight, path, text);
+    }
+
+    /// Gives a file of the original new contents, unless they are the old ones.
+    ///
+    /// # Errors
+    /// Returns an error if the original or the new file cannot be read.
+    pub(super) fn replace(&mut self, node: NodeId, new: NewFile) -> Result<()> {
+        let node = self.tree.resolve(node);
+        if let Some(other) = self.tree.new_at(node) {
+            if !are_equal(&*other.bytes, &*new.bytes)? {
+                let reason = format!("is changed differently by {}", other.path);
+                self.report.refuse(&*new.path, reason);
+            }
+            return Ok(());
+        }
+        if let Kind::File(Some(entry)) = self.tree.node(node).kind
+            && self.is_original(entry, &new)?
+        {
+            self.report.ignored += 1;
+            return Ok(());
+        }
+        let contents = contents(&new);
+        self.tree.set(node, Fate::New(new));
+        self.applied(Action::Replace, node, contents);
+        Ok(())
+    }
+
+    /// Adds a file that is not in the original.
+    pub(super) fn add_file(&mut self, parent: NodeId, name: &str, new: NewFile) {
+        let contents = contents(&new);
+        let node = self
+            .tree
+            .add(parent, name, Kind::File(None), Fate::New(new));
+        self.applied(Action::Add, node, contents);
+    }
+
+    /// Adds a directory that is not in the original.
+    pub(super) fn add_directory(&mut self, parent: NodeId, name: &str) -> NodeId {
+        let node = self.tree.add(parent, name, Kind::Directory, Fate::Kept);
+        self.applied(Action::Add, node, None);
+        node
+    }
+
+    /// Deletes an entry with everything in it.
+    pub(super) fn delete(&mut self, node: NodeId) {
+        if self.tree.delete(node) > 0 {
+            self.applied(Action::Delete, node, None);
+        }
+    }
+
+    /// Notes what becomes of an entry.
+    fn applied(&mut self, action: Action, node: NodeId, contents: Option<(String, u64)>) {
+        let (from, bytes) = contents.unzip();
+        let path = self.path(node);
+        self.report.applied.push(Applied {
+            action,
+            path,
+            from,
+            bytes,
+        });
+    }
+
+    /// Returns whether a file has the bytes of an entry of the original. One that
+    /// cannot be decoded has other bytes.
+    ///
+    /// # Errors
+    /// Returns an error if one of them cannot be read.
+    pub(crate) fn is_original(&self, entry: Entry, new: &NewFile) -> Result<bool> {
+        if entry.size.is_some_and(|size| size != new.len()) {
+            return Ok(false);
+        }
+        match member(&self.volume, entry) {
+            Ok(original) => are_equal(&*original, &*new.bytes),
+            Err(error) if error.is_fault() => Err(error),
+            Err(_) => Ok(false),
+        }
+    }
+}
+
+/// Returns the path and the length of new contents.
+fn contents(new: &NewFile) -> Option<(String, u64)> {
+    Some((new.path.to_string(), new.len()))
+}
+
+/// Returns whether two sources have the same bytes.
+///
+/// # Errors
+/// Returns an error if one of them cannot be read.
+pub(crate) fn are_equal(one: &dyn ReadAt, other: &dyn ReadAt) -> Result<bool> {
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    let mut offset = 0;
+    while offset < one.len() {
+        let length = (one.len() - offset).min(PIECE);
+        let left = read_vec(one, offset, length, "original")?;
+        if left != read_vec(other, offset, length, "new file")? {
+            return Ok(false);
+        }
+        offset += length;
+    }
+    Ok(true)
+}
