@@ -6,11 +6,14 @@
 //!
 //! Each format has a room: its `parse` reads the bytes, its `export`, if it has
 //! one, turns the model into pictures or scenes, and its `view` declares the
-//! format and writes the files of `X.meta`. No `parse` uses a view, so that the
-//! views of scripts and models can read each other's files. [`terrain`] is shared
-//! by maps and sections, [`pal`] is the palettes of all pictures, and [`tables`]
-//! has the reports about a whole mod. What the views ask of the mount, in addition
-//! to other files, is in [`context`].
+//! format and writes the files of `X.meta`. A `parse` uses no view and no other
+//! format, except that maps and sections share [`terrain`]. Views use other
+//! formats in one direction: all pictures need palettes ([`pal`]), models ([`tdo`])
+//! take textures from sprites ([`gaf`]), and maps ([`tnt`]) draw both. Only models
+//! and scripts ([`cob`]) need each other: `unit`, which is above the `parse` and
+//! below the `view` of both, reads the one for the other. [`tables`] is above all
+//! formats and has the reports about a whole mod. What the views ask of the mount,
+//! in addition to other files, is in [`context`].
 
 pub mod bmp;
 #[cfg(test)]
@@ -30,6 +33,7 @@ pub mod tdf;
 pub mod tdo;
 pub mod terrain;
 pub mod tnt;
+mod unit;
 pub mod view;
 pub mod wav;
 

@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::total_annihilation::cob::{self, Cob};
-use crate::total_annihilation::tdo;
+use crate::total_annihilation::unit;
 use crate::total_annihilation::view::{partial_view, parts, stem};
 use crate::view::converted::{Conversion, Converted};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
-use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, Wanted, json};
+use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
 
@@ -90,11 +90,9 @@ impl<'a> Facts<'a> {
 /// Returns the warnings of a script, including pieces that its model lacks.
 fn warnings(cob: &Cob, context: &dyn AssetContext) -> Warnings {
     let mut warnings = cob.warnings.clone();
-    let path = format!("objects3d/{}.3do", stem(context.name()));
-    let model = context.find(Wanted::Path(&path));
-    let model = model.and_then(|file| tdo::parse(&context.read(file)?).ok());
-    if let Some(model) = model {
-        let names = model.names();
+    let unit = stem(context.name());
+    if let Some(model) = unit::model(context, unit) {
+        let (names, path) = (model.names(), unit::model_path(unit));
         for piece in cob.pieces.iter() {
             if !names.contains(&piece.text().to_ascii_lowercase()) {
                 warnings.push(format!("piece \"{piece}\" is not in {path}"));

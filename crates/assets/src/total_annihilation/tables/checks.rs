@@ -12,7 +12,7 @@ use super::menus::Slots;
 use super::place::Place;
 use super::references::{References, value};
 use crate::total_annihilation::cob::{self, Cob, Place as CodePlace, Remark};
-use crate::total_annihilation::tdo;
+use crate::total_annihilation::unit;
 use crate::view::report::Finding;
 use crate::view::{AssetContext, AssetRef, Wanted};
 
@@ -176,7 +176,7 @@ impl Checks<'_> {
         let mut known = HashSet::new();
         for unit in &self.library.units.all {
             let object = self.object(unit);
-            let path = format!("scripts/{object}.cob");
+            let path = unit::script_path(&object);
             let Some(file) = self.context.find(Wanted::Path(&path)) else {
                 continue;
             };
@@ -185,7 +185,7 @@ impl Checks<'_> {
             }
             let bytes = self.context.read(file);
             if let Some(script) = bytes.and_then(|bytes| cob::parse(&bytes).ok()) {
-                self.script(file, &script, &format!("objects3d/{object}.3do"));
+                self.script(file, &script, &object);
             }
         }
     }
@@ -195,8 +195,8 @@ impl Checks<'_> {
         value(section, "Objectname").unwrap_or_else(|| unit.name.clone())
     }
 
-    fn script(&mut self, file: AssetRef, script: &Cob, model: &str) {
-        let mut remarks = self.lost_pieces(script, model);
+    fn script(&mut self, file: AssetRef, script: &Cob, object: &str) {
+        let mut remarks = self.lost_pieces(script, object);
         remarks.extend(script.remarks());
         if remarks.is_empty() {
             return;
@@ -217,20 +217,18 @@ impl Checks<'_> {
     }
 
     /// Returns the pieces that a script uses and its model lacks.
-    fn lost_pieces(&self, script: &Cob, model: &str) -> Vec<Remark> {
-        let file = self.context.find(Wanted::Path(model));
-        let found = file.and_then(|file| tdo::parse(&self.context.read(file)?).ok());
-        let Some(found) = found else {
+    fn lost_pieces(&self, script: &Cob, object: &str) -> Vec<Remark> {
+        let Some(model) = unit::model(self.context, object) else {
             return Vec::new();
         };
-        let names = found.names();
+        let (names, path) = (model.names(), unit::model_path(object));
         let used = script.used_pieces().into_iter();
         let lost = used.filter_map(|(piece, word)| {
             let name = script.pieces.get(piece as usize)?.to_string();
             let is_lost = !names.contains(&name.to_ascii_lowercase());
             is_lost.then(|| Remark {
                 place: CodePlace::Word(word),
-                text: format!("it uses the piece {name}, which {model} lacks"),
+                text: format!("it uses the piece {name}, which {path} lacks"),
                 is_style: false,
                 is_known: true,
             })

@@ -12,7 +12,7 @@ use crate::total_annihilation::tdf::Section;
 use crate::total_annihilation::tdo::export::drawn_textures;
 use crate::total_annihilation::tdo::textures::Textures;
 use crate::total_annihilation::view::stem;
-use crate::total_annihilation::{gaf, tdo};
+use crate::total_annihilation::{gaf, tdo, unit};
 use crate::view::{AssetContext, AssetRef, Table, Wanted};
 use hpimount_containers::text::has_extension;
 
@@ -236,7 +236,7 @@ impl Walk<'_, '_, '_> {
     }
 
     fn model(&mut self, name: &str) {
-        let Some(model) = self.file("model", &[format!("objects3d/{name}.3do")]) else {
+        let Some(model) = self.file("model", &[unit::model_path(name)]) else {
             return;
         };
         let textures = self.all.textures_of(model);

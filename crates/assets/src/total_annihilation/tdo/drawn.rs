@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use super::export::{Texture, drawn_textures, scene};
 use super::textures::Textures;
 use crate::model::{Picture, Scene, padded};
-use crate::total_annihilation::cob;
 use crate::total_annihilation::pal::Palette;
 use crate::total_annihilation::tdo::{Model, Object};
+use crate::total_annihilation::unit;
 use crate::total_annihilation::view::{file_part, stem};
-use crate::view::{AssetContext, Wanted};
+use crate::view::AssetContext;
 
 /// Returns the name of the file of a texture, without extension.
 pub(super) fn texture_file(count: usize, index: usize, name: &str) -> String {
@@ -86,10 +86,7 @@ pub(in crate::total_annihilation) struct Script {
 impl Script {
     /// Reads the script of a model, if there is one.
     pub(super) fn of(context: &dyn AssetContext) -> Self {
-        let path = format!("scripts/{}.cob", stem(context.name()));
-        let script = context.find(Wanted::Path(&path));
-        let script = script.and_then(|file| cob::parse(&context.read(file)?).ok());
-        let Some(script) = script else {
+        let Some(script) = unit::script(context, stem(context.name())) else {
             return Self::default();
         };
         let hidden = script.hidden_at_first();

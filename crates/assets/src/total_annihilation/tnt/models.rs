@@ -6,8 +6,9 @@ use super::sprite::Sprite;
 use crate::model::preview::{self, OnMap};
 use crate::model::{Picture, corners_problem};
 use crate::total_annihilation::pal::Palette;
-use crate::total_annihilation::tdo::{self, Drawn, Script, export};
-use crate::view::{AssetContext, Wanted};
+use crate::total_annihilation::tdo::{Drawn, Script, export};
+use crate::total_annihilation::unit;
+use crate::view::AssetContext;
 
 /// Maximum number of models that are drawn, of their corners together, and of
 /// the pixels of their textures. The largest real maps have a tenth as many.
@@ -47,10 +48,7 @@ impl<'a> Models<'a> {
     /// Draws a model of the mount as it stands on a map, with its front down.
     pub(super) fn draw(&mut self, name: &str) -> Option<Sprite> {
         self.models = self.models.checked_sub(1)?;
-        let file = self
-            .context
-            .find(Wanted::Path(&format!("objects3d/{name}.3do")))?;
-        let model = tdo::parse(&self.context.read(file)?).ok()?;
+        let model = unit::model(self.context, name)?;
         let corners = export::corners(&model);
         if corners_problem(corners).is_some() {
             return None;
