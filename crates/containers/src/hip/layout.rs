@@ -17,8 +17,8 @@ pub(super) struct Layout {
     pub(super) unlayered: Vec<u32>,
     /// Assets that repeat the id of earlier assets, and the number of these.
     pub(super) repeated: Vec<(u32, u32)>,
-    /// The assets, sorted by id and then by number.
-    by_id: Vec<u32>,
+    /// The ids and numbers of the assets, sorted.
+    by_id: Vec<(u32, u32)>,
 }
 
 /// Marks an asset that is in no layer yet.
@@ -31,7 +31,7 @@ impl Layout {
     pub(super) fn new(toc: &mut Toc, warnings: &mut Warnings) -> Self {
         let by_id = sorted(toc);
         let mut layout = Self {
-            repeated: repeated(toc, &by_id, warnings),
+            repeated: repeated(&by_id, warnings),
             by_id,
             ..Self::default()
         };
@@ -50,17 +50,16 @@ impl Layout {
     }
 
     /// Returns the first asset with this id.
-    pub(super) fn find(&self, toc: &Toc, id: u32) -> Option<u32> {
-        self.with_id(toc, id).first().copied()
+    pub(super) fn find(&self, id: u32) -> Option<u32> {
+        self.with_id(id).next()
     }
 
     /// Returns the assets with this id, in order.
-    pub(super) fn with_id(&self, toc: &Toc, id: u32) -> &[u32] {
-        let id_of = |&index: &u32| toc.assets[index as usize].id;
-        let first = self.by_id.partition_point(|index| id_of(index) < id);
-        let rest = &self.by_id[first..];
-        let count = rest.partition_point(|index| id_of(index) == id);
-        &rest[..count]
+    pub(super) fn with_id(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self.by_id.partition_point(|&(other, _)| other < id);
+        let rest = self.by_id[first..].iter();
+        let same = rest.take_while(move |&&(other, _)| other == id);
+        same.map(|&(_, index)| index)
     }
 
     /// Returns the memory that it uses, in bytes.
@@ -70,7 +69,8 @@ impl Layout {
         lists.sum::<usize>()
             + self.missing.capacity() * size_of::<usize>()
             + self.repeated.capacity() * size_of::<(u32, u32)>()
-            + (self.unlayered.capacity() + self.by_id.capacity()) * size_of::<u32>()
+            + self.unlayered.capacity() * size_of::<u32>()
+            + self.by_id.capacity() * size_of::<(u32, u32)>()
     }
 
     /// Returns the numbers of the layers that hold the asset with number
@@ -94,7 +94,7 @@ impl Layout {
         let mut members = Vec::new();
         let mut missing = 0;
         for id in toc.ids(&layer).to_vec() {
-            let Some(index) = self.find(toc, id) else {
+            let Some(index) = self.find(id) else {
                 warnings.push(format!("layer {number} lists {id:08X}, which is missing"));
                 missing += 1;
                 continue;
@@ -118,27 +118,24 @@ impl Layout {
     }
 }
 
-/// Returns the numbers of the assets, sorted by id and then by number.
-fn sorted(toc: &Toc) -> Vec<u32> {
-    let mut by_id: Vec<u32> = (0..toc.assets.len() as u32).collect();
-    by_id.sort_by_key(|&index| toc.assets[index as usize].id);
+/// Returns the ids and numbers of the assets, sorted.
+fn sorted(toc: &Toc) -> Vec<(u32, u32)> {
+    let assets = toc.assets.iter().zip(0..);
+    let mut by_id: Vec<_> = assets.map(|(asset, index)| (asset.id, index)).collect();
+    by_id.sort_unstable();
     by_id
 }
 
-fn repeated(toc: &Toc, by_id: &[u32], warnings: &mut Warnings) -> Vec<(u32, u32)> {
+/// Returns the assets that repeat an id, and how many have it before them.
+fn repeated(by_id: &[(u32, u32)], warnings: &mut Warnings) -> Vec<(u32, u32)> {
     let mut repeated = Vec::new();
-    let id = |index: u32| toc.assets[index as usize].id;
-    for same in by_id.chunk_by(|&left, &right| id(left) == id(right)) {
+    for same in by_id.chunk_by(|left, right| left.0 == right.0) {
         if same.len() > 1 {
-            let id = id(same[0]);
+            let id = same[0].0;
             warnings.push(format!("asset {id:08X} occurs {} times", same.len()));
         }
-        repeated.extend(
-            (0..)
-                .zip(same)
-                .skip(1)
-                .map(|(before, &index)| (index, before)),
-        );
+        let others = (0..).zip(same).skip(1);
+        repeated.extend(others.map(|(before, &(_, index))| (index, before)));
     }
     repeated
 }

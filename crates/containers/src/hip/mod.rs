@@ -365,7 +365,7 @@ impl AssetTable for Hip {
     }
 
     fn find_id(&self, id: u32) -> Option<FileId> {
-        let number = self.layout.find(&self.contents.toc, id)?;
+        let number = self.layout.find(id)?;
         Some(self.file(Item::Asset(number)))
     }
 

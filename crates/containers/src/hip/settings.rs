@@ -127,8 +127,7 @@ fn write_layer(
 /// Writes the assets that are in no layer. One that repeats the id of an
 /// earlier asset is omitted, because a line identifies an asset by its id.
 fn write_unlayered(hip: &Hip, text: &mut String) -> std::fmt::Result {
-    let toc = &hip.contents.toc;
-    let first = |&&number: &&u32| hip.layout.find(toc, hip.asset(number).id) == Some(number);
+    let first = |&&number: &&u32| hip.layout.find(hip.asset(number).id) == Some(number);
     for &number in hip.layout.unlayered.iter().filter(first) {
         write_asset(hip, "Unlayered", hip.asset(number), text)?;
     }

@@ -38,7 +38,7 @@ pub(super) fn structure(job: &mut Job<'_>, kinds: &Kinds<'_>, named: &Named) -> 
         .zip(&toc.assets)
         .filter(|(number, _)| !deleted.contains(number))
     {
-        let is_first = hip.layout.find(toc, asset.id) == Some(number);
+        let is_first = hip.layout.find(asset.id) == Some(number);
         let line = |lines: &Option<BTreeMap<u32, write::Asset>>| {
             lines.as_ref()?.get(&asset.id).cloned().filter(|_| is_first)
         };
@@ -105,11 +105,10 @@ fn missing(job: &mut Job<'_>, hip: &Hip, listed: &Listed, named: &Named) -> BTre
                       with hpipack";
         job.report.refuse(&**path, reason);
     }
-    let toc = &hip.contents.toc;
     let added = named.added_files();
     for line in &now.assets {
         let id = line.id;
-        match hip.layout.find(toc, id) {
+        match hip.layout.find(id) {
             Some(number) if named.deleted.contains(&number) => {
                 job.report
                     .refuse(&**path, format!("lists asset {id:08X}, which is deleted"));
@@ -124,7 +123,7 @@ fn missing(job: &mut Job<'_>, hip: &Hip, listed: &Listed, named: &Named) -> BTre
     }
     let (old, new) = (lines(before), lines(now));
     let lost = old.keys().filter(|id| !new.contains_key(id));
-    lost.filter_map(|&id| hip.layout.find(toc, id)).collect()
+    lost.filter_map(|&id| hip.layout.find(id)).collect()
 }
 
 /// Returns the new description of an asset if its line has changed. What the line
@@ -217,7 +216,7 @@ fn layers(hip: &Hip, named: &Named, deleted: &BTreeSet<u32>) -> Vec<Layer> {
             .collect(),
     };
     for layer in &mut layers {
-        let stays = |&id: &u32| match hip.layout.find(toc, id) {
+        let stays = |&id: &u32| match hip.layout.find(id) {
             Some(number) => {
                 !deleted.contains(&number) && !named.left.contains(&(layer.old, number))
             }

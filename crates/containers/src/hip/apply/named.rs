@@ -197,8 +197,9 @@ impl Named {
             job.refuse(node, reason);
             return Ok(());
         };
-        match *hip.layout.with_id(&hip.contents.toc, id) {
-            [] => self.add(
+        let mut assets = hip.layout.with_id(id);
+        match (assets.next(), assets.next()) {
+            (None, _) => self.add(
                 job,
                 Added {
                     node,
@@ -207,8 +208,8 @@ impl Named {
                     place: None,
                 },
             ),
-            [number] => self.replace(job, hip, node, number, file),
-            _ => {
+            (Some(number), None) => self.replace(job, hip, node, number, file),
+            (Some(_), Some(_)) => {
                 let reason = format!("several assets have the id {id:08X}: change one in layers/");
                 job.refuse(node, reason);
                 Ok(())
@@ -242,7 +243,7 @@ impl Named {
             Name::WithId(name, id) => (name, Some(id)),
         };
         let id = given.unwrap_or_else(|| asset_id(&name));
-        if let Some(number) = hip.layout.find(&hip.contents.toc, id) {
+        if let Some(number) = hip.layout.find(id) {
             if !(self.deleted.contains(&number) && self.leaving.contains(&number)) {
                 let reason = format!(
                     "asset {id:08X} is in the archive already: delete it where it is to move it"
