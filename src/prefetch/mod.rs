@@ -27,9 +27,11 @@
 //!    there for the rest of the block.
 //! 5. **The thread of the prefetch wakes up.** Small reads come first: the rest of
 //!    their block is pushed ([`Noted::answered`]), since programs that read a part
-//!    of a block often read more of it. Then it takes the next bytes of the run
-//!    that was seen last, decodes them, and pushes them. It stops after a window
-//!    of 2 MiB, so that a program that ends early costs no more than that.
+//!    of a block often read more of it. Stored files have no blocks: there, the
+//!    128 KiB around a small read are pushed at the second read in them. Then the
+//!    thread takes the next bytes of the run that was seen last, decodes them, and
+//!    pushes them. It stops after a window of 2 MiB, so that a program that ends
+//!    early costs no more than that.
 //! 6. **The reader comes to the pushed files.** The kernel sends no requests for
 //!    them, so the run would lose sight of the reader. Therefore about one page in
 //!    each MiB is left out. When the kernel requests this page, the run knows the
@@ -55,6 +57,7 @@ mod walk;
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -85,6 +88,13 @@ const SMALL: u32 = 16 << 10;
 /// Maximum length in bytes of a block whose rest is pushed. Images have longer
 /// blocks.
 const MAX_BLOCK: u64 = 256 << 10;
+
+/// Length in bytes of the parts of stored files that are pushed. The kernel's
+/// read-ahead requests as much at a time.
+const STORED_PART: u64 = 128 << 10;
+
+/// Maximum number of parts in the list of those with a small read.
+const MAX_PARTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
 /// Maximum number of blocks that wait to be pushed.
 const MAX_BLOCKS: usize = 64;
@@ -140,6 +150,8 @@ impl Default for Prefetch {
 struct State {
     /// Blocks after small reads in them.
     blocks: VecDeque<Push>,
+    /// Parts of stored files that had a small read lately.
+    parts: LruCache<(Ino, u64), ()>,
     /// Whether something is being pushed.
     is_pushing: bool,
     /// Readers that read files in order.
@@ -156,6 +168,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             blocks: VecDeque::new(),
+            parts: LruCache::new(MAX_PARTS),
             is_pushing: false,
             runs: Latest::new(MAX_RUNS),
             decoded: VecDeque::new(),
@@ -335,8 +348,7 @@ impl State {
         if is_off(Mechanism::BlockRests) {
             return false;
         }
-        let block = node.file().and_then(|file| file.unit_at(offset));
-        let (Some(block), Some(file_size)) = (block, node.size()) else {
+        let (Some(block), Some(file_size)) = (self.block_at(node, offset), node.size()) else {
             return false;
         };
         let end = block.end.min(file_size);
@@ -353,6 +365,17 @@ impl State {
             is_decoded_only: false,
         });
         true
+    }
+
+    /// Returns the block that a small read is in. A part of a stored file is one at
+    /// the second small read in it.
+    fn block_at(&mut self, node: &Node<'_>, offset: u64) -> Option<Range<u64>> {
+        let block = node.file()?.unit_at(offset);
+        block.or_else(|| {
+            let start = offset - offset % STORED_PART;
+            let is_second = self.parts.put((node.ino(), start), ()).is_some();
+            is_second.then_some(start..start + STORED_PART)
+        })
     }
 
     /// Returns whether few enough blocks wait to be pushed that one more is soon.

@@ -517,6 +517,21 @@ fn a_small_read_has_its_block_pushed() {
 }
 
 #[test]
+fn the_second_small_read_in_a_part_of_a_stored_file_has_it_pushed() {
+    let vfs = mount(directory(&[200_000]), Method::Stored, CACHE_SIZE);
+    let files = files_in(&vfs, Ino::ROOT);
+    let prefetch = Prefetch::default();
+    for offset in [70_000, 140_000] {
+        read(&prefetch, &vfs, files[0], offset, 4096);
+        assert_eq!(pushed(&prefetch, &vfs), [], "{offset}");
+    }
+    read(&prefetch, &vfs, files[0], 4096, 4096);
+    assert_eq!(pushed(&prefetch, &vfs), [(files[0], 0, 131_072)]);
+    read(&prefetch, &vfs, files[0], 180_000, 4096);
+    assert_eq!(pushed(&prefetch, &vfs), [(files[0], 131_072, 68_928)]);
+}
+
+#[test]
 fn a_lone_small_read_is_decoded_in_part_if_another_core_can_decode_the_block() {
     let (vfs, files) = mounted(&[1_000_000]);
     let access = |prefetch: &Prefetch, number: u64| {
