@@ -1,10 +1,12 @@
-//! Decodes everything in an archive or a block image with its decoders alone, on
-//! all cores, and prints how long that took in seconds. For a disc, as many bytes as
-//! it has go through its checksums meanwhile. No program that reads everything can
-//! be faster; `scripts/bench` compares `hpimount --check` with it.
+//! Decodes everything in an archive or a block image with its decoders alone, computes
+//! the checksums that the archive records, on all cores, and prints how long that took
+//! in seconds. For a disc, as many bytes as it has go through its checksums meanwhile.
+//! No program that checks everything can be faster; `scripts/bench` compares `hpimount
+//! --check` with it.
 //!
 //! Usage: `cargo run --release --example decoders ARCHIVE`
 
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +15,7 @@ use std::time::Instant;
 
 use hpimount_containers::extract::{self, Listing};
 use hpimount_containers::format::{Input, Options};
-use hpimount_containers::volume::{Content, Entry};
+use hpimount_containers::volume::{Content, Entry, FileId, RecordedSum, Volume};
 use hpimount_containers::{formats, image, io};
 use md5::{Digest, Md5};
 use sha1::Sha1;
@@ -21,11 +23,15 @@ use sha1::Sha1;
 /// Number of bytes that go through a checksum at a time.
 const PIECE: usize = 64 << 10;
 
-/// Takes the bytes without a look at them.
-struct Nowhere;
+/// Takes the bytes of a file, and compares them with the checksum that the archive
+/// records of it, if it does.
+struct Checked(Option<RecordedSum>);
 
-impl Write for Nowhere {
+impl Write for Checked {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if let Some(sum) = &mut self.0 {
+            sum.update(bytes);
+        }
         Ok(bytes.len())
     }
 
@@ -56,28 +62,93 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Decodes every file of an archive, the largest ones first.
 fn volume(source: Arc<dyn io::ReadAt>) -> io::Result<()> {
-    let input = Input::alone(source, Options::default());
+    let options = Options {
+        verify: true,
+        ..Options::default()
+    };
+    let input = Input::alone(source, options);
     let mut listing = Listing::default();
     let volume = (formats::detect(&input)?.open)(input, &mut listing)?;
-    let packed = |entry: &Entry| {
-        !matches!(
-            volume.content(entry.file),
-            Ok(Content::Extent { .. } | Content::Generated(_))
-        )
-    };
-    let mut files: Vec<Entry> = listing
-        .files()
-        .map(|(_, entry)| entry)
-        .filter(packed)
-        .collect();
-    files.sort_by_key(|entry| std::cmp::Reverse(entry.size));
     let images = volume.images();
     let hashed = images.iter().map(|image| image.bytes.len()).sum();
+    let work = work(&*volume, &listing);
     beside_checksums(hashed, || {
-        on_all_cores(files.len(), &|file| {
-            extract::copy(&*volume, files[file], &mut Nowhere)
+        on_all_cores(work.len(), &|number| match work[number] {
+            Work::File(file) => check(&*volume, file),
+            Work::Block { file, size } => decode(&*volume, file, size),
         })
     })
+}
+
+/// What one thread does at a time.
+enum Work {
+    /// Decode a file, compute its checksum, or both.
+    File(Entry),
+    /// Decode the first `size` bytes of what several files are parts of, such as a
+    /// solid block.
+    Block { file: FileId, size: u64 },
+}
+
+impl Work {
+    fn size(&self) -> u64 {
+        match self {
+            Self::File(entry) => entry.size.unwrap_or(0),
+            Self::Block { size, .. } => *size,
+        }
+    }
+}
+
+/// Returns what has to be done for the files of an archive, each of them once: nothing
+/// for those that are stored as they are, without a checksum.
+fn work(volume: &dyn Volume, listing: &Listing) -> Vec<Work> {
+    let mut seen = HashSet::new();
+    let mut blocks: HashMap<FileId, u64> = HashMap::new();
+    let mut work = Vec::new();
+    for (_, entry) in listing.files() {
+        if !seen.insert(entry.file) {
+            continue;
+        }
+        match volume.content(entry.file) {
+            Ok(Content::Generated(_)) => {}
+            Ok(Content::Extent { .. }) if recorded_sum(volume, entry.file).is_none() => {}
+            Ok(Content::Part { whole, offset }) => {
+                let end = blocks.entry(whole).or_default();
+                *end = (*end).max(offset + entry.size.unwrap_or(0));
+            }
+            _ => work.push(Work::File(entry)),
+        }
+    }
+    let blocks = blocks.into_iter();
+    work.extend(blocks.map(|(file, size)| Work::Block { file, size }));
+    work.sort_by_key(|work| std::cmp::Reverse(work.size()));
+    work
+}
+
+/// Begins the checksum that the archive records of a file.
+fn recorded_sum(volume: &dyn Volume, file: FileId) -> Option<RecordedSum> {
+    volume.assets()?.recorded_sum(file)
+}
+
+/// Decodes a file, and compares it with its checksum.
+fn check(volume: &dyn Volume, file: Entry) -> io::Result<()> {
+    let mut checked = Checked(recorded_sum(volume, file.file));
+    extract::copy(volume, file, &mut checked)?;
+    match checked.0.and_then(RecordedSum::mismatch) {
+        Some(mismatch) => Err(io::Error::Unsupported(mismatch)),
+        None => Ok(()),
+    }
+}
+
+/// Decodes the first bytes of a stream, whose decoder computes the checksums of the
+/// files in it.
+fn decode(volume: &dyn Volume, file: FileId, size: u64) -> io::Result<()> {
+    let whole = Entry {
+        file,
+        size: Some(size),
+        modified: None,
+        asset: None,
+    };
+    extract::copy(volume, whole, &mut Checked(None))
 }
 
 /// Decodes while `length` bytes go through the checksums of a disc: MD5, which is as

@@ -9,7 +9,7 @@
 //! directories of Total Annihilation, with about the same numbers and sizes.
 //!
 //! `corpus hip DIR OUT` packs a directory into an archive for GameCube: every
-//! file is an asset, every directory a layer.
+//! file is an asset of a type that nothing parses, every directory a layer.
 //!
 //! `corpus shape OUT --files N --width N` writes an HPI archive of a given shape
 //! directly, with meaningless contents.
@@ -186,7 +186,7 @@ fn pack(root: &Path, out: &Path) -> io::Result<()> {
             // Ids are derived from names, which must therefore be unique.
             let name = path.strip_prefix(root).map_err(io::Error::other)?;
             let name = name.to_string_lossy().replace('/', "_");
-            archive.add(Asset::new(b"TEXT", &name, &fs::read(&path)?));
+            archive.add(Asset::new(b"RAW ", &name, &fs::read(&path)?));
         }
     }
     fs::write(out, archive.build())

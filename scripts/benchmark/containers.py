@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from . import discs
-from .corpus import make, write
+from .corpus import make, seven_zip, write
 from .peers import Mount, Peer
 from .rows import mounting, random_reads
 from .tools import forget, read_all, run, say
@@ -132,7 +132,7 @@ def solid_block(directory, count):
     tree = directory / "solid"
     if not archive.exists():
         write(tree, lambda out: write_texts(out, count))
-    make(archive, lambda out: ["7z", "a", "-bso0", "-bsp0", out, "."], cwd=tree if tree.exists() else None)
+    make(archive, seven_zip, cwd=tree if tree.exists() else None)
     shutil.rmtree(tree, ignore_errors=True)
     return archive
 

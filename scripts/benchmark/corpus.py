@@ -32,6 +32,7 @@ def prepare(directory, programs, quick):
         make(directory / "stored.hpi", lambda out: hpipack + [out, "--method=stored"])
         make(directory / "corpus.hip", lambda out: [example, "hip", corpus, out])
         make(directory / "corpus.zip", lambda out: ["zip", "-qr", out, "."], cwd=corpus)
+        make(directory / "corpus.7z", seven_zip, cwd=corpus)
         make(directory / "corpus.iso", lambda out: ["xorriso", "-as", "mkisofs", "-quiet", "-J", "-o", out, corpus])
         write(directory / "corpus.img", lambda out: discs.write_img(corpus, out))
         write(directory / "corpus.gcm", lambda out: discs.write_gcm(corpus, out))
@@ -70,6 +71,11 @@ def images(directory, name):
 def mksquashfs(source, out):
     """The command that packs a directory as squashfs."""
     return ["mksquashfs", source, out, "-b", "64K", "-comp", "gzip", "-no-progress", "-quiet"]
+
+
+def seven_zip(out):
+    """The command that packs the current directory as 7-Zip does without options: into one solid block."""
+    return ["7z", "a", "-bso0", "-bsp0", out, "."]
 
 
 def make(path, command, cwd=None):

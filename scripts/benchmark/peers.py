@@ -16,8 +16,8 @@ VENV = WORK / "venv"
 
 # Debian's packages of the other programs.
 PACKAGES = (
-    "archivemount bindfs dwarfs erofs-utils erofsfuse fio fuse-zip fuse3 nginx-light ripgrep squashfs-tools"
-    " squashfuse xorriso zip zstd"
+    "archivemount bindfs dwarfs erofs-utils erofsfuse fio fuse-zip fuse3 nginx-light p7zip-full ripgrep"
+    " squashfs-tools squashfuse xorriso zip zstd"
 ).split()
 
 # Mount command of the kernel's squashfs.
@@ -142,6 +142,7 @@ def all_peers(directory, programs):
         Peer("hpimount stored", directory / "stored.hpi", hpimount),
         Peer("hpimount HIP", directory / "corpus.hip", hpimount, root="layers"),
         Peer("hpimount zip", directory / "corpus.zip", hpimount),
+        Peer("hpimount 7z", directory / "corpus.7z", hpimount),
         Peer("hpimount ISO", directory / "corpus.iso", hpimount),
         Peer("hpimount IMG", directory / "corpus.img", hpimount, padded=True),
         Peer("hpimount RVZ", directory / "corpus.rvz", hpimount, root="files"),

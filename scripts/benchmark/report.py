@@ -120,7 +120,7 @@ def facts(bench, peers, missing, rounds):
         f"kernel {platform.release()}; rounds: {rounds}",
         f"* {', '.join(dict.fromkeys(versions))}",
         "* squashfs, zip and tar hold the files packed by gzip's method, squashfs in blocks of 64 KiB; "
-        "the HPI archives with zlib and with LZ77 are enciphered",
+        "the HPI archives with zlib and with LZ77 are enciphered; the 7z is one solid block of LZMA2",
     ]
     if squashfs_has_one_decoder():
         lines.append(

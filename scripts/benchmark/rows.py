@@ -48,7 +48,7 @@ ROWS = {
     "copy": Row("`cp -r` out, cold", "s"),
     "cat all": Row("`cat` of all files, cold", "s"),
     "check": Row("`hpimount --check` instead, the archive in memory", "s"),
-    "decoders": Row("the same by the decoders alone, and for discs the checksums, on all cores (`examples/decoders.rs`)", "s"),
+    "decoders": Row("the same by the decoders and checksums alone, on all cores (`examples/decoders.rs`)", "s"),
     "rss": Row("peak memory of the daemon, over all rows", "MiB"),
 }
 
