@@ -23,21 +23,25 @@ use crate::inspect::room::{Room, Taken};
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{DiscImage, Part};
 
-/// Number of bytes read at a time: a finding names as many.
+/// Number of bytes read at a time: a finding names as many. A larger block of a block
+/// image is read as a whole if the budget allows it, so that each thread decodes
+/// another block.
 const PIECE: u64 = 256 << 10;
 
-/// Minimum number of pieces that wait for the slowest checksum.
-const WAITING: usize = 4;
+/// Minimum number of bytes that wait for the slowest checksum.
+const WAITING: u64 = 4 * PIECE;
 
-/// Part of the memory budget that the pieces of all images may have while they wait.
+/// Part of the memory budget that the pieces of all images may have while they wait,
+/// and part of that for a piece.
 const PART_OF_BUDGET: usize = 8;
+const PART_OF_ROOM: u64 = 4;
 
 /// The images that are being hashed, which share the threads that read and the room
 /// for pieces.
 pub(super) struct Hashing {
     images: AtomicUsize,
-    /// Maximum number of pieces of an image that wait, as far as the room allows.
-    most: usize,
+    /// Number of bytes that the room has.
+    limit: u64,
     room: Arc<Room>,
 }
 
@@ -47,22 +51,36 @@ impl Hashing {
         let limit = budget / PART_OF_BUDGET;
         Self {
             images: AtomicUsize::new(0),
-            most: limit / PIECE as usize / 2,
+            limit: limit as u64,
             room: Room::new(limit),
         }
     }
 
     /// Begins to hash an image, when others have left enough room.
-    fn begin(&self, threads: usize) -> Share<'_> {
+    fn begin(&self, threads: usize, bytes: &dyn ReadAt) -> Share<'_> {
+        let piece = self.longest_piece(bytes);
+        let pieces_of = |bytes: u64| (bytes / piece).max(1) as usize;
         let others = self.images.fetch_add(1, Ordering::Relaxed);
         let readers = (threads / (others + 1)).max(1);
-        let waiting = (2 * readers).min(self.most).max(WAITING);
+        let for_md5 = pieces_of(WAITING);
+        let waiting = (2 * readers).min(pieces_of(self.limit / 2)).max(for_md5);
         Share {
             hashing: self,
+            piece,
             readers: readers.min(waiting),
             waiting,
-            // WAITING more wait for the MD5.
-            _room: self.room.take((waiting + WAITING) * PIECE as usize),
+            for_md5,
+            _room: self.room.take((waiting + for_md5) * piece as usize),
+        }
+    }
+
+    /// Returns the maximum length of the pieces of an image.
+    fn longest_piece(&self, bytes: &dyn ReadAt) -> u64 {
+        let block = bytes.unit_at(bytes.len() / 2);
+        let block = block.map_or(0, |block| block.end - block.start);
+        match block <= self.limit / PART_OF_ROOM {
+            true => block.max(PIECE),
+            false => PIECE,
         }
     }
 }
@@ -70,11 +88,24 @@ impl Hashing {
 /// What one of the images may use while it is hashed.
 struct Share<'h> {
     hashing: &'h Hashing,
+    /// Maximum length of a piece in bytes.
+    piece: u64,
     /// Number of threads that read it.
     readers: usize,
-    /// Number of pieces that wait.
+    /// Number of pieces that wait for all checksums, and then for the MD5.
     waiting: usize,
+    for_md5: usize,
     _room: Taken,
+}
+
+impl Share<'_> {
+    /// Returns the piece of an image at `start`. Large blocks are pieces.
+    fn piece_at(&self, bytes: &dyn ReadAt, start: u64) -> Range<u64> {
+        let end = start + self.piece;
+        let block = bytes.unit_at(start).filter(|_| self.piece > PIECE);
+        let end = block.map_or(end, |block| block.end.clamp(start + 1, end));
+        start..end.min(bytes.len())
+    }
 }
 
 impl Drop for Share<'_> {
@@ -203,15 +234,16 @@ impl ImageCheck<'_, '_> {
     /// Reads an image to its end. Returns its sums if it could be read
     /// completely.
     fn hash(&self, number: usize, image: &DiscImage) -> Option<Hashed> {
+        let share = self.hashing.begin(self.subject.threads, &*image.bytes);
         // A thread of its own computes the MD5, which takes longer than the rest.
         let sums = thread::scope(|scope| {
-            let (sender, pieces) = sync_channel::<Arc<Vec<u8>>>(WAITING);
+            let (sender, pieces) = sync_channel::<Arc<Vec<u8>>>(share.for_md5);
             let md5 = scope.spawn(move || {
                 let mut md5 = Md5::new();
                 pieces.iter().for_each(|piece| md5.update(&**piece));
                 md5.finalize()
             });
-            let (crc32, sha1) = self.hash_but_md5(number, &*image.bytes, sender)?;
+            let (crc32, sha1) = self.hash_but_md5(number, &*image.bytes, &share, sender)?;
             Some(Sums {
                 crc32,
                 md5: md5.join().ok()?.into(),
@@ -249,10 +281,10 @@ impl ImageCheck<'_, '_> {
         &self,
         number: usize,
         bytes: &dyn ReadAt,
+        share: &Share<'_>,
         md5: SyncSender<Arc<Vec<u8>>>,
     ) -> Option<(u32, [u8; 20])> {
         let output = self.subject.output;
-        let share = self.hashing.begin(self.subject.threads);
         let mut pieces = Pieces {
             check: self,
             number,
@@ -268,9 +300,9 @@ impl ImageCheck<'_, '_> {
         let produce = |push: &mut dyn FnMut(Range<u64>)| {
             let mut start = 0;
             while start < bytes.len() && goes_on() {
-                let end = bytes.len().min(start + PIECE);
-                push(start..end);
-                start = end;
+                let piece = share.piece_at(bytes, start);
+                start = piece.end;
+                push(piece);
             }
         };
         let read = |range: Range<u64>| {
@@ -353,16 +385,56 @@ fn read(bytes: &dyn ReadAt, range: &Range<u64>) -> std::io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
+    const MIB: u64 = 1 << 20;
+
+    /// An image of 5 MiB in blocks.
+    struct InBlocks(u64);
+
+    impl ReadAt for InBlocks {
+        fn len(&self) -> u64 {
+            5 * MIB
+        }
+
+        fn read_exact_at(&self, _: &mut [u8], _: u64) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+            let start = offset - offset % self.0;
+            Some(start..start + self.0)
+        }
+    }
+
     #[test]
     fn images_share_the_threads_and_a_part_of_the_budget() {
+        let plain = Vec::new();
         let hashing = Hashing::new(64 << 20);
-        let first = hashing.begin(256);
-        assert_eq!((first.readers, first.waiting), (16, 16));
-        let second = hashing.begin(3);
-        assert_eq!((second.readers, second.waiting), (1, WAITING));
+        let first = hashing.begin(256, &plain);
+        assert_eq!((first.readers, first.waiting, first.for_md5), (16, 16, 4));
+        let second = hashing.begin(3, &plain);
+        assert_eq!((second.readers, second.waiting), (1, 4));
         drop((first, second));
         let alone = Hashing::new(1 << 20);
-        let alone = alone.begin(1);
-        assert_eq!((alone.readers, alone.waiting), (1, WAITING));
+        let alone = alone.begin(1, &plain);
+        assert_eq!((alone.readers, alone.waiting), (1, 4));
+    }
+
+    #[test]
+    fn threads_read_different_blocks_if_the_budget_has_room_for_them() {
+        let pieces = |budget: usize, block| {
+            let (hashing, image) = (Hashing::new(budget), InBlocks(block));
+            let share = hashing.begin(2, &image);
+            assert_eq!(share.readers, 2);
+            let mut ends = vec![share.piece_at(&image, 0).end];
+            while let Some(&start) = ends.last().filter(|&&end| end < image.len()) {
+                ends.push(share.piece_at(&image, start).end);
+            }
+            ends
+        };
+        let small: Vec<_> = (1..=20).map(|number| number * PIECE).collect();
+        assert_eq!(pieces(64 << 20, 2048), small);
+        assert_eq!(pieces(64 << 20, 2 * MIB), [2 * MIB, 4 * MIB, 5 * MIB]);
+        assert_eq!(pieces(64 << 20, 4 * MIB), small);
+        assert_eq!(pieces(128 << 20, 4 * MIB), [4 * MIB, 5 * MIB]);
     }
 }
