@@ -98,8 +98,8 @@ impl Work {
     }
 }
 
-/// Returns what has to be done for the files of an archive, each of them once: nothing
-/// for those that are stored as they are, without a checksum.
+/// Returns the work for the files of an archive, each of them once. A file that is
+/// stored as it is, without a checksum, makes no work.
 fn work(volume: &dyn Volume, listing: &Listing) -> Vec<Work> {
     let mut seen = HashSet::new();
     let mut blocks: HashMap<FileId, u64> = HashMap::new();

@@ -4,9 +4,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
-use std::sync::mpsc::Receiver;
 
 use super::job::Job;
+use super::queue::Queue;
 use crate::content::Key;
 use crate::sync::lock;
 
@@ -15,8 +15,8 @@ use crate::sync::lock;
 const MAX_WAITING: usize = 16 << 10;
 
 /// The jobs of a check.
-pub(super) struct Lanes {
-    jobs: Mutex<Receiver<Job>>,
+pub(super) struct Lanes<'q> {
+    jobs: &'q Queue<Job>,
     taken: Mutex<Taken>,
 }
 
@@ -28,11 +28,11 @@ struct Taken {
     waiting: usize,
 }
 
-impl Lanes {
+impl<'q> Lanes<'q> {
     /// Distributes the jobs of a queue.
-    pub(super) fn new(jobs: Receiver<Job>) -> Self {
+    pub(super) fn new(jobs: &'q Queue<Job>) -> Self {
         Self {
-            jobs: Mutex::new(jobs),
+            jobs,
             taken: Mutex::default(),
         }
     }
@@ -41,7 +41,7 @@ impl Lanes {
     /// the worker runs the others with [`Lanes::next_in`]. `None` at the end.
     pub(super) fn next(&self) -> Option<(Job, Option<Key>)> {
         loop {
-            let job = lock(&self.jobs).recv().ok()?;
+            let job = self.jobs.take()?;
             let Some(lane) = job.lane() else {
                 return Some((job, None));
             };
@@ -75,8 +75,6 @@ impl Lanes {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
-
     use super::*;
     use crate::content::VolumeId;
     use crate::mount::Ino;
@@ -109,8 +107,9 @@ mod tests {
 
     #[test]
     fn one_worker_gets_the_jobs_of_a_lane_in_order_and_others_what_follows() {
-        let (sender, jobs) = channel();
-        let lanes = Lanes::new(jobs);
+        let jobs = Queue::new(10);
+        let lanes = Lanes::new(&jobs);
+        let adder = jobs.adder();
         let all = [
             (1, Some(1)),
             (2, Some(1)),
@@ -119,9 +118,9 @@ mod tests {
             (5, Some(2)),
         ];
         for (number, of) in all {
-            sender.send(job(number, of.map(lane))).unwrap();
+            adder.add(job(number, of.map(lane)));
         }
-        drop(sender);
+        drop(adder);
         let (first, taken) = lanes.next().unwrap();
         assert_eq!((ino(&first), taken), (1, Some(lane(1))));
         let (other, taken) = lanes.next().unwrap();

@@ -16,13 +16,13 @@ mod image;
 mod job;
 mod lanes;
 mod output;
+mod queue;
 mod subject;
 mod sums;
 
 use std::collections::HashSet;
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
 
 use indicatif::ProgressBar;
 
@@ -34,6 +34,7 @@ use self::job::{Job, Workplace};
 use self::lanes::Lanes;
 use self::output::CheckOutput;
 pub use self::output::{Style, Summary};
+use self::queue::{Adder, Queue};
 use self::subject::Subject;
 use super::bounds::Bounds;
 use super::walk::{Step, Walk};
@@ -175,9 +176,10 @@ impl Check<'_, '_> {
 
     /// Calls `produce` with a queue of jobs, which workers run. Returns its result
     /// after the last job.
-    fn with_workers<T>(&self, produce: impl FnOnce(&SyncSender<Job>) -> T) -> T {
-        let (jobs, waiting) = sync_channel(MAX_WAITING);
-        let lanes = Lanes::new(waiting);
+    fn with_workers<T>(&self, produce: impl FnOnce(&Adder<'_, Job>) -> T) -> T {
+        let queue = Queue::new(MAX_WAITING);
+        let lanes = Lanes::new(&queue);
+        let jobs = queue.adder();
         std::thread::scope(|scope| {
             for _ in 0..self.workplace.subject.threads {
                 scope.spawn(|| {
@@ -201,7 +203,7 @@ impl Check<'_, '_> {
     }
 
     /// Walks the tree and queues jobs. Returns the number of discs.
-    fn walk(&self, jobs: &SyncSender<Job>) -> usize {
+    fn walk(&self, jobs: &Adder<'_, Job>) -> usize {
         let Subject { vfs, output, .. } = self.workplace.subject;
         let Some((root, hashed)) = self.archive(Ino::ROOT, "", jobs) else {
             return 0;
@@ -271,7 +273,7 @@ impl Check<'_, '_> {
     }
 
     /// Queues the files that are parts of images that could not be read.
-    fn read_files_of(&self, hashed: &HashedImages, jobs: &SyncSender<Job>) {
+    fn read_files_of(&self, hashed: &HashedImages, jobs: &Adder<'_, Job>) {
         let Subject { vfs, output, .. } = self.workplace.subject;
         let images = match Contents(vfs).archive(hashed.directory) {
             Ok(archive) => ImageSources::of(archive.images),
@@ -345,7 +347,7 @@ impl Check<'_, '_> {
         &self,
         directory: Ino,
         path_of_directory: &str,
-        jobs: &SyncSender<Job>,
+        jobs: &Adder<'_, Job>,
     ) -> Option<(Archive, Option<Around>)> {
         let path = path_of_directory
             .strip_suffix(".d")
@@ -389,7 +391,7 @@ impl Check<'_, '_> {
                 numbers,
                 path: path.to_owned(),
             };
-            self.send(jobs, job);
+            jobs.add(job);
         }
         let sources = ImageSources::of(images);
         Some((archive, Some(Around { hashed, sources })))
@@ -397,17 +399,17 @@ impl Check<'_, '_> {
 
     /// Queues the check of the assets of a directory together, if there is one.
     /// Why a directory cannot be entered is found by the walk.
-    fn together(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) {
+    fn together(&self, directory: Ino, path: &str, jobs: &Adder<'_, Job>) {
         let vfs = self.workplace.subject.vfs;
         let is_shown = self.plan.options.meta != Meta::Off;
         if is_shown && vfs.is_checked_as_a_whole(directory) == Ok(true) {
             let path = path.to_owned();
-            self.send(jobs, Job::Together { directory, path });
+            jobs.add(Job::Together { directory, path });
         }
     }
 
     /// Queues a file, in parts if that is possible.
-    fn file(&self, step: Step, is_asset: bool, jobs: &SyncSender<Job>) {
+    fn file(&self, step: Step, is_asset: bool, jobs: &Adder<'_, Job>) {
         let Step { path, entry } = step;
         let Subject { vfs, output, .. } = self.workplace.subject;
         let contents = Contents(vfs);
@@ -426,20 +428,14 @@ impl Check<'_, '_> {
             !has_sum && contents.is_divisible(entry.ino) == Ok(true)
         };
         if is_asset || entry.size < LARGE || !is_divisible() {
-            return self.send(jobs, file(0..entry.size, true));
+            return jobs.add(file(0..entry.size, true));
         }
         let mut start = 0;
         while start < entry.size {
             let end = entry.size.min(start + PART);
-            self.send(jobs, file(start..end, false));
+            jobs.add(file(start..end, false));
             start = end;
         }
-    }
-
-    fn send(&self, jobs: &SyncSender<Job>, job: Job) {
-        // Workers end before the walk only if one has panicked, which the scope
-        // propagates.
-        let _ = jobs.send(job);
     }
 }
 

@@ -1,0 +1,124 @@
+//! A bounded queue between the walk of a check and its workers.
+//!
+//! The walk is quicker than the workers. When the queue is full, it waits until half
+//! of the queue is empty: a thread that waited for each free place would be woken for
+//! each job.
+
+use std::collections::VecDeque;
+
+use crate::sync::{Condvar, Mutex, lock, wait};
+
+/// A bounded queue with several takers.
+pub(super) struct Queue<T> {
+    limit: usize,
+    state: Mutex<State<T>>,
+    /// Signaled when takers need not wait any more, and when the adder need not.
+    filled: Condvar,
+    drained: Condvar,
+}
+
+struct State<T> {
+    values: VecDeque<T>,
+    has_ended: bool,
+    /// Number of takers that wait.
+    takers: usize,
+    /// Whether the adder waits.
+    is_full: bool,
+}
+
+impl<T> Queue<T> {
+    /// Creates a queue of at most `limit` values.
+    pub(super) fn new(limit: usize) -> Self {
+        let state = State {
+            values: VecDeque::new(),
+            has_ended: false,
+            takers: 0,
+            is_full: false,
+        };
+        Self {
+            limit,
+            state: Mutex::new(state),
+            filled: Condvar::new(),
+            drained: Condvar::new(),
+        }
+    }
+
+    /// Returns the only end that adds values; the queue ends when it is dropped.
+    pub(super) fn adder(&self) -> Adder<'_, T> {
+        Adder(self)
+    }
+
+    /// Takes the oldest value, and waits for one; `None` after the last one.
+    pub(super) fn take(&self) -> Option<T> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(value) = state.values.pop_front() {
+                let wakes = state.is_full && state.values.len() <= self.limit / 2;
+                drop(state);
+                if wakes {
+                    self.drained.notify_one();
+                }
+                return Some(value);
+            }
+            if state.has_ended {
+                return None;
+            }
+            state.takers += 1;
+            state = wait(&self.filled, state);
+            state.takers -= 1;
+        }
+    }
+}
+
+/// The end of a queue that adds values.
+pub(super) struct Adder<'q, T>(&'q Queue<T>);
+
+impl<T> Adder<'_, T> {
+    /// Adds a value. If the queue is full, waits until half of it is empty.
+    pub(super) fn add(&self, value: T) {
+        let queue = self.0;
+        let mut state = lock(&queue.state);
+        if state.values.len() >= queue.limit {
+            state.is_full = true;
+            while state.values.len() > queue.limit / 2 {
+                state = wait(&queue.drained, state);
+            }
+            state.is_full = false;
+        }
+        state.values.push_back(value);
+        let wakes = state.takers > 0;
+        drop(state);
+        if wakes {
+            queue.filled.notify_one();
+        }
+    }
+}
+
+impl<T> Drop for Adder<'_, T> {
+    fn drop(&mut self) {
+        lock(&self.0.state).has_ended = true;
+        self.0.filled.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_adds_waits_until_half_of_a_full_queue_is_empty() {
+        let queue = Queue::new(8);
+        let adder = queue.adder();
+        std::thread::scope(|scope| {
+            scope.spawn(move || (0..9).for_each(|number| adder.add(number)));
+            let is_full = || lock(&queue.state).is_full;
+            while !is_full() {
+                std::thread::yield_now();
+            }
+            let mut taken: Vec<_> = std::iter::from_fn(|| queue.take()).take(3).collect();
+            assert!(is_full(), "three places are free");
+            taken.extend(std::iter::from_fn(|| queue.take()));
+            assert_eq!(taken, (0..9).collect::<Vec<_>>());
+        });
+    }
+}
