@@ -1,8 +1,9 @@
 //! Every damage of one byte and every truncation of a small source, and what
 //! its mount shows, without FUSE.
 
-use std::fs;
+use std::fs::OpenOptions;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -102,7 +103,12 @@ impl Bench {
     }
 
     fn open_with(&self, bytes: &[u8], options: Options) -> Result<Arc<Vfs>, String> {
-        fs::write(&self.file, bytes).unwrap();
+        // A file that is truncated first would be written to the disk each time.
+        let mut how = OpenOptions::new();
+        let file = how.create(true).write(true).truncate(false);
+        let file = file.open(&self.file).unwrap();
+        file.write_all_at(bytes, 0).unwrap();
+        file.set_len(bytes.len() as u64).unwrap();
         let sources = Sources::Given {
             locations: vec![self.source.clone().into()],
             order: None,
