@@ -150,7 +150,7 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     // for a slow source; from here on there is a mount to remove.
     let signals = signals::catch().map_err(unhandled)?;
     let waiting = Waiting::of(background);
-    let Serving { session, mount } = serve(plan, &point, vfs.clone(), &confined)?;
+    let Serving { session, mount } = serve(plan, &point, vfs.clone(), confined)?;
     let handle = signals.handle();
     let without_threads = |error| {
         mount.unmount();
@@ -307,7 +307,7 @@ fn serve(
     plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
-    confined: &Confined,
+    confined: Confined,
 ) -> Result<Serving, Failure> {
     let options = &plan.options;
     let (ownership, session) = (ownership(plan), session_options(plan));
@@ -333,7 +333,7 @@ fn serve(
     plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
-    _confined: &Confined,
+    _confined: Confined,
 ) -> Result<Serving, Failure> {
     let refused = |error: io::Error| mount::refused(point, &error);
     let (ownership, session) = (ownership(plan), session_options(plan));
