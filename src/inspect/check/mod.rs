@@ -183,6 +183,7 @@ impl Check<'_, '_> {
         std::thread::scope(|scope| {
             for _ in 0..self.workplace.subject.threads {
                 scope.spawn(|| {
+                    let _ends = queue.ends_with_panic();
                     let run = |job: Job| {
                         // The reader of the output may be gone.
                         if !self.workplace.subject.output.is_broken() {

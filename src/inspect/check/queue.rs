@@ -5,6 +5,7 @@
 //! each job.
 
 use std::collections::VecDeque;
+use std::thread;
 
 use crate::sync::{Condvar, Mutex, lock, wait};
 
@@ -19,6 +20,7 @@ pub(super) struct Queue<T> {
 
 struct State<T> {
     values: VecDeque<T>,
+    /// Whether nothing is added any more, or a taker has panicked.
     has_ended: bool,
     /// Number of takers that wait.
     takers: usize,
@@ -48,6 +50,18 @@ impl<T> Queue<T> {
         Adder(self)
     }
 
+    /// Returns a value that ends the queue if the current thread panics, so that
+    /// nobody waits for this thread.
+    pub(super) fn ends_with_panic(&self) -> EndsWithPanic<'_, T> {
+        EndsWithPanic(self)
+    }
+
+    fn end(&self) {
+        lock(&self.state).has_ended = true;
+        self.filled.notify_all();
+        self.drained.notify_all();
+    }
+
     /// Takes the oldest value, and waits for one; `None` after the last one.
     pub(super) fn take(&self) -> Option<T> {
         let mut state = lock(&self.state);
@@ -74,16 +88,20 @@ impl<T> Queue<T> {
 pub(super) struct Adder<'q, T>(&'q Queue<T>);
 
 impl<T> Adder<'_, T> {
-    /// Adds a value. If the queue is full, waits until half of it is empty.
+    /// Adds a value. If the queue is full, waits until half of it is empty; if a
+    /// taker has panicked, drops the value.
     pub(super) fn add(&self, value: T) {
         let queue = self.0;
         let mut state = lock(&queue.state);
         if state.values.len() >= queue.limit {
             state.is_full = true;
-            while state.values.len() > queue.limit / 2 {
+            while state.values.len() > queue.limit / 2 && !state.has_ended {
                 state = wait(&queue.drained, state);
             }
             state.is_full = false;
+        }
+        if state.has_ended {
+            return;
         }
         state.values.push_back(value);
         let wakes = state.takers > 0;
@@ -96,8 +114,18 @@ impl<T> Adder<'_, T> {
 
 impl<T> Drop for Adder<'_, T> {
     fn drop(&mut self) {
-        lock(&self.0.state).has_ended = true;
-        self.0.filled.notify_all();
+        self.0.end();
+    }
+}
+
+/// Ends a queue if it is dropped by a panic.
+pub(super) struct EndsWithPanic<'q, T>(&'q Queue<T>);
+
+impl<T> Drop for EndsWithPanic<'_, T> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.end();
+        }
     }
 }
 
@@ -106,14 +134,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nobody_waits_for_a_taker_that_has_panicked() {
+        let queue = Queue::new(8);
+        let adder = queue.adder();
+        thread::scope(|scope| {
+            let taker = scope.spawn(|| {
+                let _ends = queue.ends_with_panic();
+                queue.take().unwrap();
+                panic!("of a job");
+            });
+            (0..100).for_each(|number| adder.add(number));
+            assert!(taker.join().is_err());
+        });
+    }
+
+    #[test]
     fn who_adds_waits_until_half_of_a_full_queue_is_empty() {
         let queue = Queue::new(8);
         let adder = queue.adder();
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             scope.spawn(move || (0..9).for_each(|number| adder.add(number)));
             let is_full = || lock(&queue.state).is_full;
             while !is_full() {
-                std::thread::yield_now();
+                thread::yield_now();
             }
             let mut taken: Vec<_> = std::iter::from_fn(|| queue.take()).take(3).collect();
             assert!(is_full(), "three places are free");
