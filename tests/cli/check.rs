@@ -148,7 +148,38 @@ fn the_checksum_of_a_file_of_kingdoms_is_compared() {
         "k.hpi",
         &built.patched(data + 7, [built.bytes[data + 7] ^ 1]),
     );
-    let line = format!("b.dat: damaged: file at {data:#x}: its data does not match its checksum");
+    // Sums of one byte: of the bytes, and of the bytes with their positions.
+    let sum = |bytes: &[u8]| {
+        let numbered = || bytes.iter().zip((0..=255).cycle());
+        u32::from_le_bytes([
+            numbered().fold(0, |sum: u8, (byte, _)| sum.wrapping_add(*byte)),
+            numbered().fold(0, |sum, (byte, _)| sum ^ byte),
+            numbered().fold(0, |sum: u8, (byte, at)| sum.wrapping_add(byte ^ at)),
+            numbered().fold(0, |sum, (byte, at)| sum ^ byte.wrapping_add(at)),
+        ])
+    };
+    let mut bytes = noise(4, 5000);
+    let recorded = sum(&bytes);
+    bytes[7] ^= 1;
+    let problem = format!("checksum is {:08x}, should be {recorded:08x}", sum(&bytes));
+    let line = format!("b.dat: damaged: file at {data:#x}: {problem}");
+    assert_eq!(findings(&fixture.archive), (Some(12), vec![line]));
+}
+
+#[test]
+fn the_checksum_of_the_bytes_of_a_chunk_is_named_before_the_recorded_one() {
+    let mut built = V1::new(vec![packed("a.bin", &noise(1, 5000))]).build();
+    let chunk = built.files[0].chunks[0];
+    built.bytes[chunk + 100] ^= 0x40;
+    let number = |at: usize| u32::from_le_bytes(*built.bytes[at..].first_chunk().unwrap());
+    let payload = &built.bytes[chunk + 19..][..number(chunk + 7) as usize];
+    let found: u32 = payload.iter().map(|&byte| u32::from(byte)).sum();
+    let problem = format!(
+        "checksum is {found:08x}, should be {:08x}",
+        number(chunk + 15)
+    );
+    let line = format!("a.bin: damaged: chunk 0 at {chunk:#x}: {problem}");
+    let fixture = file("a.hpi", &built.bytes);
     assert_eq!(findings(&fixture.archive), (Some(12), vec![line]));
 }
 
@@ -213,10 +244,9 @@ fn assets_are_parsed_wherever_they_are() {
     {
         assert!(line.starts_with(file) && line.contains(" at 0x"), "{line}");
     }
-    assert!(
-        odd.iter()
-            .any(|line| line.contains("warning: checksum is 12345678, should be"))
-    );
+    assert!(odd.iter().any(
+        |line| line.contains("warning: checksum is ") && line.ends_with(", should be 12345678")
+    ));
     let (_, lines) = json(&fixture.archive, &[]);
     assert_eq!(lines.last().unwrap()["assets"], 5);
 }
@@ -231,8 +261,9 @@ fn the_checksum_of_a_large_asset_is_compared() {
     let fixture = file("large.HIP", &hip.build());
     let (code, lines) = findings(&fixture.archive);
     assert_eq!((code, lines.len()), (Some(0), 1), "{lines:?}");
-    let start = "layers/00-DEFAULT/large.xyz: warning: checksum is 12345678, should be ";
-    assert!(lines[0].starts_with(start), "{lines:?}");
+    let start = "layers/00-DEFAULT/large.xyz: warning: checksum is ";
+    let is_named = lines[0].starts_with(start) && lines[0].ends_with(", should be 12345678");
+    assert!(is_named, "{lines:?}");
 }
 
 #[test]

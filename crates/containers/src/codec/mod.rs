@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crc32fast::Hasher;
 
-use crate::io::{Error, ReadAt, Result, read_error};
+use crate::io::{Error, ReadAt, Result, check_sum, read_error};
 use crate::volume::Decoder;
 
 pub(super) use self::copy::Copy;
@@ -260,10 +260,10 @@ fn compare_sums(
     force: bool,
     error: impl Fn(String) -> Error,
 ) -> Result<()> {
-    if sum == should_be {
+    let Err(problem) = check_sum("checksum", sum, should_be) else {
         return Ok(());
-    }
-    let error = error(format!("checksum is {sum:08x}, should be {should_be:08x}"));
+    };
+    let error = error(problem);
     if !force {
         return Err(error);
     }

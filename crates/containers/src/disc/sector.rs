@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::codec::ecc::SYNC;
 pub(crate) use crate::codec::ecc::{EDC, RAW};
-use crate::io::{Error, ReadAt, Result, read_error, read_vec, unit_in};
+use crate::io::{Error, ReadAt, Result, check_sum, read_error, read_vec, unit_in};
 
 /// Bytes of user data in a sector.
 pub(crate) const SECTOR: u64 = 2048;
@@ -287,10 +287,9 @@ impl Sectors {
     fn check(&self, found: u32, stored: &[u8], number: u64) -> Result<()> {
         let stored = stored.first_chunk().copied().unwrap_or_default();
         let stored = u32::from_le_bytes(stored);
-        if found == stored {
+        let Err(problem) = check_sum("EDC", found, stored) else {
             return Ok(());
-        }
-        let problem = format!("EDC is {stored:08x}, should be {found:08x}");
+        };
         let error = self.damaged(number, &problem);
         if self.verify {
             return Err(error);
@@ -596,6 +595,22 @@ impl ReadAt for Slice {
 mod tests {
     use super::*;
     use crate::io::layers_of;
+
+    #[test]
+    fn a_wrong_edc_is_named_after_that_of_the_sector() {
+        let mut frame = vec![0; RAW as usize];
+        frame[1..11].fill(0xFF);
+        frame[15] = 1;
+        let recorded = EDC.checksum(&frame[..2064]);
+        frame[2064..2068].copy_from_slice(&recorded.to_le_bytes());
+        frame[100] ^= 1;
+        let found = EDC.checksum(&frame[..2064]);
+        let form = Form::of_step(RAW);
+        let sectors = Sectors::new(Arc::new(frame), form, (0, RAW), true);
+        let error = sectors.read_exact_at(&mut [0; 10], 0).unwrap_err();
+        let problem = format!("EDC is {found:08x}, should be {recorded:08x}");
+        assert_eq!(error.to_string(), format!("sector 0 at 0x0: {problem}"));
+    }
 
     /// Returns the offset in `source` of the bytes in a range of a file.
     fn beneath(file: &dyn ReadAt, range: Range<u64>, source: &Arc<dyn ReadAt>) -> Option<u64> {

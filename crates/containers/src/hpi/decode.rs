@@ -16,7 +16,7 @@ use super::chunk::{ChunkHeader, MARKER, Method, checksum, unscramble};
 use super::cipher::Cipher;
 use super::lz77;
 use crate::codec::{Wrapping, inflate, inflate_start};
-use crate::io::{self, Error, ReadAt, Result, SourceReader};
+use crate::io::{self, Error, ReadAt, Result, SourceReader, check_sum};
 use crate::volume::Chunk;
 
 /// Length of the header in bytes.
@@ -115,11 +115,10 @@ impl Problem {
 
     /// Compares checksums; with `force` a mismatch is only logged.
     fn check_sum(self, header: &ChunkHeader, sum: u32, force: bool) -> Result<()> {
-        let stored = header.checksum.get();
-        if sum == stored {
+        let Err(problem) = check_sum("checksum", sum, header.checksum.get()) else {
             return Ok(());
-        }
-        let error = self.error(format!("checksum is {sum:x}, should be {stored:x}"));
+        };
+        let error = self.error(problem);
         if !force {
             return Err(error);
         }

@@ -32,7 +32,7 @@ use self::file_sum::FileSum;
 use self::record::{MAGIC, VERSION_1, VERSION_2};
 use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
-use crate::io::{self, Error, ReadAt, Result};
+use crate::io::{self, Error, ReadAt, Result, check_sum};
 use crate::volume::{
     Chunk, ChunkTable, Chunks, Content, DataFacts, FileId, Packed, Sink, Volume, no_such_file,
 };
@@ -110,8 +110,9 @@ struct Hpi {
     files: Vec<FileRecord>,
     /// Version 2: the checksum of every file, in the order of `files`.
     file_sums: Vec<u32>,
-    /// Whether the checksums match, once computed; empty if they are unknown.
-    verdicts: Vec<OnceLock<bool>>,
+    /// The checksums of their data, once computed, or `None` of a damaged file; empty if
+    /// they are not compared.
+    found_sums: Vec<OnceLock<Option<u32>>>,
     info: serde_json::Value,
     warnings: Vec<String>,
 }
@@ -251,28 +252,30 @@ impl Hpi {
 
     /// Verifies the checksum of a whole file, when it is first needed.
     fn verify(&self, file: FileId) -> Result<()> {
-        let Some(verdict) = self.verdicts.get(file.0 as usize) else {
+        let number = file.0 as usize;
+        let (Some(found), Some(&recorded)) =
+            (self.found_sums.get(number), self.file_sums.get(number))
+        else {
             return Ok(());
         };
-        if verdict.get().is_none() {
-            let fits = match (self.file_sum(file), self.file_sums.get(file.0 as usize)) {
-                (Ok(sum), Some(&stored)) => sum == stored,
-                (Err(error), _) if error.is_fault() => return Err(error),
+        if found.get().is_none() {
+            let sum = match self.file_sum(file) {
+                Ok(sum) => Some(sum),
+                Err(error) if error.is_fault() => return Err(error),
                 // Reads of a damaged chunk report it themselves.
-                (Err(_), _) | (Ok(_), None) => true,
+                Err(_) => None,
             };
             // Fails only if another thread has set the same result.
-            let _ = verdict.set(fits);
+            let _ = found.set(sum);
         }
-        if verdict.get() == Some(&true) || self.options.force {
-            return Ok(());
+        let found = found.get().copied().flatten().unwrap_or(recorded);
+        match check_sum("checksum", found, recorded) {
+            Err(problem) if !self.options.force => {
+                let offset = self.record(file)?.data_offset;
+                Err(Error::damaged(offset.into(), "file", problem))
+            }
+            _ => Ok(()),
         }
-        let offset = self.record(file)?.data_offset;
-        Err(Error::damaged(
-            offset.into(),
-            "file",
-            "its data does not match its checksum",
-        ))
     }
 
     /// Returns the method of the first chunk. In real archives all chunks have
@@ -345,7 +348,7 @@ impl Volume for Hpi {
         size_of::<Self>()
             + self.files.capacity() * size_of::<FileRecord>()
             + self.file_sums.capacity() * size_of::<u32>()
-            + self.verdicts.capacity() * size_of::<OnceLock<bool>>()
+            + self.found_sums.capacity() * size_of::<OnceLock<Option<u32>>>()
     }
 
     fn xattr_names(&self, file: FileId) -> Vec<&'static str> {

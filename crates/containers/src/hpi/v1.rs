@@ -81,7 +81,7 @@ pub(super) fn read(
         cipher,
         files,
         file_sums: Vec::new(),
-        verdicts: Vec::new(),
+        found_sums: Vec::new(),
         info,
         warnings: warnings.texts(),
     };

@@ -84,7 +84,7 @@ pub(super) fn read(
         source,
         cipher: Cipher::PLAIN,
         files,
-        verdicts: match options.verify {
+        found_sums: match options.verify {
             true => vec![OnceLock::new(); file_sums.len()],
             false => Vec::new(),
         },

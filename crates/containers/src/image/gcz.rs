@@ -9,7 +9,7 @@ use libdeflater::adler32;
 use super::{BlockImage, GAMECUBE, ImageFormat, block_error, block_length, starts_with};
 use crate::codec::{Wrapping, inflate};
 use crate::file_type::{FileType, Magic};
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, check_sum, read_vec};
 
 /// How GCZ images are detected and opened.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
@@ -128,11 +128,8 @@ impl BlockImage for Gcz {
         let &(offset, sum) = entry.ok_or_else(|| block_error(block, 0, "is not in the table"))?;
         let at = self.data.saturating_add(offset & !STORED);
         let mut bytes = self.stored(block, offset & !STORED)?;
-        let found = adler32(&bytes);
-        if found != sum {
-            let problem = format!("checksum is {found:08x}, should be {sum:08x}");
-            return Err(block_error(block, at, problem));
-        }
+        check_sum("checksum", adler32(&bytes), sum)
+            .map_err(|problem| block_error(block, at, problem))?;
         let unit = self.block_size as usize;
         if offset & STORED == 0 {
             if (bytes.len() as u64).saturating_mul(MAX_RATIO) < unit as u64 {
@@ -208,11 +205,15 @@ mod tests {
 
     #[test]
     fn a_block_with_a_wrong_checksum_is_damaged() {
-        let mut bytes = image(UNIT as u64, &[(zlib(&[7; UNIT]), false)]);
+        let mut packed = zlib(&[7; UNIT]);
+        let mut bytes = image(UNIT as u64, &[(packed.clone(), false)]);
+        let recorded = adler32(&packed);
         *bytes.last_mut().unwrap() ^= 1;
+        *packed.last_mut().unwrap() ^= 1;
+        let found = adler32(&packed);
         let error = open(Arc::new(bytes)).unwrap().decode(0).unwrap_err();
-        let text = error.to_string();
-        assert!(text.starts_with("block 0 at 0x2c: checksum is"), "{text}");
+        let problem = format!("checksum is {found:08x}, should be {recorded:08x}");
+        assert_eq!(error.to_string(), format!("block 0 at 0x2c: {problem}"));
     }
 
     #[test]

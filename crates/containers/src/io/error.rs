@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Why bytes of a source could not be read or decoded.
 ///
 /// The messages are meant to follow the name of the file: `armcom.fbi: chunk 2
-/// at 0x1f40: checksum is 9a3c, should be 9a3d`.
+/// at 0x1f40: checksum is 00009a3c, should be 00009a3d`.
 ///
 /// Errors are cheap to clone, because several readers may wait for the same
 /// chunk and all of them get its error.

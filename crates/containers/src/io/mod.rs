@@ -1,4 +1,4 @@
-//! Positioned reads, a bounded cursor, and errors with offsets.
+//! Positioned reads, a bounded cursor, errors with offsets, and comparing checksums.
 //!
 //! Nothing here depends on a format.
 
@@ -9,6 +9,7 @@ mod cursor;
 mod error;
 mod joined;
 mod source;
+mod sum;
 mod warnings;
 
 pub use block_buffer::BlockBuffer;
@@ -18,4 +19,5 @@ pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
 pub use joined::{Joined, Tail};
 pub use source::{ReadAt, SourceReader, layers_of, read_error, read_vec, unit_in};
+pub(crate) use sum::check_sum;
 pub use warnings::Warnings;

@@ -1,12 +1,12 @@
 //! Solid blocks, and their coders.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
 use super::Problem;
 use super::restarts::{Restart, Restarts};
 use crate::codec;
 use crate::crypt::SevenZipParameters;
-use crate::io::{Error, ReadAt, Result};
+use crate::io::{Error, ReadAt, Result, check_sum};
 
 /// Largest dictionary that is supported, in bytes.
 const MAX_DICTIONARY: u32 = 256 << 20;
@@ -181,8 +181,8 @@ struct FileEnd {
     end: u64,
     /// CRC-32 of its data, if known.
     sum: Option<u32>,
-    /// Whether the data was found not to match it.
-    is_wrong: AtomicBool,
+    /// How the data was found not to match it.
+    mismatch: OnceLock<Error>,
 }
 
 /// A solid block: files that are packed together.
@@ -347,7 +347,7 @@ impl Block {
             FileEnd {
                 end,
                 sum,
-                is_wrong: AtomicBool::new(false),
+                mismatch: OnceLock::new(),
             }
         });
         self.files = files.collect();
@@ -394,12 +394,15 @@ impl Block {
         let Some(file) = self.files.get(number) else {
             return;
         };
-        if file.sum.is_none_or(|sum| sum == found) {
+        let Err(problem) = check_sum("checksum", found, file.sum.unwrap_or(found)) else {
             return;
-        }
+        };
+        let field = format!("file {number} of a block");
+        let error = Error::damaged(self.offset(), field, problem);
         match force {
-            true => log::warn!("{}; ignored", self.wrong_sum(number)),
-            false => file.is_wrong.store(true, Ordering::Relaxed),
+            true => log::warn!("{error}; ignored"),
+            // Fails only if another pass has found the same.
+            false => drop(file.mismatch.set(error)),
         }
     }
 
@@ -409,15 +412,10 @@ impl Block {
     /// Returns an error if it was.
     pub(super) fn check_sum(&self, number: usize) -> Result<()> {
         let file = self.files.get(number);
-        match file.is_some_and(|file| file.is_wrong.load(Ordering::Relaxed)) {
-            true => Err(self.wrong_sum(number)),
-            false => Ok(()),
+        match file.and_then(|file| file.mismatch.get()) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
         }
-    }
-
-    fn wrong_sum(&self, number: usize) -> Error {
-        let field = format!("file {number} of a block");
-        Error::damaged(self.offset(), field, "its checksum is wrong")
     }
 
     /// Returns the memory that it uses, in bytes.

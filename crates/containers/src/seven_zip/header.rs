@@ -10,7 +10,7 @@ use super::decoder;
 use super::keys::Keys;
 use super::restarts::Restart;
 use crate::crypt::WRONG_PASSWORD;
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, check_sum, read_vec};
 
 /// First bytes of an archive.
 pub(super) const MAGIC: &[u8; 6] = b"7z\xBC\xAF\x27\x1C";
@@ -89,7 +89,7 @@ pub(super) fn read(source: &Arc<dyn ReadAt>, keys: &Keys) -> Result<Database> {
     }
     fields.u8("version")?;
     let sum = fields.u32("header checksum")?;
-    check_sum(&bytes[12..], sum, 8, "header checksum")?;
+    check_crc(&bytes[12..], sum, 8, "header")?;
     let offset = fields.u64("database offset")?;
     let length = fields.u64("database size")?;
     let sum = fields.u32("database checksum")?;
@@ -99,7 +99,7 @@ pub(super) fn read(source: &Arc<dyn ReadAt>, keys: &Keys) -> Result<Database> {
     let offset = HEADER.saturating_add(offset);
     check_length(length, 20)?;
     let mut bytes = read_vec(&**source, offset, length, "database")?;
-    check_sum(&bytes, sum, 28, "database checksum")?;
+    check_crc(&bytes, sum, 28, "database")?;
     for _ in 0..MAX_PACKED {
         let mut cursor = Cursor::new(&bytes, offset, Endian::Little);
         match cursor.u8("database")? {
@@ -169,17 +169,13 @@ fn unpack_plain(source: &Arc<dyn ReadAt>, block: &Block, keys: &Keys) -> Result<
         return Err(Error::damaged(offset, "database", problem));
     }
     if let Some(sum) = block.sum() {
-        check_sum(&bytes, sum, offset, "database checksum")?;
+        check_crc(&bytes, sum, offset, "database")?;
     }
     Ok(bytes)
 }
 
 /// Verifies a CRC-32.
-fn check_sum(bytes: &[u8], stored: u32, offset: u64, field: &'static str) -> Result<()> {
-    let found = crc32fast::hash(bytes);
-    if found != stored {
-        let problem = format!("is {stored:08x}, should be {found:08x}");
-        return Err(Error::damaged(offset, field, problem));
-    }
-    Ok(())
+fn check_crc(bytes: &[u8], recorded: u32, offset: u64, field: &'static str) -> Result<()> {
+    check_sum("checksum", crc32fast::hash(bytes), recorded)
+        .map_err(|problem| Error::damaged(offset, field, problem))
 }

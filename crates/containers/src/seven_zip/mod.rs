@@ -236,13 +236,15 @@ impl std::fmt::Display for Problem {
 mod tests {
     use super::super::listing::{open as open_named, read};
     use super::*;
+    use crate::extract::Listing;
 
-    #[test]
-    fn a_file_without_a_name_has_that_of_the_archive() {
-        // One stored block of one file, and no names.
+    /// An archive with one stored block of one file, without names, and the checksum
+    /// that it records.
+    fn archive(sum: u32) -> Vec<u8> {
         let database = [
-            &[1, 4, 6, 0, 1, 9, 4, 0, 7, 11, 1, 0, 1, 1, 0, 12, 4, 0, 0][..],
-            &[5, 1, 0, 0],
+            &[1, 4, 6, 0, 1, 9, 4, 0, 7, 11, 1, 0, 1, 1, 0, 12, 4, 10, 1][..],
+            &sum.to_le_bytes(),
+            &[0, 0, 5, 1, 0, 0],
         ]
         .concat();
         let mut end = [4_u64, database.len() as u64]
@@ -250,7 +252,49 @@ mod tests {
             .concat();
         end.extend(crc32fast::hash(&database).to_le_bytes());
         let start = crc32fast::hash(&end).to_le_bytes();
-        let bytes = [header::MAGIC, &[0, 4][..], &start, &end, b"text", &database].concat();
+        [header::MAGIC, &[0, 4][..], &start, &end, b"text", &database].concat()
+    }
+
+    #[test]
+    fn wrong_checksums_are_named_after_those_of_the_bytes() {
+        let sum = crc32fast::hash(b"text");
+        let input = Input {
+            source: Arc::new(archive(7)),
+            partner: &|_| None,
+            tracks: &[],
+            options: Options {
+                verify: true,
+                ..Options::default()
+            },
+        };
+        let mut listing = Listing::default();
+        let volume = (FORMAT.open)(input, &mut listing).unwrap();
+        let (_, entry) = listing.files().next().unwrap();
+        // The sum is known at the end of the file.
+        read(&*volume, entry).unwrap();
+        let error = read(&*volume, entry).unwrap_err().to_string();
+        let problem = format!("checksum is {sum:08x}, should be 00000007");
+        assert_eq!(error, format!("file 0 of a block at 0x20: {problem}"));
+        let bytes = archive(sum);
+        // The database last: its checksum is a part of the header.
+        for (at, covered, field) in [(8, 12..32, "header"), (28, 36..bytes.len(), "database")] {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1;
+            if field == "database" {
+                let start = crc32fast::hash(&bytes[12..32]);
+                bytes[8..12].copy_from_slice(&start.to_le_bytes());
+            }
+            let recorded = u32::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+            let found = crc32fast::hash(&bytes[covered]);
+            let error = open_named(&FORMAT, "x", bytes, None).err().unwrap();
+            let problem = format!("checksum is {found:08x}, should be {recorded:08x}");
+            assert_eq!(error.to_string(), format!("{field} at {at:#x}: {problem}"));
+        }
+    }
+
+    #[test]
+    fn a_file_without_a_name_has_that_of_the_archive() {
+        let bytes = archive(crc32fast::hash(b"text"));
         for name in ["piped.7z", "mods/piped.7z"] {
             let (listing, _) = open_named(&FORMAT, name, bytes.clone(), None).unwrap();
             assert_eq!(listing.paths(), ["piped"]);

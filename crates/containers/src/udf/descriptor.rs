@@ -3,7 +3,7 @@
 
 use crc::{CRC_16_XMODEM, Crc, Table};
 
-use crate::io::{Error, Result};
+use crate::io::{Error, Result, check_sum};
 
 /// Length of a tag in bytes.
 pub(super) const TAG: usize = 16;
@@ -42,17 +42,15 @@ impl<'a> Descriptor<'a> {
         // The checksum is not part of itself.
         let others = tag[..4].iter().chain(&tag[5..]);
         let sum = others.fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
-        if sum != tag[4] || descriptor.id == 0 {
-            return Err(format!("has a tag with checksum {}, not {sum}", tag[4]));
+        check_sum("checksum of its tag", sum, tag[4])?;
+        if descriptor.id == 0 {
+            return Err("has no tag".to_owned());
         }
         let (stored, length) = (descriptor.u16(8), usize::from(descriptor.u16(10)));
         let covered = bytes.get(TAG..TAG + length);
         let covered = covered.ok_or_else(|| format!("has {length} bytes, past its end"))?;
-        let found = CRC.checksum(covered);
-        match found == stored {
-            true => Ok(descriptor),
-            false => Err(format!("has CRC {found:04x}, should be {stored:04x}")),
-        }
+        check_sum("CRC", CRC.checksum(covered), stored)?;
+        Ok(descriptor)
     }
 
     /// Returns the bytes as a descriptor without checking them.
@@ -133,12 +131,17 @@ mod tests {
         assert_eq!((found.id, found.location), (ANCHOR, 7));
         assert_eq!(found.u32(TAG), u32::from_le_bytes(*b"body"));
         assert_eq!(found.u32(TAG + 1), 0);
-        for (at, problem) in [(12, "checksum"), (17, "CRC")] {
+        let of_damaged = |at: usize, by: u8| {
             let mut bytes = bytes.clone();
-            bytes[at] ^= 1;
-            let error = Descriptor::parse(&bytes).err().unwrap();
-            assert!(error.contains(problem), "{error}");
-        }
+            bytes[at] ^= by;
+            Descriptor::parse(&bytes).err().unwrap()
+        };
+        // The number of its block is 0 instead of 7.
+        let (sum, crc) = (bytes[4], CRC.checksum(b"body"));
+        let problem = format!("is {:02x}, should be {sum:02x}", sum.wrapping_sub(7));
+        assert_eq!(of_damaged(12, 7), format!("checksum of its tag {problem}"));
+        let problem = format!("is {:04x}, should be {crc:04x}", CRC.checksum(b"bndy"));
+        assert_eq!(of_damaged(17, 1), format!("CRC {problem}"));
         assert!(Descriptor::parse(&bytes[..18]).is_err());
         assert!(Descriptor::parse(&[0; 512]).is_err());
     }

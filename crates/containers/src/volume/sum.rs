@@ -2,6 +2,8 @@
 
 use crc::{Crc, Digest, Table};
 
+use crate::io::check_sum;
+
 /// The checksum that an archive records of an asset, and the checksum of the bytes
 /// of the asset so far.
 pub struct RecordedSum {
@@ -26,8 +28,25 @@ impl RecordedSum {
     /// Returns how the checksum of the asset differs from the recorded one, after its
     /// last byte.
     pub fn mismatch(self) -> Option<String> {
-        let (recorded, found) = (self.recorded, self.found.finalize());
-        let problem = || format!("checksum is {recorded:08X}, should be {found:08X}");
-        (found != recorded).then(problem)
+        check_sum("checksum", self.found.finalize(), self.recorded).err()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hip::CHECKSUM;
+
+    #[test]
+    fn a_wrong_sum_is_named_after_that_of_the_bytes() {
+        let with = |recorded: u32| {
+            let mut sum = RecordedSum::new(recorded, &CHECKSUM);
+            sum.update(b"1234");
+            sum.update(b"56789");
+            sum.mismatch()
+        };
+        assert_eq!(with(0x0376_E6E7), None);
+        let problem = "checksum is 0376e6e7, should be 12345678";
+        assert_eq!(with(0x1234_5678).as_deref(), Some(problem));
     }
 }

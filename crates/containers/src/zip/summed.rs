@@ -9,7 +9,7 @@ use crc32fast::Hasher;
 use lru::LruCache;
 
 use super::{Encryption, Member, STORED, UNKNOWN};
-use crate::io::{Error, ReadAt};
+use crate::io::{Error, ReadAt, check_sum};
 
 /// Maximum number of files with a record of their summed parts, and of parts of
 /// a file that do not adjoin.
@@ -126,13 +126,11 @@ impl Summed {
             }
             return Ok(());
         };
-        if member.crc.is_none_or(|crc| crc == sum) {
+        let Err(problem) = check_sum("checksum", sum, member.crc.unwrap_or(sum)) else {
             known.store(Known::RIGHT, Ordering::Relaxed);
             parts.pop(&number);
             return Ok(());
-        }
-        let should_be = member.crc.unwrap_or_default();
-        let problem = format!("checksum is {sum:08x}, should be {should_be:08x}");
+        };
         let error = Error::damaged(data, "stored data", problem);
         if self.force {
             known.store(Known::RIGHT, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use super::huffman::Codes;
 use super::{CRC, Header, VERSION};
 use crate::codec::bits::Bits;
 use crate::codec::block::Decoded;
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, check_sum, read_vec};
 
 /// Length of the header of a compressed map.
 const MAP_HEADER: u64 = 16;
@@ -152,10 +152,7 @@ pub(super) fn read_compressed(source: &dyn ReadAt, header: &Header) -> Result<Ve
              which is not supported"
         )),
     })?;
-    if found != sum {
-        let problem = format!("CRC-16 is {found:04x}, should be {sum:04x}");
-        return Err(damaged(problem));
-    }
+    check_sum("CRC-16", found, sum).map_err(damaged)?;
     Ok(hunks)
 }
 

@@ -17,7 +17,7 @@ use self::map::{Hunk, Storage};
 use self::method::Method;
 use super::{BlockImage, CdTrack, ImageFormat, block_error, block_length, starts_with};
 use crate::file_type::{FileType, Magic};
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, check_sum, read_vec};
 
 /// How CHD images are detected and opened.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
@@ -218,12 +218,9 @@ impl BlockImage for Chd {
                 })?
             }
         };
-        if let Some(sum) = hunk.checksum()
-            && CRC.checksum(&bytes) != sum
-        {
-            let found = CRC.checksum(&bytes);
-            let problem = format!("CRC-16 is {found:04x}, should be {sum:04x}");
-            return Err(block_error(block, hunk.offset(), problem));
+        if let Some(sum) = hunk.checksum() {
+            check_sum("CRC-16", CRC.checksum(&bytes), sum)
+                .map_err(|problem| block_error(block, hunk.offset(), problem))?;
         }
         bytes.truncate(block_length(self.len, self.hunk_size, block));
         Ok(bytes)
