@@ -208,9 +208,10 @@ impl Decoders {
     /// Decodes a stream up to and including the block that begins at `start`;
     /// empty if the stream ends earlier.
     fn decode_to(&self, stream: &Stream<'_>, start: u64, wanted: &Range<u64>) -> Result<Vec<u8>> {
+        // Declared first, so that the decoder is unlocked or gone when it ends.
+        let is_large = stream.needs.memory > 0;
+        let turn = is_large.then(|| self.memory.turn(stream.key(), stream.nesting));
         let slot = self.slots.get(stream.key());
-        // Declared first, so that the decoder can be evicted when it ends.
-        let mut turn = None;
         let mut progress = lock(&slot);
         // Another reader may have decoded it while this one waited.
         if let Some(block) = self.found(stream, start) {
@@ -219,9 +220,6 @@ impl Decoders {
         if let Some(block) = self.decode_whole(stream, start, wanted, &mut progress) {
             self.slots.end(stream.key());
             return Ok(block);
-        }
-        if stream.needs.memory > 0 {
-            turn = Some(self.memory.turn(stream.nesting));
         }
         let block = match stream.needs.is_copied {
             true => self.decode_copied(stream, start, &mut progress),

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Condvar, Mutex};
 
+use super::slots::StreamKey;
 use crate::memory::budget::{Budget, Charge};
 use crate::sync::{lock, wait};
 use hpimount_containers::io::Result;
@@ -14,10 +15,19 @@ use hpimount_containers::io::Result;
 /// volumes further out, so threads never wait for each other in a cycle.
 pub(super) struct DecoderMemory {
     budget: Arc<Budget>,
-    /// Nesting depths of the volumes whose large decoders are in use.
-    in_use: Mutex<Vec<u8>>,
+    /// The streams with large decoders that threads decode.
+    in_use: Mutex<Vec<Use>>,
     /// A decoder is no longer in use.
     ended: Condvar,
+}
+
+/// A stream that a thread decodes.
+struct Use {
+    stream: StreamKey,
+    /// Nesting depth of its volume.
+    nesting: u8,
+    /// Whether the thread waits for memory, and has no decoder.
+    waits: bool,
 }
 
 impl DecoderMemory {
@@ -29,11 +39,22 @@ impl DecoderMemory {
         }
     }
 
-    /// Marks a large decoder as in use while the turn lives.
-    pub(super) fn turn(&self, nesting: u8) -> Turn<'_> {
-        lock(&self.in_use).push(nesting);
+    /// Marks a stream with a large decoder as in use while the turn lives, when no other
+    /// thread uses it any more. A thread needs the turn before it locks the decoder: one
+    /// that is locked cannot be evicted, so its user must be waited for.
+    pub(super) fn turn(&self, stream: StreamKey, nesting: u8) -> Turn<'_> {
+        let mut in_use = lock(&self.in_use);
+        while in_use.iter().any(|other| other.stream == stream) {
+            in_use = wait(&self.ended, in_use);
+        }
+        in_use.push(Use {
+            stream,
+            nesting,
+            waits: false,
+        });
         Turn {
             memory: self,
+            stream,
             nesting,
         }
     }
@@ -42,6 +63,7 @@ impl DecoderMemory {
 /// The use of a large decoder by a thread.
 pub(super) struct Turn<'a> {
     memory: &'a DecoderMemory,
+    stream: StreamKey,
     nesting: u8,
 }
 
@@ -55,7 +77,7 @@ impl Turn<'_> {
     pub(super) fn charge(&self, bytes: usize) -> Result<Charge> {
         let memory = self.memory;
         let mut in_use = lock(&memory.in_use);
-        leave(&mut in_use, self.nesting);
+        self.set_waiting(&mut in_use, true);
         let mut charge = memory
             .budget
             .empty_charge("the dictionary of a packed file");
@@ -63,25 +85,27 @@ impl Turn<'_> {
             if charge.grow_to(bytes).is_ok() {
                 break Ok(charge);
             }
-            if !in_use.iter().any(|&nesting| nesting <= self.nesting) {
+            let is_awaited = |other: &Use| !other.waits && other.nesting <= self.nesting;
+            if !in_use.iter().any(is_awaited) {
                 break charge.grow_beyond(bytes).map(|()| charge);
             }
             in_use = wait(&memory.ended, in_use);
         };
-        in_use.push(self.nesting);
+        self.set_waiting(&mut in_use, false);
         charged
+    }
+
+    fn set_waiting(&self, in_use: &mut [Use], waits: bool) {
+        let own = in_use.iter_mut().find(|own| own.stream == self.stream);
+        if let Some(own) = own {
+            own.waits = waits;
+        }
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        leave(&mut lock(&self.memory.in_use), self.nesting);
+        lock(&self.memory.in_use).retain(|other| other.stream != self.stream);
         self.memory.ended.notify_all();
-    }
-}
-
-fn leave(in_use: &mut Vec<u8>, nesting: u8) {
-    if let Some(number) = in_use.iter().position(|&other| other == nesting) {
-        in_use.swap_remove(number);
     }
 }

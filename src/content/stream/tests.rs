@@ -1,4 +1,7 @@
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use super::*;
 use crate::content::checkpoints::SPACING;
@@ -28,6 +31,8 @@ struct Long {
     decoded: Arc<AtomicU64>,
     /// The position where decoding fails.
     damaged_at: u64,
+    /// Where a thread that tries to decode a file at once meets the test.
+    meeting: Option<Arc<Barrier>>,
 }
 
 struct Counting {
@@ -105,6 +110,10 @@ impl Streams for Long {
     }
 
     fn decode_whole(&self, _file: FileId) -> Option<Vec<u8>> {
+        if let Some(meeting) = &self.meeting {
+            meeting.wait();
+            thread::sleep(Duration::from_millis(50));
+        }
         self.decoded.fetch_add(self.size, Ordering::Relaxed);
         (self.damaged_at > self.size).then(|| (0..self.size).map(byte).collect())
     }
@@ -157,14 +166,19 @@ impl Case {
         spool: u64,
         damaged_at: u64,
     ) -> Self {
-        let decoded = Arc::<AtomicU64>::default();
         let volume = Long {
             needs,
             restarts,
             size: needs.whole.map_or(SIZE, |whole| whole.size),
-            decoded: decoded.clone(),
+            decoded: Arc::default(),
             damaged_at,
+            meeting: None,
         };
+        Self::of(volume, memory, spool)
+    }
+
+    fn of(volume: Long, memory: usize, spool: u64) -> Self {
+        let decoded = volume.decoded.clone();
         Self {
             reader: Reader::new(&Budget::new(memory), Spool::new(None, spool)),
             volume: OpenVolume {
@@ -177,7 +191,7 @@ impl Case {
                 stored: 0,
                 image_warnings: Vec::new(),
                 volume: Box::new(volume),
-                charge: None,
+                plan: None,
             },
             decoded,
         }
@@ -367,7 +381,7 @@ fn decoders_that_do_not_fit_together_take_turns() {
 #[test]
 fn threads_with_decoders_that_do_not_fit_together_wait_for_each_other() {
     let case = Case::solid(9 << 20, 16 << 20, 8 * SIZE);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for number in 0..4 {
             let case = &case;
             scope.spawn(move || {
@@ -387,6 +401,33 @@ fn one_decoder_may_be_larger_than_the_budget() {
         let decoded = case.read_of(number, 0..1 << 20, Access::Sequential);
         assert_eq!(decoded.unwrap(), 1 << 20);
     }
+}
+
+#[test]
+fn a_thread_that_returns_to_a_decoder_larger_than_the_budget_is_waited_for() {
+    let size = 3 << 20;
+    let meeting = Arc::new(Barrier::new(2));
+    let volume = Long {
+        needs: Needs {
+            memory: 40 << 20,
+            is_copied: false,
+            whole: Some(Whole { packed: 0, size }),
+        },
+        restarts: u64::MAX,
+        size,
+        decoded: Arc::default(),
+        // It cannot be decoded at once, which takes a while to find out.
+        damaged_at: size - 1,
+        meeting: Some(meeting.clone()),
+    };
+    let case = Case::of(volume, 16 << 20, 0);
+    let read = |number, start| case.read_of(number, start..start + 1000, Access::Sequential);
+    read(0, 0).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| read(0, BLOCK_SIZE.into()).unwrap());
+        meeting.wait();
+        read(1, 0).unwrap();
+    });
 }
 
 #[test]
