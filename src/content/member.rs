@@ -39,7 +39,7 @@ impl Member {
                 stored: 0,
                 image_warnings: Vec::new(),
                 volume,
-                charge: None,
+                plan: None,
             }),
             reader: reader.clone(),
             file: FileId(0),

@@ -64,8 +64,8 @@ pub struct OpenVolume {
     pub image_warnings: Vec<String>,
     /// The opened container.
     pub volume: Box<dyn Volume>,
-    /// Accounts for the memory of `volume`.
-    pub charge: Option<Charge>,
+    /// Accounts for the memory of the changes that are applied to it.
+    pub plan: Option<Charge>,
 }
 
 /// A file of a volume.

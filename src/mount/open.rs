@@ -450,7 +450,9 @@ impl Opener<'_> {
             opened.builder.list_converted();
         }
         if let Some(changed) = &changed {
-            opened.volume.images.memory += changed.memory;
+            let plan = self.reader.budget();
+            let plan = plan.charge("the plan of the changes", changed.memory)?;
+            opened.volume.plan = Some(plan);
         }
         let volume = &*opened.volume.volume;
         Ok(OpenedSource {

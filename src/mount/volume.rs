@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Options;
 use super::subtree::volume_id;
 use crate::content::{Images, OpenVolume, Reader, unwrap};
+use crate::memory::budget::Charge;
 use crate::namespace::companion::Companions;
 use crate::namespace::numbers::Range;
 use crate::namespace::tree::TreeBuilder;
@@ -35,6 +36,8 @@ pub(super) struct NewVolume {
     pub(super) images: Images,
     /// The opened container.
     pub(super) volume: Box<dyn Volume>,
+    /// Accounts for the memory of the changes that are applied to it.
+    pub(super) plan: Option<Charge>,
 }
 
 impl NewVolume {
@@ -49,6 +52,7 @@ impl NewVolume {
             stored: 0,
             images: Images::default(),
             volume,
+            plan: None,
         }
     }
 
@@ -79,6 +83,7 @@ impl NewVolume {
             stored: 0,
             images: Images::default(),
             volume,
+            plan: None,
         }
     }
 
@@ -105,7 +110,7 @@ impl NewVolume {
             nesting: self.nesting,
             stored: self.stored,
             volume: self.volume,
-            charge: None,
+            plan: self.plan,
         }
     }
 }
@@ -199,6 +204,7 @@ fn open_whole(
         stored,
         images,
         volume,
+        plan: None,
     };
     Ok(OpenedFile {
         builder,

@@ -12,7 +12,7 @@ use crate::support::applied::{hpipack_apply, write};
 use crate::support::container_seeds as seeds;
 use crate::support::disc::Disc;
 use crate::support::hip::{Asset, Hip};
-use crate::support::hpipack::stderr;
+use crate::support::hpipack::{hpipack, stderr};
 use crate::support::mount::{Fixture, Mount, hpimount, run};
 use crate::support::mounted::info;
 use crate::support::noise;
@@ -162,6 +162,30 @@ fn a_change_of_the_folder_while_mounted_is_an_error_and_a_line_in_the_log() {
     assert!(fs::read(mount.file("DATA/A.DAT")).unwrap() == noise(1, 5000));
     let again = changed.mount();
     assert!(fs::read(again.file("README.TXT")).unwrap() == noise(3, 300_000));
+}
+
+#[fuse_test]
+fn a_plan_that_exceeds_the_memory_budget_is_refused() {
+    // The directory of the new archive is in memory, and has long names.
+    let work = tempdir().unwrap();
+    let files = work.path().join("files");
+    for number in 0..300 {
+        write(&files, &format!("{number:0200}"), b"");
+    }
+    let archive = work.path().join("a.zip");
+    let ran = hpipack(&["--quiet"], &files, &archive);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    let changes: [(&str, &[u8]); 1] = [("new.txt", b"new")];
+    let changed = changed("a.zip", &fs::read(archive).unwrap(), &changes);
+    let fixture = Fixture::new();
+    let [mut small, mut enough] = [(); 2].map(|()| changed.program(&fixture));
+    let refused = run(small.args(["-o", "cachesize=64K"]));
+    assert_ne!(refused.code, Some(0));
+    let problem = "a.zip: the plan of the changes needs ";
+    assert!(refused.stderr.contains(problem), "{refused:?}");
+    enough.args(["-o", "cachesize=1M"]);
+    let mount = fixture.mount_by(enough);
+    assert_eq!(fs::read(mount.file("new.txt")).unwrap(), b"new");
 }
 
 #[test]

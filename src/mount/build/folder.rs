@@ -49,6 +49,7 @@ pub(super) fn build(
             stored: 0,
             images: Images::default(),
             volume: listed,
+            plan: None,
         }),
         rendered: Rendered::No,
         problem: None,
