@@ -412,6 +412,8 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
         InodeKind::File { .. } if node.file().is_none() || inode.size().is_none() => {
             Role::Generated
         }
+        // The text that says why the archive cannot be opened.
+        InodeKind::File { .. } if node.subtree().problem.is_some() => Role::Generated,
         InodeKind::File { .. } => Role::File {
             is_asset: vfs.options.meta != Meta::Off && format_of(node).is_some(),
         },
