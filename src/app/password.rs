@@ -55,9 +55,10 @@ fn ask() -> io::Result<String> {
     let shown = tcgetattr(&terminal)?;
     let mut hidden = shown.clone();
     hidden.local_modes -= LocalModes::ECHO;
-    (&terminal).write_all(b"Password: ")?;
+    // Before the question: what is typed after it is neither shown nor dropped.
     tcsetattr(&terminal, OptionalActions::Flush, &hidden)?;
-    let line = first_line(BufReader::new(&terminal));
+    let asked = (&terminal).write_all(b"Password: ");
+    let line = asked.and_then(|()| first_line(BufReader::new(&terminal)));
     tcsetattr(&terminal, OptionalActions::Flush, &shown)?;
     (&terminal).write_all(b"\n")?;
     line

@@ -15,4 +15,5 @@ mod list;
 mod shared_folder;
 #[path = "../support/mod.rs"]
 mod support;
+mod terminal;
 mod test_support;

@@ -59,6 +59,7 @@ pub mod skip;
 pub mod sources;
 pub mod ta;
 pub mod ta_files;
+pub mod terminal;
 pub mod trial;
 pub mod udf;
 pub mod views;

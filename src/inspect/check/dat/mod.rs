@@ -119,6 +119,9 @@ mod tests {
                 .contains("no <datafile>")
         );
         assert!(Dat::read(&b""[..]).is_err());
+        assert!(list("").unwrap_err().contains("it names no files"));
+        let header: &[u8] = b"clrmamepro (\n\tname \"Discs\"\n)\n";
+        assert!(Dat::read(header).unwrap_err().contains("it names no files"));
         assert!(Dat::read(&b"a text, no list"[..]).is_err());
         for roms in [
             "<rom name=\"a\" size=\"x\"/>",

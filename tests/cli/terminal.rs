@@ -1,0 +1,78 @@
+//! What commands show and ask on a terminal only.
+
+use std::fs;
+use std::process::Command;
+
+use tempfile::tempdir;
+
+use crate::support::hpipack::HPIPACK;
+use crate::support::mount::{has_programs, hpimount, run};
+use crate::support::noise;
+use crate::support::terminal::on_terminal;
+
+/// What erases the line of the cursor.
+const ERASE: &str = "\r\u{1b}[2K";
+
+#[test]
+fn long_commands_show_progress_on_a_terminal_and_erase_it() {
+    let work = tempdir().unwrap();
+    let (files, out) = (work.path().join("files"), work.path().join("out.hpi"));
+    fs::create_dir(&files).unwrap();
+    fs::write(files.join("a.bin"), noise(1, 3 << 20)).unwrap();
+    let mut pack = Command::new(HPIPACK);
+    pack.arg("--force").args([&files, &out]);
+    let mut check = hpimount();
+    check.arg("--check").arg(&out);
+    let mut commands = vec![(pack, "\u{2591}"), (check, "\u{2591}")];
+    if cfg!(feature = "index") {
+        let mut index = hpimount();
+        index.arg("--index").arg(work.path().join("index.db"));
+        index.arg(&out);
+        commands.push((index, " entries, "));
+    }
+    for (mut command, bar) in commands {
+        let Some(shown) = on_terminal(&command, &[]) else {
+            return;
+        };
+        assert_eq!(shown.code, Some(0), "{shown:?}");
+        assert!(shown.text.contains(bar), "{command:?}: {shown:?}");
+        let left = shown.text.rsplit(ERASE).next().unwrap();
+        assert!(!left.contains(bar), "{command:?}: {left}");
+        let ran = run(&mut command);
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{command:?}");
+        assert!(!ran.stdout.contains(bar), "{command:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_password_is_asked_for_on_the_terminal_which_does_not_show_it() {
+    if !has_programs(&["setsid", "zip"]) {
+        return;
+    }
+    let work = tempdir().unwrap();
+    let archive = work.path().join("a.zip");
+    fs::write(work.path().join("a.txt"), "the text").unwrap();
+    let zip = Command::new("zip")
+        .args(["--quiet", "--password", "secret", "a.zip", "a.txt"])
+        .current_dir(work.path())
+        .status();
+    assert!(zip.unwrap().success());
+    let mut cat = hpimount();
+    cat.args(["-o", "password=ask", "--cat"]).arg(&archive);
+    cat.arg("a.txt");
+    let Some(shown) = on_terminal(&cat, &[("Password: ", "secret\n")]) else {
+        return;
+    };
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert_eq!(shown.text, "Password: \r\nthe text");
+    let shown = on_terminal(&cat, &[("Password: ", "another\n")]).unwrap();
+    assert_ne!(shown.code, Some(0), "{shown:?}");
+    assert!(!shown.text.contains("another\r"), "{shown:?}");
+    // In a session of its own, it has no terminal.
+    let mut without = Command::new("setsid");
+    without.arg("--wait").arg(cat.get_program());
+    let ran = run(without.args(cat.get_args()));
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let problem = "hpimount: -o password=ask: ";
+    assert!(ran.stderr.starts_with(problem), "{ran:?}");
+}
