@@ -204,13 +204,13 @@ fn anything_else_is_1() {
         return;
     }
     let fixture = Fixture::new();
-    // Without /proc, the program cannot find its own file to run again.
+    // Without /proc, there is no list of mounts.
     let mut command = Command::new("unshare");
     command
         .args(["-m", "sh", "-c", "umount -l /proc && exec \"$@\"", "sh"])
         .arg(env!("CARGO_BIN_EXE_hpimount"))
         .args([&fixture.archive, &fixture.point]);
-    assert_refused(&run(&mut command), 1, &["cannot go into the background"]);
+    assert_refused(&run(&mut command), 1, &["cannot read the mount table"]);
 }
 
 #[test]
