@@ -145,7 +145,7 @@ impl Confined {
     pub fn begin<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Begun<T> {
         let (sender, result) = channel();
         let part = move || {
-            // Nobody may wait for it.
+            // The caller may have dropped `Begun`.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         };
         self.parts

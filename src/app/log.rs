@@ -53,7 +53,7 @@ pub(super) fn start(level: LevelFilter) {
     }
 }
 
-/// The system log; `None` inside if there is none.
+/// A connection to the system log, or `None` on a system without one.
 pub(super) struct SystemLog(Option<syslog::BasicLogger>);
 
 impl SystemLog {

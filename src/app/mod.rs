@@ -182,14 +182,14 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     outcome.map_err(|error| Failure::Other("the FUSE session ended unexpectedly", error))
 }
 
-/// Who waits for the mount to be ready.
+/// The process or the service manager that waits for the mount to be ready.
 enum Waiting {
     Process(Detached),
     Supervisor(Option<Supervisor>),
 }
 
 impl Waiting {
-    /// Opens what notifying them needs: later this thread cannot.
+    /// Opens what the notification needs, before this thread is restricted.
     fn of(background: Option<Background>) -> Self {
         match background {
             Some(process) => Self::Process(process.detach()),
@@ -197,7 +197,7 @@ impl Waiting {
         }
     }
 
-    /// Notifies them.
+    /// Notifies the process or the service manager.
     ///
     /// # Errors
     /// Returns an error if the waiting process is gone.

@@ -55,7 +55,8 @@ fn ask() -> io::Result<String> {
     let shown = tcgetattr(&terminal)?;
     let mut hidden = shown.clone();
     hidden.local_modes -= LocalModes::ECHO;
-    // Before the question: what is typed after it is neither shown nor dropped.
+    // Before the question, so that an answer that is typed at once is neither shown
+    // nor dropped.
     tcsetattr(&terminal, OptionalActions::Flush, &hidden)?;
     let asked = (&terminal).write_all(b"Password: ");
     let line = asked.and_then(|()| first_line(BufReader::new(&terminal)));

@@ -15,7 +15,7 @@ pub(super) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Connects to the service manager; `None` if there is none.
+    /// Connects to the service manager that the environment names, if it does.
     pub(super) fn connect() -> Option<Self> {
         let name = env::var_os(SOCKET)?;
         let connected = connect(name.as_bytes());

@@ -16,7 +16,7 @@ impl Vfs {
     /// cached.
     ///
     /// # Errors
-    /// Returns [`Error::NotFound`] for other numbers, also for those of transient
+    /// Returns [`Error::NotFound`] for other numbers, also for transient
     /// inodes; [`Error::Stale`] if its source has changed; or an error if its
     /// directory cannot be built again.
     pub fn node(&self, ino: Ino) -> Result<Node<'_>> {

@@ -50,8 +50,8 @@ impl<T> Queue<T> {
         Adder(self)
     }
 
-    /// Returns a value that ends the queue if the current thread panics, so that
-    /// nobody waits for this thread.
+    /// Returns a guard that ends the queue if the current thread panics: the adder
+    /// must not wait for this thread.
     pub(super) fn ends_with_panic(&self) -> EndsWithPanic<'_, T> {
         EndsWithPanic(self)
     }

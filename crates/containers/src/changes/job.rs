@@ -34,7 +34,7 @@ impl Job<'_> {
         format!("{}{}", self.prefix, self.tree.path(node))
     }
 
-    /// Refuses what is to become of a node.
+    /// Reports that the change at a node cannot be applied.
     pub(crate) fn refuse(&mut self, node: NodeId, reason: impl Into<String>) {
         let path = match self.tree.new_at(node) {
             Some(new) => new.path.to_string(),
