@@ -106,20 +106,24 @@ pub(super) struct Detached {
 }
 
 impl Detached {
-    /// Notifies the waiting process that the mount is ready, and releases the
-    /// terminal's descriptors.
+    /// Releases the terminal's descriptors, and notifies the waiting process that the
+    /// mount is ready.
     ///
     /// # Errors
     /// Returns an error if the waiting process is gone.
-    pub(super) fn tell_ready(mut self) -> io::Result<()> {
-        let written = self.waiting.write_all(&READY);
-        self.log.use_from_now_on();
+    pub(super) fn tell_ready(self) -> io::Result<()> {
+        let Self {
+            mut waiting,
+            log,
+            null,
+        } = self;
+        log.use_from_now_on();
         // Otherwise the descriptors stay open, which is harmless.
-        if let Some(null) = self.null {
+        if let Some(null) = null {
             let _ = rustix::stdio::dup2_stdout(&null);
             let _ = rustix::stdio::dup2_stderr(&null);
         }
-        written
+        waiting.write_all(&READY)
     }
 }
 
