@@ -83,9 +83,6 @@ impl Mount {
         outcome.is_ok_and(|output| output.status.success())
     }
 
-    /// Has no effect.
-    pub(super) fn restrict_calls(&self) {}
-
     /// Not needed: unmounting aborts requests.
     pub(super) fn cut_off(&self) {}
 

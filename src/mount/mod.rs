@@ -117,6 +117,7 @@ pub(crate) use self::picture::{MAX_PICTURES, arranged, format_of};
 pub use self::sources::{Prepared, Sources};
 pub use self::subtree::Node;
 pub use self::vfs::Vfs;
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub(crate) use self::xattr::{MAX_PREVIEW, PREVIEW};
 pub use crate::content::{Access, Bytes};
 pub use crate::namespace::companion::Meta;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fgetxattr, openat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 
 use super::{DIRECTORY_HANDLE, FilePool, FileStat, open_beneath};
 use hpimount_containers::changes::{Change, Folder, NewFile};
@@ -23,6 +23,7 @@ const WHITEOUT: &str = ".wh.";
 const OPAQUE: &str = ".wh..wh..opq";
 
 /// Name spaces of the attributes of overlayfs.
+#[cfg(target_os = "linux")]
 const SPACES: [&str; 2] = ["trusted.overlay.", "user.overlay."];
 
 /// Reads the folder of changes at `path`. The files are read later; a file that
@@ -170,8 +171,11 @@ const FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 
 /// Returns an attribute of overlayfs; `None` if it is not set or the file system
 /// has none.
+#[cfg(target_os = "linux")]
 fn attribute(file: impl AsFd, name: &str) -> io::Result<Option<Vec<u8>>> {
+    use rustix::fs::fgetxattr;
     use rustix::io::Errno;
+
     for space in SPACES {
         // Longer values are paths, which are not read.
         let mut value = [0; 16];
@@ -182,6 +186,12 @@ fn attribute(file: impl AsFd, name: &str) -> io::Result<Option<Vec<u8>>> {
             Err(error) => return Err(error.into()),
         }
     }
+    Ok(None)
+}
+
+/// Returns `None`: only Linux has overlayfs.
+#[cfg(not(target_os = "linux"))]
+fn attribute(_file: impl AsFd, _name: &str) -> io::Result<Option<Vec<u8>>> {
     Ok(None)
 }
 

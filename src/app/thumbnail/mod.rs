@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::Confinement;
-use crate::mount::{MAX_PREVIEW, OpenError, Options, PREVIEW, Sources, Vfs};
+use crate::mount::{OpenError, Options, Sources, Vfs};
 use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced};
 
 /// Memory budget.
@@ -70,6 +70,8 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
 /// Returns the PNG file that a mount gives for a file on it.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn preview_of(input: &Path) -> Option<Vec<u8>> {
+    use crate::mount::{MAX_PREVIEW, PREVIEW};
+
     let mut value = vec![0; MAX_PREVIEW];
     let length = rustix::fs::getxattr(input, PREVIEW, &mut value[..]).ok()?;
     value.truncate(length);
