@@ -8,10 +8,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::mount::MountFlags;
 use rustix::process::Signal;
 
-use crate::support::mount::others::{TOOLS, unmount_by};
+use crate::support::mount::others::{TOOLS, unmount, unmount_by};
 use crate::support::mount::{
     BIG, Fixture, Mount, SMALL, assert_guarded, big, eventually, has_programs, hpimount, mounts_at,
     run,
@@ -92,8 +92,8 @@ fn a_new_mount_in_place_of_an_ending_one_is_not_unmounted() {
     // The process detects late that its mount is gone. The next mount gets the
     // same numbers, unless another program is faster.
     old.signal(Signal::STOP);
-    // Not umount(8), which sends requests to the mount first.
-    rustix::mount::unmount(old.path(), UnmountFlags::empty()).unwrap();
+    // Not umount(8), whose requests the stopped process would not answer.
+    unmount(old.path());
     let ran = run(&mut old.fixture.command(&[]));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     if numbers(&old) != of_old {

@@ -5,10 +5,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use rustix::mount::UnmountFlags;
 use rustix::process::Signal;
 
-use crate::support::mount::{BIG, Fixture, Mount, SMALL, big, eventually, hpimount, mounts_below};
+use crate::support::mount::others::unmount;
+use crate::support::mount::{BIG, Fixture, Mount, SMALL, big, hpimount, mounts_below};
 use crate::support::trial;
 
 /// Returns the resources of a process: open files, threads, and KiB of memory.
@@ -48,10 +48,7 @@ fn successive_mounts_answer_at_once_and_leave_nothing() {
         for (most, held) in most.iter_mut().zip(held) {
             *most = held.max(*most);
         }
-        // Children of other tests briefly inherit the files that are open here.
-        eventually("it is unmounted", || {
-            rustix::mount::unmount(mount.path(), UnmountFlags::empty()).is_ok()
-        });
+        unmount(mount.path());
         fixture = mount.assert_ends();
         assert_eq!(mounts_below(fixture.dir()), Vec::<PathBuf>::new());
     }

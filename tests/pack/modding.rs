@@ -13,6 +13,7 @@ use crate::support::container_seeds::zip_with;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpipack::{hpipack, stderr};
 use crate::support::mount::Mount;
+use crate::support::mount::others::unmount;
 use crate::support::mounted::mounted;
 use crate::support::skip::skip;
 use crate::support::text;
@@ -55,7 +56,7 @@ impl Overlay {
     }
 
     fn unmount(&self) {
-        rustix::mount::unmount(self.path(), UnmountFlags::empty()).unwrap();
+        unmount(&self.path());
     }
 
     fn path(&self) -> PathBuf {

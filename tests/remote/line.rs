@@ -13,7 +13,8 @@ use crate::fixtures::line::Line;
 use crate::fixtures::mounted;
 use crate::fixtures::origin::{Faults, Object, Origin};
 use crate::support::hpi::{File, V1, dir, file};
-use crate::support::mount::{Mount, eventually};
+use crate::support::mount::Mount;
+use crate::support::mount::others::unmount;
 use crate::support::mounted::{mounted as mounted_here, stats};
 use crate::support::noise;
 use crate::support::trial;
@@ -173,8 +174,6 @@ fn a_large_archive_on_a_server_takes_little_more_memory_than_on_disk() {
             more.div_ceil(1 << 20)
         ),
     );
-    eventually("it is unmounted", || {
-        rustix::mount::unmount(there.path(), rustix::mount::UnmountFlags::empty()).is_ok()
-    });
+    unmount(there.path());
     there.assert_ends();
 }

@@ -15,10 +15,11 @@ use self::figures::{Figures, Footprint};
 use self::readers::{KINDS, Reader};
 use self::set::Set;
 use crate::support::limits::peak_memory_of;
+use crate::support::mount::others::unmount;
 use crate::support::mount::{Mount, eventually, has_programs};
 use crate::support::mounted::{counter, mounted_files};
 use crate::support::trial;
-use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::mount::MountFlags;
 use rustix::process::Signal;
 
 /// Number of readers, eight of each kind.
@@ -72,7 +73,7 @@ fn sixty_four_readers_get_the_right_bytes_within_memory_and_time() {
     let peak = peak_memory_of(&mount.pid().to_string());
     assert!(peak <= CACHE + OTHER_MEMORY, "{} KiB", peak >> 10);
     assert!(figures.slowest() <= trial::length(GUARD, Duration::from_secs(2)));
-    rustix::mount::unmount(mount.path(), UnmountFlags::empty()).unwrap();
+    unmount(mount.path());
     mount.assert_ends();
 
     let mib = |bytes: usize| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20));

@@ -8,15 +8,31 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::mount::{MountFlags, UnmountFlags};
 
-use super::run;
+use super::{eventually, run};
 
 /// Programs that unmount.
 pub const TOOLS: [&[&str]; 3] = [&["umount"], &["umount", "-l"], &["fusermount3", "-u"]];
 
-/// Unmounts with one of [`TOOLS`], which must succeed.
+/// Unmounts with one of [`TOOLS`], which must succeed. A busy mount is tried
+/// again, as by [`unmount`].
 pub fn unmount_by(tool: &[&str], point: &Path) {
-    let ran = run(Command::new(tool[0]).args(&tool[1..]).arg(point));
-    assert_eq!(ran.code, Some(0), "{tool:?}: {ran:?}");
+    eventually(&format!("{tool:?} unmounts"), || {
+        let ran = run(Command::new(tool[0]).args(&tool[1..]).arg(point));
+        let busy = ran.stderr.contains("busy");
+        assert!(busy || ran.code == Some(0), "{tool:?}: {ran:?}");
+        ran.code == Some(0)
+    });
+}
+
+/// Unmounts with the system call. Unlike umount(8), it sends no requests to the
+/// mount first.
+///
+/// A busy mount is tried again: children of other tests briefly inherit the
+/// files that were open here, until they execute their programs.
+pub fn unmount(point: &Path) {
+    eventually("it is unmounted", || {
+        rustix::mount::unmount(point, UnmountFlags::empty()).is_ok()
+    });
 }
 
 /// A program with its current directory in a mount, killed when dropped.
