@@ -77,31 +77,10 @@ impl Confinement {
         })
     }
 
-    /// Starts a confined thread for work that comes in several parts. The kernel
-    /// takes a few tenths of a millisecond to confine a thread.
-    ///
-    /// # Errors
-    /// Returns an error if the thread cannot be started.
-    pub fn start(self) -> io::Result<Confined> {
-        let (parts, received) = channel::<Part>();
-        let confined = move || {
-            self.enter();
-            received.into_iter().for_each(|part| part());
-        };
-        let worker = thread::Builder::new().name("confined".to_owned());
-        worker.spawn(confined)?;
-        Ok(Confined { parts })
-    }
-
     /// Confines the current thread, and those that it starts.
     pub fn enter(&self) {
-        if let Err(error) = privileges::keep(privileges::TO_READ) {
-            log::debug!("capabilities are kept: {error}");
-        }
+        restrict_to(self.work);
         self.enter_rules();
-        if let Err(error) = syscalls::restrict(self.work) {
-            log::debug!("system calls are not filtered: {error}");
-        }
     }
 
     fn enter_rules(&self) {
@@ -122,27 +101,65 @@ impl Confinement {
     }
 }
 
+/// Gives up what the current thread, and those that it starts, do not need for
+/// their work: capabilities and system calls.
+fn restrict_to(work: Work) {
+    if let Err(error) = privileges::keep(privileges::TO_READ) {
+        log::debug!("capabilities are kept: {error}");
+    }
+    if let Err(error) = syscalls::restrict(work) {
+        log::debug!("system calls are not filtered: {error}");
+    }
+}
+
 /// A part of the work of a confined thread.
 type Part = Box<dyn FnOnce() + Send>;
 
-/// A confined thread, which ends when this is dropped.
+/// A confined thread for work that comes in several parts. It ends when this is
+/// dropped.
 #[derive(Debug)]
-pub struct Confined {
+pub(super) struct Confined {
     parts: Sender<Part>,
 }
 
 impl Confined {
+    /// Starts the thread, which gives up what parsing does not need. The kernel
+    /// takes a few tenths of a millisecond for that; the caller can find out
+    /// meanwhile what the thread must read.
+    ///
+    /// # Errors
+    /// Returns an error if the thread cannot be started.
+    pub(super) fn start() -> io::Result<Self> {
+        let (parts, received) = channel::<Part>();
+        let confined = move || {
+            restrict_to(Work::Parse);
+            received.into_iter().for_each(|part| part());
+        };
+        let worker = thread::Builder::new().name("confined".to_owned());
+        worker.spawn(confined)?;
+        Ok(Self { parts })
+    }
+
+    /// Confines the thread, and those that it starts, to certain files before its
+    /// next part of the work.
+    pub(super) fn enter(&self, confinement: Confinement) {
+        self.begin(move || confinement.enter_rules());
+    }
+
     /// Runs `work` in the thread and waits for it. The threads that `work` starts
     /// are confined as well.
     ///
     /// # Panics
     /// Panics if `work` does.
-    pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+    pub(super) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         self.begin(work).wait()
     }
 
     /// Like [`run`](Self::run), but does not wait.
-    pub fn begin<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Begun<T> {
+    pub(super) fn begin<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Begun<T> {
         let (sender, result) = channel();
         let part = move || {
             // The caller may have dropped `Begun`.
@@ -157,7 +174,7 @@ impl Confined {
 
 /// Work that a confined thread has begun.
 #[derive(Debug)]
-pub struct Begun<T> {
+pub(super) struct Begun<T> {
     result: Receiver<thread::Result<T>>,
 }
 
@@ -166,7 +183,7 @@ impl<T> Begun<T> {
     ///
     /// # Panics
     /// Panics if the work does.
-    pub fn wait(self) -> T {
+    pub(super) fn wait(self) -> T {
         let done = self.result.recv().expect("each part sends its result");
         done.unwrap_or_else(|panic| resume_unwind(panic))
     }

@@ -23,14 +23,6 @@ impl Confinement {
     /// Has no effect.
     pub fn enter(&self) {}
 
-    /// Has no effect.
-    ///
-    /// # Errors
-    /// Never fails.
-    pub fn start(self) -> io::Result<Confined> {
-        Ok(Confined)
-    }
-
     /// Runs `work`.
     ///
     /// # Errors
@@ -42,11 +34,22 @@ impl Confinement {
 
 /// A confined thread: here, the calling one.
 #[derive(Debug)]
-pub struct Confined;
+pub(super) struct Confined;
 
 impl Confined {
+    /// Has no effect.
+    ///
+    /// # Errors
+    /// Never fails.
+    pub(super) fn start() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    /// Has no effect.
+    pub(super) fn enter(&self, _confinement: Confinement) {}
+
     /// Runs `work`.
-    pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+    pub(super) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         work()
     }
 }

@@ -144,8 +144,9 @@ pub fn start_log(level: LevelFilter) {
 pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failure> {
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
+    let confined = Confined::start().map_err(Failure::no_thread)?;
     let point = mount::mount_point(&plan.mount_point)?;
-    let (vfs, confined) = open(plan, &point)?;
+    let vfs = open(plan, &point, &confined)?;
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
     let signals = signals::catch().map_err(unhandled)?;
@@ -210,8 +211,8 @@ impl Waiting {
     }
 }
 
-/// Opens the sources of a mount at `point`, in the returned confined thread.
-fn open(plan: &MountPlan, point: &Path) -> Result<(Arc<Vfs>, Confined), Failure> {
+/// Opens the sources of a mount at `point`, in a thread that is confined to them.
+fn open(plan: &MountPlan, point: &Path, confined: &Confined) -> Result<Arc<Vfs>, Failure> {
     let palette = plan.options.palette.as_deref().map(palette::read);
     let palette = palette.transpose()?;
     let password = plan.options.password.as_ref().map(password::read);
@@ -225,12 +226,11 @@ fn open(plan: &MountPlan, point: &Path) -> Result<(Arc<Vfs>, Confined), Failure>
         password: password.transpose()?,
         ..plan.options.vfs.clone()
     };
-    let confined = Confinement::to(&prepared.paths()).start();
-    let confined = confined.map_err(Failure::no_thread)?;
+    confined.enter(Confinement::to(&prepared.paths()));
     let progress = Progress::of(vfs_options.network.as_ref());
     let vfs = confined.run(move || Vfs::open_prepared(&prepared, vfs_options))?;
     drop(progress);
-    Ok((vfs, confined))
+    Ok(vfs)
 }
 
 /// Starts a thread that unmounts at the first signal, and ends the process at

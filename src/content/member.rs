@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Access, File, OpenVolume, Reader};
+use super::{Access, File, Images, OpenVolume, Reader};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::volume::{Content, FileId, Volume};
 
@@ -37,7 +37,7 @@ impl Member {
                 is_plain_folder: true,
                 nesting: 0,
                 stored: 0,
-                image_warnings: Vec::new(),
+                images: Images::default(),
                 volume,
                 plan: None,
             }),

@@ -7,6 +7,7 @@
 mod block;
 mod checkpoints;
 mod image;
+mod images;
 mod long_chunk;
 mod member;
 mod model;
@@ -26,13 +27,14 @@ use hpimount_containers::volume::{Content, FileId, Volume};
 
 pub use self::block::{Access, Bytes};
 pub use self::image::Image;
+pub use self::images::Images;
 pub use self::member::Member;
 pub use self::model::{MAX_ASSET, Model, SharedKey};
 pub use self::parse::Caller;
 pub use self::reader::Reader;
 pub use self::spool::Spool;
 pub(crate) use self::spool::Spooled;
-pub use self::unwrap::{Images, unwrap};
+pub use self::unwrap::unwrap;
 
 /// Maximum length of a chunk that is decoded as a whole, and the length of the
 /// blocks of everything longer.
@@ -60,12 +62,20 @@ pub struct OpenVolume {
     pub nesting: u8,
     /// Number of bytes of its file; 0 for a folder, and for what has no file.
     pub stored: u64,
-    /// Warnings about the block images around it, one sentence each.
-    pub image_warnings: Vec<String>,
+    /// The block images around it.
+    pub images: Images,
     /// The opened container.
     pub volume: Box<dyn Volume>,
     /// Accounts for the memory of the changes that are applied to it.
     pub plan: Option<Charge>,
+}
+
+impl OpenVolume {
+    /// Returns the warnings about the block images around it and about itself, one
+    /// sentence each.
+    pub fn warnings(&self) -> impl Iterator<Item = &String> {
+        self.images.warnings_with(&*self.volume)
+    }
 }
 
 /// A file of a volume.

@@ -3,28 +3,14 @@
 
 use std::sync::Arc;
 
-use super::{Image, Member, Reader};
+use super::{Image, Images, Member, Reader};
 use hpimount_containers::compressed;
 use hpimount_containers::format::{Input, Options};
-use hpimount_containers::image::{self, CdTrack};
+use hpimount_containers::image;
 use hpimount_containers::io::{BlockBuffer, Error, ReadAt, Result};
 
 /// Maximum number of nested block images around a source.
 const MAX_IMAGES: usize = 4;
-
-/// Facts about the block images around a source, and about the compression of
-/// one.
-#[derive(Default)]
-pub struct Images {
-    /// Names of their formats, the outermost first.
-    pub formats: Vec<&'static str>,
-    /// Memory that they take without their blocks, in bytes.
-    pub memory: usize,
-    /// The tracks of a CD, from the innermost image.
-    pub tracks: Vec<CdTrack>,
-    /// Warnings about them.
-    pub warnings: Vec<String>,
-}
 
 /// Returns the source inside the block images around it, or the tar archive in
 /// a compressed one; otherwise `source` itself.

@@ -255,8 +255,6 @@ impl Contents<'_> {
         let (node, _) = self.0.directory(directory)?;
         let subtree = node.subtree();
         let volume = subtree.volumes.first().ok_or(Error::NotFound)?;
-        let mut warnings = volume.image_warnings.clone();
-        warnings.extend_from_slice(volume.volume.warnings());
         let images = volume.volume.images();
         Ok(Archive {
             is_container: volume.format != folder::FORMAT_NAME,
@@ -264,7 +262,7 @@ impl Contents<'_> {
             // A CD in a block image has no images of its tracks.
             is_disc: !images.is_empty() || CDS.contains(&volume.format),
             problem: subtree.problem.clone(),
-            warnings,
+            warnings: volume.warnings().cloned().collect(),
             images,
         })
     }

@@ -2,9 +2,10 @@
 //!
 //! It can be looked up but is never listed, like `.zfs`.
 
+use std::io::Write;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::error::OpenError;
 use super::grafts::Grafts;
@@ -18,7 +19,7 @@ use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, Label, NewInode, ROOT, Tree, TreeBuilder};
 use hpimount_assets::view::json;
 use hpimount_containers::io::{self, ReadAt};
-use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink};
+use hpimount_containers::volume::{Content, Entry, FileId, Generate, Name, NodeId, Sink, Volume};
 
 /// Name of the directory in the root of the mount.
 pub(super) const NAME: &str = ".hpimount";
@@ -49,23 +50,21 @@ pub(super) struct ControlInodes {
 }
 
 impl ControlInodes {
-    /// Adds the directory to a mount. `layers` are the volumes of the merged
-    /// archives, which hold the files of its subdirectories. Returns `None` if
-    /// there are no inode numbers left, which is logged.
+    /// Adds the directory to a mount, with the facts of its `info.json`. `layers`
+    /// are the volumes of the merged archives, which hold the files of its
+    /// subdirectories. Returns `None` if there are no inode numbers left, which is
+    /// logged.
     pub(super) fn graft(
         grafts: &Grafts,
         directory: ControlTree,
+        info: Info,
         mut layers: Vec<Arc<OpenVolume>>,
     ) -> Option<Self> {
-        let ControlTree {
-            tree,
-            stats,
-            info,
-            files,
-        } = directory;
+        let ControlTree { tree, stats, files } = directory;
         let subtree = grafts.add_with(Origin::Control, tree, |range| {
-            let texts = NewVolume::texts(NAME, "control", info, files);
-            layers.push(Arc::new(texts.open(range, 0)));
+            let volume = Box::new(ControlVolume { info, files });
+            let volume = NewVolume::generated(NAME, "control", volume);
+            layers.push(Arc::new(volume.open(range, 0)));
             layers
         })?;
         Some(Self {
@@ -90,38 +89,29 @@ pub(super) struct ControlTree {
     tree: Tree,
     /// The index of `stats.json`.
     stats: Index,
-    /// The text of `info.json`.
-    info: Vec<u8>,
     /// The source as plain files, in the order of their numbers.
     files: Vec<Arc<dyn ReadAt>>,
 }
 
 impl ControlTree {
-    /// Creates the directory with the text of `info.json`, and with the files
-    /// that merging has hidden, in directories named after their archives. Its
-    /// own files are in a volume after the `layers` of the merged archives.
+    /// Creates the directory, with the files that merging has hidden in directories
+    /// named after their archives. Its own files are in a volume after the `layers`
+    /// of the merged archives.
     ///
     /// # Errors
     /// Returns an error if there are too many entries.
-    pub(super) fn new(
-        info: &Value,
-        modified: i64,
-        layers: &MergedLayers,
-        images: &Images,
-    ) -> io::Result<Self> {
-        let info = json::pretty(info);
+    pub(super) fn new(modified: i64, layers: &MergedLayers, images: &Images) -> io::Result<Self> {
         let own_volume = layers.names.len() as u32;
         let mut builder = TreeBuilder::new(own_volume, modified, Companions::NONE);
         let root = builder.root();
         let entry = |file, size| Entry {
             file,
-            size: Some(size),
+            size,
             modified: None,
             asset: None,
         };
-        let info_size = info.len() as u64;
-        builder.file(root, Name::utf_8("info.json"), entry(INFO, info_size))?;
-        let stats = builder.file(root, Name::utf_8("stats.json"), entry(STATS, 0))?;
+        builder.file(root, Name::utf_8("info.json"), entry(INFO, None))?;
+        let stats = builder.file(root, Name::utf_8("stats.json"), entry(STATS, Some(0)))?;
         if !layers.trees.is_empty() {
             let directory = builder.dir(root, Name::utf_8("shadowed"), None)?;
             for shadow in &layers.shadowed {
@@ -133,13 +123,13 @@ impl ControlTree {
         if !images.is_empty() {
             let directory = builder.dir(root, Name::utf_8(IMAGES), None)?;
             for (number, (name, source)) in (FIRST_FILE..).map(FileId).zip(images) {
-                builder.file(directory, Name::utf_8(name), entry(number, source.len()))?;
+                let entry = entry(number, Some(source.len()));
+                builder.file(directory, Name::utf_8(name), entry)?;
             }
         }
         Ok(Self {
             tree: builder.finish(),
             stats: stats.0,
-            info,
             files: images.iter().map(|(_, source)| source.clone()).collect(),
         })
     }
@@ -149,32 +139,98 @@ fn add_dir(builder: &mut TreeBuilder, parent: NodeId, name: &str) -> io::Result<
     builder.add(parent, &Label::new(Name::utf_8(name)), NewInode::DIR)
 }
 
-/// Returns the contents of `info.json` for sources in their order.
-pub(super) fn info<'a>(
-    volumes: impl Iterator<Item = &'a NewVolume>,
-    skipped: &[OpenError],
-    order: &Value,
-    options: &Options,
-) -> Value {
-    let source = |volume: &NewVolume| {
-        json!({
-            "path": volume.location,
-            "name": volume.name,
-            "format": volume.format,
-            "images": volume.images.formats,
-            "archive": volume.volume.info(),
-            "warnings": volume.warnings().collect::<Vec<_>>(),
+/// The facts of `info.json`. Its text is generated when it is first needed, because
+/// describing an archive may take as long as opening it.
+pub(super) struct Info {
+    sources: Vec<Arc<OpenVolume>>,
+    /// The fields after `sources`.
+    rest: Map<String, Value>,
+}
+
+impl Info {
+    /// Creates the facts about a mount of these sources in this order. `skipped` are
+    /// those that could not be opened, `applied` describes the changes to the only
+    /// source.
+    pub(super) fn new(
+        sources: Vec<Arc<OpenVolume>>,
+        skipped: &[OpenError],
+        order: Value,
+        options: &Options,
+        applied: Option<Value>,
+    ) -> Self {
+        let skipped = skipped.iter().map(ToString::to_string);
+        let fields = [
+            ("skipped", skipped.collect()),
+            ("order", order),
+            ("case_sensitive", options.case_sensitive.into()),
+            ("cache_size", options.cache_size.into()),
+            ("meta", (options.meta != Meta::Off).into()),
+            ("force", options.force.into()),
+            ("verify", options.verify.into()),
+        ];
+        let applied = applied.map(|applied| ("applied", applied));
+        let rest = fields.into_iter().chain(applied);
+        Self {
+            sources,
+            rest: rest.map(|(name, value)| (name.to_owned(), value)).collect(),
+        }
+    }
+
+    fn text(&self) -> Vec<u8> {
+        let source = |volume: &Arc<OpenVolume>| {
+            json!({
+                "path": volume.location,
+                "name": volume.name,
+                "format": volume.format,
+                "images": volume.images.formats,
+                "archive": volume.volume.info(),
+                "warnings": volume.warnings().collect::<Vec<_>>(),
+            })
+        };
+        let mut info = Map::new();
+        info.insert("hpimount".to_owned(), env!("CARGO_PKG_VERSION").into());
+        info.insert(
+            "sources".to_owned(),
+            self.sources.iter().map(source).collect(),
+        );
+        info.extend(self.rest.clone());
+        json::pretty(&info)
+    }
+}
+
+/// The files of the directory: `info.json`, `stats.json` as it is listed, which is
+/// empty, and the source as plain files.
+struct ControlVolume {
+    info: Info,
+    files: Vec<Arc<dyn ReadAt>>,
+}
+
+impl Generate for ControlVolume {
+    fn generate(&self, file: FileId, out: &mut dyn Write) -> io::Result<()> {
+        let text = match file {
+            INFO => self.info.text(),
+            _ => Vec::new(),
+        };
+        out.write_all(&text)
+            .map_err(|error| io::Error::of_output(&error))
+    }
+}
+
+impl Volume for ControlVolume {
+    fn content(&self, file: FileId) -> io::Result<Content<'_>> {
+        let number = file.0.checked_sub(FIRST_FILE);
+        let plain = number.and_then(|number| self.files.get(number as usize));
+        Ok(match plain {
+            Some(source) => Content::Extent {
+                source: &**source,
+                offset: 0,
+            },
+            None => Content::Generated(self),
         })
-    };
-    json!({
-        "hpimount": env!("CARGO_PKG_VERSION"),
-        "sources": volumes.map(source).collect::<Vec<_>>(),
-        "skipped": skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "order": order,
-        "case_sensitive": options.case_sensitive,
-        "cache_size": options.cache_size,
-        "meta": options.meta != Meta::Off,
-        "force": options.force,
-        "verify": options.verify,
-    })
+    }
+
+    fn memory(&self) -> usize {
+        self.info.sources.capacity() * size_of::<Arc<OpenVolume>>()
+            + self.files.capacity() * size_of::<Arc<dyn ReadAt>>()
+    }
 }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use super::changes::{Changed, stem};
-use super::control::{ControlInodes, ControlTree, Images};
+use super::control::{ControlInodes, ControlTree, Images, Info};
 use super::error::OpenError;
 use super::grafts::Grafts;
 use super::merge::{self, MergedLayers};
@@ -169,12 +169,8 @@ impl SourceTrees {
         skipped: &[OpenError],
         options: &Options,
     ) -> Option<ControlInodes> {
-        let mut info = control::info(self.volumes(), skipped, &self.order, options);
-        if let Some(report) = &self.applied {
-            info["applied"] = applied::info(report);
-        }
         let modified = self.tree.inode(ROOT).map_or(0, |root| root.modified);
-        let control = ControlTree::new(&info, modified, &self.layers, &self.images);
+        let control = ControlTree::new(modified, &self.layers, &self.images);
         let files = options.root_of_files();
         let mut origin = Origin::Root;
         if options.converted {
@@ -184,12 +180,15 @@ impl SourceTrees {
             origin = Origin::Files;
         }
         let volumes = grafts.add(origin, self.tree, self.volumes);
+        let mut sources = volumes.clone();
         for (node, tree, volume) in self.grafted {
-            let directory = Ino(files.0 + node.0);
-            grafts.add(Origin::Directory(directory), tree, vec![volume]);
+            let directory = Origin::Directory(Ino(files.0 + node.0));
+            sources.extend(grafts.add(directory, tree, vec![volume]));
         }
+        let applied = self.applied.as_ref().map(applied::info);
+        let info = Info::new(sources, skipped, self.order, options, applied);
         match control {
-            Ok(control) => ControlInodes::graft(grafts, control, volumes),
+            Ok(control) => ControlInodes::graft(grafts, control, info, volumes),
             Err(error) => {
                 log::error!("{} is not available: it {error}", control::NAME);
                 None

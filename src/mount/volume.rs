@@ -58,18 +58,7 @@ impl NewVolume {
 
     /// Creates a volume with one text: file number 0.
     pub(super) fn text(name: &str, format: &'static str, text: Vec<u8>) -> Self {
-        Self::texts(name, format, text, Vec::new())
-    }
-
-    /// Creates a volume with one text, file number 0, and with sources as the files
-    /// from number 2 on.
-    pub(super) fn texts(
-        name: &str,
-        format: &'static str,
-        text: Vec<u8>,
-        files: Vec<Arc<dyn ReadAt>>,
-    ) -> Self {
-        Self::generated(name, format, Box::new(Text { text, files }))
+        Self::generated(name, format, Box::new(Text(text)))
     }
 
     /// Creates a volume of files that the mount makes.
@@ -94,7 +83,7 @@ impl NewVolume {
 
     /// Returns the warnings about it and the block images around it.
     pub(super) fn warnings(&self) -> impl Iterator<Item = &String> {
-        self.images.warnings.iter().chain(self.volume.warnings())
+        self.images.warnings_with(&*self.volume)
     }
 
     /// Returns the volume, which is number `number` of a subtree with these
@@ -105,7 +94,7 @@ impl NewVolume {
             name: self.name,
             location: self.location,
             format: self.format,
-            image_warnings: self.images.warnings,
+            images: self.images,
             is_plain_folder: self.is_plain_folder,
             nesting: self.nesting,
             stored: self.stored,
@@ -224,37 +213,22 @@ pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: b
     }
 }
 
-/// A text as a volume: file number 0. Number 1 is empty, others follow.
-struct Text {
-    text: Vec<u8>,
-    files: Vec<Arc<dyn ReadAt>>,
-}
+/// A text as a volume.
+struct Text(Vec<u8>);
 
 impl Generate for Text {
-    fn generate(&self, file: FileId, out: &mut dyn Write) -> Result<()> {
-        let text = match file {
-            FileId(0) => self.text.as_slice(),
-            _ => &[],
-        };
-        out.write_all(text)
+    fn generate(&self, _file: FileId, out: &mut dyn Write) -> Result<()> {
+        out.write_all(&self.0)
             .map_err(|error| io::Error::of_output(&error))
     }
 }
 
 impl Volume for Text {
-    fn content(&self, file: FileId) -> Result<Content<'_>> {
-        let number = (file.0 as usize).checked_sub(2);
-        let plain = number.and_then(|number| self.files.get(number));
-        Ok(match plain {
-            Some(source) => Content::Extent {
-                source: &**source,
-                offset: 0,
-            },
-            None => Content::Generated(self),
-        })
+    fn content(&self, _file: FileId) -> Result<Content<'_>> {
+        Ok(Content::Generated(self))
     }
 
     fn memory(&self) -> usize {
-        self.text.capacity() + self.files.capacity() * size_of::<Arc<dyn ReadAt>>()
+        self.0.capacity()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::content::checkpoints::SPACING;
-use crate::content::{File, OpenVolume, Reader, Spool, VolumeId};
+use crate::content::{File, Images, OpenVolume, Reader, Spool, VolumeId};
 use hpimount_containers::volume::{Content, FileId, Streams, Volume, Whole};
 
 /// Memory of a decoder that can be copied.
@@ -189,7 +189,7 @@ impl Case {
                 is_plain_folder: true,
                 nesting: 0,
                 stored: 0,
-                image_warnings: Vec::new(),
+                images: Images::default(),
                 volume: Box::new(volume),
                 plan: None,
             },

@@ -25,6 +25,9 @@ pub type Index = u32;
 /// The root of every tree.
 pub const ROOT: Index = 0;
 
+/// No inode: there are fewer.
+const NO_INODE: Index = Index::MAX;
+
 /// Size of a generated text before it is generated.
 const NOT_MADE: u64 = u64::MAX;
 
@@ -171,8 +174,8 @@ pub struct Tree {
     hiding: Vec<(Index, u32)>,
     /// Numbers of the archives whose files are hidden.
     hidden_volumes: Vec<u32>,
-    /// The assets of the first volume, sorted by their numbers there.
-    assets: Vec<(FileId, Index)>,
+    /// The assets of the first volume by their numbers there, or [`NO_INODE`].
+    assets: Vec<Index>,
     /// Decoded bytes of all files.
     total_size: u64,
 }
@@ -197,8 +200,8 @@ impl Tree {
     /// [`Entry::asset`](hpimount_containers::volume::Entry)) with this number in the tree's
     /// first volume.
     pub fn asset(&self, wanted: FileId) -> Option<Index> {
-        let found = self.assets.binary_search_by_key(&wanted, |&(file, _)| file);
-        Some(self.assets[found.ok()?].1)
+        let index = *self.assets.get(wanted.0 as usize)?;
+        (index != NO_INODE).then_some(index)
     }
 
     /// Returns the memory of the tree, in bytes.
@@ -210,7 +213,7 @@ impl Tree {
             + self.modes.capacity() * size_of::<(Index, u16)>()
             + self.hiding.capacity() * size_of::<(Index, u32)>()
             + self.hidden_volumes.capacity() * size_of::<u32>()
-            + self.assets.capacity() * size_of::<(FileId, Index)>()
+            + self.assets.capacity() * size_of::<Index>()
             + self.raw_names.memory()
             + heap(&self.plain_names)
     }

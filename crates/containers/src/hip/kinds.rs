@@ -218,17 +218,21 @@ impl Type {
             subtype: 0,
         });
         kinds
-            .filter(|kind| kind.carried(name.as_bytes(), platform) > 0)
+            .filter(|kind| kind.extensions(platform).carried(name.as_bytes()) > 0)
             .collect()
     }
 
-    /// Returns the extension of its files on `platform`; empty if the code of
-    /// an unknown type is not suitable.
-    pub fn extension(self, platform: Platform) -> Cow<'static, str> {
-        self.extension_of(find(self.code), platform)
+    /// Returns the extensions of its files on `platform`.
+    pub(super) fn extensions(self, platform: Platform) -> Extensions {
+        let known = find(self.code);
+        Extensions {
+            own: self.own_extension(known, platform),
+            usual: known.map_or("", |kind| kind.extension),
+            also: known.map_or(&[], |kind| kind.also),
+        }
     }
 
-    fn extension_of(self, known: Option<&'static Kind>, platform: Platform) -> Cow<'static, str> {
+    fn own_extension(self, known: Option<&'static Kind>, platform: Platform) -> Cow<'static, str> {
         match (&self.code, platform) {
             (b"JSP ", _) if self.subtype == JSP_INFO => "jspinfo".into(),
             (b"SND " | b"SNDS", Platform::GameCube) => "dsp".into(),
@@ -243,21 +247,30 @@ impl Type {
             },
         }
     }
+}
 
+/// The extensions of the files of a type.
+#[derive(Debug)]
+pub(super) struct Extensions {
+    /// The one that files get; empty if the code of an unknown type is not suitable.
+    pub(super) own: Cow<'static, str>,
+    /// The one on most platforms.
+    usual: &'static str,
+    /// Those that names have as well.
+    also: &'static [&'static str],
+}
+
+impl Extensions {
     /// Returns the length of the extension that `name` already has, including
     /// the dot; 0 if it is neither an extension of this type nor one of
     /// `OTHER_EXTENSIONS`.
-    pub fn carried(self, name: &[u8], platform: Platform) -> usize {
-        let known = find(self.code);
-        let own = self.extension_of(known, platform);
-        let also = known.map_or(&[][..], |kind| kind.also);
-        let usual = known.map_or("", |kind| kind.extension);
-        [&*own, usual]
-            .into_iter()
-            .chain(also.iter().copied())
-            .chain(OTHER_EXTENSIONS.iter().copied())
-            .filter(|extension| !extension.is_empty())
-            .find(|extension| has_extension(name, extension))
+    pub(super) fn carried(&self, name: &[u8]) -> usize {
+        let of_type = [&*self.own, self.usual];
+        let is_carried =
+            |extension: &&&str| !extension.is_empty() && has_extension(name, extension);
+        let mut lists = [&of_type[..], self.also, OTHER_EXTENSIONS].into_iter();
+        lists
+            .find_map(|list| list.iter().find(is_carried))
             .map_or(0, |extension| extension.len() + 1)
     }
 }
@@ -385,23 +398,27 @@ mod tests {
             (b"\xe9\x80\xff1", "___1", "___1"),
         ] {
             assert_eq!(plain(code).folder(), folder);
-            assert_eq!(plain(code).extension(Platform::Unknown), extension);
+            assert_eq!(plain(code).extensions(Platform::Unknown).own, extension);
         }
     }
 
     #[test]
     fn sounds_have_the_extension_of_their_platform() {
         let sound = plain(b"SND ");
-        assert_eq!(sound.extension(Platform::GameCube), "dsp");
-        assert_eq!(sound.extension(Platform::Xbox), "wav");
-        assert_eq!(sound.extension(Platform::PlayStation2), "vag");
-        assert_eq!(sound.extension(Platform::Unknown), "snd");
-        assert_eq!(sound.carried(b"boing.VAG", Platform::Xbox), 4);
+        assert_eq!(sound.extensions(Platform::GameCube).own, "dsp");
+        assert_eq!(sound.extensions(Platform::Xbox).own, "wav");
+        assert_eq!(sound.extensions(Platform::PlayStation2).own, "vag");
+        assert_eq!(sound.extensions(Platform::Unknown).own, "snd");
+        assert_eq!(sound.extensions(Platform::Xbox).carried(b"boing.VAG"), 4);
     }
 
     #[test]
     fn a_name_keeps_the_extension_that_it_has() {
-        let carried = |code, name: &str| plain(code).carried(name.as_bytes(), Platform::GameCube);
+        let carried = |code, name: &str| {
+            plain(code)
+                .extensions(Platform::GameCube)
+                .carried(name.as_bytes())
+        };
         assert_eq!(carried(b"RWTX", "sand.RW3"), 4);
         assert_eq!(carried(b"RWTX", "sand.txd"), 4);
         assert_eq!(carried(b"MODL", "a.DfF"), 4);

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::detect::{Game, Platform};
+use super::kinds::Extensions;
 use super::layer;
 use super::toc::{Asset, Toc};
 use crate::text::windows_1252;
@@ -86,6 +87,7 @@ impl Names {
     fn of<'a>(names: &[FileName<'a>], append: fn(&FileName<'a>, &mut Vec<u8>)) -> Self {
         let mut all = Self::default();
         all.ends.reserve_exact(names.len());
+        all.bytes.reserve(names.iter().map(FileName::max_len).sum());
         for name in names {
             append(name, &mut all.bytes);
             all.ends.push(all.bytes.len());
@@ -110,10 +112,14 @@ fn distinct<'a>(
     platform: Platform,
     part: fn(&FileName<'a>, &mut Vec<u8>),
 ) -> Vec<FileName<'a>> {
-    let mut names: Vec<FileName> = members
-        .iter()
-        .map(|&index| FileName::new(toc, &toc.assets[index as usize], platform))
-        .collect();
+    let mut names: Vec<FileName> = Vec::with_capacity(members.len());
+    let assets = members.iter().map(|&index| &toc.assets[index as usize]);
+    // Most assets of a layer have the type of the asset before them.
+    for same in Vec::from_iter(assets).chunk_by(|left, right| left.kind == right.kind) {
+        let extensions = same[0].kind.extensions(platform);
+        let same = same.iter();
+        names.extend(same.map(|asset| FileName::new(toc, asset, &extensions)));
+    }
     for _ in 0..ROUNDS {
         let mut folded = Names::of(&names, part);
         folded.bytes.make_ascii_lowercase();
@@ -143,20 +149,29 @@ struct FileName<'a> {
 }
 
 impl<'a> FileName<'a> {
-    fn new(toc: &'a Toc, asset: &Asset, platform: Platform) -> Self {
+    fn new(toc: &'a Toc, asset: &Asset, extensions: &Extensions) -> Self {
         let name = toc.name(asset);
-        let carried = asset.kind.carried(name, platform);
+        let carried = extensions.carried(name);
         let (stem, own) = name.split_at(name.len() - carried);
         Self {
             stem,
             own,
             of_type: match own {
-                [] => asset.kind.extension(platform),
+                [] => extensions.own.clone(),
                 _ => "".into(),
             },
             id: asset.id,
             with_id: name.is_empty(),
         }
+    }
+
+    /// Returns the maximum length of the name in bytes.
+    fn max_len(&self) -> usize {
+        let id = match self.with_id {
+            true => " [01234567]".len(),
+            false => 0,
+        };
+        self.stem.len() + id + self.own.len() + ".".len() + self.of_type.len()
     }
 
     /// Appends the name without its extension to `out`.

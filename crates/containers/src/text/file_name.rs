@@ -126,7 +126,10 @@ fn escape(name: Cow<'_, str>) -> Cow<'_, str> {
     let reserved = matches!(&*name, "" | "." | "..");
     // Bytes of non-ASCII characters are never among these.
     let is_special = |byte: u8| byte == b'/' || byte.is_ascii_control();
-    if !reserved && !name.bytes().any(is_special) {
+    // Looking at all bytes is faster than stopping at the first special one, because
+    // several are compared at once.
+    let has_special = name.bytes().fold(false, |has, byte| has | is_special(byte));
+    if !reserved && !has_special {
         return name;
     }
     if name.is_empty() {

@@ -2,13 +2,20 @@
 //! and `converted` where it is listed.
 
 use super::{Label, NewInode, TreeBuilder};
-use crate::namespace::companion::{self, CONVERTED, Companions, Shows};
+use crate::namespace::companion::{self, CONVERTED, Companions, Known, Shows};
 use crate::namespace::tree::{Index, InodeKind, ROOT};
 use hpimount_containers::text::file_name;
 use hpimount_containers::volume::{Name, NodeId, Sink as _};
 
 /// A companion to be added: its directory, its name, and its kind.
 type Found = (Index, String, InodeKind);
+
+/// Returns the companion of the root.
+fn converted_in_root() -> Found {
+    let (of, shows) = (ROOT, Shows::Converted);
+    let kind = InodeKind::Companion { of, shows };
+    (ROOT, CONVERTED.to_owned(), kind)
+}
 
 impl TreeBuilder {
     /// Adds the companions before the entries are grouped, so that these are
@@ -29,30 +36,36 @@ impl TreeBuilder {
             converted,
             others,
         } = self.companions;
-        if converted || !self.by_head.is_empty() {
+        if !self.by_head.is_empty() {
             return None;
         }
         let mut found = Vec::new();
-        if !inside && !meta && others.is_none() {
+        if !inside && !meta && !converted && others.is_none() {
             return Some(found);
         }
+        let mut lists_converted = converted;
         for (directory, dentry) in &self.entries {
             let name = self.tree.dentry_name(dentry);
-            if Shows::may_name(name) || companion::partners(name).next().is_some() {
+            if *directory == ROOT && name.eq_ignore_ascii_case(CONVERTED) {
+                lists_converted = false;
+            }
+            let known = companion::known(name);
+            if Shows::may_name(name) || known.is_paired {
                 return None;
             }
             let of = dentry.inode;
-            if let Some(shows) = self.shows_of(name, of) {
+            if let Some(shows) = self.shows_of(known, of) {
                 let companion = shows.name_beside(name);
                 found.push((*directory, companion, InodeKind::Companion { of, shows }));
             }
         }
+        found.extend(lists_converted.then(converted_in_root));
         Some(found)
     }
 
     /// Returns what the companion of an entry shows, by its extension or its
     /// type.
-    fn shows_of(&self, name: &str, file: Index) -> Option<Shows> {
+    fn shows_of(&self, known: Known, file: Index) -> Option<Shows> {
         if !matches!(self.tree.inodes[file as usize].kind, InodeKind::File { .. }) {
             return None;
         }
@@ -60,7 +73,7 @@ impl TreeBuilder {
             true => None,
             false => self.assets.get(&file).copied(),
         };
-        self.companions.of(name, asset)
+        self.companions.of(known, asset)
     }
 
     /// Adds the companions to sorted entries, unless there is a real entry of
@@ -74,7 +87,7 @@ impl TreeBuilder {
         let may_be_taken = dentries.any(|dentry| Shows::may_name(tree.dentry_name(dentry)));
         for directory in 0..tree.inodes() {
             for (name, file) in tree.entries(directory, 0) {
-                let shows = self.shows_of(name, file);
+                let shows = self.shows_of(companion::known(name), file);
                 let inside = || self.is_archive(directory, name, file);
                 let Some(shows) = shows.or_else(|| inside().then_some(Shows::Inside)) else {
                     continue;
@@ -94,9 +107,7 @@ impl TreeBuilder {
             }
         }
         if self.companions.converted && tree.find(ROOT, CONVERTED, true).is_none() {
-            let (of, shows) = (ROOT, Shows::Converted);
-            let kind = InodeKind::Companion { of, shows };
-            found.push((ROOT, CONVERTED.to_owned(), kind));
+            found.push(converted_in_root());
         }
         if found.is_empty() {
             return false;

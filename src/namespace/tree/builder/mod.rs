@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use self::by_name::{equal_names, number_duplicates, sort_by_name};
-use super::{Dentry, EMPTY_DIR, Index, Inode, InodeKind, MAX_SIZE, NOT_MADE, ROOT, RawNames, Tree};
+use super::{
+    Dentry, EMPTY_DIR, Index, Inode, InodeKind, MAX_SIZE, NO_INODE, NOT_MADE, ROOT, RawNames, Tree,
+};
 use crate::memory::budget::Charge;
 use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::{FileKind, Ino};
@@ -302,6 +304,18 @@ impl TreeBuilder {
         Ok(())
     }
 
+    /// Records the inode of an asset of the first volume, where the numbers of assets
+    /// are below that of the files.
+    fn add_asset(&mut self, file: FileId, index: Index) {
+        let (assets, number) = (&mut self.tree.assets, file.0 as usize);
+        if number >= assets.len() && number < MAX_ENTRIES {
+            assets.resize(number + 1, NO_INODE);
+        }
+        if let Some(asset) = assets.get_mut(number) {
+            *asset = index;
+        }
+    }
+
     /// Accounts for the memory that the tree has grown to.
     fn account(&mut self) -> io::Result<()> {
         let memory = self.tree.memory()
@@ -353,7 +367,6 @@ impl TreeBuilder {
             }
         }
         let tree = &mut self.tree;
-        tree.assets.sort_unstable();
         tree.assets.compact();
         tree.inodes.compact();
         tree.dentries.compact();
@@ -479,7 +492,7 @@ impl Sink for TreeBuilder {
         let node = self.add(parent, &Label::new(name), inode)?;
         if let Some(asset) = entry.asset {
             if self.volume == 0 {
-                self.tree.assets.push((entry.file, node.0));
+                self.add_asset(entry.file, node.0);
             }
             if self.companions.meta {
                 self.assets.insert(node.0, asset);

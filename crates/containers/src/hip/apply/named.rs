@@ -368,7 +368,8 @@ fn described(
     let toc = &kinds.hip().contents.toc;
     // Assets of some types have the extension in their names.
     let alike = kinds.first(kind);
-    let has_extension = alike.is_some_and(|asset| kind.carried(toc.name(asset), platform) > 0);
+    let has_extension =
+        alike.is_some_and(|asset| kind.extensions(platform).carried(toc.name(asset)) > 0);
     let (stem, id) = match stem
         .strip_suffix(']')
         .and_then(|stem| stem.rsplit_once('['))
