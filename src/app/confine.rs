@@ -80,10 +80,12 @@ impl Confinement {
     /// Confines the current thread, and those that it starts.
     pub fn enter(&self) {
         restrict_to(self.work);
-        self.enter_rules();
+        self.restrict_files();
     }
 
-    fn enter_rules(&self) {
+    /// Restricts the current thread, and those that it starts, to the files and ports
+    /// of the confinement, but not to the system calls.
+    pub(super) fn restrict_files(&self) {
         let Some(rules) = &self.rules else {
             return;
         };
@@ -125,7 +127,8 @@ pub(super) struct Confined {
 impl Confined {
     /// Starts the thread, which gives up what parsing does not need. The kernel
     /// takes a few tenths of a millisecond for that; the caller can find out
-    /// meanwhile what the thread must read.
+    /// meanwhile what the thread must read. The first part of its work restricts
+    /// the thread to that.
     ///
     /// # Errors
     /// Returns an error if the thread cannot be started.
@@ -138,12 +141,6 @@ impl Confined {
         let worker = thread::Builder::new().name("confined".to_owned());
         worker.spawn(confined)?;
         Ok(Self { parts })
-    }
-
-    /// Confines the thread, and those that it starts, to certain files before its
-    /// next part of the work.
-    pub(super) fn enter(&self, confinement: Confinement) {
-        self.begin(move || confinement.enter_rules());
     }
 
     /// Runs `work` in the thread and waits for it. The threads that `work` starts

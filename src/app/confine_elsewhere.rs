@@ -23,6 +23,9 @@ impl Confinement {
     /// Has no effect.
     pub fn enter(&self) {}
 
+    /// Has no effect.
+    pub(super) fn restrict_files(&self) {}
+
     /// Runs `work`.
     ///
     /// # Errors
@@ -44,9 +47,6 @@ impl Confined {
     pub(super) fn start() -> io::Result<Self> {
         Ok(Self)
     }
-
-    /// Has no effect.
-    pub(super) fn enter(&self, _confinement: Confinement) {}
 
     /// Runs `work`.
     pub(super) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {

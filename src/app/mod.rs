@@ -226,9 +226,12 @@ fn open(plan: &MountPlan, point: &Path, confined: &Confined) -> Result<Arc<Vfs>,
         password: password.transpose()?,
         ..plan.options.vfs.clone()
     };
-    confined.enter(Confinement::to(&prepared.paths()));
+    let confinement = Confinement::to(&prepared.paths());
     let progress = Progress::of(vfs_options.network.as_ref());
-    let vfs = confined.run(move || Vfs::open_prepared(&prepared, vfs_options))?;
+    let vfs = confined.run(move || {
+        confinement.restrict_files();
+        Vfs::open_prepared(&prepared, vfs_options)
+    })?;
     drop(progress);
     Ok(vfs)
 }

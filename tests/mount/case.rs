@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::files::contents;
 use crate::support::hpi::{Entry, File, V1, dir, file};
+use crate::support::mount::others::forget_names;
 use crate::support::mount::{Mount, eventually, has_programs};
 use crate::support::mounted::{counter, mounted, output};
 use hpimount_containers::hpi::chunk::Method;
@@ -178,7 +179,7 @@ fn unused_spellings_are_forgotten() {
     let before = counter(&mount, "transient_inodes");
     assert!(before > spellings, "{before} transient inodes");
     eventually("the kernel forgets", || {
-        fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
+        forget_names(mount.path());
         counter(&mount, "transient_inodes") == 0
     });
     assert!(mount.path().join("mapS/suB/deeP/map.tnT").exists());

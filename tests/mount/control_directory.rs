@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::support::files::walk;
 use crate::support::hip::Hip;
 use crate::support::hpi::{Entry, File, V1, dir, file, usual_tree};
-use crate::support::mount::{Mount, has_programs};
+use crate::support::mount::others::forget_names;
+use crate::support::mount::{Mount, eventually, has_programs};
 use crate::support::mounted::{counter, info, mounted, output, stats};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_test_attributes::fuse_test;
@@ -152,8 +153,8 @@ fn counters_read_by_eight_threads_leave_no_inodes() {
             });
         }
     });
-    crate::support::mount::eventually("the kernel forgets", || {
-        fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
+    eventually("the kernel forgets", || {
+        forget_names(mount.path());
         counter(&mount, "transient_inodes") == 0
     });
 }

@@ -13,6 +13,7 @@ use crate::support::hip::{Asset, Hip};
 use crate::support::hip_random::archives;
 use crate::support::hpi::{Content, Entry, File, V1, dir, file as entry};
 use crate::support::mount::Fixture;
+use crate::support::mount::others::forget_names;
 use crate::support::ta::{cob, gaf, pcx, tdf, tdo, tnt};
 use crate::support::{noise, sources, trial};
 use hpimount_containers::hip::Platform;
@@ -77,7 +78,7 @@ fn seen(root: &Path, in_any_case: bool) -> BTreeMap<PathBuf, Seen> {
 fn read_twice(fixture: Fixture, in_any_case: bool) -> usize {
     let mount = fixture.mount(&["--converted", "-o", "cachesize=4M"]);
     let first = seen(mount.path(), in_any_case);
-    fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
+    forget_names(mount.path());
     assert_eq!(seen(mount.path(), in_any_case), first);
     first.len()
 }

@@ -7,15 +7,16 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::hpi::{File, V1, dir, file};
+use crate::support::mount::others::forget_names;
 use crate::support::mount::{BIG, Mount, SMALL, has_programs, sample};
 use crate::support::mounted::mounted;
 use crate::support::noise;
 use crate::support::ta::{gaf, pcx};
 use hpimount_containers::hpi::chunk::Method;
 
-/// `make ROOT PATH` prints the handle of a file. `open ROOT HANDLE` drops the
-/// kernel's caches, opens the file, and prints the path and the entries of a
-/// directory, the sum of a file's bytes, or the error.
+/// `make ROOT PATH` prints the handle of a file. `open ROOT HANDLE` opens
+/// the file, and prints the path and the entries of a directory, the sum of a file's
+/// bytes, or the error.
 const PROBE: &str = "
 import ctypes, os, stat, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -28,8 +29,6 @@ if verb == 'make':
     assert libc.name_to_handle_at(-100, path, ctypes.byref(handle), ctypes.byref(mount), 0) == 0
     print(bytes(handle).hex())
 else:
-    with open('/proc/sys/vm/drop_caches', 'w') as drop:
-        drop.write('2')
     handle = Handle.from_buffer_copy(bytes.fromhex(what))
     directory = os.open(root, os.O_RDONLY)
     file = libc.open_by_handle_at(directory, ctypes.byref(handle), os.O_RDONLY)
@@ -45,6 +44,9 @@ else:
 ";
 
 fn probe(verb: &str, root: &Path, what: &str) -> String {
+    if verb == "open" {
+        forget_names(root);
+    }
     let mut command = Command::new("python3");
     command.args(["-c", PROBE, verb]).arg(root).arg(what);
     let output = command.output().unwrap();

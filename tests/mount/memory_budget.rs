@@ -12,6 +12,7 @@ use hpimount_containers::hpi::chunk::Method;
 
 use crate::support::hpi::{self, V1, file};
 use crate::support::limits::peak_memory_of;
+use crate::support::mount::others::forget_names;
 use crate::support::mount::{Mount, eventually, has_programs};
 use crate::support::mounted::{counter, mounted, stats};
 use crate::support::sources::{folder, ifp, names};
@@ -120,11 +121,6 @@ fn numbers(directory: &Path) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Makes the kernel forget unused inodes.
-fn forget() {
-    fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
-}
-
 #[fuse_test]
 fn entered_directories_are_evicted_and_keep_their_inode_numbers() {
     if !has_programs(&["find"]) {
@@ -142,7 +138,7 @@ fn entered_directories_are_evicted_and_keep_their_inode_numbers() {
     let open = File::open(&below).unwrap();
     let again = numbers(mount.path());
     assert!(first == again, "the same numbers for the same files");
-    forget();
+    forget_names(mount.path());
     let again = numbers(mount.path());
     assert!(first == again);
     let number = open.metadata().unwrap().ino();

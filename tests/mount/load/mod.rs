@@ -6,7 +6,6 @@ mod set;
 
 use hpimount_test_attributes::fuse_test;
 use std::array;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -15,11 +14,10 @@ use self::figures::{Figures, Footprint};
 use self::readers::{KINDS, Reader};
 use self::set::Set;
 use crate::support::limits::peak_memory_of;
-use crate::support::mount::others::unmount;
+use crate::support::mount::others::{forget_names, unmount};
 use crate::support::mount::{Mount, eventually, has_programs};
 use crate::support::mounted::{counter, mounted_files};
 use crate::support::trial;
-use rustix::mount::MountFlags;
 use rustix::process::Signal;
 
 /// Number of readers, eight of each kind.
@@ -64,7 +62,7 @@ fn sixty_four_readers_get_the_right_bytes_within_memory_and_time() {
     let served = counter(&mount, "bytes_read") - served_before;
 
     read_everything();
-    forget(mount.path());
+    forget_names(mount.path());
     eventually("inodes of other spellings are forgotten", || {
         counter(&mount, "transient_inodes") <= 2
     });
@@ -122,7 +120,7 @@ fn load(mount: &Mount, set: &Set, figures: &Figures) {
         // might hang with them.
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
-                forget(mount.path());
+                forget_names(mount.path());
                 thread::sleep(Duration::from_millis(200));
             }
         });
@@ -147,13 +145,6 @@ fn load(mount: &Mount, set: &Set, figures: &Figures) {
         let kind = KINDS[number % KINDS.len()].0;
         assert!(progress.load(Ordering::Relaxed) > 0, "no progress: {kind}");
     }
-}
-
-/// Makes the kernel forget all unused names and inodes of a mount.
-/// Writing to `/proc/sys/vm/drop_caches` would do so for the whole machine.
-fn forget(point: &Path) {
-    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
-    rustix::mount::mount_remount(point, flags, "").unwrap();
 }
 
 /// Detects readers that make no progress.

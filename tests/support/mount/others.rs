@@ -35,6 +35,15 @@ pub fn unmount(point: &Path) {
     });
 }
 
+/// Makes the kernel forget all unused names and inodes of a mount.
+///
+/// Writing to `/proc/sys/vm/drop_caches` would do so for the whole machine, where
+/// other tests count the requests for names that the kernel should remember.
+pub fn forget_names(point: &Path) {
+    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount_remount(point, flags, "").unwrap();
+}
+
 /// A program with its current directory in a mount, killed when dropped.
 pub struct Guest(Child);
 
