@@ -109,7 +109,7 @@ pub struct Known {
     is_archive: bool,
     /// Whether it is in [`AMBIGUOUS`].
     is_ambiguous: bool,
-    /// Whether its extension is that of the data of a pair: it is an archive if the
+    /// Whether it may be the data of a pair, by its extension: it is an archive if the
     /// file with the directory exists (see [`partners`]).
     pub is_paired: bool,
     /// The number in [`VIEW_FORMATS`] of the format that shows it.
@@ -133,8 +133,8 @@ static NAMES: LazyLock<Vec<(u128, u8)>> = LazyLock::new(|| {
     names
 });
 
-/// The extensions of all formats. Every name of a listing is looked up here,
-/// which its hash makes three times as fast as that of the standard library.
+/// The extensions of all formats. Every name of a listing is looked up here, so the
+/// hash is a faster one than the standard library has.
 static KNOWN: LazyLock<HashMap<u128, Known>> = LazyLock::new(|| {
     let mut all: HashMap<u128, Known> = HashMap::new();
     let volumes = formats::all().flat_map(|format| format.extensions);

@@ -56,7 +56,8 @@ pub struct Entry {
     pub size: Option<u64>,
     /// Modification time in seconds since 1970 UTC, if the volume has one.
     pub modified: Option<i64>,
-    /// The type of the asset, if known.
+    /// The type of the asset, if known. The numbers of a volume's assets begin at 0
+    /// and have no large gaps.
     pub asset: Option<AssetType>,
 }
 

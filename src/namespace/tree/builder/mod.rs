@@ -304,8 +304,8 @@ impl TreeBuilder {
         Ok(())
     }
 
-    /// Records the inode of an asset of the first volume, where the numbers of assets
-    /// are below that of the files.
+    /// Records the inode of an asset of the first volume. Volumes number their assets
+    /// from 0, without large gaps.
     fn add_asset(&mut self, file: FileId, index: Index) {
         let (assets, number) = (&mut self.tree.assets, file.0 as usize);
         if number >= assets.len() && number < MAX_ENTRIES {
