@@ -312,6 +312,14 @@ mod tests {
                 assert!(known(&format!("a.b.{extension}")).is_archive, "{extension}");
             }
         }
+        for ambiguous in AMBIGUOUS.iter() {
+            let name = format!("a.b.{}", ambiguous.extension);
+            assert!(known(&name).is_ambiguous, "{name}");
+        }
+        for pair in PAIRS.iter() {
+            let name = format!("a.b.{}", pair.data);
+            assert!(known(&name).is_paired, "{name}");
+        }
         for format in VIEW_FORMATS.iter() {
             for extension in format.extensions {
                 assert!(extension.len() <= MAX_EXTENSION, "{extension}");

@@ -10,6 +10,7 @@ use std::process::Command;
 
 use hpimount_containers::hpi::chunk::Method;
 
+use crate::support::hip::Hip;
 use crate::support::hpi::{self, V1, file};
 use crate::support::limits::peak_memory_of;
 use crate::support::mount::others::forget_names;
@@ -304,4 +305,20 @@ fn the_converted_tree_of_the_largest_directory_stays_within_the_limits() {
         files,
         &format!("{} MiB of {} MiB", peak >> 20, limit >> 20),
     );
+}
+
+#[fuse_test]
+fn describing_an_archive_of_the_most_layers_takes_little_memory() {
+    const LAYERS: u32 = 10_000;
+    let mut hip = Hip::default();
+    for _ in 0..LAYERS {
+        hip.layer(3);
+    }
+    let mount = mounted(&hip.build(), "cachesize=4M");
+    for file in ["info.json", ".hpimount/info.json"] {
+        let text = fs::read_to_string(mount.file(file)).unwrap();
+        assert_eq!(text.matches("\"LDBG\"").count(), LAYERS as usize, "{file}");
+    }
+    let peak = peak_memory_of(&mount.pid().to_string());
+    assert!(peak < (4 << 20) + 2 * BESIDE, "{peak} bytes");
 }

@@ -18,6 +18,9 @@ use crate::volume::AssetName;
 /// added.
 const ROUNDS: usize = 2;
 
+/// Length of most names in bytes, at most.
+const USUAL_LENGTH: usize = 32;
+
 /// Returns the name of a layer's type, or its number if it has no name.
 pub(super) fn layer_type(game: Game, kind: u32) -> String {
     layer::name(game, kind).map_or_else(|| format!("TYPE_{kind}"), str::to_owned)
@@ -87,7 +90,7 @@ impl Names {
     fn of<'a>(names: &[FileName<'a>], append: fn(&FileName<'a>, &mut Vec<u8>)) -> Self {
         let mut all = Self::default();
         all.ends.reserve_exact(names.len());
-        all.bytes.reserve(names.iter().map(FileName::max_len).sum());
+        all.bytes.reserve(names.len() * USUAL_LENGTH);
         for name in names {
             append(name, &mut all.bytes);
             all.ends.push(all.bytes.len());
@@ -113,12 +116,12 @@ fn distinct<'a>(
     part: fn(&FileName<'a>, &mut Vec<u8>),
 ) -> Vec<FileName<'a>> {
     let mut names: Vec<FileName> = Vec::with_capacity(members.len());
-    let assets = members.iter().map(|&index| &toc.assets[index as usize]);
+    let asset = |index: u32| &toc.assets[index as usize];
     // Most assets of a layer have the type of the asset before them.
-    for same in Vec::from_iter(assets).chunk_by(|left, right| left.kind == right.kind) {
-        let extensions = same[0].kind.extensions(platform);
+    for same in members.chunk_by(|&left, &right| asset(left).kind == asset(right).kind) {
+        let extensions = asset(same[0]).kind.extensions(platform);
         let same = same.iter();
-        names.extend(same.map(|asset| FileName::new(toc, asset, &extensions)));
+        names.extend(same.map(|&index| FileName::new(toc, asset(index), &extensions)));
     }
     for _ in 0..ROUNDS {
         let mut folded = Names::of(&names, part);
@@ -163,15 +166,6 @@ impl<'a> FileName<'a> {
             id: asset.id,
             with_id: name.is_empty(),
         }
-    }
-
-    /// Returns the maximum length of the name in bytes.
-    fn max_len(&self) -> usize {
-        let id = match self.with_id {
-            true => " [01234567]".len(),
-            false => 0,
-        };
-        self.stem.len() + id + self.own.len() + ".".len() + self.of_type.len()
     }
 
     /// Appends the name without its extension to `out`.

@@ -10,6 +10,10 @@ use super::block::{self, Block};
 use super::kinds::{Code, Type};
 use crate::io::Warnings;
 
+/// Maximum number of layers; archives of the games have about 20 at most. A layer
+/// takes 28 bytes of the archive, but 2.4 KB while `info.json` is made.
+pub(super) const MAX_LAYERS: usize = 10_000;
+
 /// The fixed part of an AHDR block.
 #[derive(Debug, FromBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
@@ -152,7 +156,7 @@ impl Toc {
             return Err(block::too_short(&entry, size_of::<AssetHeader>()));
         }
         if self.assets.len() >= MAX_ENTRIES {
-            return Err(too_many(entry.offset));
+            return Err(too_many(entry.offset, MAX_ENTRIES, "entries"));
         }
         let header: &AssetHeader = entry.body.record("AHDR")?;
         let mut asset = Asset {
@@ -208,8 +212,11 @@ impl Toc {
                 entry.offset
             ));
         }
-        if self.layers.len() >= MAX_ENTRIES || self.ids.len() + listed > MAX_ENTRIES {
-            return Err(too_many(entry.offset));
+        if self.layers.len() >= MAX_LAYERS {
+            return Err(too_many(entry.offset, MAX_LAYERS, "layers"));
+        }
+        if self.ids.len() + listed > MAX_ENTRIES {
+            return Err(too_many(entry.offset, MAX_ENTRIES, "entries"));
         }
         let first = self.ids.len() as u32;
         for _ in 0..listed {
@@ -259,12 +266,8 @@ fn padded(mut code: Code) -> Code {
     code
 }
 
-fn too_many(offset: u64) -> Error {
-    Error::damaged(
-        offset,
-        "DICT",
-        format!("lists more than {MAX_ENTRIES} entries"),
-    )
+fn too_many(offset: u64, most: usize, what: &str) -> Error {
+    Error::damaged(offset, "DICT", format!("lists more than {most} {what}"))
 }
 
 #[cfg(test)]
@@ -343,6 +346,19 @@ mod tests {
         assert_eq!(
             warnings,
             ["LHDR at 0x108: its 4294967295 assets do not fit, only 2 do"]
+        );
+    }
+
+    #[test]
+    fn more_layers_than_any_archive_has_are_refused() {
+        let empty = block("LHDR", &[0, 0, 0, 3, 0, 0, 0, 0]);
+        let table = |layers| block("LTOC", &empty.repeat(layers));
+        let (toc, _) = read(&table(MAX_LAYERS), false).unwrap();
+        assert_eq!(toc.layers.len(), MAX_LAYERS);
+        let error = read(&table(MAX_LAYERS + 1), false).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "DICT at 0x27208: lists more than 10000 layers"
         );
     }
 

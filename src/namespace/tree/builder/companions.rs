@@ -223,6 +223,30 @@ mod tests {
     }
 
     #[test]
+    fn the_root_lists_its_converted_tree_once_unless_an_entry_has_the_name() {
+        let listed = |name: &str, in_root: bool| {
+            let companions = Companions {
+                converted: true,
+                ..INSIDE
+            };
+            let mut builder = TreeBuilder::new(0, 0, companions);
+            let below = builder
+                .dir(NodeId(ROOT), Name::utf_8("below"), None)
+                .unwrap();
+            let parent = if in_root { NodeId(ROOT) } else { below };
+            builder.dir(parent, Name::utf_8(name), None).unwrap();
+            let tree = builder.finish();
+            let entries = tree.entries(ROOT, 0);
+            Vec::from_iter(entries.map(|(name, _)| name.to_owned()))
+        };
+        assert_eq!(listed("Converted", true), ["below", "Converted"]);
+        assert_eq!(listed("converted", false), ["below", "converted"]);
+        assert_eq!(listed("other", true), ["below", "other", "converted"]);
+        // The name of a companion, so that they are added after the entries.
+        assert_eq!(listed("other.d", true), ["below", "other.d", "converted"]);
+    }
+
+    #[test]
     fn a_real_entry_with_the_name_of_a_companion_wins() {
         let tree = tree(&["a.hpi", "a.hpi.d", "b.hpi"]);
         let expected = [

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use crate::hip::toc::MAX_LAYERS;
 use crate::hip::{Game, Hipb, Platform, Type};
 use crate::volume::MAX_ENTRIES;
 
@@ -208,8 +209,8 @@ impl Reader {
         if self.open.is_some() {
             return Err("the previous layer has no EndLayer".to_owned());
         }
-        if self.layers.len() >= MAX_ENTRIES {
-            return Err(format!("there are more than {MAX_ENTRIES} layers"));
+        if self.layers.len() >= MAX_LAYERS {
+            return Err(format!("there are more than {MAX_LAYERS} layers"));
         }
         // The number is followed by the name of the type.
         let kind = number(value.split(' ').next().unwrap_or_default())?;
