@@ -48,6 +48,7 @@ pub fn index(index: &Index, options: &MountOptions) -> Result<ExitCode, Failure>
             failed.get_or_insert(code);
         }
     }
+    database.close()?;
     Ok(failed.unwrap_or(ExitCode::SUCCESS))
 }
 
@@ -70,12 +71,9 @@ fn add(
         Ok(prepared) => identity(sources, prepared, &vfs_options),
         Err(_) => None,
     };
-    if let Some(identity) = &identity
-        && database.has(&name, identity)?
-    {
+    if !database.begin(&name, identity.as_deref())? {
         return Ok(Ok(()));
     }
-    database.begin(&name, identity.as_deref().unwrap_or_default())?;
     let added = match prepared {
         Ok(prepared) => {
             let threads = options.threads.unwrap_or_else(cores);

@@ -1,9 +1,12 @@
 //! The database of an index, in SQLite.
 //!
 //! Each source is one transaction, so that sources that were indexed before an
-//! interruption need not be indexed again, and a source is never half there.
+//! interruption need not be indexed again, and a source is never half there. While
+//! it is written, a write-ahead log lets others read, and other writers wait.
 
+use std::fmt::Display;
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -76,6 +79,9 @@ CREATE VIEW files AS
 /// Memory for pages in KiB.
 const CACHE: i32 = 16 << 10;
 
+/// How long a writer waits for others, each of which may write a whole source.
+const PATIENCE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 /// The database of an index.
 pub struct Database {
     connection: Connection,
@@ -94,34 +100,24 @@ impl Database {
     /// Returns an error if it cannot be opened, or if it is not an index.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let wrong = |error: &dyn std::fmt::Display| Error::Database(format!("{name}: {error}"));
-        let connection = Connection::open(path).map_err(|error| wrong(&error))?;
-        let pragma = |name: &str| {
-            let value = connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-            value.map_err(|error| wrong(&error))
-        };
-        match (pragma("application_id")?, pragma("user_version")?) {
-            (APPLICATION, VERSION) => {}
-            (APPLICATION, version) => {
+        let connection = Connection::open(path).and_then(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            let kind = Kind::of(&connection)?;
+            Ok((connection, kind))
+        });
+        let (connection, kind) = connection.map_err(|error| wrong(&name, error))?;
+        match kind {
+            Kind::Empty => create(&connection),
+            Kind::Index(VERSION) => Ok(()),
+            Kind::Index(version) => {
                 let text = format!("has tables of version {version}; delete it first");
-                return Err(wrong(&text));
+                return Err(wrong(&name, text));
             }
-            _ if pragma("schema_version")? != 0 => {
-                return Err(wrong(&"is a database of another program"));
-            }
-            _ => {
-                let tables = format!(
-                    "BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; \
-                     PRAGMA user_version = {VERSION}; COMMIT;"
-                );
-                connection
-                    .execute_batch(&tables)
-                    .map_err(|error| wrong(&error))?;
-            }
+            Kind::Other => return Err(wrong(&name, "is a database of another program")),
         }
-        connection
-            .pragma_update(None, "cache_size", -CACHE)
-            .map_err(|error| wrong(&error))?;
+        .and_then(|()| set_journal(&connection, "WAL"))
+        .and_then(|()| connection.pragma_update(None, "cache_size", -CACHE))
+        .map_err(|error| wrong(&name, error))?;
         Ok(Self {
             connection,
             name,
@@ -130,31 +126,50 @@ impl Database {
         })
     }
 
-    /// Returns whether a source with this identity was indexed completely.
+    /// Closes a database, which is one file again, unless others still use it.
     ///
     /// # Errors
-    /// Returns an error if the database cannot be read.
-    pub fn has(&self, source: &str, identity: &str) -> Result<bool, Error> {
+    /// Returns an error if the write-ahead log cannot be written back.
+    pub fn close(self) -> Result<(), Error> {
+        let closed = self
+            .connection
+            .busy_timeout(Duration::ZERO)
+            .and_then(|()| set_journal(&self.connection, "DELETE"));
+        match closed {
+            Err(error) if !is_busy(&error) => Err(self.wrong(&error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether a source with this identity was indexed completely.
+    fn has(&self, source: &str, identity: &str) -> rusqlite::Result<bool> {
         let known = self.connection.query_row(
             "SELECT identity = ?2 AND error IS NULL FROM sources WHERE name = ?1",
             params![source, identity],
             |row| row.get(0),
         );
-        let known = known.optional().map_err(|error| self.wrong(&error))?;
-        Ok(known.unwrap_or(false))
+        Ok(known.optional()?.unwrap_or(false))
     }
 
-    /// Begins the rows of a source, and removes those that it has.
+    /// Begins the rows of a source, and removes those that it has. Returns false,
+    /// and begins nothing, if a source with this identity was indexed completely.
+    /// Waits until no other process writes.
     ///
     /// # Errors
     /// Returns an error if the database cannot be written.
-    pub fn begin(&mut self, source: &str, identity: &str) -> Result<(), Error> {
+    pub fn begin(&mut self, source: &str, identity: Option<&str>) -> Result<bool, Error> {
         self.begin_source(source, identity)
             .map_err(|error| self.wrong(&error))
     }
 
-    fn begin_source(&mut self, source: &str, identity: &str) -> rusqlite::Result<()> {
+    fn begin_source(&mut self, source: &str, identity: Option<&str>) -> rusqlite::Result<bool> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        if let Some(identity) = identity
+            && self.has(source, identity)?
+        {
+            self.connection.execute_batch("ROLLBACK")?;
+            return Ok(false);
+        }
         let old = self.connection.query_row(
             "SELECT id, entries_from, entries_to FROM sources WHERE name = ?1",
             [source],
@@ -167,10 +182,10 @@ impl Database {
         self.next = self.connection.query_row(next, [], |row| row.get(0))?;
         self.connection.execute(
             "INSERT INTO sources (name, identity, entries_from, entries_to) VALUES (?1, ?2, ?3, ?3)",
-            params![source, identity, self.next],
+            params![source, identity.unwrap_or_default(), self.next],
         )?;
         self.source = self.connection.last_insert_rowid();
-        Ok(())
+        Ok(true)
     }
 
     /// Removes a source and the entries from one number to before another.
@@ -277,8 +292,58 @@ impl Database {
     }
 
     fn wrong(&self, error: &rusqlite::Error) -> Error {
-        Error::Database(format!("{}: {error}", self.name))
+        wrong(&self.name, error)
     }
+}
+
+/// What a database file is.
+enum Kind {
+    Empty,
+    /// An index, and the version of its tables.
+    Index(i32),
+    Other,
+}
+
+impl Kind {
+    fn of(connection: &Connection) -> rusqlite::Result<Self> {
+        let pragma =
+            |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+        // In one transaction, because another process may be making the tables.
+        connection.execute_batch("BEGIN")?;
+        let kind = match (pragma("application_id")?, pragma("schema_version")?) {
+            (APPLICATION, _) => Self::Index(pragma("user_version")?),
+            (_, 0) => Self::Empty,
+            _ => Self::Other,
+        };
+        connection.execute_batch("COMMIT")?;
+        Ok(kind)
+    }
+}
+
+/// Makes the tables, unless another process was quicker.
+fn create(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let version: i32 = connection.pragma_query_value(None, "schema_version", |row| row.get(0))?;
+    if version == 0 {
+        connection.execute_batch(&format!(
+            "{TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+        ))?;
+    }
+    connection.execute_batch("COMMIT")
+}
+
+/// Sets how changes are logged. File systems without shared memory keep
+/// `DELETE`, with which nobody can read while a source is written.
+fn set_journal(connection: &Connection, mode: &str) -> rusqlite::Result<()> {
+    connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+}
+
+fn wrong(name: &str, error: impl Display) -> Error {
+    Error::Database(format!("{name}: {error}"))
 }
 
 #[cfg(test)]
@@ -316,7 +381,7 @@ mod tests {
         let path = directory.path().join("index.sqlite");
         let mut database = Database::open(&path).unwrap();
         let mut add = |source: &str, identity: &str, paths: &[&str]| {
-            database.begin(source, identity).unwrap();
+            assert!(database.begin(source, Some(identity)).unwrap());
             for path in paths {
                 database.add(&entry(path)).unwrap();
                 database
@@ -349,15 +414,64 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("index.sqlite");
         let mut database = Database::open(&path).unwrap();
-        database.begin("one", "1").unwrap();
+        assert!(database.begin("one", Some("1")).unwrap());
         database.add(&entry("a")).unwrap();
         drop(database);
         let mut database = Database::open(&path).unwrap();
         assert!(!database.has("one", "1").unwrap());
         assert_eq!(number(&database, "SELECT count(*) FROM entries"), 0);
-        database.begin("one", "1").unwrap();
+        assert!(database.begin("one", Some("1")).unwrap());
         database.end(Some("is damaged")).unwrap();
         assert!(!database.has("one", "1").unwrap());
+    }
+
+    #[test]
+    fn writers_wait_for_each_other_and_do_nothing_twice() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("index.sqlite");
+        let write = || {
+            let mut database = Database::open(&path).unwrap();
+            let is_first = database.begin("one", Some("1")).unwrap();
+            if is_first {
+                database.add(&entry("a")).unwrap();
+                database.end(None).unwrap();
+            }
+            database.close().unwrap();
+            is_first
+        };
+        let wrote = std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..8).map(|_| scope.spawn(write)).collect();
+            let wrote = writers.into_iter().map(|writer| writer.join().unwrap());
+            wrote.filter(|wrote| *wrote).count()
+        });
+        assert_eq!(wrote, 1);
+        let database = Database::open(&path).unwrap();
+        assert_eq!(number(&database, "SELECT count(*) FROM entries"), 1);
+    }
+
+    #[test]
+    fn others_read_the_finished_sources_while_one_is_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("index.sqlite");
+        let mut database = Database::open(&path).unwrap();
+        database.begin("one", None).unwrap();
+        database.add(&entry("a")).unwrap();
+        database.end(None).unwrap();
+        database.begin("two", None).unwrap();
+        for _ in 0..50_000 {
+            database
+                .add(&entry("more than the pages in memory"))
+                .unwrap();
+        }
+        let reader = Connection::open(&path).unwrap();
+        reader.busy_timeout(Duration::ZERO).unwrap();
+        let count = "SELECT count(*) FROM entries";
+        let seen: i64 = reader.query_row(count, [], |row| row.get(0)).unwrap();
+        assert_eq!(seen, 1);
+        drop(reader);
+        database.end(None).unwrap();
+        database.close().unwrap();
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1);
     }
 
     #[test]

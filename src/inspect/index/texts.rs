@@ -4,6 +4,7 @@ use super::EntryRow;
 use crate::inspect::shown::{SUMMARY, Shown};
 use crate::inspect::{Contents, Trouble};
 use crate::mount::{Ino, Vfs, format_of};
+use hpimount_assets::view::ERROR_FILE;
 use hpimount_containers::text::windows_1252;
 
 /// Maximum length of a text in bytes; of longer ones, nothing is searched.
@@ -17,7 +18,7 @@ const EXTENSIONS: [&str; 8] = ["bos", "cfg", "gui", "h", "htm", "html", "ini", "
 /// # Errors
 /// Returns an error if something that they depend on cannot be read.
 pub(super) fn of_view(shown: &Shown<'_>) -> Result<Option<String>, Trouble> {
-    let is_text = |name: &&str| name.ends_with(".txt") && *name != SUMMARY;
+    let is_text = |name: &&str| name.ends_with(".txt") && ![SUMMARY, ERROR_FILE].contains(name);
     let names: Vec<String> = shown.names().filter(is_text).map(str::to_owned).collect();
     let mut all = String::new();
     for name in names {

@@ -11,7 +11,7 @@ use super::{AssetContext, Failure, Summary, View, ViewFile, ViewFormat, json};
 use hpimount_containers::io::{Error, Warnings};
 
 /// Name of the file with the error, which is the first one.
-const ERROR_FILE: &str = "error.txt";
+pub const ERROR_FILE: &str = "error.txt";
 
 /// The view of the parts that were read, and the error in front of them.
 struct Damaged {

@@ -20,6 +20,7 @@ mod wanted;
 
 pub use self::context::{Alone, AssetContext, MakeShared, Shared};
 use self::converted::Conversion;
+pub use self::damaged::ERROR_FILE;
 use self::import::Import;
 pub use self::summary::Summary;
 pub use self::wanted::{AssetRef, Wanted};
