@@ -117,6 +117,9 @@ pub(crate) struct ForAsset {
     pub(crate) otherwise: String,
 }
 
+/// Said of what the converted tree of the original does not have.
+const UNKNOWN: &str = "shows no asset: the converted tree of the original has no such file";
+
 /// Edited files by the assets that they show.
 struct Edits<'a> {
     vfs: &'a Vfs,
@@ -187,26 +190,25 @@ impl<'a> Edits<'a> {
                     let entered = found.ok_or(Error::NotFound);
                     match entered.and_then(|found| self.vfs.enter(found)) {
                         Ok(directory) => self.directory(folder, &directory, &path)?,
-                        Err(_) => self.unknown(path),
+                        Err(_) => self.report.refuse(path, UNKNOWN),
                     }
                 }
                 (Change::File(new), Some(found)) => self.file(new, &found)?,
-                (Change::File(_), None) => self.unknown(path),
+                // What editors keep beside the files that they save.
+                (Change::File(_), None) => {
+                    self.report.ignored += 1;
+                    self.report.note(Weight::Warning, path, UNKNOWN);
+                }
             }
         }
         Ok(())
-    }
-
-    fn unknown(&mut self, path: String) {
-        let reason = "shows no asset: the converted tree of the original has no such file";
-        self.report.refuse(path, reason);
     }
 
     /// Finds the asset that an edited file shows, unless the file is the one that
     /// the tree has.
     fn file(&mut self, new: NewFile, shown: &Node<'_>) -> io::Result<()> {
         let Some((rendered, _)) = shown.rendered() else {
-            self.unknown(new.path.to_string());
+            self.report.refuse(&*new.path, UNKNOWN);
             return Ok(());
         };
         match self.is_shown(&new, shown)? {
@@ -298,41 +300,43 @@ impl<'a> Edits<'a> {
         let mut assets = Vec::with_capacity(self.assets.len());
         // Assets that change with others, such as tables, whose edits come later.
         let mut changed = HashMap::new();
-        let mut paths: BTreeMap<Ino, Arc<str>> = BTreeMap::new();
+        let mut made_from: BTreeMap<Ino, Vec<NewFile>> = BTreeMap::new();
         for (asset, edited) in std::mem::take(&mut self.assets) {
             for (number, new) in edited.files {
-                let path = new.path.clone();
-                for ino in self.edit(asset, edited.format, number, new, &mut changed)? {
-                    paths.entry(ino).or_insert_with(|| path.clone());
+                for ino in self.edit(asset, edited.format, number, &new, &mut changed)? {
+                    made_from.entry(ino).or_default().push(new.clone());
                 }
             }
-            if let (Some(bytes), Some(path)) = (changed.remove(&asset), paths.remove(&asset)) {
-                assets.extend(self.new_asset(asset, bytes, path, reader)?);
+            if let (Some(bytes), Some(files)) = (changed.remove(&asset), made_from.remove(&asset)) {
+                assets.extend(self.new_asset(asset, bytes, files, reader)?);
             }
         }
-        for (ino, path) in paths {
+        for (ino, files) in made_from {
             if let Some(bytes) = changed.remove(&ino) {
-                assets.extend(self.new_asset(ino, bytes, path, reader)?);
+                assets.extend(self.new_asset(ino, bytes, files, reader)?);
             }
         }
         Ok(assets)
     }
 
-    /// Returns the file of an asset, and the new one.
+    /// Returns the file of an asset, and the new one, which was made from `edited`.
     fn new_asset(
         &self,
         asset: Ino,
         bytes: Bytes,
-        path: Arc<str>,
+        edited: Vec<NewFile>,
         reader: &Reader,
     ) -> io::Result<Option<(FileId, NewFile)>> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
-        let Some(file) = node.file() else {
+        let (Some(file), Some(first)) = (node.file(), edited.first()) else {
             return Ok(None);
         };
         let new = NewFile {
-            bytes: Arc::new(Encoded::new(bytes, reader)?),
-            path,
+            path: first.path.clone(),
+            bytes: Arc::new(Encoded {
+                stored: Stored::new(bytes, reader)?,
+                edited,
+            }),
             modified: None,
         };
         Ok(Some((file.file, new)))
@@ -345,7 +349,7 @@ impl<'a> Edits<'a> {
         ino: Ino,
         format: &'static ViewFormat,
         number: usize,
-        new: NewFile,
+        new: &NewFile,
         changed: &mut HashMap<Ino, Bytes>,
     ) -> io::Result<Vec<Ino>> {
         let node = self.vfs.node(ino).map_err(unexpected)?;
@@ -427,14 +431,21 @@ impl<'a> Edits<'a> {
 const MEMORY_OF_EDIT: u64 = 8;
 
 /// A new asset.
-enum Encoded {
+struct Encoded {
+    stored: Stored,
+    /// The files that it was made from.
+    edited: Vec<NewFile>,
+}
+
+/// The bytes of a new asset.
+enum Stored {
     /// On disk.
     Spooled(Arc<Spooled>),
     /// In memory, because there is no room on disk.
     Kept { bytes: Bytes, _charge: Charge },
 }
 
-impl Encoded {
+impl Stored {
     fn new(bytes: Bytes, reader: &Reader) -> io::Result<Self> {
         let mut writer = reader.spool().writer();
         match writer.write_all(&bytes).and_then(|()| writer.finish()) {
@@ -447,20 +458,35 @@ impl Encoded {
     }
 }
 
+impl Encoded {
+    /// Fails if one of the files that it was made from is not the same any more:
+    /// reading a byte of a file of the folder compares its identity.
+    fn check_edited(&self) -> std::io::Result<()> {
+        let edited = self.edited.iter().filter(|file| !file.is_empty());
+        for file in edited {
+            file.bytes.read_exact_at(&mut [0], 0)?;
+        }
+        Ok(())
+    }
+}
+
 impl ReadAt for Encoded {
     fn len(&self) -> u64 {
-        match self {
-            Self::Spooled(spooled) => spooled.len(),
-            Self::Kept { bytes, .. } => bytes.len() as u64,
+        match &self.stored {
+            Stored::Spooled(spooled) => spooled.len(),
+            Stored::Kept { bytes, .. } => bytes.len() as u64,
         }
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
         self.check_end(buf.len(), offset)?;
-        match self {
-            _ if buf.is_empty() => Ok(()),
-            Self::Spooled(spooled) => spooled.read_exact_at(buf, offset),
-            Self::Kept { bytes, .. } => {
+        if buf.is_empty() {
+            return Ok(());
+        }
+        self.check_edited()?;
+        match &self.stored {
+            Stored::Spooled(spooled) => spooled.read_exact_at(buf, offset),
+            Stored::Kept { bytes, .. } => {
                 buf.copy_from_slice(&bytes[offset as usize..][..buf.len()]);
                 Ok(())
             }

@@ -242,7 +242,7 @@ fn what_no_asset_can_be_made_from_is_refused_with_a_reason() {
     edited
         .edit(of_timer, b"{}")
         .edit("converted/texts/greeting.txt", "a\n→".as_bytes())
-        .edit("converted/texts/unknown.txt", b"x")
+        .edit("converted/text/unknown.txt", b"x")
         .edit("converted/texts.tsv", b"x");
     let refused = edited.refused();
     for expected in [
@@ -250,11 +250,52 @@ fn what_no_asset_can_be_made_from_is_refused_with_a_reason() {
         "converted/texts/greeting.txt: has the character '→', which is not in Windows-1252, at \
          line 2, column 1"
             .to_owned(),
-        "converted/texts/unknown.txt: shows no asset".to_owned(),
+        "converted/text: shows no asset".to_owned(),
         "converted/texts.tsv: combines many files".to_owned(),
     ] {
         assert!(refused.contains(&expected), "{expected}\n{refused}");
     }
+}
+
+#[fuse_test]
+fn what_editors_leave_beside_an_edited_file_is_listed_and_ignored() {
+    let edited = Edited::new("a.HIP", &hip());
+    let path = "converted/texts/farewell.txt";
+    edited.edit(path, b"Hi");
+    let beside =
+        ["farewell.xcf", ".goutputstream-V7K2A1"].map(|name| format!("converted/texts/{name}"));
+    for path in &beside {
+        edited.edit(path, b"a work file");
+    }
+    let out = edited.work.path().join("out");
+    let ran = hpipack_apply(&[], &edited.folder(), &edited.archive, &out);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    for path in &beside {
+        let line = format!("{path}: shows no asset");
+        assert_eq!(stderr(&ran).matches(&line).count(), 1, "{}", stderr(&ran));
+    }
+    edited.assert_shown(path, b"Hi");
+}
+
+#[fuse_test]
+fn an_edited_file_that_is_saved_while_mounted_is_an_error_and_a_line_in_the_log() {
+    let edited = Edited::new("a.HIP", &hip());
+    let path = "converted/texts/farewell.txt";
+    // Small assets are read with the tables of their archive, when it is opened.
+    edited.edit(path, &b"Hi, ".repeat(100_000));
+    let fixture = Fixture::new();
+    let mut program = hpimount();
+    program.arg("--apply").arg(edited.folder());
+    program.args([&edited.archive, &fixture.point]);
+    let mount = fixture.mount_in_foreground_by(program);
+    edited.edit(path, &b"Ho, ".repeat(100_000));
+    for shown in [path, "layers/00-DEFAULT/farewell.text"] {
+        let error = fs::read(mount.file(shown)).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(5), "{shown}");
+    }
+    let log = mount.fixture.log();
+    let problem = format!("{path}: has changed since it was applied; mount again");
+    assert_eq!(log.matches(&problem).count(), 1, "{log}");
 }
 
 #[fuse_test]
