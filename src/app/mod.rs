@@ -69,6 +69,17 @@ use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
 use crate::source::remote::{Access, Network, RemoteOptions};
 
+/// What is at a directory in which an archive may be mounted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Occupant {
+    /// Nothing of ours, or a mount without a process.
+    Nothing,
+    /// A mount of hpimount.
+    Mount,
+    /// A mount of hpimount that does not answer.
+    Silent,
+}
+
 /// How long requests may continue after the kernel has ended the mount, and how
 /// often that is checked.
 const GRACE: Duration = Duration::from_secs(2);

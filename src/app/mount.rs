@@ -24,7 +24,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use super::exit::Failure;
 use super::mount_table::{Entry, MountId, MountTable};
 use super::syscalls::{self, Work};
-use super::{packages, privileges, watchers};
+use super::{Occupant, packages, privileges, watchers};
 
 /// The FUSE device.
 const DEVICE: &str = "/dev/fuse";
@@ -420,7 +420,7 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
         .topmost(&point)
         .is_some_and(|mount| mount.fs_type == FS_TYPE)
     {
-        match answers_soon(&point) {
+        match answers_soon(&point, PATIENCE) {
             Err(error) if is_dead(&error) => {}
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 return Err(unusable(
@@ -466,16 +466,32 @@ fn answers(point: &Path) -> io::Result<()> {
     Ok(rustix::fs::statfs(point).map(drop)?)
 }
 
-/// Like [`answers`], but waits for at most [`PATIENCE`]. A mount without a
-/// daemon fails at once, unless the kernel keeps a thread of the daemon in a
-/// hanging read.
-fn answers_soon(point: &Path) -> io::Result<()> {
+/// Like [`answers`], but waits for at most `patience`. A mount without a daemon
+/// fails at once, unless the kernel keeps a thread of the daemon in a hanging
+/// read.
+fn answers_soon(point: &Path, patience: Duration) -> io::Result<()> {
     let (sender, receiver) = mpsc::channel();
     let point = point.to_owned();
     thread::Builder::new().spawn(move || sender.send(answers(&point)))?;
     receiver
-        .recv_timeout(PATIENCE)
+        .recv_timeout(patience)
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// Returns what is mounted at `point`, an absolute path. A mount that has not
+/// answered after `patience` is [`Occupant::Silent`].
+pub(super) fn occupant(point: &Path, patience: Duration) -> Occupant {
+    let table = mount_table().ok();
+    let top = table.as_ref().and_then(|table| table.topmost(point));
+    if top.is_none_or(|top| top.fs_type != FS_TYPE) {
+        return Occupant::Nothing;
+    }
+    match answers_soon(point, patience) {
+        Ok(()) => Occupant::Mount,
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => Occupant::Silent,
+        // The next mount replaces a dead one.
+        Err(_) => Occupant::Nothing,
+    }
 }
 
 /// Returns whether an error comes from a FUSE mount without a daemon.

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
+use super::Occupant;
 use super::exit::Failure;
 
 /// Checks that `path` can be a mount point, and makes it absolute.
@@ -18,6 +20,15 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
         return Err(unusable(&"is not a directory"));
     }
     Ok(point)
+}
+
+/// Returns what is mounted at `point`. There is no table that says who mounted it,
+/// so whatever looks like a mount of hpimount counts as one.
+pub(super) fn occupant(point: &Path, _patience: Duration) -> Occupant {
+    match point.join(".hpimount/info.json").exists() {
+        true => Occupant::Mount,
+        false => Occupant::Nothing,
+    }
 }
 
 /// Unmounts the mount at `path`, unless it is in use.

@@ -16,6 +16,7 @@ use crate::support::ta::pcx::Pcx;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_test_attributes::fuse_test;
 use rustix::mount::UnmountFlags;
+use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
 /// A session whose file manager and notifications are programs that log their
@@ -104,6 +105,17 @@ fn can_open() -> bool {
     has_programs(&["fusermount3"])
 }
 
+/// Returns the process that has a text in its command line.
+fn process_with(text: &str) -> Pid {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = processes.filter_map(|process| {
+        let line = fs::read_to_string(process.path().join("cmdline")).ok()?;
+        let pid = process.file_name().to_str()?.parse().ok()?;
+        Pid::from_raw(pid).filter(|_| line.contains(text))
+    });
+    pids.next().unwrap()
+}
+
 #[track_caller]
 fn succeeded(ran: &Run) {
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
@@ -127,6 +139,29 @@ fn a_second_click_shows_the_same_mount() {
     assert!(session.lines("notified").is_empty());
     let mode = fs::metadata(session.path("run/hpimount")).unwrap();
     assert_eq!(mode.permissions().mode() & 0o777, 0o700);
+}
+
+#[fuse_test]
+fn a_stopped_mount_is_an_error_after_two_seconds_and_others_can_be_opened() {
+    if !can_open() {
+        return;
+    }
+    let session = Session::new();
+    let [first, other] = ["mod.ufo", "other.ufo"].map(|name| session.archive(name));
+    succeeded(&session.open(&[&first]));
+    let point = session.mount_point("mod.ufo").display().to_string();
+    let process = process_with(&point);
+    let signal = |signal| rustix::process::kill_process(process, signal).unwrap();
+    signal(Signal::STOP);
+    let refused = session.open(&[&first]);
+    let opened = session.open(&[&other]);
+    signal(Signal::CONT);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("does not answer"), "{refused:?}");
+    let [notice] = session.lines("notified").try_into().unwrap();
+    assert!(notice.contains("does not answer"), "{notice}");
+    succeeded(&opened);
+    succeeded(&session.open(&[&first]));
 }
 
 #[fuse_test]

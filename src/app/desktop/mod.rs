@@ -48,6 +48,9 @@ pub enum Error {
     /// The file is not open.
     #[error("{0}: is not open")]
     NotOpen(String),
+    /// A mount does not answer, perhaps because its process is stopped.
+    #[error("{0}: the mount there does not answer; `umount -l` removes it")]
+    Silent(String),
     /// Something on a mount cannot be shown, and why.
     #[error("{0}: is mounted, but cannot be shown: {1}")]
     NotShown(String, String),

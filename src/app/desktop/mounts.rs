@@ -11,7 +11,8 @@ use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 
 use super::{Error, last_line, os, run};
-use crate::app::{self, shortened};
+use crate::app::mount::occupant;
+use crate::app::{self, Occupant, shortened};
 use hpimount_containers::text::numbered;
 
 /// Name of the directory in the home directory.
@@ -23,6 +24,10 @@ const LOCK: &str = ".lock";
 
 /// Idle time after which a mount is unmounted.
 const IDLE: Duration = Duration::from_secs(600);
+
+/// How long to wait for the answer of a mount, so that a click does not hang
+/// with one that is stopped.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The mounts of a user.
 #[derive(Debug)]
@@ -79,9 +84,14 @@ impl Mounts {
     /// point. A file that has changed since is mounted again.
     ///
     /// # Errors
-    /// Returns an error if it cannot be mounted.
+    /// Returns an error if it cannot be mounted, or if a mount that is named after
+    /// it does not answer.
     pub fn open(&self, file: &Path) -> Result<PathBuf, Error> {
         let source = fs::canonicalize(file).map_err(os(file))?;
+        let usual = self.directory.join(mount_name(&source));
+        if occupant(&usual, PATIENCE) == Occupant::Silent {
+            return Err(Error::Silent(usual.display().to_string()));
+        }
         let (current, changed) = self
             .points_of(&source)
             .into_iter()
@@ -107,17 +117,12 @@ impl Mounts {
 
     /// Returns an unused mount point that is named after a source.
     fn free_point(&self, source: &Path) -> PathBuf {
-        let name = source.file_name().unwrap_or_default().to_string_lossy();
-        // A name that begins with a dot would be hidden.
-        let name = match name.trim_start_matches('.') {
-            "" => "archive",
-            name => name,
-        };
-        let mut point = self.directory.join(name);
+        let name = mount_name(source);
+        let mut point = self.directory.join(&name);
         let mut number = 1;
-        while source_at(&point).is_some() {
+        while occupant(&point, PATIENCE) != Occupant::Nothing {
             number += 1;
-            point = self.directory.join(numbered(name, number));
+            point = self.directory.join(numbered(&name, number));
         }
         point
     }
@@ -160,12 +165,16 @@ impl Mounts {
     /// Unmounts all files.
     ///
     /// # Errors
-    /// Returns the error for the first that is in use; the others are
-    /// unmounted.
+    /// Returns the error for the first that is in use or does not answer; the
+    /// others are unmounted.
     pub fn close_all(&self) -> Result<(), Error> {
         let points = self.points().into_iter();
-        let outcomes = points.filter(|point| source_at(point).is_some());
-        let outcomes: Vec<_> = outcomes.map(|point| unmount(&point)).collect();
+        let outcomes = points.map(|point| match occupant(&point, PATIENCE) {
+            Occupant::Mount => unmount(&point),
+            Occupant::Silent => Err(Error::Silent(point.display().to_string())),
+            Occupant::Nothing => Ok(()),
+        });
+        let outcomes: Vec<_> = outcomes.collect();
         outcomes.into_iter().collect()
     }
 }
@@ -178,10 +187,22 @@ fn make_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
+/// Returns the name of the directory for a mount of a source.
+fn mount_name(source: &Path) -> String {
+    let name = source.file_name().unwrap_or_default().to_string_lossy();
+    // A name that begins with a dot would be hidden.
+    match name.trim_start_matches('.') {
+        "" => "archive".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
 /// Returns the source that is mounted at a mount point, as the mount reports
-/// it. `None` if there is no answer: for an empty directory, and for a dead
-/// mount, which the next mount replaces.
+/// it. `None` for anything but a mount of hpimount that answers.
 fn source_at(point: &Path) -> Option<PathBuf> {
+    if occupant(point, PATIENCE) != Occupant::Mount {
+        return None;
+    }
     let text = fs::read(point.join(".hpimount/info.json")).ok()?;
     let info: Value = serde_json::from_slice(&text).ok()?;
     Some(PathBuf::from(info["sources"][0]["path"].as_str()?))
@@ -222,9 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_directory_is_free() {
+    #[cfg(target_os = "linux")]
+    fn a_directory_is_free_even_if_it_looks_like_a_mount() {
         let point = tempfile::tempdir().unwrap();
         assert_eq!(source_at(point.path()), None);
         assert_eq!(source_at(&point.path().join("missing")), None);
+        fs::create_dir(point.path().join(".hpimount")).unwrap();
+        let forged = r#"{"sources": [{"path": "/my.hpi"}]}"#;
+        fs::write(point.path().join(".hpimount/info.json"), forged).unwrap();
+        assert_eq!(source_at(point.path()), None);
     }
 }
