@@ -322,6 +322,57 @@ fn an_asset_moves_to_the_layer_to_whose_folder_its_file_is_moved() {
     assert!(after.is_in_one_piece(0) && after.is_in_one_piece(1));
 }
 
+/// Returns an archive of two layers with textures, of which only some have the
+/// extension in their names, and an id that is not the hash of the name.
+fn mixed() -> Vec<u8> {
+    let mut hip = Hip::default();
+    let texture = |name: &str, fill: u8| Asset::new(b"RWTX", name, &[fill; 40]);
+    let mut renamed = texture("renamed.RW3", 3);
+    renamed.id = 0x1234_5678;
+    hip.layer(1)
+        .add(texture("plain", 1))
+        .add(texture("shiny_flowers.RW3", 2))
+        .add(renamed);
+    hip.layer(1).add(texture("sand.RW3", 4));
+    hip.build()
+}
+
+#[test]
+fn a_moved_file_keeps_the_id_of_its_asset() {
+    let archive = mixed();
+    let before = Read::new(archive.clone());
+    let folders = folders(&archive);
+    let sand = id("sand.RW3");
+    for (name, id, fill) in [
+        ("shiny_flowers.RW3", id("shiny_flowers.RW3"), 2),
+        ("renamed.RW3", 0x1234_5678, 3),
+        ("plain.txd", id("plain"), 1),
+    ] {
+        let changes = [
+            deletion(&format!("layers/{}/{name}", folders[0])),
+            change(&format!("layers/{}/{name}", folders[1]), &[fill; 40]),
+        ];
+        let after = Read::new(applied(&archive, &changes).unwrap());
+        assert_eq!(after.assets(), before.assets(), "{name}");
+        assert_eq!(after.layers()[1], [sand, id], "{name}");
+    }
+}
+
+#[test]
+fn an_extension_that_is_not_the_own_one_of_the_type_belongs_to_the_name() {
+    let archive = mixed();
+    let path = |name: &str| format!("layers/{}/{name}", folders(&archive)[0]);
+    let changes = [
+        change(&path("new.RW3"), &[5; 40]),
+        change(&path("other.txd"), &[6; 40]),
+    ];
+    let after = Read::new(applied(&archive, &changes).unwrap());
+    let assets = after.assets();
+    assert_eq!(assets[&id("new.RW3")], [5; 40]);
+    // Most names have an extension.
+    assert_eq!(assets[&id("other.txd")], [6; 40]);
+}
+
 #[test]
 fn a_new_asset_is_like_those_of_its_type() {
     let archive = example();

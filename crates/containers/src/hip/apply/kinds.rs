@@ -12,6 +12,8 @@ pub(super) struct Kinds<'h> {
     hip: &'h Hip,
     /// The number of the first asset of each type.
     first: HashMap<Code, u32>,
+    /// Whether most names of the types that were asked about have an extension.
+    extensions: HashMap<Code, bool>,
     /// The types in the layers that were asked about.
     layers: HashMap<usize, HashSet<Code>>,
 }
@@ -26,6 +28,7 @@ impl<'h> Kinds<'h> {
         Self {
             hip,
             first,
+            extensions: HashMap::new(),
             layers: HashMap::new(),
         }
     }
@@ -39,6 +42,21 @@ impl<'h> Kinds<'h> {
     pub(super) fn first(&self, kind: Type) -> Option<&'h Asset> {
         let number = self.first.get(&kind.code)?;
         Some(self.hip.asset(*number))
+    }
+
+    /// Returns whether most names of a type's assets have an extension, which some
+    /// tools leave out.
+    pub(super) fn have_extensions(&mut self, kind: Type) -> bool {
+        let hip = self.hip;
+        *self.extensions.entry(kind.code).or_insert_with(|| {
+            let toc = &hip.contents.toc;
+            let extensions = kind.extensions(hip.platform.value);
+            let alike = toc.assets.iter();
+            let alike = alike.filter(|asset| asset.kind.code == kind.code);
+            let (with, without): (Vec<_>, Vec<&Asset>) =
+                alike.partition(|asset| extensions.carried(toc.name(asset)) > 0);
+            with.len() > without.len()
+        })
     }
 
     /// Returns whether a layer has assets of a type.

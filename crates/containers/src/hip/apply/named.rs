@@ -39,6 +39,9 @@ pub(super) struct Named {
     pub(super) left: BTreeSet<(Option<usize>, u32)>,
     /// The assets that leave a layer.
     leaving: BTreeSet<u32>,
+    /// The same by the names of their files, in lower case: a file of that name in
+    /// another layer is the asset.
+    leaving_names: HashMap<String, BTreeSet<u32>>,
     /// Layers that assets of the original are in now.
     pub(super) joined: BTreeMap<u32, Option<usize>>,
     /// `Settings.ini` in the original and now.
@@ -148,6 +151,8 @@ impl Named {
                 Some(number) if top == LAYERS => {
                     let layer = layer_at(job, hip, job.tree.parent(node)).flatten();
                     self.left.insert((layer, number));
+                    let name = parts[parts.len() - 1].to_lowercase();
+                    self.leaving_names.entry(name).or_default().insert(number);
                 }
                 Some(number) => {
                     self.deleted.insert(number);
@@ -231,6 +236,9 @@ impl Named {
             // The folder was refused.
             return Ok(());
         };
+        if let Some(number) = self.moved(name) {
+            return self.move_to(job, hip, node, number, layer, file);
+        }
         let (kind, name) = match described(kinds, layer, name) {
             Ok(described) => described,
             Err(reason) => {
@@ -244,16 +252,14 @@ impl Named {
         };
         let id = given.unwrap_or_else(|| asset_id(&name));
         if let Some(number) = hip.layout.find(id) {
-            if !(self.deleted.contains(&number) && self.leaving.contains(&number)) {
+            if !self.may_move(number) {
                 let reason = format!(
                     "asset {id:08X} is in the archive already: delete it where it is to move it"
                 );
                 job.refuse(node, reason);
                 return Ok(());
             }
-            self.deleted.remove(&number);
-            self.joined.insert(number, layer);
-            return self.replace(job, hip, node, number, file);
+            return self.move_to(job, hip, node, number, layer, file);
         }
         let place = Some(Place { layer, kind, name });
         self.add(
@@ -265,6 +271,38 @@ impl Named {
                 place,
             },
         )
+    }
+
+    /// Returns the asset whose file of this name was deleted in another layer. Its
+    /// id may be another one than the hash of its name.
+    fn moved(&self, name: &str) -> Option<u32> {
+        let numbers = self.leaving_names.get(&name.to_lowercase())?;
+        let mut movable = numbers
+            .iter()
+            .copied()
+            .filter(|&number| self.may_move(number));
+        // Of several, the id decides.
+        movable.next().filter(|_| movable.next().is_none())
+    }
+
+    /// Returns whether an asset is in no layer any more.
+    fn may_move(&self, number: u32) -> bool {
+        self.deleted.contains(&number) && self.leaving.contains(&number)
+    }
+
+    /// Moves an asset to a layer, with the contents of its file there.
+    fn move_to(
+        &mut self,
+        job: &mut Job<'_>,
+        hip: &Hip,
+        node: NodeId,
+        number: u32,
+        layer: Option<usize>,
+        file: NewFile,
+    ) -> Result<()> {
+        self.deleted.remove(&number);
+        self.joined.insert(number, layer);
+        self.replace(job, hip, node, number, file)
     }
 
     fn add(&mut self, job: &mut Job<'_>, added: Added) -> Result<()> {
@@ -365,11 +403,13 @@ fn described(
     let platform = kinds.hip().platform.value;
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     let kind = kind_of(kinds, layer, extension, platform)?;
-    let toc = &kinds.hip().contents.toc;
-    // Assets of some types have the extension in their names.
-    let alike = kinds.first(kind);
-    let has_extension =
-        alike.is_some_and(|asset| kind.extensions(platform).carried(toc.name(asset)) > 0);
+    // A mount adds the own extension to names without one, so that another one must be
+    // part of the name.
+    let is_own = kind
+        .extensions(platform)
+        .own
+        .eq_ignore_ascii_case(extension);
+    let has_extension = !is_own || kinds.have_extensions(kind);
     let (stem, id) = match stem
         .strip_suffix(']')
         .and_then(|stem| stem.rsplit_once('['))
