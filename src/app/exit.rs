@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::message::tell;
 use crate::inspect::{self, Trouble, check::Summary, diff::Found};
 use crate::mount::{self, OpenCause, OpenError};
-use hpimount_containers::io;
+use hpimount_containers::{changes, io};
 
 /// Why nothing is mounted, with the message for the user.
 #[derive(Debug, thiserror::Error)]
@@ -158,8 +158,26 @@ impl Failure {
 
     /// Writes the failure to standard error, and returns the exit code.
     pub fn report(&self) -> ExitCode {
-        tell("hpimount", self);
+        for line in self.lines() {
+            tell("hpimount", line);
+        }
         ExitCode::from(self.reason().code)
+    }
+
+    /// Returns the lines of its message: one for each refused change.
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Source(OpenError {
+                source_name,
+                cause: OpenCause::Refused(refusals),
+            }) => {
+                let refusals = changes::lines(refusals).into_iter();
+                refusals
+                    .map(|refusal| format!("{source_name}: {refusal}"))
+                    .collect()
+            }
+            _ => vec![self.to_string()],
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::{fs, io, iter, thread};
 use hpimount::app::{Confinement, ExitReason, progress_bar, tell};
 use hpimount::cli::hpipack::{Args, PROGRAM};
 use hpimount::pack::{self, Archive, DryRun, Edit, Target, check_target};
+use hpimount_containers::changes;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -20,7 +21,9 @@ fn main() -> ExitCode {
     match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            tell(PROGRAM.name, failure.message);
+            for line in failure.lines {
+                tell(PROGRAM.name, line);
+            }
             ExitCode::from(failure.code)
         }
     }
@@ -29,7 +32,7 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<(), Failure> {
     if let Some(text) = args.common.generate {
         return text.print(&PROGRAM).map_err(|error| Failure {
-            message: format!("cannot write to standard output: {error}"),
+            lines: vec![format!("cannot write to standard output: {error}")],
             code: 1,
         });
     }
@@ -77,7 +80,7 @@ fn dry_run(args: &Args, source: &Path) -> Result<(), Failure> {
     let (table, notes) = confined(&confinement, || DryRun::new(edit, args.is_strict))?;
     let written = table.write(&mut io::stdout().lock());
     written.map_err(|error| Failure {
-        message: format!("cannot write to standard output: {error}"),
+        lines: vec![format!("cannot write to standard output: {error}")],
         code: 1,
     })?;
     if !args.quiet {
@@ -113,7 +116,7 @@ fn confined<T: Send>(
     work: impl FnOnce() -> pack::Result<T> + Send,
 ) -> Result<T, Failure> {
     let ran = confinement.run(work).map_err(|error| Failure {
-        message: format!("cannot start a thread: {error}"),
+        lines: vec![format!("cannot start a thread: {error}")],
         code: 1,
     })?;
     Ok(ran?)
@@ -121,14 +124,15 @@ fn confined<T: Send>(
 
 /// Why the program exits, and its exit code.
 struct Failure {
-    message: String,
+    /// The lines of the message.
+    lines: Vec<String>,
     code: u8,
 }
 
 impl Failure {
     fn usage(message: String) -> Self {
         Self {
-            message,
+            lines: vec![message],
             code: ExitReason::USAGE.code,
         }
     }
@@ -137,8 +141,11 @@ impl Failure {
 impl From<pack::Error> for Failure {
     fn from(error: pack::Error) -> Self {
         Self {
-            message: error.to_string(),
             code: error.exit_code(),
+            lines: match error {
+                pack::Error::Refused(refusals) => changes::lines(&refusals),
+                error => vec![error.to_string()],
+            },
         }
     }
 }
@@ -146,7 +153,7 @@ impl From<pack::Error> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self {
-            message: format!("cannot handle signals: {error}"),
+            lines: vec![format!("cannot handle signals: {error}")],
             code: 1,
         }
     }

@@ -73,12 +73,17 @@ const MAX_LISTED: usize = 50;
 
 /// Returns refusals, one per line.
 pub fn listed(refusals: &[Notice]) -> String {
+    lines(refusals).join("\n")
+}
+
+/// Returns the first refusals, and how many there are more.
+pub fn lines(refusals: &[Notice]) -> Vec<String> {
     let shown = refusals.iter().take(MAX_LISTED);
     let mut lines: Vec<String> = shown.map(Notice::to_string).collect();
     if refusals.len() > MAX_LISTED {
         lines.push(format!("and {} more", refusals.len() - MAX_LISTED));
     }
-    lines.join("\n")
+    lines
 }
 
 /// What became of a folder of changes.
