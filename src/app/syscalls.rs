@@ -126,6 +126,7 @@ const NETWORK: &[c_long] = &[
     libc::SYS_recvmsg,
     libc::SYS_sendmmsg,
     libc::SYS_sendmsg,
+    libc::SYS_sendto,
     libc::SYS_setsockopt,
     libc::SYS_shutdown,
     libc::SYS_socket,
@@ -361,5 +362,21 @@ mod tests {
         };
         std::thread::scope(|scope| scope.spawn(attempts).join().unwrap());
         assert_eq!(std::fs::read(&file).unwrap(), b"kept");
+    }
+
+    #[test]
+    fn a_thread_that_talks_to_servers_sends_single_datagrams() {
+        let resolver = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = resolver.local_addr().unwrap();
+        let ask = || {
+            rustix::thread::set_no_new_privs(true).unwrap();
+            restrict(Work::Network).unwrap();
+            let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            socket.send_to(b"a query", address).unwrap();
+        };
+        std::thread::scope(|scope| scope.spawn(ask).join().unwrap());
+        let mut query = [0; 16];
+        let (length, _) = resolver.recv_from(&mut query).unwrap();
+        assert_eq!(&query[..length], b"a query");
     }
 }
