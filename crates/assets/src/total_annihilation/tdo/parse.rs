@@ -89,8 +89,14 @@ pub struct Object {
 impl Object {
     /// Returns the index of the ground plate among the primitives, if there is
     /// one. It marks the selected unit on the ground, and is not part of its
-    /// appearance.
+    /// appearance. Only a root has one: what other objects name is a face like
+    /// any other.
     pub fn ground_plate(&self) -> Option<usize> {
+        self.named_primitive().filter(|_| self.depth == 0)
+    }
+
+    /// Returns the index of the primitive that `selection` names, if it exists.
+    fn named_primitive(&self) -> Option<usize> {
         let index = usize::try_from(self.selection).ok()?;
         (index < self.primitives.len()).then_some(index)
     }
@@ -327,7 +333,7 @@ impl Reader<'_> {
                 "is not a root and has selection primitive {number}"
             )),
         }
-        if object.selection != -1 && object.ground_plate().is_none() {
+        if object.selection != -1 && object.named_primitive().is_none() {
             let (number, count) = (object.selection, object.primitives.len());
             odd.push(format!(
                 "has selection primitive {number} of {count} primitives"
@@ -465,6 +471,20 @@ mod tests {
         assert_eq!(found, surfaces.map(|(_, _, surface)| surface));
         let texture = model.objects[0].primitives[0].texture.as_ref().unwrap();
         assert_eq!(texture.text(), "Wall");
+    }
+
+    #[test]
+    fn only_a_root_has_a_ground_plate() {
+        let mut root = object("base");
+        root.primitives = vec![primitive(&[])];
+        root.selection = 0;
+        let mut child = object("child");
+        child.primitives = vec![primitive(&[])];
+        child.selection = 0;
+        root.children.push(child);
+        let model = parse(&build::file(&root).into()).unwrap();
+        let plates = model.objects.iter().map(Object::ground_plate);
+        assert_eq!(plates.collect::<Vec<_>>(), [Some(0), None]);
     }
 
     #[test]
