@@ -135,7 +135,8 @@ impl<'a> Buffer<'a> {
         let edge = |pick: fn(f32, f32) -> f32| -> [f32; 3] {
             let first = values.first().copied().unwrap_or_default();
             values.iter().fold(first, |edge, value| {
-                std::array::from_fn(|axis| pick(edge[axis], value[axis]))
+                // Not -0.0, of which systems disagree whether it is less than 0.0.
+                std::array::from_fn(|axis| pick(edge[axis], value[axis]) + 0.0)
             })
         };
         if let Some(accessor) = root.accessors.get_mut(accessor.value()) {
@@ -270,4 +271,20 @@ impl<'a> Buffer<'a> {
 fn floats<const N: usize>(values: &[[f32; N]]) -> Vec<u8> {
     let parts = values.as_flattened().iter();
     parts.flat_map(|part| part.to_le_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_has_no_negative_zero() {
+        let mut root = Root::default();
+        let mut buffer = Buffer::new(&|_| Ok(None));
+        let values = [[-0.0, 0.0, -1.0], [0.0, -0.0, -0.0]];
+        let accessor = buffer.positions(&mut root, &values);
+        let accessor = &root.accessors[accessor.value()];
+        let edges = [&accessor.min, &accessor.max].map(|edge| edge.as_ref().unwrap().to_string());
+        assert_eq!(edges, ["[0.0,0.0,-1.0]", "[0.0,0.0,0.0]"]);
+    }
 }
