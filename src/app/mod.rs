@@ -69,7 +69,7 @@ use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
 use crate::source::remote::{Access, Network, RemoteOptions};
 
-/// What is at a directory in which an archive may be mounted.
+/// The occupant of a directory for mounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Occupant {
     /// Nothing of ours, or a mount without a process.

@@ -478,7 +478,7 @@ fn answers_soon(point: &Path, patience: Duration) -> io::Result<()> {
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// Returns what is mounted at `point`, an absolute path. A mount that has not
+/// Returns the occupant of `point`, an absolute path. A mount that has not
 /// answered after `patience` is [`Occupant::Silent`].
 pub(super) fn occupant(point: &Path, patience: Duration) -> Occupant {
     let table = mount_table().ok();

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use super::Occupant;
@@ -22,12 +24,17 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
     Ok(point)
 }
 
-/// Returns what is mounted at `point`. There is no table that says who mounted it,
-/// so whatever looks like a mount of hpimount counts as one.
-pub(super) fn occupant(point: &Path, _patience: Duration) -> Occupant {
-    match point.join(".hpimount/info.json").exists() {
-        true => Occupant::Mount,
-        false => Occupant::Nothing,
+/// Returns the occupant of `point`. There is no table of mounts with their types, so
+/// a directory with the files of a mount of hpimount counts as one.
+/// It is [`Occupant::Silent`] if it has not answered after `patience`.
+pub(super) fn occupant(point: &Path, patience: Duration) -> Occupant {
+    let (sender, receiver) = mpsc::channel();
+    let info = point.join(".hpimount/info.json");
+    thread::spawn(move || sender.send(info.exists()));
+    match receiver.recv_timeout(patience) {
+        Ok(true) => Occupant::Mount,
+        Ok(false) => Occupant::Nothing,
+        Err(_) => Occupant::Silent,
     }
 }
 

@@ -322,8 +322,8 @@ fn an_asset_moves_to_the_layer_to_whose_folder_its_file_is_moved() {
     assert!(after.is_in_one_piece(0) && after.is_in_one_piece(1));
 }
 
-/// Returns an archive of two layers with textures, of which only some have the
-/// extension in their names, and an id that is not the hash of the name.
+/// Returns an archive with two layers of textures. Some have the extension in their
+/// names, and one has another id than the hash of its name.
 fn mixed() -> Vec<u8> {
     let mut hip = Hip::default();
     let texture = |name: &str, fill: u8| Asset::new(b"RWTX", name, &[fill; 40]);

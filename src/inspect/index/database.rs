@@ -79,7 +79,7 @@ CREATE VIEW files AS
 /// Memory for pages in KiB.
 const CACHE: i32 = 16 << 10;
 
-/// How long a writer waits for others, each of which may write a whole source.
+/// How long a writer waits for others. Each may write a whole source.
 const PATIENCE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The database of an index.
@@ -332,8 +332,8 @@ fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("COMMIT")
 }
 
-/// Sets how changes are logged. File systems without shared memory keep
-/// `DELETE`, with which nobody can read while a source is written.
+/// Sets how changes are logged. File systems without shared memory keep `DELETE`:
+/// then readers wait while a source is written.
 fn set_journal(connection: &Connection, mode: &str) -> rusqlite::Result<()> {
     connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))
 }

@@ -125,7 +125,7 @@ fn damaged_files_archives_and_assets_have_their_errors_and_the_rest_its_rows() {
     for (row, words) in [(1, "version"), (3, " at 0x")] {
         assert!(rows[row].contains(words), "{words}: {rows:#?}");
     }
-    // The words of an error are not those of the file.
+    // An error is not a text of the file.
     let texts = "SELECT path, text FROM texts JOIN files ON files.id = texts.rowid \
                  WHERE text IS NOT NULL";
     assert_eq!(lines(directory, texts), ["good.txt|good"]);

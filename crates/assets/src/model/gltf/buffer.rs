@@ -135,7 +135,7 @@ impl<'a> Buffer<'a> {
         let edge = |pick: fn(f32, f32) -> f32| -> [f32; 3] {
             let first = values.first().copied().unwrap_or_default();
             values.iter().fold(first, |edge, value| {
-                // Not -0.0, of which systems disagree whether it is less than 0.0.
+                // Adding 0.0 turns -0.0 into 0.0; min and max may return either.
                 std::array::from_fn(|axis| pick(edge[axis], value[axis]) + 0.0)
             })
         };
