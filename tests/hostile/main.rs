@@ -1,6 +1,7 @@
 //! Broken and malicious input: nothing panics, loops, takes memory out of
 //! proportion or shows wrong bytes.
 
+mod changes;
 mod checksums;
 mod containers;
 mod discs;

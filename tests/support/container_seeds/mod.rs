@@ -23,12 +23,13 @@ fn shorts(numbers: &[u16]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
-fn words(numbers: &[u32]) -> Vec<u8> {
+/// Returns little-endian numbers.
+pub fn words(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
 /// Returns a text padded with zeros to a field of that length.
-fn field(text: &[u8], length: usize) -> Vec<u8> {
+pub fn field(text: &[u8], length: usize) -> Vec<u8> {
     let mut bytes = text.to_vec();
     bytes.resize(length, 0);
     bytes

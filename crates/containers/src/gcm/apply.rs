@@ -198,11 +198,12 @@ impl Disc {
         Ok(header)
     }
 
-    /// Lists what is in use: everything that stays.
+    /// Lists what is in use: everything that stays, as far as the disc has it.
     fn occupy(&mut self, job: &mut Job<'_>) {
         let all = (0..).map(FileId).zip(&self.old);
         let kept = all.filter(|&(file, _)| !job.tree.is_file_deleted(file));
-        let ranges = kept.map(|(_, &(offset, size))| offset..offset + u64::from(size));
+        let length = self.length;
+        let ranges = kept.map(|(_, &(offset, size))| offset..length.min(offset + u64::from(size)));
         self.occupied = Occupied::new(ranges);
         let Some(file) = self.system.apploader else {
             return;
@@ -267,7 +268,7 @@ impl Disc {
 
     /// Returns an offset for `length` bytes, and the offset of what follows.
     fn place(&mut self, length: u64, old: &std::ops::Range<u64>, alignment: u64) -> (u64, u64) {
-        let room = match old.is_empty() {
+        let room = match old.is_empty() || old.end > self.length {
             true => 0,
             false => self.occupied.room(old),
         };

@@ -168,6 +168,7 @@ impl Image {
         let fits = row.sectors > 0
             && sectors > 0
             && !is_in_table
+            && row.sector <= self.end
             && row.sector + sectors <= self.occupied.room(&own);
         if fits {
             self.occupied.remove(&own);
@@ -194,6 +195,12 @@ impl Image {
     fn move_away(&mut self, job: &mut Job<'_>, row: &mut Row) {
         let start = row.sector * SECTOR;
         let end = (start + row.sectors * SECTOR).min(self.old.len());
+        if end.saturating_sub(start).div_ceil(SECTOR) < row.sectors {
+            if let Some(node) = row.node {
+                job.refuse(node, "is cut off: replace or delete it to make room");
+            }
+            return;
+        }
         let sector = self.end;
         self.patch.put_range(sector * SECTOR, &self.old, start..end);
         self.end += row.sectors;

@@ -184,7 +184,9 @@ impl Disc {
         }
         let own = old.sectors();
         let sectors = new.len().div_ceil(SECTOR);
-        let fits = sectors <= own.end - own.start && self.occupied.room(&own) != own.start;
+        let fits = sectors <= own.end - own.start
+            && own.start <= self.end
+            && self.occupied.room(&own) != own.start;
         let sector = match fits {
             true => own.start,
             false => {
