@@ -11,41 +11,17 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use tempfile::tempdir;
 
-use crate::support::applied::{NotConverted, hpipack_apply, open_changed, read_at, write};
+use crate::support::applied::{
+    hpipack_apply, new_file, open_changed, planned, put, read_at, write,
+};
 use crate::support::hip::{Asset, Hip};
 use crate::support::hip_random::archives;
 use crate::support::hpipack::stderr;
 use crate::support::noise;
 use hpimount::mount::{Ino, Vfs};
-use hpimount_containers::apply::{Tools, apply};
-use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report};
+use hpimount_containers::changes::{Change, Folder};
 use hpimount_containers::hip::{CHECKSUM, Offsets, Platform, asset_id};
 use hpimount_containers::io::ReadAt;
-
-/// Puts a change into a folder.
-fn put(folder: &mut Folder, path: &str, change: Change) {
-    match path.split_once('/') {
-        None => {
-            folder.entries.insert(path.to_owned(), change);
-        }
-        Some((first, rest)) => {
-            let empty = || Change::Directory(Folder::default());
-            let entry = folder.entries.entry(first.to_owned()).or_insert_with(empty);
-            let Change::Directory(inner) = entry else {
-                panic!("{first} is a directory");
-            };
-            put(inner, rest, change);
-        }
-    }
-}
-
-fn file(path: &str, bytes: &[u8]) -> Change {
-    Change::File(NewFile {
-        bytes: Arc::new(bytes.to_vec()),
-        path: path.into(),
-        modified: None,
-    })
-}
 
 /// Applies changes by their paths; `None` deletes. Returns the archive, or all
 /// refusals.
@@ -53,30 +29,15 @@ fn applied(archive: &[u8], changes: &[(String, Option<Vec<u8>>)]) -> Result<Vec<
     let mut folder = Folder::default();
     for (path, bytes) in changes {
         let change = match bytes {
-            Some(bytes) => file(path, bytes),
+            Some(bytes) => new_file(path, bytes),
             None => Change::Deleted,
         };
         put(&mut folder, path, change);
     }
-    let original = Original {
-        source: Arc::new(archive.to_vec()),
-        name: "a.HIP",
-        partner: &|_| None,
-    };
-    let mut report = Report::default();
-    let unwrap = |source| Ok((source, Vec::new()));
-    let tools = Tools {
-        unwrap: &unwrap,
-        convert: &NotConverted,
-    };
-    match apply(&original, folder, tools, &mut report) {
-        Some(written) => {
-            let mut bytes = vec![0; written.data.len() as usize];
-            written.data.read_exact_at(&mut bytes, 0).unwrap();
-            Ok(bytes)
-        }
-        None => Err(changes::listed(&report.refusals)),
-    }
+    let written = planned("a.HIP", archive, folder)?;
+    let mut bytes = vec![0; written.data.len() as usize];
+    written.data.read_exact_at(&mut bytes, 0).unwrap();
+    Ok(bytes)
 }
 
 /// The tables of an archive, and its bytes.

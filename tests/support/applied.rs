@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use crate::support::hpipack::HPIPACK;
 use hpimount::mount::{Ino, Options, Sources, Vfs};
-use hpimount_containers::changes::{Convert, Edited, NewFile, Original, Report};
+use hpimount_containers::apply::{Tools, apply};
+use hpimount_containers::changes::{
+    self, Change, Convert, Edited, Folder, NewFile, Original, Report, Written,
+};
 use hpimount_containers::io;
 use hpimount_containers::volume::FileId;
 
@@ -27,6 +30,49 @@ impl Convert for NotConverted {
         report.refuse(edited.path, "is not converted");
         Ok(Vec::new())
     }
+}
+
+/// Puts a change into a folder of changes.
+pub fn put(folder: &mut Folder, path: &str, change: Change) {
+    match path.split_once('/') {
+        None => {
+            folder.entries.insert(path.to_owned(), change);
+        }
+        Some((first, rest)) => {
+            let empty = || Change::Directory(Folder::default());
+            let entry = folder.entries.entry(first.to_owned()).or_insert_with(empty);
+            let Change::Directory(inner) = entry else {
+                panic!("{first} is a directory");
+            };
+            put(inner, rest, change);
+        }
+    }
+}
+
+/// Returns a new file.
+pub fn new_file(path: &str, bytes: &[u8]) -> Change {
+    Change::File(NewFile {
+        bytes: Arc::new(bytes.to_vec()),
+        path: path.into(),
+        modified: None,
+    })
+}
+
+/// Applies a folder of changes to an archive, and returns what is to be written, or
+/// all refusals.
+pub fn planned(name: &str, archive: &[u8], folder: Folder) -> Result<Written, String> {
+    let original = Original {
+        source: Arc::new(archive.to_vec()),
+        name,
+        partner: &|_| None,
+    };
+    let mut report = Report::default();
+    let tools = Tools {
+        unwrap: &|source| Ok((source, Vec::new())),
+        convert: &NotConverted,
+    };
+    let written = apply(&original, folder, tools, &mut report);
+    written.ok_or_else(|| changes::listed(&report.refusals))
 }
 
 /// Runs `hpipack --apply FOLDER SOURCE OUT`.

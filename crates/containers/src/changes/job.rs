@@ -8,7 +8,7 @@ use super::report::{Action, Applied, Report, Weight};
 use super::tree::{Fate, Kind, Tree};
 use crate::input::Input;
 use crate::io::{ReadAt, Result, read_vec};
-use crate::volume::{Entry, NodeId, Volume};
+use crate::volume::{Entry, FileId, NodeId, Volume};
 
 /// Number of bytes that are compared at a time.
 const PIECE: u64 = 64 << 10;
@@ -48,6 +48,27 @@ impl Job<'_> {
     pub(crate) fn refuse_to_empty(&mut self) {
         let reason = "would have no files, and would not be recognized any more";
         self.refuse(NodeId(0), reason);
+    }
+
+    /// Refuses to make the original longer than it is while files that stay point
+    /// past its end: they would show the new data.
+    pub(crate) fn refuse_to_extend(&mut self, cut: &[FileId]) {
+        for &file in cut {
+            let node = self.tree.node_of(file).unwrap_or(NodeId(0));
+            let reason = "ends past the end of the original, where new data would have to \
+                          be: replace or delete it";
+            self.refuse(node, reason);
+        }
+    }
+
+    /// Returns the files that stay and end past the end of the original, from the
+    /// end of each file, in the unit of `length`.
+    pub(crate) fn cut(&self, ends: impl Iterator<Item = u64>, length: u64) -> Vec<FileId> {
+        let cut = (0..).map(FileId).zip(ends).filter(|&(_, end)| end > length);
+        let files = cut.map(|(file, _)| file);
+        let stays =
+            |&file: &FileId| !self.tree.is_file_deleted(file) && self.tree.new_of(file).is_none();
+        files.filter(stays).collect()
     }
 
     /// Adds a note about a node.

@@ -55,6 +55,12 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     boot[OFFSETS..][..words.len()].copy_from_slice(&words);
     disc.patch.put(0, boot);
     if disc.patch.len() > disc.length {
+        let ends = disc.old.iter().map(|&(offset, size)| match size {
+            0 => 0,
+            size => offset + u64::from(size),
+        });
+        let cut = job.cut(ends, disc.length);
+        job.refuse_to_extend(&cut);
         disc.patch
             .grow(disc.patch.len().next_multiple_of(FILE_ALIGNMENT));
     }
@@ -198,7 +204,7 @@ impl Disc {
         Ok(header)
     }
 
-    /// Lists what is in use: everything that stays, as far as the disc has it.
+    /// Finds the ranges in use: of all that stays, as far as the disc has it.
     fn occupy(&mut self, job: &mut Job<'_>) {
         let all = (0..).map(FileId).zip(&self.old);
         let kept = all.filter(|&(file, _)| !job.tree.is_file_deleted(file));

@@ -144,6 +144,15 @@ impl Image {
         for (node, new) in added {
             rows.extend(self.added(job, node, &new));
         }
+        let length = self.old.len().div_ceil(SECTOR);
+        if self.end > length {
+            let ends = records.iter().map(|record| {
+                let (sector, sectors) = self.place_of(record);
+                if sectors > 0 { sector + sectors } else { 0 }
+            });
+            let cut = job.cut(ends, length);
+            job.refuse_to_extend(&cut);
+        }
         rows
     }
 
@@ -195,12 +204,6 @@ impl Image {
     fn move_away(&mut self, job: &mut Job<'_>, row: &mut Row) {
         let start = row.sector * SECTOR;
         let end = (start + row.sectors * SECTOR).min(self.old.len());
-        if end.saturating_sub(start).div_ceil(SECTOR) < row.sectors {
-            if let Some(node) = row.node {
-                job.refuse(node, "is cut off: replace or delete it to make room");
-            }
-            return;
-        }
         let sector = self.end;
         self.patch.put_range(sector * SECTOR, &self.old, start..end);
         self.end += row.sectors;

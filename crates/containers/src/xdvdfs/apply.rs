@@ -52,6 +52,13 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     };
     disc.directory(job, NodeId(0))?;
     if disc.patch.len() > source.len() {
+        let files = disc.slots.files.iter();
+        let ends = files.map(|slot| match slot.extent.size {
+            0 => 0,
+            size => base + u64::from(slot.extent.sector) * SECTOR + u64::from(size),
+        });
+        let cut = job.cut(ends, source.len());
+        job.refuse_to_extend(&cut);
         let length = (disc.patch.len() - base).next_multiple_of(UNIT);
         disc.patch.grow(base + length);
     }
