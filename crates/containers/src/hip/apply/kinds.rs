@@ -53,9 +53,11 @@ impl<'h> Kinds<'h> {
             let extensions = kind.extensions(hip.platform.value);
             let alike = toc.assets.iter();
             let alike = alike.filter(|asset| asset.kind.code == kind.code);
-            let (with, without): (Vec<_>, Vec<&Asset>) =
-                alike.partition(|asset| extensions.carried(toc.name(asset)) > 0);
-            with.len() > without.len()
+            let votes = alike.map(|asset| match extensions.carried(toc.name(asset)) {
+                0 => -1,
+                _ => 1,
+            });
+            votes.sum::<i64>() > 0
         })
     }
 

@@ -39,9 +39,6 @@ pub(super) struct Named {
     pub(super) left: BTreeSet<(Option<usize>, u32)>,
     /// The assets that leave a layer.
     leaving: BTreeSet<u32>,
-    /// The same by the names of their files, in lower case: a file of that name in
-    /// another layer is the asset.
-    leaving_names: HashMap<String, BTreeSet<u32>>,
     /// Layers that assets of the original are in now.
     pub(super) joined: BTreeMap<u32, Option<usize>>,
     /// `Settings.ini` in the original and now.
@@ -151,8 +148,6 @@ impl Named {
                 Some(number) if top == LAYERS => {
                     let layer = layer_at(job, hip, job.tree.parent(node)).flatten();
                     self.left.insert((layer, number));
-                    let name = parts[parts.len() - 1].to_lowercase();
-                    self.leaving_names.entry(name).or_default().insert(number);
                 }
                 Some(number) => {
                     self.deleted.insert(number);
@@ -236,7 +231,7 @@ impl Named {
             // The folder was refused.
             return Ok(());
         };
-        if let Some(number) = self.moved(name) {
+        if let Some(number) = self.moved(job, hip, name) {
             return self.move_to(job, hip, node, number, layer, file);
         }
         let (kind, name) = match described(kinds, layer, name) {
@@ -274,15 +269,16 @@ impl Named {
     }
 
     /// Returns the asset whose file of this name was deleted in another layer. Its
-    /// id may be another one than the hash of its name.
-    fn moved(&self, name: &str) -> Option<u32> {
-        let numbers = self.leaving_names.get(&name.to_lowercase())?;
-        let mut movable = numbers
-            .iter()
-            .copied()
-            .filter(|&number| self.may_move(number));
-        // Of several, the id decides.
-        movable.next().filter(|_| movable.next().is_none())
+    /// id may be another one than the hash of its name. `None` for several: then
+    /// the id decides.
+    fn moved(&self, job: &Job<'_>, hip: &Hip, name: &str) -> Option<u32> {
+        let layers = job.tree.find(NodeId(0), LAYERS).ok()??;
+        let folders = job.tree.children(layers);
+        let files = folders.filter_map(|folder| job.tree.find(folder, name).ok()?);
+        let deleted = files.filter(|&file| job.tree.is_deleted(file));
+        let assets = deleted.filter_map(|file| asset_at(job, file, hip));
+        let assets: BTreeSet<u32> = assets.filter(|&number| self.may_move(number)).collect();
+        assets.first().copied().filter(|_| assets.len() == 1)
     }
 
     /// Returns whether an asset is in no layer any more.
