@@ -79,8 +79,11 @@ CREATE VIEW files AS
 /// Memory for pages in KiB.
 const CACHE: i32 = 16 << 10;
 
-/// How long a writer waits for others. Each may write a whole source.
-const PATIENCE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How long a writer sleeps before it looks whether others are done.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Number of pauses after which the log says what it waits for.
+const QUIET: i32 = 40;
 
 /// The database of an index.
 pub struct Database {
@@ -100,8 +103,8 @@ impl Database {
     /// Returns an error if it cannot be opened, or if it is not an index.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let connection = Connection::open(path).and_then(|connection| {
-            connection.busy_timeout(PATIENCE)?;
+        let connection = Connection::open(path).and_then(|mut connection| {
+            connection.busy_handler(Some(wait))?;
             let kind = Kind::of(&connection)?;
             Ok((connection, kind))
         });
@@ -296,7 +299,17 @@ impl Database {
     }
 }
 
-/// What a database file is.
+/// Waits for another process, which may write a whole source, for the `pauses`th
+/// time. There is no limit: whoever does not want to wait ends the program.
+fn wait(pauses: i32) -> bool {
+    if pauses == QUIET {
+        log::warn!("the database is locked; waiting for the process that uses it");
+    }
+    std::thread::sleep(PAUSE);
+    true
+}
+
+/// The kinds of database files.
 enum Kind {
     Empty,
     /// An index, and the version of its tables.
