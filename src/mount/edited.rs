@@ -117,7 +117,7 @@ pub(crate) struct ForAsset {
     pub(crate) otherwise: String,
 }
 
-/// Said of what the converted tree of the original does not have.
+/// The reason for names that the converted tree does not have.
 const UNKNOWN: &str = "shows no asset: the converted tree of the original has no such file";
 
 /// Edited files by the assets that they show.
@@ -197,7 +197,8 @@ impl<'a> Edits<'a> {
                 // What editors keep beside the files that they save.
                 (Change::File(_), None) => {
                     self.report.ignored += 1;
-                    self.report.note(Weight::Warning, path, UNKNOWN);
+                    let text = "is ignored: the converted tree of the original has no such file";
+                    self.report.note(Weight::Warning, path, text);
                 }
             }
         }

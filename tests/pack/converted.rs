@@ -273,7 +273,7 @@ fn what_editors_leave_beside_an_edited_file_is_listed_and_ignored() {
     let ran = hpipack_apply(&[], &edited.folder(), &edited.archive, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     for path in &beside {
-        let line = format!("{path}: shows no asset");
+        let line = format!("{path}: is ignored");
         assert_eq!(stderr(&ran).matches(&line).count(), 1, "{}", stderr(&ran));
     }
     edited.assert_shown(path, b"Hi");

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use hpimount_test_attributes::fuse_test;
 use tempfile::tempdir;
 
 use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
@@ -15,6 +16,7 @@ use crate::support::dreamcast;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{V1, usual_tree};
 use crate::support::hpipack::stderr;
+use crate::support::mount::{Fixture, hpimount, run};
 use crate::support::skip::possible;
 use crate::support::udf::Udf;
 use hpimount_containers::hpi::chunk::Method;
@@ -43,6 +45,29 @@ fn is_refused(name: &str, archive: &[u8], make: impl Fn(&Path), reasons: &[&str]
             mounted.contains(reason),
             "{name}: {mounted}, should be {reason}"
         );
+    }
+}
+
+#[fuse_test]
+fn a_mount_prints_a_line_for_each_refused_change() {
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.img");
+    fs::write(&original, seeds::img()).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "first", b"x");
+    write(&folder, "second", b"x");
+    let fixture = Fixture::new();
+    let mut program = hpimount();
+    program
+        .arg("--apply")
+        .args([&folder, &original, &fixture.point]);
+    let ran = run(&mut program);
+    assert_eq!(ran.code, Some(REFUSED), "{ran:?}");
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{ran:?}");
+    for (line, name) in lines.iter().zip(["first", "second"]) {
+        let is_right = line.starts_with("hpimount: ") && line.contains(&format!("a.img: {name}: "));
+        assert!(is_right, "{line}");
     }
 }
 

@@ -10,6 +10,7 @@ use crate::mount::volume::{self, NewVolume, VolumeFile};
 use crate::mount::{Attr, Error, Result, Vfs, place};
 use crate::namespace::companion::Companions;
 use crate::namespace::tree::{InodeKind, TreeBuilder};
+use hpimount_assets::view::ERROR_FILE;
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{Entry, FileId, Name, Sink};
 
@@ -59,7 +60,7 @@ impl SourceFile {
 
 /// Builds the tree of the archive at `node`.
 ///
-/// An archive that cannot be opened has an `error.txt` instead of its contents,
+/// An archive that cannot be opened has an [`ERROR_FILE`] instead of its contents,
 /// unless the error is a fault, which may be temporary.
 ///
 /// # Errors
@@ -113,7 +114,7 @@ fn partner(vfs: &Vfs, file: &Node<'_>, name: &str) -> Option<SourceFile> {
 }
 
 /// Returns the contents of `X.d` for an archive that cannot be opened:
-/// `error.txt`.
+/// [`ERROR_FILE`].
 fn error_text(mut builder: TreeBuilder, error: &io::Error) -> io::Result<(TreeBuilder, NewVolume)> {
     let text = format!("{error}\n");
     let entry = Entry {
@@ -123,6 +124,6 @@ fn error_text(mut builder: TreeBuilder, error: &io::Error) -> io::Result<(TreeBu
         asset: None,
     };
     let root = builder.root();
-    builder.file(root, Name::utf_8("error.txt"), entry)?;
+    builder.file(root, Name::utf_8(ERROR_FILE), entry)?;
     Ok((builder, NewVolume::text("", "unknown", text.into_bytes())))
 }

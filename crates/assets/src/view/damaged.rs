@@ -10,7 +10,8 @@ use super::listed::{ListedView, whole_files};
 use super::{AssetContext, Failure, Summary, View, ViewFile, ViewFormat, json};
 use hpimount_containers::io::{Error, Warnings};
 
-/// Name of the file with the error, which is the first one.
+/// Name of the file with the error of a damaged asset or archive. It is the first
+/// one of a view.
 pub const ERROR_FILE: &str = "error.txt";
 
 /// The view of the parts that were read, and the error in front of them.
