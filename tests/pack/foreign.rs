@@ -84,6 +84,29 @@ fn the_disc_is_the_same_to_xorriso_7_zip_and_bsdtar() {
 }
 
 #[test]
+fn xorriso_reads_a_disc_whose_last_sectors_are_a_directory() {
+    let work = tempdir().unwrap();
+    write(&work.path().join("tree"), "A.TXT", b"a");
+    let arguments = ["-quiet", "-o", "disc.iso", "tree"];
+    if !run_in(work.path(), "genisoimage", &arguments) {
+        return;
+    }
+    let disc = fs::read(work.path().join("disc.iso")).unwrap();
+    let with_sectors = |count: u64| {
+        let work = tempdir().unwrap();
+        let new = vec![1; count as usize * 2048];
+        let result = changed(work.path(), "a.iso", &disc, &[("MORE/NEW.DAT", &new)]);
+        (fs::metadata(&result).unwrap().len() / 2048, result, work)
+    };
+    let (sectors, ..) = with_sectors(1);
+    let (_, result, _work) = with_sectors(1 + (32 - sectors % 32));
+    let program = [
+        "xorriso", "-indev", "{}", "-osirrox", "on", "-extract", "/", ".",
+    ];
+    are_extracted_alike(&result, &[&program]);
+}
+
+#[test]
 fn very_many_new_files_have_names_of_their_own_in_both_trees_of_a_disc() {
     const COUNT: usize = 5000;
     let work = tempdir().unwrap();
@@ -126,6 +149,63 @@ fn the_zip_is_the_same_to_unzip_7_zip_and_bsdtar() {
         ],
     );
     run_in(work.path(), "unzip", &["-tq", result.to_str().unwrap()]);
+}
+
+#[test]
+fn members_that_were_deleted_or_replaced_stay_unknown_to_programs_that_scan_a_zip() {
+    let work = tempdir().unwrap();
+    for name in ["first", "kept", "old", "last"] {
+        fs::write(work.path().join(name), name).unwrap();
+    }
+    let arguments = ["-q", "a.zip", "first", "kept", "old", "last"];
+    if !run_in(work.path(), "zip", &arguments) {
+        return;
+    }
+    let archive = fs::read(work.path().join("a.zip")).unwrap();
+    let programs: [&[&str]; 3] = [
+        &["7z", "x", "-y", "{}"],
+        &["unzip", "-q", "{}"],
+        &["bsdtar", "-xf", "{}"],
+    ];
+    let replaced: &[u8] = b"replaced";
+    for changes in [
+        &[(".wh.first", &b""[..]), ("old", replaced)][..],
+        &[("first", replaced), ("kept", replaced)],
+        &[
+            (".wh.first", b""),
+            (".wh.kept", b""),
+            ("old", replaced),
+            ("last", replaced),
+        ],
+    ] {
+        let work = tempdir().unwrap();
+        let result = changed(work.path(), "a.zip", &archive, changes);
+        are_extracted_alike(&result, &programs);
+        let bytes = fs::read(&result).unwrap();
+        assert!(bytes.starts_with(b"PK\x03\x04"));
+        let headers = bytes.windows(4).filter(|bytes| bytes == b"PK\x03\x04");
+        assert_eq!(headers.count(), files_alone(&result).len(), "{changes:?}");
+    }
+}
+
+#[test]
+fn a_large_zip_behind_a_program_that_its_offsets_do_not_count_is_read_as_by_unzip() {
+    let work = tempdir().unwrap();
+    fs::write(work.path().join("first"), noise(1, 3000)).unwrap();
+    fs::write(work.path().join("last"), b"last").unwrap();
+    // With the records of archives over 4 GiB.
+    let script = "zip -qfz a.zip first last && (echo '#!/bin/sh'; cat a.zip) > b.zip";
+    if !run_in(work.path(), "sh", &["-c", script]) {
+        return;
+    }
+    let archive = fs::read(work.path().join("b.zip")).unwrap();
+    let plain = files_alone(&work.path().join("a.zip"));
+    assert_eq!(files_alone(&work.path().join("b.zip")), plain);
+    let result = changed(work.path(), "c.zip", &archive, &[("first", b"new")]);
+    assert!(fs::read(&result).unwrap().starts_with(b"#!/bin/sh\n"));
+    // It warns of the program.
+    let unzip = "unzip -q {} || [ $? = 1 ]";
+    are_extracted_alike(&result, &[&["sh", "-c", unzip]]);
 }
 
 #[test]

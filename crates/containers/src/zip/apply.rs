@@ -1,10 +1,12 @@
 //! Writing a zip archive with changes: the old members stay where they are, new
 //! ones follow them, and the directory is written again.
 
-use super::directory::{self, Listed};
-use super::{END, LOCAL_HEADER, STORED};
-use crate::changes::{Directories, Job, NewFile, Spliced, Written};
-use crate::io::{Cursor, Endian, Error, Result, read_vec};
+use std::sync::Arc;
+
+use super::directory::{self, List, Listed};
+use super::{END, END_64, LOCAL_HEADER, LOCAL_LENGTH, LOCATOR_64, STORED};
+use crate::changes::{Directories, Job, NewFile, Patch, Spliced, Written};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// First bytes of a record of the directory, and the length of its fixed part.
 const RECORD: &[u8; 4] = b"PK\x01\x02";
@@ -14,10 +16,6 @@ const RECORD_LENGTH: usize = 46;
 /// the directory's offset.
 const END_LENGTH: u64 = 22;
 const END_OFFSET: usize = 16;
-
-/// First bytes of the records at the end of large archives.
-const END_64: &[u8; 4] = b"PK\x06\x06";
-const LOCATOR_64: &[u8; 4] = b"PK\x06\x07";
 
 /// The extra field with 64-bit numbers.
 const LARGE: u16 = 1;
@@ -39,35 +37,35 @@ const DIRECTORY_MODE: u32 = 0o040_755 << 16 | 0x10;
 
 /// Writes the archive.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let source = job.input.source.clone();
+    let source = directory::counted(&job.input.source)?;
+    let before = job.input.source.len() - source.len();
     let listed = directory::list(&*source, &job.input.options)?;
     let end = read_vec(&*source, listed.end, END_LENGTH, "end record")?;
     let comment_start = listed.end + END_LENGTH;
     let comment_length = u64::from(u16::from_le_bytes([end[20], end[21]]));
     let comment_length = comment_length.min(source.len() - comment_start);
     let stated = Cursor::new(&end[END_OFFSET..], listed.end, Endian::Little).u32("offset")?;
+    // A self-extractor counts from behind its program.
+    let base = match stated {
+        u32::MAX => 0,
+        stated => listed.start.saturating_sub(stated.into()),
+    };
+    let directories = Directories::of(&job.tree);
+    let fates: Vec<Fate<'_>> = (listed.entries.iter())
+        .map(|entry| fate(&directories, job, entry))
+        .collect();
+    let (spliced, cut) = members(&source, base, &listed, &fates)?;
     let mut out = Writer {
-        spliced: Spliced::default(),
-        // A self-extractor counts from behind its program.
-        base: match stated {
-            u32::MAX => 0,
-            stated => listed.start.saturating_sub(stated.into()),
-        },
+        spliced,
+        base,
         directory: Vec::new(),
         records: 0,
     };
-    out.spliced.append(&source, 0..listed.start);
-    let directories = Directories::of(&job.tree);
-    for entry in &listed.entries {
-        let record = read_record(job, entry)?;
-        match entry.file {
-            Some(file) if job.tree.is_file_deleted(file) => {}
-            Some(file) => match job.tree.new_of(file) {
-                Some(new) => out.replaced(&record, new)?,
-                None => out.keep(&record),
-            },
-            None if is_deleted(&directories, job, entry) => {}
-            None => out.keep(&record),
+    for (entry, fate) in listed.entries.iter().zip(&fates) {
+        match fate {
+            Fate::Kept => out.keep(&read_record(&*source, entry)?, cut)?,
+            Fate::New(new) => out.replaced(&read_record(&*source, entry)?, new)?,
+            Fate::Deleted => {}
         }
     }
     for node in job.tree.added_directories() {
@@ -81,7 +79,9 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     }
     let comment = comment_start..comment_start + comment_length;
     out.finish();
-    let mut spliced = out.spliced;
+    let mut spliced = Spliced::default();
+    spliced.append(&job.input.source, 0..before);
+    spliced.append_spliced(out.spliced);
     let length = (comment_length as u16).to_le_bytes();
     spliced.append_bytes(length.to_vec());
     spliced.append(&source, comment);
@@ -89,8 +89,7 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
 }
 
 /// Returns the bytes of a record of the directory.
-fn read_record(job: &Job<'_>, entry: &Listed) -> Result<Vec<u8>> {
-    let source = &*job.input.source;
+fn read_record(source: &dyn ReadAt, entry: &Listed) -> Result<Vec<u8>> {
     let fixed = read_vec(source, entry.offset, RECORD_LENGTH as u64, "record")?;
     if !fixed.starts_with(RECORD) {
         let problem = "does not begin with PK 01 02";
@@ -101,11 +100,96 @@ fn read_record(job: &Job<'_>, entry: &Listed) -> Result<Vec<u8>> {
     read_vec(source, entry.offset, length, "record")
 }
 
-/// Returns whether the directory of a record is deleted.
-fn is_deleted(directories: &Directories, job: &Job<'_>, entry: &Listed) -> bool {
-    let path = entry.components.iter().map(|name| &**name);
-    let found = directories.find(path);
-    found.is_some_and(|node| job.tree.is_deleted(node))
+/// What becomes of a member of the original.
+enum Fate<'a> {
+    Kept,
+    New(&'a NewFile),
+    Deleted,
+}
+
+fn fate<'a>(directories: &Directories, job: &'a Job<'_>, entry: &Listed) -> Fate<'a> {
+    let Some(file) = entry.file else {
+        let path = entry.components.iter().map(|name| &**name);
+        let found = directories.find(path);
+        return match found.is_some_and(|node| job.tree.is_deleted(node)) {
+            true => Fate::Deleted,
+            false => Fate::Kept,
+        };
+    };
+    match job.tree.new_of(file) {
+        _ if job.tree.is_file_deleted(file) => Fate::Deleted,
+        Some(new) => Fate::New(new),
+        None => Fate::Kept,
+    }
+}
+
+/// Returns the original up to its directory, without the members that are deleted or
+/// replaced before the first one that is kept, and the number of bytes that were left
+/// out. Some programs read the local headers in order instead of the directory:
+/// headers of other such members are overwritten, so that they are not found.
+fn members(
+    source: &Arc<dyn ReadAt>,
+    base: u64,
+    listed: &List,
+    fates: &[Fate<'_>],
+) -> Result<(Spliced, u64)> {
+    let is_kept = |fate: &Fate<'_>| matches!(fate, Fate::Kept);
+    let mut members: Vec<(u64, bool, u64)> = (listed.entries.iter().zip(fates))
+        .map(|(entry, fate)| (entry.header, !is_kept(fate), entry.stored))
+        .collect();
+    members.sort_unstable();
+    let first_kept = members.iter().find(|(_, is_dead, _)| !is_dead);
+    let first_kept = first_kept.map_or(listed.start, |&(header, ..)| header);
+    let cut = match members.first() {
+        Some(&(header, true, _)) if header == base => first_kept.saturating_sub(base),
+        _ => 0,
+    };
+    let mut patch = Patch::new(source.clone());
+    // The end of all members so far that are kept: headers may be anywhere.
+    let mut end = base + cut;
+    let last = listed.start.saturating_sub(LOCAL_HEADER.len() as u64);
+    for (header, is_dead, stored) in members {
+        if !is_dead {
+            end = end.max(header.saturating_add(LOCAL_LENGTH).saturating_add(stored));
+        } else if (end..=last).contains(&header)
+            && read_vec(&**source, header, 4, "local header")? == LOCAL_HEADER
+        {
+            patch.fill(header, 0, 4);
+        }
+    }
+    let mut front = patch.finish();
+    front.truncate(listed.start);
+    let members = front.split_off(base + cut);
+    front.truncate(base);
+    front.append_spliced(members);
+    Ok((front, cut))
+}
+
+/// Moves the local header that a record points to by `cut` bytes to the front.
+fn move_header(record: &mut [u8], cut: u64) -> Option<()> {
+    let is_large = |record: &[u8], at: usize| record[at..at + 4] == [0xFF; 4];
+    if !is_large(record, 42) {
+        let field = record[42..46].first_chunk_mut()?;
+        let moved = u64::from(u32::from_le_bytes(*field)).checked_sub(cut)?;
+        *field = (moved as u32).to_le_bytes();
+        return Some(());
+    }
+    // The 64-bit field has only the numbers that do not fit into 32 bits.
+    let sizes = [20, 24].map(|at| usize::from(is_large(record, at)) * 8);
+    let mut at = RECORD_LENGTH + usize::from(u16::from_le_bytes([record[28], record[29]]));
+    loop {
+        let [id, id_high, length, length_high] = *record.get(at..)?.first_chunk()?;
+        at += 4;
+        if u16::from_le_bytes([id, id_high]) == LARGE {
+            break;
+        }
+        at += usize::from(u16::from_le_bytes([length, length_high]));
+    }
+    let field = record
+        .get_mut(at + sizes[0] + sizes[1]..)?
+        .first_chunk_mut()?;
+    *field = u64::from_le_bytes(*field).checked_sub(cut)?.to_le_bytes();
+    Some(())
 }
 
 /// An archive that is being written.
@@ -129,10 +213,17 @@ struct Fields<'a> {
 }
 
 impl Writer {
-    /// Adds a record of the original.
-    fn keep(&mut self, record: &[u8]) {
+    /// Adds a record of the original, whose member was moved by `cut` bytes to the
+    /// front.
+    fn keep(&mut self, record: &[u8], cut: u64) -> Result<()> {
+        let start = self.directory.len();
         self.directory.extend_from_slice(record);
         self.records += 1;
+        if cut > 0 && move_header(&mut self.directory[start..], cut).is_none() {
+            let text = "has a record without the offset of its member";
+            return Err(Error::Unsupported(text.into()));
+        }
+        Ok(())
     }
 
     /// Adds a member with new contents and the name and time of an old record.
@@ -265,6 +356,6 @@ impl Writer {
 
     /// Returns the position of the next byte, as records count.
     fn position(&self) -> u64 {
-        crate::io::ReadAt::len(&self.spliced) - self.base
+        self.spliced.len() - self.base
     }
 }

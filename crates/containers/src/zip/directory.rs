@@ -1,9 +1,13 @@
 //! Reading the central directory of a zip archive.
 
+use std::sync::Arc;
+
 use rawzip::time::ZipDateTimeKind;
 use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 
 use super::entry::{DosTime, Entries, Header, Members, directory_path};
+use super::{END, END_64, LOCATOR_64};
+use crate::disc::Slice;
 use crate::format::Options;
 use crate::io::{Error, ReadAt, Result, read_vec};
 use crate::volume::{FileId, Sink};
@@ -31,6 +35,10 @@ const MACOS: u8 = 19;
 
 /// First bytes of a record of the directory.
 const RECORD: &[u8; 4] = b"PK\x01\x02";
+
+/// Lengths of the records at the end of large archives.
+const END_64_LENGTH: usize = 56;
+const LOCATOR_LENGTH: usize = 20;
 
 /// A source in the form that `rawzip` reads.
 struct Source<'a> {
@@ -65,9 +73,38 @@ impl rawzip::ReaderAt for Source<'_> {
     }
 }
 
+/// Returns an archive from the byte on that its offsets count from. `rawzip` finds
+/// that by itself, except where a Zip64 archive is behind a program: as in `unzip`, the
+/// record that the locator does not find is in front of it.
+///
+/// # Errors
+/// Returns an error if the source cannot be read.
+pub(super) fn counted(source: &Arc<dyn ReadAt>) -> Result<Arc<dyn ReadAt>> {
+    let len = source.len();
+    let length = len.min(SEARCHED);
+    let tail = read_vec(&**source, len - length, length, "end of the archive")?;
+    let is_located = |&at: &usize| {
+        tail[at..].starts_with(LOCATOR_64) && tail[at + LOCATOR_LENGTH..].starts_with(END)
+    };
+    let locators = (END_64_LENGTH..tail.len().saturating_sub(LOCATOR_LENGTH)).rev();
+    let Some(at) = locators.into_iter().find(is_located) else {
+        return Ok(source.clone());
+    };
+    let stated = tail[at + 8..]
+        .first_chunk()
+        .map(|field| u64::from_le_bytes(*field));
+    let stated = stated.unwrap_or_default();
+    let found = len - length + (at - END_64_LENGTH) as u64;
+    let is_record = tail[at - END_64_LENGTH..].starts_with(END_64);
+    if stated >= found || !is_record || read_vec(&**source, stated, 4, "record")? == END_64 {
+        return Ok(source.clone());
+    }
+    Ok(Arc::new(Slice::new(source.clone(), found - stated..len)))
+}
+
 /// Returns whether there is a directory.
-pub(super) fn exists(source: &dyn ReadAt) -> Result<bool> {
-    match end(source) {
+pub(super) fn exists(source: &Arc<dyn ReadAt>) -> Result<bool> {
+    match end(&*counted(source)?) {
         Ok(_) => Ok(true),
         Err(error) if error.is_fault() => Err(error),
         Err(_) => Ok(false),
@@ -277,6 +314,10 @@ fn header_of<'a>(record: &'a ZipFileHeaderRecord<'_>) -> Header<'a> {
 pub(super) struct Listed {
     /// Absolute offset of its record.
     pub(super) offset: u64,
+    /// Absolute offset of its local header, which its packed bytes follow.
+    pub(super) header: u64,
+    /// Number of packed bytes.
+    pub(super) stored: u64,
     /// The number of the file; `None` for a directory.
     pub(super) file: Option<FileId>,
     /// The path of a directory.
@@ -311,6 +352,8 @@ pub(super) fn list(source: &dyn ReadAt, options: &Options) -> Result<List> {
         files += u32::from(file.is_some());
         listed.push(Listed {
             offset: record.central_directory_offset(),
+            header: record.local_header_offset(),
+            stored: record.compressed_size_hint(),
             file,
             components: directory.unwrap_or_default(),
         });

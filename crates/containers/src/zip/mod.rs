@@ -47,7 +47,7 @@ pub(super) const FORMAT: Format = Format {
 /// files.
 pub(super) const PREFIXED: Format = Format {
     extensions: &[],
-    matches: |input| directory::exists(&*input.source),
+    matches: |input| directory::exists(&input.source),
     ..FORMAT
 };
 
@@ -57,6 +57,10 @@ const LOCAL_HEADER: &[u8; 4] = b"PK\x03\x04";
 /// First bytes of the record at the end. An empty archive consists of this
 /// record alone.
 const END: &[u8; 4] = b"PK\x05\x06";
+
+/// First bytes of the records at the end of large archives.
+const END_64: &[u8; 4] = b"PK\x06\x06";
+const LOCATOR_64: &[u8; 4] = b"PK\x06\x07";
 
 /// First bytes of an archive in several parts, and of an archive that was made
 /// for several parts but fits into one.
@@ -126,7 +130,7 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     if known.iter().any(|magic| head == magic[..]) {
         return Ok(true);
     }
-    Ok(head.starts_with(PROGRAM) && directory::exists(&*input.source)?)
+    Ok(head.starts_with(PROGRAM) && directory::exists(&input.source)?)
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {

@@ -21,12 +21,13 @@ pub(super) struct Archive {
 pub(super) fn join(input: &Input<'_>) -> Result<Archive> {
     let own = &input.options.name;
     let is_part = input.bytes(0, SPANNED.len() as u64)? == SPANNED;
-    let end = match directory::end(&*input.source) {
+    let source = directory::counted(&input.source)?;
+    let end = match directory::end(&*source) {
         Err(error) if error.is_fault() => return Err(error),
         end => end.ok(),
     };
     let (last, end, name) = match end {
-        Some(end) => (input.source.clone(), end, own.clone()),
+        Some(end) => (source, end, own.clone()),
         None if is_part => {
             // The first part; the directory is in the last one.
             let name = beside_zip(own).next().unwrap_or_default();
@@ -34,7 +35,7 @@ pub(super) fn join(input: &Input<'_>) -> Result<Archive> {
             let end = directory::end(&*last)?;
             (last, end, name)
         }
-        None => return Ok(Archive::single(&input.source)),
+        None => return Ok(Archive::single(&source)),
     };
     // The largest number stands for one that is elsewhere.
     if end.disk == 0 || end.disk == u16::MAX {

@@ -20,6 +20,9 @@ const BLOCKS: usize = 80;
 const UDF: [&[u8]; 2] = [b"NSR02", b"NSR03"];
 const UDF_SECTORS: u64 = 8;
 
+/// Number of sectors that xorriso reads at once.
+const READ_AT_ONCE: u64 = 32;
+
 /// The tag of an anchor, and the offset of the number of its own sector.
 const ANCHOR: u16 = 2;
 const TAG_LOCATION: usize = 12;
@@ -225,6 +228,19 @@ impl Image {
             table.set_place(descriptor, start as u32);
             set_size(descriptor, bytes.len() as u32);
             self.put_bytes(start, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Adds an empty sector where a directory is the last one of a multiple of 32: what
+    /// xorriso 1.5.4 reads at once would have to go on behind it.
+    pub(super) fn pad(&mut self, disc: &Disc) -> Result<()> {
+        let end = self.room.end();
+        let directories = disc.trees.iter().flat_map(|tree| &tree.directories);
+        let mut ends = directories.map(|&id| disc.dir(id).place.blocks().end);
+        if end > self.frames.count && end % READ_AT_ONCE == 0 && ends.any(|last| last == end) {
+            let block = self.room.append(1)?;
+            self.put_bytes(block, vec![0; SECTOR as usize])?;
         }
         Ok(())
     }

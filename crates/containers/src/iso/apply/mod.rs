@@ -92,6 +92,7 @@ pub(crate) fn splice(job: &mut Job<'_>, space: Space) -> Result<Spliced> {
     writer.disc.settle();
     writer.image.directories(&mut writer.disc, job)?;
     writer.image.path_tables(&mut writer.disc)?;
+    writer.image.pad(&writer.disc)?;
     writer.image.descriptors(&writer.disc)?;
     if writer.image.switch_off_udf(&sectors)? {
         let text = "the disc also has UDF, which is switched off";
