@@ -375,6 +375,45 @@ fn all_refusals_are_listed_at_once_and_nothing_is_written() {
 }
 
 #[test]
+fn a_folder_replaces_a_file_only_if_it_is_opaque() {
+    let work = tempdir().unwrap();
+    let refused = |original: &[u8], path: &str, why: &str| {
+        let folder = tempfile::tempdir_in(&work).unwrap();
+        write(folder.path(), path, b"x");
+        let source = folder.path().with_extension("zip");
+        fs::write(&source, original).unwrap();
+        let told = open_changed(&source, folder.path()).err().unwrap();
+        assert!(told.contains(why), "{path}: {told}");
+        let (top, _) = path.split_once('/').unwrap();
+        write(folder.path(), &format!("{top}/.wh..wh..opq"), b"");
+        let mounted = open_changed(&source, folder.path()).unwrap();
+        assert_eq!(read_at(&mounted, path), b"x");
+    };
+    let archive = seeds::zip_with("inner.zip", &seeds::zip_with("a.txt", b"old"));
+    refused(
+        &archive,
+        "inner.zip/a.txt",
+        "inner.zip: is an archive: name the folder inner.zip.d",
+    );
+    refused(
+        &archive,
+        "none.zip.d/a.txt",
+        "none.zip.d: is for changes inside none.zip, which does not exist",
+    );
+    refused(
+        &seeds::zip_with("plain", b"old"),
+        "plain/a.txt",
+        "plain: is a file",
+    );
+    let folder = work.path().join("added");
+    write(&folder, "conf.d/a.txt", b"x");
+    let source = work.path().join("plain.zip");
+    fs::write(&source, seeds::zip_with("plain", b"old")).unwrap();
+    let mounted = open_changed(&source, &folder).unwrap();
+    assert_eq!(read_at(&mounted, "conf.d/a.txt"), b"x");
+}
+
+#[test]
 fn what_desktops_leave_behind_is_skipped() {
     let work = tempdir().unwrap();
     let original = work.path().join("a.img");

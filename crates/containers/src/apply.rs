@@ -131,7 +131,7 @@ impl Level<'_> {
             report,
             prefix,
         };
-        let mut matched = match_folder(folder, &mut job)?;
+        let mut matched = match_folder(folder, formats::is_archive, &mut job)?;
         enter_archives(&mut matched, &mut job);
         for changes in matched.inside {
             self.inside(changes, &mut job)?;

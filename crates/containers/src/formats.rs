@@ -11,6 +11,9 @@ use crate::{
 
 /// The formats of this crate. Detection tries them in this order.
 const FORMATS: &[Format] = &[
+    // Its other file tells more than its first bytes, which may be those of an archive
+    // in it.
+    img::FORMAT,
     hpi::FORMAT,
     hip::FORMAT,
     pkr::FORMAT,
@@ -35,7 +38,6 @@ const FORMATS: &[Format] = &[
     iso::FORMAT,
     sheet::CUE,
     // These are detected by a second file or by scanning the whole source.
-    img::FORMAT,
     wad::FORMAT,
     pre::FLAT_FORMAT,
     refused::FORMAT,
@@ -65,6 +67,16 @@ pub fn all() -> impl Iterator<Item = &'static Format> {
 pub fn changed_pairs() -> impl Iterator<Item = Pair> {
     let changed = all().filter(|format| format.apply.is_some());
     changed.filter_map(|format| format.pair)
+}
+
+/// Returns whether files of this name are archives: whether they have an extension of
+/// a format.
+pub fn is_archive(name: &str) -> bool {
+    let Some((_, extension)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let mut known = all().flat_map(|format| format.extensions);
+    known.any(|known| known.eq_ignore_ascii_case(extension))
 }
 
 /// Detects the format of a source from its content.

@@ -185,6 +185,20 @@ fn an_mds_shows_the_tracks_of_the_mdf_beside_it() {
 }
 
 #[test]
+fn an_img_whose_first_file_looks_like_another_archive_is_what_its_directory_says() {
+    for magic in [&b"HAPI"[..], b"HIPA", b"PK\x03\x04", b"Rar!"] {
+        let mut image = seeds::sectors();
+        image[..4].copy_from_slice(magic);
+        let directory = seeds::img_directory();
+        let beside = |wanted: &str| (wanted == "a.dir").then(|| directory.clone());
+        let opened = containers::open("a.img", image, &beside, true).unwrap();
+        assert_eq!(opened.format.name, "IMG");
+        let (_, file) = opened.files().find(|(path, _)| *path == "a.ifp").unwrap();
+        assert!(opened.bytes(file).unwrap().starts_with(magic));
+    }
+}
+
+#[test]
 fn a_ccd_shows_the_tracks_of_the_img_beside_it() {
     let audio = noise(2, 2 * RAW);
     let data = disc().raw();

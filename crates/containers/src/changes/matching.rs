@@ -47,14 +47,19 @@ pub(crate) struct Matched {
 }
 
 /// Sets what becomes of the nodes of an archive's tree, and returns the other
-/// changes of `folder`.
+/// changes of `folder`. `is_archive` tells by their names which files are archives.
 ///
 /// # Errors
 /// Returns an error if the original or a file of the folder cannot be read.
-pub(crate) fn match_folder(folder: Folder, job: &mut Job<'_>) -> Result<Matched> {
+pub(crate) fn match_folder(
+    folder: Folder,
+    is_archive: fn(&str) -> bool,
+    job: &mut Job<'_>,
+) -> Result<Matched> {
     let prefix = job.prefix;
     let mut matching = Matching {
         job,
+        is_archive,
         matched: Matched::default(),
     };
     matching.directory(folder, NodeId(0), prefix, 0)?;
@@ -63,6 +68,7 @@ pub(crate) fn match_folder(folder: Folder, job: &mut Job<'_>) -> Result<Matched>
 
 struct Matching<'j, 'a> {
     job: &'j mut Job<'a>,
+    is_archive: fn(&str) -> bool,
     matched: Matched,
 }
 
@@ -148,6 +154,14 @@ impl Matching<'_, '_> {
                 self.directory(folder, node, &format!("{path}/"), depth + 1)?;
             }
             Change::File(new) if !is_directory => self.job.replace(node, new)?,
+            Change::Directory(folder) if !folder.is_opaque => {
+                let name = &self.job.tree.node(node).name;
+                let reason = match (self.is_archive)(name) {
+                    true => format!("is an archive: name the folder {name}{ENTERED}"),
+                    false => "is a file: mark the folder as opaque if it replaces the file".into(),
+                };
+                self.job.report.refuse(path, reason);
+            }
             Change::Directory(_) | Change::File(_) => {
                 self.job.delete(node);
                 let tree = &self.job.tree;
@@ -199,6 +213,14 @@ impl Matching<'_, '_> {
             Change::Directory(_) if self.job.tree.companion(parent, name, META).is_some() => {
                 let asset = &name[..name.len() - META.len()];
                 let reason = format!("is generated: change {asset} itself");
+                self.job.report.refuse(path, reason);
+            }
+            Change::Directory(folder)
+                if !folder.is_opaque
+                    && let Some(archive) = name.strip_suffix(ENTERED)
+                    && (self.is_archive)(archive) =>
+            {
+                let reason = format!("is for changes inside {archive}, which does not exist");
                 self.job.report.refuse(path, reason);
             }
             change => self.add(parent, name, change, path, depth)?,
