@@ -146,6 +146,8 @@ fn plain_tracks(input: &Input<'_>) -> Vec<PlainTrack> {
             sectors: raw_sectors(sectors, step, mode, first),
             stored_gap: (track.start - track.first) / FRAME,
             silent_gap: track.silence,
+            of_sheet: Vec::new(),
+            commands: Vec::new(),
         };
         first += count;
         // Sectors of Form 2 without their subheaders cannot be made whole.

@@ -31,6 +31,9 @@ pub(crate) struct PlainTrack {
     pub(crate) stored_gap: u64,
     /// Number of sectors of a pregap that is not stored, which are silent.
     pub(crate) silent_gap: u64,
+    /// Lines for a cue sheet: in the first track about the disc, and about the track.
+    pub(crate) of_sheet: Vec<String>,
+    pub(crate) commands: Vec<String>,
 }
 
 /// Returns sectors of 2352 bytes made of sectors of `step` bytes: user data, or
@@ -81,7 +84,12 @@ pub(super) fn tracks(stem: &str, tracks: &[PlainTrack]) -> Vec<Named> {
     if tracks.is_empty() {
         return Vec::new();
     }
-    let mut sheet = file_line(stem);
+    let mut sheet = String::new();
+    for line in tracks.iter().flat_map(|track| &track.of_sheet) {
+        sheet.push_str(line);
+        sheet.push('\n');
+    }
+    sheet.push_str(&file_line(stem));
     let mut sectors = Spliced::default();
     for track in tracks {
         let mode = match track.mode {
@@ -94,6 +102,9 @@ pub(super) fn tracks(stem: &str, tracks: &[PlainTrack]) -> Vec<Named> {
             writeln!(sheet, "{text}").expect("writing to a String cannot fail");
         };
         line(format!("  TRACK {:02} {mode}", track.number));
+        for command in &track.commands {
+            line(format!("    {command}"));
+        }
         if track.silent_gap > 0 {
             line(format!("    PREGAP {}", time(track.silent_gap)));
         }
@@ -190,6 +201,11 @@ mod tests {
             sectors: sectors(count),
             stored_gap,
             silent_gap,
+            of_sheet: match number {
+                1 => vec!["REM a disc".to_owned()],
+                _ => Vec::new(),
+            },
+            commands: vec![format!("TITLE {number}")],
         };
         let disc = [
             track(1, Mode::Mode2, 80, 0, 0),
@@ -200,10 +216,10 @@ mod tests {
         assert_eq!((&*files[0].0, &*files[1].0), ("a \"b\".cue", "a _b_.bin"));
         let mut sheet = vec![0; files[0].1.len() as usize];
         files[0].1.read_exact_at(&mut sheet, 0).unwrap();
-        let expected = "FILE \"a _b_.bin\" BINARY\n\
-            \x20 TRACK 01 MODE2/2352\n    INDEX 01 00:00:00\n\
-            \x20 TRACK 02 AUDIO\n    INDEX 00 00:01:05\n    INDEX 01 00:03:05\n\
-            \x20 TRACK 03 AUDIO\n    PREGAP 00:01:00\n    INDEX 01 00:03:55\n";
+        let expected = "REM a disc\nFILE \"a _b_.bin\" BINARY\n\
+            \x20 TRACK 01 MODE2/2352\n    TITLE 1\n    INDEX 01 00:00:00\n\
+            \x20 TRACK 02 AUDIO\n    TITLE 2\n    INDEX 00 00:01:05\n    INDEX 01 00:03:05\n\
+            \x20 TRACK 03 AUDIO\n    TITLE 3\n    PREGAP 00:01:00\n    INDEX 01 00:03:55\n";
         assert_eq!(String::from_utf8(sheet).unwrap(), expected);
         assert_eq!(files[1].1.len(), 290 * RAW);
     }

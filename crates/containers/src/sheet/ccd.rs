@@ -98,6 +98,8 @@ fn parse(text: &str) -> Result<Vec<Track>> {
             gap,
             start,
             end: None,
+            of_sheet: Vec::new(),
+            commands: Vec::new(),
         });
     }
     if tracks.is_empty() {

@@ -11,6 +11,18 @@ use crate::disc::sector::RAW;
 use crate::io::{Error, Result};
 use crate::text::{Charset, to_windows_1252};
 
+/// Commands that say nothing about where tracks are.
+const KEPT: [&str; 8] = [
+    "CATALOG",
+    "FLAGS",
+    "ISRC",
+    "PERFORMER",
+    "POSTGAP",
+    "REM",
+    "SONGWRITER",
+    "TITLE",
+];
+
 /// Returns the words of a line; a quoted one may contain spaces.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
@@ -51,6 +63,7 @@ pub(super) fn parse(sheet: &[u8]) -> Result<Vec<Track>> {
     let text = text(sheet);
     let mut file: Option<(String, bool)> = None;
     let mut tracks: Vec<Track> = Vec::new();
+    let mut of_sheet = Vec::new();
     for line in text.split(['\r', '\n']) {
         let words = words(line);
         let Some((command, arguments)) = words.split_first() else {
@@ -85,6 +98,8 @@ pub(super) fn parse(sheet: &[u8]) -> Result<Vec<Track>> {
                     gap: 0,
                     start: 0,
                     end: None,
+                    of_sheet: std::mem::take(&mut of_sheet),
+                    commands: Vec::new(),
                 });
             }
             ("PREGAP", [time, ..]) => {
@@ -104,6 +119,11 @@ pub(super) fn parse(sheet: &[u8]) -> Result<Vec<Track>> {
                         _ => {}
                     }
                 }
+            }
+            (command, _) if KEPT.contains(&command) => {
+                let commands = tracks.last_mut().map(|track| &mut track.commands);
+                let commands = commands.unwrap_or(&mut of_sheet);
+                commands.push(line.trim().to_owned());
             }
             _ => {}
         }
@@ -282,6 +302,7 @@ mod tests {
         assert_eq!(tracks[1].start, 64 * 75 + 3);
         assert!(!tracks[2].is_binary);
         assert_eq!((tracks[2].gap, tracks[2].start), (150, 150));
+        assert_eq!(tracks[0].of_sheet, ["REM made elsewhere"]);
     }
 
     #[test]

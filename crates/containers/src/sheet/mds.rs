@@ -134,6 +134,8 @@ fn track(whole: &Cursor<'_>, mut block: Cursor<'_>) -> Result<Option<Track>> {
         gap: start,
         start,
         end: length.map(|length| start + u64::from(length)),
+        of_sheet: Vec::new(),
+        commands: Vec::new(),
     }))
 }
 

@@ -259,6 +259,8 @@ fn plain_tracks(find: Find<'_>, tracks: &[Track]) -> Vec<PlainTrack> {
             sectors: raw_sectors(sectors, step, track.mode, first),
             stored_gap: gap,
             silent_gap: track.silence,
+            of_sheet: track.of_sheet.clone(),
+            commands: track.commands.clone(),
         };
         first += count;
         Some(plain)

@@ -34,6 +34,10 @@ pub(super) struct Track {
     /// Sectors of the file before its end; `None` if it ends where the next track
     /// of the file begins.
     pub(super) end: Option<u64>,
+    /// Lines of the cue sheet about the disc, in its first track, and about the track,
+    /// which say nothing about places.
+    pub(super) of_sheet: Vec<String>,
+    pub(super) commands: Vec<String>,
 }
 
 impl Track {
