@@ -61,30 +61,25 @@ pub(super) fn of_type(code: [u8; 4], platform: Platform, file: &NewFile) -> Resu
 fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<Other> {
     let needed = match &code {
         b"RWTX" | b"TEXS" => "a texture dictionary of RenderWare in the form of the console",
+        b"MODL" => "a clump of RenderWare",
         b"SND " | b"SNDS" => {
             "samples in the form of the console, without a header, which is in SNDI"
         }
         b"TEXT" => "the length of the text in 4 bytes, the text and a NUL",
         _ => return None,
     };
-    let (found, extension) = match head {
-        [0x89, b'P', b'N', b'G', ..] => ("a PNG picture", "png"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'A',
-            b'V',
-            b'E',
-            ..,
-        ] => ("a WAV file", "wav"),
-        _ if code == *b"TEXT" && is_plain_text(endian, head, size) => ("plain text", "txt"),
+    let foreign = FOREIGN.iter().find(|foreign| foreign.begins(head));
+    let is_text = || !head.is_empty() && head.iter().all(is_character);
+    let (found, extension) = match (&code, foreign) {
+        (_, Some(foreign)) => (foreign.name, foreign.extension),
+        (b"TEXT", None) if !is_text() || has_length(endian, head, size) => return None,
+        (_, None) if is_text() => ("plain text", "txt"),
+        (b"RWTX" | b"TEXS", None) if !begins_chunk(TEXTURES, head) => ("another file", ""),
+        (b"MODL", None) if !begins_chunk(CLUMP, head) => ("another file", ""),
+        // Only GameCube is big-endian.
+        (b"SND " | b"SNDS", None) if endian == Endian::Big && !is_dsp(head, size) => {
+            ("another file", "")
+        }
         _ => return None,
     };
     let code = code.escape_ascii().to_string();
@@ -95,17 +90,77 @@ fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<Othe
     })
 }
 
-/// Returns whether a file has only characters where a text has its length.
-fn is_plain_text(endian: Endian, head: &[u8], size: u32) -> bool {
-    let is_short = head.first_chunk().is_some_and(|&word| {
+/// Files of other programs.
+struct Foreign {
+    name: &'static str,
+    extension: &'static str,
+    magic: &'static [u8],
+    /// What RIFF files have at offset 8.
+    form: &'static [u8],
+}
+
+impl Foreign {
+    const fn new(name: &'static str, extension: &'static str, magic: &'static [u8]) -> Self {
+        Self {
+            name,
+            extension,
+            magic,
+            form: b"",
+        }
+    }
+
+    fn begins(&self, head: &[u8]) -> bool {
+        let form = head.get(8..).unwrap_or_default();
+        head.starts_with(self.magic) && form.starts_with(self.form)
+    }
+}
+
+const FOREIGN: [Foreign; 9] = [
+    Foreign::new("a PNG picture", "png", b"\x89PNG"),
+    Foreign::new("a JPEG picture", "jpg", b"\xFF\xD8\xFF"),
+    Foreign::new("a GIF picture", "gif", b"GIF8"),
+    Foreign::new("a DDS picture", "dds", b"DDS "),
+    Foreign {
+        form: b"WAVE",
+        ..Foreign::new("a WAV file", "wav", b"RIFF")
+    },
+    Foreign::new("an Ogg file", "ogg", b"OggS"),
+    Foreign::new("an MP3 file", "mp3", b"ID3"),
+    Foreign::new("a VAG file with its header", "vag", b"VAGp"),
+    Foreign::new("a glTF model", "glb", b"glTF"),
+];
+
+/// Types of the outermost chunks of RenderWare: a clump, a texture dictionary.
+const CLUMP: u32 = 0x10;
+const TEXTURES: u32 = 0x16;
+
+/// Length of a frame of DSP samples. Its first byte has the number of one of 8 pairs
+/// of coefficients in the upper half.
+const FRAME: usize = 8;
+
+/// Returns whether a file begins with a chunk of this type, or is empty.
+fn begins_chunk(kind: u32, head: &[u8]) -> bool {
+    head.is_empty() || head.starts_with(&kind.to_le_bytes())
+}
+
+/// Returns whether a file may consist of DSP samples.
+fn is_dsp(head: &[u8], size: u32) -> bool {
+    size.is_multiple_of(FRAME as u32) && head.chunks(FRAME).all(|frame| frame[0] < 0x80)
+}
+
+/// Returns whether a file may begin with the length of a text.
+fn has_length(endian: Endian, head: &[u8], size: u32) -> bool {
+    head.first_chunk().is_some_and(|&word| {
         let length = match endian {
             Endian::Big => u32::from_be_bytes(word),
             Endian::Little => u32::from_le_bytes(word),
         };
         length <= size.saturating_sub(4)
-    });
-    let is_character = |&byte: &u8| byte >= b' ' || matches!(byte, b'\t' | b'\n' | b'\r');
-    !is_short && !head.is_empty() && head.iter().all(is_character)
+    })
+}
+
+fn is_character(byte: &u8) -> bool {
+    *byte >= b' ' || matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
 #[cfg(test)]
@@ -122,6 +177,9 @@ mod tests {
         assert!(refused(b"RWTX", png) && refused(b"TEXS", png));
         assert!(refused(b"SND ", wav) && refused(b"SNDS", wav));
         assert!(refused(b"TEXT", png) && refused(b"TEXT", b"Hello\r\nyou\n"));
+        assert!(refused(b"RWTX", b"\xFF\xD8\xFF\xE0") && refused(b"RWTX", b"\x10\0\0\0"));
+        assert!(refused(b"MODL", b"o cube\nv 0 0 0\n") && refused(b"MODL", &[0xFF; 9]));
+        assert!(refused(b"SND ", b"junk") && refused(b"SND ", &[0xE0; 64]));
         assert_eq!(
             problem(*b"TEXT", Endian::Little, b"bye", 3)
                 .unwrap()
@@ -136,7 +194,8 @@ mod tests {
         assert!(!refused(b"TEXT", b"\0\0\0\x03bye\0"));
         assert!(!refused(b"TEXT", b""));
         assert!(!refused(b"RWTX", b"\x16\0\0\0"));
-        assert!(!refused(b"SND ", b"RIFFsamples!"));
+        assert!(!refused(b"MODL", b"\x10\0\0\0"));
+        assert!(!refused(b"SND ", b"RIFF\0samples!\0\0\0"));
         // What other types may contain is not known.
         assert!(!refused(b"RAW ", b"\x89PNG\r\n\x1a\n"));
     }

@@ -280,6 +280,21 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_last_text_behind_the_others_can_be_edited() {
+        let mut file = build::third();
+        // The second key, whose text begins where the texts end.
+        file[20] = 12;
+        let before = String::from_utf8(shown(&gxt::FORMAT, &file, ALL)).unwrap();
+        assert!(before.ends_with("NO=\n"), "{before}");
+        for text in [
+            before.replace("Grün", "Red"),
+            before.replace("NO=", "NO=none"),
+        ] {
+            assert_eq!(after(&file, &text), text);
+        }
+    }
+
+    #[test]
     fn tables_and_keys_stay() {
         let file = build::later();
         let refused = |text: &str| edited(&gxt::FORMAT, &file, ALL, text.as_bytes()).unwrap_err();

@@ -314,7 +314,12 @@ impl Texts {
         for stored in keys.chunks_exact(layout.key_size()) {
             let (offset, key) = key(stored);
             let start = base.saturating_add(offset as usize);
-            if start >= end {
+            // An empty last text may begin where the texts end.
+            if start == end {
+                self.entries.push(Entry { key, start, end });
+                continue;
+            }
+            if start > end {
                 let name = &self.name;
                 warnings.push(format!("text {key} of {name} at {start:#x}: is outside"));
                 continue;

@@ -19,14 +19,23 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }
     let facts = Origin::of(edit.context).facts;
     let edited = windows_1252(edit.file)?;
-    let unchanged = match text::parse(edit.asset, &facts) {
-        Ok(model) => to_windows_1252(&model.text) == edited,
-        Err(_) => false,
-    };
-    Ok(match unchanged {
+    let original = text::parse(edit.asset, &facts).ok();
+    let original = original.map(|model| to_windows_1252(&model.text).into_owned());
+    let edited = without_added_newline(&edited, original.as_deref().unwrap_or_default());
+    Ok(match original.as_deref() == Some(edited) {
         true => Imported::Unchanged,
-        false => text_asset(&edited, facts.endian)?.into(),
+        false => text_asset(edited, facts.endian)?.into(),
     })
+}
+
+/// Returns a text without the newline that many editors add at the end of the last
+/// line, unless the original has one.
+fn without_added_newline<'t>(text: &'t [u8], original: &[u8]) -> &'t [u8] {
+    if matches!(original, [.., b'\n' | b'\r']) {
+        return text;
+    }
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    text.strip_suffix(b"\r").unwrap_or(text)
 }
 
 /// Returns the asset for a text: its length, the text, and NULs up to a multiple
@@ -103,6 +112,20 @@ mod tests {
     }
 
     #[test]
+    fn a_newline_that_editors_add_at_the_end_is_not_stored() {
+        let old = b"\x03\0\0\0bye\0";
+        for file in [&b"bye\n"[..], b"bye\r\n", b"bye\r"] {
+            assert_eq!(edited(old, file), Ok(Imported::Unchanged), "{file:?}");
+        }
+        let new = edited(old, b"hi\n\n").unwrap();
+        assert_eq!(new, b"\x03\0\0\0hi\n\0".to_vec().into());
+        let old = b"\x04\0\0\0bye\n\0\0\0\0";
+        assert_eq!(edited(old, b"bye\n"), Ok(Imported::Unchanged));
+        let new = edited(old, b"bye").unwrap();
+        assert_eq!(new, b"\x03\0\0\0bye\0".to_vec().into());
+    }
+
+    #[test]
     fn characters_that_do_not_fit_are_refused_with_their_position() {
         let refused = |file: &[u8]| edited(b"", file).unwrap_err();
         assert_eq!(
@@ -121,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_encoded_text_shows_the_edited_one(text in "[ -~é€\n]{0,40}") {
+        fn an_encoded_text_shows_the_edited_one(text in "[ -~é€\n]{0,40}[ -~]") {
             let old = b"\x03\0\0\0bye\0";
             if let Imported::Changed(Changed { asset, .. }) = edited(old, text.as_bytes()).unwrap() {
                 let shown = edited(&asset, text.as_bytes());

@@ -1,11 +1,12 @@
-//! Edited WAV files: samples of 16 bits, in the forms that Audacity, FFmpeg and
-//! SoX write.
+//! Edited WAV files in the forms that Audacity, FFmpeg and SoX write: samples of 8 to
+//! 32 bits, which become the nearest ones of 16 bits.
 
-use super::{MAX_SAMPLES, SAMPLE, Wav};
+use super::{MAX_SAMPLES, Wav};
 use hpimount_containers::io::{Cursor, Endian, Error};
 
-/// Forms of samples: PCM, and one whose form is in an extension.
+/// Forms of samples: integers, floating point, and one whose form is in an extension.
 const PCM: u16 = 1;
+const FLOAT: u16 = 3;
 const EXTENSIBLE: u16 = 0xFFFE;
 
 /// Offset in an extensible `fmt ` chunk of the form of the samples.
@@ -57,30 +58,68 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Edited, String> {
             _ => {}
         }
     }
-    let (channels, rate) = format.ok_or("is damaged: it has no chunk `fmt `")?;
+    let form = format.ok_or("is damaged: it has no chunk `fmt `")?;
     let data = data.ok_or("is damaged: it has no chunk `data`")?;
-    let frame = SAMPLE as usize * usize::from(channels);
+    let width = usize::from(form.bits / 8);
+    let frame = width * usize::from(form.channels);
     let (frames, rest) = (data.len() / frame, data.len() % frame);
     if rest > 0 {
         return Err("is damaged: it ends in the middle of a sample".to_owned());
     }
-    if frames * usize::from(channels) > MAX_SAMPLES {
+    if frames * usize::from(form.channels) > MAX_SAMPLES {
         return Err(format!("has more than {MAX_SAMPLES} samples"));
     }
-    let samples = data.as_chunks().0.iter();
     Ok(Edited {
         wav: Wav {
-            channels,
-            rate,
+            channels: form.channels,
+            rate: form.rate,
             samples: frames as u32,
             loops,
         },
-        samples: samples.map(|&sample| i16::from_le_bytes(sample)).collect(),
+        samples: data
+            .chunks_exact(width)
+            .map(|bytes| form.sample(bytes))
+            .collect(),
     })
 }
 
-/// Returns the channels and the samples per second of a `fmt ` chunk.
-fn format_of(body: &[u8]) -> Result<(u16, u32), String> {
+/// The form of the samples.
+struct Form {
+    channels: u16,
+    /// Samples per second.
+    rate: u32,
+    /// Bits of a sample: 8, 16, 24 or 32; 32 or 64 of floating point.
+    bits: u16,
+    is_float: bool,
+}
+
+impl Form {
+    /// Returns the nearest sample of 16 bits.
+    fn sample(&self, bytes: &[u8]) -> i16 {
+        const SCALE: f64 = 32_768.0;
+        match *bytes {
+            [a, b, c, d, e, f, g, h] => {
+                (f64::from_le_bytes([a, b, c, d, e, f, g, h]) * SCALE).round() as i16
+            }
+            [a, b, c, d] if self.is_float => {
+                (f64::from(f32::from_le_bytes([a, b, c, d])) * SCALE).round() as i16
+            }
+            [a, b, c, d] => nearest(i32::from_le_bytes([a, b, c, d])),
+            [a, b, c] => nearest(i32::from_le_bytes([0, a, b, c])),
+            [a, b] => i16::from_le_bytes([a, b]),
+            // Samples of 8 bits are unsigned.
+            [a] => (i16::from(a) - 0x80) << 8,
+            _ => 0,
+        }
+    }
+}
+
+fn nearest(sample: i32) -> i16 {
+    (sample.saturating_add(0x8000) >> 16) as i16
+}
+
+/// Reads a `fmt ` chunk.
+fn format_of(body: &[u8]) -> Result<Form, String> {
     let mut cursor = Cursor::new(body, 0, Endian::Little);
     let mut read = || {
         let (form, channels) = (cursor.u16("form")?, cursor.u16("channels")?);
@@ -94,16 +133,27 @@ fn format_of(body: &[u8]) -> Result<(u16, u32), String> {
         Some(&[low, high]) if form == EXTENSIBLE => u16::from_le_bytes([low, high]),
         _ => form,
     };
+    let is_float = form == FLOAT;
     match (form, bits) {
-        (PCM, 16) if channels > 0 && rate > 0 => Ok((channels, rate)),
-        (PCM, 16) => Err("is damaged: it has no channels or no rate".to_owned()),
-        (PCM, bits) => Err(format!(
-            "has samples of {bits} bits, must have 16: {CONVERT}"
-        )),
-        (form, _) => Err(format!(
-            "has samples of form {form:#x}, must be PCM: {CONVERT}"
-        )),
+        (PCM, 8 | 16 | 24 | 32) | (FLOAT, 32 | 64) => {}
+        (PCM | FLOAT, bits) => {
+            return Err(format!("has samples of {bits} bits: {CONVERT}"));
+        }
+        (form, _) => {
+            return Err(format!(
+                "has samples of form {form:#x}, must be PCM: {CONVERT}"
+            ));
+        }
     }
+    if channels == 0 || rate == 0 {
+        return Err("is damaged: it has no channels or no rate".to_owned());
+    }
+    Ok(Form {
+        channels,
+        rate,
+        bits,
+        is_float,
+    })
 }
 
 /// Returns the first loop of a `smpl` chunk.
@@ -176,16 +226,37 @@ mod tests {
     }
 
     #[test]
+    fn samples_of_other_widths_become_the_nearest_ones() {
+        let samples = |form, bits, data: &[u8]| {
+            let file = chunks(&[(b"fmt ", &format(form, bits)), (b"data", data)]);
+            read(&file).unwrap().samples
+        };
+        assert_eq!(samples(1, 8, &[0, 0x80, 0xFF]), [-32_768, 0, 0x7F00]);
+        assert_eq!(
+            samples(
+                1,
+                24,
+                &[0x80, 1, 0, 0x7F, 1, 0, 0xFF, 0xFF, 0x7F, 0, 0, 0x80]
+            ),
+            [2, 1, 32_767, -32_768]
+        );
+        assert_eq!(samples(1, 32, &[0, 0x80, 1, 0, 0, 0, 0xFF, 0xFF]), [2, -1]);
+        let floats = [0.5, -1.0, 1.5, f32::NAN, 3.0 / 32_768.0];
+        let bytes = floats.map(f32::to_le_bytes);
+        let expected = [16_384, -32_768, 32_767, 0, 3];
+        assert_eq!(samples(3, 32, bytes.as_flattened()), expected);
+        let bytes = floats.map(|float| f64::from(float).to_le_bytes());
+        assert_eq!(samples(3, 64, bytes.as_flattened()), expected);
+    }
+
+    #[test]
     fn other_files_are_refused_with_a_remedy() {
         let refused = |form, bits| {
             let file = chunks(&[(b"fmt ", &format(form, bits)), (b"data", &[0; 4])]);
             read(&file).unwrap_err()
         };
-        assert_eq!(
-            refused(1, 24),
-            format!("has samples of 24 bits, must have 16: {CONVERT}")
-        );
-        assert!(refused(3, 32).contains("form 0x3"));
+        assert_eq!(refused(1, 12), format!("has samples of 12 bits: {CONVERT}"));
+        assert!(refused(2, 4).contains("form 0x2"));
         assert!(read(b"OggS").unwrap_err().contains("is not a WAV file"));
         let mut whole = written(&WAV, &[0; 4]);
         whole.truncate(50);

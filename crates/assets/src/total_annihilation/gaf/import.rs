@@ -40,12 +40,6 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         return Err(format!("{NOT_THIS_FILE}: {reason}"));
     };
     let frame = gaf.frame(reference).map_err(|error| error.to_string())?;
-    let Some(format) = frame.pixel_format() else {
-        let layers = frame.layers;
-        return Err(format!(
-            "shows a frame of {layers} layers, which no picture of the whole can replace"
-        ));
-    };
     let edited = import::picture(edit.file, (frame.width.into(), frame.height.into()))?.rgba();
     let colors = Colors::of_sprite(edit.context);
     let shown = |gaf: &Gaf, frame: &Frame| {
@@ -56,6 +50,12 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if shown(&gaf, &frame).is_some_and(|shown| shown == edited) {
         return Ok(Imported::Unchanged);
     }
+    let Some(format) = frame.pixel_format() else {
+        let layers = frame.layers;
+        return Err(format!(
+            "shows a frame of {layers} layers, which no picture of the whole can replace"
+        ));
+    };
     let mut changed = Changed::default();
     let data = match format {
         PixelFormat::Raw | PixelFormat::Rle => {
@@ -307,6 +307,9 @@ mod tests {
         let file = png_of(1, 1, vec![[255; 4]]);
         let refused = edited(&gaf::FORMAT, &old, "000 a/00.png", &file).unwrap_err();
         assert!(refused.contains("1 layers"), "{refused}");
+        let same = shown(&gaf::FORMAT, &old, "000 a/00.png");
+        let unchanged = edited(&gaf::FORMAT, &old, "000 a/00.png", &same);
+        assert_eq!(unchanged, Ok(Imported::Unchanged));
         let refused = edited(&gaf::FORMAT, &old, "preview.png", &file).unwrap_err();
         assert!(refused.contains("edit the frames"), "{refused}");
     }
