@@ -19,6 +19,11 @@ impl Vfs {
         !self.applied.is_empty()
     }
 
+    /// Returns the number of files that are shown from a folder of changes.
+    pub fn changed_files(&self) -> usize {
+        self.applied.iter().count()
+    }
+
     /// Returns the paths in the mount of applied files that do not have the bytes in
     /// the folder of changes of `prepared`, sorted.
     pub fn wrongly_applied(&self, prepared: &Prepared) -> Vec<String> {

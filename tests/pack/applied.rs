@@ -201,6 +201,11 @@ fn a_check_reads_the_result_and_compares_it_with_the_folder() {
     let ran = run(&mut program);
     // The files have no contents of their types.
     assert!(ran.stdout.contains("3 files"), "{ran:?}");
+    let first = ran.stdout.lines().next().unwrap();
+    assert!(
+        first.contains(": 2 of 2 changed files are as in"),
+        "{ran:?}"
+    );
     assert!(!ran.stdout.contains("differs from the folder"), "{ran:?}");
     let hip_changes = changed_hip();
     let mut program = hpimount();

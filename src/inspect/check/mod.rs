@@ -111,12 +111,17 @@ pub fn check(
                         unsound: Unsound::default(),
                     },
                 };
+                // Before the rest, which may take long and have much to say.
+                if vfs.is_changed() {
+                    let wrong = vfs.wrongly_applied(prepared);
+                    output.applied(name, vfs.changed_files(), wrong.len());
+                    for path in wrong {
+                        let cause = Cause::text(&"differs from the folder of changes");
+                        output.finding(Severity::Damage, name, &path, cause);
+                    }
+                }
                 check.run();
                 output.summary.decoded.add(vfs.decoded());
-                for path in vfs.wrongly_applied(prepared) {
-                    let cause = Cause::text(&"differs from the folder of changes");
-                    output.finding(Severity::Damage, name, &path, cause);
-                }
             }
             Err(error) => {
                 let severity = match &error.cause {

@@ -193,6 +193,26 @@ impl<'a> CheckOutput<'a> {
         self.line(&line);
     }
 
+    /// Reports how many files of a folder of changes a source shows, and how many of
+    /// them wrongly.
+    pub(super) fn applied(&self, source: &str, files: usize, wrong: usize) {
+        let line = match self.style.json {
+            true => json!({
+                "type": "applied",
+                "source": source,
+                "files": files,
+                "wrong": wrong,
+            })
+            .to_string(),
+            false => format!(
+                "{}: {} of {files} changed files are as in the folder of changes",
+                location(source, ""),
+                files - wrong
+            ),
+        };
+        self.line(&line);
+    }
+
     fn line(&self, line: &str) {
         let line = match self.style.is_terminal && !self.style.json {
             true => printable(line),

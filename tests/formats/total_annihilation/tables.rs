@@ -196,3 +196,72 @@ fn everything_that_a_unit_needs_is_copied_by_the_documented_command() {
     assert_eq!(names(&copy), ["objects3d", "units", "weapons"]);
     assert_eq!(names(&copy.join("units")), ["peewee.fbi"]);
 }
+
+/// Returns what is inconsistent in a folder, without the number of findings.
+fn findings(write: impl FnOnce(&Path)) -> Vec<String> {
+    let mount = folder(write).mount(&["--converted"]);
+    let text = fs::read_to_string(mount.file("checks.txt")).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.pop();
+    lines
+}
+
+#[fuse_test]
+fn a_mod_that_changes_units_of_a_game_does_not_lack_their_models() {
+    let unit = |name: &str| {
+        let keys = vec![key("UnitName", name), key("Objectname", name)];
+        tdf::file(&[section("UNITINFO", keys)])
+    };
+    let found = findings(|source| {
+        write(source, "units/changed.fbi", &unit("changed"));
+        // The same unit of both games of Kingdoms.
+        write(source, "unitscb/changed.fbi", &unit("changed"));
+        write(source, "units/own.fbi", &unit("own"));
+        write(source, "unitpics/own.pcx", b"");
+    });
+    assert!(
+        found.iter().all(|line| line.starts_with("units/own.fbi:")),
+        "{found:?}"
+    );
+    assert!(
+        found[0].contains("objects3d/own.3do is missing"),
+        "{found:?}"
+    );
+}
+
+#[fuse_test]
+fn maps_are_checked_for_unknown_features_and_players_outside() {
+    let found = findings(|source| {
+        game(source, "1");
+        let start = |x: &str| {
+            let keys = vec![
+                key("specialwhat", "StartPos1"),
+                key("XPos", x),
+                key("ZPos", "0"),
+            ];
+            let specials = section("specials", vec![section("special0", keys)]);
+            let schema = section("Schema 0", vec![specials]);
+            tdf::file(&[section("GlobalHeader", vec![schema])])
+        };
+        write(source, "maps/In.ota", &start("0"));
+        write(source, "maps/Out.ota", &start("100000"));
+        for name in ["In", "Out"] {
+            let map = tnt::Map::small().file(0x2000);
+            write(source, &format!("maps/{name}.tnt"), &map);
+        }
+        write(source, "gamedata/sidedata.tdf", b"");
+    });
+    let of_maps: Vec<_> = found
+        .iter()
+        .filter(|line| line.starts_with("maps/"))
+        .collect();
+    assert_eq!(
+        of_maps,
+        [
+            "maps/Coast.ota: the feature Rock does not exist",
+            "maps/In.ota: the feature Rock does not exist",
+            "maps/Out.ota: player 1 starts at 100000,0, outside of the map",
+            "maps/Out.ota: the feature Rock does not exist",
+        ]
+    );
+}

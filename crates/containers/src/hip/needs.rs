@@ -11,6 +11,9 @@ const TYPE_OFFSET: u64 = 4;
 /// Number of bytes of a file that decide.
 const HEAD: usize = 512;
 
+/// Minimum length of a plain text that is not taken for samples or a model.
+const MIN_TEXT: usize = 12;
+
 /// A file that is no asset, but that one may be made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Other {
@@ -69,16 +72,14 @@ fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<Othe
         _ => return None,
     };
     let foreign = FOREIGN.iter().find(|foreign| foreign.begins(head));
-    let is_text = || !head.is_empty() && head.iter().all(is_character);
+    let is_text = || head.iter().any(u8::is_ascii_graphic) && head.iter().all(is_character);
     let (found, extension) = match (&code, foreign) {
         (_, Some(foreign)) => (foreign.name, foreign.extension),
         (b"TEXT", None) if !is_text() || has_length(endian, head, size) => return None,
-        (_, None) if is_text() => ("plain text", "txt"),
-        (b"RWTX" | b"TEXS", None) if !begins_chunk(TEXTURES, head) => ("another file", ""),
-        (b"MODL", None) if !begins_chunk(CLUMP, head) => ("another file", ""),
-        // Only GameCube is big-endian.
-        (b"SND " | b"SNDS", None) if endian == Endian::Big && !is_dsp(head, size) => {
-            ("another file", "")
+        (b"TEXT", None) => ("plain text", "txt"),
+        // Shorter ones may be anything.
+        (_, None) if head.len() >= MIN_TEXT && head.is_ascii() && is_text() => {
+            ("plain text", "txt")
         }
         _ => return None,
     };
@@ -130,24 +131,6 @@ const FOREIGN: [Foreign; 9] = [
     Foreign::new("a glTF model", "glb", b"glTF"),
 ];
 
-/// Types of the outermost chunks of RenderWare: a clump, a texture dictionary.
-const CLUMP: u32 = 0x10;
-const TEXTURES: u32 = 0x16;
-
-/// Length of a frame of DSP samples. Its first byte has the number of one of 8 pairs
-/// of coefficients in the upper half.
-const FRAME: usize = 8;
-
-/// Returns whether a file begins with a chunk of this type, or is empty.
-fn begins_chunk(kind: u32, head: &[u8]) -> bool {
-    head.is_empty() || head.starts_with(&kind.to_le_bytes())
-}
-
-/// Returns whether a file may consist of DSP samples.
-fn is_dsp(head: &[u8], size: u32) -> bool {
-    size.is_multiple_of(FRAME as u32) && head.chunks(FRAME).all(|frame| frame[0] < 0x80)
-}
-
 /// Returns whether a file may begin with the length of a text.
 fn has_length(endian: Endian, head: &[u8], size: u32) -> bool {
     head.first_chunk().is_some_and(|&word| {
@@ -177,9 +160,9 @@ mod tests {
         assert!(refused(b"RWTX", png) && refused(b"TEXS", png));
         assert!(refused(b"SND ", wav) && refused(b"SNDS", wav));
         assert!(refused(b"TEXT", png) && refused(b"TEXT", b"Hello\r\nyou\n"));
-        assert!(refused(b"RWTX", b"\xFF\xD8\xFF\xE0") && refused(b"RWTX", b"\x10\0\0\0"));
-        assert!(refused(b"MODL", b"o cube\nv 0 0 0\n") && refused(b"MODL", &[0xFF; 9]));
-        assert!(refused(b"SND ", b"junk") && refused(b"SND ", &[0xE0; 64]));
+        assert!(refused(b"RWTX", b"\xFF\xD8\xFF\xE0"));
+        assert!(refused(b"MODL", b"o cube\nv 0 0 0\n"));
+        assert!(refused(b"SND ", b"not a sound at all"));
         assert_eq!(
             problem(*b"TEXT", Endian::Little, b"bye", 3)
                 .unwrap()

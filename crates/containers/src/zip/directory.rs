@@ -40,6 +40,11 @@ const RECORD: &[u8; 4] = b"PK\x01\x02";
 const END_64_LENGTH: usize = 56;
 const LOCATOR_LENGTH: usize = 20;
 
+/// Length of these and of the record at the end without the comment, and the maximum
+/// length of that.
+const LAST_RECORDS: u64 = END_64_LENGTH as u64 + LOCATOR_LENGTH as u64 + 22;
+const MAX_COMMENT: u64 = u16::MAX as u64;
+
 /// A source in the form that `rawzip` reads.
 struct Source<'a> {
     source: &'a dyn ReadAt,
@@ -81,25 +86,35 @@ impl rawzip::ReaderAt for Source<'_> {
 /// Returns an error if the source cannot be read.
 pub(super) fn counted(source: &Arc<dyn ReadAt>) -> Result<Arc<dyn ReadAt>> {
     let len = source.len();
-    let length = len.min(SEARCHED);
-    let tail = read_vec(&**source, len - length, length, "end of the archive")?;
-    let is_located = |&at: &usize| {
-        tail[at..].starts_with(LOCATOR_64) && tail[at + LOCATOR_LENGTH..].starts_with(END)
-    };
-    let locators = (END_64_LENGTH..tail.len().saturating_sub(LOCATOR_LENGTH)).rev();
-    let Some(at) = locators.into_iter().find(is_located) else {
-        return Ok(source.clone());
-    };
-    let stated = tail[at + 8..]
-        .first_chunk()
-        .map(|field| u64::from_le_bytes(*field));
-    let stated = stated.unwrap_or_default();
-    let found = len - length + (at - END_64_LENGTH) as u64;
-    let is_record = tail[at - END_64_LENGTH..].starts_with(END_64);
-    if stated >= found || !is_record || read_vec(&**source, stated, 4, "record")? == END_64 {
-        return Ok(source.clone());
+    let is_end = |bytes: &[u8]| bytes == END;
+    let mut uncounted = None;
+    // Most archives have no comment.
+    for length in [LAST_RECORDS, LAST_RECORDS + MAX_COMMENT] {
+        let start = len.saturating_sub(length);
+        let tail = read_vec(&**source, start, len - start, "end of the archive")?;
+        if let Some(end) = tail.windows(END.len()).rposition(is_end) {
+            uncounted = stated_end(&tail[..end]).map(|(at, stated)| (start + at, stated));
+            break;
+        }
     }
-    Ok(Arc::new(Slice::new(source.clone(), found - stated..len)))
+    match uncounted {
+        Some((found, stated))
+            if stated < found && read_vec(&**source, stated, 4, "record")? != END_64 =>
+        {
+            Ok(Arc::new(Slice::new(source.clone(), found - stated..len)))
+        }
+        _ => Ok(source.clone()),
+    }
+}
+
+/// Returns where the last record of a Zip64 archive is that ends with these bytes, and
+/// where it is said to be.
+fn stated_end(bytes: &[u8]) -> Option<(u64, u64)> {
+    let (rest, locator) = bytes.split_last_chunk::<LOCATOR_LENGTH>()?;
+    let (rest, record) = rest.split_last_chunk::<END_64_LENGTH>()?;
+    let stated = locator[8..].first_chunk()?;
+    (locator.starts_with(LOCATOR_64) && record.starts_with(END_64))
+        .then(|| (rest.len() as u64, u64::from_le_bytes(*stated)))
 }
 
 /// Returns whether there is a directory.

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use super::conflicts::conflicts;
 use super::library::{Definition, Library};
+use super::maps;
 use super::menu_entries::MenuEntry;
 use super::menus::Slots;
 use super::place::Place;
@@ -55,6 +56,7 @@ pub(super) fn find(context: &dyn AssetContext) -> Vec<Finding> {
     checks.conflicts();
     checks.menus();
     checks.missing();
+    checks.maps();
     checks.scripts();
     checks.found
 }
@@ -90,7 +92,7 @@ impl Checks<'_> {
     }
 
     fn conflicts(&mut self) {
-        for conflict in conflicts(self.library) {
+        for conflict in conflicts(self.context, self.library) {
             let (kind, value) = (conflict.kind, &conflict.value);
             for (number, definition) in conflict.of.iter().enumerate() {
                 let other = conflict.of[usize::from(number == 0)];
@@ -147,8 +149,11 @@ impl Checks<'_> {
         let mut known = HashSet::new();
         for unit in &self.library.units.all {
             let mut missing = Vec::new();
+            // A mod may change a unit of the game, and has nothing of it but its text.
+            let mut is_own = self.is_whole;
             let visited = references.of_unit(unit, &mut |reference| {
                 let is_wanted = self.is_whole || OF_A_MOD.contains(&reference.kind);
+                is_own |= is_wanted && reference.found.is_some();
                 if is_wanted && reference.found.is_none() && reference.kind != "builder" {
                     let name = reference.name;
                     let text = format!("the {} {name} is missing", reference.kind);
@@ -157,7 +162,7 @@ impl Checks<'_> {
                 Ok(())
             });
             debug_assert!(visited.is_ok(), "the visitor has no errors");
-            for (from, text) in missing {
+            for (from, text) in missing.into_iter().filter(|_| is_own) {
                 // Units share weapons and wrecks.
                 if known.insert((from.file, text.clone())) {
                     self.add(Finding {
@@ -170,6 +175,22 @@ impl Checks<'_> {
                 }
             }
         }
+    }
+
+    fn maps(&mut self) {
+        let (context, library) = (self.context, self.library);
+        let is_feature = |name: &str| !self.is_whole || library.features.find(name).is_some();
+        let mut found = Vec::new();
+        maps::check(context, &is_feature, &mut |file, text| {
+            found.push(Finding {
+                file,
+                line: None,
+                text,
+                is_style: false,
+                is_known: false,
+            });
+        });
+        found.into_iter().for_each(|finding| self.add(finding));
     }
 
     fn scripts(&mut self) {

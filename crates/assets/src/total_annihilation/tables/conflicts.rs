@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::library::{Catalog, Definition, Library};
+use super::references::KINGDOMS;
 use crate::view::{AssetContext, Table};
 
 /// Something that must be different in all definitions of a kind.
@@ -40,11 +41,16 @@ pub(super) struct Conflict<'a> {
 }
 
 /// Returns the conflicts of a game, in the order of their first definitions.
-pub(super) fn conflicts(library: &Library) -> Vec<Conflict<'_>> {
+pub(super) fn conflicts<'a>(context: &dyn AssetContext, library: &'a Library) -> Vec<Conflict<'a>> {
     let mut found = Vec::new();
+    // The games of Kingdoms have the same units in both directories.
+    let is_kingdoms = |definition: &Definition| {
+        let path = context.path_of(library.file(definition.place));
+        path.to_ascii_lowercase().contains(KINGDOMS)
+    };
     for unique in &UNIQUE {
         let mut values: HashMap<String, usize> = HashMap::new();
-        let mut groups: Vec<Conflict<'_>> = Vec::new();
+        let mut groups: Vec<Conflict<'a>> = Vec::new();
         for definition in &(unique.catalog)(library).all {
             let value = match unique.key {
                 Some(key) => library.section(definition.place).get(key),
@@ -63,7 +69,13 @@ pub(super) fn conflicts(library: &Library) -> Vec<Conflict<'_>> {
                     of: Vec::new(),
                 });
             }
-            groups[group].of.push(definition);
+            let is_again = |other: &&Definition| {
+                other.name.eq_ignore_ascii_case(&definition.name)
+                    && is_kingdoms(other) != is_kingdoms(definition)
+            };
+            if !groups[group].of.iter().any(is_again) {
+                groups[group].of.push(definition);
+            }
         }
         found.extend(groups.into_iter().filter(|group| group.of.len() > 1));
     }
@@ -75,7 +87,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     let library = Library::of(context);
     let columns = ["kind", "value", "name", "file", "archive"];
     let mut table = Table::new(out, &columns)?;
-    for conflict in conflicts(&library) {
+    for conflict in conflicts(context, &library) {
         for definition in &conflict.of {
             let file = library.file(definition.place);
             table.text(conflict.kind).text(&conflict.value);

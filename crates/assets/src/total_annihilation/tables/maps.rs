@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::file_name;
 use crate::total_annihilation::tdf::{self, Section, Tdf};
 use crate::total_annihilation::tnt::ota;
-use crate::total_annihilation::tnt::{self, Tnt};
+use crate::total_annihilation::tnt::{self, Tnt, Version};
 use crate::total_annihilation::view::stem;
 use crate::view::{AssetContext, AssetRef, Table};
 
@@ -68,25 +68,71 @@ fn maps(context: &dyn AssetContext) -> Vec<Map> {
     maps
 }
 
-/// Writes the table.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &COLUMNS)?;
+/// A map that was read.
+struct Opened {
+    file: AssetRef,
+    ota: Option<Tdf>,
+    tnt: Option<Tnt>,
+}
+
+/// Reads the maps, in the order of their paths, while they are used.
+fn opened(context: &dyn AssetContext) -> impl Iterator<Item = Opened> {
     let mut left = MAX_BYTES;
-    for map in maps(context) {
+    maps(context).into_iter().filter_map(move |map| {
         let mut read = |file: Option<AssetRef>| {
             let bytes = context.read(file?).filter(|_| left > 0)?;
             left = left.saturating_sub(bytes.len() as u64);
             Some(bytes)
         };
         let ota = read(map.ota).map(|bytes| tdf::parse(&bytes));
-        let ota = ota.map(|parsed| parsed.unwrap_or_else(|lost| lost.model));
-        let ota = Text::new(ota.as_ref());
         let tnt = read(map.tnt).map(|bytes| tnt::parse(&bytes));
         let tnt = tnt.map(|parsed| parsed.unwrap_or_else(|lost| lost.model));
-        let tnt = tnt.filter(|tnt| tnt.cells() > 0);
-        let Some(file) = map.ota.or(map.tnt) else {
+        Some(Opened {
+            file: map.ota.or(map.tnt)?,
+            ota: ota.map(|parsed| parsed.unwrap_or_else(|lost| lost.model)),
+            tnt: tnt.filter(|tnt| tnt.cells() > 0),
+        })
+    })
+}
+
+/// Calls `found` with what is inconsistent in the maps: places outside of them where
+/// players start, and features that `is_feature` does not know.
+pub(super) fn check(
+    context: &dyn AssetContext,
+    is_feature: &dyn Fn(&str) -> bool,
+    found: &mut dyn FnMut(AssetRef, String),
+) {
+    for Opened { file, ota, tnt } in opened(context) {
+        let Some(tnt) = tnt else {
             continue;
         };
+        let edge = match tnt.version {
+            Version::Ta | Version::OldTa => tnt::CELL_EDGE,
+            Version::Kingdoms => 1,
+        };
+        let size = [tnt.width, tnt.height].map(|cells| i64::from(cells) * i64::from(edge));
+        let header = Text::new(ota.as_ref()).header;
+        for start in header.map(ota::starts).unwrap_or_default() {
+            let [x, z] = start.position;
+            let is_in = |(at, size): (i32, i64)| (0..size).contains(&at.into());
+            if ![(x, size[0]), (z, size[1])].into_iter().all(is_in) {
+                let player = start.player;
+                let text = format!("player {player} starts at {x},{z}, outside of the map");
+                found(file, text);
+            }
+        }
+        let names = tnt.features.iter().map(|feature| feature.name);
+        for name in names.filter(|name| !is_feature(name)) {
+            found(file, format!("the feature {name} does not exist"));
+        }
+    }
+}
+
+/// Writes the table.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(out, &COLUMNS)?;
+    for Opened { file, ota, tnt } in opened(context) {
+        let ota = Text::new(ota.as_ref());
         let path = context.path_of(file);
         table.text(stem(file_name(&path)));
         table.text(&context.archive_of(file));

@@ -52,7 +52,7 @@ const NEXT_FEATURES: [&str; 3] = ["FeatureDead", "FeatureReclamate", "FeatureBur
 const OWN_WEAPONS: usize = 8;
 
 /// The directory of units that only Kingdoms has.
-const KINGDOMS: &str = "unitscb/";
+pub(super) const KINGDOMS: &str = "unitscb/";
 
 /// A reference of a unit, direct or through others.
 pub(super) struct Reference<'n> {
