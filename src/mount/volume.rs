@@ -78,7 +78,12 @@ impl NewVolume {
 
     /// Returns the memory that it holds, in bytes.
     pub(super) fn memory(&self) -> usize {
-        self.volume.memory() + self.images.memory
+        let texts = self.name.capacity() + self.location.capacity();
+        let block = match self.stored {
+            0 => 0,
+            stored => BlockBuffer::memory(stored),
+        };
+        size_of::<Self>() + texts + block + self.volume.memory() + self.images.memory
     }
 
     /// Returns the warnings about it and the block images around it.

@@ -7,6 +7,7 @@ mod psx;
 #[path = "../support/mod.rs"]
 mod support;
 mod views;
+mod volumes;
 
 use std::time::Duration;
 

@@ -12,6 +12,7 @@
 //! is used to allocate, loop or index.
 
 mod assets;
+mod description;
 mod facts;
 mod live;
 mod sum;
@@ -21,6 +22,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 pub use self::assets::{AssetName, AssetTable, AssetType};
+pub(crate) use self::description::Description;
 pub use self::facts::{DataFacts, Packed};
 pub use self::live::{LiveFolder, Version};
 pub use self::sum::RecordedSum;

@@ -21,7 +21,7 @@ use crate::format::Input;
 use crate::image::{CdTrack, FRAME};
 use crate::io::{Compact, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{
-    Content, DiscImage, Entry, FileId, Name, NodeId, Part, Sink, Volume, no_such_file,
+    Content, Description, DiscImage, Entry, FileId, Name, NodeId, Part, Sink, Volume, no_such_file,
 };
 
 /// A disc whose directories have been read.
@@ -36,6 +36,8 @@ pub(crate) struct Disc {
     gd: Vec<GdTrack>,
     /// The metadata of its file system.
     pub(crate) info: serde_json::Value,
+    /// The same, once the disc is complete.
+    described: Description,
     warnings: Vec<String>,
     /// Memory of the files that are not plain extents.
     other_memory: usize,
@@ -287,6 +289,7 @@ impl Disc {
         if let Some(game) = self.system.take().and_then(|file| game_of(&file)) {
             self.info["game"] = game;
         }
+        self.described = self.info.take().into();
         self.warnings = warnings.texts();
         Box::new(self)
     }
@@ -316,11 +319,14 @@ impl Volume for Disc {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.files.capacity() * size_of::<Bytes>() + self.other_memory
+        size_of::<Self>()
+            + self.files.capacity() * size_of::<Bytes>()
+            + self.other_memory
+            + self.described.memory()
     }
 
     fn info(&self) -> serde_json::Value {
-        self.info.clone()
+        self.described.value()
     }
 
     fn images(&self) -> Vec<DiscImage> {

@@ -19,7 +19,9 @@ use super::paths::{plain_entry, record, until_nul};
 use crate::file_type::FileType;
 use crate::format::{Format, Input};
 use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
-use crate::volume::{Content, DiscImage, FileId, MAX_DEPTH, Name, NodeId, Sink, Volume};
+use crate::volume::{
+    Content, Description, DiscImage, FileId, MAX_DEPTH, Name, NodeId, Sink, Volume,
+};
 
 /// How GameCube discs are detected and opened.
 pub const FORMAT: Format = Format {
@@ -66,7 +68,7 @@ struct Disc {
     source: Arc<dyn ReadAt>,
     /// Offset and length of each file in the source.
     files: Vec<(u64, u32)>,
-    info: serde_json::Value,
+    info: Description,
     warnings: Vec<String>,
 }
 
@@ -108,7 +110,7 @@ fn read(source: Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Disc> {
     let layout = Layout::read(&*source)?;
     let boot = read_vec(&*source, layout.start, BOOT.into(), "boot.bin")?;
     let mut disc = Disc {
-        info: describe(&boot, region(&*source, layout.start)?, source.len()),
+        info: describe(&boot, region(&*source, layout.start)?, source.len()).into(),
         source,
         files: Vec::new(),
         warnings: Vec::new(),
@@ -345,11 +347,11 @@ impl Volume for Disc {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.files.capacity() * size_of::<(u64, u32)>()
+        size_of::<Self>() + self.files.capacity() * size_of::<(u64, u32)>() + self.info.memory()
     }
 
     fn info(&self) -> serde_json::Value {
-        self.info.clone()
+        self.info.value()
     }
 
     fn images(&self) -> Vec<DiscImage> {

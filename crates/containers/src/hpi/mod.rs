@@ -34,7 +34,8 @@ use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{self, Error, ReadAt, Result, check_sum};
 use crate::volume::{
-    Chunk, ChunkTable, Chunks, Content, DataFacts, FileId, Packed, Sink, Volume, no_such_file,
+    Chunk, ChunkTable, Chunks, Content, DataFacts, Description, FileId, Packed, Sink, Volume,
+    no_such_file,
 };
 
 /// How HPI archives are detected and opened.
@@ -113,7 +114,7 @@ struct Hpi {
     /// The checksums of their data, once computed, or `None` of a damaged file; empty if
     /// they are not compared.
     found_sums: Vec<OnceLock<Option<u32>>>,
-    info: serde_json::Value,
+    info: Description,
     warnings: Vec<String>,
 }
 
@@ -349,6 +350,7 @@ impl Volume for Hpi {
             + self.files.capacity() * size_of::<FileRecord>()
             + self.file_sums.capacity() * size_of::<u32>()
             + self.found_sums.capacity() * size_of::<OnceLock<Option<u32>>>()
+            + self.info.memory()
     }
 
     fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
@@ -394,7 +396,7 @@ impl Volume for Hpi {
     }
 
     fn info(&self) -> serde_json::Value {
-        self.info.clone()
+        self.info.value()
     }
 
     fn warnings(&self) -> &[String] {

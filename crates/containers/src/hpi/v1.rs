@@ -82,7 +82,7 @@ pub(super) fn read(
         files,
         file_sums: Vec::new(),
         found_sums: Vec::new(),
-        info,
+        info: info.into(),
         warnings: warnings.texts(),
     };
     Ok((hpi, records, Directory::Version1 { end: end.into() }))

@@ -90,7 +90,7 @@ pub(super) fn read(
         },
         file_sums,
         options,
-        info,
+        info: info.into(),
         warnings: warnings.texts(),
     };
     let offsets = Directory::Version2 {

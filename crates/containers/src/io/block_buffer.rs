@@ -37,6 +37,11 @@ impl BlockBuffer {
         }
     }
 
+    /// Returns the memory of a buffer over a source of this length, in bytes.
+    pub fn memory(len: u64) -> usize {
+        size_of::<Self>() + len.min(BLOCK) as usize
+    }
+
     /// Locks the block. A panic cannot leave it half-changed.
     fn block(&self) -> MutexGuard<'_, Block> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
