@@ -2,6 +2,7 @@
 
 mod applied;
 mod apply;
+mod audio;
 mod confinement;
 mod converted;
 mod cue_changes;

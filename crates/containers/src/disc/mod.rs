@@ -116,6 +116,7 @@ pub(crate) fn open(
         tracks => tracks.iter().map(|track| image_of(input, track)).collect(),
     };
     let mut disc = Disc::new(images);
+    disc.tracks_are(plain_tracks(input));
     if let Some(sectors) = data_sectors(input)? {
         read(&mut disc, &Arc::new(sectors), sink, &mut warnings)?;
     }
@@ -125,7 +126,6 @@ pub(crate) fn open(
         let wav = Wav::new(Arc::new(frames), range);
         disc.add_wav(sink, track.number, wav)?;
     }
-    disc.tracks_are(plain_tracks(input));
     Ok(disc.finish(warnings))
 }
 
@@ -176,9 +176,26 @@ impl Disc {
         }
     }
 
-    /// Sets the tracks.
+    /// Sets the tracks, before the file system is read.
     pub(crate) fn tracks_are(&mut self, tracks: Vec<PlainTrack>) {
         self.plain = tracks;
+    }
+
+    /// Returns the audio track that has a sector of the disc.
+    pub(crate) fn audio_at(&self, sector: u64) -> Option<Wav> {
+        let mut end = 0;
+        let track = self.plain.iter().find(|track| {
+            let start = end;
+            end += track.silent_gap + track.sectors.len() / RAW;
+            (start..end).contains(&sector)
+        });
+        let PlainTrack {
+            sectors,
+            stored_gap,
+            ..
+        } = track.filter(|track| track.mode == Mode::Audio)?;
+        let range = (stored_gap * RAW, sectors.len());
+        Some(Wav::new(sectors.clone(), range))
     }
 
     /// Sets the tracks of a Dreamcast disc.

@@ -34,6 +34,8 @@ pub(super) struct Found<'a> {
     pub(super) extents: &'a [Extent],
     /// Whether it has sectors of Form 2, according to its record.
     pub(super) is_form_2: bool,
+    /// Whether the extent is an audio track.
+    pub(super) is_audio: bool,
     /// The permission bits, if known.
     pub(super) permissions: Option<u16>,
     /// How its data is packed, if it is.
@@ -76,6 +78,7 @@ struct Unfinished {
     modified: Option<i64>,
     extents: Vec<Extent>,
     is_form_2: bool,
+    is_audio: bool,
     attributes: Attributes,
 }
 
@@ -266,6 +269,7 @@ impl Walk<'_> {
             modified: attributes.modified.or(record.modified),
             extents: Vec::with_capacity(if has_more { 2 } else { 1 }),
             is_form_2: record.is_form_2(),
+            is_audio: record.is_audio(),
             attributes,
         });
         file.extents.push(extent);
@@ -433,6 +437,7 @@ impl Walk<'_> {
             modified: file.modified,
             extents: &file.extents,
             is_form_2: file.is_form_2,
+            is_audio: file.is_audio,
             permissions: file.attributes.permissions(),
             packing: file.attributes.packing,
         };

@@ -19,7 +19,7 @@ use self::susp::SystemUse;
 use self::zisofs::Unpacked;
 use crate::disc::sector::{begins_descriptor, begins_frame, has_frames, has_sectors};
 use crate::disc::{
-    self, DESCRIPTORS, Disc, Extent, Mode2File, NewFile, SECTOR, Sectors, Spliced, XaFile,
+    self, DESCRIPTORS, Disc, Extent, Mode2File, NewFile, SECTOR, Sectors, Spliced, Wav, XaFile,
     read_user,
 };
 use crate::file_type::FileType;
@@ -221,6 +221,20 @@ impl Visit for Adder<'_> {
     }
 
     fn file(&mut self, file: Found<'_>, warnings: &mut Warnings) -> Result<()> {
+        if let [Extent { at: Some(at), .. }] = *file.extents
+            && file.is_audio
+            && let Some(track) = self.disc.audio_at(at / SECTOR)
+        {
+            let new = NewFile {
+                parent: file.parent,
+                name: file.name,
+                modified: file.modified,
+            };
+            let memory = size_of::<Wav>();
+            self.disc
+                .add_source(self.sink, new, Box::new(track), memory)?;
+            return Ok(());
+        }
         if let Some(raw) = self.raw(&file) {
             self.add_whole(&file, raw)?;
         }

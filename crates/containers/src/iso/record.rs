@@ -13,6 +13,9 @@ pub(super) const MORE_EXTENTS: u8 = 0x80;
 /// Attributes of CD-ROM XA: all sectors are of Form 2, or some of them.
 const XA_FORM_2: u16 = 0x3000;
 
+/// Attribute of CD-ROM XA: the extent is an audio track.
+const XA_AUDIO: u16 = 0x4000;
+
 /// A directory record.
 pub(super) struct Record<'a> {
     /// Number of the first logical block, without extended attributes.
@@ -59,8 +62,6 @@ impl<'a> Record<'a> {
             }
         }
         let system_use = area_of(bytes);
-        let is_xa = system_use.len() >= 14 && system_use[6..8] == *b"XA";
-        let xa = is_xa.then(|| u16::from_be_bytes([system_use[4], system_use[5]]));
         Ok(Self {
             block: u64::from(le32(bytes, 2)) + u64::from(bytes[1]),
             size: le32(bytes, 10).into(),
@@ -68,7 +69,7 @@ impl<'a> Record<'a> {
             is_interleaved: bytes[26] != 0 || bytes[27] != 0,
             modified: date(&bytes[18..25]),
             name,
-            xa,
+            xa: xa_attributes(system_use),
             system_use,
         })
     }
@@ -82,6 +83,22 @@ impl<'a> Record<'a> {
     pub(super) fn is_form_2(&self) -> bool {
         self.xa.is_some_and(|xa| xa & XA_FORM_2 != 0)
     }
+
+    /// Returns whether its extent is an audio track.
+    pub(super) fn is_audio(&self) -> bool {
+        self.xa.is_some_and(|xa| xa & XA_AUDIO != 0)
+    }
+}
+
+/// Returns the attributes of CD-ROM XA in a system use area.
+fn xa_attributes(system_use: &[u8]) -> Option<u16> {
+    let is_xa = system_use.len() >= 14 && system_use[6..8] == *b"XA";
+    is_xa.then(|| u16::from_be_bytes([system_use[4], system_use[5]]))
+}
+
+/// Returns whether a record is of an audio track.
+pub(super) fn is_of_audio(record: &[u8]) -> bool {
+    xa_attributes(area_of(record)).is_some_and(|xa| xa & XA_AUDIO != 0)
 }
 
 /// Returns the offset of the system use area in a record.

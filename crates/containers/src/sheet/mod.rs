@@ -152,6 +152,7 @@ fn open_tracks(
     let mut warnings = Warnings::default();
     let images = sheet.into_iter().chain(images(find, tracks));
     let mut disc = Disc::new(images.collect());
+    disc.tracks_are(plain_tracks(find, tracks));
     let data = tracks
         .iter()
         .position(|track| matches!(track.kind, Kind::Data(_)));
@@ -163,7 +164,6 @@ fn open_tracks(
         udf::read(&mut disc, &Arc::new(sectors), sink, &mut warnings)?;
     }
     add_audio(&mut disc, find, tracks, sink, &mut warnings)?;
-    disc.tracks_are(plain_tracks(find, tracks));
     if disc.is_empty() && data.is_none() {
         let text = "describes a disc without data or audio tracks";
         return Err(Error::Unsupported(text.into()));

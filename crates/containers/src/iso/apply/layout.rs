@@ -10,7 +10,7 @@ use super::room::Room;
 use crate::changes::{Job, Patch, Spliced, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
-use crate::iso::record::le32;
+use crate::iso::record::{is_of_audio, le32};
 
 /// Offset of the number of blocks in a volume descriptor.
 const BLOCKS: usize = 80;
@@ -245,6 +245,36 @@ impl Image {
         Ok(())
     }
 
+    /// Moves the extents of audio tracks, which are behind the file system, with these.
+    pub(super) fn move_audio(&mut self, disc: &mut Disc) -> Result<()> {
+        let grown = self.grown();
+        let behind = self.frames.count - self.frames.first;
+        let mut changed = BTreeSet::new();
+        for record in disc.records.iter_mut().filter(|_| grown > 0) {
+            if !is_of_audio(&record.raw) {
+                continue;
+            }
+            for extent in &mut record.extents {
+                if u64::from(extent.block) >= behind {
+                    let moved = u64::from(extent.block) + grown;
+                    extent.block = u32::try_from(moved).unwrap_or(u32::MAX);
+                    changed.insert(record.parent.0);
+                }
+            }
+        }
+        for id in changed.into_iter().map(DirectoryId) {
+            if !disc.dir(id).is_deleted {
+                self.put_bytes(disc.dir(id).place.block.into(), encode(disc, id))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of sectors behind those of the original.
+    fn grown(&self) -> u64 {
+        self.room.end().saturating_sub(self.frames.count)
+    }
+
     /// Writes the volume descriptors.
     pub(super) fn descriptors(&mut self, disc: &Disc) -> Result<()> {
         for (number, tree) in disc.trees.iter().enumerate() {
@@ -254,8 +284,14 @@ impl Image {
             root[2..10].copy_from_slice(&both(place.block));
             root[10..18].copy_from_slice(&both(place.size));
             if self.room.end() > self.frames.count {
-                let blocks = (self.room.end() - self.frames.first) as u32;
-                let blocks = blocks.max(le32(&tree.descriptor, BLOCKS));
+                let old = u64::from(le32(&tree.descriptor, BLOCKS));
+                // Some volumes include the audio tracks.
+                let grown = match old > self.frames.count - self.frames.first {
+                    true => self.grown(),
+                    false => 0,
+                };
+                let blocks = (self.room.end() - self.frames.first).max(old + grown);
+                let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
                 descriptor[BLOCKS..][..8].copy_from_slice(&both(blocks));
             }
             if descriptor != tree.descriptor {

@@ -24,6 +24,7 @@ use crate::changes::{Job, Kind, NewFile, Spliced, Weight, Written};
 use crate::disc::data_form;
 use crate::disc::sector::{DESCRIPTORS, Form, MODE_2, RAW, SECTOR};
 use crate::io::{Error, ReadAt, Result};
+use crate::iso::record::is_of_audio;
 use crate::volume::NodeId;
 
 /// Longest extent: longer files have several.
@@ -93,6 +94,7 @@ pub(crate) fn splice(job: &mut Job<'_>, space: Space) -> Result<Spliced> {
     writer.image.directories(&mut writer.disc, job)?;
     writer.image.path_tables(&mut writer.disc)?;
     writer.image.pad(&writer.disc)?;
+    writer.image.move_audio(&mut writer.disc)?;
     writer.image.descriptors(&writer.disc)?;
     if writer.image.switch_off_udf(&sectors)? {
         let text = "the disc also has UDF, which is switched off";
@@ -119,6 +121,10 @@ impl Writer {
                 job.refuse(node, "is generated");
                 continue;
             };
+            if is_of_audio(&self.disc.record(entry).raw) {
+                job.refuse(node, "is an audio track, which is not changed");
+                continue;
+            }
             let name = job.tree.node(node).name.clone();
             if raw_of.is_none() && self.disc.has_raw(&job.tree, node) {
                 let reason = format!("is in Form 2 sectors: change {name}{RAW_SUFFIX}");
