@@ -65,6 +65,7 @@ pub use self::session::serve;
 pub use self::session::{OpenDevice, Running, SessionOptions};
 use crate::mount::{Attr, Bytes, Error, FileKind, Ino, Vfs};
 use crate::prefetch::Prefetch;
+use crate::requester;
 
 /// How long the kernel may rely on a lasting answer. The tree never changes;
 /// 100 years stay clear of overflows in the kernel's arithmetic.
@@ -137,16 +138,18 @@ impl Mounted {
 
     /// Runs a handler. A panic in it must not end the thread that answers
     /// the kernel; the reply, dropped on the way, has answered EIO.
-    fn guard(&self, name: &str, handler: impl FnOnce()) {
+    fn guard(&self, name: &str, request: &Request, handler: impl FnOnce()) {
         let guarded = AssertUnwindSafe(|| {
             if let Some(hook) = &self.hook {
                 hook(name);
             }
             handler();
         });
-        if catch_unwind(guarded).is_err() {
-            log::error!("{name}: internal error, answered with EIO");
-        }
+        requester::serve(request.pid(), || {
+            if catch_unwind(guarded).is_err() {
+                log::error!("{name}: internal error, answered with EIO");
+            }
+        });
     }
 
     /// Returns the entry `.` or `..` at `offset` of a listing: name, attributes
@@ -267,7 +270,7 @@ impl Filesystem for Mounted {
         fallocate(INodeNo, FileHandle, u64, u64, i32) -> ReplyEmpty;
     }
 
-    fn init(&mut self, _req: &Request, config: &mut KernelConfig) -> io::Result<()> {
+    fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let wanted = [
             InitFlags::FUSE_PARALLEL_DIROPS,
             InitFlags::FUSE_DO_READDIRPLUS,
@@ -286,8 +289,8 @@ impl Filesystem for Mounted {
         Ok(())
     }
 
-    fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        self.guard("lookup", || {
+    fn lookup(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        self.guard("lookup", request, || {
             if name.len() > MAX_NAME as usize {
                 return reply.error(Errno::ENAMETOOLONG);
             }
@@ -312,32 +315,40 @@ impl Filesystem for Mounted {
         });
     }
 
-    fn forget(&self, _req: &Request, inode: INodeNo, nlookup: u64) {
-        self.guard("forget", || self.vfs.forget(ino(inode), nlookup));
+    fn forget(&self, request: &Request, inode: INodeNo, nlookup: u64) {
+        self.guard("forget", request, || self.vfs.forget(ino(inode), nlookup));
     }
 
-    fn getattr(&self, _req: &Request, inode: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
-        self.guard("getattr", || match self.vfs.getattr(ino(inode)) {
+    fn getattr(
+        &self,
+        request: &Request,
+        inode: INodeNo,
+        _fh: Option<FileHandle>,
+        reply: ReplyAttr,
+    ) {
+        self.guard("getattr", request, || match self.vfs.getattr(ino(inode)) {
             Ok(attr) => reply.attr(&self.ttl(attr), &self.attr(attr)),
             Err(error) => reply.error(errno(error)),
         });
     }
 
-    fn readlink(&self, _req: &Request, inode: INodeNo, reply: ReplyData) {
-        self.guard("readlink", || match self.vfs.readlink(ino(inode)) {
-            Ok(target) => reply.data(&target),
-            Err(error) => reply.error(errno(error)),
+    fn readlink(&self, request: &Request, inode: INodeNo, reply: ReplyData) {
+        self.guard("readlink", request, || {
+            match self.vfs.readlink(ino(inode)) {
+                Ok(target) => reply.data(&target),
+                Err(error) => reply.error(errno(error)),
+            }
         });
     }
 
-    fn open(&self, _req: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+    fn open(&self, _request: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
         // The kernel never asks again, and keeps pages from open to open.
         reply.error(Errno::ENOSYS);
     }
 
     fn read(
         &self,
-        _req: &Request,
+        request: &Request,
         inode: INodeNo,
         _fh: FileHandle,
         offset: u64,
@@ -346,7 +357,7 @@ impl Filesystem for Mounted {
         _lock_owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        self.guard("read", || {
+        self.guard("read", request, || {
             let ino = ino(inode);
             let node = match self.vfs.node(ino) {
                 Ok(node) => node,
@@ -370,19 +381,19 @@ impl Filesystem for Mounted {
         });
     }
 
-    fn opendir(&self, _req: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+    fn opendir(&self, _request: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
         reply.error(Errno::ENOSYS);
     }
 
     fn readdir(
         &self,
-        _req: &Request,
+        request: &Request,
         inode: INodeNo,
         _fh: FileHandle,
         offset: u64,
         mut reply: ReplyDirectory,
     ) {
-        self.guard("readdir", || {
+        self.guard("readdir", request, || {
             let directory = ino(inode);
             let dots = match self.dots(directory, offset) {
                 Ok(dots) => dots,
@@ -408,13 +419,13 @@ impl Filesystem for Mounted {
 
     fn readdirplus(
         &self,
-        _req: &Request,
+        request: &Request,
         inode: INodeNo,
         _fh: FileHandle,
         offset: u64,
         mut reply: ReplyDirectoryPlus,
     ) {
-        self.guard("readdirplus", || {
+        self.guard("readdirplus", request, || {
             let directory = ino(inode);
             let mut is_end = offset > 0;
             let mut add = |name: &str, attr: Attr, next: u64| {
@@ -449,8 +460,8 @@ impl Filesystem for Mounted {
         });
     }
 
-    fn statfs(&self, _req: &Request, _inode: INodeNo, reply: ReplyStatfs) {
-        self.guard("statfs", || {
+    fn statfs(&self, request: &Request, _inode: INodeNo, reply: ReplyStatfs) {
+        self.guard("statfs", request, || {
             let extent = self.vfs.extent();
             let blocks = extent.bytes.div_ceil(BLOCK_SIZE.into());
             reply.statfs(
@@ -466,8 +477,15 @@ impl Filesystem for Mounted {
         });
     }
 
-    fn getxattr(&self, _req: &Request, inode: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
-        self.guard("getxattr", || {
+    fn getxattr(
+        &self,
+        request: &Request,
+        inode: INodeNo,
+        name: &OsStr,
+        size: u32,
+        reply: ReplyXattr,
+    ) {
+        self.guard("getxattr", request, || {
             let value = match name.to_str() {
                 Some(name) => self.vfs.xattr(ino(inode), name),
                 None => Err(Error::NoAttribute),
@@ -476,8 +494,8 @@ impl Filesystem for Mounted {
         });
     }
 
-    fn listxattr(&self, _req: &Request, inode: INodeNo, size: u32, reply: ReplyXattr) {
-        self.guard("listxattr", || {
+    fn listxattr(&self, request: &Request, inode: INodeNo, size: u32, reply: ReplyXattr) {
+        self.guard("listxattr", request, || {
             let names = self.vfs.xattr_names(ino(inode));
             let terminated = names.iter().flat_map(|name| [*name, "\0"]);
             let list = terminated.collect::<String>().into_bytes();

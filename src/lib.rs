@@ -37,5 +37,6 @@ pub mod namespace;
 pub mod pack;
 pub mod prefetch;
 pub mod printable;
+pub mod requester;
 pub mod source;
 pub mod sync;

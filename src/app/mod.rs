@@ -67,6 +67,8 @@ use self::supervisor::Supervisor;
 pub use self::without_mount::{Check, Diff, Inspection, check, diff, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
+#[cfg(target_os = "linux")]
+use crate::requester;
 use crate::source::remote::{Access, Network, RemoteOptions};
 
 /// The occupant of a directory for mounts.
@@ -156,6 +158,10 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
     let confined = Confined::start().map_err(Failure::no_thread)?;
+    // Before any thread is confined to the sources.
+    #[cfg(target_os = "linux")]
+    requester::start(|| Confinement::to(&[requester::PROCESSES.into()]).enter())
+        .map_err(Failure::no_thread)?;
     let point = mount::mount_point(&plan.mount_point)?;
     let vfs = open(plan, &point, &confined)?;
     // Until here a signal terminates the process at once, even while it waits

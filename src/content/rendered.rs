@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::block::{Block, Part};
 use super::spool::{SpoolWriter, Spooled};
 use super::{Bytes, Key, Reader, Spool};
+use crate::requester;
 use hpimount_containers::io::{Error, Result, read_error};
 
 /// Maximum length of a rendering that is kept in memory.
@@ -151,6 +152,7 @@ impl<'a> Counter<'a> {
 
 impl Write for Counter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        requester::check().map_err(io::Error::other)?;
         self.len += bytes.len() as u64;
         let is_too_long = self.len > MAX_KEPT_FOR_SIZE;
         self.kept
@@ -193,6 +195,7 @@ impl<'a> Writer<'a> {
 
 impl Write for Writer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        requester::check().map_err(io::Error::other)?;
         if let Some(rest) = &mut self.rest {
             return rest.write(bytes);
         }

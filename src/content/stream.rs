@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::memory::{DecoderMemory, Turn};
-use self::slots::{Decoding, Progress, Slots, StreamKey};
+use self::slots::{Decoding, Progress, Slots, StreamKey, lock_wanted};
 use super::BLOCK_SIZE;
 use super::Key;
 use super::block::{Access, Block, Blocks, Bytes, Part, is_kept, part_of_block};
@@ -33,7 +33,7 @@ use super::checkpoints::{Checkpoints, Windows};
 use super::spool::{RECORD, Spool};
 use super::stats::Stats;
 use crate::memory::budget::Budget;
-use crate::sync::lock;
+use crate::requester;
 use hpimount_containers::io::{Error, Result};
 use hpimount_containers::volume::{Decoder, Needs};
 
@@ -211,8 +211,9 @@ impl Decoders {
         // Declared first, so that the decoder is unlocked or gone when it ends.
         let is_large = stream.needs.memory > 0;
         let turn = is_large.then(|| self.memory.turn(stream.key(), stream.nesting));
+        let turn = turn.transpose()?;
         let slot = self.slots.get(stream.key());
-        let mut progress = lock(&slot);
+        let mut progress = lock_wanted(&slot)?;
         // Another reader may have decoded it while this one waited.
         if let Some(block) = self.found(stream, start) {
             return Ok(block);
@@ -276,6 +277,10 @@ impl Decoders {
         let keeps_all = self.keeps_all(stream, &decoding);
         windows.has_room = !keeps_all;
         loop {
+            if let Err(killed) = requester::check() {
+                progress.decoding = self.kept(decoding);
+                return Err(killed);
+            }
             let at = decoding.position();
             let limit = self.budget.limit() / SHARE;
             let is_due = !keeps_all || at.is_multiple_of(SPARSE_SPACING);
@@ -386,6 +391,10 @@ impl Decoders {
         let is_far = start - decoding.position() > TOGETHER;
         let keeps_all = progress.goes_back || self.keeps_all(stream, &decoding);
         let block = loop {
+            if let Err(killed) = requester::check() {
+                progress.decoding = self.kept(decoding);
+                return Err(killed);
+            }
             let at = decoding.position();
             let block = self.next_block(&mut decoding)?;
             if at >= start || block.is_empty() {
@@ -416,7 +425,7 @@ impl Decoders {
         mut decoding: Decoding,
     ) -> Option<Decoding> {
         let end = start + (start - stream.start).max(MIN_AHEAD);
-        while decoding.position() < end && decoding.decoder.left() > 0 {
+        while decoding.position() < end && decoding.decoder.left() > 0 && !requester::is_killed() {
             let at = decoding.position();
             // An error is left to the reader who comes there.
             let block = self.next_block(&mut decoding).ok()?;

@@ -11,7 +11,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use crate::sync::{Condvar, Mutex, lock, wait};
+use crate::requester;
+use crate::sync::{Condvar, Mutex, lock, wait_a_moment};
 use hpimount_containers::io::Error;
 
 /// Memory that reservations, and one retained item, may take beyond the limit,
@@ -170,7 +171,8 @@ impl Budget {
                 let left = limit.saturating_sub(self.used() + self.extra());
                 return Err(Error::no_memory(what, bytes, left));
             }
-            reservations = wait(&self.ended, reservations);
+            requester::check()?;
+            reservations = wait_a_moment(&self.ended, reservations);
         }
         *reservations += 1;
         Ok(Reservation {

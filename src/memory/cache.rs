@@ -14,7 +14,8 @@ use std::sync::{Arc, Weak};
 use lru::LruCache;
 
 use super::budget::{Budget, Reclaim};
-use crate::sync::flights::{Claim, Flights};
+use crate::requester::{self, Outcome};
+use crate::sync::flights::{Claim, Flights, Waited};
 use crate::sync::tally::Tally;
 use crate::sync::{Mutex, lock};
 
@@ -108,7 +109,10 @@ where
     ///
     /// # Errors
     /// Returns the errors of `make`.
-    pub fn get(&self, key: &K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+    pub fn get(&self, key: &K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E>
+    where
+        E: Outcome,
+    {
         self.get_and_keep(key, true, make)
     }
 
@@ -121,7 +125,10 @@ where
         key: &K,
         keep: bool,
         make: impl FnOnce() -> Result<V, E>,
-    ) -> Result<V, E> {
+    ) -> Result<V, E>
+    where
+        E: Outcome,
+    {
         let shard = self.shard_of(key);
         if let Some(value) = self.peek(key) {
             return self.hit(key, keep, Ok(value));
@@ -130,10 +137,14 @@ where
             match shard.flights.claim(key.clone(), || self.peek(key).map(Ok)) {
                 Claim::Found(found) => return self.hit(key, keep, found),
                 Claim::Flying(flight) => {
-                    // After a panic of the thread that made it, the next one
-                    // makes it.
-                    if let Some(found) = flight.wait() {
-                        return self.hit(key, keep, found);
+                    match flight.wait(&|| !requester::is_killed()) {
+                        // It was made for a process that was killed.
+                        Waited::Landed(Err(error)) if error.is_killed() => {}
+                        Waited::Landed(found) => return self.hit(key, keep, found),
+                        // After a panic of the thread that made it, the next one
+                        // makes it.
+                        Waited::Abandoned => {}
+                        Waited::Unwanted => return Err(E::killed()),
                     }
                 }
                 Claim::Mine(_) => return self.make(key, keep, make),

@@ -1,5 +1,6 @@
 //! Errors of operations on the mount, and their only mapping to errno.
 
+use crate::requester::Outcome;
 use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::io;
 
@@ -40,6 +41,9 @@ pub enum Error {
     /// The memory budget is exhausted; the log has the details.
     #[error("out of memory")]
     NoMemory,
+    /// The process that waited for the answer was killed.
+    #[error("interrupted")]
+    Interrupted,
     /// It was generated from a file that has changed.
     #[error("stale file handle")]
     Stale,
@@ -51,12 +55,23 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl From<&io::Error> for Error {
     fn from(error: &io::Error) -> Self {
         match error {
+            killed if killed.is_killed() => Self::Interrupted,
             io::Error::NoMemory { .. } => Self::NoMemory,
             io::Error::Changed => Self::Stale,
             io::Error::Encrypted(_) => Self::Encrypted,
             io::Error::Unsupported(_) => Self::Unsupported,
             _ => Self::Io,
         }
+    }
+}
+
+impl Outcome for Error {
+    fn killed() -> Self {
+        Self::Interrupted
+    }
+
+    fn is_killed(&self) -> bool {
+        *self == Self::Interrupted
     }
 }
 
@@ -76,6 +91,7 @@ impl Error {
             Self::Encrypted => libc::EACCES,
             Self::Unsupported => libc::EOPNOTSUPP,
             Self::Io => libc::EIO,
+            Self::Interrupted => libc::EINTR,
             Self::NoNumbers => libc::ENFILE,
             Self::NoMemory => libc::ENOMEM,
             Self::Stale => libc::ESTALE,

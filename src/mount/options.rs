@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::local_time;
 use crate::namespace::Ino;
 use crate::namespace::companion::{Companions, Meta};
+use crate::requester;
 use crate::source::remote::Network;
 use hpimount_assets::total_annihilation::context::ChosenPalette;
 use hpimount_containers::crypt::Password;
@@ -65,6 +66,7 @@ impl Options {
             password: self.password.clone(),
             of_local_time: Some(local_time::to_utc),
             to_change: false,
+            step: Some(requester::check),
         }
     }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::subtree::Node;
 use super::{Access, Bytes, Error, Ino, Result, Vfs, place};
 use crate::namespace::tree::InodeKind;
+use crate::requester::Outcome;
 use crate::sync::lock;
 use hpimount_containers::io;
 
@@ -88,6 +89,9 @@ impl Vfs {
 
     /// Logs why a file cannot be read.
     pub(super) fn failed(&self, node: &Node<'_>, error: &io::Error) -> Error {
+        if error.is_killed() {
+            return Error::Interrupted;
+        }
         let path = place::path(self, node).unwrap_or_default();
         let volume = node.volume().map_or("", |volume| &volume.name);
         self.reader

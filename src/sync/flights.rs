@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use crate::sync::{Condvar, Mutex, lock, wait};
+use crate::sync::{Condvar, Mutex, lock, wait_a_moment};
 
 /// Values that are being made, by key.
 pub struct Flights<K, V>(Mutex<HashMap<K, Arc<Flight<V>>>>);
@@ -34,6 +34,16 @@ pub enum Claim<V> {
     /// The caller must make it, and must call [`Flights::land`] or
     /// [`Flights::abandon`] in any case.
     Mine(Arc<Flight<V>>),
+}
+
+/// The result of [`Flight::wait`].
+pub enum Waited<V> {
+    /// The value.
+    Landed(V),
+    /// The value will not be made.
+    Abandoned,
+    /// Nobody wants it any more.
+    Unwanted,
 }
 
 impl<K, V> Default for Flights<K, V> {
@@ -84,16 +94,19 @@ impl<K: Hash + Eq, V: Clone> Flights<K, V> {
 }
 
 impl<V: Clone> Flight<V> {
-    /// Waits for the value; `None` if the flight was abandoned.
-    pub fn wait(&self) -> Option<V> {
+    /// Waits for the value, while `is_wanted` says that somebody wants it.
+    pub fn wait(&self, is_wanted: &dyn Fn() -> bool) -> Waited<V> {
         let mut state = lock(&self.state);
         loop {
             match &*state {
                 State::Flying => {}
-                State::Landed(value) => return Some(value.clone()),
-                State::Abandoned => return None,
+                State::Landed(value) => return Waited::Landed(value.clone()),
+                State::Abandoned => return Waited::Abandoned,
             }
-            state = wait(&self.ended, state);
+            if !is_wanted() {
+                return Waited::Unwanted;
+            }
+            state = wait_a_moment(&self.ended, state);
         }
     }
 }

@@ -15,6 +15,18 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How long a thread waits before it looks whether its result is still wanted.
+const MOMENT: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// Like [`wait`], but for a moment at most.
+pub(crate) fn wait_a_moment<'a, T>(
+    changed: &Condvar,
+    guard: MutexGuard<'a, T>,
+) -> MutexGuard<'a, T> {
+    let waited = changed.wait_timeout(guard, MOMENT);
+    waited.unwrap_or_else(PoisonError::into_inner).0
+}
+
 /// Waits for a change, ignoring poisoning as [`lock`] does.
 pub(crate) fn wait<'a, T>(changed: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     changed.wait(guard).unwrap_or_else(PoisonError::into_inner)

@@ -9,6 +9,7 @@ mod confinement;
 mod faults_below;
 mod faulty_source;
 mod idle;
+mod killed_readers;
 mod life;
 mod many_mounts;
 mod mount_helper;

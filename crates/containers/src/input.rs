@@ -28,9 +28,20 @@ pub struct Options {
     pub of_local_time: Option<fn(i64) -> i64>,
     /// The volume is opened to be written with changes.
     pub to_change: bool,
+    /// Called between the steps of long work, which ends with the errors that it
+    /// returns.
+    pub step: Option<fn() -> Result<()>>,
 }
 
 impl Options {
+    /// Calls [`step`](Self::step).
+    ///
+    /// # Errors
+    /// Returns its errors.
+    pub(crate) fn step(&self) -> Result<()> {
+        self.step.map_or(Ok(()), |step| step())
+    }
+
     /// Returns the seconds since 1970 UTC of a local date (year, month, day) and
     /// time (hour, minute, second); `None` if they are not valid.
     pub(crate) fn local_time(&self, date: [u16; 3], time: [u8; 3]) -> Option<i64> {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use super::slots::StreamKey;
 use crate::memory::budget::{Budget, Charge};
-use crate::sync::{lock, wait};
+use crate::requester;
+use crate::sync::{lock, wait_a_moment};
 use hpimount_containers::io::Result;
 
 /// The memory of the decoders of a reader.
@@ -42,21 +43,25 @@ impl DecoderMemory {
     /// Marks a stream with a large decoder as in use while the turn lives, when no other
     /// thread uses it any more. A thread needs the turn before it locks the decoder: one
     /// that is locked cannot be evicted, so its user must be waited for.
-    pub(super) fn turn(&self, stream: StreamKey, nesting: u8) -> Turn<'_> {
+    ///
+    /// # Errors
+    /// Returns an error if nobody wants the stream any more.
+    pub(super) fn turn(&self, stream: StreamKey, nesting: u8) -> Result<Turn<'_>> {
         let mut in_use = lock(&self.in_use);
         while in_use.iter().any(|other| other.stream == stream) {
-            in_use = wait(&self.ended, in_use);
+            requester::check()?;
+            in_use = wait_a_moment(&self.ended, in_use);
         }
         in_use.push(Use {
             stream,
             nesting,
             waits: false,
         });
-        Turn {
+        Ok(Turn {
             memory: self,
             stream,
             nesting,
-        }
+        })
     }
 }
 
@@ -89,7 +94,10 @@ impl Turn<'_> {
             if !in_use.iter().any(is_awaited) {
                 break charge.grow_beyond(bytes).map(|()| charge);
             }
-            in_use = wait(&memory.ended, in_use);
+            if let Err(killed) = requester::check() {
+                break Err(killed);
+            }
+            in_use = wait_a_moment(&memory.ended, in_use);
         };
         self.set_waiting(&mut in_use, false);
         charged

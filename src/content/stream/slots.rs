@@ -1,19 +1,26 @@
 //! The streams that were decoded last, each with its decoder.
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::thread;
+use std::time::Duration;
 
 use lru::LruCache;
 
 use crate::content::BLOCK_SIZE;
 use crate::content::Key;
 use crate::memory::budget::{Charge, Reclaim};
+use crate::requester;
 use crate::sync::lock;
 use hpimount_containers::io::Result;
 use hpimount_containers::volume::Decoder;
 
 /// Maximum number of decoders that are kept at their position.
 const MAX_DECODERS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
+
+/// How long a thread sleeps before it tries again to lock a slot.
+const FIRST_PAUSE: Duration = Duration::from_micros(100);
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 /// Maximum number of streams in the list of those that were decoded to their end.
 const MAX_ENDED: NonZeroUsize = NonZeroUsize::new(64).unwrap();
@@ -71,6 +78,25 @@ impl Decoding {
         let mut block = vec![0; length as usize];
         self.decoder.read(&mut block)?;
         Ok(block)
+    }
+}
+
+/// Locks a slot, unless nobody wants its stream any more: another thread may decode it
+/// for long.
+///
+/// # Errors
+/// Returns an error if nobody wants it.
+pub(super) fn lock_wanted(slot: &Slot) -> Result<MutexGuard<'_, Progress>> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match slot.try_lock() {
+            Ok(progress) => return Ok(progress),
+            Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        requester::check()?;
+        thread::sleep(pause);
+        pause = LONGEST_PAUSE.min(2 * pause);
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::codec::{Codec, GZIP, Gzip, GzipHeader, Method, PackedFile, XZ, ZSTANDARD};
-use crate::format::{Format, Input};
+use crate::format::{Format, Input, Options};
 use crate::io::{Error, ReadAt, Result};
 use crate::tar;
 use crate::text::{Charset, Name, has_extension};
@@ -162,7 +162,7 @@ impl Compressed {
 
     /// Determines the decoded size: from what xz and Zstandard record, or by
     /// decoding everything.
-    fn find_size(&mut self, kind: Kind) -> Result<()> {
+    fn find_size(&mut self, kind: Kind, options: &Options) -> Result<()> {
         let declared = match kind {
             Kind::Gzip | Kind::Bzip2 => Ok(None),
             Kind::Xz => self.packed.xz_size().map(Some),
@@ -171,18 +171,19 @@ impl Compressed {
         self.packed.size = match declared {
             Ok(Some(size)) => size,
             Err(error) if !self.packed.force || error.is_fault() => return Err(error),
-            Ok(None) | Err(_) => self.measure()?,
+            Ok(None) | Err(_) => self.measure(options)?,
         };
         Ok(())
     }
 
     /// Returns the number of bytes that can be decoded. With `force` this is
     /// less than everything if the file is damaged.
-    fn measure(&mut self) -> Result<u64> {
+    fn measure(&mut self, options: &Options) -> Result<u64> {
         let mut decode = self.packing.decode(&self.packed)?;
         let mut out = vec![0; PIECE];
         let mut size = 0;
         loop {
+            options.step()?;
             match decode(&mut out) {
                 Ok(0) => return Ok(size),
                 Ok(length) => size += length as u64,
@@ -220,7 +221,7 @@ impl Compressed {
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let kind = Kind::of(&input)?.ok_or(Error::UnknownFormat)?;
     let mut file = Compressed::new(&input.source, kind, input.options.force)?;
-    file.find_size(kind)?;
+    file.find_size(kind, &input.options)?;
     let header = match kind {
         Kind::Gzip => GzipHeader::read(&mut file.packed.packed())?.unwrap_or_default(),
         _ => GzipHeader::default(),
@@ -286,7 +287,7 @@ pub fn packed_tar(input: &Input<'_>) -> Result<Option<PackedTar>> {
     if !tar::begins(&head) {
         return Ok(None);
     }
-    file.find_size(kind)?;
+    file.find_size(kind, &input.options)?;
     Ok(Some(PackedTar {
         format: kind.name(),
         size: file.packed.size,

@@ -7,7 +7,8 @@ use std::env;
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use super::store::{Failure, FailureKind, Pin, Store};
 use super::url::{RemoteUrl, Scheme, port_of};
 use super::wire::{Connector, Wire};
 use super::{Access, RemoteOptions};
+use crate::requester;
 use crate::source::secret::secret_line;
 use crate::sync::tally::Tally;
 
@@ -36,6 +38,9 @@ const MIN_RATE: u64 = 512;
 /// Time before a request is retried: the first time, and the maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
+
+/// Interval at which a waiting thread looks whether anybody still wants the result.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// Ports that are permitted for all URLs: DNS over TCP, and HTTPS for redirects
 /// and for services that issue tokens.
@@ -179,9 +184,21 @@ impl Network {
         self.spawn(async move {
             let _ = sender.send(work.await);
         });
-        receiver
-            .recv()
-            .unwrap_or_else(|_| Err(Failure::lasting("internal error in a request")))
+        loop {
+            match receiver.recv_timeout(MOMENT) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Timeout) if requester::is_killed() => {
+                    return Err(Failure {
+                        kind: FailureKind::Passing,
+                        text: "nobody waits for it any more".to_owned(),
+                    });
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::lasting("internal error in a request"));
+                }
+            }
+        }
     }
 
     /// Returns the store of a URL. Must be called in the network threads,

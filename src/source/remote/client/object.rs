@@ -15,9 +15,10 @@ use super::kept::Remote;
 use super::network::{FIRST, Network, endpoint};
 use super::store::{Failure, FailureKind, Pin, Store};
 use super::url::RemoteUrl;
-use crate::sync::flights::{Claim, Flight};
+use crate::requester::{self, Outcome};
+use crate::sync::flights::{Claim, Flight, Waited};
 use crate::sync::lock;
-use hpimount_containers::io::ReadAt;
+use hpimount_containers::io::{Error, ReadAt};
 
 /// How long reads fail immediately after one has failed, because the kernel
 /// repeats the requests of its read-ahead.
@@ -319,10 +320,11 @@ impl ReadAt for RemoteFile {
             for (number, block) in (first..wanted).zip(blocks) {
                 let block = match block {
                     Wanted::Block(block) => block,
-                    Wanted::Flight(flight) => {
-                        let aborted = || Err("the request was aborted".into());
-                        flight.wait().unwrap_or_else(aborted)
-                    }
+                    Wanted::Flight(flight) => match flight.wait(&|| !requester::is_killed()) {
+                        Waited::Landed(block) => block,
+                        Waited::Abandoned => Err("the request was aborted".into()),
+                        Waited::Unwanted => return Err(io::Error::other(Error::killed())),
+                    },
                 };
                 let block = block.map_err(|why| io::Error::other(why.to_string()))?;
                 copy_part(&block.0, number * BLOCK, buf, offset);
