@@ -28,23 +28,15 @@ pub const DIRECTORY_HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union
 #[cfg(not(target_os = "linux"))]
 pub const DIRECTORY_HANDLE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// The identity of a file, independent of its name: device and inode number,
-/// and the age of the inode, since file systems reuse inode numbers.
+/// The identity of a file, independent of its name. It does not change when the
+/// file is moved, written to or changes its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
     device: u64,
     inode: u64,
-    age: Age,
-}
-
-/// Distinguishes an inode from earlier ones with the same number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Age {
-    /// The birth time, in seconds and nanoseconds. It does not change when the
-    /// file is moved, grows or changes its mode.
-    Born(i64, u32),
-    /// The change time and the size, if the file system has no birth times.
-    Changed(i64, i64, u64),
+    /// The birth time in seconds and nanoseconds, if the file system has one.
+    /// It distinguishes an inode from earlier ones with the same number.
+    born: Option<(i64, u32)>,
 }
 
 /// The metadata of a file that is available without opening it.
@@ -116,18 +108,14 @@ mod stat {
         at(file, Path::new(""), AtFlags::EMPTY_PATH)
     }
 
-    fn from(stat: &Statx) -> FileStat {
-        let born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+    pub(super) fn from(stat: &Statx) -> FileStat {
+        let is_born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
         let changed = (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec.into());
         FileStat {
             identity: FileIdentity {
                 device: makedev(stat.stx_dev_major, stat.stx_dev_minor),
                 inode: stat.stx_ino,
-                age: if born {
-                    Age::Born(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)
-                } else {
-                    Age::Changed(changed.0, changed.1, stat.stx_size)
-                },
+                born: is_born.then_some((stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
             },
             kind: FileType::from_raw_mode(stat.stx_mode.into()),
             size: stat.stx_size,
@@ -163,11 +151,8 @@ mod stat {
                 device: stat.st_dev as u64,
                 inode: stat.st_ino as u64,
                 // File systems without birth times have -1 or 0 there.
-                age: if stat.st_birthtime > 0 {
-                    Age::Born(stat.st_birthtime as i64, stat.st_birthtime_nsec as u32)
-                } else {
-                    Age::Changed(changed.0, changed.1, stat.st_size as u64)
-                },
+                born: (stat.st_birthtime > 0)
+                    .then_some((stat.st_birthtime as i64, stat.st_birthtime_nsec as u32)),
             },
             kind: FileType::from_raw_mode(stat.st_mode),
             size: stat.st_size as u64,
@@ -488,6 +473,26 @@ mod tests {
         let error = source.read_exact_at(&mut bytes, 0).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EBADF));
         assert_eq!(pool.lock().len(), 1);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_without_a_birth_time_stays_the_same_when_it_changes() {
+        use rustix::fs::{StatxFlags, statx};
+
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let stat = || {
+            let wanted = StatxFlags::BASIC_STATS;
+            let mut stat = statx(CWD, file.path(), AtFlags::empty(), wanted).unwrap();
+            // Most file systems give it unasked.
+            stat.stx_mask &= !StatxFlags::BTIME.bits();
+            stat::from(&stat)
+        };
+        let before = stat();
+        std::fs::write(&file, "longer").unwrap();
+        let after = stat();
+        assert_eq!(before.identity, after.identity);
+        assert_ne!(before.version(), after.version());
     }
 
     #[test]
