@@ -18,6 +18,7 @@ use hpimount_containers::changes::{Action, Applied, Folder, Original, Report, Sp
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::io::{self, ReadAt};
+use hpimount_containers::text::Table;
 use hpimount_containers::volume::{Content, Entry};
 use hpimount_containers::{formats, sheet, write};
 
@@ -327,11 +328,10 @@ impl DryRun {
                 Action::Delete => String::new(),
                 _ => place(&after, &applied.path),
             };
-            let path = applied.path.replace(['\t', '\n', '\r'], "_");
             let old = place(&before, &applied.path);
             [
                 applied.action.name().to_owned(),
-                path,
+                applied.path.clone(),
                 old,
                 new,
                 bytes.unwrap_or_default(),
@@ -348,9 +348,13 @@ impl DryRun {
     /// # Errors
     /// Returns the error of `out`.
     pub fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        writeln!(out, "action\tpath\told place\tnew place\tbytes")?;
+        let columns = ["action", "path", "old place", "new place", "bytes"];
+        let mut table = Table::new(out, &columns)?;
         for row in &self.0 {
-            writeln!(out, "{}", row.join("\t"))?;
+            for cell in row {
+                table.text(cell);
+            }
+            table.end_row()?;
         }
         out.flush()
     }
@@ -480,4 +484,21 @@ pub(super) fn copy(
     }
     out.flush().map_err(write::Error::Output)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_stays_on_its_row_without_control_characters() {
+        let row = ["add", "a\tb\x1b[31m", "", "", "3"].map(str::to_owned);
+        let mut shown = Vec::new();
+        DryRun(vec![row]).write(&mut shown).unwrap();
+        let shown = String::from_utf8(shown).unwrap();
+        assert!(
+            shown.ends_with("\nadd\ta\\tb\\u{1b}[31m\t\t\t3\n"),
+            "{shown}"
+        );
+    }
 }

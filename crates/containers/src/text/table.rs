@@ -6,9 +6,10 @@ use std::io::{self, Write};
 /// A table that is written row by row.
 ///
 /// In text cells, tab, newline and carriage return are escaped as `\t`, `\n`
-/// and `\r`, so that a line is a row and a tab ends a cell. Backslashes are not
-/// escaped, so that Windows paths can be searched for. Missing cells at the end
-/// of a row are empty.
+/// and `\r`, so that a line is a row and a tab ends a cell, and other control
+/// characters as `\u{1b}`, since tables are shown on terminals. Backslashes are
+/// not escaped, so that Windows paths can be searched for. Missing cells at the
+/// end of a row are empty.
 pub struct Table<'w> {
     out: &'w mut dyn Write,
     /// The current row.
@@ -98,8 +99,7 @@ impl<'w> Table<'w> {
 
 /// Appends a text in escaped form.
 pub fn push_escaped(text: &mut String, value: &str) {
-    let is_escaped = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r');
-    if !value.as_bytes().iter().any(is_escaped) {
+    if !value.contains(char::is_control) {
         return text.push_str(value);
     }
     for character in value.chars() {
@@ -107,6 +107,7 @@ pub fn push_escaped(text: &mut String, value: &str) {
             '\t' => text.push_str("\\t"),
             '\n' => text.push_str("\\n"),
             '\r' => text.push_str("\\r"),
+            control if control.is_control() => text.extend(control.escape_unicode()),
             other => text.push(other),
         }
     }
@@ -129,5 +130,15 @@ mod tests {
             String::from_utf8(bytes).unwrap(),
             "index\tname\tsize\tnote\n1\ta\\tb\\nc\\d\tnull\t\n2\tplain\t0.1\t7\n3\tshort\t\t\n"
         );
+    }
+
+    #[test]
+    fn a_cell_has_no_control_characters() {
+        let mut shown = String::new();
+        push_escaped(&mut shown, "a\x1b[31m\0\u{9b}\u{e9}");
+        assert_eq!(shown, "a\\u{1b}[31m\\u{0}\\u{9b}\u{e9}");
+        let mut again = String::new();
+        push_escaped(&mut again, &shown);
+        assert_eq!(again, shown);
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::inspect::check::sums::Sums;
 use crate::inspect::text::hexadecimal;
+use crate::printable::printable;
 use hpimount_containers::text::has_extension;
 
 /// Maximum numbers of the titles and of the files of a list.
@@ -45,12 +46,17 @@ pub(in crate::inspect::check) struct Entry<'d> {
 
 impl fmt::Display for Entry<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "\"{}\"", self.file)?;
+        out.write_str(&quoted(self.file))?;
         match self.title {
-            Some(title) => write!(out, " of \"{title}\""),
+            Some(title) => write!(out, " of {}", quoted(title)),
             None => Ok(()),
         }
     }
+}
+
+/// Returns a name of a list for a line of text: a list may break lines in names.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", printable(name))
 }
 
 impl Listed {
@@ -161,7 +167,7 @@ impl Dat {
         titles.dedup();
         let name = |title: u32| self.titles.get(title as usize).map_or("", |title| title);
         let &[title] = &titles[..] else {
-            let names = titles.iter().map(|&title| format!("\"{}\"", name(title)));
+            let names = titles.iter().map(|&title| quoted(name(title)));
             let names = names.collect::<Vec<_>>().join(", ");
             let is_mixed = titles.len() > 1;
             return Vec::from_iter(is_mixed.then(|| format!("is of several titles: {names}")));
@@ -173,7 +179,7 @@ impl Dat {
         let files = self.files.iter().filter(|file| file.title == title);
         let missing = files.filter(|file| !is_there(file) && !file.is_sheet());
         missing
-            .map(|file| format!("lacks \"{}\" of \"{}\"", file.name, name(title)))
+            .map(|file| format!("lacks {} of {}", quoted(&file.name), quoted(name(title))))
             .collect()
     }
 
@@ -195,12 +201,9 @@ impl Dat {
         let Some(file) = same.or_else(|| find(&|listed| stem(listed) == wanted)) else {
             return "is not in the list".to_owned();
         };
-        let listed = &file.name;
+        let listed = quoted(&file.name);
         if file.size != size {
-            return format!(
-                "has {size} bytes; \"{listed}\" of the list has {}",
-                file.size
-            );
+            return format!("has {size} bytes; {listed} of the list has {}", file.size);
         }
         let sum = match (file.sha1, file.md5, file.crc32) {
             (Some(sha1), ..) if sha1 != sums.sha1 => {
@@ -212,7 +215,7 @@ impl Dat {
             (_, _, Some(crc32)) => format!("CRC-32 {crc32:08x}"),
             _ => "no sums".to_owned(),
         };
-        format!("is not as listed: \"{listed}\" of the list has {sum}")
+        format!("is not as listed: {listed} of the list has {sum}")
     }
 }
 
@@ -235,4 +238,19 @@ fn digits<const N: usize>(name: &str, text: Option<&str>) -> Result<Option<[u8; 
         *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong())?;
     }
     Ok(Some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_a_list_stays_on_its_line() {
+        let entry = Entry {
+            title: Some("a\x1b[31m"),
+            file: "b\nfound: forged",
+        };
+        let shown = "\"b\\u{a}found: forged\" of \"a\\u{1b}[31m\"";
+        assert_eq!(entry.to_string(), shown);
+    }
 }
