@@ -64,6 +64,7 @@ pub use self::mount::unmount;
 pub use self::password::PasswordSource;
 use self::progress::Progress;
 use self::supervisor::Supervisor;
+use self::without_mount::vfs_options;
 pub use self::without_mount::{Check, Diff, Inspection, check, diff, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
@@ -230,18 +231,11 @@ impl Waiting {
 
 /// Opens the sources of a mount at `point`, in a thread that is confined to them.
 fn open(plan: &MountPlan, point: &Path, confined: &Confined) -> Result<Arc<Vfs>, Failure> {
-    let palette = plan.options.palette.as_deref().map(palette::read);
-    let palette = palette.transpose()?;
-    let password = plan.options.password.as_ref().map(password::read);
     let prepared = plan.sources.prepare()?;
     let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
     let vfs_options = crate::mount::Options {
         mount_point: Some(point.to_owned()),
-        spool: spool(),
-        network: network(&plan.sources, &plan.options)?,
-        palette,
-        password: password.transpose()?,
-        ..plan.options.vfs.clone()
+        ..vfs_options(&plan.sources, &plan.options)?
     };
     let confinement = Confinement::to(&prepared.paths());
     let progress = Progress::of(vfs_options.network.as_ref());

@@ -11,7 +11,7 @@ use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::exit::{self, Failure};
-use super::{Confinement, MountOptions, cores, network, password, spool, tell};
+use super::{Confinement, MountOptions, cores, network, palette, password, spool, tell};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
 use crate::inspect::diff::{DiffPlan, diff as diff_sources};
 use crate::inspect::{self, Error, ListStyle};
@@ -222,15 +222,16 @@ fn given(locations: Vec<Location>) -> Sources {
 }
 
 /// Returns the options with resources that confined threads could not open: a
-/// file for generated data, and connections.
+/// file for generated data, connections, the palette and the password.
 pub(super) fn vfs_options(
     sources: &Sources,
     options: &MountOptions,
 ) -> Result<crate::mount::Options, Failure> {
     Ok(crate::mount::Options {
+        palette: options.palette.as_deref().map(palette::read).transpose()?,
+        password: options.password.as_ref().map(password::read).transpose()?,
         spool: spool(),
         network: network(sources, options)?,
-        password: options.password.as_ref().map(password::read).transpose()?,
         ..options.vfs.clone()
     })
 }

@@ -355,3 +355,20 @@ fn users_can_unmount_their_own_mounts() {
     assert_eq!(mount.0.wait(), Some(0));
     assert!(namespace.mounts().is_empty());
 }
+
+#[test]
+fn local_times_are_those_of_the_zone_in_the_environment() {
+    let zip = file("a.zip", &container_seeds::zip());
+    // Midnight of 2000-01-01 there.
+    for (zone, expected) in [
+        ("Europe/Berlin", "1999-12-31T23:00:00Z"),
+        ("UTC", "2000-01-01T00:00:00Z"),
+        ("EST5", "2000-01-01T05:00:00Z"),
+    ] {
+        let mut command = hpimount();
+        command.env("TZ", zone).args(["--list", "--json"]);
+        let ran = run(command.arg(&zip.archive).arg("stored.txt"));
+        let line: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(line["modified"], expected, "{zone}: {ran:?}");
+    }
+}

@@ -4,7 +4,7 @@ use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::mount::{Fixture, Mount};
+use crate::support::mount::{Fixture, Mount, hpimount};
 use crate::support::pictures::pixels;
 use crate::support::sources::folder;
 use crate::support::ta::{gaf, pcx, tdo, tnt};
@@ -137,4 +137,16 @@ fn a_file_that_is_no_palette_is_an_error_at_the_start_that_names_it() {
             "{ran:?}"
         );
     }
+}
+
+#[test]
+fn a_palette_applies_without_a_mount_too() {
+    let fixture = folder(game);
+    let (name, bytes) = &files()[0];
+    let palette = palette(&fixture, name, bytes);
+    let mut command = hpimount();
+    command.args(["-o", &format!("palette={}", palette.display()), "--cat"]);
+    command.arg(&fixture.archive);
+    let output = command.arg("anims/tank.gaf.meta/000 walk/00.png").output();
+    assert_eq!(pixels(&output.unwrap().stdout), (2, 1, CHOSEN.repeat(2)));
 }
