@@ -20,6 +20,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         text.print(&PROGRAM).map_err(cannot)?;
         return Ok(ExitCode::SUCCESS);
     }
+    app::raise_file_limit();
     let (sources, mount_point) = match args.action().map_err(Failure::Usage)? {
         Action::Mount(sources, mount_point) => (sources, mount_point),
         Action::Inspect(sources, inspection) => {
@@ -50,6 +51,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
     };
+    app::close_inherited(std::env::args_os());
     let background = match args.foreground {
         true => None,
         false => match app::go_into_background()? {

@@ -5,6 +5,7 @@ mod allocator;
 mod background;
 #[cfg_attr(not(target_os = "linux"), path = "confine_elsewhere.rs")]
 mod confine;
+mod descriptors;
 pub mod desktop;
 mod exit;
 mod idle;
@@ -55,6 +56,7 @@ use self::background::Detached;
 pub use self::background::{Background, Forked, go_into_background};
 use self::confine::Confined;
 pub use self::confine::Confinement;
+pub use self::descriptors::{close_inherited, raise_file_limit};
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 #[cfg(feature = "index")]
 pub use self::index::{Index, index};
@@ -165,6 +167,7 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
         .map_err(Failure::no_thread)?;
     let point = mount::mount_point(&plan.mount_point)?;
     let vfs = open(plan, &point, &confined)?;
+    descriptors::warn_of_few(session_options(plan).threads);
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
     let signals = signals::catch().map_err(unhandled)?;

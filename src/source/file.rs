@@ -18,7 +18,7 @@ use hpimount_containers::io::ReadAt;
 
 /// Maximum number of files that a pool keeps open. A thousand archives need no
 /// more, since reopening one takes microseconds.
-const MAX_OPEN: usize = 32;
+pub const MAX_OPEN: usize = 32;
 
 /// Flags to open a directory for opening others relative to it, whatever is
 /// mounted on it later. On Linux this needs no permission to list it.

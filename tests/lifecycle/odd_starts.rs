@@ -102,3 +102,39 @@ fn a_service_manager_is_notified_when_the_mount_answers() {
     mount.signal(Signal::TERM);
     mount.assert_ends();
 }
+
+#[fuse_test]
+fn what_the_start_has_open_is_closed_unless_an_argument_names_it() {
+    let fixture = Fixture::new();
+    for name in ["held", "named"] {
+        fs::write(fixture.dir().join(name), "secret\n").unwrap();
+    }
+    let script = "exec 7<held 8<named 9<held; exec \"$@\" -o password=@/dev/fd/8";
+    let command = started(&fixture, script);
+    let mount = fixture.mount_by(command);
+    mount.assert_answers();
+    let open = fs::read_dir(format!("/proc/{}/fd", mount.pid())).unwrap();
+    let files = open.map(|entry| fs::read_link(entry.unwrap().path()).unwrap_or_default());
+    let held = mount.fixture.dir().join("held");
+    assert!(!files.into_iter().any(|file| file == held));
+}
+
+#[fuse_test]
+fn as_many_files_may_be_open_as_the_hard_limit_permits() {
+    let fixture = Fixture::new();
+    let command = started(&fixture, "ulimit -Sn 32; ulimit -Hn 300; exec \"$@\"");
+    let mount = fixture.mount_by(command);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", mount.pid())).unwrap();
+    let files = limits
+        .lines()
+        .find(|line| line.starts_with("Max open files"));
+    let numbers: Vec<&str> = files.unwrap().split_ascii_whitespace().skip(3).collect();
+    assert_eq!(numbers[..2], ["300", "300"]);
+
+    let fixture = Fixture::new();
+    let command = started(&fixture, "ulimit -n 32; exec \"$@\"");
+    let mount = fixture.mount_in_foreground_by(command);
+    mount.assert_answers();
+    let log = mount.fixture.log();
+    assert!(log.contains("only 32 files may be open"), "{log}");
+}
