@@ -160,13 +160,18 @@ pub fn start_log(level: LevelFilter) {
 pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failure> {
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
-    let confined = Confined::start().map_err(Failure::no_thread)?;
+    let point = mount::mount_point(&plan.mount_point)?;
+    // First: a password is asked for while there is no other thread.
+    let vfs_options = crate::mount::Options {
+        mount_point: Some(point.clone()),
+        ..vfs_options(&plan.sources, &plan.options)?
+    };
     // Before any thread is confined to the sources.
     #[cfg(target_os = "linux")]
     requester::start(|| Confinement::to(&[requester::PROCESSES.into()]).enter())
         .map_err(Failure::no_thread)?;
-    let point = mount::mount_point(&plan.mount_point)?;
-    let vfs = open(plan, &point, &confined)?;
+    let confined = Confined::start().map_err(Failure::no_thread)?;
+    let vfs = open(plan, vfs_options, &confined)?;
     descriptors::warn_of_few(session_options(plan).threads);
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
@@ -232,14 +237,14 @@ impl Waiting {
     }
 }
 
-/// Opens the sources of a mount at `point`, in a thread that is confined to them.
-fn open(plan: &MountPlan, point: &Path, confined: &Confined) -> Result<Arc<Vfs>, Failure> {
+/// Opens the sources of a mount, in a thread that is confined to them.
+fn open(
+    plan: &MountPlan,
+    vfs_options: crate::mount::Options,
+    confined: &Confined,
+) -> Result<Arc<Vfs>, Failure> {
     let prepared = plan.sources.prepare()?;
     let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
-    let vfs_options = crate::mount::Options {
-        mount_point: Some(point.to_owned()),
-        ..vfs_options(&plan.sources, &plan.options)?
-    };
     let confinement = Confinement::to(&prepared.paths());
     let progress = Progress::of(vfs_options.network.as_ref());
     let vfs = confined.run(move || {

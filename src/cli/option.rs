@@ -13,6 +13,9 @@ pub type Apply<S> = fn(&mut S, &OsStr) -> Result<(), String>;
 /// The default of an option that has no effect unless it is given.
 pub(super) const NO_DEFAULT: &str = "none";
 
+/// The placeholder of a file with a secret.
+pub(super) const SECRET_FILE: &str = "@FILE";
+
 /// The placeholder of a file that replaces one with a name.
 pub(super) const NAMED_FILE: &str = "NAME=FILE";
 

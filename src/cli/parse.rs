@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
+use super::option::SECRET_FILE;
 use super::{OptionSpec, Program, Settings, Takes};
 
 /// Why a command line is rejected.
@@ -126,11 +127,11 @@ impl<S> Program<S> {
         if self.ignores_mount_option(name) {
             return Ok(());
         }
-        let text = text.display();
+        let shown_name = String::from_utf8_lossy(name);
         let option = self
             .mount_options()
             .find(|option| option.id().as_bytes() == name)
-            .ok_or_else(|| format!("-o {text}: unknown option{}", self.suggestion(name)))?;
+            .ok_or_else(|| format!("-o {shown_name}: unknown option{}", self.suggestion(name)))?;
         let applied = match (&option.takes, value) {
             (Takes::Nothing(apply) | Takes::Repeats(apply), None) => {
                 apply(settings);
@@ -147,7 +148,11 @@ impl<S> Program<S> {
             ) => apply(settings, value),
             _ => Err(format!("expected {}", option.usage())),
         };
-        applied.map_err(|problem| format!("-o {text}: {problem}"))
+        applied.map_err(|problem| match option.takes {
+            // What was given instead of the file may be the secret itself.
+            Takes::File(SECRET_FILE, _) => format!("-o {shown_name}: {problem}"),
+            _ => format!("-o {}: {problem}", text.display()),
+        })
     }
 
     /// Returns a hint at the mount option that is most similar to a misspelt

@@ -6,7 +6,7 @@ use std::process::Command;
 use tempfile::tempdir;
 
 use crate::support::hpipack::HPIPACK;
-use crate::support::mount::{has_programs, hpimount, run};
+use crate::support::mount::{Fixture, has_programs, hpimount, run};
 use crate::support::noise;
 use crate::support::terminal::on_terminal;
 
@@ -75,4 +75,24 @@ fn a_password_is_asked_for_on_the_terminal_which_does_not_show_it() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
     let problem = "hpimount: -o password=ask: ";
     assert!(ran.stderr.starts_with(problem), "{ran:?}");
+}
+
+#[test]
+fn a_terminal_that_asks_for_a_password_shows_what_is_typed_after_ctrl_c() {
+    if !has_programs(&["sh", "stty"]) {
+        return;
+    }
+    let program = hpimount();
+    let program = program.get_program().to_str().unwrap();
+    let fixture = Fixture::new();
+    let archive = fixture.archive.display();
+    let asks =
+        format!("trap : INT; {program} -o password=ask --list {archive}; echo code $?; stty -a");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &asks]);
+    let Some(shown) = on_terminal(&shell, &[("Password: ", "\u{3}")]) else {
+        return;
+    };
+    assert!(shown.text.contains("code 130"), "{shown:?}");
+    assert!(shown.text.contains(" echo "), "{shown:?}");
 }

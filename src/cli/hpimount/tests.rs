@@ -280,9 +280,18 @@ fn mistakes_are_reported() {
     for (text, message) in [
         (
             "cahcesize=1M",
-            "-o cahcesize=1M: unknown option, similar to cachesize",
+            "-o cahcesize: unknown option, similar to cachesize",
         ),
         ("zzz", "-o zzz: unknown option"),
+        // Neither shows what may be a secret.
+        (
+            "password=secret",
+            "-o password: expected password=@FILE or password=ask",
+        ),
+        (
+            "pasword=secret",
+            "-o pasword: unknown option, similar to password",
+        ),
         ("umask", "-o umask: expected umask=OOO"),
         ("force=1", "-o force=1: expected force"),
         ("umask=9", "-o umask=9: is not an octal mask"),

@@ -8,18 +8,20 @@ mod winzip;
 use std::fmt;
 use std::sync::Arc;
 
+use zeroize::Zeroizing;
+
 pub(crate) use self::seven_zip::{Key as SevenZipKey, Parameters as SevenZipParameters};
 pub(crate) use self::traditional::Traditional;
 pub(crate) use self::winzip::{Strength, WinZip};
 
-/// A password (`-o password=`).
+/// A password (`-o password=`). Its memory is overwritten after use.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Password(Arc<str>);
+pub struct Password(Arc<Zeroizing<String>>);
 
 impl Password {
     /// Creates a password from its text.
     pub fn new(text: &str) -> Self {
-        Self(text.into())
+        Self(Arc::new(Zeroizing::new(text.to_owned())))
     }
 
     /// Returns its bytes in UTF-8.
@@ -28,8 +30,11 @@ impl Password {
     }
 
     /// Returns its bytes in UTF-16, little-endian.
-    fn utf_16(&self) -> Vec<u8> {
-        self.0.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    fn utf_16(&self) -> Zeroizing<Vec<u8>> {
+        // Not growing, which would leave copies.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(2 * self.0.len()));
+        bytes.extend(self.0.encode_utf16().flat_map(u16::to_le_bytes));
+        bytes
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use aes::Aes256;
 use aes::cipher::{Block, BlockCipherDecrypt, KeyInit as _};
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use super::Password;
 use crate::io::ReadAt;
@@ -62,12 +63,12 @@ impl Parameters {
         let password = password.utf_16();
         let mut key = [0; 32];
         if self.rounds == NO_ROUNDS {
-            let bytes = self.salt.iter().chain(&password);
+            let bytes = self.salt.iter().chain(password.iter());
             key.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
             return Key(key);
         }
         let mut sum = Sha256::new();
-        let mut round = [&self.salt[..], &password, &[0; 8]].concat();
+        let mut round = Zeroizing::new([&self.salt[..], &password, &[0; 8]].concat());
         let counter = round.len() - 8;
         for number in 0..1_u64 << self.rounds {
             round[counter..].copy_from_slice(&number.to_le_bytes());
