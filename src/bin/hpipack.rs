@@ -41,12 +41,12 @@ fn run(args: &Args) -> Result<(), Failure> {
         return dry_run(args, &dir);
     }
     let (archive, confinement) = prepare(args, &dir, &out)?;
-    let target = Target::new(&out, args.force)?;
+    let target = Target::new(&out, args.force, &dir)?;
     let beside = archive.beside().into_iter();
-    let beside = beside.map(|path| Target::new(&path, args.force));
+    let beside = beside.map(|path| Target::new(&path, args.force, &dir));
     let beside = beside.collect::<pack::Result<Vec<_>>>()?;
     let targets = iter::once(&target).chain(&beside);
-    let temporary = targets.map(|target| target.temporary().to_owned());
+    let temporary = targets.filter_map(|target| Some(target.temporary()?.to_owned()));
     clean_up_on_signals(temporary.collect())?;
     let bar = progress_bar(archive.bytes, !args.quiet);
     let write = || archive.write(&target, &beside, &mut |bytes| bar.inc(bytes));

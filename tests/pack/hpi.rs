@@ -2,13 +2,14 @@
 
 use crate::support::walked;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::support::hpipack::{HPIPACK, contents, hpipack, stderr, usual_directory};
+use crate::support::mount::eventually;
 use crate::support::{noise, text, trial};
 use hpimount::mount::{Ino, Options, Sources, Vfs};
 use hpimount_containers::volume::MAX_DEPTH;
@@ -100,9 +101,20 @@ fn an_archive_has_the_usual_permissions() {
     let (dir, work_dir, out) = one_file();
     let usual = work_dir.path().join("usual");
     fs::write(&usual, "").unwrap();
-    assert!(hpipack(&[], dir.path(), &out).status.success());
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
+    let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    set(dir.path(), 0o755);
+    assert!(hpipack(&[], dir.path(), &out).status.success());
     assert_eq!(mode(&out), mode(&usual));
+    // Not more than before, even if the directory can be read by all.
+    set(&out, 0o600);
+    assert!(hpipack(&["--force"], dir.path(), &out).status.success());
+    assert_eq!(mode(&out) & 0o777, 0o600);
+    // What only the owner could read stays private.
+    let private = work_dir.path().join("private.hpi");
+    set(dir.path(), 0o700);
+    assert!(hpipack(&[], dir.path(), &private).status.success());
+    assert_eq!(mode(&private) & 0o777, 0o600);
 }
 
 #[test]
@@ -168,28 +180,28 @@ fn nothing_is_left_when_a_signal_ends_it() {
     let (dir, work_dir, out) = one_file();
     let large = fs::File::create(dir.path().join("large")).unwrap();
     large.set_len(3 << 30).unwrap();
-    let mut child = Command::new(HPIPACK)
-        .args([dir.path(), &out])
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let start = Instant::now();
-    // The signal handlers are installed before the first bytes are written.
-    while !contents(work_dir.path())
-        .values()
-        .flatten()
-        .any(|bytes| !bytes.is_empty())
-    {
-        assert!(
-            start.elapsed() < Duration::from_secs(60),
-            "nothing is written"
-        );
-        assert_eq!(child.try_wait().unwrap(), None, "it ended too soon");
-        std::thread::sleep(Duration::from_millis(5));
+    for signal in [Signal::TERM, Signal::KILL] {
+        let mut child = Command::new(HPIPACK)
+            .args([dir.path(), &out])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The signal handlers are installed before the first bytes are written, to a
+        // file that has no name where the file system knows such files.
+        eventually("something is written", || {
+            assert_eq!(child.try_wait().unwrap(), None, "it ended too soon");
+            let open = fs::read_dir(format!("/proc/{}/fd", child.id())).unwrap();
+            let files = open.flatten().map(|entry| entry.path());
+            files.into_iter().any(|file| {
+                let is_inside =
+                    fs::read_link(&file).is_ok_and(|to| to.starts_with(work_dir.path()));
+                is_inside && fs::metadata(&file).is_ok_and(|written| written.len() > 0)
+            })
+        });
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), None);
+        assert!(contents(work_dir.path()).is_empty());
     }
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), None);
-    assert!(contents(work_dir.path()).is_empty());
 }
 
 #[test]

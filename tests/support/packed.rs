@@ -42,7 +42,7 @@ pub fn replaced(archive: &[u8], changes: &[(String, Vec<u8>)]) -> Result<Vec<u8>
     let plan = plan.map_err(|error| error.to_string())?;
     let out = work_dir.path().join("out");
     let mut read = 0;
-    let target = Target::new(&out, false).unwrap();
+    let target = Target::new(&out, false, &path).unwrap();
     let written = plan.write(&target, &[], &mut |bytes| read += bytes);
     written.map_err(|error| error.to_string())?;
     target.keep().unwrap();
@@ -56,7 +56,7 @@ pub fn packed(directory: &Path) -> Result<Vec<u8>, String> {
     let out = work_dir.path().join("out.HIP");
     let archive = Archive::of_directory(directory, &out, Format::Hip);
     let archive = archive.map_err(|error| error.to_string())?;
-    let target = Target::new(&out, false).unwrap();
+    let target = Target::new(&out, false, directory).unwrap();
     let mut read = 0;
     let written = archive.write(&target, &[], &mut |bytes| read += bytes);
     written.map_err(|error| error.to_string())?;

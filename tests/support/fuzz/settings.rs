@@ -21,7 +21,7 @@ pub fn settings(data: &[u8]) {
     let Ok(archive) = Archive::of_directory(work_dir.path(), &out, Format::Hip) else {
         return;
     };
-    let target = Target::new(&out, false).unwrap();
+    let target = Target::new(&out, false, work_dir.path()).unwrap();
     archive.write(&target, &[], &mut |_| {}).unwrap();
     target.keep().unwrap();
     let opened = open(fs::read(out).unwrap(), Options::default()).unwrap();
