@@ -2,9 +2,11 @@
 
 use std::io::Write;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
+use super::flood::Flood;
 use super::message::for_people;
 use crate::printable::printable;
 
@@ -16,6 +18,7 @@ struct Logger {
     /// Set when the process has gone into the background; `None` inside if
     /// there is no system log.
     system: OnceLock<Option<syslog::BasicLogger>>,
+    flood: Flood,
 }
 
 /// Starts logging to standard error.
@@ -46,6 +49,7 @@ pub(super) fn start(level: LevelFilter) {
     let logger = LOGGER.get_or_init(|| Logger {
         stderr: builder.build(),
         system: OnceLock::new(),
+        flood: Flood::new(Instant::now()),
     });
     // Only a second start could fail.
     if log::set_logger(logger).is_ok() {
@@ -77,11 +81,19 @@ impl SystemLog {
 }
 
 impl Logger {
-    /// Passes on a record whose text is safe on terminals and in logs.
-    fn deliver(&self, record: &Record) {
+    /// Passes on a text that is safe on terminals and in logs.
+    fn deliver(&self, level: Level, target: &str, text: &str) {
+        let args = format_args!("{text}");
+        let record = Record::builder()
+            .level(level)
+            .target(target)
+            // By which levels are filtered.
+            .module_path(Some(target))
+            .args(args)
+            .build();
         match self.system.get() {
-            None => self.stderr.log(record),
-            Some(Some(system)) => system.log(record),
+            None => self.stderr.log(&record),
+            Some(Some(system)) => system.log(&record),
             Some(None) => {}
         }
     }
@@ -99,16 +111,21 @@ impl Log for Logger {
         let text = record.args().to_string();
         let text = printable(&text);
         let text = for_people(&text);
-        self.deliver(
-            &Record::builder()
-                .metadata(record.metadata().clone())
-                .module_path(record.module_path())
-                .args(format_args!("{text}"))
-                .build(),
-        );
+        // Whoever asks for details gets all of them.
+        let lines = match record.level() {
+            Level::Error | Level::Warn => self.flood.admit(record.level(), &text, Instant::now()),
+            level => vec![(level, text.into_owned())],
+        };
+        for (level, line) in lines {
+            self.deliver(level, record.target(), &line);
+        }
     }
 
+    /// Logs what was left out so far.
     fn flush(&self) {
+        for (level, line) in self.flood.rest() {
+            self.deliver(level, "", &line);
+        }
         self.stderr.flush();
     }
 }

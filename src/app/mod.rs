@@ -8,6 +8,7 @@ mod confine;
 mod descriptors;
 pub mod desktop;
 mod exit;
+mod flood;
 mod idle;
 #[cfg(feature = "index")]
 mod index;
@@ -206,6 +207,7 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     // number, and the standard library aborts a debug build whose owner of a
     // descriptor finds it closed.
     drop(device);
+    ::log::logger().flush();
     outcome.map_err(|error| Failure::Other("the FUSE session ended unexpectedly", error))
 }
 
