@@ -87,9 +87,12 @@ impl Outcome for Error {
 ///
 /// # Errors
 /// Returns an error if it cannot be started.
-pub fn start(enter: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub fn start(enter: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
     let work = || {
-        enter();
+        if let Err(error) = enter() {
+            log::warn!("killed readers will wait for their answers: {error}");
+            return;
+        }
         while let Some(watched) = WATCHED.wait_for(|all| {
             forget_answered(all);
             (!all.is_empty()).then(|| all.clone())

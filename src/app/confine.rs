@@ -6,6 +6,7 @@
 //! threads that wait for signals and unmount are not confined in this way:
 //! Landlock forbids to unmount, and `fusermount3` needs its privileges.
 
+use std::fmt::Display;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
@@ -27,11 +28,15 @@ const VERSION: ABI = ABI::V9;
 
 /// The permissions of confined threads: to read certain files and directories,
 /// and use open descriptors. They cannot write, execute or connect to anything,
-/// nor signal other processes.
+/// nor signal other processes. What the kernel does not support is omitted; after
+/// any other failure nothing runs.
 #[derive(Debug)]
-pub struct Confinement {
-    /// `None` if the kernel does not support it.
-    rules: Option<RulesetCreated>,
+pub struct Confinement(Option<Rules>);
+
+/// The permissions of threads, unless they have all (`-o nosandbox`).
+#[derive(Debug)]
+struct Rules {
+    files: io::Result<RulesetCreated>,
     work: Work,
 }
 
@@ -39,83 +44,94 @@ impl Confinement {
     /// Permits reading the files and directories `readable`, including
     /// everything below these. Paths that do not exist are skipped.
     pub fn to(readable: &[PathBuf]) -> Self {
-        let rules = rules(readable)
-            .inspect_err(|error| log::debug!("not confined: {error}"))
-            .ok();
-        let work = Work::Parse;
-        Self { rules, work }
+        Self::new(rules(readable), Work::Parse)
     }
 
     /// Permits the access that threads need to communicate with servers.
     pub fn to_network(access: &Access) -> Self {
-        let rules = network_rules(access)
-            .inspect_err(|error| log::debug!("not confined: {error}"))
-            .ok();
-        let work = Work::Network;
-        Self { rules, work }
+        Self::new(network_rules(access), Work::Network)
+    }
+
+    /// Permits everything.
+    pub(super) fn none() -> Self {
+        Self(None)
+    }
+
+    fn new(files: Result<RulesetCreated, RulesetError>, work: Work) -> Self {
+        let files = files.map_err(unconfined);
+        Self(Some(Rules { files, work }))
     }
 
     /// Runs `work` in a confined thread and waits for it. The threads that
     /// `work` starts are confined as well.
     ///
-    /// What the kernel does not support is omitted.
-    ///
     /// # Errors
-    /// Returns an error if a thread cannot be started.
+    /// Returns an error if a thread cannot be started or confined.
     ///
     /// # Panics
     /// Panics if `work` does.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         thread::scope(|scope| {
             let confined = || {
-                self.enter();
-                work()
+                self.enter()?;
+                Ok(work())
             };
             let worker = thread::Builder::new().name("confined".to_owned());
             let done = worker.spawn_scoped(scope, confined)?.join();
-            Ok(done.unwrap_or_else(|panic| resume_unwind(panic)))
+            done.unwrap_or_else(|panic| resume_unwind(panic))
         })
     }
 
     /// Confines the current thread, and those that it starts.
-    pub fn enter(&self) {
-        restrict_to(self.work);
-        self.restrict_files();
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be confined.
+    pub fn enter(&self) -> io::Result<()> {
+        if let Some(rules) = &self.0 {
+            restrict_to(rules.work)?;
+        }
+        self.restrict_files()
     }
 
     /// Restricts the current thread, and those that it starts, to the files and ports
     /// of the confinement, but not to the system calls.
-    pub(super) fn restrict_files(&self) {
-        let Some(rules) = &self.rules else {
-            return;
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be restricted.
+    pub(super) fn restrict_files(&self) -> io::Result<()> {
+        let Some(rules) = &self.0 else {
+            return Ok(());
         };
-        let entered = rules
-            .try_clone()
-            .map_err(|error| error.to_string())
-            .and_then(|rules| rules.restrict_self().map_err(|error| error.to_string()));
-        match entered.map(|status| status.ruleset) {
-            Ok(RulesetStatus::NotEnforced) => {
-                log::debug!("not confined: Landlock is not available")
-            }
-            Ok(_) => log::debug!("confined to the sources"),
-            Err(error) => log::debug!("not confined: {error}"),
+        let files = rules.files.as_ref().map_err(again)?;
+        let files = files.try_clone().map_err(unconfined)?;
+        match files.restrict_self().map_err(unconfined)?.ruleset {
+            RulesetStatus::NotEnforced => log::debug!("not confined: Landlock is not available"),
+            _ => log::debug!("confined to the sources"),
         }
+        Ok(())
     }
 }
 
 /// Gives up what the current thread, and those that it starts, do not need for
 /// their work: capabilities and system calls.
-fn restrict_to(work: Work) {
-    if let Err(error) = privileges::keep(privileges::TO_READ) {
-        log::debug!("capabilities are kept: {error}");
-    }
-    if let Err(error) = syscalls::restrict(work) {
-        log::debug!("system calls are not filtered: {error}");
-    }
+fn restrict_to(work: Work) -> io::Result<()> {
+    privileges::keep(privileges::TO_READ).map_err(unconfined)?;
+    syscalls::restrict(work).map_err(unconfined)
 }
 
-/// A part of the work of a confined thread.
-type Part = Box<dyn FnOnce() + Send>;
+/// Returns the error of a thread that cannot be confined.
+pub(super) fn unconfined(error: impl Display) -> io::Error {
+    io::Error::other(format!("it cannot be confined: {error}"))
+}
+
+/// Returns the same error.
+fn again(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), error.to_string())
+}
+
+/// A part of the work of a confined thread. It is called with the outcome of
+/// confining the thread.
+type Part = Box<dyn FnOnce(&io::Result<()>) + Send>;
 
 /// A confined thread for work that comes in several parts. It ends when this is
 /// dropped.
@@ -132,11 +148,19 @@ impl Confined {
     ///
     /// # Errors
     /// Returns an error if the thread cannot be started.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(super) fn start(is_sandboxed: bool) -> io::Result<Self> {
+        Self::start_by(move || match is_sandboxed {
+            true => restrict_to(Work::Parse),
+            false => Ok(()),
+        })
+    }
+
+    /// Like [`start`](Self::start), with a function that confines the thread.
+    fn start_by(confine: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Self> {
         let (parts, received) = channel::<Part>();
         let confined = move || {
-            restrict_to(Work::Parse);
-            received.into_iter().for_each(|part| part());
+            let confined = confine();
+            received.into_iter().for_each(|part| part(&confined));
         };
         let worker = thread::Builder::new().name("confined".to_owned());
         worker.spawn(confined)?;
@@ -146,9 +170,15 @@ impl Confined {
     /// Runs `work` in the thread and waits for it. The threads that `work` starts
     /// are confined as well.
     ///
+    /// # Errors
+    /// Returns an error if the thread cannot be confined; then `work` is not run.
+    ///
     /// # Panics
     /// Panics if `work` does.
-    pub(super) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+    pub(super) fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
         self.begin(work).wait()
     }
 
@@ -158,9 +188,13 @@ impl Confined {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Begun<T> {
         let (sender, result) = channel();
-        let part = move || {
+        let part = move |confined: &io::Result<()>| {
+            let done = match confined {
+                Ok(()) => catch_unwind(AssertUnwindSafe(work)).map(Ok),
+                Err(error) => Ok(Err(again(error))),
+            };
             // The caller may have dropped `Begun`.
-            let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
+            let _ = sender.send(done);
         };
         self.parts
             .send(Box::new(part))
@@ -172,15 +206,18 @@ impl Confined {
 /// Work that a confined thread has begun.
 #[derive(Debug)]
 pub(super) struct Begun<T> {
-    result: Receiver<thread::Result<T>>,
+    result: Receiver<thread::Result<io::Result<T>>>,
 }
 
 impl<T> Begun<T> {
     /// Waits for the end of the work, and returns its result.
     ///
+    /// # Errors
+    /// Returns an error if the thread cannot be confined.
+    ///
     /// # Panics
     /// Panics if the work does.
-    pub(super) fn wait(self) -> T {
+    pub(super) fn wait(self) -> io::Result<T> {
         let done = self.result.recv().expect("each part sends its result");
         done.unwrap_or_else(|panic| resume_unwind(panic))
     }
@@ -218,4 +255,37 @@ fn nothing() -> Result<RulesetCreated, RulesetError> {
         .handle_access(AccessNet::from_all(VERSION))?
         .scope(Scope::from_all(VERSION))?
         .create()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_runs_in_a_thread_that_cannot_be_confined() {
+        let failed = || unconfined("too many open files");
+        let confinement = Confinement(Some(Rules {
+            files: Err(failed()),
+            work: Work::Parse,
+        }));
+        let ran = confinement.run(|| unreachable!("runs unconfined"));
+        let error: io::Error = ran.map(|()| ()).unwrap_err();
+        assert_eq!(error.to_string(), failed().to_string());
+
+        let confined = Confined::start_by(move || Err(failed())).unwrap();
+        for _ in 0..2 {
+            confined
+                .run(|| unreachable!("runs unconfined"))
+                .map(|()| ())
+                .unwrap_err();
+        }
+    }
+
+    #[test]
+    fn without_a_sandbox_everything_is_permitted() {
+        let mode = || rustix::thread::no_new_privs().unwrap();
+        let before = mode();
+        assert_eq!(Confinement::none().run(mode).unwrap(), before);
+        assert_eq!(Confined::start(false).unwrap().run(mode).unwrap(), before);
+    }
 }

@@ -21,10 +21,25 @@ impl Confinement {
     }
 
     /// Has no effect.
-    pub fn enter(&self) {}
+    pub(super) fn none() -> Self {
+        Self
+    }
 
     /// Has no effect.
-    pub(super) fn restrict_files(&self) {}
+    ///
+    /// # Errors
+    /// Never fails.
+    pub fn enter(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Has no effect.
+    ///
+    /// # Errors
+    /// Never fails.
+    pub(super) fn restrict_files(&self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Runs `work`.
     ///
@@ -44,12 +59,18 @@ impl Confined {
     ///
     /// # Errors
     /// Never fails.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(super) fn start(_is_sandboxed: bool) -> io::Result<Self> {
         Ok(Self)
     }
 
     /// Runs `work`.
-    pub(super) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        work()
+    ///
+    /// # Errors
+    /// Never fails.
+    pub(super) fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
+        Ok(work())
     }
 }

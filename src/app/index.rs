@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::Failure;
 use super::without_mount::vfs_options;
-use super::{Confinement, MountOptions, cores};
+use super::{MountOptions, cores};
 use crate::inspect::index::{Database, index as index_source};
 use crate::mount::{Meta, Options, Prepared, Sources, Vfs};
 
@@ -75,10 +75,7 @@ fn add(
         return Ok(Ok(()));
     }
     let added = match prepared {
-        Ok(prepared) => {
-            let threads = options.threads.unwrap_or_else(cores);
-            add_rows(database, &name, &prepared, vfs_options, threads, index)?
-        }
+        Ok(prepared) => add_rows(database, &name, &prepared, vfs_options, options, index)?,
         Err(error) => Err(Failure::from(error)),
     };
     let error = added.as_ref().err().map(ToString::to_string);
@@ -91,10 +88,11 @@ fn add_rows(
     name: &str,
     prepared: &Prepared,
     vfs_options: Options,
-    threads: usize,
+    options: &MountOptions,
     index: &Index,
 ) -> Result<Result<(), Failure>, Failure> {
-    let confinement = Confinement::to(&prepared.paths());
+    let confinement = options.confinement(&prepared.paths());
+    let threads = options.threads.unwrap_or_else(cores);
     let bar = progress_bar(name, index.progress);
     let (rows, received) = sync_channel(MAX_WAITING);
     scope(|scope| {

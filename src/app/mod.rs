@@ -133,8 +133,20 @@ pub struct MountOptions {
     pub apply_strict: bool,
     /// Where the password of encrypted archives comes from, if they have one.
     pub password: Option<PasswordSource>,
+    /// Whether threads that read sources are not confined.
+    pub no_sandbox: bool,
     /// Options of the file tree.
     pub vfs: crate::mount::Options,
+}
+
+impl MountOptions {
+    /// Returns the confinement of threads that read these files and directories.
+    fn confinement(&self, readable: &[PathBuf]) -> Confinement {
+        match self.no_sandbox {
+            true => Confinement::none(),
+            false => Confinement::to(readable),
+        }
+    }
 }
 
 /// Returns `usual`, or the seconds in an environment variable, so that tests
@@ -169,9 +181,8 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     };
     // Before any thread is confined to the sources.
     #[cfg(target_os = "linux")]
-    requester::start(|| Confinement::to(&[requester::PROCESSES.into()]).enter())
-        .map_err(Failure::no_thread)?;
-    let confined = Confined::start().map_err(Failure::no_thread)?;
+    watch_requesters(&plan.options)?;
+    let confined = Confined::start(!plan.options.no_sandbox).map_err(Failure::no_thread)?;
     let vfs = open(plan, vfs_options, &confined)?;
     descriptors::warn_of_few(session_options(plan).threads);
     // Until here a signal terminates the process at once, even while it waits
@@ -247,14 +258,14 @@ fn open(
 ) -> Result<Arc<Vfs>, Failure> {
     let prepared = plan.sources.prepare()?;
     let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
-    let confinement = Confinement::to(&prepared.paths());
+    let confinement = plan.options.confinement(&prepared.paths());
     let progress = Progress::of(vfs_options.network.as_ref());
     let vfs = confined.run(move || {
-        confinement.restrict_files();
-        Vfs::open_prepared(&prepared, vfs_options)
-    })?;
+        confinement.restrict_files()?;
+        Ok(Vfs::open_prepared(&prepared, vfs_options))
+    });
     drop(progress);
-    Ok(vfs)
+    Ok(vfs.flatten().map_err(Failure::no_thread)??)
 }
 
 /// Starts a thread that unmounts at the first signal, and ends the process at
@@ -282,9 +293,24 @@ fn network(sources: &Sources, options: &MountOptions) -> Result<Option<Arc<Netwo
     if sources.urls().next().is_none() {
         return Ok(None);
     }
-    let enter = |access: &Access| Confinement::to_network(access).enter();
+    let no_sandbox = options.no_sandbox;
+    let enter = move |access: &Access| match no_sandbox {
+        true => Ok(()),
+        false => Confinement::to_network(access).enter(),
+    };
     let started = Network::start(&options.remote, sources.urls(), enter);
     started.map(Some).map_err(Failure::Usage)
+}
+
+/// Starts the thread that looks for killed readers, with its own confinement.
+#[cfg(target_os = "linux")]
+fn watch_requesters(options: &MountOptions) -> Result<(), Failure> {
+    let confinement = match options.no_sandbox {
+        true => Confinement::none(),
+        false => Confinement::to(&[requester::PROCESSES.into()]),
+    };
+    let started = requester::start(move || confinement.enter());
+    started.map_err(Failure::no_thread)
 }
 
 /// Opens an unnamed temporary file for generated files here, since the confined
@@ -338,9 +364,13 @@ fn serve(
     let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
     let session = confined.begin(move || crate::fuse::serve(vfs, ownership, session, device));
     // Meanwhile: the kernel takes a few tenths of a millisecond for it.
-    mount.drop_privileges(options.idle.is_some());
-    mount.restrict_calls();
-    match session.wait() {
+    let restricted = match options.no_sandbox {
+        true => Ok(()),
+        false => mount
+            .drop_privileges(options.idle.is_some())
+            .and_then(|()| mount.restrict_calls()),
+    };
+    match restricted.and_then(|()| session.wait().flatten()) {
         Ok(session) => Ok(Serving {
             session,
             mount: Arc::new(mount),

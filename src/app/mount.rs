@@ -21,6 +21,7 @@ use rustix::io::{Errno, FdFlags};
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 
+use super::confine::unconfined;
 use super::exit::Failure;
 use super::mount_table::{Entry, MountId, MountTable};
 use super::syscalls::{self, Work};
@@ -254,25 +255,29 @@ impl Mount {
     /// Gives up the privileges of the current thread, and of those that it
     /// starts, that unmounting does not need. `fusermount3` gets its own when it
     /// is executed.
-    pub(super) fn drop_privileges(&self, unmounts_when_idle: bool) {
+    ///
+    /// # Errors
+    /// Returns an error if they are kept.
+    pub(super) fn drop_privileges(&self, unmounts_when_idle: bool) -> io::Result<()> {
         let kept = match unmounts_when_idle {
             true => privileges::TO_UNMOUNT.union(privileges::TO_SEE_WATCHERS),
             false => privileges::TO_UNMOUNT,
         };
-        if matches!(self.how, How::Directly)
-            && let Err(error) = privileges::keep(kept)
-        {
-            log::debug!("capabilities are kept: {error}");
+        match self.how {
+            How::Directly => privileges::keep(kept).map_err(unconfined),
+            How::ByHelper => Ok(()),
         }
     }
 
     /// Restricts the current thread to the system calls that unmounting needs, if
     /// it needs no program for that.
-    pub(super) fn restrict_calls(&self) {
-        if matches!(self.how, How::Directly)
-            && let Err(error) = syscalls::restrict(Work::Unmount)
-        {
-            log::debug!("system calls are not filtered: {error}");
+    ///
+    /// # Errors
+    /// Returns an error if they are not filtered.
+    pub(super) fn restrict_calls(&self) -> io::Result<()> {
+        match self.how {
+            How::Directly => syscalls::restrict(Work::Unmount).map_err(unconfined),
+            How::ByHelper => Ok(()),
         }
     }
 

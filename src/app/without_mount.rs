@@ -11,7 +11,7 @@ use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::exit::{self, Failure};
-use super::{Confinement, MountOptions, cores, network, palette, password, spool, tell};
+use super::{MountOptions, cores, network, palette, password, spool, tell};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
 use crate::inspect::diff::{DiffPlan, diff as diff_sources};
 use crate::inspect::{self, Error, ListStyle};
@@ -50,7 +50,7 @@ pub fn inspect(
     let prepared = sources.prepare()?;
     let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
     let vfs_options = vfs_options(sources, options)?;
-    let confinement = Confinement::to(&prepared.paths());
+    let confinement = options.confinement(&prepared.paths());
     let inspected = confinement.run(|| {
         let vfs = Vfs::open_prepared(&prepared, vfs_options)?;
         inspect_opened(&vfs, inspection)
@@ -133,7 +133,7 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
     }
     let options_of_vfs = vfs_options(&given(check.sources.clone()), options)?;
     let bar = progress_bar(0, check.progress);
-    let checked = Confinement::to(&readable).run(|| {
+    let checked = options.confinement(&readable).run(|| {
         let list = list.map(|(path, file)| {
             let wrong = |problem| Error::List(format!("{}: {problem}", path.display()));
             Dat::read(file).map_err(wrong)
@@ -200,7 +200,7 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
         },
     };
     let bar = progress_bar(0, diff.progress);
-    let found = Confinement::to(&readable).run(|| {
+    let found = options.confinement(&readable).run(|| {
         let mut out = io::BufWriter::new(io::stdout());
         let mut trouble = |text: &str| tell("hpimount", text);
         diff_sources(&plan, &mut out, &mut trouble, &bar)

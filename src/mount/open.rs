@@ -145,7 +145,7 @@ impl Vfs {
             Some(network) => network.clone(),
             None => {
                 let (options, urls) = (RemoteOptions::default(), prepared.sources.urls());
-                Network::start(&options, urls, |_| {}).map_err(|problem| {
+                Network::start(&options, urls, |_| Ok(())).map_err(|problem| {
                     let error = std::io::Error::other(problem);
                     OpenError::new(first.shown(), OpenCause::Unreadable(error))
                 })?

@@ -162,7 +162,7 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
     // Threads that a confined one starts are confined as well.
     std::thread::scope(|scope| {
         let confined = scope.spawn(|| {
-            Confinement::to_network(&access).enter();
+            Confinement::to_network(&access).enter().unwrap();
             std::thread::scope(|scope| scope.spawn(attempts).join().unwrap());
         });
         confined.join().unwrap();
@@ -238,6 +238,16 @@ fn threads_that_answer_are_confined_and_threads_that_unmount_can_do_little_else(
     assert!(threads.iter().any(|thread| !unmounts(&thread.name)));
     mount.signal(Signal::TERM);
     mount.assert_ends();
+}
+
+#[fuse_test]
+fn without_a_sandbox_no_thread_is_confined() {
+    let mount = Fixture::new().mount_in_foreground(&["-o", "nosandbox"]);
+    mount.assert_answers();
+    for thread in threads(mount.pid()) {
+        let is_confined = thread.no_new_privs || thread.is_filtered;
+        assert!(!is_confined, "{}", thread.name);
+    }
 }
 
 #[fuse_test]

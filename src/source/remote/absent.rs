@@ -23,7 +23,7 @@ impl Network {
     pub fn start<'a>(
         _options: &RemoteOptions,
         _urls: impl Iterator<Item = &'a RemoteUrl>,
-        _enter: impl FnOnce(&Access) + Send + 'static,
+        _enter: impl FnOnce(&Access) -> std::io::Result<()> + Send + 'static,
     ) -> Result<Arc<Self>, String> {
         Err("this program was built without remote sources".to_owned())
     }

@@ -331,6 +331,16 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
             Takes::Nothing(|args| args.mount.vfs.verify = true),
         )
     },
+    OptionSpec {
+        help: "Do not confine the threads that read archives",
+        long_help: "Do not confine the threads that read archives to their sources. For systems \
+            where that fails, which is an error otherwise; only for archives that you trust.",
+        default: "they can read the sources and nothing else",
+        ..OptionSpec::new(
+            Name::Mount("nosandbox"),
+            Takes::Nothing(|args| args.mount.no_sandbox = true),
+        )
+    },
 ];
 
 /// Options of mount(8) and fstab(5) that are accepted and ignored: the mount is

@@ -105,7 +105,8 @@ pub struct Network {
 
 impl Network {
     /// Starts a thread for requests to the servers of `urls`. It first calls
-    /// `enter` with the access that it and the threads started by it need.
+    /// `enter` with the access that it and the threads started by it need, and
+    /// does nothing else if that fails.
     ///
     /// # Errors
     /// Returns a message if an option cannot be applied, or if the thread
@@ -113,7 +114,7 @@ impl Network {
     pub fn start<'a>(
         options: &RemoteOptions,
         urls: impl Iterator<Item = &'a RemoteUrl>,
-        enter: impl FnOnce(&Access) + Send + 'static,
+        enter: impl FnOnce(&Access) -> io::Result<()> + Send + 'static,
     ) -> Result<Arc<Self>, String> {
         let headers = options.header.as_deref().map(|file| {
             let line = secret_line(file)?;
@@ -138,7 +139,10 @@ impl Network {
         let (sender, receiver) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let run = move || {
-            enter(&access);
+            if let Err(error) = enter(&access) {
+                let _ = sender.send(Err(error));
+                return;
+            }
             // Fails if another mount of this process has set it.
             let _ = rustls::crypto::ring::default_provider().install_default();
             match Builder::new_current_thread().enable_all().build() {
