@@ -18,6 +18,8 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
+use rustix::thread::CapabilitySet;
+
 use super::syscalls::Work;
 use super::{privileges, syscalls};
 use crate::source::remote::Access;
@@ -72,7 +74,7 @@ impl Confinement {
     /// Panics if `work` does.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         thread::scope(|scope| {
-            let confined = || {
+            let confined = || -> io::Result<T> {
                 self.enter()?;
                 Ok(work())
             };
@@ -115,7 +117,12 @@ impl Confinement {
 /// Gives up what the current thread, and those that it starts, do not need for
 /// their work: capabilities and system calls.
 fn restrict_to(work: Work) -> io::Result<()> {
-    privileges::keep(privileges::TO_READ).map_err(unconfined)?;
+    let kept = match work {
+        // They need no files that others may not read.
+        Work::Network => CapabilitySet::empty(),
+        _ => privileges::TO_READ,
+    };
+    privileges::keep(kept).map_err(unconfined)?;
     syscalls::restrict(work).map_err(unconfined)
 }
 

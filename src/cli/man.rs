@@ -10,7 +10,7 @@ use super::{Block, OptionSpec, Program, Section};
 const WIDTH: usize = 76;
 
 /// The date of the last change to the pages.
-const DATE: &str = "2026-11-25";
+const DATE: &str = "2026-11-28";
 
 /// Returns the man page of a program, in roff.
 pub fn page<S>(program: &Program<S>) -> String {

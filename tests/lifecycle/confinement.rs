@@ -2,10 +2,10 @@
 //! nothing else.
 
 use hpimount_test_attributes::fuse_test;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::Command;
 
@@ -127,6 +127,14 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
         fs::create_dir(path(name)).unwrap();
         fs::write(path(name).join("file"), name).unwrap();
     }
+    // Which only its owner may read, and root by a capability.
+    let private = path("roots").join("private");
+    fs::write(&private, "secret").unwrap();
+    fs::set_permissions(&private, Permissions::from_mode(0o600)).unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        chown(&private, Some(65534), Some(65534)).unwrap();
+    }
     let [given, other] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
     let access = Access {
@@ -153,6 +161,9 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
         fs::remove_dir(path("blocks").join("new")).unwrap();
         denied(fs::read(path("outside").join("file")).map(drop), "read");
         denied(fs::write(path("roots").join("file"), ""), "write");
+        if is_root {
+            denied(fs::read(&private).map(drop), "read what is private");
+        }
         denied(execute(), "execute");
         if known >= ABI::V4 {
             denied(connect(&other).map(drop), "connect");

@@ -16,6 +16,8 @@ pub struct RemoteOptions {
     pub block_cache_size: u64,
     /// File with an Authorization header for web servers.
     pub header: Option<PathBuf>,
+    /// Whether public servers may redirect to local addresses.
+    pub allow_local: bool,
 }
 
 impl Default for RemoteOptions {
@@ -26,6 +28,7 @@ impl Default for RemoteOptions {
             block_cache: None,
             block_cache_size: 1 << 30,
             header: None,
+            allow_local: false,
         }
     }
 }

@@ -227,6 +227,16 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "Follow redirects of public servers to this computer and its link",
+        long_help: "Follow redirects of public servers to loopback and link-local addresses, \
+            where services may trust everyone on this computer.",
+        default: "they are refused",
+        ..OptionSpec::new(
+            Name::Mount("allowlocal"),
+            Takes::Nothing(|args| args.mount.remote.allow_local = true),
+        )
+    },
+    OptionSpec {
         help: "Do not decode files before they are read",
         long_help: "Do not decode files before they are read.",
         default: "files that are read in order are prefetched",

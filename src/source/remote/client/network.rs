@@ -135,7 +135,7 @@ impl Network {
         let disk = disk.transpose()?.map(Arc::new);
         let access = access(options, urls);
         let wire = Arc::<Wire>::default();
-        let connector = Connector::new(&wire, options.timeout, &access.ports);
+        let connector = Connector::new(&wire, options, &access.ports);
         let (sender, receiver) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let run = move || {

@@ -3,6 +3,7 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ use object_store::client::{
 };
 use reqwest::redirect;
 
-use super::BLOCK;
+use super::{BLOCK, RemoteOptions};
 use crate::sync::lock;
 use crate::sync::tally::Tally;
 
@@ -127,15 +128,18 @@ pub(super) struct Connector {
     timeout: Duration,
     /// TCP ports that may be connected to.
     ports: Arc<[u16]>,
+    /// Whether public servers may redirect to local addresses.
+    allows_local: bool,
 }
 
 impl Connector {
-    pub(super) fn new(wire: &Arc<Wire>, timeout: Duration, ports: &[u16]) -> Self {
+    pub(super) fn new(wire: &Arc<Wire>, options: &RemoteOptions, ports: &[u16]) -> Self {
         Self {
             wire: wire.clone(),
             clients: Arc::default(),
-            timeout,
+            timeout: options.timeout,
             ports: ports.into(),
+            allows_local: options.allow_local,
         }
     }
 
@@ -161,6 +165,7 @@ impl Connector {
         headers: Option<&HeaderMap>,
     ) -> reqwest::Result<reqwest::Client> {
         let ports = self.ports.clone();
+        let allows_local = self.allows_local;
         let follow = move |attempt: redirect::Attempt<'_>| {
             let url = attempt.url();
             let port = url.port_or_known_default().unwrap_or_default();
@@ -170,6 +175,11 @@ impl Connector {
             } else if !ports.contains(&port) {
                 let text = format!("the server redirects to port {port}, which is refused");
                 attempt.error(text)
+            } else if is_local(url) && !allows_local && !attempt.previous().iter().all(is_local) {
+                attempt.error(
+                    "the server redirects to an address of this computer or its link, which \
+                     only -o allowlocal permits",
+                )
             } else if attempt.previous().len() > MAX_REDIRECTS {
                 attempt.error("the server redirects without end")
             } else {
@@ -186,6 +196,18 @@ impl Connector {
             .connect_timeout(CONNECT_TIMEOUT.min(self.timeout))
             .read_timeout(SILENCE.min(self.timeout / 2))
             .build()
+    }
+}
+
+/// Returns whether a URL leads to this computer or its link, where services may
+/// trust everyone: a loopback or link-local address, or a name for one.
+fn is_local(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    match address.map(|address| address.to_canonical()) {
+        Ok(IpAddr::V4(v4)) => v4.is_loopback() || v4.is_link_local() || v4.is_unspecified(),
+        Ok(IpAddr::V6(v6)) => v6.is_loopback() || v6.is_unicast_link_local() || v6.is_unspecified(),
+        Err(_) => host.trim_end_matches('.').rsplit('.').next() == Some("localhost"),
     }
 }
 
@@ -394,6 +416,32 @@ mod tests {
         match judge(&mut answer, Some(&range)) {
             Ok(()) => format!("{}", answer.status().as_u16()),
             Err(refusal) => refusal.to_string(),
+        }
+    }
+
+    #[test]
+    fn addresses_of_this_computer_and_its_link_are_local() {
+        let is_local = |host: &str| is_local(&format!("http://{host}/").parse().unwrap());
+        for host in [
+            "127.0.0.1",
+            "0x7f.1:8080",
+            "0.0.0.0",
+            "169.254.169.254",
+            "[::1]",
+            "[fe80::1]",
+            "[::ffff:127.0.0.1]",
+            "LOCALHOST",
+            "a.localhost.",
+        ] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in [
+            "192.0.2.1",
+            "[2001:db8::1]",
+            "localhost.example",
+            "mylocalhost",
+        ] {
+            assert!(!is_local(host), "{host}");
         }
     }
 
