@@ -134,14 +134,14 @@ pub struct Tone {
     pub adsr: [u16; 2],
     /// Number of the program.
     pub program: i16,
-    /// Number of the sound, from 1.
+    /// Number of the sound; banks mostly count from 1.
     pub sound: i16,
 }
 
 /// A sound of the bank.
 #[derive(Debug, Clone, GetSize)]
 pub struct Sound {
-    /// Its number, from 1.
+    /// Its number; few banks have a sound 0.
     pub index: usize,
     /// Where it begins: in the bank, or in the file with the sounds.
     pub offset: usize,
@@ -288,19 +288,17 @@ impl Vab {
     fn read_sounds(&mut self, sizes: &[u8], body: &Bytes, start: usize) {
         let unit = if self.version >= VERSION_128 { 8 } else { 4 };
         let sizes = sizes.as_chunks().0.iter();
-        let mut sizes = sizes.map(|&size| unit * usize::from(u16::from_le_bytes(size)));
-        let first = sizes.next().unwrap_or_default();
-        if first != 0 {
-            let warning = format!("the first size, of no sound, is {first}");
-            self.warnings.push(warning);
-        }
+        let sizes = sizes.map(|&size| unit * usize::from(u16::from_le_bytes(size)));
         let rates = self.rates();
-        let mut offset = start + first;
-        for (index, size) in (1..=usize::from(self.sound_count)).zip(sizes) {
-            let rate = rates.get(&index).copied();
-            let sound = Sound::find(index, body, [offset, size], rate);
+        let mut offset = start;
+        for (index, size) in (0..=usize::from(self.sound_count)).zip(sizes) {
+            // Most banks have no sound 0.
+            if (index, size) != (0, 0) {
+                let rate = rates.get(&index).copied();
+                let sound = Sound::find(index, body, [offset, size], rate);
+                self.sounds.push(sound);
+            }
             offset += size;
-            self.sounds.push(sound);
         }
         self.body_end = offset;
     }
@@ -443,6 +441,18 @@ pub(in crate::neversoft) mod tests {
     }
 
     #[test]
+    fn a_first_size_belongs_to_sound_0() {
+        let mut bytes = bank(1);
+        (bytes[0xA20], bytes[0x820 + 22]) = (2, 0);
+        bytes.extend_from_within(3104..);
+        let vab = parse(&bytes.into(), None).unwrap();
+        let facts = |sound: &Sound| (sound.index, sound.offset, sound.rate, sound.samples);
+        let sounds: Vec<_> = vab.sounds.iter().map(facts).collect();
+        assert_eq!(sounds, [(0, 3104, 22_696, 28), (1, 3120, 11_025, 28)]);
+        assert!(vab.warnings.is_empty(), "{:?}", vab.warnings.texts());
+    }
+
+    #[test]
     fn sounds_may_be_in_a_file_of_their_own() {
         let mut header = bank(2);
         let body: Bytes = header.split_off(3104).into();
@@ -472,14 +482,14 @@ pub(in crate::neversoft) mod tests {
     #[test]
     fn numbers_that_do_not_fit_are_warnings() {
         let mut bytes = bank(1);
-        (bytes[0x20], bytes[0x14], bytes[0x820 + 22], bytes[0xA20]) = (17, 9, 5, 2);
+        (bytes[0x20], bytes[0x14], bytes[0x820 + 22]) = (17, 9, 5);
         let vab = parse(&bytes.into(), None).unwrap();
         let texts = vab.warnings.texts();
         assert_eq!(texts[0], "program 0 has 17 tones, more than 16");
         assert_eq!(texts[1], "program 60 has no table of tones");
         assert_eq!(texts[2], "tone 0 of program 0 has sound 5 of 1");
         assert_eq!(texts[3], "the bank has 9 tones, but its programs 16");
-        assert_eq!(texts[4], "the first size, of no sound, is 16");
+        assert_eq!(texts.len(), 4);
     }
 
     #[test]
