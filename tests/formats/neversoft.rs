@@ -70,13 +70,13 @@ fn players_open_every_sound() {
 #[fuse_test]
 fn players_open_the_movies_and_sounds_of_a_disc() {
     let mut disc = Disc::default();
-    // FFmpeg does not recognize fewer than four sectors.
+    // FFmpeg does not recognize fewer than four sectors. Each copy ends its sound.
     disc.form_2_file("INTRO.STR", &made("intro.str").repeat(4));
     disc.form_2_file("MUSIC.XA", &made("music.xa").repeat(4));
     let mount = file("game.bin", &disc.raw()).mount(&[]);
     for (name, has_picture) in [("INTRO.STR.cdxa.str", true), ("MUSIC.XA.cdxa.xa", false)] {
         let meta = names(&mount.file(&format!("{name}.meta")));
-        assert!(meta.contains(&"001_00.wav".to_owned()), "{meta:?}");
+        assert!(meta.contains(&"001_00-04.wav".to_owned()), "{meta:?}");
         assert_eq!(meta.contains(&"frame.png".to_owned()), has_picture);
         for player in installed(&["ffprobe"]) {
             let arguments = ["-v", "error", "-show_entries", "stream=codec_type"];

@@ -18,6 +18,10 @@ fn compare_sounds(sample: &mut Sample, list: &str, open: &dyn Fn(&str) -> Vec<u8
     };
     for stream in streams.as_array_mut().unwrap() {
         let name = stream["name"].as_str().unwrap().to_owned();
+        let stream = stream.as_object_mut().unwrap();
+        let ends = stream.remove("ends").unwrap();
+        let ends = ends.as_array().unwrap();
+        stream.insert("has_end".into(), (!ends.is_empty()).into());
         let sound = stream["sound"].as_object_mut().unwrap();
         let known = sound.remove("pcm_sha256").unwrap();
         let ours = samples_sha256(&open(&name));
@@ -48,6 +52,13 @@ fn every_sound_has_the_known_facts_and_samples() {
     let folders = ["xa", "foreign"].map(|folder| samples(folder, &["xa"]));
     for mut sample in folders.into_iter().flatten() {
         let Some(view) = sample.whole() else { continue };
+        if sample.name == "quirk_end_inside.xa" {
+            // The independent reader does not divide sounds at their ends.
+            let names = ["001_00-01.wav", "001_00-02.wav"];
+            let sounds = names.map(|name| (file(&*view, name).len() - 44) / 2);
+            assert_eq!(sounds, [4032; 2]);
+            continue;
+        }
         compare_sounds(&mut sample, "streams", &|name| file(&*view, name));
         sample.assert_facts(&*view);
     }

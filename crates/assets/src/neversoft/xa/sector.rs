@@ -15,6 +15,12 @@ const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
 /// Bytes of sync and address.
 const ADDRESS: usize = 16;
 
+/// Bytes of a sector from the subheader on.
+const SECTOR: usize = 2336;
+
+/// Number of sectors whose subheaders are looked at.
+const LOOKED_AT: usize = 64;
+
 /// Bytes of both copies of the subheader.
 const SUBHEADER: usize = 8;
 
@@ -85,10 +91,10 @@ impl Sectors {
         let is_riff = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"CDXA");
         let start = if is_riff { RIFF_HEADER } else { 0 };
         let rest = bytes.get(start..).unwrap_or_default();
-        let (size, subheader) = if rest.starts_with(&SYNC) && rest.len() >= ADDRESS + 2336 {
-            (ADDRESS + 2336, Some(ADDRESS))
-        } else if rest.len() >= 2336 && is_subheader(rest) {
-            (2336, Some(0))
+        let (size, subheader) = if rest.starts_with(&SYNC) && rest.len() >= ADDRESS + SECTOR {
+            (ADDRESS + SECTOR, Some(ADDRESS))
+        } else if has_subheaders(rest) {
+            (SECTOR, Some(0))
         } else if rest.len() >= DATA && rest.starts_with(&VIDEO) {
             (DATA, None)
         } else {
@@ -145,12 +151,18 @@ impl Sectors {
     }
 }
 
-/// Returns whether bytes begin with both copies of a subheader.
-fn is_subheader(bytes: &[u8]) -> bool {
-    let [_, channel, submode, _] = bytes[..4] else {
+/// Returns whether sectors begin with both copies of a subheader. In a copy of
+/// 2048 bytes of each sector, the parameters of the first group look like one,
+/// but what is where the next subheader would be does not.
+fn has_subheaders(bytes: &[u8]) -> bool {
+    let Some(&[_, channel, submode, _]) = bytes.first_chunk() else {
         return false;
     };
-    bytes[..4] == bytes[4..SUBHEADER] && submode & KINDS != 0 && channel <= MAX_CHANNEL
+    let mut sectors = bytes.chunks_exact(SECTOR).take(LOOKED_AT);
+    submode & KINDS != 0
+        && channel <= MAX_CHANNEL
+        && sectors.len() > 0
+        && sectors.all(|sector| sector[..4] == sector[4..SUBHEADER])
 }
 
 #[cfg(test)]
@@ -185,6 +197,21 @@ pub(super) mod tests {
         }
         let data = Sectors::find(&plain[8..2056].to_vec().into()).unwrap();
         assert_eq!((data.size, data.subheader(0)), (2048, None));
+    }
+
+    #[test]
+    fn parameters_of_sound_are_no_subheader() {
+        let mut group = [0x55; 128];
+        group[..16].copy_from_slice(&[4; 16]);
+        group[36] = 0x56;
+        let copy = group.repeat(18 * 3);
+        let first = Sectors::find(&copy[..SECTOR].to_vec().into());
+        assert!(first.is_ok(), "the first sector alone does not tell");
+        let error = Sectors::find(&copy.into()).unwrap_err().to_string();
+        assert!(error.contains("copies of 2048 bytes"), "{error}");
+        let null = sector([1, 0, 0x20, 0], &[]);
+        let gaps = [sector([1, 0, 0x64, 0], &[1]), null].concat();
+        assert!(Sectors::find(&gaps.into()).is_ok());
     }
 
     #[test]

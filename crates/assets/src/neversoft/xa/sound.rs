@@ -27,11 +27,8 @@ const KNOWN: u8 = STEREO | SLOW | WIDE;
 /// Bits of the coding that are always 0.
 const RESERVED: u8 = 0xAA;
 
-/// Mark of the last sector of a file.
+/// Mark of the last sector of a sound.
 const END: u8 = 0x80;
-
-/// Maximum number of marks that are listed.
-const MAX_ENDS: usize = 64;
 
 /// Pairs of coefficients, in 1/64.
 const FILTERS: [[i32; 2]; 4] = [[0, 0], [60, 0], [115, -52], [98, -55]];
@@ -45,17 +42,21 @@ pub struct Stream {
     pub channel: u8,
     /// How it is coded: 1 stereo, 4 18,900 Hz instead of 37,800, 0x10 8 bits.
     pub coding: u8,
-    /// Whether another stream has the same file and channel.
+    /// Whether another stream of the same file and channel is coded differently.
     pub shares_channel: bool,
+    /// Its number, from 1, if other streams have the same file, channel and
+    /// coding.
+    pub number: Option<usize>,
     /// The numbers of its sectors.
     pub sectors: Vec<u32>,
-    /// The first sectors with the mark of the end of a file.
-    pub ends: Vec<u32>,
+    /// Whether its last sector is marked as the end.
+    pub has_end: bool,
 }
 
-/// Returns the streams of a file, by file, channel and coding.
+/// Returns the streams of a file, by file, channel and coding. Marks of ends
+/// divide them. Silent ones are left out, unless all are.
 pub fn streams(sectors: &Sectors, warnings: &mut Warnings) -> Vec<Stream> {
-    let mut streams: BTreeMap<[u8; 3], Stream> = BTreeMap::new();
+    let mut streams: BTreeMap<[u8; 3], Vec<Stream>> = BTreeMap::new();
     let mut is_reserved = false;
     for index in 0..sectors.count() {
         let Some(head) = sectors.subheader(index).filter(|head| head.is_sound()) else {
@@ -68,40 +69,71 @@ pub fn streams(sectors: &Sectors, warnings: &mut Warnings) -> Vec<Stream> {
             warnings.push(text);
         }
         let coding = head.coding & KNOWN;
-        let key = [head.file, head.channel, coding];
-        let stream = streams.entry(key).or_insert_with(|| Stream {
-            file: head.file,
-            channel: head.channel,
-            coding,
-            shares_channel: false,
-            sectors: Vec::new(),
-            ends: Vec::new(),
-        });
-        stream.sectors.push(index as u32);
-        if head.submode & END != 0 && stream.ends.len() < MAX_ENDS {
-            stream.ends.push(index as u32);
+        let sounds = streams
+            .entry([head.file, head.channel, coding])
+            .or_default();
+        let has_end = head.submode & END != 0;
+        match sounds.last_mut() {
+            Some(stream) if !stream.has_end => {
+                stream.sectors.push(index as u32);
+                stream.has_end = has_end;
+            }
+            _ => sounds.push(Stream {
+                file: head.file,
+                channel: head.channel,
+                coding,
+                shares_channel: false,
+                number: None,
+                sectors: vec![index as u32],
+                has_end,
+            }),
         }
     }
-    let mut streams: Vec<Stream> = streams.into_values().collect();
-    for index in 1..streams.len() {
-        let [before, after] = &mut streams[index - 1..=index] else {
-            continue;
-        };
-        if (before.file, before.channel) == (after.file, after.channel) {
-            (before.shares_channel, after.shares_channel) = (true, true);
+    let is_heard = |stream: &Stream| {
+        stream
+            .sectors
+            .iter()
+            .any(|&index| !is_silent(sectors, index))
+    };
+    if streams.values().flatten().any(is_heard) {
+        streams
+            .values_mut()
+            .for_each(|sounds| sounds.retain(is_heard));
+        streams.retain(|_, sounds| !sounds.is_empty());
+    }
+    let mut codings: BTreeMap<[u8; 2], usize> = BTreeMap::new();
+    for &[file, channel, _] in streams.keys() {
+        *codings.entry([file, channel]).or_default() += 1;
+    }
+    for sounds in streams.values_mut() {
+        let is_several = sounds.len() > 1;
+        for (number, stream) in (1..).zip(sounds) {
+            let codings = codings.get(&[stream.file, stream.channel]);
+            stream.shares_channel = codings > Some(&1);
+            stream.number = is_several.then_some(number);
         }
     }
-    streams
+    streams.into_values().flatten().collect()
+}
+
+/// Returns whether all samples of a sector are 0 if those before it are.
+fn is_silent(sectors: &Sectors, index: u32) -> bool {
+    let groups = sectors.data(index as usize).as_chunks::<GROUP>().0;
+    let mut groups = groups.iter().take(GROUPS);
+    groups.all(|group| group[PARAMETERS..].iter().all(|&byte| byte == 0))
 }
 
 impl Stream {
     /// Returns the name of its WAV file.
     pub fn name(&self) -> String {
-        let (file, channel) = (self.file, self.channel);
-        match self.shares_channel {
-            true => format!("{file:03}_{channel:02}_{:02x}.wav", self.coding),
-            false => format!("{file:03}_{channel:02}.wav"),
+        let mut name = format!("{:03}_{:02}", self.file, self.channel);
+        if self.shares_channel {
+            name += &format!("_{:02x}", self.coding);
         }
+        if let Some(number) = self.number {
+            name += &format!("-{number:02}");
+        }
+        name + ".wav"
     }
 
     /// Returns the bits of a sample: 4 or 8.
@@ -252,12 +284,37 @@ mod tests {
         assert_eq!(names, expected);
         assert_eq!(streams[0].sectors, [0, 2]);
         assert_eq!(
-            (streams[0].distances(), &streams[0].ends[..]),
-            (vec![2], &[2][..])
+            (streams[0].distances(), streams[0].has_end),
+            (vec![2], true)
         );
         assert_eq!(streams[2].rate(), 18_900);
         assert_eq!(streams[3].wav().channels, 2);
         assert_eq!(warnings.len(), 1);
+    }
+
+    #[test]
+    fn marks_divide_the_sounds_of_a_channel_and_silence_is_none() {
+        let mut group = [0; GROUP];
+        (group[PARAMETERS], group[4]) = (1, 0x20);
+        let (more, end) = ([1, 0, 0x64, 0], [1, 0, 0xE4, 0]);
+        let (_, streams, _) = find(&[
+            sector(more, &group),
+            sector(end, &group),
+            sector([1, 1, 0xE4, 0], &[]),
+            sector(end, &[]),
+            sector(more, &group),
+            sector(more, &[]),
+        ]);
+        let sounds = streams
+            .iter()
+            .map(|one| (one.name(), &one.sectors[..], one.has_end));
+        assert_eq!(
+            sounds.collect::<Vec<_>>(),
+            [
+                ("001_00-01.wav".into(), &[0, 1][..], true),
+                ("001_00-02.wav".into(), &[4, 5], false)
+            ]
+        );
     }
 
     #[test]

@@ -24,8 +24,6 @@ const MAX_ODD: usize = 20;
 pub struct Video {
     /// Sectors with video, with sound, and others.
     pub sectors: [usize; 3],
-    /// The first and the last sector that is marked as sound.
-    sound: Option<[usize; 2]>,
     /// The frames by their numbers.
     frames: BTreeMap<u32, Frame>,
     /// Number of different sizes of frames.
@@ -81,8 +79,6 @@ impl Video {
             let head = sectors.subheader(index);
             if head.is_some_and(|head| head.may_be_sound()) {
                 video.sectors[1] += 1;
-                let [first, _] = video.sound.unwrap_or([index; 2]);
-                video.sound = Some([first, index]);
                 continue;
             }
             let Some(chunk) = Chunk::read(sectors.data(index)) else {
@@ -175,22 +171,18 @@ impl Video {
             bytes: frame.bytes(sectors),
         })
     }
+}
 
-    /// Returns the sectors per second if the sound says so: a single stream
-    /// with several sectors.
-    pub fn speed(&self, streams: &[Stream]) -> Option<u32> {
-        let ([stream], Some([first, last])) = (streams, self.sound) else {
-            return None;
-        };
-        if stream.sectors.len() < 2 {
-            return None;
-        }
-        let distance = (last - first) as f64 / (self.sectors[1] - 1) as f64;
-        let speed = distance * f64::from(stream.rate()) / stream.samples_of_sector() as f64;
-        let [slow, fast] = SPEEDS;
-        let middle = f64::from(slow + fast) / 2.0;
-        Some(if speed < middle { slow } else { fast })
-    }
+/// Returns the sectors per second that the first stream with several sectors
+/// needs.
+pub fn speed(streams: &[Stream]) -> Option<u32> {
+    let stream = streams.iter().find(|stream| stream.sectors.len() > 1)?;
+    let (first, last) = (stream.sectors.first()?, stream.sectors.last()?);
+    let distance = f64::from(last - first) / (stream.sectors.len() - 1) as f64;
+    let speed = distance * f64::from(stream.rate()) / stream.samples_of_sector() as f64;
+    let [slow, fast] = SPEEDS;
+    let middle = f64::from(slow + fast) / 2.0;
+    Some(if speed < middle { slow } else { fast })
 }
 
 /// The sectors per second if nothing says so.
@@ -303,12 +295,11 @@ pub(super) mod tests {
             let mut sectors = vec![sound()];
             sectors.extend((1..distance).map(|number| chunk(0, 1, number as u32)));
             sectors.push(sound());
-            let (sectors, video, _) = find(&sectors);
-            video.speed(&streams(&sectors, &mut Warnings::default()))
+            let (sectors, ..) = find(&sectors);
+            super::speed(&streams(&sectors, &mut Warnings::default()))
         };
         // 37,800 / 2016 sectors of sound are played each second.
         assert_eq!((speed(4), speed(8)), (Some(75), Some(150)));
-        let (_, video, _) = find(&[chunk(0, 1, 1)]);
-        assert_eq!(video.speed(&[]), None);
+        assert_eq!(super::speed(&[]), None);
     }
 }

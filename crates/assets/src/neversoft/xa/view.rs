@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::sector::Sectors;
 use super::sound::{Stream, streams};
-use super::video::{ASSUMED_SPEED, Video};
+use super::video::{ASSUMED_SPEED, Video, speed};
 use crate::model::{not_shown, png, wav};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
@@ -156,7 +156,7 @@ fn movie_facts(xa: &Xa, facts: &mut Value) {
         video.range().unwrap_or_default(),
         video.size().unwrap_or_default(),
     );
-    let speed = video.speed(&xa.streams);
+    let speed = speed(&xa.streams);
     let more = json!({
         "video_sectors": pictures,
         "audio_sectors": sound,
@@ -191,7 +191,7 @@ fn movie_facts(xa: &Xa, facts: &mut Value) {
 
 /// Returns the frames per second, with three digits after the point.
 fn frame_rate(xa: &Xa) -> f64 {
-    let speed = xa.video.speed(&xa.streams).unwrap_or(ASSUMED_SPEED);
+    let speed = speed(&xa.streams).unwrap_or(ASSUMED_SPEED);
     let rate = f64::from(speed) * xa.video.len() as f64 / xa.sectors.count() as f64;
     (rate * 1000.0).round() / 1000.0
 }
@@ -208,7 +208,7 @@ fn stream_facts(stream: &Stream) -> Value {
         "first_sector": stream.sectors.first(),
         "sectors": stream.sectors.len(),
         "interleave": distances,
-        "ends": stream.ends,
+        "has_end": stream.has_end,
         "name": stream.name(),
         "sound": {
             "channels": wav.channels,
