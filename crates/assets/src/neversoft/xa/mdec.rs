@@ -18,7 +18,7 @@ const HEADER: usize = 8;
 const RUN_BITS: u32 = 6;
 const LEVEL_BITS: u32 = 10;
 
-/// Bits of a first coefficient up to version 2.
+/// Bits of a first coefficient.
 const FIRST_BITS: u32 = 10;
 
 /// A code in the highest bits of 16, its length in bits, and its value.
@@ -214,7 +214,7 @@ impl Blocks<'_> {
     fn block(&mut self, kind: usize) -> Result<[i32; 64], String> {
         let mut block = [0; 64];
         self.last[kind] = self.first(kind)?;
-        block[0] = self.last[kind].saturating_mul(QUANTIZATION[0]);
+        block[0] = self.last[kind] * QUANTIZATION[0];
         let quantizer = i32::from(self.header.quantizer & 63);
         let mut place = 0;
         while let Some((run, level)) = self.coefficient()? {
@@ -247,7 +247,7 @@ impl Blocks<'_> {
         } else {
             value
         };
-        Ok(self.last[kind].saturating_add(4 * change))
+        Ok(wrapped(self.last[kind] + 4 * change, FIRST_BITS))
     }
 
     /// Reads a number of zeros and the coefficient after them; `None` at the
@@ -268,6 +268,12 @@ impl Blocks<'_> {
         let level = if is_negative { -level } else { level };
         Ok(Some((run.into(), level)))
     }
+}
+
+/// Returns the lowest bits of a number as a number with a sign.
+fn wrapped(value: i32, bits: u32) -> i32 {
+    let above = 32 - bits;
+    value << above >> above
 }
 
 /// Returns the values of a block with these coefficients.
@@ -331,8 +337,7 @@ impl<'a> Bits<'a> {
     }
 
     fn signed(&mut self, count: u32) -> Result<i32, String> {
-        let above = 32 - count;
-        Ok((self.take(count)? << above) as i32 >> above)
+        Ok(wrapped(self.take(count)? as i32, count))
     }
 
     /// Takes one of these codes, which are in ascending order.
@@ -419,6 +424,18 @@ pub(super) mod tests {
         let bits = ["00 10".repeat(2), "01 00 10".into(), "100 10".repeat(3)].concat();
         let pixels = rgba(&decode(&bitstream(3, &bits), 16, 16).unwrap());
         assert_eq!(pixels[0], [125, 125, 125, 255]);
+    }
+
+    #[test]
+    fn the_first_coefficient_of_version_3_has_10_bits() {
+        // Brightness +255 * 4 is -4 in 10 bits.
+        let bits = [
+            "00 10".repeat(2),
+            "1111110 11111111 10".into(),
+            "100 10".repeat(3),
+        ];
+        let pixels = rgba(&decode(&bitstream(3, &bits.concat()), 16, 16).unwrap());
+        assert_eq!(pixels[0], [127, 127, 127, 255]);
     }
 
     #[test]
