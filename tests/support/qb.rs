@@ -73,7 +73,7 @@ const WORDS: [(&str, u8); 49] = [
     ("endswitch", 0x3D),
     ("case", 0x3E),
     ("default", 0x3F),
-    (":", 0x42),
+    ("::", 0x42),
     ("Random", 0x2F),
     ("Random2", 0x37),
     ("RandomNoRepeat", 0x40),

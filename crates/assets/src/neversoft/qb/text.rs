@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use super::hash::hash as hash_of;
 use super::parse::{Nesting, Qb, Random, Token, is_reserved};
 use hpimount_containers::text::windows_1252;
 
@@ -46,12 +47,12 @@ struct Line {
 
 impl Line {
     fn push(&mut self, word: &str, nesting: Nesting) {
-        let is_glued = self.is_glued || matches!(word, ")" | "," | "." | ":");
+        let is_glued = self.is_glued || matches!(word, ")" | "," | "." | "::");
         if self.first.is_some() && !is_glued {
             self.text.push(' ');
         }
         self.text.push_str(word);
-        self.is_glued = matches!(word, "(" | "." | ":");
+        self.is_glued = matches!(word, "(" | "." | "::");
         self.first.get_or_insert(nesting);
         match nesting {
             Nesting::BracketEnd => {
@@ -160,6 +161,7 @@ impl<'a> Source<'a> {
             Token::Random(random) => self.random(random),
             Token::End
             | Token::Entry(..)
+            | Token::CutEntry
             | Token::Hidden
             | Token::ShortJump
             | Token::Unknown(_) => {}
@@ -168,7 +170,8 @@ impl<'a> Source<'a> {
     }
 
     fn name(&mut self, hash: u32) {
-        let name = match self.qb.name(hash) {
+        let name = self.qb.name(hash).filter(|name| is_read_as(name, hash));
+        let name = match name {
             None => format!("#\"{hash:#010x}\""),
             Some(name) if is_identifier(name) && !is_reserved(name) => name.to_owned(),
             Some(name) => format!("#{}", quoted(name, '"')),
@@ -211,6 +214,11 @@ impl<'a> Source<'a> {
             false => Ok(()),
         }
     }
+}
+
+/// Returns whether compilers read this hash from a name, which may be in quotes.
+fn is_read_as(name: &str, hash: u32) -> bool {
+    hash_of(name.as_bytes()) == hash && !name.starts_with("0x")
 }
 
 fn is_identifier(name: &str) -> bool {
@@ -284,7 +292,7 @@ mod tests {
         let text = source(&[vec![
             0x0E, 0x17, 1, 0, 0, 0, 0x09, 0x18, 0xFE, 0xCA, 0, 0, 0x0F, 0x42, 0x2C,
         ]]);
-        assert_eq!(text, "(1, 0x0000cafe):<...>\n");
+        assert_eq!(text, "(1, 0x0000cafe)::<...>\n");
     }
 
     #[test]
@@ -298,6 +306,18 @@ mod tests {
         );
         let parameter = [vec![0x2D, 0x16], vec![1, 0, 0, 0]].concat();
         assert_eq!(source(&[parameter]), "<#\"0x00000001\">\n");
+    }
+
+    #[test]
+    fn a_name_that_is_read_as_another_hash_is_written_as_its_hash() {
+        let mut entry = entry("Other");
+        entry[1..5].copy_from_slice(&[1, 0, 0, 0]);
+        let tokens = [vec![0x16, 1, 0, 0, 0], name("0x00000002")].concat();
+        let hash = hash_of(b"0x00000002");
+        assert_eq!(
+            source(&[tokens, entry, super::tests::entry("0x00000002")]),
+            format!("#\"0x00000001\" #\"{hash:#010x}\"\n")
+        );
     }
 
     #[test]

@@ -161,6 +161,10 @@ impl Qb {
                 self.has_short_jumps |= word.is_short_jump;
                 return word.text == "script";
             }
+            Token::CutEntry => {
+                self.tokens -= 1;
+                self.problem = Some(format!("the table of names is cut off at {at:#x}"));
+            }
             Token::Unknown(code) => {
                 self.tokens -= 1;
                 self.problem = Some(format!("unknown token {code:#04x} at {at:#x}"));
@@ -224,6 +228,18 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_script_that_is_cut_in_its_table_of_names_is_whole() {
+        let file = [name("Go"), vec![1], entry("Go"), entry("Other")].concat();
+        for left in [file.len() - 1, file.len() - 8] {
+            let qb = parse(&Bytes::copy_from_slice(&file[..left]), false).unwrap();
+            let problem = "the table of names is cut off at 0xe";
+            assert_eq!(qb.problem.as_deref(), Some(problem));
+            assert_eq!((qb.tokens, qb.warnings.len()), (3, 1));
+            assert_eq!(qb.name(hash_of(b"go")), Some("Go"));
+        }
+    }
+
+    #[test]
     fn a_token_that_is_cut_off_is_an_error() {
         assert_eq!(
             error(&[1, 0x17, 1, 2]),
@@ -236,7 +252,6 @@ pub(super) mod tests {
             error(&text)
         );
         assert!(error(&[0x2F, 0, 0, 0, 16]).starts_with("blocks at 0x5: "));
-        assert!(error(&[0x2B, 0, 0, 0, 0, b'x']).starts_with("name at 0x5: "));
         let long = [vec![0x2B, 0, 0, 0, 0], vec![b'x'; 256], vec![0]].concat();
         assert!(error(&long).contains("more than 255"));
     }

@@ -33,6 +33,8 @@ pub enum Token<'a> {
     Random(Random),
     /// An entry of the table of names: a hash, and the name.
     Entry(u32, &'a [u8]),
+    /// An entry of the table of names that is cut off.
+    CutEntry,
     /// Data that is not part of the source text.
     Hidden,
     /// The jump of a block of two bytes.
@@ -124,14 +126,15 @@ impl<'a> Tokens<'a> {
             0x1E => Token::Vector(vector(cursor, 3)?),
             0x1F => Token::Vector(vector(cursor, 2)?),
             0x2B => {
-                let hash = cursor.u32("hash of a name")?;
-                let at = cursor.offset();
-                let name = cursor.c_string("name")?;
-                if name.len() > MAX_NAME {
-                    let problem = format!("has {} bytes, more than {MAX_NAME}", name.len());
-                    return Err(Error::damaged(at, "name", problem));
+                let (hash, at) = (cursor.u32("hash of a name"), cursor.offset());
+                match (hash, cursor.c_string("name")) {
+                    (Ok(hash), Ok(name)) if name.len() <= MAX_NAME => Token::Entry(hash, name),
+                    (_, Ok(name)) => {
+                        let problem = format!("has {} bytes, more than {MAX_NAME}", name.len());
+                        return Err(Error::damaged(at, "name", problem));
+                    }
+                    _ => Token::CutEntry,
                 }
-                Token::Entry(hash, name)
             }
             0x2D => Token::Parameter,
             0x49 => {
@@ -186,7 +189,10 @@ impl<'a> Iterator for Tokens<'a> {
         }
         let at = self.cursor.offset() as usize;
         let token = self.read();
-        self.has_ended = matches!(token, Ok(Token::End | Token::Unknown(_)) | Err(_));
+        self.has_ended = matches!(
+            token,
+            Ok(Token::End | Token::CutEntry | Token::Unknown(_)) | Err(_)
+        );
         Some(token.map(|token| (at, token)))
     }
 }
@@ -321,7 +327,7 @@ fn word(code: u8) -> Option<Word> {
         0x3D => ("endswitch", Closes),
         0x3E => ("case", Divides),
         0x3F => ("default", Divides),
-        0x42 => (":", Plain),
+        0x42 => ("::", Plain),
         _ => return None,
     };
     Some(Word {
