@@ -9,6 +9,13 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
         let mut rest: &str = line.split("//").next().unwrap_or_default();
         loop {
             rest = rest.trim_start();
+            if let Some((_, after)) = rest
+                .strip_prefix("/*")
+                .and_then(|rest| rest.split_once("*/"))
+            {
+                rest = after;
+                continue;
+            }
             let Some(first) = rest.chars().next() else {
                 break;
             };

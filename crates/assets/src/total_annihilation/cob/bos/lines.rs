@@ -60,7 +60,8 @@ impl Lines {
     }
 }
 
-/// An output that counts lines.
+/// An output that counts lines, and ends them as compilers need it: with CR and
+/// LF. Without the CR, Scriptor takes everything after `//` for a comment.
 pub(super) struct Counted<'a> {
     out: &'a mut dyn Write,
     /// Number of lines that have ended.
@@ -80,10 +81,17 @@ impl<'a> Counted<'a> {
 
 impl Write for Counted<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.out.write(bytes)?;
-        let ends = bytes[..count].iter().filter(|&&byte| byte == b'\n').count();
-        self.lines = self.lines.saturating_add(ends as u32);
-        Ok(count)
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            match line.strip_suffix(b"\n") {
+                Some(text) => {
+                    self.out.write_all(text)?;
+                    self.out.write_all(b"\r\n")?;
+                    self.lines = self.lines.saturating_add(1);
+                }
+                None => self.out.write_all(line)?,
+            }
+        }
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -7,8 +7,9 @@ use crate::total_annihilation::Names as FileNames;
 use crate::total_annihilation::cob::Cob;
 use crate::total_annihilation::cob::parse::{Content, OperandKind};
 
-/// Words that are no names.
-const RESERVED: [&str; 51] = [
+/// Words that are no names. Real scripts and pieces are called `Stop` and `emit`,
+/// which compilers accept.
+const RESERVED: [&str; 49] = [
     "accelerate",
     "along",
     "and",
@@ -22,7 +23,6 @@ const RESERVED: [&str; 51] = [
     "dont",
     "drop",
     "else",
-    "emit",
     "explode",
     "for",
     "from",
@@ -54,7 +54,6 @@ const RESERVED: [&str; 51] = [
     "spin",
     "start",
     "static",
-    "stop",
     "to",
     "turn",
     "type",

@@ -353,7 +353,7 @@ impl<'a> Printer<'a> {
             StepKind::Sound(name, priority) => {
                 let name = self.cob.strings.get(*name as usize);
                 let name = name.map(|name| plain(&name)).unwrap_or_default();
-                format!("play-sound({:?}, {})", name, self.top(priority))
+                format!("play-sound(\"{name}\", {})", self.top(priority))
             }
             StepKind::Other(operation, values) => self.other(operation.mnemonic, values),
             StepKind::Test(..) | StepKind::Jump(_) => return Ok(()),
@@ -473,12 +473,14 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// Returns the number of a property. Its name is a comment: compilers know
+    /// it only from a file that is included.
     fn port(&self, port: &Expression) -> String {
+        let text = self.nested(port);
         let number = port.constant().and_then(|port| usize::try_from(port).ok());
-        let name = number.and_then(|number| PORTS.get(number.checked_sub(1)?));
-        match name {
-            Some(name) => (*name).to_owned(),
-            None => self.nested(port),
+        match number.and_then(|number| PORTS.get(number.checked_sub(1)?)) {
+            Some(name) => format!("{text} /* {name} */"),
+            None => text,
         }
     }
 }

@@ -6,7 +6,9 @@ fn decompiled(file: &Cob) -> String {
     let mut text = Vec::new();
     let cob = cob::parse(&file.file().into()).unwrap();
     cob.decompile(&mut text).unwrap();
-    String::from_utf8(text).unwrap()
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
+    text.replace("\r\n", "\n")
 }
 
 /// Asserts that a text is compiled and decompiled without a change.
@@ -39,8 +41,8 @@ AimPrimary(heading, pitch)
 \twait-for-turn gun around y-axis;
 \tspin base around y-axis speed <20> accelerate <1>;
 \tstop-spin base around y-axis;
-\tset YARD_OPEN to !static_0;
-\tlocal_3 = (get UNIT_XZ(1, 2, 3, 4)) * rand(1, 6);
+\tset 18 /* YARD_OPEN */ to !static_0;
+\tlocal_3 = (get 9 /* UNIT_XZ */(1, 2, 3, 4)) * rand(1, 6);
 \tcall-script Killed(static_0, local_2);
 \tattach-unit local_3 to 1;
 \temit-sfx (256 | 2) from base;
@@ -72,7 +74,7 @@ static-var static_0;
 
 Create()
 {
-\twhile (get BUILD_PERCENT_LEFT)
+\twhile (get 17 /* BUILD_PERCENT_LEFT */)
 \t{
 \t\tsleep 400;
 \t}
@@ -189,13 +191,29 @@ fn scripts_of_kingdoms_play_sounds_and_return_nothing() {
     let text = "
 Create()
 {
-\tplay-sound(\"ROAR\", 4);
+\tplay-sound(\"voices\\ROAR\", 4);
 \treturn;
 }
 ";
-    let strings = ["ROAR".to_owned()];
+    let strings = ["voices\\ROAR".to_owned()];
     let file = compile(text, &strings).unwrap().cob(&strings);
     assert_eq!(decompiled(&file), text);
+}
+
+#[test]
+fn names_that_compilers_accept_are_kept() {
+    check(
+        "\
+piece emit;
+
+Stop()
+{
+\thide emit;
+\tcall-script Stop();
+\treturn (0);
+}
+",
+    );
 }
 
 #[test]
