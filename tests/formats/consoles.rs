@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::support::consoles;
 use crate::support::container_seeds::xdvdfs_with;
 use crate::support::pictures::pixels;
 use crate::support::shown::bytes_of;
-use crate::support::sources::{file, folder};
+use crate::support::sources::{file, folder, names};
 use hpimount_test_attributes::fuse_test;
 use serde_json::Value;
 
@@ -39,6 +40,26 @@ fn a_program_on_an_xbox_disc_shows_its_title_and_its_picture() {
 }
 
 #[fuse_test]
+fn other_files_with_the_extension_of_pictures_are_no_damaged_pictures() {
+    let source = folder(|source| {
+        fs::write(source.join("level.tex.xbx"), [1, 0, 0, 0, 9, 9, 9, 9]).unwrap();
+        fs::write(source.join("SaveImage.xbx"), consoles::xpr()).unwrap();
+    });
+    let checked = Command::new(env!("CARGO_BIN_EXE_hpimount"))
+        .arg("--check")
+        .arg(&source.archive)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success(), "{text}");
+    let mount = source.mount(&[]);
+    assert!(mount.path().join("SaveImage.xbx.meta/frame.png").exists());
+    assert!(!mount.path().join("level.tex.xbx.meta").exists());
+    let parts = mount.path().join("converted/parts");
+    assert_eq!(names(&parts), ["SaveImage.xbx"]);
+}
+
+#[fuse_test]
 fn banners_pictures_and_saves_are_shown() {
     let mount = folder(|source| {
         for (name, bytes) in consoles::files() {
@@ -54,7 +75,7 @@ fn banners_pictures_and_saves_are_shown() {
     assert_eq!(picture(&meta("opening.bnr").join("banner.png")), red);
     let banner = info(&meta("languages.bnr"));
     assert_eq!(banner["texts"][5]["language"], "Dutch");
-    assert_eq!(picture(&meta("save.xbx").join("frame.png")).0, (8, 8));
+    assert_eq!(picture(&meta("SaveImage.xbx").join("frame.png")).0, (8, 8));
     let save = info(&meta("one.mcs"));
     assert_eq!(
         (&save["saves"][0]["title"], &save["card"]),

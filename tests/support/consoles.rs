@@ -6,7 +6,7 @@ pub fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("opening.bnr", banner(1)),
         ("languages.bnr", banner(6)),
         ("default.xbe", program()),
-        ("save.xbx", xpr()),
+        ("SaveImage.xbx", xpr()),
         ("one.mcs", [entry(), save(1)].concat()),
         ("card.mcr", card()),
     ]

@@ -31,6 +31,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Packed pictures of the Xbox.
 pub const XPR_FORMAT: ViewFormat = ViewFormat {
     extensions: xpr::EXTENSIONS,
+    names: xpr::NAMES,
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| bytes.starts_with(xpr::MAGIC) && xpr::parse(bytes).is_ok()),
     preview: Some(Preview {

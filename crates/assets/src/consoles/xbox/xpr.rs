@@ -10,7 +10,11 @@ use crate::renderware::texture::{self, Blocks, XboxColors, XboxFormat};
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 
 /// Extensions of the files.
-pub const EXTENSIONS: &[&str] = &["xbx", "xpr"];
+pub const EXTENSIONS: &[&str] = &["xpr"];
+
+/// Whole names of the pictures of titles and saves. Games have files of many
+/// other formats with their extension.
+pub const NAMES: &[&str] = &["titleimage.xbx", "saveimage.xbx"];
 
 /// First bytes of a file.
 pub const MAGIC: &[u8] = b"XPR0";
