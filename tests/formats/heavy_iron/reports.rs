@@ -334,6 +334,27 @@ fn a_level_of_many_objects_stays_within_the_memory_limit() {
 }
 
 #[fuse_test]
+fn the_sounds_of_an_animation_table_are_references() {
+    let state = [7, 0, 1, 48, 0, 0, 0];
+    let effect = [7, 0, 0x3F80_0000, 0, 1, 24, id("beep"), 0, 0, 5, 0, 0];
+    let table = [&[0x4C42_5441, 0, 0, 1, 0][..], &state, &effect].concat();
+    let mut hip = gamecube();
+    hip.add(Asset::new(b"SND ", "beep", &[0; 8]))
+        .add(Asset::new(b"ATBL", "walk", &build::big(&table)));
+    let mount = mounted(&hip.build(), "");
+    let effects = rows(&built(&mount, "walk").join("effects.tsv"));
+    let [effect] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((&*effect["sound_name"], &*effect["end"]), ("beep", "1"));
+    let found = rows(&mount.file("converted/tables/refs.tsv"));
+    let mut found = found
+        .iter()
+        .map(|row| (&*row["field"], &*row["target_name"]));
+    assert!(found.any(|row| row == ("sound", "beep")));
+}
+
+#[fuse_test]
 fn the_session_in_the_readme_finds_what_opens_a_gate() {
     let gate = id("GATE_01");
     let opens_gate = [0x0037_000D, gate, 0, 0, 0, 0, 0, 0];

@@ -127,6 +127,7 @@ pub fn look_at(facts: &Facts, code: [u8; 4], bytes: &Bytes) -> Found {
             |table| {
                 let listed = (0..table.files.len()).map(|file| table.list(file).count());
                 assert!(listed.sum::<usize>() <= bytes.len() / 4);
+                assert!(24 * table.effects.len() <= bytes.len());
             },
         ),
         b"ANIM" => found(

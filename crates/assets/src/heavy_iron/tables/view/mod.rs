@@ -17,8 +17,8 @@ use crate::heavy_iron::origin::Origin;
 use crate::heavy_iron::parts::Part;
 use crate::heavy_iron::record::{Rows as Records, Value};
 use crate::heavy_iron::tables::{
-    self, Animation, AnimationTable, Flythrough, Fragment, Jaw, JawCurve, Key, LightKit, List,
-    Marker, ModelInfo, ModelParameter, Shrapnel,
+    self, Animation, AnimationTable, Effect, Flythrough, Fragment, Jaw, JawCurve, Key, LightKit,
+    List, Marker, ModelInfo, ModelParameter, Shrapnel,
 };
 use crate::heavy_iron::view::{Kind, Shown};
 use crate::heavy_iron::{Facts, Parsed};
@@ -212,6 +212,12 @@ pub(crate) fn references(sheets: &Sheets, visit: &mut dyn FnMut(&'static str, u3
                 .iter()
                 .for_each(|curve| see("sound", curve.sound));
         }
+        Sheets::States(model) => {
+            let effects = model.effects.iter();
+            effects
+                .flat_map(|effect| effect.record.ids())
+                .for_each(|(name, id)| see(name, id));
+        }
         _ => {}
     }
     for record in records(sheets).into_iter().flat_map(Records::iter) {
@@ -226,7 +232,10 @@ pub(crate) fn references(sheets: &Sheets, visit: &mut dyn FnMut(&'static str, u3
 fn heap(sheets: &Sheets) -> usize {
     match sheets {
         Sheets::Models(model) => model.parameters.capacity() * size_of::<ModelParameter>(),
-        Sheets::States(model) => model.lists.capacity() * size_of::<Bytes>(),
+        Sheets::States(model) => {
+            model.lists.capacity() * size_of::<Bytes>()
+                + model.effects.capacity() * size_of::<Effect>()
+        }
         Sheets::Animation(model) => {
             model.times.capacity() * size_of::<f32>()
                 + model.first_keys.capacity() * size_of::<u16>()

@@ -6,8 +6,8 @@ use super::{Sheets, records};
 use crate::heavy_iron::model::{Branches, animated};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::record::{self, Record, Rows as Records, Value};
-use crate::heavy_iron::tables::{AnimationTable, Marker};
-use crate::view::Table;
+use crate::heavy_iron::tables::{AnimationTable, Marker, SOUND_EFFECT};
+use crate::view::{Table, hex};
 
 /// A file of a table.
 pub(crate) struct Sheet {
@@ -122,7 +122,7 @@ pub(super) fn sheets_of(sheets: &Sheets) -> &'static [Sheet] {
         Sheets::Marker(_) => &[MARKER],
         Sheets::Shrapnel(_) => &[SHRAPNEL],
         Sheets::Models(_) => &[Sheet::PLAIN, PARAMETERS],
-        Sheets::States(_) => &[STATES, FILES_OF_STATES, ANIMATIONS],
+        Sheets::States(_) => &[STATES, FILES_OF_STATES, ANIMATIONS, EFFECTS],
         Sheets::Animation(_) => &[KEYS, TIMES],
         Sheets::Jaw(_) => &[JAW],
         Sheets::Level(_) => &[Sheet::PLAIN, BRANCHES, TRIANGLES, VECTORS],
@@ -435,6 +435,33 @@ const FILES_OF_STATES: Sheet = Sheet {
             let numbers: Vec<_> = numbers.map(|number| number.to_string()).collect();
             table.text(&numbers.join(" "));
             table.text(&animations_of(model, index, names));
+            table.end_row()?;
+        }
+        Ok(())
+    },
+};
+
+/// `effects.tsv` of ATBL.
+const EFFECTS: Sheet = Sheet {
+    file: "effects.tsv",
+    columns: Columns::OfRecords(|_| {
+        let mut columns = ["index", "state_index"].map(str::to_owned).to_vec();
+        add_columns(SOUND_EFFECT, &mut columns);
+        columns.push("data".to_owned());
+        columns
+    }),
+    rows: |sheets, names, out| {
+        let Sheets::States(model) = sheets else {
+            return Ok(());
+        };
+        for (index, effect) in model.effects.iter().enumerate() {
+            let table = out.numbered(index).cell(effect.state);
+            add_cells(&effect.record, names, table);
+            // Other effects than sounds do not have all fields; an id has two cells.
+            let missing = SOUND_EFFECT.len() - effect.record.layout().len();
+            add_blanks(missing + usize::from(missing > 0), table);
+            let data = effect.data.iter().take(MAX_LISTED);
+            table.text(&hex(&data.copied().collect::<Vec<_>>()));
             table.end_row()?;
         }
         Ok(())
