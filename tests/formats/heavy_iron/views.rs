@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use crate::support::gltf;
 use crate::support::heavy_iron::build;
 use crate::support::hip::{Asset as Packed, Hip};
 use crate::support::mounted::mounted;
@@ -110,6 +111,39 @@ fn a_small_archive_shows_all_kinds_of_assets() {
     let info = json(&built(&mount, "info").join("info.json"));
     assert_eq!((&info["nodes"], &info["vectors"]), (&1.into(), &1.into()));
     assert!(!built(&mount, "other").exists());
+}
+
+#[fuse_test]
+fn a_model_whose_light_is_added_is_transparent_where_it_is_black() {
+    let model = build::plain_model(
+        &[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+        &[[0.0; 2]; 3],
+        &[[0, 1, 2]],
+    );
+    let mut texture = build::gamecube(4, 0, [8, 4], &[], &[0; 64], 1);
+    // Without transparency of its own.
+    let format = [16, 1, 4, 0, 0, 0, 0, 1];
+    let at = texture.windows(8).position(|field| field == format);
+    texture[at.unwrap() + 7] = 0;
+    let shown = |flags: u32| {
+        let pipes = build::big(&[1, asset_id(b"glow.dff"), 1, flags]);
+        let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+        hip.layer(0)
+            .add(Packed::new(b"RWTX", "wood.RW3", &texture))
+            .add(Packed::new(b"MODL", "glow.dff", &model))
+            .add(Packed::new(b"PIPT", "pipes", &pipes));
+        let mount = mounted(&hip.build(), "");
+        let shown = built(&mount, "glow.dff");
+        let glb = gltf::scene(&shown.join("model.glb"));
+        let (.., colors) = pixels(&bytes_of(&shown.join("preview.png")));
+        (
+            glb["materials"][0]["alphaMode"] == "BLEND",
+            colors.chunks(4).any(|color| color[3] > 0),
+        )
+    };
+    assert_eq!(shown(0), (false, true));
+    assert_eq!(shown(0x6500), (true, true));
+    assert_eq!(shown(0x2500), (true, false));
 }
 
 #[fuse_test]

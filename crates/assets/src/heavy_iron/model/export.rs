@@ -1,11 +1,13 @@
 //! Models as scenes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
+use super::blending::Blending;
 use super::prelight;
 use crate::heavy_iron::model::Model;
 use crate::model::not_shown;
-use crate::model::scene::{self, Node, Weights};
+use crate::model::scene::{self, Alpha, Node, Weights};
 use crate::model::{MAX_CORNERS, Scene, Transform};
 use crate::renderware::clump::{Atomic, Clump, Placement};
 use crate::renderware::export::{self, Surface, TextureState, TextureUse, skeleton};
@@ -30,6 +32,10 @@ pub struct ExportPlan {
     pub skeleton: Option<usize>,
     /// Number of triangles of the atomics, including degenerate ones.
     pub triangles: usize,
+    /// How geometries are blended, by the numbers of clump and geometry.
+    pub blended: BTreeMap<(usize, usize), Blending>,
+    /// The textures whose light is added to what is behind them.
+    pub added: BTreeSet<usize>,
     /// Why the rest is not shown.
     pub problems: Warnings,
 }
@@ -48,6 +54,35 @@ impl ExportPlan {
         plan.textures = export::look_up(model.texture_names(), &mut find, &mut plan.problems);
         plan.has_glb = plan.has_glb && export::fit(&plan.textures, &mut plan.problems);
         plan
+    }
+
+    /// Blends the atomics with what is behind them.
+    pub fn blend(&mut self, model: &Model, atomics: &[Option<Blending>]) {
+        let clumps = model.clumps.iter().enumerate();
+        let geometries = clumps.flat_map(|(number, clump)| {
+            let atomics = clump.atomics.iter();
+            atomics.map(move |atomic| Some((number, atomic.geometry?)))
+        });
+        let blended = geometries.zip(atomics).map(|(key, one)| key.zip(*one));
+        self.blended = blended.flatten().collect();
+        let materials = self.materials(model);
+        for range in self.blended_materials(model, Blending::Added) {
+            let added = materials.get(range).unwrap_or_default().iter();
+            let textures = added.filter_map(|material| material.texture.as_ref());
+            self.added.extend(textures.map(|texture| texture.picture));
+        }
+    }
+
+    /// Returns the numbers of the materials that are blended in this way.
+    fn blended_materials(&self, model: &Model, blending: Blending) -> Vec<Range<usize>> {
+        let firsts = first_materials(model);
+        let chosen = self.blended.iter().filter(|(_, one)| **one == blending);
+        let ranges = chosen.filter_map(|(key, _)| {
+            let geometry = model.clumps.get(key.0)?.geometries.get(key.1)?;
+            let first = *firsts.get(key)?;
+            Some(first..first + geometry.materials.len())
+        });
+        ranges.collect()
     }
 
     /// Chooses the atomics, and returns the number of their corners.
@@ -106,6 +141,8 @@ impl ExportPlan {
         self.textures.capacity() * size_of::<TextureUse>()
             + self.textures.iter().map(TextureUse::memory).sum::<usize>()
             + self.atomics.capacity() * size_of::<(usize, usize)>()
+            + self.blended.len() * size_of::<((usize, usize), Blending)>()
+            + self.added.len() * size_of::<usize>()
     }
 
     /// Returns notes for readers of the files.
@@ -153,7 +190,19 @@ impl ExportPlan {
             let materials = materials.iter();
             materials.map(move |material| (surface, material))
         });
-        export::materials(listed, &self.textures)
+        let mut materials = export::materials(listed, &self.textures);
+        for blending in [Blending::Alpha, Blending::Added] {
+            for range in self.blended_materials(model, blending) {
+                for material in materials.get_mut(range).unwrap_or_default() {
+                    material.alpha = Alpha::Blend;
+                    let [red, green, blue, alpha] = &mut material.color;
+                    if blending == Blending::Added && material.texture.is_none() {
+                        *alpha *= red.max(*green).max(*blue);
+                    }
+                }
+            }
+        }
+        materials
     }
 
     /// Adds the joints, and returns their number.

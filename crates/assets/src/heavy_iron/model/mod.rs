@@ -1,6 +1,7 @@
 //! Models and levels (FORMATS, HIP assets).
 
 pub(crate) mod animated;
+pub mod blending;
 pub(crate) mod collision;
 pub mod export;
 pub mod level;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::animated::{self, Given};
+use super::blending;
 use super::export::ExportPlan;
 use super::textures::{find_texture, read, state_of};
 use crate::heavy_iron::info::Info;
@@ -76,7 +77,12 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     }
     let parsed = match model::parse(bytes) {
         Ok(model) => {
-            let plan = ExportPlan::new(&model, |name| state_of(name, context));
+            let mut plan = ExportPlan::new(&model, |name| state_of(name, context));
+            if let Some(id) = Origin::of(context).id {
+                let atomics = model.clumps.iter().map(|clump| clump.atomics.len());
+                let atomics = blending::of_atomics(id, atomics.sum(), context);
+                plan.blend(&model, &atomics);
+            }
             Ok(Planned { model, plan })
         }
         Err(incomplete) => Err(Box::new(crate::parse::Incomplete {
@@ -205,6 +211,15 @@ fn picture_of(plan: &ExportPlan, index: usize, context: &dyn AssetContext) -> Op
     picture(&read(&texture.name, context).ok()?)
 }
 
+/// Returns a texture as the materials of the model show it.
+fn shown_picture(plan: &ExportPlan, index: usize, context: &dyn AssetContext) -> Option<Picture> {
+    let picture = picture_of(plan, index, context)?;
+    Some(match plan.added.contains(&index) {
+        true => blending::by_brightness(&picture),
+        false => picture,
+    })
+}
+
 fn write_picture(
     shown: &Shown<Planned>,
     index: usize,
@@ -224,7 +239,7 @@ fn glb(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let Planned { model, plan } = &shown.model;
-    let pictures = |index| picture_of(plan, index, context);
+    let pictures = |index| shown_picture(plan, index, context);
     let reserve = |bytes| context.reserve(bytes);
     let mut scene = plan.scene(model);
     let nodes: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
@@ -307,7 +322,7 @@ fn drawn(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let Planned { model, plan } = &shown.model;
-    let pictures = |index| picture_of(plan, index, context);
+    let pictures = |index| shown_picture(plan, index, context);
     png::write(&preview::draw(&plan.scene(model), &pictures), out)
 }
 

@@ -40,6 +40,9 @@ const LEVELS_WITH_FLAGS: Layout = layout!(
     distance3: F32, flags: U32
 );
 const PIPES: Layout = layout!(model: Id, sub_objects: U32, pipe_flags: U32);
+const PIPES_IN_LAYERS: Layout = layout!(
+    model: Id, sub_objects: U32, pipe_flags: U32, layer: U8, alpha_discard: U8, pad: Pad2
+);
 const COLLISIONS: Layout = layout!(model: Id, collision: Id, camera_collision: Id);
 const SHADOWS: Layout = layout!(model: Id, shadow: Id, unknown: U32);
 const PICKUPS: Layout = layout!(
@@ -106,10 +109,13 @@ pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
             Head::None => None,
             _ => Some(cursor.u32("count")?),
         };
-        let layout = match (&code, count) {
-            (b"LODT", Some(count)) => levels_layout(facts, count, cursor.remaining()),
+        let later = match &code {
+            b"LODT" => LEVELS_WITH_FLAGS,
+            b"PIPT" => PIPES_IN_LAYERS,
             _ => layout,
         };
+        let (stored, left) = (count.unwrap_or_default(), cursor.remaining());
+        let layout = layout_of([layout, later], facts, stored, left);
         list.rows = rows(&mut cursor, bytes, layout, count, &mut list.warnings)?;
         let (found, usual) = (list.rows.len(), usual_rows(code));
         if let Some(usual) = usual.filter(|&usual| found != usual) {
@@ -120,16 +126,16 @@ pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
     })
 }
 
-/// Returns the layout of LODT records, which end with flags since The
-/// Incredibles. If the length fits only one of the two layouts, it decides.
-fn levels_layout(facts: &Facts, count: u32, left: usize) -> Layout {
+/// Returns the layout of records of which The Incredibles and later games have
+/// another one. If the length fits only one of the two layouts, it decides.
+fn layout_of([plain, later]: [Layout; 2], facts: &Facts, count: u32, left: usize) -> Layout {
     let fits = |layout: Layout| u64::from(count) * size(layout) as u64 == left as u64;
-    let has_flags = match (fits(LEVELS), fits(LEVELS_WITH_FLAGS)) {
+    let is_later = match (fits(plain), fits(later)) {
         (true, false) => false,
         (false, true) => true,
         _ => facts.game.is_incredibles_or_later(),
     };
-    if has_flags { LEVELS_WITH_FLAGS } else { LEVELS }
+    if is_later { later } else { plain }
 }
 
 /// Takes `count` records, or all existing ones.
