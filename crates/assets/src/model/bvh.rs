@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Scene;
-use super::math::{Transform, rows};
+use super::math::{Transform, asin, atan2, rows};
 use super::scene::{Animation, Node};
 
 /// Maximum depth of a joint whose line is indented, so that the size of the
@@ -161,17 +161,17 @@ fn angles(rotation: [f32; 4]) -> [f32; 3] {
     let sine = m[2][1].clamp(-1.0, 1.0);
     // Gimbal lock: z and y rotate about the same axis.
     let (z, y) = if sine.abs() > 0.999_999 {
-        (m[1][0].atan2(m[0][0]), 0.0)
+        (atan2(m[1][0], m[0][0]), 0.0)
     } else {
-        ((-m[0][1]).atan2(m[1][1]), (-m[2][0]).atan2(m[2][2]))
+        (atan2(-m[0][1], m[1][1]), atan2(-m[2][0], m[2][2]))
     };
-    [z, sine.asin(), y].map(|angle| angle.to_degrees() + 0.0)
+    [z, asin(sine), y].map(|angle| angle.to_degrees() + 0.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::math::{product, quaternion};
+    use crate::model::math::{product, quaternion, sin_cos};
     use crate::model::scene::Joint;
     use proptest::prelude::*;
 
@@ -276,8 +276,9 @@ mod tests {
 
     fn about(axis: usize, degrees: f32) -> [[f32; 3]; 3] {
         let half = degrees.to_radians() / 2.0;
-        let mut q = [0.0, 0.0, 0.0, half.cos()];
-        q[axis] = half.sin();
+        let (sine, cosine) = sin_cos(half);
+        let mut q = [0.0, 0.0, 0.0, cosine];
+        q[axis] = sine;
         rows(q)
     }
 

@@ -1,5 +1,10 @@
 //! Vectors, quaternions and transformations.
 
+// Those of the standard library return other last bits on other systems.
+pub(crate) use libm::{
+    asinf as asin, atan2f as atan2, cosf as cos, exp2, log10, powf, sincosf as sin_cos,
+};
+
 /// A vector with three components.
 pub(super) type Vector = [f32; 3];
 
@@ -99,6 +104,15 @@ pub(crate) fn finite(value: f32) -> f32 {
         value.clamp(-1e18, 1e18)
     } else {
         0.0
+    }
+}
+
+/// Converts a color component from sRGB to linear.
+pub(crate) fn linear(part: f32) -> f32 {
+    if part <= 0.04045 {
+        part / 12.92
+    } else {
+        powf((part + 0.055) / 1.055, 2.4)
     }
 }
 

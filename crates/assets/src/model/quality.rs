@@ -1,5 +1,7 @@
 //! The quality of encoded pictures and sounds.
 
+use super::math::log10;
+
 /// Returns a sentence with the peak signal-to-noise ratio of pixels
 /// before they were encoded and after they were decoded again; `None` if they are
 /// equal. Colors of transparent pixels do not count.
@@ -29,7 +31,7 @@ pub(crate) fn psnr(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<f64> {
             .sum::<f64>()
     });
     let noise = noise.sum::<f64>() / (4 * before.len()).max(1) as f64;
-    (noise > 0.0).then(|| 10.0 * (255.0_f64.powi(2) / noise).log10())
+    (noise > 0.0).then(|| 10.0 * log10(255.0_f64.powi(2) / noise))
 }
 
 /// Returns the signal-to-noise ratio in decibels; `None` without any noise.
@@ -39,7 +41,7 @@ pub(crate) fn snr(before: &[i16], after: &[i16]) -> Option<f64> {
     let noise = before.iter().zip(after);
     let noise = noise.map(|(&before, &after)| i32::from(before) - i32::from(after));
     let (signal, noise) = (signal.fold(0.0, power), noise.fold(0.0, power));
-    (noise > 0.0).then(|| 10.0 * (signal.max(1.0) / noise).log10())
+    (noise > 0.0).then(|| 10.0 * log10(signal.max(1.0) / noise))
 }
 
 #[cfg(test)]
@@ -52,7 +54,7 @@ mod tests {
         assert_eq!(psnr(&black, &black), None);
         let white = [[255, 255, 255, 255]; 4];
         let all = psnr(&black, &white).unwrap();
-        assert!((all - 10.0 * (4.0_f64 / 3.0).log10()).abs() < 1e-9, "{all}");
+        assert!((all - 10.0 * log10(4.0 / 3.0)).abs() < 1e-9, "{all}");
         assert_eq!(psnr(&[[1, 2, 3, 0]], &[[4, 5, 6, 0]]), None);
         assert_eq!(snr(&[100, -100], &[90, -90]).unwrap().round(), 20.0);
         assert_eq!(snr(&[5], &[5]), None);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::heavy_iron::model::Model;
 use crate::heavy_iron::model::export::ExportPlan;
-use crate::model::math::finite;
+use crate::model::math::{finite, sin_cos};
 use crate::model::scene::{
     Alpha, Corner, Identity, Joined, Material, MaterialNames, Mesh, Node, Outline, Part, Wrap,
 };
@@ -392,7 +392,7 @@ fn nodes_of(piece: &Piece) -> usize {
 /// the roll about z, then by the pitch about x, then by the yaw about y. A
 /// scale of 0, which means no scaling, is 1.
 pub fn object_transform(position: [f32; 3], angles: [f32; 3], scale: [f32; 3]) -> Transform {
-    let [(sy, cy), (sp, cp), (sr, cr)] = angles.map(|angle| finite(angle).sin_cos());
+    let [(sy, cy), (sp, cp), (sr, cr)] = angles.map(|angle| sin_cos(finite(angle)));
     let axes = [
         [cy * cr + sr * sy * sp, cp * sr, sr * cy * sp - sy * cr],
         [cr * sy * sp - cy * sr, cp * cr, sy * sr + cr * cy * sp],

@@ -2,7 +2,7 @@
 
 use std::f32::consts::TAU;
 
-use crate::model::math::finite;
+use crate::model::math::{finite, sin_cos};
 
 /// Number of sides of a circle.
 const SIDES: u8 = 24;
@@ -51,7 +51,7 @@ pub(crate) fn of_circle(radius: f32) -> Vec<[f32; 3]> {
 /// Returns a circle in the plane of two axes, at a place on the third one.
 fn circle(radius: f32, [a, b]: [usize; 2], place: f32) -> impl Iterator<Item = [f32; 3]> {
     let point = move |side: u8| {
-        let (sine, cosine) = (TAU * f32::from(side) / f32::from(SIDES)).sin_cos();
+        let (sine, cosine) = sin_cos(TAU * f32::from(side) / f32::from(SIDES));
         let mut point = [finite(place); 3];
         point[a] = finite(radius * cosine);
         point[b] = finite(radius * sine);

@@ -7,8 +7,9 @@ use gltf_json::validation::Checked::Valid;
 use gltf_json::{Accessor, Index};
 use serde_json::json;
 
-use super::{Writer, linear};
+use super::Writer;
 use crate::model::Scene;
+use crate::model::math::linear;
 use crate::model::scene::{Joined, Mesh, Outline, Weights};
 
 impl Writer<'_> {

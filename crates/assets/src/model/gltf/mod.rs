@@ -17,6 +17,7 @@ use gltf_json::validation::Checked::Valid;
 use gltf_json::{Image, Index, Material, Node, Root, Scene as GltfScene, Skin, Texture};
 
 use self::buffer::Buffer;
+use super::math::linear;
 use super::scene::{self, Alpha, Wrap};
 use super::{Picture, Scene, Transform, png};
 use crate::model::Reservation;
@@ -440,15 +441,6 @@ fn take_shorter_arcs(turns: &mut [[f32; 4]]) {
         if parts.map(|(a, b)| a * b).sum::<f32>() < 0.0 {
             turns[next] = turns[next].map(|part| -part);
         }
-    }
-}
-
-/// Converts a color component from sRGB to linear.
-fn linear(part: f32) -> f32 {
-    if part <= 0.04045 {
-        part / 12.92
-    } else {
-        ((part + 0.055) / 1.055).powf(2.4)
     }
 }
 

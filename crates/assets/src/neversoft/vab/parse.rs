@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use get_size2::{GetSize, GetSizeTracker};
 
+use crate::model::math::exp2;
 use crate::model::wav::Wav;
 use crate::parse::spu::{self, Rounding};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
@@ -347,7 +348,7 @@ impl Tone {
     pub fn rate(&self, note: u8) -> u32 {
         let semitones =
             f64::from(note) - f64::from(self.center) + f64::from(self.shift >> 3) / 16.0;
-        let rate = RATE * (semitones / 12.0).exp2();
+        let rate = RATE * exp2(semitones / 12.0);
         (rate + 0.5).floor().clamp(*RATES.start(), *RATES.end()) as u32
     }
 }

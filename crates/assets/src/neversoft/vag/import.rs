@@ -56,6 +56,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::math::sin_cos;
     use crate::model::wav::{self, Wav};
     use crate::view::import::tests::{edited, shown};
 
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn an_edited_sound_plays_well_and_keeps_its_loop() {
         let tone: Vec<i16> = (0..28 * 30)
-            .map(|at| ((at as f32 / 9.0).sin() * 9000.0) as i16)
+            .map(|at| (sin_cos(at as f32 / 9.0).0 * 9000.0) as i16)
             .collect();
         for flags in [&[0, 0, 1][..], &[4, 2, 3], &[4, 2, 3, TERMINATOR]] {
             let old = built(flags);

@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use crate::model::math::cos;
 use crate::model::{Picture, Pixels, size_problem};
 
 /// The second word of a bitstream.
@@ -100,7 +101,7 @@ static COSINES: LazyLock<[[f32; 8]; 8]> = LazyLock::new(|| {
         };
         std::array::from_fn(|place| {
             let angle = (2 * place + 1) as f32 * frequency as f32 * std::f32::consts::PI / 16.0;
-            scale * angle.cos()
+            scale * cos(angle)
         })
     })
 });

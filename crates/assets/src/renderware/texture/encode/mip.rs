@@ -1,5 +1,7 @@
 //! Smaller levels of a texture.
 
+use crate::model::math::{linear, powf};
+
 /// A color in linear light, multiplied by its alpha.
 type Linear = [f32; 4];
 
@@ -46,14 +48,7 @@ fn halved(from: &[Linear], size: (u32, u32), smaller: (u32, u32)) -> Vec<Linear>
 /// Converts a color from sRGB.
 fn to_linear([r, g, b, a]: [u8; 4]) -> Linear {
     let alpha = f32::from(a) / 255.0;
-    let part = |part: u8| {
-        let part = f32::from(part) / 255.0;
-        alpha
-            * match part {
-                part if part <= 0.04045 => part / 12.92,
-                part => ((part + 0.055) / 1.055).powf(2.4),
-            }
-    };
+    let part = |part: u8| alpha * linear(f32::from(part) / 255.0);
     [part(r), part(g), part(b), alpha]
 }
 
@@ -63,7 +58,7 @@ fn from_linear([r, g, b, alpha]: Linear) -> [u8; 4] {
         let part = if alpha > 0.0 { part / alpha } else { 0.0 };
         let part = match part {
             part if part <= 0.003_130_8 => part * 12.92,
-            part => 1.055 * part.powf(1.0 / 2.4) - 0.055,
+            part => 1.055 * powf(part, 1.0 / 2.4) - 0.055,
         };
         // A cast of a float saturates.
         (part * 255.0).round() as u8
