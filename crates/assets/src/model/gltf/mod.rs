@@ -3,7 +3,7 @@
 mod buffer;
 mod geometry;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use gltf_json::animation::{Channel, Interpolation, Property, Sampler, Target};
@@ -25,6 +25,9 @@ use crate::model::Reservation;
 /// Hides nodes with `visible` set to false. It is not required: a viewer
 /// without support shows a few additional lines.
 const VISIBILITY: &str = "KHR_node_visibility";
+
+/// Name of the common root of joints with several roots.
+const COMMON_ROOT: &str = "skeleton";
 
 /// A function that returns the picture with the number of a
 /// [`scene::Texture::picture`].
@@ -187,7 +190,7 @@ impl Writer<'_> {
     }
 
     fn nodes(&mut self, scene: &Scene<'_>, meshes: &[Option<Index<gltf_json::Mesh>>]) {
-        let (mut children, roots) = scene.children();
+        let (mut children, mut roots) = scene.children();
         let outlines = (scene.nodes.len()..).zip(&scene.outlines);
         for (number, outline) in outlines {
             if let Some(siblings) = children.get_mut(outline.parent) {
@@ -207,6 +210,15 @@ impl Writer<'_> {
         for (number, &node) in (first..).zip(&apart) {
             children[node].push(number);
         }
+        // glTF requires that joints have a common root.
+        let bones = above_joints(scene);
+        let of_joints: Vec<_> = roots.extract_if(.., |root| bones.contains(root)).collect();
+        let has_common_root = of_joints.len() > 1;
+        match has_common_root {
+            true => roots.push(first + apart.len()),
+            false => roots.extend(&of_joints),
+        }
+        roots.sort_unstable();
         let index = |node: &usize| Index::new(*node as u32);
         let skin = self.skin(scene);
         for ((number, node), children) in (0..).zip(&scene.nodes).zip(children) {
@@ -242,6 +254,13 @@ impl Writer<'_> {
                 name: Some(node.name.clone()),
                 mesh: mesh_of(node),
                 extensions,
+                ..Default::default()
+            });
+        }
+        if has_common_root {
+            self.root.push(Node {
+                name: Some(COMMON_ROOT.to_owned()),
+                children: Some(of_joints.iter().map(index).collect()),
                 ..Default::default()
             });
         }
@@ -421,6 +440,18 @@ impl Writer<'_> {
         });
         samplers.push(sampler);
     }
+}
+
+/// Returns the joints of a scene and the nodes above them.
+fn above_joints(scene: &Scene<'_>) -> BTreeSet<usize> {
+    let mut above = BTreeSet::new();
+    for joint in &scene.joints {
+        let mut node = Some(joint.node);
+        while let Some(one) = node.filter(|&one| above.insert(one)) {
+            node = scene.nodes.get(one).and_then(|one| one.parent);
+        }
+    }
+    above
 }
 
 /// Returns the id and type of an object.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::model::Pixels;
 use crate::model::obj::tests::scene;
-use crate::model::scene::{Animation, Identity, Joined, Joint, Outline, Shape, Weight};
+use crate::model::scene::{Animation, Identity, Joined, Joint, Node, Outline, Shape, Weight};
 
 /// Returns the JSON and the binary chunk of a file.
 fn read(file: &[u8]) -> (Value, &[u8]) {
@@ -38,6 +38,22 @@ fn picture() -> Picture {
     }
 }
 
+fn joint(node: usize) -> Joint {
+    Joint {
+        node,
+        inverse_bind: [0.0; 16],
+    }
+}
+
+fn node(name: &str, parent: Option<usize>) -> Node {
+    Node {
+        name: name.into(),
+        parent,
+        transform: Transform::IDENTITY,
+        mesh: None,
+    }
+}
+
 fn bent() -> Scene<'static> {
     let mut scene = scene();
     let whole = Weight {
@@ -58,10 +74,7 @@ fn bent() -> Scene<'static> {
         name: "smile".into(),
         deltas: vec![[0.0, 0.5, 0.0]; 3],
     }];
-    scene.joints = vec![Joint {
-        node: 0,
-        inverse_bind: [0.0; 16],
-    }];
+    scene.joints = vec![joint(0)];
     scene.animations = vec![Animation {
         name: "walk".into(),
         interval: 0.5,
@@ -192,16 +205,11 @@ fn a_hidden_mesh_hides_no_children_of_its_node() {
     let mut scene = self::scene();
     scene.hidden = [0].into();
     let (json, _) = read(&written(&scene, &|_| None));
-    let node = &json["nodes"][0];
-    assert_eq!(node["extensions"]["KHR_node_visibility"]["visible"], false);
-    assert_eq!(node["mesh"], 0);
+    let whole = &json["nodes"][0];
+    assert_eq!(whole["extensions"]["KHR_node_visibility"]["visible"], false);
+    assert_eq!(whole["mesh"], 0);
 
-    scene.nodes.push(crate::model::scene::Node {
-        name: "child".into(),
-        parent: Some(0),
-        transform: Transform::IDENTITY,
-        mesh: None,
-    });
+    scene.nodes.push(node("child", Some(0)));
     let (json, _) = read(&written(&scene, &|_| None));
     let [node, _, hidden] = &json["nodes"].as_array().unwrap()[..] else {
         panic!("{json}");
@@ -221,12 +229,7 @@ fn a_hidden_mesh_hides_no_children_of_its_node() {
 #[test]
 fn a_hidden_group_hides_its_children_and_an_object_has_its_id_and_type() {
     let mut scene = self::scene();
-    scene.nodes.push(crate::model::scene::Node {
-        name: "group".into(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        mesh: None,
-    });
+    scene.nodes.push(node("group", None));
     scene.nodes[0].parent = Some(1);
     scene.hidden_groups = [1].into();
     let identity = Identity {
@@ -242,6 +245,26 @@ fn a_hidden_group_hides_its_children_and_an_object_has_its_id_and_type() {
     assert_eq!(child.get("extensions"), None);
     let extras = serde_json::json!({ "id": "000000A1", "type": "VIL" });
     assert_eq!((&child["extras"], group.get("extras")), (&extras, None));
+}
+
+#[test]
+fn joints_with_several_roots_have_a_common_one_after_all_other_nodes() {
+    let roots = |parents: &[Option<usize>]| {
+        let mut scene = bent();
+        let nodes = parents.iter().map(|&parent| node("bone", parent));
+        scene.nodes.extend(nodes);
+        scene.joints = (0..parents.len()).map(|index| joint(1 + index)).collect();
+        let (json, _) = read(&written(&scene, &|_| None));
+        let nodes = json["nodes"].as_array().unwrap();
+        let last = nodes.last().unwrap();
+        let children = (last["name"] == "skeleton").then(|| last["children"].clone());
+        (json["scenes"][0]["nodes"].clone(), children)
+    };
+    let one = roots(&[None, Some(1)]);
+    assert_eq!(one, (serde_json::json!([0, 1]), None));
+    let two = roots(&[None, Some(1), None]);
+    let children = Some(serde_json::json!([1, 3]));
+    assert_eq!(two, (serde_json::json!([0, 4]), children));
 }
 
 #[test]

@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
+use crate::model::MAX_JOINTS;
 use crate::model::math::{cross, finite, subtract};
 use crate::model::scene::{Joint, Node, Scene, Weight, Weights};
-use crate::model::{MAX_JOINTS, Transform};
 use crate::renderware::clump::{Clump, Geometry};
 
 /// Returns the frame of each bone of a clump's skeleton; `None` if there is no
@@ -62,9 +62,6 @@ pub(crate) fn add_joints(
 ) -> bool {
     let first = scene.nodes.len();
     add_frames(clump, root, scene);
-    if root.is_none() {
-        join_roots(first, scene);
-    }
     let joints = bones.iter().map(|bone| {
         let node = first + bone;
         let inverse_bind = inverse_of(scene, node)?;
@@ -80,26 +77,6 @@ pub(crate) fn add_joints(
             false
         }
     }
-}
-
-/// Gives the nodes from `first` on a common root, which glTF requires of joints,
-/// if they have several. Only damaged skeletons do.
-fn join_roots(first: usize, scene: &mut Scene<'_>) {
-    let skeleton = scene.nodes.len();
-    let roots = scene.nodes[first..].iter_mut();
-    let roots: Vec<_> = roots.filter(|node| node.parent.is_none()).collect();
-    if roots.len() < 2 {
-        return;
-    }
-    for root in roots {
-        root.parent = Some(skeleton);
-    }
-    scene.nodes.push(Node {
-        name: "skeleton".to_owned(),
-        parent: None,
-        transform: Transform::IDENTITY,
-        mesh: None,
-    });
 }
 
 /// Returns the joint weights of the points of a geometry; empty without a skin
@@ -233,28 +210,6 @@ mod tests {
                 "{again:?}"
             );
         }
-    }
-
-    #[test]
-    fn joints_have_a_common_root() {
-        let roots = |parents: &[Option<usize>]| {
-            let bones: Vec<_> = (0..parents.len() as i32).map(|id| [id, id, 0]).collect();
-            let frames = parents.iter().zip(0..);
-            let frames = frames.map(|(&parent, id)| frame(parent, id, bones.clone()));
-            let clump = Clump {
-                frames: frames.collect(),
-                ..Clump::default()
-            };
-            let mut scene = Scene::default();
-            let bones: Vec<_> = (0..parents.len()).collect();
-            assert!(add_joints(&clump, &bones, None, &mut scene));
-            assert_eq!(scene.joints.len(), bones.len());
-            let (_, roots) = scene.children();
-            (scene.nodes.len(), roots)
-        };
-        assert_eq!(roots(&[None, Some(0), Some(1)]), (3, vec![0]));
-        // The parent of the last frame is damaged.
-        assert_eq!(roots(&[None, Some(0), None]), (4, vec![3]));
     }
 
     #[test]
