@@ -2,32 +2,25 @@
 
 mod buffer;
 mod geometry;
+mod nodes;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use gltf_json::animation::{Channel, Interpolation, Property, Sampler, Target};
 use gltf_json::extensions::material::{Material as MaterialExtensions, Unlit};
-use gltf_json::extensions::scene::Node as NodeExtensions;
 use gltf_json::material::{
     AlphaCutoff, AlphaMode, PbrBaseColorFactor, PbrMetallicRoughness, StrengthFactor,
 };
 use gltf_json::texture::{Info, MagFilter, MinFilter, WrappingMode};
 use gltf_json::validation::Checked::Valid;
-use gltf_json::{Image, Index, Material, Node, Root, Scene as GltfScene, Skin, Texture};
+use gltf_json::{Image, Index, Material, Root, Texture};
 
 use self::buffer::Buffer;
 use super::math::linear;
 use super::scene::{self, Alpha, Wrap};
 use super::{Picture, Scene, Transform, png};
 use crate::model::Reservation;
-
-/// Hides nodes with `visible` set to false. It is not required: a viewer
-/// without support shows a few additional lines.
-const VISIBILITY: &str = "KHR_node_visibility";
-
-/// Name of the common root of joints with several roots.
-const COMMON_ROOT: &str = "skeleton";
 
 /// A function that returns the picture with the number of a
 /// [`scene::Texture::picture`].
@@ -52,6 +45,7 @@ pub fn write(
     let mut writer = Writer {
         root: Root::default(),
         buffer: Buffer::new(reserve),
+        copies: BTreeMap::new(),
     };
     writer.asset(scene);
     writer.materials(&scene.materials, pictures);
@@ -59,7 +53,9 @@ pub fn write(
     writer.nodes(scene, &meshes);
     writer.animations(scene);
     writer.motions(scene);
-    let Writer { mut root, buffer } = writer;
+    let Writer {
+        mut root, buffer, ..
+    } = writer;
     let binary = buffer.finish(&mut root)?;
     pack(&root, binary.bytes(), out)
 }
@@ -68,6 +64,8 @@ pub fn write(
 struct Writer<'a> {
     root: Root,
     buffer: Buffer<'a>,
+    /// The copies of nodes that hidden ones are below.
+    copies: BTreeMap<usize, usize>,
 }
 
 impl Writer<'_> {
@@ -189,129 +187,6 @@ impl Writer<'_> {
         });
     }
 
-    fn nodes(&mut self, scene: &Scene<'_>, meshes: &[Option<Index<gltf_json::Mesh>>]) {
-        let (mut children, mut roots) = scene.children();
-        let outlines = (scene.nodes.len()..).zip(&scene.outlines);
-        for (number, outline) in outlines {
-            if let Some(siblings) = children.get_mut(outline.parent) {
-                siblings.push(number);
-            }
-        }
-        let mesh_of = |node: &scene::Node| node.mesh.and_then(|mesh| *meshes.get(mesh)?);
-        // A hidden node hides its children. If it has any and a mesh, only a
-        // further child with the mesh is hidden.
-        let has_children = |&&node: &&usize| {
-            let siblings: Option<&Vec<usize>> = children.get(node);
-            let has_mesh = scene.nodes.get(node).is_some_and(|one| one.mesh.is_some());
-            has_mesh && siblings.is_some_and(|siblings| !siblings.is_empty())
-        };
-        let apart: Vec<usize> = scene.hidden.iter().filter(has_children).copied().collect();
-        let first = scene.nodes.len() + scene.outlines.len();
-        for (number, &node) in (first..).zip(&apart) {
-            children[node].push(number);
-        }
-        // glTF requires that joints have a common root.
-        let bones = above_joints(scene);
-        let of_joints: Vec<_> = roots.extract_if(.., |root| bones.contains(root)).collect();
-        let has_common_root = of_joints.len() > 1;
-        match has_common_root {
-            true => roots.push(first + apart.len()),
-            false => roots.extend(&of_joints),
-        }
-        roots.sort_unstable();
-        let index = |node: &usize| Index::new(*node as u32);
-        let skin = self.skin(scene);
-        for ((number, node), children) in (0..).zip(&scene.nodes).zip(children) {
-            let is_apart = apart.contains(&number);
-            let mesh = mesh_of(node).filter(|_| !is_apart);
-            let bent = node.mesh.and_then(|mesh| scene.meshes.get(mesh));
-            let bent = mesh.is_some() && bent.is_some_and(|mesh| !mesh.weights.is_empty());
-            let transform = &node.transform;
-            let is_hidden = scene.hidden.contains(&number) && !is_apart
-                || scene.hidden_groups.contains(&number);
-            let extensions = is_hidden.then(|| self.hidden());
-            self.root.push(Node {
-                name: Some(node.name.clone()),
-                children: (!children.is_empty()).then(|| children.iter().map(index).collect()),
-                translation: (transform.translation != [0.0; 3]).then_some(transform.translation),
-                rotation: (transform.rotation != [0.0, 0.0, 0.0, 1.0])
-                    .then_some(gltf_json::scene::UnitQuaternion(transform.rotation)),
-                scale: (transform.scale != [1.0; 3]).then_some(transform.scale),
-                mesh,
-                skin: skin.filter(|_| bent),
-                extensions,
-                extras: scene.identities.get(&number).and_then(extras),
-                ..Default::default()
-            });
-        }
-        for outline in &scene.outlines {
-            self.outline(outline);
-        }
-        for node in apart {
-            let node = &scene.nodes[node];
-            let extensions = Some(self.hidden());
-            self.root.push(Node {
-                name: Some(node.name.clone()),
-                mesh: mesh_of(node),
-                extensions,
-                ..Default::default()
-            });
-        }
-        if has_common_root {
-            self.root.push(Node {
-                name: Some(COMMON_ROOT.to_owned()),
-                children: Some(of_joints.iter().map(index).collect()),
-                ..Default::default()
-            });
-        }
-        let scene = self.root.push(GltfScene {
-            name: None,
-            nodes: roots.iter().map(index).collect(),
-            extensions: None,
-            extras: None,
-        });
-        self.root.scene = Some(scene);
-    }
-
-    /// Returns the extension of a hidden node.
-    fn hidden(&mut self) -> NodeExtensions {
-        self.uses(VISIBILITY);
-        let hidden = serde_json::json!({ "visible": false });
-        NodeExtensions {
-            others: [(VISIBILITY.to_owned(), hidden)].into_iter().collect(),
-        }
-    }
-
-    /// Adds the node of an outline.
-    fn outline(&mut self, outline: &scene::Outline) {
-        let mesh = self.line(outline);
-        let extensions = outline.is_hidden.then(|| self.hidden());
-        self.root.push(Node {
-            name: Some(outline.name.clone()),
-            mesh: Some(mesh),
-            extensions,
-            ..Default::default()
-        });
-    }
-
-    /// Returns the skin that all skinned meshes share.
-    fn skin(&mut self, scene: &Scene<'_>) -> Option<Index<Skin>> {
-        if scene.joints.is_empty() {
-            return None;
-        }
-        let joints = scene.joints.iter();
-        let matrices: Vec<[f32; 16]> = joints.clone().map(|joint| joint.inverse_bind).collect();
-        let matrices = self.buffer.matrices(&mut self.root, &matrices);
-        Some(self.root.push(Skin {
-            inverse_bind_matrices: Some(matrices),
-            joints: joints.map(|joint| Index::new(joint.node as u32)).collect(),
-            name: None,
-            skeleton: None,
-            extensions: None,
-            extras: None,
-        }))
-    }
-
     fn animations(&mut self, scene: &Scene<'_>) {
         for animation in scene.animations.iter().filter(|one| one.frames > 0) {
             let mut channels = Vec::new();
@@ -341,17 +216,7 @@ impl Writer<'_> {
                     ),
                 ];
                 for (path, output) in outputs {
-                    channels.push(Channel {
-                        sampler: Index::new(samplers.len() as u32),
-                        target: Target {
-                            node: Index::new(node as u32),
-                            path: Valid(path),
-                            extensions: None,
-                            extras: None,
-                        },
-                        extensions: None,
-                        extras: None,
-                    });
+                    channels.extend(self.channels(node, path, samplers.len()));
                     samplers.push(Sampler {
                         input,
                         interpolation: Valid(Interpolation::Linear),
@@ -427,41 +292,27 @@ impl Writer<'_> {
             extensions: None,
             extras: None,
         };
-        channels.push(Channel {
-            sampler: Index::new(samplers.len() as u32),
-            target: Target {
-                node: Index::new(track.node as u32),
-                path: Valid(path),
-                extensions: None,
-                extras: None,
-            },
-            extensions: None,
-            extras: None,
-        });
+        channels.extend(self.channels(track.node, path, samplers.len()));
         samplers.push(sampler);
     }
-}
 
-/// Returns the joints of a scene and the nodes above them.
-fn above_joints(scene: &Scene<'_>) -> BTreeSet<usize> {
-    let mut above = BTreeSet::new();
-    for joint in &scene.joints {
-        let mut node = Some(joint.node);
-        while let Some(one) = node.filter(|&one| above.insert(one)) {
-            node = scene.nodes.get(one).and_then(|one| one.parent);
-        }
+    /// Returns channels that move a node, and its copy if it has one.
+    fn channels(&self, node: usize, path: Property, sampler: usize) -> Vec<Channel> {
+        let nodes = [node].into_iter().chain(self.copies.get(&node).copied());
+        nodes
+            .map(|node| Channel {
+                sampler: Index::new(sampler as u32),
+                target: Target {
+                    node: Index::new(node as u32),
+                    path: Valid(path),
+                    extensions: None,
+                    extras: None,
+                },
+                extensions: None,
+                extras: None,
+            })
+            .collect()
     }
-    above
-}
-
-/// Returns the id and type of an object.
-fn extras(identity: &scene::Identity) -> gltf_json::Extras {
-    let code = identity.code.escape_ascii().to_string();
-    let extras = serde_json::json!({
-        "id": format!("{:08X}", identity.id),
-        "type": code.trim_end(),
-    });
-    serde_json::value::to_raw_value(&extras).ok()
 }
 
 /// Chooses the sign of each quaternion so that interpolation takes the shorter

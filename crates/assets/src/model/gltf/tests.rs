@@ -170,8 +170,19 @@ fn an_outline_is_a_hidden_node() {
     assert_eq!(json["extensionsUsed"], serde_json::json!(used));
     assert!(json.get("extensionsRequired").is_none());
     let hidden = &json["nodes"][1];
-    assert_eq!(json["nodes"][0]["children"], serde_json::json!([1]));
+    assert_eq!(json["nodes"][0].get("children"), None);
     assert_eq!(json["scenes"][0]["nodes"], serde_json::json!([0]));
+    // Viewers without the extension show the first scene.
+    let hidden_scene = serde_json::json!({ "name": "hidden", "nodes": [2] });
+    assert_eq!(
+        (&json["scene"], &json["scenes"][1]),
+        (&0.into(), &hidden_scene)
+    );
+    let copy = &json["nodes"][2];
+    assert_eq!(copy["name"], "my house (hidden)");
+    assert_eq!(copy["children"], serde_json::json!([1]));
+    assert_eq!(copy["translation"], json["nodes"][0]["translation"]);
+    assert_eq!((copy.get("mesh"), copy.get("extensions")), (None, None));
     assert_eq!(
         hidden["extensions"]["KHR_node_visibility"]["visible"],
         false
@@ -203,48 +214,81 @@ fn a_line_of_pairs_is_visible() {
 #[test]
 fn a_hidden_mesh_hides_no_children_of_its_node() {
     let mut scene = self::scene();
+    let mut child = node("child", Some(0));
+    child.mesh = Some(0);
+    scene.nodes.push(child);
     scene.hidden = [0].into();
     let (json, _) = read(&written(&scene, &|_| None));
-    let whole = &json["nodes"][0];
-    assert_eq!(whole["extensions"]["KHR_node_visibility"]["visible"], false);
-    assert_eq!(whole["mesh"], 0);
-
-    scene.nodes.push(node("child", Some(0)));
-    let (json, _) = read(&written(&scene, &|_| None));
-    let [node, _, hidden] = &json["nodes"].as_array().unwrap()[..] else {
+    let [whole, child, hidden] = &json["nodes"].as_array().unwrap()[..] else {
         panic!("{json}");
     };
-    assert_eq!((node.get("mesh"), node.get("extensions")), (None, None));
-    assert_eq!(node["children"], serde_json::json!([1, 2]));
-    assert_eq!(
-        (&hidden["name"], &hidden["mesh"]),
-        (&node["name"], &0.into())
-    );
+    assert_eq!((whole.get("mesh"), whole.get("extensions")), (None, None));
+    assert_eq!(whole["children"], serde_json::json!([1]));
+    assert_eq!((&child["mesh"], child.get("extensions")), (&0.into(), None));
+    assert_eq!(hidden["name"], "my house (hidden)");
+    assert_eq!((&hidden["mesh"], hidden.get("children")), (&0.into(), None));
     assert_eq!(
         hidden["extensions"]["KHR_node_visibility"]["visible"],
         false
     );
+    assert_eq!(json["scenes"][1]["nodes"], serde_json::json!([2]));
 }
 
 #[test]
 fn a_hidden_group_hides_its_children_and_an_object_has_its_id_and_type() {
     let mut scene = self::scene();
     scene.nodes.push(node("group", None));
-    scene.nodes[0].parent = Some(1);
+    scene.nodes.push(node("child", Some(1)));
+    scene.nodes[2].mesh = Some(0);
     scene.hidden_groups = [1].into();
     let identity = Identity {
         id: 0xA1,
         code: *b"VIL ",
     };
-    scene.identities = [(0, identity)].into();
+    scene.identities = [(2, identity)].into();
     let (json, _) = read(&written(&scene, &|_| None));
-    let [child, group] = &json["nodes"].as_array().unwrap()[..] else {
+    let [_, group, child] = &json["nodes"].as_array().unwrap()[..] else {
         panic!("{json}");
     };
     assert_eq!(group["extensions"]["KHR_node_visibility"]["visible"], false);
+    assert_eq!(group["children"], serde_json::json!([2]));
     assert_eq!(child.get("extensions"), None);
     let extras = serde_json::json!({ "id": "000000A1", "type": "VIL" });
     assert_eq!((&child["extras"], group.get("extras")), (&extras, None));
+    let scenes = [&json["scenes"][0]["nodes"], &json["scenes"][1]["nodes"]];
+    assert_eq!(scenes, [&serde_json::json!([0]), &serde_json::json!([1])]);
+}
+
+#[test]
+fn there_is_no_second_scene_if_nothing_else_is_shown() {
+    let mut scene = self::scene();
+    scene.hidden = [0].into();
+    let (json, _) = read(&written(&scene, &|_| None));
+    let visibility = &json["nodes"][0]["extensions"]["KHR_node_visibility"];
+    assert_eq!(visibility["visible"], false);
+    assert_eq!(json["scenes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_hidden_skinned_mesh_is_shown_with_its_joints_and_animations_move_copies() {
+    let mut scene = bent();
+    scene
+        .nodes
+        .extend([node("hip", None), node("leg", Some(1))]);
+    scene.nodes.push(node("coat", Some(1)));
+    scene.nodes[3].mesh = Some(0);
+    scene.hidden = [3].into();
+    scene.joints = vec![joint(1), joint(2)];
+    scene.animations[0].nodes = 1..2;
+    let (json, _) = read(&written(&scene, &|_| None));
+    let roots = |scene: usize| json["scenes"][scene]["nodes"].clone();
+    assert_eq!(roots(0), serde_json::json!([0, 1]));
+    assert_eq!(roots(1), serde_json::json!([4, 1]));
+    assert_eq!(json["nodes"][4]["children"], serde_json::json!([3]));
+    assert_eq!(json["nodes"][3]["skin"], 0);
+    let channels = json["animations"][0]["channels"].as_array().unwrap();
+    let moved: Vec<_> = channels.iter().map(|one| &one["target"]["node"]).collect();
+    assert_eq!(moved, [1, 4, 1, 4]);
 }
 
 #[test]
