@@ -16,6 +16,7 @@ pub mod obj;
 pub(crate) mod palette;
 mod picture;
 pub mod png;
+mod pose;
 pub mod preview;
 pub(crate) mod quality;
 pub mod scene;

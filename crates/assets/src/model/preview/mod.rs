@@ -9,7 +9,8 @@ mod canvas;
 
 use self::canvas::{BAND, Canvas};
 use super::math::{cross, unit};
-use super::scene::{Alpha, Material, Mesh, Node, Wrap};
+use super::pose::Pose;
+use super::scene::{Alpha, Corner, Material, Mesh, Node, Wrap};
 use super::{MAX_SCENE_PIXELS, Picture, Pixels, Scene, gltf::Pictures};
 
 /// Width and height of a preview in pixels.
@@ -188,15 +189,16 @@ impl Face {
 /// Returns the visible triangles of a scene, or all if none is visible, as the
 /// viewer sees them, in the scene's units.
 fn faces(scene: &Scene<'_>, view: &View) -> Vec<Face> {
-    let visible = faces_of(scene, view, scene.shown());
+    let pose = Pose::new(scene);
+    let visible = faces_of(&pose, view, scene.shown());
     match visible.is_empty() {
-        true => faces_of(scene, view, scene.drawn()),
+        true => faces_of(&pose, view, scene.drawn()),
         false => visible,
     }
 }
 
 fn faces_of<'s>(
-    scene: &Scene<'_>,
+    pose: &Pose<'_>,
     view: &View,
     nodes: impl Iterator<Item = (usize, &'s Node, &'s Mesh)>,
 ) -> Vec<Face> {
@@ -205,10 +207,10 @@ fn faces_of<'s>(
         if mesh.parts.is_empty() {
             continue;
         }
-        let points = mesh.points.iter();
-        let points = points.map(|&point| view.point(scene.point(node, point)));
+        let points = 0..mesh.points.len();
+        let points = points.map(|index| view.point(pose.point(node, mesh, index)));
         let points: Vec<[f32; 3]> = points.collect();
-        let normal = |normal| view.normal(scene.normal(node, normal));
+        let normal = |corner: &Corner| view.normal(pose.normal(node, mesh, corner));
         for part in &mesh.parts {
             let seen = part
                 .triangles
@@ -223,7 +225,7 @@ fn faces_of<'s>(
 fn face(
     mesh: &Mesh,
     points: &[[f32; 3]],
-    normal: &dyn Fn([f32; 3]) -> [f32; 3],
+    normal: &dyn Fn(&Corner) -> [f32; 3],
     material: usize,
     triangle: [u32; 3],
 ) -> Option<Face> {
@@ -232,10 +234,10 @@ fn face(
     let [a, b, c] = corners.map(|corner| points.get(corner.point as usize).copied());
     // Flat faces have one normal.
     let flat = corners[0].normal;
-    let first = normal(flat);
+    let first = normal(corners[0]);
     let normals = corners.map(|corner| match corner.normal == flat {
         true => first,
-        false => normal(corner.normal),
+        false => normal(corner),
     });
     Some(Face {
         material,

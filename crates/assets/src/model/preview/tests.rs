@@ -53,6 +53,34 @@ fn hidden_meshes_are_drawn_only_if_there_are_no_others() {
 }
 
 #[test]
+fn a_skinned_mesh_stands_where_its_joints_are() {
+    let flat = draw(&scene(), &|_| None);
+    let mut tall = scene();
+    tall.nodes[0].transform.scale = [1.0, 4.0, 1.0];
+    let mut skinned = scene();
+    skinned.nodes.push(crate::model::scene::Node {
+        name: "hip".into(),
+        parent: None,
+        transform: tall.nodes[0].transform,
+        mesh: None,
+    });
+    let mut inverse_bind = [0.0; 16];
+    for index in [0, 5, 10, 15] {
+        inverse_bind[index] = 1.0;
+    }
+    skinned.joints = vec![crate::model::scene::Joint {
+        node: 1,
+        inverse_bind,
+    }];
+    let mut weights = crate::model::scene::Weights::default();
+    weights[0].weight = 1.0;
+    skinned.meshes[0].weights = vec![weights; 3];
+    let expected = draw(&tall, &|_| None);
+    assert_ne!(expected, flat);
+    assert_eq!(draw(&skinned, &|_| None), expected);
+}
+
+#[test]
 fn a_face_has_no_seams_where_bands_meet() {
     let mut scene = scene();
     // The triangle faces the viewer and fills the frame.
