@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use get_size2::GetSize;
 
+use super::data::colors;
 use super::data::files::{self, load_order};
 use super::data::groups::{self, Group, Groups};
 use super::document::schema::IDE;
@@ -25,6 +26,9 @@ const VEHICLES: &str = "vehicle";
 
 /// The file of groups of animations, without extension.
 const GROUPS: &str = "animgrp";
+
+/// The file of the paints of vehicles, without extension.
+const PAINTS: &str = "carcols";
 
 /// Flag of an object: it is visible from behind.
 const NO_CULLING: u32 = 1 << 21;
@@ -75,6 +79,8 @@ pub(crate) struct Models {
     /// Packages of animations, likewise.
     packages: BTreeMap<String, AssetRef>,
     groups: Groups,
+    /// The first choice of paints of vehicles.
+    paints: HashMap<String, Vec<[u8; 3]>>,
 }
 
 /// Animations that a model is given.
@@ -108,7 +114,7 @@ impl Shared for Models {
         let files = self.dictionaries.keys().chain(self.packages.keys());
         let files = files.chain(self.files.keys()).chain(self.names.values());
         let files = files.map(|name| size_of::<(String, AssetRef)>() + name.capacity());
-        let groups = self.groups.get_heap_size();
+        let groups = self.groups.get_heap_size() + self.paints.get_heap_size();
         definitions.sum::<usize>() + parents.sum::<usize>() + files.sum::<usize>() + groups
     }
 }
@@ -145,6 +151,12 @@ impl Models {
                     let bytes = context.read(file);
                     let groups = bytes.and_then(|bytes| groups::parse(&bytes).ok());
                     models.groups = groups.unwrap_or_default();
+                }
+                _ if stem == PAINTS => {
+                    let bytes = context.read(file);
+                    let paints = bytes.and_then(|bytes| colors::parse(&bytes).ok());
+                    let paints = paints.as_ref().map(colors::first_choices);
+                    models.paints = paints.unwrap_or_default();
                 }
                 _ if files::NAMES.contains(&name) => loaded.push(file),
                 _ => {}
@@ -239,6 +251,13 @@ impl Models {
         }
         chain.extend(GENERIC.map(str::to_owned));
         chain
+    }
+
+    /// Returns the paints of a vehicle that the game chooses first; none that are
+    /// not known.
+    pub(crate) fn paints(&self, model: &str) -> &[[u8; 3]] {
+        let paints = self.paints.get(&model.to_ascii_lowercase());
+        paints.map_or(&[], Vec::as_slice)
     }
 
     /// Returns the group of animations of a definition.

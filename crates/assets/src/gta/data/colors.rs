@@ -1,5 +1,7 @@
 //! carcols.dat: the paints of vehicles (FORMATS, GTA 7.5).
 
+use std::collections::HashMap;
+
 use crate::gta::document::schema::Schema;
 use crate::gta::document::{self, Document, Row};
 use hpimount_containers::io::Result;
@@ -39,14 +41,33 @@ pub fn parse(bytes: &[u8]) -> Result<Document> {
 
 /// Returns the paint of a row as `#rrggbb`; `None` if it is none.
 pub fn hex(document: &Document, row: &Row) -> Option<String> {
-    let fields: Vec<u8> = document
-        .fields(row)
-        .map(|field| field.parse().ok())
-        .collect::<Option<_>>()?;
-    match fields[..] {
-        [red, green, blue] => Some(format!("#{red:02x}{green:02x}{blue:02x}")),
-        _ => None,
+    let [red, green, blue] = paint(document, row)?;
+    Some(format!("#{red:02x}{green:02x}{blue:02x}"))
+}
+
+fn paint(document: &Document, row: &Row) -> Option<[u8; 3]> {
+    let fields = document.fields(row).map(|field| field.parse().ok());
+    fields.collect::<Option<Vec<u8>>>()?.try_into().ok()
+}
+
+/// Returns the first choice of paints of each vehicle, by its name in lower
+/// case.
+pub(crate) fn first_choices(document: &Document) -> HashMap<String, Vec<[u8; 3]>> {
+    let rows = document.rows("col").iter();
+    let paints: Vec<_> = rows.map(|row| paint(document, row)).collect();
+    let mut choices = HashMap::new();
+    for (section, count) in VEHICLES {
+        for row in document.rows(section) {
+            let mut fields = document.fields(row);
+            let name = fields.next().unwrap_or_default().to_ascii_lowercase();
+            let numbers = fields.take(count).map(|field| field.parse::<usize>().ok());
+            let choice = numbers.map(|number| *paints.get(number?)?);
+            if let Some(choice) = choice.collect::<Option<_>>() {
+                choices.entry(name).or_insert(choice);
+            }
+        }
     }
+    choices
 }
 
 #[cfg(test)]
@@ -68,5 +89,7 @@ mod tests {
                 "line 8: 1 paints are no multiple of 2",
             ]
         );
+        let bus = ("bus".to_owned(), vec![[0, 0, 0], [245, 16, 1]]);
+        assert!(first_choices(&document).into_iter().any(|one| one == bus));
     }
 }

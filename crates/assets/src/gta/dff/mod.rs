@@ -1,6 +1,7 @@
 //! DFF: models (FORMATS, GTA 5).
 
 mod animated;
+mod drawn;
 pub mod export;
 pub mod parse;
 pub(crate) mod textures;

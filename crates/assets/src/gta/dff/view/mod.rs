@@ -250,7 +250,10 @@ fn drawn(
 ) -> io::Result<()> {
     let pictures = Pictures::new(context);
     let picture = |index| picture(shown, index, &pictures);
-    let drawn = preview::draw(&scene(shown, clump), &picture);
+    let mut scene = scene(shown, clump);
+    let models = models::models(context);
+    super::drawn::arrange(&mut scene, models.paints(&shown.plan.name));
+    let drawn = preview::draw(&scene, &picture);
     png::write(&drawn, out)
 }
 
