@@ -11,7 +11,7 @@ use crate::gta::dff::{self, Dff};
 use crate::gta::models::Models;
 use crate::model::math::subtract;
 use crate::model::scene::{Material, MaterialNames, Mesh, Node, Texture};
-use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Reservation, Scene, Transform};
+use crate::model::{MAX_CORNERS, Reservation, Scene, Transform, gltf};
 use crate::renderware::export::TextureState;
 use crate::view::{AssetContext, AssetRef};
 use hpimount_containers::io::Warnings;
@@ -22,6 +22,10 @@ const MAX_NODES: usize = 1 << 16;
 
 /// Maximum number of corners of a map, each mesh counted once.
 const MAX_MAP_CORNERS: usize = 4 * MAX_CORNERS;
+
+/// Maximum number of pixels of all pictures of a map, which are reduced to the
+/// memory that there is. A map file of the games has half as many.
+const MAX_MAP_PIXELS: u64 = 1 << 27;
 
 /// Memory that a corner takes while a map is written, in bytes, without that in
 /// the file.
@@ -48,12 +52,16 @@ struct Map<'a> {
     left_out: usize,
     notes: Warnings,
     reserved: Vec<Reservation>,
+    /// Memory for the meshes in the file.
+    room: Vec<Reservation>,
 }
 
 /// A map, the textures of its pictures, and the memory that it takes.
 pub(super) struct Built {
     pub(super) scene: Scene<'static>,
     pub(super) sources: Vec<Source>,
+    /// Memory for the meshes in the file, to be dropped before it is written.
+    pub(super) room: Vec<Reservation>,
     _reserved: Vec<Reservation>,
 }
 
@@ -72,6 +80,7 @@ pub(super) fn build(objects: &Objects, models: &Models, context: &dyn AssetConte
         left_out: 0,
         notes: Warnings::default(),
         reserved: Vec::new(),
+        room: Vec::new(),
     };
     let root = map.node("map".to_owned(), None, axes::upright());
     let mut groups = BTreeMap::new();
@@ -158,8 +167,12 @@ impl Map<'_> {
             return Err(why.clone());
         }
         let (corners, _) = sizes(&model.clumps[0]);
-        self.reserve(corners)?;
+        let reserved = self.reserve(corners, corners * CORNER_BYTES)?;
         let mut scene = plan.scene(&model.clumps[0]);
+        let room = self.reserve(corners, scene.meshes.iter().map(gltf::bytes_of).sum())?;
+        self.reserved.extend(reserved);
+        self.room.extend(room);
+        self.corners += corners;
         // The axes are turned above all objects.
         scene.nodes[0].transform = Transform::IDENTITY;
         let places = scene.shown().map(|(index, node, _)| {
@@ -197,19 +210,17 @@ impl Map<'_> {
             .collect())
     }
 
-    /// Counts the corners of a model, and reserves memory for them.
-    fn reserve(&mut self, corners: usize) -> Result<(), String> {
+    /// Reserves memory for a model with this number of corners, if there may be
+    /// so many.
+    fn reserve(&mut self, corners: usize, bytes: usize) -> Result<Option<Reservation>, String> {
         let reserved = match self.corners + corners <= MAX_MAP_CORNERS {
-            true => self.context.reserve(corners * CORNER_BYTES).ok(),
+            true => self.context.reserve(bytes).ok(),
             false => None,
         };
-        let Some(reserved) = reserved else {
+        reserved.ok_or_else(|| {
             self.left_out += corners;
-            return Err("the map is too large with it".to_owned());
-        };
-        self.reserved.extend(reserved);
-        self.corners += corners;
-        Ok(())
+            "the map is too large with it".to_owned()
+        })
     }
 
     /// Returns what can be shown of a model, and the sources of its textures.
@@ -252,7 +263,7 @@ impl Map<'_> {
             return Some(known);
         }
         self.pixels += pixels;
-        if self.pixels > MAX_SCENE_PIXELS {
+        if self.pixels > MAX_MAP_PIXELS {
             return None;
         }
         self.pictures.insert(key, self.sources.len());
@@ -284,16 +295,17 @@ impl Map<'_> {
                  the size of this file; at most {MAX_MAP_CORNERS} corners are written."
             ));
         }
-        if self.pixels > MAX_SCENE_PIXELS {
+        if self.pixels > MAX_MAP_PIXELS {
             let pixels = self.pixels;
             notes.push(format!(
-                "Pictures are omitted: the map has {pixels} pixels, more than {MAX_SCENE_PIXELS}."
+                "Pictures are omitted: the map has {pixels} pixels, more than {MAX_MAP_PIXELS}."
             ));
         }
         notes.extend(self.notes.texts());
         Built {
             scene: self.scene,
             sources: self.sources,
+            room: self.room,
             _reserved: self.reserved,
         }
     }
@@ -301,9 +313,9 @@ impl Map<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
     use std::io;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use bytes::Bytes;
 
@@ -316,7 +328,23 @@ mod tests {
     /// A game whose models are squares.
     struct Squares {
         /// Bytes of memory that are left.
-        memory: Cell<usize>,
+        memory: Arc<AtomicUsize>,
+    }
+
+    impl Squares {
+        fn new(memory: usize) -> Self {
+            let memory = Arc::new(memory.into());
+            Self { memory }
+        }
+    }
+
+    /// Reserved memory.
+    struct Reserved(Arc<AtomicUsize>, usize);
+
+    impl Drop for Reserved {
+        fn drop(&mut self) {
+            self.0.fetch_add(self.1, Relaxed);
+        }
     }
 
     impl AssetContext for Squares {
@@ -339,20 +367,37 @@ mod tests {
         }
 
         fn reserve(&self, bytes: usize) -> io::Result<Option<Reservation>> {
-            let left = self.memory.get().checked_sub(bytes);
-            self.memory.set(left.ok_or(io::ErrorKind::OutOfMemory)?);
-            Ok(None)
+            let left = self.memory.load(Relaxed).checked_sub(bytes);
+            let left = left.ok_or(io::ErrorKind::OutOfMemory)?;
+            self.memory.store(left, Relaxed);
+            Ok(Some(Box::new(Reserved(Arc::clone(&self.memory), bytes))))
+        }
+    }
+
+    const PLACEMENTS: &str = "inst\n1 near 0 0 0 0 0 0 0 1 2\n2 other 0 0 0 0 0 0 0 1 -1\n\
+                              3 far 0 0 0 0 0 0 0 1 -1\n4 near 0 9 9 9 0 0 0 1 -1\nend\n";
+
+    #[test]
+    fn a_map_is_written_with_any_memory() {
+        let document = parse(PLACEMENTS.as_bytes(), &IPL).unwrap();
+        let models = Models::with_files(&["near", "other", "far"]);
+        let mut most = 0;
+        for memory in (0..4096).step_by(32) {
+            let game = Squares::new(memory);
+            let objects = Objects::of_text(&document, &models, &game);
+            let mut file = Vec::new();
+            let written = super::super::view::write_map(&objects, &models, &game, &mut file);
+            written.unwrap_or_else(|error| panic!("{memory}: {error}"));
+            assert!(file.len() >= most, "{memory}");
+            most = file.len();
+            assert_eq!(game.memory.load(Relaxed), memory);
         }
     }
 
     #[test]
     fn a_map_beyond_the_memory_omits_models_and_says_what_it_takes() {
-        let placements = "inst\n1 near 0 0 0 0 0 0 0 1 2\n2 other 0 0 0 0 0 0 0 1 -1\n\
-                          3 far 0 0 0 0 0 0 0 1 -1\n4 near 0 9 9 9 0 0 0 1 -1\nend\n";
-        let document = parse(placements.as_bytes(), &IPL).unwrap();
-        let game = Squares {
-            memory: Cell::new(2 * 6 * CORNER_BYTES),
-        };
+        let document = parse(PLACEMENTS.as_bytes(), &IPL).unwrap();
+        let game = Squares::new(2 * 6 * (CORNER_BYTES + 50));
         let models = Models::with_files(&["near", "other", "far"]);
         let objects = Objects::of_text(&document, &models, &game);
         let scene = build(&objects, &models, &game).scene;

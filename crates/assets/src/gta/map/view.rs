@@ -136,13 +136,14 @@ fn binary_map(
     write_map(&objects, &models, context, out)
 }
 
-fn write_map(
+pub(super) fn write_map(
     objects: &Objects,
     models: &Models,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let built = scene::build(objects, models, context);
+    let mut built = scene::build(objects, models, context);
+    built.room.clear();
     let pictures = Pictures::new(context);
     let picture = |index: usize| pictures.get(built.sources.get(index)?);
     let reserve = |bytes| context.reserve(bytes);

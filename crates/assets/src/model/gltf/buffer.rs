@@ -69,11 +69,25 @@ impl<'a> Buffer<'a> {
     fn grow(&mut self, more: usize) -> io::Result<()> {
         let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
         if length + more > capacity {
-            let wanted = (length + more).max(2 * capacity);
-            self.reservations.extend((self.reserve)(wanted - capacity)?);
+            // Twice the capacity, so that bytes are seldom moved.
+            let (enough, twice) = (length + more, 2 * capacity);
+            let more_than_enough = (twice > enough)
+                .then(|| (self.reserve)(twice - capacity).ok())
+                .flatten();
+            let (wanted, reserved) = match more_than_enough {
+                Some(reserved) => (twice, reserved),
+                None => (enough, (self.reserve)(enough - capacity)?),
+            };
+            self.reservations.extend(reserved);
             self.bytes.reserve_exact(wanted - length);
         }
         Ok(())
+    }
+
+    /// Makes room for a view of this number of bytes. Returns false if there is
+    /// not enough memory, which is no failure.
+    pub(super) fn fits(&mut self, bytes: usize) -> bool {
+        self.failed.is_some() || self.grow(bytes.next_multiple_of(4)).is_ok()
     }
 
     /// Adds bytes; nothing after a failure.

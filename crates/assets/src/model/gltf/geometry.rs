@@ -158,6 +158,16 @@ impl Writer<'_> {
     }
 }
 
+/// Returns the largest number of bytes that a mesh without joints and blend
+/// shapes takes in a file.
+pub(crate) fn bytes_of(mesh: &Mesh) -> usize {
+    const POSITION_AND_NORMAL: usize = 24;
+    const UV: usize = 8;
+    const COLOR: usize = 8;
+    let of_corner = POSITION_AND_NORMAL + UV * (1 + mesh.other_uvs.len()) + 2 * COLOR;
+    mesh.corners.len() * of_corner + mesh.triangles() * size_of::<[u32; 3]>()
+}
+
 /// Returns the values of each corner's point.
 fn spread<T: Copy + Default>(mesh: &Mesh, of_points: &[T]) -> Vec<T> {
     let of_corner = |point: u32| of_points.get(point as usize).copied().unwrap_or_default();

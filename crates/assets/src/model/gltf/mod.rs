@@ -4,6 +4,8 @@ mod buffer;
 mod geometry;
 mod nodes;
 
+pub(crate) use self::geometry::bytes_of;
+
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -19,8 +21,12 @@ use gltf_json::{Image, Index, Material, Root, Texture};
 use self::buffer::Buffer;
 use super::math::linear;
 use super::scene::{self, Alpha, Wrap};
-use super::{Picture, Scene, Transform, png};
+use super::{Picture, Scene, Transform, png, reduced};
 use crate::model::Reservation;
+
+/// The note in files whose pictures were reduced.
+const SMALL_PICTURES: &str =
+    "Pictures are smaller than in the game, or omitted, for lack of memory (-o cachesize=).";
 
 /// A function that returns the picture with the number of a
 /// [`scene::Texture::picture`].
@@ -46,13 +52,15 @@ pub fn write(
         root: Root::default(),
         buffer: Buffer::new(reserve),
         copies: BTreeMap::new(),
+        has_small_pictures: false,
     };
-    writer.asset(scene);
-    writer.materials(&scene.materials, pictures);
     let meshes = writer.meshes(scene);
     writer.nodes(scene, &meshes);
     writer.animations(scene);
     writer.motions(scene);
+    // Pictures get what memory is left.
+    writer.materials(&scene.materials, pictures);
+    writer.asset(scene);
     let Writer {
         mut root, buffer, ..
     } = writer;
@@ -66,11 +74,16 @@ struct Writer<'a> {
     buffer: Buffer<'a>,
     /// The copies of nodes that hidden ones are below.
     copies: BTreeMap<usize, usize>,
+    /// Whether pictures were reduced or omitted for lack of memory.
+    has_small_pictures: bool,
 }
 
 impl Writer<'_> {
     fn asset(&mut self, scene: &Scene<'_>) {
-        let notes = serde_json::json!({ "notes": scene.notes });
+        self.root.extensions_used.sort_unstable();
+        let small = self.has_small_pictures.then_some(SMALL_PICTURES);
+        let notes = scene.notes.iter().map(String::as_str).chain(small);
+        let notes = serde_json::json!({ "notes": notes.collect::<Vec<_>>() });
         self.root.asset.generator = Some(concat!("hpimount ", env!("CARGO_PKG_VERSION")).into());
         self.root.asset.extras = serde_json::value::to_raw_value(&notes).ok();
     }
@@ -95,7 +108,7 @@ impl Writer<'_> {
                 // Materials may use one picture in several ways.
                 let image = *images
                     .entry(texture.picture)
-                    .or_insert_with(|| self.image(&texture.file, &pictures(texture.picture)?));
+                    .or_insert_with(|| self.image(&texture.file, pictures(texture.picture)?));
                 let index = image.map(|image| self.texture(texture, image));
                 textures.push((texture.clone(), index));
                 index
@@ -104,10 +117,21 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds a picture; `None` if it cannot be written.
-    fn image(&mut self, name: &str, picture: &Picture) -> Option<Index<Image>> {
+    /// Adds a picture, reduced until there is enough memory for it; `None` if it
+    /// cannot be written.
+    fn image(&mut self, name: &str, mut picture: Picture) -> Option<Index<Image>> {
         let mut bytes = Vec::new();
-        png::write(picture, &mut bytes).ok()?;
+        png::write(&picture, &mut bytes).ok()?;
+        while !self.buffer.fits(bytes.len()) {
+            self.has_small_pictures = true;
+            let edge = picture.width.max(picture.height);
+            if edge <= 1 {
+                return None;
+            }
+            picture = reduced(picture, edge / 2);
+            bytes.clear();
+            png::write(&picture, &mut bytes).ok()?;
+        }
         let view = self.buffer.view(&mut self.root, &bytes, None);
         Some(self.root.push(Image {
             buffer_view: Some(view),

@@ -112,6 +112,36 @@ fn the_binary_part_is_reserved_before_it_is_allocated() {
 }
 
 #[test]
+fn pictures_are_reduced_to_the_memory_that_is_left() {
+    let noise = |index: u32| index.wrapping_mul(2_654_435_761).to_le_bytes();
+    let picture = || Picture {
+        width: 64,
+        height: 32,
+        pixels: Pixels::Rgba((0..64 * 32).map(noise).collect()),
+    };
+    let size = |most: usize| {
+        let (left, mut file) = (Cell::new(most), Vec::new());
+        let reserve = |bytes| {
+            let rest = left.get().checked_sub(bytes);
+            left.set(rest.ok_or(io::ErrorKind::OutOfMemory)?);
+            Ok(None)
+        };
+        write(&scene(), &|_| Some(picture()), &reserve, &mut file).unwrap();
+        let (json, binary) = read(&file);
+        let view = json["images"][0]["bufferView"].as_u64()?;
+        let view = &json["bufferViews"][view as usize];
+        let at = view["byteOffset"].as_u64().unwrap() as usize;
+        let word = |at: usize| u32::from_be_bytes(binary[at..at + 4].try_into().unwrap());
+        let notes = json["asset"]["extras"]["notes"].to_string();
+        Some((word(at + 16), word(at + 20), notes.contains("cachesize")))
+    };
+    assert_eq!(size(1 << 20), Some((64, 32, false)));
+    assert_eq!(size(4000), Some((32, 16, true)));
+    assert_eq!(size(250), Some((4, 2, true)));
+    assert_eq!(size(150), None);
+}
+
+#[test]
 fn everything_in_the_file_is_described() {
     let file = written(&bent(), &|_| Some(picture()));
     let (json, binary) = read(&file);
