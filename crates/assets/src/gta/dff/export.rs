@@ -7,13 +7,20 @@ use super::Dff;
 use crate::gta::axes;
 use crate::model::math::finite;
 use crate::model::scene::{self, Joint, Node};
-use crate::model::{MAX_JOINTS, Scene, Transform, corners_problem, not_shown};
+use crate::model::{MAX_CORNERS, MAX_JOINTS, Scene, Transform, not_shown};
 use crate::renderware::clump::{Atomic, Clump, Placement, texture_names};
 use crate::renderware::export::{self, Surface, TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
 
 /// Maximum number of nodes of a scene: frames and atomics.
 const MAX_NODES: usize = 1 << 16;
+
+/// Maximum number of corners of a clump. Models of mods have twice as many as
+/// those of the games.
+const MAX_MODEL_CORNERS: usize = 2 * MAX_CORNERS;
+
+/// Memory that a corner takes in a scene, in bytes.
+pub(crate) const CORNER_BYTES: usize = 96;
 
 /// The clumps of a model that can be shown, determined without decoding
 /// vertices.
@@ -205,7 +212,8 @@ fn problem(clump: &Clump) -> Option<String> {
     if triangles == 0 {
         return Some("it has no triangles".to_owned());
     }
-    corners_problem(corners)
+    (corners > MAX_MODEL_CORNERS)
+        .then(|| format!("it has {corners} corners, more than {MAX_MODEL_CORNERS}"))
 }
 
 /// Returns the joints of a clump: node k of the skeleton is bone k of the skin,
@@ -297,6 +305,16 @@ mod tests {
                 ("plain", false, Alpha::Opaque),
             ]
         );
+    }
+
+    #[test]
+    fn a_detailed_model_is_shown_and_a_bomb_is_not() {
+        let problem = |corners: usize| {
+            let atomics = vec![build::atomic(0, 0); corners / 6];
+            plan_of(&model(&[("car", -1)], &atomics)).clumps.remove(0)
+        };
+        assert_eq!(problem(3 * 93_347), None);
+        assert!(problem(2 * MAX_MODEL_CORNERS).is_some());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::objects::{Object, Objects};
 use crate::gta::axes;
-use crate::gta::dff::export::{ExportPlan, sizes};
+use crate::gta::dff::export::{CORNER_BYTES, ExportPlan, sizes};
 use crate::gta::dff::textures::{Dictionaries, Source};
 use crate::gta::dff::{self, Dff};
 use crate::gta::models::Models;
@@ -26,10 +26,6 @@ const MAX_MAP_CORNERS: usize = 4 * MAX_CORNERS;
 /// Maximum number of pixels of all pictures of a map, which are reduced to the
 /// memory that there is. A map file of the games has half as many.
 const MAX_MAP_PIXELS: u64 = 1 << 27;
-
-/// Memory that a corner takes while a map is written, in bytes, without that in
-/// the file.
-const CORNER_BYTES: usize = 96;
 
 /// A mesh of a model, and where it is in the model.
 type Piece = (usize, Transform);

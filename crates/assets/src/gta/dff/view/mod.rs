@@ -198,6 +198,12 @@ fn scene(shown: &Shown, clump: usize) -> Scene<'static> {
     clump.map_or_else(Scene::default, |clump| shown.plan.scene(clump))
 }
 
+/// Returns the memory of the scene of a clump in bytes.
+fn memory(shown: &Shown, clump: usize) -> usize {
+    let clump = shown.model.clumps.get(clump);
+    clump.map_or(0, |clump| export::sizes(clump).0 * export::CORNER_BYTES)
+}
+
 /// Writes a clump with the animations that the model is given.
 fn glb(
     shown: &Shown,
@@ -234,6 +240,7 @@ fn write_glb(
 ) -> io::Result<()> {
     let pictures = Pictures::new(context);
     let reserve = |bytes| context.reserve(bytes);
+    let _memory = reserve(memory(shown, clump))?;
     let mut scene = scene(shown, clump);
     if let Some(clump) = shown.model.clumps.get(clump) {
         animated::animate(&mut scene, clump, export::FIRST_FRAME, animations, context);
@@ -250,6 +257,7 @@ fn drawn(
 ) -> io::Result<()> {
     let pictures = Pictures::new(context);
     let picture = |index| picture(shown, index, &pictures);
+    let _memory = context.reserve(memory(shown, clump))?;
     let mut scene = scene(shown, clump);
     let models = models::models(context);
     super::drawn::arrange(&mut scene, models.paints(&shown.plan.name));
