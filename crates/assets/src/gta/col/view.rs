@@ -7,15 +7,19 @@ use serde_json::{Value, json};
 
 use super::{Col, Model, export};
 use crate::gta::{col, failure};
-use crate::model::{gltf, not_shown, padded};
+use crate::model::{gltf, not_shown, padded, png, preview};
 use crate::view::converted::{Conversion, Converted};
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, Wanted, json};
+use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, Wanted, json};
 
 /// Collision models.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: col::EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[])),
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 10,
+    }),
     matches: Some(col::is_col),
     ..ViewFormat::new("COL", open)
 };
@@ -40,6 +44,7 @@ fn files(col: &mut Col) -> Vec<Listed<Col>> {
         ("shapes.tsv", shapes),
     ]);
     let count = col.models.len();
+    let mut first = None;
     for (index, model) in col.models.iter_mut().enumerate() {
         if let Some(problem) = export::problem(model) {
             model.warnings.push(not_shown("the model", problem));
@@ -47,7 +52,12 @@ fn files(col: &mut Col) -> Vec<Listed<Col>> {
             let name = format!("{} {}", padded(index, count, 2), model.name);
             let name = format!("{}.glb", name.trim_end());
             files.push(Listed::new(None, name, Render::InContext(glb, index)));
+            first.get_or_insert(index);
         }
+    }
+    if let Some(index) = first {
+        let drawn = Render::Part(drawn, index);
+        files.push(Listed::new(None, "preview.png".to_owned(), drawn));
     }
     files
 }
@@ -55,6 +65,13 @@ fn files(col: &mut Col) -> Vec<Listed<Col>> {
 fn glb(col: &Col, index: usize, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     match col.models.get(index) {
         Some(model) => write(model, context, out),
+        None => Ok(()),
+    }
+}
+
+fn drawn(col: &Col, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    match col.models.get(index) {
+        Some(model) => png::write(&preview::draw(&export::scene(model, &[]), &|_| None), out),
         None => Ok(()),
     }
 }
@@ -294,7 +311,8 @@ mod tests {
                 "models.tsv",
                 "shapes.tsv",
                 "00 a.glb",
-                "01 b.glb"
+                "01 b.glb",
+                "preview.png"
             ]
         );
         let rows = crate::view::rendered(open, &bytes, "models.tsv");

@@ -382,7 +382,7 @@ mod tests {
             let game = Squares::new(memory);
             let objects = Objects::of_text(&document, &models, &game);
             let mut file = Vec::new();
-            let written = super::super::view::write_map(&objects, &models, &game, &mut file);
+            let written = super::super::view::write_map(&objects, &models, 0, &game, &mut file);
             written.unwrap_or_else(|error| panic!("{memory}: {error}"));
             assert!(file.len() >= most, "{memory}");
             most = file.len();

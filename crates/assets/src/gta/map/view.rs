@@ -15,9 +15,9 @@ use crate::gta::document::schema::{IDE, IPL, Schema};
 use crate::gta::document::{self, Document, Section};
 use crate::gta::models::{self, Models};
 use crate::gta::rows::{Opened, Rows, Shown, view};
-use crate::model::gltf;
+use crate::model::{gltf, png, preview};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
-use crate::view::listed::{Listed, Render, Whole};
+use crate::view::listed::{InContext, Listed, Render, Whole};
 use crate::view::{AssetContext, Table, ViewFormat};
 use hpimount_containers::io::Warnings;
 
@@ -82,8 +82,7 @@ fn open_ipl(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         [("inst.tsv", binary_instances), ("cars.tsv", binary_cars)];
     let mut view = view("IPL binary", binary::parse(bytes), &tables)?;
     if !view.model.model.instances.is_empty() {
-        let render = Render::InContext(binary_map, 0);
-        view.files.push(Listed::new(None, MAP.to_owned(), render));
+        view.files.extend(map_files(binary_map));
     }
     Ok(Box::new(view))
 }
@@ -105,40 +104,50 @@ fn open_text(bytes: &Bytes, format: &'static str, schema: &'static Schema) -> Op
         }
     }
     if !document.rows("inst").is_empty() && schema.has("inst") {
-        let render = Render::InContext(map, 0);
-        view.files.push(Listed::new(None, MAP.to_owned(), render));
+        view.files.extend(map_files(map));
     }
     Ok(Box::new(view))
 }
 
-/// The file with the placed objects.
-const MAP: &str = "map.glb";
+/// The file with the placed objects, and the picture of them.
+const MAP: [&str; 2] = ["map.glb", PREVIEW];
+
+const PREVIEW: &str = "preview.png";
+
+/// Returns the files with the placed objects, which are the parts of `render`.
+fn map_files<M>(render: InContext<M>) -> impl Iterator<Item = Listed<M>> {
+    let files = MAP.into_iter().enumerate();
+    files.map(move |(part, name)| {
+        Listed::new(None, name.to_owned(), Render::InContext(render, part))
+    })
+}
 
 fn map(
     shown: &Shown<Text>,
-    _: usize,
+    part: usize,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let models = models::models(context);
     let objects = Objects::of_text(&shown.model.document, &models, context);
-    write_map(&objects, &models, context, out)
+    write_map(&objects, &models, part, context, out)
 }
 
 fn binary_map(
     shown: &Shown<Binary>,
-    _: usize,
+    part: usize,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let models = models::models(context);
     let objects = Objects::of_binary(&shown.model, &models);
-    write_map(&objects, &models, context, out)
+    write_map(&objects, &models, part, context, out)
 }
 
 pub(super) fn write_map(
     objects: &Objects,
     models: &Models,
+    part: usize,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -146,6 +155,9 @@ pub(super) fn write_map(
     built.room.clear();
     let pictures = Pictures::new(context);
     let picture = |index: usize| pictures.get(built.sources.get(index)?);
+    if MAP.get(part) == Some(&PREVIEW) {
+        return png::write(&preview::draw(&built.scene, &picture), out);
+    }
     let reserve = |bytes| context.reserve(bytes);
     gltf::write(&built.scene, &picture, &reserve, out)
 }
@@ -235,7 +247,20 @@ fn binary_cars(shown: &Shown<Binary>, out: &mut dyn Write) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::view::rendered;
+    use super::*;
+    use crate::view::{Alone, Open, rendered};
+
+    #[test]
+    fn a_map_has_a_preview_and_definitions_have_none() {
+        let has_preview = |open: Open, text: &'static [u8]| {
+            let view = open(&text.into(), &Alone).unwrap();
+            view.position(&|file| file.name == PREVIEW).is_some()
+        };
+        let objects = b"inst\n7 crate 0 1 2 3 0 0 0 1 -1\nend\n";
+        assert!(has_preview(open_ipl, objects));
+        assert!(!has_preview(open_zones, b"zone\na 0 0 0 0 1 1 1 1\nend\n"));
+        assert!(!has_preview(open_ide, b"objs\n1 crate box 100 0\nend\n"));
+    }
 
     #[test]
     fn each_section_is_a_table_with_the_fields_of_all_forms() {

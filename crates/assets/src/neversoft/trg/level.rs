@@ -9,7 +9,9 @@ use bytes::Bytes;
 
 use super::text::Heading;
 use crate::model::scene::{Joined, MaterialNames, Mesh, Node as SceneNode, Outline};
-use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Scene, Transform, gltf, padded};
+use crate::model::{
+    MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Scene, Transform, gltf, padded, png, preview,
+};
 use crate::neversoft::psx::export::{Colors, ExportPlan, turn_of};
 use crate::neversoft::psx::view::level as open_level;
 use crate::neversoft::psx::{Kind, Psx};
@@ -32,6 +34,29 @@ pub(super) fn write(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    build(trg, context, |scene, pictures| {
+        gltf::write(scene, pictures, &|bytes| context.reserve(bytes), out)
+    })
+}
+
+/// Writes a picture of the level.
+pub(super) fn draw(
+    trg: &Trg,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    build(trg, context, |scene, pictures| {
+        png::write(&preview::draw(scene, pictures), out)
+    })
+}
+
+/// Calls `write` with the level and its pictures.
+fn build(
+    trg: &Trg,
+    context: &dyn AssetContext,
+    write: impl FnOnce(&Scene<'_>, gltf::Pictures<'_>) -> io::Result<()>,
+) -> io::Result<()> {
     let names = file_names(trg, context.name());
     let files: Vec<(String, Option<Bytes>)> = names
         .into_iter()
@@ -49,8 +74,7 @@ pub(super) fn write(
     level.add_rails(trg);
     level.add_markers(trg);
     let Level { scene, pieces, .. } = level;
-    let pictures = |number| picture(&pieces, number);
-    gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
+    write(&scene, &|number| picture(&pieces, number))
 }
 
 /// Returns the names of the files with the models of a level: those that its

@@ -13,7 +13,7 @@ use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, hex, json};
+use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, hex, json};
 use hpimount_containers::file_type::{FileType, Magic};
 
 /// Nodes of levels.
@@ -23,6 +23,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         ConvertedFile::named("json", "nodes.json"),
         ConvertedFile::first("glb"),
     ])),
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 5,
+    }),
     matches: Some(|bytes| bytes.starts_with(trg::MAGIC) && trg::parse(bytes).is_ok()),
     types: &[FileType {
         magic: &[Magic::at(0, trg::MAGIC)],
@@ -45,6 +49,8 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     }
     let level = Render::InContext(level::write, 0);
     files.push(Listed::new(None, "level.glb".to_owned(), level));
+    let drawn = Render::InContext(level::draw, 0);
+    files.push(Listed::new(None, "preview.png".to_owned(), drawn));
     Ok(Box::new(ListedView { model, files }))
 }
 
@@ -210,7 +216,7 @@ fn scripts(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::neversoft::trg::parse::tests::{file, rail, words};
-    use crate::view::rendered;
+    use crate::view::{Alone, rendered};
 
     #[test]
     fn the_table_has_positions_in_units() {
@@ -221,6 +227,15 @@ mod tests {
              0\t10\trail_def\t\t2\t-3\t4\t\t1\t0x0011\t\t\t0\n\
              1\t4\tautoexec\t\t\t\t\t\t\t\t\t\t1\n"
         );
+    }
+
+    #[test]
+    fn a_level_has_a_preview() {
+        let view = open(&file(&[rail(1, [2, -3, 4])]).into(), &Alone).unwrap();
+        let index = view.position(&|file| file.name == "preview.png").unwrap();
+        let mut picture = Vec::new();
+        view.render(index, &Alone, &mut picture).unwrap();
+        assert!(picture.starts_with(b"\x89PNG"));
     }
 
     #[test]
