@@ -238,7 +238,10 @@ impl Image {
         let end = self.room.end();
         let directories = disc.trees.iter().flat_map(|tree| &tree.directories);
         let mut ends = directories.map(|&id| disc.dir(id).place.blocks().end);
-        if end > self.frames.count && end % READ_AT_ONCE == 0 && ends.any(|last| last == end) {
+        if end > self.frames.count
+            && end.is_multiple_of(READ_AT_ONCE)
+            && ends.any(|last| last == end)
+        {
             let block = self.room.append(1)?;
             self.put_bytes(block, vec![0; SECTOR as usize])?;
         }
