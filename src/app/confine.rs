@@ -276,14 +276,13 @@ mod tests {
             work: Work::Parse,
         }));
         let ran = confinement.run(|| unreachable!("runs unconfined"));
-        let error: io::Error = ran.map(|()| ()).unwrap_err();
+        let error: io::Error = ran.unwrap_err();
         assert_eq!(error.to_string(), failed().to_string());
 
         let confined = Confined::start_by(move || Err(failed())).unwrap();
         for _ in 0..2 {
             confined
                 .run(|| unreachable!("runs unconfined"))
-                .map(|()| ())
                 .unwrap_err();
         }
     }

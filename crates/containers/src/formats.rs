@@ -11,8 +11,8 @@ use crate::{
 
 /// The formats of this crate. Detection tries them in this order.
 const FORMATS: &[Format] = &[
-    // Its other file tells more than its first bytes, which may be those of an archive
-    // in it.
+    // Its directory, in another file, tells more than its first bytes, where an archive
+    // may begin.
     img::FORMAT,
     hpi::FORMAT,
     hip::FORMAT,

@@ -1,6 +1,6 @@
 //! Vectors, quaternions and transformations.
 
-// Those of the standard library return other last bits on other systems.
+// The functions of the standard library differ in the last bit between systems.
 pub(crate) use libm::{
     asinf as asin, atan2f as atan2, cosf as cos, exp2, log10, powf, sincosf as sin_cos,
 };

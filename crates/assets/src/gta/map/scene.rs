@@ -206,8 +206,8 @@ impl Map<'_> {
             .collect())
     }
 
-    /// Reserves memory for a model with this number of corners, if there may be
-    /// so many.
+    /// Reserves memory for a model with this number of corners, within
+    /// [`MAX_MAP_CORNERS`] of all models.
     fn reserve(&mut self, corners: usize, bytes: usize) -> Result<Option<Reservation>, String> {
         let reserved = match self.corners + corners <= MAX_MAP_CORNERS {
             true => self.context.reserve(bytes).ok(),

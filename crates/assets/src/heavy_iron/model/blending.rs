@@ -1,5 +1,5 @@
-//! How the parts of models are blended with what is behind them, which the
-//! tables of an archive say (PIPT; FORMATS, HIP assets 8).
+//! How the parts of models are blended with the background, according to the tables
+//! of an archive (PIPT; FORMATS, HIP assets 8).
 
 use crate::heavy_iron::archive::Archive;
 use crate::heavy_iron::tables::parse_list;
@@ -20,7 +20,7 @@ const ONE: u32 = 2;
 pub enum Blending {
     /// By its transparency.
     Alpha,
-    /// Its light is added to what is behind it.
+    /// Its light is added to the background.
     Added,
 }
 
@@ -61,7 +61,7 @@ impl Pipes {
         let files = context.archive().find_type(*b"PIPT").into_iter();
         let files = files.chain(context.archive().find_type_beside(*b"PIPT"));
         for member in files.filter_map(|file| archive.member(file)) {
-            // What was found before too many bytes were read is kept.
+            // The parts found so far are kept.
             let Ok(bytes) = archive.read(&member) else {
                 break;
             };
@@ -108,8 +108,8 @@ fn chosen<'a>(pipes: impl Iterator<Item = &'a Pipe>, count: usize) -> Vec<Option
     found
 }
 
-/// Returns a picture whose light is added to what is behind it, as one that hides
-/// as much of that as it is bright.
+/// Returns a picture whose light is added to the background, as one that hides as
+/// much of the background as it is bright.
 pub(crate) fn by_brightness(picture: &Picture) -> Picture {
     let mut pixels = picture.rgba();
     for [red, green, blue, alpha] in &mut pixels {

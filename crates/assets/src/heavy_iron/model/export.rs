@@ -34,7 +34,7 @@ pub struct ExportPlan {
     pub triangles: usize,
     /// How geometries are blended, by the numbers of clump and geometry.
     pub blended: BTreeMap<(usize, usize), Blending>,
-    /// The textures whose light is added to what is behind them.
+    /// The textures whose light is added to the background.
     pub added: BTreeSet<usize>,
     /// Why the rest is not shown.
     pub problems: Warnings,
@@ -56,7 +56,7 @@ impl ExportPlan {
         plan
     }
 
-    /// Blends the atomics with what is behind them.
+    /// Blends the atomics with the background.
     pub fn blend(&mut self, model: &Model, atomics: &[Option<Blending>]) {
         let clumps = model.clumps.iter().enumerate();
         let geometries = clumps.flat_map(|(number, clump)| {

@@ -95,8 +95,8 @@ fn opened(context: &dyn AssetContext) -> impl Iterator<Item = Opened> {
     })
 }
 
-/// Calls `found` with what is inconsistent in the maps: places outside of them where
-/// players start, and features that `is_feature` does not know.
+/// Calls `found` with each mistake in a map: a player who starts outside of it, or a
+/// feature that `is_feature` does not know.
 pub(super) fn check(
     context: &dyn AssetContext,
     is_feature: &dyn Fn(&str) -> bool,

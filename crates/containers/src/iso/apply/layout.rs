@@ -273,7 +273,7 @@ impl Image {
         Ok(())
     }
 
-    /// Returns the number of sectors behind those of the original.
+    /// Returns by how many sectors the image is longer than the original.
     fn grown(&self) -> u64 {
         self.room.end().saturating_sub(self.frames.count)
     }

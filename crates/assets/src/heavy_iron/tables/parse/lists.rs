@@ -126,8 +126,8 @@ pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
     })
 }
 
-/// Returns the layout of records of which The Incredibles and later games have
-/// another one. If the length fits only one of the two layouts, it decides.
+/// Returns the layout of records, which is another one in The Incredibles and later
+/// games. If the length fits only one of the two layouts, it decides.
 fn layout_of([plain, later]: [Layout; 2], facts: &Facts, count: u32, left: usize) -> Layout {
     let fits = |layout: Layout| u64::from(count) * size(layout) as u64 == left as u64;
     let is_later = match (fits(plain), fits(later)) {
