@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn ambiguous_extensions_need_a_partner_or_the_first_bytes() {
         let partner = |name: &str| partners(name).next();
-        assert!(partners("gta3.IMG").eq(["gta3.ccd", "gta3.dir"]));
+        assert!(partners("gta3.IMG").eq(["gta3.dir", "gta3.ccd"]));
         assert_eq!(partner("CD.wad").as_deref(), Some("CD.hed"));
         assert_eq!(partner("gta3.dir"), None);
         assert_eq!(partner(".img"), None);
