@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::directory::{self, List, Listed};
-use super::{END, END_64, LOCAL_HEADER, LOCAL_LENGTH, LOCATOR_64, STORED};
-use crate::changes::{Directories, Job, NewFile, Patch, Spliced, Written};
+use super::{END, END_64, LOCAL_HEADER, LOCATOR_64, STORED};
+use crate::changes::{Directories, Job, NewFile, Spliced, Written};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// First bytes of a record of the directory, and the length of its fixed part.
@@ -54,7 +54,7 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     let fates: Vec<Fate<'_>> = (listed.entries.iter())
         .map(|entry| fate(&directories, job, entry))
         .collect();
-    let (spliced, cut) = members(&source, base, &listed, &fates)?;
+    let (spliced, cut) = members(&source, base, &listed, &fates);
     let mut out = Writer {
         spliced,
         base,
@@ -125,44 +125,30 @@ fn fate<'a>(directories: &Directories, job: &'a Job<'_>, entry: &Listed) -> Fate
 
 /// Returns the original up to its directory, without the members that are deleted or
 /// replaced before the first one that is kept, and the number of bytes that were left
-/// out. Some programs read the local headers in order instead of the directory:
-/// headers of other such members are overwritten, so that they are not found.
+/// out. Programs such as 7-Zip trust the directory only if its first record is of the
+/// first local header; else they scan for headers, and find those members again.
 fn members(
     source: &Arc<dyn ReadAt>,
     base: u64,
     listed: &List,
     fates: &[Fate<'_>],
-) -> Result<(Spliced, u64)> {
-    let is_kept = |fate: &Fate<'_>| matches!(fate, Fate::Kept);
-    let mut members: Vec<(u64, bool, u64)> = (listed.entries.iter().zip(fates))
-        .map(|(entry, fate)| (entry.header, !is_kept(fate), entry.stored))
-        .collect();
-    members.sort_unstable();
-    let first_kept = members.iter().find(|(_, is_dead, _)| !is_dead);
-    let first_kept = first_kept.map_or(listed.start, |&(header, ..)| header);
-    let cut = match members.first() {
-        Some(&(header, true, _)) if header == base => first_kept.saturating_sub(base),
-        _ => 0,
-    };
-    let mut patch = Patch::new(source.clone());
-    // The end of all members so far that are kept: headers may be anywhere.
-    let mut end = base + cut;
-    let last = listed.start.saturating_sub(LOCAL_HEADER.len() as u64);
-    for (header, is_dead, stored) in members {
-        if !is_dead {
-            end = end.max(header.saturating_add(LOCAL_LENGTH).saturating_add(stored));
-        } else if (end..=last).contains(&header)
-            && read_vec(&**source, header, 4, "local header")? == LOCAL_HEADER
-        {
-            patch.fill(header, 0, 4);
+) -> (Spliced, u64) {
+    let mut first_kept = listed.start;
+    let mut begins_with_kept = true;
+    for (entry, fate) in listed.entries.iter().zip(fates) {
+        match fate {
+            Fate::Kept => first_kept = first_kept.min(entry.header),
+            Fate::New(_) | Fate::Deleted => begins_with_kept &= entry.header != base,
         }
     }
-    let mut front = patch.finish();
-    front.truncate(listed.start);
-    let members = front.split_off(base + cut);
-    front.truncate(base);
-    front.append_spliced(members);
-    Ok((front, cut))
+    let cut = match begins_with_kept {
+        true => 0,
+        false => first_kept.saturating_sub(base),
+    };
+    let mut members = Spliced::default();
+    members.append(source, 0..base);
+    members.append(source, base + cut..listed.start);
+    (members, cut)
 }
 
 /// Moves the local header that a record points to by `cut` bytes to the front.

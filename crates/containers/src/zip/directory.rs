@@ -329,10 +329,8 @@ fn header_of<'a>(record: &'a ZipFileHeaderRecord<'_>) -> Header<'a> {
 pub(super) struct Listed {
     /// Absolute offset of its record.
     pub(super) offset: u64,
-    /// Absolute offset of its local header, which its packed bytes follow.
+    /// Absolute offset of its local header.
     pub(super) header: u64,
-    /// Number of packed bytes.
-    pub(super) stored: u64,
     /// The number of the file; `None` for a directory.
     pub(super) file: Option<FileId>,
     /// The path of a directory.
@@ -368,7 +366,6 @@ pub(super) fn list(source: &dyn ReadAt, options: &Options) -> Result<List> {
         listed.push(Listed {
             offset: record.central_directory_offset(),
             header: record.local_header_offset(),
-            stored: record.compressed_size_hint(),
             file,
             components: directory.unwrap_or_default(),
         });
