@@ -148,6 +148,24 @@ fn the_desktop_entries_are_valid() {
 }
 
 #[test]
+fn the_description_for_software_centres_is_valid() {
+    if !has_programs(&["appstreamcli"]) {
+        return;
+    }
+    // As `scripts/stage` fills it in.
+    let metainfo = fs::read_to_string(data("hpimount.metainfo.xml")).unwrap();
+    let metainfo = metainfo
+        .replace("HOMEPAGE", env!("CARGO_PKG_HOMEPAGE"))
+        .replace("REPOSITORY", env!("CARGO_PKG_REPOSITORY"));
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("hpimount.metainfo.xml");
+    fs::write(&path, metainfo).unwrap();
+    let mut validate = Command::new("appstreamcli");
+    let ran = run(validate.args(["validate", "--no-net"]).arg(path));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
 fn a_program_for_disc_images_and_zip_stays_the_default() {
     let Some(home) = home() else {
         return;
