@@ -10,9 +10,11 @@ const MIB: u64 = 1 << 20;
 pub const EXPANSION: u64 = 1000;
 
 /// A smaller source counts as if it had this many bytes: for the number of bytes
-/// that are read, and for the number of archives that are entered.
+/// that are read, for the number of archives that are entered, and for the rows
+/// of an index.
 const SMALL: u64 = 16 * MIB;
 const FEW: u64 = MIB;
+const TINY: u64 = MIB / 16;
 
 /// What each entry of an archive counts in addition to its bytes.
 const ENTRY: u64 = 1024;
@@ -85,6 +87,11 @@ impl Bounds {
              `--expansion` raises the limit"
         ))
     }
+
+    /// Returns how many bytes the rows of an index may have.
+    pub(super) fn rows(&self) -> u64 {
+        self.stored.max(TINY).saturating_mul(self.expansion)
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +120,7 @@ mod tests {
         );
         bounds.read(10 * SMALL - ENTRY).unwrap();
         assert!(bounds.read(0).unwrap_err().contains("`--expansion`"));
+        assert_eq!(bounds.rows(), 10 * TINY);
     }
 
     #[test]

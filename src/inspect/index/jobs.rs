@@ -2,11 +2,11 @@
 //! directories with reports.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::inspect::bounds::Bounds;
 use crate::inspect::walk::{Step, Walk};
-use crate::inspect::{Archive, Contents, Entry, Role};
+use crate::inspect::{Contents, Entry, Role};
 use crate::mount::{Ino, Vfs};
 
 /// A job of a thread. `archive` is the path of the archive around it, empty for
@@ -43,6 +43,8 @@ pub(super) struct Jobs<'a> {
     push: &'a mut dyn FnMut(Job),
     walk: Walk,
     bounds: Bounds,
+    /// How many bytes the rows may have.
+    most: &'a AtomicU64,
     /// The archives on the current path, from the outermost.
     around: Vec<Around>,
     /// Files with several names that were queued.
@@ -52,14 +54,21 @@ pub(super) struct Jobs<'a> {
 }
 
 impl<'a> Jobs<'a> {
-    /// Begins a walk that reads at most `expansion` bytes for each byte of the
-    /// source.
-    pub(super) fn new(vfs: &'a Vfs, expansion: u64, push: &'a mut dyn FnMut(Job)) -> Self {
+    /// Begins a walk within these bounds, and keeps `most` at the number of bytes
+    /// that the rows may have.
+    pub(super) fn new(
+        vfs: &'a Vfs,
+        bounds: Bounds,
+        most: &'a AtomicU64,
+        push: &'a mut dyn FnMut(Job),
+    ) -> Self {
+        most.store(bounds.rows(), Ordering::Relaxed);
         Self {
             vfs,
             push,
             walk: Walk::new(Ino::ROOT, String::new()),
-            bounds: Bounds::new(&properties(vfs, Ino::ROOT), expansion),
+            bounds,
+            most,
             around: Vec::new(),
             linked: HashSet::new(),
             left_out: None,
@@ -144,7 +153,9 @@ impl<'a> Jobs<'a> {
             return false;
         }
         if !is_packed {
-            self.bounds.store(&properties(self.vfs, contents));
+            let archive = Contents(self.vfs).archive(contents);
+            self.bounds.store(&archive.unwrap_or_default());
+            self.most.store(self.bounds.rows(), Ordering::Relaxed);
         } else if let Err(problem) = self.bounds.enter() {
             self.left_out = Some(problem);
         }
@@ -178,11 +189,6 @@ impl<'a> Jobs<'a> {
     fn push_references(&mut self, archive: String, directory: Ino) {
         (self.push)(Job::References { archive, directory });
     }
-}
-
-/// Returns the properties of the root, or of the contents of an archive.
-fn properties(vfs: &Vfs, directory: Ino) -> Archive {
-    Contents(vfs).archive(directory).unwrap_or_default()
 }
 
 /// Returns whether a path is below a directory.

@@ -11,9 +11,9 @@ mod jobs;
 mod references;
 mod texts;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, OnceLock};
 
 use indicatif::ProgressBar;
 
@@ -21,6 +21,7 @@ use indicatif::ProgressBar;
 pub use self::database::Database;
 use self::facts::Facts;
 use self::jobs::{Job, Jobs};
+use super::bounds::Bounds;
 use super::hash::sha256;
 use super::ordered::ordered;
 use super::room::{Room, Taken};
@@ -32,6 +33,9 @@ use crate::mount::{Ino, Meta, Vfs, format_of};
 /// Length of the texts that wait for the database without taking room.
 const SHORT: usize = 16 << 10;
 
+/// What each row counts in addition to its names and texts.
+const ROW: usize = 256;
+
 /// Part of the memory budget that the other texts may have while they wait.
 const PART_OF_BUDGET: usize = 8;
 
@@ -41,6 +45,27 @@ pub enum Row {
     Entry(Box<EntryRow>),
     /// A reference from one definition or asset to another.
     Reference(ReferenceRow),
+}
+
+impl Row {
+    /// Returns the path of the archive that it is about, empty for the source
+    /// itself, and roughly how many bytes it has in a database.
+    fn size(&self) -> (&str, usize) {
+        let lengths = |texts: &[&String]| texts.iter().map(|text| text.len()).sum::<usize>();
+        match self {
+            Self::Entry(row) => {
+                let texts = row.text.as_ref().map_or(0, String::len);
+                let names = lengths(&[&row.archive, &row.path]);
+                (&row.archive, ROW + names + texts)
+            }
+            Self::Reference(row) => {
+                let [from, from_place] = &row.from;
+                let [to, to_place] = &row.to;
+                let all = [&row.archive, from, from_place, &row.field, to, to_place];
+                (&row.archive, ROW + lengths(&all))
+            }
+        }
+    }
 }
 
 /// An entry of a directory.
@@ -106,7 +131,7 @@ pub struct ReferenceRow {
 
 /// Sends a row for each entry of a source, and for each reference in it. Ends
 /// early if the receiver of the rows is gone. At most `expansion` bytes are read
-/// for each byte of the source.
+/// for each byte of the source, and the rows have no more.
 ///
 /// # Errors
 /// Returns a message if something was left out because it exceeds that.
@@ -117,19 +142,25 @@ pub fn index(
     rows: &SyncSender<Row>,
     bar: &ProgressBar,
 ) -> Result<(), String> {
+    let source = Contents(vfs).archive(Ino::ROOT).unwrap_or_default();
     let indexer = Indexer {
         vfs,
         rows,
         bar,
+        is_container: source.is_container,
+        bytes: AtomicU64::new(0),
+        most: AtomicU64::new(0),
+        left_out: OnceLock::new(),
         room: Room::new(vfs.reader().budget().limit() / PART_OF_BUDGET),
         is_over: AtomicBool::new(false),
     };
     let mut walked = Ok(());
     let walk = |push: &mut dyn FnMut(Job)| {
-        walked = Jobs::new(vfs, expansion, push).queue(&indexer.is_over);
+        let bounds = Bounds::new(&source, expansion);
+        walked = Jobs::new(vfs, bounds, &indexer.most, push).queue(&indexer.is_over);
     };
     ordered(threads, walk, |job| indexer.run(job), |()| {});
-    walked
+    indexer.left_out.into_inner().map_or(walked, Err)
 }
 
 struct Indexer<'a> {
@@ -137,7 +168,14 @@ struct Indexer<'a> {
     rows: &'a SyncSender<Row>,
     bar: &'a ProgressBar,
     room: Arc<Room>,
-    /// Whether nobody receives rows.
+    /// Whether the source is a container rather than a folder on disk.
+    is_container: bool,
+    /// Number of bytes of the rows about archives, and how many there may be.
+    bytes: AtomicU64,
+    most: AtomicU64,
+    /// Why further rows are left out.
+    left_out: OnceLock<String>,
+    /// Whether no more rows are sent.
     is_over: AtomicBool,
 }
 
@@ -177,9 +215,29 @@ impl Indexer<'_> {
     }
 
     fn send(&self, row: Row) {
-        if self.rows.send(row).is_err() {
+        if self.exceeds(&row) || self.rows.send(row).is_err() {
             self.is_over.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Counts a row, and returns whether the rows have too many bytes with it.
+    fn exceeds(&self, row: &Row) -> bool {
+        let (archive, size) = row.size();
+        if archive.is_empty() && !self.is_container {
+            return false;
+        }
+        let bytes = self.bytes.fetch_add(size as u64, Ordering::Relaxed) + size as u64;
+        let most = self.most.load(Ordering::Relaxed);
+        if bytes <= most {
+            return false;
+        }
+        self.left_out.get_or_init(|| {
+            format!(
+                "has more than {most} bytes of rows about archives, and the rest is left out; \
+                 `--expansion` raises the limit"
+            )
+        });
+        true
     }
 
     fn entry(&self, archive: String, step: Step, kind: &'static str) -> EntryRow {

@@ -8,11 +8,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::container_seeds::zip_of_copies;
 use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{Entry, File, V1, dir, file as entry};
 use crate::support::mount::{Fixture, Run, has_programs, hpimount, run};
 use crate::support::sources::folder;
 use hpimount_containers::hpi::chunk::Method;
+use rusqlite::Connection;
 
 fn packed(name: &str, bytes: &[u8]) -> Entry {
     entry(name.as_bytes(), File::new(bytes, Method::Zlib))
@@ -255,4 +257,33 @@ fn another_file_is_not_overwritten() {
         text
     );
     assert_eq!(index(&games.archive, &[]).code, Some(2));
+}
+
+#[test]
+fn a_small_archive_with_the_same_names_many_times_has_few_rows_and_says_so() {
+    const COUNT: usize = 1000;
+    let inner = zip_of_copies("bin", b"a", COUNT);
+    let zip = zip_of_copies("zip", &inner, COUNT);
+    let length = zip.len() as i64;
+    let fixture = folder(|source| {
+        fs::create_dir(source.join("mods")).unwrap();
+        fs::write(source.join("mods/small.zip"), zip).unwrap();
+    });
+    let directory = &fixture.archive;
+    for (source, of_source) in [("mods/small.zip", 0), ("mods", 1)] {
+        let ran = index(directory, &["--expansion=10", source]);
+        assert_eq!(ran.code, Some(10), "{ran:?}");
+        assert!(ran.stderr.contains("bytes of rows"), "{ran:?}");
+        let connection = Connection::open(directory.join("all.sqlite")).unwrap();
+        let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
+        let last = "SELECT entries_to - entries_from FROM sources ORDER BY id DESC LIMIT 1";
+        let entries = number(last).unwrap() - of_source;
+        // Each has at least 256 bytes, and there are more than those of the outer zip.
+        assert!(
+            (COUNT as i64..length * 10 / 256).contains(&entries),
+            "{entries}"
+        );
+        let errors = "SELECT count(*) FROM sources WHERE error LIKE '%bytes of rows%'";
+        assert_eq!(number(errors), Ok(1 + of_source));
+    }
 }
