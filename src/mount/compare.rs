@@ -11,7 +11,7 @@ const PIECE: u64 = 256 << 10;
 const CONVERTED: &str = "converted";
 
 /// Suffixes of files with the contents of sectors, which may have several forms.
-const SECTORS: [&str; 3] = [".raw2336", ".cdxa.str", ".cdxa.xa"];
+const SECTORS: [&str; 4] = [".raw2336", ".cdxa.str", ".cdxa.xa", ".cdxa.dat"];
 
 impl Vfs {
     /// Returns whether the source has changes of a folder.

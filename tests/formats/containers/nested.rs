@@ -64,7 +64,8 @@ fn a_tgc_has_the_files_of_its_disc() {
 fn common_extensions_need_the_first_bytes_of_a_container() {
     let mut disc = Disc::default();
     disc.file("A.TXT", b"text")
-        .form_2_file("M.STR", &[1; MODE_2]);
+        .form_2_file("M.STR", &[1; MODE_2])
+        .form_2_file("V.DAT", &movie());
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(directory.path().join(name), bytes).unwrap();
     write("alone.bin", &disc.raw());
@@ -92,5 +93,18 @@ fn common_extensions_need_the_first_bytes_of_a_container() {
         assert_eq!(files[&format!("{container}.d/M.STR.raw2336")].size, 2336);
         let played = &files[&format!("{container}.d/M.STR.cdxa.str")];
         assert_eq!(played.size, 44 + 2352);
+        let video = format!("{container}.d/V.DAT.cdxa");
+        let played: Vec<_> = files
+            .keys()
+            .filter(|path| path.starts_with(&video))
+            .collect();
+        assert_eq!(played, [&format!("{video}.dat")]);
     }
+}
+
+/// Returns a sector of a movie of a Video CD: its subheader, and MPEG.
+fn movie() -> [u8; MODE_2] {
+    let mut sector = [1; MODE_2];
+    sector[8..12].copy_from_slice(&[0, 0, 1, 0xBA]);
+    sector
 }

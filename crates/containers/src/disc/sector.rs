@@ -327,6 +327,12 @@ impl ReadAt for Sectors {
     }
 }
 
+/// Length of a subheader in bytes.
+const SUBHEADER: u64 = 8;
+
+/// First bytes of an MPEG program stream.
+const MPEG_PACK: [u8; 4] = [0, 0, 1, 0xBA];
+
 /// A file of movies or sound with the whole contents of its sectors: 2336 bytes
 /// of each, the subheader first.
 #[derive(Clone)]
@@ -350,6 +356,14 @@ impl Mode2File {
             first: offset / SECTOR,
             count: size.div_ceil(SECTOR),
         })
+    }
+
+    /// Returns whether its data begins with a pack header of MPEG, as movies of Video
+    /// CDs do.
+    pub(crate) fn begins_mpeg(&self) -> bool {
+        let mut begin = [0; MPEG_PACK.len()];
+        let read = self.read_exact_at(&mut begin, SUBHEADER);
+        read.is_ok() && begin == MPEG_PACK
     }
 }
 

@@ -301,9 +301,13 @@ impl Adder<'_> {
     /// players open them.
     fn add_whole(&mut self, file: &Found<'_>, raw: Mode2File) -> Result<()> {
         if let Some(played) = XaFile::new(&raw) {
-            // Players expect one of these extensions.
+            // Players expect one of these extensions, and that of Video CDs for MPEG.
             let is_sound = has_extension(file.name.text.as_bytes(), "xa");
-            let suffix = if is_sound { ".cdxa.xa" } else { ".cdxa.str" };
+            let suffix = match is_sound {
+                true => ".cdxa.xa",
+                false if raw.begins_mpeg() => ".cdxa.dat",
+                false => ".cdxa.str",
+            };
             self.add_beside(file, suffix, Box::new(played))?;
         }
         self.add_beside(file, ".raw2336", Box::new(raw))

@@ -35,7 +35,7 @@ const LONGEST: u64 = 0xFFFF_F800;
 const RAW_SUFFIX: &str = ".raw2336";
 
 /// All suffixes of files with these contents: also in the form that players open.
-const RAW_SUFFIXES: [&str; 3] = [RAW_SUFFIX, ".cdxa.str", ".cdxa.xa"];
+const RAW_SUFFIXES: [&str; 4] = [RAW_SUFFIX, ".cdxa.str", ".cdxa.xa", ".cdxa.dat"];
 
 /// Writes the disc.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
