@@ -1,5 +1,6 @@
-//! Writing a zip archive with changes: the old members stay where they are, new
-//! ones follow them, and the directory is written again.
+//! Writing a zip archive with changes: the old members stay where they are, or move to
+//! the front if the first one is gone; new ones follow them, and the directory is written
+//! again.
 
 use std::sync::Arc;
 
