@@ -175,6 +175,22 @@ fn has_kill_pending(thread: u32) -> bool {
     sets.any(|set| set & SIGKILL != 0)
 }
 
+/// Answers a request of a process that was killed long ago.
+#[cfg(test)]
+pub(crate) fn serve_killed(answer: impl FnOnce()) {
+    let requester = Requester {
+        thread: 0,
+        is_killed: AtomicBool::new(true),
+    };
+    CURRENT.set(Some(Request {
+        thread: 0,
+        since: Instant::now() - PATIENCE,
+        watched: Some(Arc::new(requester)),
+    }));
+    answer();
+    CURRENT.set(None);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

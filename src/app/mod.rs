@@ -305,10 +305,7 @@ fn network(sources: &Sources, options: &MountOptions) -> Result<Option<Arc<Netwo
 /// Starts the thread that looks for killed readers, with its own confinement.
 #[cfg(target_os = "linux")]
 fn watch_requesters(options: &MountOptions) -> Result<(), Failure> {
-    let confinement = match options.no_sandbox {
-        true => Confinement::none(),
-        false => Confinement::to(&[requester::PROCESSES.into()]),
-    };
+    let confinement = options.confinement(&[requester::PROCESSES.into()]);
     let started = requester::start(move || confinement.enter());
     started.map_err(Failure::no_thread)
 }

@@ -212,3 +212,36 @@ impl Write for Writer<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::VolumeId;
+    use crate::memory::budget::Budget;
+    use crate::requester::Outcome;
+    use hpimount_containers::volume::FileId;
+
+    #[test]
+    fn a_rendering_ends_if_its_reader_was_killed() {
+        let reader = Reader::new(&Budget::new(1 << 20), Spool::new(None, 0));
+        let key = Key {
+            volume: VolumeId(1),
+            file: FileId(0),
+        };
+        let render: Render<'_> = &|out| {
+            let written = out.write_all(b"text");
+            written.map_err(|error| Error::of_output(&error))
+        };
+        requester::serve_killed(|| {
+            assert!(reader.rendered_size(key, render).unwrap_err().is_killed());
+            assert!(
+                reader
+                    .rendered(key, 0..4, render)
+                    .err()
+                    .unwrap()
+                    .is_killed()
+            );
+        });
+        assert_eq!(reader.rendered_size(key, render).unwrap(), 4);
+    }
+}

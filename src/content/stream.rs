@@ -277,10 +277,7 @@ impl Decoders {
         let keeps_all = self.keeps_all(stream, &decoding);
         windows.has_room = !keeps_all;
         loop {
-            if let Err(killed) = requester::check() {
-                progress.decoding = self.kept(decoding);
-                return Err(killed);
-            }
+            decoding = self.wanted(decoding, progress)?;
             let at = decoding.position();
             let limit = self.budget.limit() / SHARE;
             let is_due = !keeps_all || at.is_multiple_of(SPARSE_SPACING);
@@ -391,10 +388,7 @@ impl Decoders {
         let is_far = start - decoding.position() > TOGETHER;
         let keeps_all = progress.goes_back || self.keeps_all(stream, &decoding);
         let block = loop {
-            if let Err(killed) = requester::check() {
-                progress.decoding = self.kept(decoding);
-                return Err(killed);
-            }
+            decoding = self.wanted(decoding, progress)?;
             let at = decoding.position();
             let block = self.next_block(&mut decoding)?;
             if at >= start || block.is_empty() {
@@ -435,6 +429,17 @@ impl Decoders {
             }
         }
         self.kept(decoding)
+    }
+
+    /// Returns a decoder if its reader still waits; otherwise it is kept for others.
+    fn wanted(&self, decoding: Decoding, progress: &mut Progress) -> Result<Decoding> {
+        match requester::check() {
+            Ok(()) => Ok(decoding),
+            Err(killed) => {
+                progress.decoding = self.kept(decoding);
+                Err(killed)
+            }
+        }
     }
 
     fn next_block(&self, decoding: &mut Decoding) -> Result<Vec<u8>> {

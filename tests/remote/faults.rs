@@ -3,6 +3,7 @@
 use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::ops::Range;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::fixtures::big::{
@@ -11,7 +12,7 @@ use crate::fixtures::big::{
 use crate::fixtures::origin::{Faults, Object, Origin};
 use crate::fixtures::{mounted, refused, refused_with};
 use crate::support::hpi::{File, V1, file};
-use crate::support::mount::sample;
+use crate::support::mount::{eventually, sample};
 use crate::support::mounted::stats;
 use crate::support::noise;
 use crate::support::trial;
@@ -31,12 +32,31 @@ fn listings_do_not_wait_for_slow_reads() {
             // They end when the server answers again.
             scope.spawn(move || assert_right(mount, (1 + reader) << 20));
         }
-        crate::support::mount::eventually("all readers wait", || origin.take_requests().is_empty());
+        eventually("all readers wait", || origin.take_requests().is_empty());
         let names = fs::read_dir(mount.file("data")).unwrap();
         assert_eq!(names.count(), 1);
         mount.assert_answers();
         origin.set(Faults::default());
     });
+}
+
+#[fuse_test]
+fn a_reader_that_is_killed_does_not_wait_for_a_silent_server() {
+    let (origin, mount) = served("noprefetch,timeout=600");
+    origin.set(Faults {
+        silent: true,
+        ..Faults::default()
+    });
+    let mut command = Command::new("tail");
+    command.arg("-c1").arg(mount.file(BIG));
+    let mut reader = command.spawn().unwrap();
+    eventually("the reader waits", || !origin.take_requests().is_empty());
+    // Past the time after which somebody looks whether it was killed.
+    std::thread::sleep(Duration::from_millis(300));
+    reader.kill().unwrap();
+    eventually("it ends", || reader.try_wait().unwrap().is_some());
+    origin.set(Faults::default());
+    assert_right(&mount, 1 << 20);
 }
 
 /// A kind of server: its name, a change to its objects, and its faults.

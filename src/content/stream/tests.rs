@@ -219,6 +219,20 @@ impl Case {
 }
 
 #[test]
+fn a_decoder_whose_reader_was_killed_is_kept_for_the_next_one() {
+    for case in [Case::new(16 << 20, u64::MAX), Case::solid(0, 16 << 20, 0)] {
+        case.read(0, 1 << 20).unwrap();
+        requester::serve_killed(|| {
+            let killed = case.read(SIZE - 1, 1).unwrap_err();
+            assert!(crate::requester::Outcome::is_killed(&killed));
+        });
+        // Nothing is decoded again.
+        let decoded = case.read(1 << 20, 1).unwrap();
+        assert!(decoded <= BLOCK_SIZE.into(), "{decoded}");
+    }
+}
+
+#[test]
 fn sequential_reads_decode_every_byte_once() {
     let case = Case::new(16 << 20, SIZE);
     let step = 128 << 10;

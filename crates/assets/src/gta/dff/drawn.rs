@@ -11,6 +11,9 @@ const PAINTS: [[u8; 3]; 4] = [[60, 255, 0], [255, 0, 175], [0, 255, 255], [255, 
 /// The colors that stand for its lights.
 const LIGHTS: [[u8; 3]; 4] = [[255, 175, 0], [0, 255, 200], [185, 255, 0], [255, 60, 0]];
 
+/// Maximum number of wheels.
+const MAX_WHEELS: usize = 16;
+
 /// The color of a paint that is not known.
 const GRAY: [u8; 3] = [160; 3];
 
@@ -19,7 +22,7 @@ const GRAY: [u8; 3] = [160; 3];
 pub(super) fn arrange(scene: &mut Scene<'_>, paints: &[[u8; 3]]) {
     let dummies = 0..scene.nodes.len();
     let dummies = dummies.filter(|&node| is_wheel_dummy(&scene.nodes[node].name));
-    let dummies: Vec<usize> = dummies.collect();
+    let dummies: Vec<usize> = dummies.take(MAX_WHEELS).collect();
     let is_vehicle = !dummies.is_empty();
     if is_vehicle {
         add_wheels(scene, &dummies);
@@ -151,6 +154,19 @@ mod tests {
         assert_eq!(outer, [-1.0, 1.0, -1.0]);
         let front = scene.point(0, [0.0, 5.0, 0.0]);
         assert!((front[2] - 5.0).abs() < 1e-5, "{front:?}");
+    }
+
+    #[test]
+    fn a_vehicle_has_a_bounded_number_of_wheels() {
+        let mut nodes = vec![node("wheel_lf_dummy", None, Some(0))];
+        nodes.resize_with(1 << 16, || node("wheel_rf_dummy", None, None));
+        let mut scene = Scene {
+            nodes,
+            ..Scene::default()
+        };
+        arrange(&mut scene, &[]);
+        let wheels = scene.nodes.iter().filter(|node| node.mesh.is_some());
+        assert_eq!(wheels.count(), MAX_WHEELS);
     }
 
     #[test]

@@ -156,6 +156,7 @@ pub(super) fn write_map(
     let pictures = Pictures::new(context);
     let picture = |index: usize| pictures.get(built.sources.get(index)?);
     if MAP.get(part) == Some(&PREVIEW) {
+        let _memory = context.reserve(preview::memory(&built.scene))?;
         return png::write(&preview::draw(&built.scene, &picture), out);
     }
     let reserve = |bytes| context.reserve(bytes);

@@ -32,6 +32,20 @@ const VIEWER: [f32; 3] = [0.62, 0.52, 0.86];
 /// time for many large overlapping ones. Further triangles are not drawn.
 pub const MAX_WORK: usize = 96 << 20;
 
+/// Maximum number of triangles of a picture, and of points and triangles that are
+/// transformed for it: the nodes of a scene may show the same mesh many times. Further
+/// triangles are not drawn.
+const MAX_FACES: usize = 1 << 18;
+const MAX_TRIED: usize = 1 << 21;
+
+/// Returns the memory that drawing a scene takes, in bytes.
+pub(crate) fn memory(scene: &Scene<'_>) -> usize {
+    let meshes = scene.drawn().map(|(_, _, mesh)| mesh);
+    let triangles = meshes.map(Mesh::triangles);
+    let faces = triangles.fold(0, |sum: usize, count| MAX_FACES.min(sum + count));
+    faces * (size_of::<Face>() + size_of::<&Face>())
+}
+
 /// Renders a scene in its rest pose into a picture with a transparent
 /// background.
 pub fn draw(scene: &Scene<'_>, pictures: Pictures<'_>) -> Picture {
@@ -203,9 +217,14 @@ fn faces_of<'s>(
     nodes: impl Iterator<Item = (usize, &'s Node, &'s Mesh)>,
 ) -> Vec<Face> {
     let mut faces = Vec::new();
+    let mut left = MAX_TRIED;
     for (node, _, mesh) in nodes {
         if mesh.parts.is_empty() {
             continue;
+        }
+        match left.checked_sub(mesh.points.len() + mesh.triangles()) {
+            Some(still) => left = still,
+            None => break,
         }
         let points = 0..mesh.points.len();
         let points = points.map(|index| view.point(pose.point(node, mesh, index)));
@@ -216,7 +235,7 @@ fn faces_of<'s>(
                 .triangles
                 .iter()
                 .filter_map(|&triangle| face(mesh, &points, &normal, part.material, triangle));
-            faces.extend(seen);
+            faces.extend(seen.take(MAX_FACES - faces.len()));
         }
     }
     faces

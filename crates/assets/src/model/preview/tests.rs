@@ -146,3 +146,24 @@ proptest! {
         draw_on_map(&scene, &|_| Some(picture.clone()), &mut work);
     }
 }
+
+#[test]
+fn a_mesh_that_is_shown_very_often_is_drawn_in_bounded_memory_and_time() {
+    let mut many = scene();
+    let triangle = many.meshes[0].parts[0].triangles[0];
+    let wrong = [u32::MAX; 3];
+    // Triangles, and triangles without corners.
+    for (triangles, most) in [([triangle; 64], MAX_FACES), ([wrong; 64], MAX_TRIED / 64)] {
+        many.meshes[0].parts[0].triangles = triangles.to_vec();
+        many.nodes
+            .resize_with(1 << 16, || crate::model::scene::Node {
+                name: String::new(),
+                parent: None,
+                transform: crate::model::Transform::IDENTITY,
+                mesh: Some(0),
+            });
+        let faces = faces(&many, &View::of_preview());
+        assert!((1..=most).contains(&faces.len()), "{}", faces.len());
+        assert_eq!(memory(&many), MAX_FACES * (size_of::<Face>() + 8));
+    }
+}

@@ -47,6 +47,7 @@ pub(super) fn draw(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     build(trg, context, |scene, pictures| {
+        let _memory = context.reserve(preview::memory(scene))?;
         png::write(&preview::draw(scene, pictures), out)
     })
 }

@@ -261,6 +261,7 @@ fn drawn(
     let mut scene = scene(shown, clump);
     let models = models::models(context);
     super::drawn::arrange(&mut scene, models.paints(&shown.plan.name));
+    let _faces = context.reserve(preview::memory(&scene))?;
     let drawn = preview::draw(&scene, &picture);
     png::write(&drawn, out)
 }
