@@ -1,5 +1,4 @@
-//! Whether anybody still waits for what this thread does: the process whose request it
-//! answers may be killed meanwhile.
+//! Whether the process whose request this thread answers was killed meanwhile.
 //!
 //! A killed process ends only when the kernel has the answer to its request, and FUSE's
 //! own message about it does not reach the program. So work that takes long looks from
@@ -20,10 +19,10 @@ use hpimount_containers::io::{Error, Result, read_error};
 /// Where the state of processes is.
 pub const PROCESSES: &str = "/proc";
 
-/// How long an answer may take before anybody looks at who waits for it.
+/// How long an answer may take before its requester is watched.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Interval at which the processes are looked at.
+/// Pause between two looks at the watched processes.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The bit of SIGKILL in a set of signals.
@@ -55,7 +54,7 @@ struct Requester {
 #[error("the process that waited for it was killed")]
 struct Killed;
 
-/// What can be the result of work that nobody waits for any more.
+/// A result that work for a killed process can have.
 pub trait Outcome {
     /// Returns the result.
     fn killed() -> Self;

@@ -87,7 +87,7 @@ impl Logger {
         let record = Record::builder()
             .level(level)
             .target(target)
-            // By which levels are filtered.
+            // Levels are filtered by the module.
             .module_path(Some(target))
             .args(args)
             .build();
@@ -111,7 +111,7 @@ impl Log for Logger {
         let text = record.args().to_string();
         let text = printable(&text);
         let text = for_people(&text);
-        // Whoever asks for details gets all of them.
+        // Debugging needs all details.
         let lines = match record.level() {
             Level::Error | Level::Warn => self.flood.admit(record.level(), &text, Instant::now()),
             level => vec![(level, text.into_owned())],
@@ -121,7 +121,7 @@ impl Log for Logger {
         }
     }
 
-    /// Logs what was left out so far.
+    /// Logs summaries of the messages that were left out.
     fn flush(&self) {
         for (level, line) in self.flood.rest() {
             self.deliver(level, "", &line);

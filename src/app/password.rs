@@ -59,7 +59,7 @@ fn first_line(mut from: impl Read) -> io::Result<Password> {
     }
 }
 
-/// Asks on the terminal, which does not show what is typed. A signal that ends
+/// Asks on the terminal, without echo. A signal that ends
 /// the process takes effect when the terminal is as before.
 fn ask() -> io::Result<Password> {
     let terminal = File::options().read(true).write(true).open("/dev/tty")?;
@@ -81,7 +81,7 @@ fn ask() -> io::Result<Password> {
     password
 }
 
-/// What is typed on a terminal, until a signal arrives.
+/// The input on a terminal, until a signal arrives.
 struct Answer<'a> {
     terminal: &'a File,
     signals: &'a Deferred,

@@ -3,15 +3,13 @@
 use super::{FileKind, Ino, Prepared, Result, Vfs};
 use hpimount_containers::changes::NewFile;
 use hpimount_containers::io::read_vec;
+use hpimount_containers::iso::SECTOR_SUFFIXES;
 
 /// Number of bytes that are compared at a time.
 const PIECE: u64 = 256 << 10;
 
 /// Directory of converted assets, whose bytes are not those that the mount shows.
 const CONVERTED: &str = "converted";
-
-/// Suffixes of files with the contents of sectors, which may have several forms.
-const SECTORS: [&str; 4] = [".raw2336", ".cdxa.str", ".cdxa.xa", ".cdxa.dat"];
 
 impl Vfs {
     /// Returns whether the source has changes of a folder.
@@ -32,7 +30,7 @@ impl Vfs {
         };
         let wrong = self.applied.iter().filter(|(path, from)| {
             let is_converted = from.split('/').any(|part| part == CONVERTED);
-            let is_in_sectors = SECTORS.iter().any(|suffix| path.ends_with(suffix));
+            let is_in_sectors = SECTOR_SUFFIXES.iter().any(|suffix| path.ends_with(suffix));
             let inside = format!("{path}.d/");
             let is_changed_inside = self
                 .applied

@@ -42,7 +42,7 @@ pub enum Waited<V> {
     Landed(V),
     /// The value will not be made.
     Abandoned,
-    /// Nobody wants it any more.
+    /// The caller does not want it any more.
     Unwanted,
 }
 
@@ -94,7 +94,7 @@ impl<K: Hash + Eq, V: Clone> Flights<K, V> {
 }
 
 impl<V: Clone> Flight<V> {
-    /// Waits for the value, while `is_wanted` says that somebody wants it.
+    /// Waits for the value, while `is_wanted` returns true.
     pub fn wait(&self, is_wanted: &dyn Fn() -> bool) -> Waited<V> {
         let mut state = lock(&self.state);
         loop {

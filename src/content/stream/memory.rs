@@ -45,7 +45,7 @@ impl DecoderMemory {
     /// that is locked cannot be evicted, so its user must be waited for.
     ///
     /// # Errors
-    /// Returns an error if nobody wants the stream any more.
+    /// Returns an error if the reader was killed.
     pub(super) fn turn(&self, stream: StreamKey, nesting: u8) -> Result<Turn<'_>> {
         let mut in_use = lock(&self.in_use);
         while in_use.iter().any(|other| other.stream == stream) {

@@ -81,11 +81,11 @@ impl Decoding {
     }
 }
 
-/// Locks a slot, unless nobody wants its stream any more: another thread may decode it
-/// for long.
+/// Locks a slot, whose stream another thread may decode for long, unless the reader was
+/// killed.
 ///
 /// # Errors
-/// Returns an error if nobody wants it.
+/// Returns an error if the reader was killed.
 pub(super) fn lock_wanted(slot: &Slot) -> Result<MutexGuard<'_, Progress>> {
     let mut pause = FIRST_PAUSE;
     loop {

@@ -79,6 +79,16 @@ const fn user_data(extension: &'static str, sheet: Option<&'static str>) -> Ambi
     }
 }
 
+/// Suffixes of the files with the whole contents of a file's sectors: bare, and as
+/// players open sounds, movies, and those of Video CDs.
+const RAW_SUFFIX: &str = ".raw2336";
+const SOUND_SUFFIX: &str = ".cdxa.xa";
+const MOVIE_SUFFIX: &str = ".cdxa.str";
+const VIDEO_CD_SUFFIX: &str = ".cdxa.dat";
+
+/// All of these suffixes.
+pub const SECTOR_SUFFIXES: [&str; 4] = [RAW_SUFFIX, SOUND_SUFFIX, MOVIE_SUFFIX, VIDEO_CD_SUFFIX];
+
 /// Maximum number of volume descriptors.
 const MAX_DESCRIPTORS: u64 = 32;
 
@@ -301,16 +311,16 @@ impl Adder<'_> {
     /// players open them.
     fn add_whole(&mut self, file: &Found<'_>, raw: Mode2File) -> Result<()> {
         if let Some(played) = XaFile::new(&raw) {
-            // Players expect one of these extensions, and that of Video CDs for MPEG.
+            // Players expect one of these extensions.
             let is_sound = has_extension(file.name.text.as_bytes(), "xa");
             let suffix = match is_sound {
-                true => ".cdxa.xa",
-                false if raw.begins_mpeg() => ".cdxa.dat",
-                false => ".cdxa.str",
+                true => SOUND_SUFFIX,
+                false if raw.begins_mpeg() => VIDEO_CD_SUFFIX,
+                false => MOVIE_SUFFIX,
             };
             self.add_beside(file, suffix, Box::new(played))?;
         }
-        self.add_beside(file, ".raw2336", Box::new(raw))
+        self.add_beside(file, RAW_SUFFIX, Box::new(raw))
     }
 
     /// Adds a file beside another one, with this suffix.

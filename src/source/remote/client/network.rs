@@ -39,7 +39,7 @@ const MIN_RATE: u64 = 512;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
-/// Interval at which a waiting thread looks whether anybody still wants the result.
+/// Interval at which a waiting thread looks whether its reader was killed.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// Ports that are permitted for all URLs: DNS over TCP, and HTTPS for redirects
@@ -194,7 +194,7 @@ impl Network {
                 Err(RecvTimeoutError::Timeout) if requester::is_killed() => {
                     return Err(Failure {
                         kind: FailureKind::Passing,
-                        text: "nobody waits for it any more".to_owned(),
+                        text: "the process that waited for it was killed".to_owned(),
                     });
                 }
                 Err(RecvTimeoutError::Timeout) => {}

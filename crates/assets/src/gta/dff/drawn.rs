@@ -17,7 +17,7 @@ const MAX_WHEELS: usize = 16;
 /// The color of a paint that is not known.
 const GRAY: [u8; 3] = [160; 3];
 
-/// Arranges the scene of a model for its preview. `paints` are those of a
+/// Arranges the scene of a model for its preview. `paints` are the paints of a
 /// vehicle.
 pub(super) fn arrange(scene: &mut Scene<'_>, paints: &[[u8; 3]]) {
     let dummies = 0..scene.nodes.len();

@@ -15,8 +15,8 @@ use hpimount_containers::io::Warnings;
 /// Maximum number of nodes of a scene: frames and atomics.
 const MAX_NODES: usize = 1 << 16;
 
-/// Maximum number of corners of a clump. Models of mods have twice as many as
-/// those of the games.
+/// Maximum number of corners of a clump. Models of mods have twice as many as the
+/// models of the games.
 const MAX_MODEL_CORNERS: usize = 2 * MAX_CORNERS;
 
 /// Memory that a corner takes in a scene, in bytes.

@@ -87,8 +87,8 @@ impl Tree {
         above
     }
 
-    /// Determines what is hidden, and moves it to the second scene unless nothing
-    /// else is shown. Joints stay where the meshes are that follow them.
+    /// Finds hidden nodes, and moves them to the second scene unless nothing else is
+    /// shown. Joints stay where the meshes are that follow them.
     fn hide(
         &mut self,
         scene: &Scene<'_>,
@@ -103,7 +103,7 @@ impl Tree {
             let is_group = scene.hidden_groups.contains(&node);
             let is_hidden =
                 scene.hidden.contains(&node) || outline.is_some_and(|one| one.is_hidden);
-            // What is below a hidden mesh is not hidden.
+            // The nodes below a hidden mesh are not hidden.
             let is_inner = !self.children[node].is_empty() || bones.contains(&node);
             let is_mesh = scene.nodes.get(node).is_some_and(|one| one.mesh.is_some());
             if is_hidden && !is_group && is_inner && is_mesh {

@@ -153,7 +153,7 @@ impl Sectors {
 
 /// Returns whether sectors begin with both copies of a subheader. In a copy of
 /// 2048 bytes of each sector, the parameters of the first group look like one,
-/// but what is where the next subheader would be does not.
+/// but the bytes at the place of the next subheader do not.
 fn has_subheaders(bytes: &[u8]) -> bool {
     let Some(&[_, channel, submode, _]) = bytes.first_chunk() else {
         return false;

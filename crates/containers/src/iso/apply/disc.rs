@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{LONGEST, RAW_SUFFIX, RAW_SUFFIXES};
+use super::LONGEST;
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::SECTOR;
 use crate::iso::record::{MORE_EXTENTS, RECORD, order, start_of};
-use crate::iso::susp;
+use crate::iso::{RAW_SUFFIX, SECTOR_SUFFIXES, susp};
 use crate::volume::NodeId;
 
 /// Offset of the root's record in a volume descriptor.
@@ -209,7 +209,7 @@ impl Disc {
             return None;
         }
         let name = &nodes.node(node).name;
-        let mut suffixes = RAW_SUFFIXES.iter();
+        let mut suffixes = SECTOR_SUFFIXES.iter();
         let stem = suffixes.find_map(|suffix| name.strip_suffix(suffix))?;
         self.entry_of(named(nodes, nodes.parent(node), stem)?)
     }

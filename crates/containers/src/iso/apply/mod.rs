@@ -24,18 +24,12 @@ use crate::changes::{Job, Kind, NewFile, Spliced, Weight, Written};
 use crate::disc::data_form;
 use crate::disc::sector::{DESCRIPTORS, Form, MODE_2, RAW, SECTOR};
 use crate::io::{Error, ReadAt, Result};
+use crate::iso::RAW_SUFFIX;
 use crate::iso::record::is_of_audio;
 use crate::volume::NodeId;
 
 /// Longest extent: longer files have several.
 const LONGEST: u64 = 0xFFFF_F800;
-
-/// Suffix of the file that the mount shows with the whole contents of a file's
-/// sectors.
-const RAW_SUFFIX: &str = ".raw2336";
-
-/// All suffixes of files with these contents: also in the form that players open.
-const RAW_SUFFIXES: [&str; 4] = [RAW_SUFFIX, ".cdxa.str", ".cdxa.xa", ".cdxa.dat"];
 
 /// Writes the disc.
 pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
