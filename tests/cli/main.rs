@@ -7,6 +7,7 @@ mod command_line;
 mod completions;
 mod diff;
 mod exit_codes;
+mod field_tables;
 mod foreign_text;
 #[cfg(feature = "index")]
 mod index;

@@ -100,6 +100,9 @@ fn adapt(name: &str, known: &mut Value) {
             *warning = json!(format!("section tag at {tag:#x}"));
         }
     }
+    if name.ends_with(".hgo") {
+        adapt_hgo(known);
+    }
     // In the known facts, each package of a list has its own warnings; ours
     // are in one list for the file.
     let packages = known.get_mut("packages").and_then(Value::as_array_mut);
@@ -107,6 +110,32 @@ fn adapt(name: &str, known: &mut Value) {
         let warnings = package.as_object_mut().unwrap().remove("warnings");
         assert_eq!(warnings, Some(json!([])));
     }
+}
+
+/// Converts the known facts of a model to the form of records.
+fn adapt_hgo(known: &mut Value) {
+    let mut each = |list: &str, adapt: fn(&mut serde_json::Map<String, Value>)| {
+        let items = known.get_mut(list).and_then(Value::as_array_mut);
+        for item in items.into_iter().flatten() {
+            adapt(item.as_object_mut().unwrap());
+        }
+    };
+    each("materials", |material| {
+        let number = material["attributes"].as_u64().unwrap();
+        let mut attributes = material.remove("flags").unwrap();
+        attributes["value"] = json!(format!("{number:#010x}"));
+        material.insert("attributes".to_owned(), attributes);
+    });
+    // The names alone tell as much.
+    each("texture_animations", |animation| {
+        animation.remove("name_ofs");
+        animation.remove("script_ofs");
+    });
+    each("joints", |joint| {
+        if joint["parent"] == json!(-1) {
+            joint["parent"] = Value::Null;
+        }
+    });
 }
 
 /// Offsets of the zeroed tags in `anpk_zero_markers.ifp`.

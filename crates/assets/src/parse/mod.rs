@@ -26,6 +26,14 @@ pub struct Incomplete<M> {
     pub model: M,
 }
 
+/// Returns the model of a parser, whether it is complete or not, and the error.
+pub(crate) fn so_far<M>(result: std::result::Result<M, Box<Incomplete<M>>>) -> (M, Option<Error>) {
+    match result {
+        Ok(model) => (model, None),
+        Err(incomplete) => (incomplete.model, Some(incomplete.error)),
+    }
+}
+
 /// Returns the result of a parser: the model, or the incomplete model and the
 /// error.
 pub(crate) fn finish<M>(

@@ -27,11 +27,27 @@ pub(crate) enum Render<M> {
     InContext(InContext<M>, usize),
 }
 
+impl<M> Render<M> {
+    /// Writes the file.
+    pub(super) fn write(
+        &self,
+        model: &M,
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match self {
+            Render::Whole(render) => render(model, out),
+            Render::Part(render, part) => render(model, *part, out),
+            Render::InContext(render, part) => render(model, *part, context, out),
+        }
+    }
+}
+
 /// A file and its renderer.
 pub(crate) struct Listed<M> {
-    file: ViewFile,
-    render: Render<M>,
-    size: Option<u64>,
+    pub(super) file: ViewFile,
+    pub(super) render: Render<M>,
+    pub(super) size: Option<u64>,
 }
 
 impl<M> Listed<M> {
@@ -85,7 +101,7 @@ pub(crate) struct ListedView<M: 'static> {
 }
 
 /// Size of the buffer between a rendering and its destination, in bytes.
-const BUFFER_SIZE: usize = 32 << 10;
+pub(super) const BUFFER_SIZE: usize = 32 << 10;
 
 impl<M: GetSize + Send + Sync> View for ListedView<M> {
     fn files(&self) -> Vec<ViewFile> {
@@ -105,11 +121,7 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
             return Ok(());
         };
         let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
-        let rendered = match listed.render {
-            Render::Whole(render) => render(&self.model, &mut buffer),
-            Render::Part(render, part) => render(&self.model, part, &mut buffer),
-            Render::InContext(render, part) => render(&self.model, part, context, &mut buffer),
-        };
+        let rendered = listed.render.write(&self.model, context, &mut buffer);
         let result = rendered.and_then(|()| buffer.flush());
         // On drop, the buffer would write once more after an error.
         let (_, _unwritten) = buffer.into_parts();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use get_size2::{GetSize, GetSizeTracker};
+use hpimount_record::{self as record, Code, FixedSize, Pad, Record};
 
 use crate::model::math::exp2;
 use crate::model::wav::Wav;
@@ -16,16 +17,11 @@ pub const EXTENSIONS: &[&str] = &["vab", "vh"];
 /// First bytes of a bank.
 pub const MAGIC: &[u8] = b"pBAV";
 
-/// Offset of the number of programs, and of their table.
+/// Offset of the number of programs.
 const PROGRAM_COUNT: u64 = 0x12;
-const PROGRAMS: usize = 0x20;
 
-/// Bytes of an entry of the table of programs.
-const PROGRAM: usize = 16;
-
-/// Tones of a program, and bytes of a tone.
+/// Tones of a program.
 const TONES: usize = 16;
-const TONE: usize = 32;
 
 /// Bytes of the table of sizes: 256 numbers of 16 bits.
 const SIZES: usize = 512;
@@ -45,27 +41,43 @@ const RATES: std::ops::RangeInclusive<f64> = 1000.0..=192_000.0;
 /// Rate of a sound that no tone uses.
 const ASSUMED_RATE: u32 = 11_025;
 
-/// A parsed bank.
-#[derive(Debug, Clone, Default, GetSize)]
-pub struct Vab {
+/// The header of a bank (neversoft.md 4).
+#[derive(Debug, Clone, Default, GetSize, Record)]
+pub struct VabHeader {
+    /// `pBAV`.
+    magic: Code,
     /// Version of the format.
     pub version: u32,
     /// Number of the bank.
     pub id: u32,
-    /// Length of the bank in bytes, as it is stored.
+    /// Length of the bank in bytes.
+    #[record(derived)]
     pub size: u32,
-    /// Number of programs, as it is stored.
-    pub program_count: u16,
-    /// Number of tones, as it is stored.
-    pub tone_count: u16,
-    /// Number of sounds, as it is stored.
-    pub sound_count: u8,
+    reserved_16: Pad<2>,
+    /// Number of programs.
+    #[record(derived)]
+    pub programs_count: u16,
+    /// Number of tones.
+    #[record(derived)]
+    pub tones_count: u16,
+    /// Number of sounds.
+    #[record(derived)]
+    pub sounds_count: u8,
+    reserved_23: Pad<1>,
     /// Volume of the bank.
     pub volume: u8,
     /// Position of the bank between left and right.
     pub pan: u8,
     /// Two numbers for the game.
     pub attributes: [u8; 2],
+    reserved_28: Pad<4>,
+}
+
+/// A parsed bank.
+#[derive(Debug, Clone, Default, GetSize)]
+pub struct Vab {
+    /// The header.
+    pub header: VabHeader,
     /// Bytes of header and tables.
     pub header_size: usize,
     /// Whether anything follows the header in the file.
@@ -92,55 +104,71 @@ impl GetSize for Beside {
 }
 
 /// A program: what an instrument plays.
-#[derive(Debug, Clone, GetSize)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Program {
     /// Its number.
     pub slot: usize,
-    /// Its volume.
-    pub volume: u8,
-    /// Its priority when voices are short.
-    pub priority: u8,
-    /// Its mode.
-    pub mode: u8,
-    /// Its position between left and right.
-    pub pan: u8,
+    /// Its properties.
+    pub header: ProgramHeader,
     /// Its tones.
     pub tones: Vec<Tone>,
 }
 
-/// A sound with a range of notes.
-#[derive(Debug, Clone, GetSize)]
-pub struct Tone {
-    /// Its priority when voices are short.
-    pub priority: u8,
-    /// Its mode.
-    pub mode: u8,
-    /// Its volume.
+/// An entry of the table of programs.
+#[derive(Debug, Clone, Default, GetSize, Record)]
+pub struct ProgramHeader {
+    /// Number of tones.
+    #[record(derived)]
+    pub tones_count: u8,
+    /// Volume.
     pub volume: u8,
-    /// Its position between left and right.
+    /// Priority when voices are short.
+    pub priority: u8,
+    /// Mode.
+    pub mode: u8,
+    /// Position between left and right.
+    pub pan: u8,
+    reserved: Pad<11>,
+}
+
+/// A sound with a range of notes.
+#[derive(Debug, Clone, Default, GetSize, Record)]
+pub struct Tone {
+    /// Priority when voices are short.
+    pub priority: u8,
+    /// Mode.
+    pub mode: u8,
+    /// Volume.
+    pub volume: u8,
+    /// Position between left and right.
     pub pan: u8,
     /// The note with 44,100 samples per second.
     pub center: u8,
     /// Raises the pitch, in 1/128 of a semitone.
     pub shift: u8,
-    /// Lowest and highest note.
-    pub notes: [u8; 2],
+    /// Lowest note.
+    pub min: u8,
+    /// Highest note.
+    pub max: u8,
     /// Width and time of the vibrato.
     pub vibrato: [u8; 2],
     /// Width and time of the portamento.
     pub portamento: [u8; 2],
     /// Largest bend down and up.
     pub bend: [u8; 2],
+    reserved_14: Pad<2>,
     /// Registers of the envelope.
+    #[record(parts = "1 2")]
     pub adsr: [u16; 2],
     /// Number of the program.
     pub program: i16,
     /// Number of the sound; banks mostly count from 1.
     pub sound: i16,
+    reserved_24: Pad<8>,
 }
 
 /// A sound of the bank.
-#[derive(Debug, Clone, GetSize)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub struct Sound {
     /// Its number; few banks have a sound 0.
     pub index: usize,
@@ -172,12 +200,18 @@ pub fn parse(bytes: &Bytes, beside: Option<&Bytes>) -> Result<Vab> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     let mut vab = Vab::default();
     vab.read_header(&mut cursor)?;
-    let slots = if vab.version >= VERSION_128 { 128 } else { 64 };
-    if usize::from(vab.program_count) > slots {
-        let problem = format!("are {}, more than {slots}", vab.program_count);
+    let slots = if vab.header.version >= VERSION_128 {
+        128
+    } else {
+        64
+    };
+    if usize::from(vab.header.programs_count) > slots {
+        let problem = format!("are {}, more than {slots}", vab.header.programs_count);
         return Err(Error::damaged(PROGRAM_COUNT, "programs", problem));
     }
-    let sizes = PROGRAMS + PROGRAM * slots + TONES * TONE * usize::from(vab.program_count);
+    let sizes = VabHeader::SIZE
+        + ProgramHeader::SIZE * slots
+        + TONES * Tone::SIZE * usize::from(vab.header.programs_count);
     vab.header_size = sizes + SIZES;
     if bytes.len() < vab.header_size {
         let (needed, have) = (vab.header_size, bytes.len());
@@ -200,34 +234,22 @@ pub fn parse(bytes: &Bytes, beside: Option<&Bytes>) -> Result<Vab> {
 
 impl Vab {
     fn read_header(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        let magic = cursor.take(MAGIC.len(), "magic")?;
+        let magic = cursor.clone().take(MAGIC.len(), "magic")?;
         if magic != MAGIC {
             let problem = format!("is \"{}\", should be pBAV", magic.escape_ascii());
             return Err(Error::damaged(0, "magic", problem));
         }
-        self.version = cursor.u32("version")?;
-        self.id = cursor.u32("id")?;
-        self.size = cursor.u32("size")?;
-        cursor.u16("reserved")?;
-        self.program_count = cursor.u16("number of programs")?;
-        self.tone_count = cursor.u16("number of tones")?;
-        self.sound_count = cursor.u8("number of sounds")?;
-        cursor.u8("reserved")?;
-        self.volume = cursor.u8("volume")?;
-        self.pan = cursor.u8("pan")?;
-        self.attributes = [cursor.u8("attribute")?, cursor.u8("attribute")?];
-        Ok(())
+        record::fill(&mut self.header, cursor, 0)
     }
 
     /// Reads the programs that have tones; their tables follow each other.
     fn read_programs(&mut self, cursor: &mut Cursor<'_>, slots: usize) -> Result<()> {
-        let count = usize::from(self.program_count);
-        cursor.seek(PROGRAMS as u64, "programs")?;
-        let mut table = cursor.section(PROGRAM * slots, "programs")?;
-        let mut tables = cursor.section(TONES * TONE * count, "tones")?;
+        let count = usize::from(self.header.programs_count);
+        let mut table = cursor.section(ProgramHeader::SIZE * slots, "programs")?;
+        let mut tables = cursor.section(TONES * Tone::SIZE * count, "tones")?;
         for slot in 0..slots {
-            let mut program = table.section(PROGRAM, "program")?;
-            let tones = program.u8("number of tones")?;
+            let header: ProgramHeader = record::read(&mut table, 0)?;
+            let tones = header.tones_count;
             if tones == 0 {
                 continue;
             }
@@ -240,19 +262,14 @@ impl Vab {
                 let warning = format!("program {slot} has {tones} tones, more than {TONES}");
                 self.warnings.push(warning);
             }
-            let mut read = Program {
+            let mut own = tables.section(TONES * Tone::SIZE, "tones")?;
+            let count = usize::from(tones).min(TONES);
+            let tones = (0..count).map(|_| record::read(&mut own, 0));
+            self.programs.push(Program {
                 slot,
-                volume: program.u8("volume")?,
-                priority: program.u8("priority")?,
-                mode: program.u8("mode")?,
-                pan: program.u8("pan")?,
-                tones: Vec::new(),
-            };
-            let mut own = tables.section(TONES * TONE, "tones")?;
-            for _ in 0..usize::from(tones).min(TONES) {
-                read.tones.push(Tone::read(&mut own)?);
-            }
-            self.programs.push(read);
+                header,
+                tones: tones.collect::<Result<_>>()?,
+            });
         }
         self.check_programs();
         Ok(())
@@ -260,25 +277,25 @@ impl Vab {
 
     /// Adds warnings about numbers that do not fit each other.
     fn check_programs(&mut self) {
-        let known = 0..=i16::from(self.sound_count);
+        let known = 0..=i16::from(self.header.sounds_count);
         for program in &self.programs {
             for (index, tone) in program.tones.iter().enumerate() {
                 if !known.contains(&tone.sound) {
                     let (slot, sound) = (program.slot, tone.sound);
-                    let count = self.sound_count;
+                    let count = self.header.sounds_count;
                     let warning =
                         format!("tone {index} of program {slot} has sound {sound} of {count}");
                     self.warnings.push(warning);
                 }
             }
         }
-        let (stored, found) = (usize::from(self.program_count), self.programs.len());
+        let (stored, found) = (usize::from(self.header.programs_count), self.programs.len());
         if stored != found {
             let warning = format!("the bank has {stored} programs, but {found} with tones");
             self.warnings.push(warning);
         }
         let tones = self.programs.iter().map(|program| program.tones.len());
-        let (stored, found) = (usize::from(self.tone_count), tones.sum::<usize>());
+        let (stored, found) = (usize::from(self.header.tones_count), tones.sum::<usize>());
         if stored != found {
             let warning = format!("the bank has {stored} tones, but its programs {found}");
             self.warnings.push(warning);
@@ -287,12 +304,16 @@ impl Vab {
 
     /// Finds the sounds, which follow each other from `start` in `body`.
     fn read_sounds(&mut self, sizes: &[u8], body: &Bytes, start: usize) {
-        let unit = if self.version >= VERSION_128 { 8 } else { 4 };
+        let unit = if self.header.version >= VERSION_128 {
+            8
+        } else {
+            4
+        };
         let sizes = sizes.as_chunks().0.iter();
         let sizes = sizes.map(|&size| unit * usize::from(u16::from_le_bytes(size)));
         let rates = self.rates();
         let mut offset = start;
-        for (index, size) in (0..=usize::from(self.sound_count)).zip(sizes) {
+        for (index, size) in (0..=usize::from(self.header.sounds_count)).zip(sizes) {
             // Most banks have no sound 0.
             if (index, size) != (0, 0) {
                 let rate = rates.get(&index).copied();
@@ -317,32 +338,6 @@ impl Vab {
 }
 
 impl Tone {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let tone = cursor.section(TONE, "tone")?;
-        let mut bytes = tone.clone();
-        let mut byte = || bytes.u8("tone");
-        let mut tone = Self {
-            priority: byte()?,
-            mode: byte()?,
-            volume: byte()?,
-            pan: byte()?,
-            center: byte()?,
-            shift: byte()?,
-            notes: [byte()?, byte()?],
-            vibrato: [byte()?, byte()?],
-            portamento: [byte()?, byte()?],
-            bend: [byte()?, byte()?],
-            adsr: [0; 2],
-            program: 0,
-            sound: 0,
-        };
-        bytes.u16("reserved")?;
-        tone.adsr = [bytes.u16("envelope")?, bytes.u16("envelope")?];
-        tone.program = bytes.i16("program")?;
-        tone.sound = bytes.i16("sound")?;
-        Ok(tone)
-    }
-
     /// Returns the samples per second that its sound has at this note. The chip
     /// knows steps of 1/16 of a semitone.
     pub fn rate(&self, note: u8) -> u32 {

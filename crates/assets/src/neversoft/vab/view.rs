@@ -1,17 +1,14 @@
 //! View of a bank: facts, tables of its sounds and programs, and a WAV for each
 //! sound.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde_json::{Value, json};
+use hpimount_record::{self as record, Scope, Value};
 
-use crate::model::{not_shown, wav};
-use crate::neversoft::vab::{self, Program, Sound, Tone, Vab};
+use crate::neversoft::vab::{self, Program, Sound, Vab};
 use crate::view::converted::{Conversion, Converted};
 use crate::view::damaged::failure;
-use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
+use crate::view::page::{Page, Rows, fields, map};
+use crate::view::{AssetContext, Failure, View, ViewFormat};
 use hpimount_containers::text::has_extension;
 
 /// Banks of sounds of the PlayStation.
@@ -24,33 +21,30 @@ pub const FORMAT: ViewFormat = ViewFormat {
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let beside = body(context);
-    let mut model =
+    let mut vab =
         vab::parse(bytes, beside.as_ref()).map_err(|error| failure(&FORMAT, bytes, error))?;
-    let mut files = whole_files(&[
-        ("info.json", info),
-        ("info.txt", page),
-        ("sounds.tsv", sounds),
-        ("programs.tsv", programs),
-    ]);
-    let mut problems = Vec::new();
-    for (part, sound) in model.sounds.iter().enumerate() {
-        let name = format!("{:03}.wav", sound.index);
+    let warnings = std::mem::take(&mut vab.warnings);
+    let mut page = Page::new(FORMAT.name, "VAB bank of sounds", warnings);
+    page.record(&vab.header)
+        .fact("header_size", vab.header_size)
+        .fact("body_inside", vab.has_body)
+        .fact("body_end", vab.body_end)
+        .list("programs", |vab: &Vab| {
+            Box::new(vab.programs.iter().map(program))
+        })
+        .list("sounds", |vab: &Vab| Box::new(vab.sounds.iter().map(sound)))
+        .table("sounds.tsv", sounds)
+        .table("programs.tsv", programs);
+    for (part, sound) in vab.sounds.iter().enumerate() {
         if let Some(problem) = &sound.problem {
-            problems.push(format!("sound {} {problem}", sound.index));
+            page.warn(format!("sound {} {problem}", sound.index));
         }
-        match sound.wav().map(|wav| (wav.size(), wav.length_problem())) {
-            Some((size, None)) => {
-                let file = Listed::new(None, name, Render::Part(samples, part));
-                files.push(file.sized(size));
-            }
-            Some((_, Some(problem))) => problems.push(not_shown(name, problem)),
-            None => {}
+        if let Some(wav) = sound.wav() {
+            let name = format!("{:03}.wav", sound.index);
+            page.wav(name, wav, move |vab: &Vab| vab.sounds[part].pcm());
         }
     }
-    for problem in problems {
-        model.warnings.push(problem);
-    }
-    Ok(Box::new(ListedView { model, files }))
+    Ok(page.show(vab, None))
 }
 
 /// Returns the sounds of a header, which are in a file of the same stem.
@@ -63,146 +57,42 @@ fn body(context: &dyn AssetContext) -> Option<Bytes> {
     context.read_sibling(&format!("{}.vb", name.get(..stem)?))
 }
 
-fn info(vab: &Vab, out: &mut dyn Write) -> io::Result<()> {
-    let facts = json!({
-        "format": FORMAT.name,
-        "version": vab.version,
-        "id": vab.id,
-        "size": vab.size,
-        "programs_count": vab.program_count,
-        "tones_count": vab.tone_count,
-        "sounds_count": vab.sound_count,
-        "volume": vab.volume,
-        "pan": vab.pan,
-        "attributes": vab.attributes,
-        "header_size": vab.header_size,
-        "body_inside": vab.has_body,
-        "body_end": vab.body_end,
-        "programs": vab.programs.iter().map(program).collect::<Vec<_>>(),
-        "sounds": vab.sounds.iter().map(sound).collect::<Vec<_>>(),
-        "warnings": vab.warnings.texts(),
-    });
-    json::write_pretty(&facts, out)
-}
-
 fn program(program: &Program) -> Value {
-    json!({
-        "slot": program.slot,
-        "volume": program.volume,
-        "priority": program.priority,
-        "mode": program.mode,
-        "pan": program.pan,
-        "tones": program.tones.iter().map(tone).collect::<Vec<_>>(),
-    })
-}
-
-fn tone(tone: &Tone) -> Value {
-    json!({
-        "priority": tone.priority,
-        "mode": tone.mode,
-        "volume": tone.volume,
-        "pan": tone.pan,
-        "center": tone.center,
-        "shift": tone.shift,
-        "min": tone.notes[0],
-        "max": tone.notes[1],
-        "vibrato": tone.vibrato,
-        "portamento": tone.portamento,
-        "bend": tone.bend,
-        "adsr": tone.adsr,
-        "program": tone.program,
-        "sound": tone.sound,
-    })
+    let tones = program.tones.iter();
+    let tones = tones.map(|tone| record::value(tone, &Scope::default()));
+    fields(
+        [("slot", program.slot.into())],
+        &program.header,
+        [("tones", tones.collect())],
+    )
 }
 
 fn sound(sound: &Sound) -> Value {
-    let mut facts = json!({
-        "index": sound.index,
-        "offset": sound.offset,
-        "size": sound.size,
-        "rate_from": rate_from(sound),
+    let (start, end) = sound.loops.unzip();
+    let rate_from = if sound.has_tone { "tone" } else { "assumed" };
+    map([
+        ("index", sound.index.into()),
+        ("offset", sound.offset.into()),
+        ("size", sound.size.into()),
+        ("rate", sound.rate.into()),
+        ("rate_from", rate_from.into()),
+        ("samples", sound.samples.into()),
+        ("loop_start", start.into()),
+        ("loop_end", end.into()),
+        ("problem", sound.problem.clone().into()),
+    ])
+}
+
+fn sounds(vab: &Vab) -> Rows<'_> {
+    Rows::maps(&sound(&Sound::default()), vab.sounds.iter().map(sound))
+}
+
+fn programs(vab: &Vab) -> Rows<'_> {
+    let tones = vab.programs.iter().flat_map(|program| {
+        let tones = program.tones.iter().enumerate();
+        tones.map(|(index, tone)| ([program.slot.into(), index.into()], tone))
     });
-    if let Some(problem) = &sound.problem {
-        facts["problem"] = problem.as_str().into();
-    }
-    if sound.samples > 0 {
-        facts["sound"] = json!({
-            "channels": 1,
-            "rate": sound.rate,
-            "samples": sound.samples,
-            "loop": sound.loops,
-        });
-    }
-    facts
-}
-
-/// Returns where the rate of a sound is from.
-fn rate_from(sound: &Sound) -> &'static str {
-    if sound.has_tone { "tone" } else { "assumed" }
-}
-
-fn page(vab: &Vab, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new("VAB bank of sounds");
-    page.line("version", vab.version);
-    page.list("programs", vab.programs.iter().map(|program| program.slot));
-    let tones = vab.programs.iter().map(|program| program.tones.len());
-    page.line("tones", tones.sum::<usize>());
-    page.line("sounds", vab.sounds.len());
-    page.write(&vab.warnings, out)
-}
-
-fn sounds(vab: &Vab, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [
-        "index",
-        "offset",
-        "size",
-        "rate",
-        "rate_from",
-        "samples",
-        "loop_start",
-        "loop_end",
-    ];
-    let mut table = Table::new(out, &columns)?;
-    for sound in &vab.sounds {
-        let (start, end) = sound.loops.unzip();
-        table
-            .cell(sound.index)
-            .cell(sound.offset)
-            .cell(sound.size)
-            .cell(sound.rate)
-            .cell(rate_from(sound))
-            .cell(sound.samples)
-            .optional(start)
-            .optional(end)
-            .end_row()?;
-    }
-    Ok(())
-}
-
-fn programs(vab: &Vab, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [
-        "slot", "tone", "sound", "center", "shift", "min", "max", "volume", "pan", "adsr1", "adsr2",
-    ];
-    let mut table = Table::new(out, &columns)?;
-    for program in &vab.programs {
-        for (index, tone) in program.tones.iter().enumerate() {
-            table.cell(program.slot).cell(index).cell(tone.sound);
-            let bytes = [tone.center, tone.shift, tone.notes[0], tone.notes[1]];
-            for byte in bytes.into_iter().chain([tone.volume, tone.pan]) {
-                table.cell(byte);
-            }
-            table.cell(tone.adsr[0]).cell(tone.adsr[1]).end_row()?;
-        }
-    }
-    Ok(())
-}
-
-fn samples(vab: &Vab, part: usize, out: &mut dyn Write) -> io::Result<()> {
-    let sound = vab.sounds.get(part);
-    match sound.and_then(|sound| Some((sound, sound.wav()?))) {
-        Some((sound, properties)) => wav::write(&properties, &sound.pcm(), out),
-        None => Ok(()),
-    }
+    Rows::keyed(["slot", "tone"], tones)
 }
 
 #[cfg(test)]
@@ -215,13 +105,14 @@ mod tests {
     fn the_tables_list_sounds_and_tones() {
         assert_eq!(
             rendered(open, &bank(1), "sounds.tsv"),
-            "index\toffset\tsize\trate\trate_from\tsamples\tloop_start\tloop_end\n\
-             1\t3104\t16\t22696\ttone\t28\t\t\n"
+            "index\toffset\tsize\trate\trate_from\tsamples\tloop_start\tloop_end\tproblem\n\
+             1\t3104\t16\t22696\ttone\t28\t\t\t\n"
         );
         assert_eq!(
             rendered(open, &bank(1), "programs.tsv"),
-            "slot\ttone\tsound\tcenter\tshift\tmin\tmax\tvolume\tpan\tadsr1\tadsr2\n\
-             60\t0\t1\t72\t64\t0\t127\t0\t0\t0\t0\n"
+            "slot\ttone\tpriority\tmode\tvolume\tpan\tcenter\tshift\tmin\tmax\tvibrato_0\t\
+             vibrato_1\tportamento_0\tportamento_1\tbend_0\tbend_1\tadsr_1\tadsr_2\tprogram\tsound\n\
+             60\t0\t0\t0\t0\t0\t72\t64\t0\t127\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\n"
         );
     }
 }

@@ -97,12 +97,7 @@ impl ExportPlan {
     fn material(&self, hgo: &Hgo, index: usize, material: &hgo::Material) -> Material {
         let texture = usize::try_from(material.texture).ok();
         let texture = texture.filter(|texture| self.textures.binary_search(texture).is_ok());
-        let flag = |name: &str| {
-            let mut flags = material.flags.iter();
-            flags
-                .find(|(known, _)| *known == name)
-                .map_or(0, |(_, value)| value)
-        };
+        let flag = |name: &str| material.attributes.group(name).unwrap_or(0);
         let wrap = |name: &str| match flag(name) {
             0 => Wrap::Repeat,
             2 => Wrap::Mirror,
@@ -185,8 +180,8 @@ pub fn texture_name(hgo: &Hgo, index: usize) -> String {
 
 /// Returns the name of a layer.
 pub fn layer_name(hgo: &Hgo, index: usize) -> String {
-    let name = hgo.layers.get(index).and_then(|layer| layer.name.clone());
-    name.unwrap_or_else(|| format!("layer {index}"))
+    let name = hgo.layers.get(index).and_then(|layer| layer.name.get());
+    name.map_or_else(|| format!("layer {index}"), str::to_owned)
 }
 
 fn meshes(layer: &Layer) -> impl Iterator<Item = &Mesh> {
@@ -238,7 +233,7 @@ fn right_handed(matrix: &Matrix) -> Matrix {
 /// Adds the joints in the rest pose; the node of a joint has its number.
 fn add_joints(hgo: &Hgo, scene: &mut Scene<'_>) {
     let parents = sound_parents(hgo.joints.len(), |joint| {
-        Some(hgo.joints.get(joint)?.parent?.into())
+        hgo.joints.get(joint)?.parent.get()
     });
     for (index, (joint, parent)) in hgo.joints.iter().zip(parents).enumerate() {
         let mut inverse_bind = right_handed(&joint.inverse_world).map(finite);
@@ -253,8 +248,8 @@ fn add_joints(hgo: &Hgo, scene: &mut Scene<'_>) {
         scene.nodes.push(Node {
             name: joint
                 .name
-                .clone()
-                .unwrap_or_else(|| format!("joint {index}")),
+                .get()
+                .map_or_else(|| format!("joint {index}"), str::to_owned),
             parent,
             transform: Transform::from_row_vector_matrix(&right_handed(&joint.local)),
             mesh: None,

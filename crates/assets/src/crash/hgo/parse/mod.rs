@@ -13,6 +13,7 @@ pub(crate) mod build;
 mod geometry;
 mod material;
 mod mesh;
+mod names;
 mod object;
 mod root;
 mod texture;
@@ -23,13 +24,14 @@ pub use material::{Attributes, Material, TextureAnimation};
 pub use mesh::{
     BlendShapes, Mesh, Primitive, PrimitiveKind, Skin, SkinGroup, Vertex, VertexWeights,
 };
+pub use names::{NameOffset, NameTable};
 pub use object::{Bounds, Joint, Layer, Matrix, Part, Point, Shadow, ShadowMesh, Slot};
 pub use texture::{Texture, TextureFormat};
 
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::parse::{Incomplete, name};
+use crate::parse::Incomplete;
 use hpimount_containers::io::Warnings;
 use hpimount_containers::io::{Cursor, Endian, Error};
 
@@ -102,75 +104,6 @@ impl Hgo {
     }
 }
 
-/// The names, each followed by a NUL.
-#[derive(Debug, Default, GetSize)]
-pub struct NameTable {
-    /// A slice of the file.
-    #[get_size(ignore)]
-    bytes: Bytes,
-    /// Bytes of all names that were looked up.
-    looked_up: usize,
-}
-
-/// Maximum length of a name in bytes; longer names are cut.
-const MAX_NAME: usize = 255;
-
-/// Maximum total length in bytes of the names that are looked up in a file; a
-/// name counts each time. Few files reach a hundredth of it; the limit prevents
-/// many references to one long name from filling the memory.
-const MAX_LOOKED_UP: usize = 1 << 20;
-
-impl NameTable {
-    /// Returns all names that are not empty, in the order of the table.
-    pub fn iter(&self) -> impl Iterator<Item = String> {
-        let names = self.bytes.split(|&byte| byte == 0);
-        names.filter(|name| !name.is_empty()).map(name::until_nul)
-    }
-
-    /// Returns the length of the table in bytes.
-    pub fn size(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Returns the name that a number refers to: 0 for none, otherwise one more
-    /// than the offset. An offset outside the table is a warning.
-    fn one_based(&mut self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
-        match number {
-            0 => None,
-            _ => self.zero_based(at, number.wrapping_sub(1), warnings),
-        }
-    }
-
-    /// Returns the name at the offset `number`. One outside the table is a
-    /// warning.
-    fn zero_based(&mut self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
-        let rest = usize::try_from(number)
-            .ok()
-            .and_then(|offset| self.bytes.get(offset..))
-            .filter(|rest| !rest.is_empty());
-        let Some(rest) = rest else {
-            let size = self.bytes.len();
-            warnings.push(format!(
-                "name at {at:#x}: offset {number} is outside the table of {size} bytes"
-            ));
-            return None;
-        };
-        let end = rest.iter().take(MAX_NAME).position(|&byte| byte == 0);
-        let length = end.unwrap_or(rest.len().min(MAX_NAME));
-        if end.is_none() && rest.len() > MAX_NAME {
-            warnings.push(format!("name at {at:#x}: is cut after {MAX_NAME} bytes"));
-        }
-        if self.looked_up + length > MAX_LOOKED_UP {
-            warnings.push(format!(
-                "name at {at:#x}: is skipped, the file has too many long names"
-            ));
-            return None;
-        }
-        self.looked_up += length;
-        Some(name::until_nul(&rest[..length]))
-    }
-}
-
 /// Type of the root block; reversed in a big-endian file.
 const ROOT: [u8; 4] = *b"HGOF";
 
@@ -237,7 +170,7 @@ impl Hgo {
         }
         let joints = self.joints.len();
         for (index, joint) in self.joints.iter().enumerate() {
-            if let Some(parent) = joint.parent.filter(|&parent| usize::from(parent) >= joints) {
+            if let Some(parent) = joint.parent.get().filter(|&parent| parent >= joints) {
                 warnings.push(format!("joint {index}: parent {parent} does not exist"));
             }
         }
@@ -271,10 +204,10 @@ mod tests {
         for endian in [Endian::Big, Endian::Little] {
             let hgo = parse(&Build::new(endian).mouse().into()).unwrap();
             assert_eq!(hgo.endian, endian);
-            assert_eq!(hgo.joints[1].name.as_deref(), Some("head"));
-            assert_eq!(hgo.joints[1].parent, Some(0));
+            assert_eq!(hgo.joints[1].name.get(), Some("head"));
+            assert_eq!(hgo.joints[1].parent.get(), Some(0));
             assert_eq!(hgo.joints[1].local[12..15], [0.0, 1.0, 0.5]);
-            assert_eq!(hgo.layers[0].name.as_deref(), Some("HIGH"));
+            assert_eq!(hgo.layers[0].name.get(), Some("HIGH"));
             assert_eq!(hgo.textures[0].format, TextureFormat::Rgb5a3);
             assert_eq!(hgo.materials[0].texture, 0);
             assert_eq!(hgo.bounds.unwrap().sphere_radius, 1.0);
@@ -283,63 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_by_offsets_from_zero_and_from_one() {
-        let mut table = NameTable {
-            bytes: Bytes::from_static(b"root\0head\0"),
-            ..NameTable::default()
-        };
-        let mut warnings = Warnings::default();
-        let found = table.one_based(0, 6, &mut warnings);
-        assert_eq!(found.as_deref(), Some("head"));
-        let found = table.zero_based(0, 5, &mut warnings);
-        assert_eq!(found.as_deref(), Some("head"));
-        assert_eq!(table.one_based(0, 0, &mut warnings), None);
-        assert!(warnings.is_empty());
-        for outside in [11, -1, i32::MIN, i32::MAX] {
-            assert_eq!(table.one_based(0x20, outside, &mut warnings), None);
-        }
-        assert_eq!(warnings.len(), 4);
-        assert_eq!(
-            warnings.texts()[0],
-            "name at 0x20: offset 10 is outside the table of 10 bytes"
-        );
-    }
-
-    #[test]
-    fn an_endless_name_is_cut() {
-        let mut table = NameTable {
-            bytes: vec![b'a'; 1000].into(),
-            ..NameTable::default()
-        };
-        let mut warnings = Warnings::default();
-        let found = table.one_based(0x20, 1, &mut warnings).unwrap();
-        assert_eq!(found.len(), MAX_NAME);
-        assert_eq!(warnings.texts(), ["name at 0x20: is cut after 255 bytes"]);
-    }
-
-    #[test]
-    fn names_are_skipped_if_all_together_are_too_long() {
-        let mut table = NameTable {
-            bytes: vec![b'a'; MAX_NAME].into(),
-            ..NameTable::default()
-        };
-        let mut warnings = Warnings::default();
-        for _ in 0..MAX_LOOKED_UP / MAX_NAME {
-            assert!(table.zero_based(0x20, 0, &mut warnings).is_some());
-        }
-        assert!(warnings.is_empty());
-        assert_eq!(table.zero_based(0x24, 0, &mut warnings), None);
-        assert_eq!(
-            warnings.texts(),
-            ["name at 0x24: is skipped, the file has too many long names"]
-        );
-    }
-
-    #[test]
     fn indices_out_of_range_are_warnings() {
         let mut hgo = parse(&Build::new(Endian::Big).mouse().into()).unwrap();
         hgo.materials[0].texture = 9;
-        hgo.joints[1].parent = Some(7);
+        hgo.joints[1].parent.stored = 7;
         hgo.points[0].joint = 2;
         hgo.layers[0].parts[0].geometry[0].set_material(3);
         hgo.check_indices();

@@ -1,9 +1,10 @@
 //! The object itself: joints, layers, points, shadow, bounds (FORMATS, HGO 5).
 
 use get_size2::GetSize;
+use hpimount_record::{self as record, Field, FixedSize, Index, Record};
 
 use super::material::floats;
-use super::{Geometry, Hgo, geometry};
+use super::{Geometry, Hgo, NameOffset, NameTable, geometry};
 use crate::parse::count;
 use crate::parse::count::{count, fill};
 use hpimount_containers::io::Warnings;
@@ -12,38 +13,36 @@ use hpimount_containers::io::{Cursor, Result};
 /// A matrix of 4 by 4, row by row; the translation is in elements 12 to 14.
 pub type Matrix = [f32; 16];
 
-/// Bytes of a joint.
-const JOINT_SIZE: usize = 210;
-
-/// Number of the parent of a root.
-const NO_PARENT: u8 = 0xff;
-
 /// A joint of the skeleton.
-#[derive(Debug, Clone, PartialEq, GetSize)]
+#[derive(Debug, Clone, Default, PartialEq, GetSize, Record)]
 pub struct Joint {
     /// Flags of unknown meaning.
     pub flags: u8,
     /// Transform in the rest pose, relative to the parent.
+    #[record(json)]
     pub local: Matrix,
     /// Inverse of its transform in the rest pose, relative to the object.
+    #[record(json)]
     pub inverse_world: Matrix,
     /// Orientation of its axes.
+    #[record(json)]
     pub orientation: Matrix,
     /// Position relative to the joint where other objects are attached.
+    #[record(parts = "x y z")]
     pub locator_offset: [f32; 3],
-    /// Number of the parent; `None` for a root. It may be out of range, or part
+    /// Number of the parent; none for a root. It may be out of range, or part
     /// of a cycle.
-    pub parent: Option<u8>,
-    /// Its name.
-    pub name: Option<String>,
+    pub parent: Index<u8>,
+    /// Offset of its name plus 1, or 0.
+    pub name: NameOffset,
 }
 
 /// A set of geometry that is shown or hidden as a whole, such as one level of
 /// detail.
 #[derive(Debug, Default, GetSize)]
 pub struct Layer {
-    /// Its name.
-    pub name: Option<String>,
+    /// Offset of its name plus 1, or 0.
+    pub name: NameOffset,
     /// Its parts, in the order of the file.
     pub parts: Vec<Part>,
 }
@@ -94,14 +93,15 @@ pub struct Part {
 }
 
 /// A named position on the object.
-#[derive(Debug, Clone, PartialEq, GetSize)]
+#[derive(Debug, Clone, Default, PartialEq, GetSize, Record)]
 pub struct Point {
     /// Number of the joint that it moves with.
     pub joint: u8,
     /// Transform relative to the joint.
+    #[record(json)]
     pub matrix: Matrix,
-    /// Its name.
-    pub name: Option<String>,
+    /// Offset of its name plus 1, or 0.
+    pub name: NameOffset,
 }
 
 /// The shapes that cast the shadow of a joint.
@@ -127,19 +127,21 @@ pub struct ShadowMesh {
 }
 
 /// Bounds of the object in its own units, y up.
-#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, GetSize, Record)]
 pub struct Bounds {
     /// Radius of the sphere around it.
     pub sphere_radius: f32,
     /// Height of the sphere's center.
-    pub sphere_y: f32,
+    pub sphere_yoff: f32,
     /// Minimum corner of the box around it. If both corners are zero, the game
     /// uses -1 and 1.
+    #[record(parts = "x y z")]
     pub min: [f32; 3],
     /// Maximum corner of the box around it.
+    #[record(parts = "x y z")]
     pub max: [f32; 3],
     /// Height of the cylinder's lower end.
-    pub cylinder_y: f32,
+    pub cylinder_yoff: f32,
     /// Height of the cylinder around it.
     pub cylinder_height: f32,
     /// Radius of the cylinder around it.
@@ -163,15 +165,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
             fill(&mut hgo.shadows, |shadow| read_shadow(cursor, shadow))?;
         }
     }
-    hgo.bounds = Some(Bounds {
-        sphere_radius: cursor.f32("sphere radius")?,
-        sphere_y: cursor.f32("sphere y offset")?,
-        min: floats(cursor, "bounds minimum")?,
-        max: floats(cursor, "bounds maximum")?,
-        cylinder_y: cursor.f32("cylinder y offset")?,
-        cylinder_height: cursor.f32("cylinder height")?,
-        cylinder_radius: cursor.f32("cylinder radius")?,
-    });
+    hgo.bounds = Some(record::read(cursor, 0)?);
     if cursor.remaining() > 3 {
         hgo.warnings.push(format!(
             "block HGO0: {} bytes at {:#x}, after its bounds, are not known",
@@ -185,31 +179,26 @@ pub(super) fn read(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
 fn read_joints(cursor: &mut Cursor<'_>, joints: u8, hgo: &mut Hgo) -> Result<()> {
     let count_offset = cursor.offset() - 1;
     let field = "joint count";
-    let joints = count::fitting(cursor, count_offset, joints.into(), JOINT_SIZE, field)?;
+    let joints = count::fitting(cursor, count_offset, joints.into(), Joint::SIZE, field)?;
     for _ in 0..joints {
-        let flags = cursor.u8("joint flags")?;
-        let local = floats(cursor, "joint matrix")?;
-        let inverse_world = floats(cursor, "joint inverse matrix")?;
-        let orientation = floats(cursor, "joint orientation")?;
-        let locator_offset = floats(cursor, "joint locator offset")?;
-        let parent = cursor.u8("joint parent")?;
-        let name = read_name(cursor, "joint name", hgo)?;
-        hgo.joints.push(Joint {
-            flags,
-            local,
-            inverse_world,
-            orientation,
-            locator_offset,
-            parent: (parent != NO_PARENT).then_some(parent),
-            name,
-        });
+        let mut joint: Joint = record::read(cursor, 0)?;
+        look_up(&mut joint.name, cursor, hgo);
+        hgo.joints.push(joint);
     }
     Ok(())
 }
 
+/// Looks up the name that was read last.
+fn look_up(name: &mut NameOffset, cursor: &Cursor<'_>, hgo: &mut Hgo) {
+    let at = cursor.offset() - NameOffset::SIZE as u64;
+    name.look_up(NameTable::one_based, at, &mut hgo.names, &mut hgo.warnings);
+}
+
 fn read_layers(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
     for _ in 0..cursor.u8("layer count")? {
-        let name = read_name(cursor, "layer name", hgo)?;
+        let mut name = NameOffset::default();
+        name.read(cursor, 0, "layer name")?;
+        look_up(&mut name, cursor, hgo);
         let joints = hgo.joints.len();
         let warnings = &mut hgo.warnings;
         fill(&mut hgo.layers, |layer| {
@@ -253,14 +242,9 @@ fn read_slot(
 
 fn read_points(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
     for _ in 0..cursor.u8("point count")? {
-        let joint = cursor.u8("point joint")?;
-        let matrix = floats(cursor, "point matrix")?;
-        let name = read_name(cursor, "point name", hgo)?;
-        hgo.points.push(Point {
-            joint,
-            matrix,
-            name,
-        });
+        let mut point: Point = record::read(cursor, 0)?;
+        look_up(&mut point.name, cursor, hgo);
+        hgo.points.push(point);
     }
     Ok(())
 }
@@ -285,16 +269,6 @@ fn read_shadow(cursor: &mut Cursor<'_>, shadow: &mut Shadow) -> Result<()> {
     }
     shadow.joint = cursor.u8("shadow joint")?;
     Ok(())
-}
-
-fn read_name(
-    cursor: &mut Cursor<'_>,
-    field: &'static str,
-    hgo: &mut Hgo,
-) -> Result<Option<String>> {
-    let at = cursor.offset();
-    let number = cursor.i32(field)?;
-    Ok(hgo.names.one_based(at, number, &mut hgo.warnings))
 }
 
 /// Reads bytes that are preceded by their number, which is one byte.
@@ -325,7 +299,7 @@ mod tests {
         );
         assert_eq!(hgo.joint_index, [0, 1]);
         assert_eq!(hgo.point_index, [0xff]);
-        assert_eq!(hgo.points[0].name.as_deref(), Some("hat"));
+        assert_eq!(hgo.points[0].name.get(), Some("hat"));
         let shadow = &hgo.shadows[0];
         assert_eq!((shadow.ellipsoids.len(), shadow.cylinders.len()), (1, 1));
         assert_eq!(shadow.meshes[0].vertices, [[1.0, 2.0, 3.0, 4.0]]);
@@ -347,7 +321,7 @@ mod tests {
         let bytes = Build::new(Endian::Big).mouse();
         let whole = parse(&bytes.clone().into()).unwrap();
         let object = whole.blocks.last().unwrap();
-        let cut = object.offset as usize + 8 + 1 + 2 * JOINT_SIZE + 5;
+        let cut = object.offset as usize + 8 + 1 + 2 * Joint::SIZE + 5;
         let incomplete = parse(&Bytes::copy_from_slice(&bytes[..cut])).unwrap_err();
         assert_eq!(
             incomplete.error.to_string(),

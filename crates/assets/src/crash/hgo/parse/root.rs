@@ -31,10 +31,7 @@ fn read_block(kind: BlockKind, cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result
         BlockKind::Names => {
             let length = count(cursor, 1, "name table length")?;
             let bytes = cursor.take(length, "name table")?;
-            hgo.names = NameTable {
-                bytes: hgo.file.slice_ref(bytes),
-                ..NameTable::default()
-            };
+            hgo.names = NameTable::new(hgo.file.slice_ref(bytes));
         }
         BlockKind::Textures => texture::read_set(cursor, hgo)?,
         BlockKind::Materials => material::read_materials(cursor, hgo)?,

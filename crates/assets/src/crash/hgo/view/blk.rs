@@ -1,16 +1,14 @@
 //! View of a `*.hgo.blk` file: its table of blocks.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde::Serialize;
+use hpimount_record::Value;
 
 use super::tables::{meaning, tag};
 use crate::crash::hgo::parse::blk::{self, BlockTable, Entry, Mismatch};
+use crate::parse::so_far;
 use crate::view::converted::{Conversion, Converted};
-use crate::view::json::{self, Seq};
-use crate::view::listed::{ListedView, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat};
+use crate::view::page::{Page, Rows, known};
+use crate::view::{AssetContext, Failure, View, ViewFormat};
 use hpimount_containers::io::Warnings;
 
 /// Tables of the blocks of an HGO file.
@@ -22,55 +20,22 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    match blk::parse(bytes) {
-        Ok(model) => Ok(Box::new(ListedView {
-            model,
-            files: whole_files(&[
-                ("info.json", info_json),
-                ("info.txt", info_text),
-                ("blocks.tsv", blocks),
-            ]),
-        })),
-        Err(incomplete) => Err(Box::new(Failure {
-            partial: partial(&incomplete.model),
-            error: incomplete.error,
-        })),
-    }
+    let (table, error) = so_far(blk::parse(bytes));
+    let heading = "Table of the blocks of an HGO model (left by a tool; no game reads it)";
+    let mut page = Page::new(FORMAT.name, heading, warnings(&table));
+    page.list("blocks", |table: &BlockTable| {
+        Box::new(table.entries.iter().map(entry))
+    })
+    .table("blocks.tsv", blocks);
+    Ok(page.show(table, error))
 }
 
-#[derive(Serialize)]
-struct FileFacts<'a> {
-    format: &'static str,
-    blocks: Seq<'a, EntryFacts>,
-    warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct EntryFacts {
-    #[serde(rename = "type")]
-    kind: String,
-    offset: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mismatch: Option<String>,
-}
-
-/// Returns the contents of `info.json`, with these entries of the table.
-fn facts<'a>(table: &BlockTable, entries: &'a [Entry]) -> impl Serialize + use<'a> {
-    let fact = |entry: &Entry| EntryFacts {
-        kind: tag(entry.tag),
-        offset: entry.offset,
-        mismatch: entry.mismatch.map(describe),
-    };
-    FileFacts {
-        format: FORMAT.name,
-        blocks: Seq::new(move || entries.iter().map(fact)),
-        warnings: warnings(table).texts(),
-    }
-}
-
-/// Returns the known facts of a damaged table.
-fn partial(table: &BlockTable) -> serde_json::Value {
-    json::bounded_value(&facts(table, &table.entries), &facts(table, &[]))
+fn entry(entry: &Entry) -> Value {
+    known([
+        ("type", tag(entry.tag).into()),
+        ("offset", entry.offset.into()),
+        ("mismatch", entry.mismatch.map(describe).into()),
+    ])
 }
 
 fn describe(mismatch: Mismatch) -> String {
@@ -93,30 +58,18 @@ fn warnings(table: &BlockTable) -> Warnings {
     warnings
 }
 
-fn info_json(table: &BlockTable, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&facts(table, &table.entries), out)
-}
-
-fn info_text(table: &BlockTable, out: &mut dyn Write) -> io::Result<()> {
-    let heading = "Table of the blocks of an HGO model (left by a tool; no game reads it)";
-    let mut summary = Summary::new(heading);
-    let tags = table.entries.iter().map(|entry: &Entry| tag(entry.tag));
-    summary.list("blocks", tags);
-    summary.write(&warnings(table), out)
-}
-
-fn blocks(table: &BlockTable, out: &mut dyn Write) -> io::Result<()> {
+fn blocks(table: &BlockTable) -> Rows<'_> {
     let columns = ["index", "type", "offset", "meaning", "mismatch"];
-    let mut rows = Table::new(out, &columns)?;
-    for (index, entry) in table.entries.iter().enumerate() {
-        rows.cell(index)
-            .text(&tag(entry.tag))
-            .cell(entry.offset)
-            .cell(meaning(entry.tag))
-            .optional(entry.mismatch.map(describe))
-            .end_row()?;
-    }
-    Ok(())
+    let rows = table.entries.iter().enumerate().map(|(index, entry)| {
+        [
+            index.into(),
+            tag(entry.tag).into(),
+            entry.offset.into(),
+            meaning(entry.tag).into(),
+            entry.mismatch.map(describe).into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
 #[cfg(test)]
@@ -139,7 +92,7 @@ mod tests {
              1\tNTBL\t13\tname table\tshould be 12\n"
         );
         let info = rendered("info.txt");
-        assert!(info.contains("blocks         2: HGOF, NTBL\n"), "{info}");
+        assert!(info.contains("blocks         2\n"), "{info}");
         assert!(
             info.contains("  entry 1, NTBL at 13: should be 12\n"),
             "{info}"
@@ -148,13 +101,12 @@ mod tests {
 
     #[test]
     fn a_truncated_table_shows_its_complete_entries() {
-        let failure = open(&Bytes::from_static(&TABLE[..12]), &Alone)
-            .err()
-            .unwrap();
-        assert_eq!(failure.partial["blocks"][0]["type"], "HGOF");
+        let view = open(&Bytes::from_static(&TABLE[..12]), &Alone).unwrap();
         assert_eq!(
-            failure.error.to_string(),
+            view.failure().unwrap().to_string(),
             "entry at 0x8: has 4 bytes, should have 8"
         );
+        let info = crate::view::rendered(open, &TABLE[..12], "info.json");
+        assert!(info.contains("\"type\": \"HGOF\""), "{info}");
     }
 }

@@ -11,9 +11,10 @@ use crate::crash::hgo::export::{ExportPlan, layer_name, texture_name};
 use crate::crash::hgo::{self, Hgo};
 use crate::model::scene::Material;
 use crate::model::{Picture, Scene};
+use crate::parse::so_far;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::exported::{self, Exported};
-use crate::view::listed::{Listed, ListedView, whole_files};
+use crate::view::page::Rows;
 use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 
@@ -39,60 +40,39 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    match hgo::parse(bytes) {
-        Ok(mut hgo) => {
-            let mut plan = ExportPlan::new(&hgo);
-            hgo.warnings.append(std::mem::take(&mut plan.problems));
-            let model = Shown { hgo, plan };
-            Ok(Box::new(ListedView {
-                files: files(&model),
-                model,
-            }))
-        }
-        Err(incomplete) => Err(Box::new(Failure {
-            partial: info::partial(&incomplete.model),
-            error: incomplete.error,
-        })),
+    let (mut hgo, error) = so_far(hgo::parse(bytes));
+    let mut plan = ExportPlan::new(&hgo);
+    let mut warnings = std::mem::take(&mut hgo.warnings);
+    if error.is_none() {
+        warnings.append(std::mem::take(&mut plan.problems));
     }
+    let model = PlannedHgo { hgo, plan };
+    let mut page = info::page(&model.hgo, warnings);
+    page.table("joints.tsv", |model| tables::joints(&model.hgo))
+        .table("layers.tsv", |model| tables::layers(&model.hgo))
+        .table("materials.tsv", |model| Rows::of(&model.hgo.materials))
+        .table("textures.tsv", |model| tables::textures(&model.hgo));
+    if model.hgo.names.iter().next().is_some() {
+        page.file("names.txt", |model, out| tables::names(&model.hgo, out));
+    }
+    page.table("points.tsv", |model| tables::points(&model.hgo))
+        .table("blocks.tsv", |model| tables::blocks(&model.hgo));
+    if error.is_none() {
+        let mut files = Vec::new();
+        exported::add_files(&model, &mut files);
+        page.files(files);
+    }
+    Ok(page.show(model, error))
 }
 
 /// A model, and its export plan.
 #[derive(GetSize)]
-struct Shown {
+struct PlannedHgo {
     hgo: Hgo,
     plan: ExportPlan,
 }
 
-/// Returns the files, in order.
-fn files(shown: &Shown) -> Vec<Listed<Shown>> {
-    let mut files: Vec<Listed<Shown>> = whole_files(&[
-        ("info.json", |shown, out| info::json(&shown.hgo, out)),
-        ("info.txt", |shown, out| info::text(&shown.hgo, out)),
-        ("joints.tsv", |shown, out| tables::joints(&shown.hgo, out)),
-        ("layers.tsv", |shown, out| tables::layers(&shown.hgo, out)),
-        ("materials.tsv", |shown, out| {
-            tables::materials(&shown.hgo, out)
-        }),
-        ("textures.tsv", |shown, out| {
-            tables::textures(&shown.hgo, out)
-        }),
-    ]);
-    if shown.hgo.names.iter().next().is_some() {
-        files.push(Listed::whole("names.txt", |shown, out| {
-            tables::names(&shown.hgo, out)
-        }));
-    }
-    files.extend(whole_files(&[
-        ("points.tsv", |shown: &Shown, out| {
-            tables::points(&shown.hgo, out)
-        }),
-        ("blocks.tsv", |shown, out| tables::blocks(&shown.hgo, out)),
-    ]));
-    exported::add_files(shown, &mut files);
-    files
-}
-
-impl Exported for Shown {
+impl Exported for PlannedHgo {
     fn pictures(&self) -> impl Iterator<Item = (usize, String)> {
         let numbers = self.plan.textures.iter();
         numbers.map(|&number| (number, texture_name(&self.hgo, number)))
@@ -147,9 +127,10 @@ mod tests {
     fn the_joints_table_has_the_rest_pose() {
         assert_eq!(
             rendered(&mouse(), "joints.tsv"),
-            "index\tname\tparent\tparent_name\tflags\tx\ty\tz\tlocator_x\tlocator_y\tlocator_z\n\
-             0\troot\t\t\t1\t0\t0\t0\t0\t0\t0\n\
-             1\thead\t0\troot\t1\t0\t1\t0.5\t0\t0\t0\n"
+            "index\tflags\tlocator_offset_x\tlocator_offset_y\tlocator_offset_z\tparent\tname\t\
+             parent_name\tx\ty\tz\n\
+             0\t1\t0\t0\t0\t\troot\t\t0\t0\t0\n\
+             1\t1\t0\t0\t0\t0\thead\troot\t0\t1\t0.5\n"
         );
     }
 
@@ -170,7 +151,7 @@ mod tests {
         let cells: Vec<_> = lines.next().unwrap().zip(lines.next().unwrap()).collect();
         assert_eq!(cells.len(), 40);
         assert!(cells.contains(&("diffuse_g", "0.5")));
-        assert!(cells.contains(&("attr_alpha", "0")));
+        assert!(cells.contains(&("attributes_alpha", "0")));
         assert!(cells.contains(&("alpha", "1")));
         assert!(cells.contains(&("attributes", "0x00000000")));
         assert!(lines.next().is_none());
@@ -182,12 +163,12 @@ mod tests {
         assert_eq!(
             rendered(&bytes, "textures.tsv"),
             "index\ttype\tformat\twidth\theight\tmipmaps\toffset\tdata_size\tpalette_size\n\
-             0\t0x81\tRGB5A3\t4\t4\t\t84\t32\t0\n"
+             0\t129\tRGB5A3\t4\t4\t\t84\t32\t0\n"
         );
         assert_eq!(rendered(&bytes, "names.txt"), "root\nhead\nHIGH\nhat\n");
         assert_eq!(
             rendered(&bytes, "points.tsv"),
-            "index\tname\tjoint\tjoint_name\tx\ty\tz\n0\that\t1\thead\t0\t0.25\t0\n"
+            "index\tjoint\tname\tjoint_name\tx\ty\tz\n0\t1\that\thead\t0\t0.25\t0\n"
         );
         let blocks = rendered(&bytes, "blocks.tsv");
         assert!(
@@ -203,19 +184,24 @@ mod tests {
             rendered(&mouse(), "info.txt"),
             "HGO model (Crash Bandicoot: The Wrath of Cortex; big-endian, as on GameCube)\n\
              \n\
-             file size      1440 bytes\n\
-             joints         2\n\
-             layers         1: HIGH\n\
+             endian         big\n\
+             file size      1440\n\
+             declared size  1440\n\
              meshes         2\n\
              vertices       8\n\
              triangles      4\n\
              sprites        1\n\
              blend shapes   1\n\
+             chunks         4\n\
+             textures       1\n\
              materials      1\n\
-             textures       1: RGB5A3 4x4\n\
-             animated       0\n\
-             points         1: hat\n\
-             bounds         (3, 4, 5) to (6, 7, 8), radius 1\n\
+             texture animations 0\n\
+             joint index    2\n\
+             poi index      1\n\
+             joints         2: root, head\n\
+             layers         1: HIGH\n\
+             points of interest 1: hat\n\
+             shadow         1\n\
              warnings       1\n  \
              every sprite of layer 0 is not shown: sprites face the camera, and there are 1\n"
         );
@@ -224,19 +210,20 @@ mod tests {
     #[test]
     fn a_damaged_model_shows_what_was_read_before_the_damage() {
         let bytes = mouse();
-        let failure = open(&Bytes::copy_from_slice(&bytes[..bytes.len() - 50]), &Alone)
-            .err()
-            .unwrap();
-        assert_eq!(failure.partial["joints"][1]["name"], "head");
-        assert_eq!(failure.partial["layers"][0]["blend_skin"][1]["type"], 1);
-        assert!(failure.partial["bounds"].is_null());
+        let cut = Bytes::copy_from_slice(&bytes[..bytes.len() - 50]);
+        let view = open(&cut, &Alone).unwrap();
+        let error = view.failure().unwrap().to_string();
+        assert!(error.contains(" at 0x"), "{error}");
+        let info: serde_json::Value = serde_json::from_str(&rendered(&cut, "info.json")).unwrap();
+        assert_eq!(info["joints"][1]["name"], "head");
+        assert_eq!(info["layers"][0]["blend_skin"][1]["type"], 1);
+        assert!(info["bounds"].is_null());
     }
 
     #[test]
-    fn a_number_without_a_file_renders_to_nothing() {
-        let mut text = Vec::new();
+    fn a_number_without_a_file_is_an_error() {
         let view = open(&mouse().into(), &Alone).unwrap();
-        view.render(usize::MAX, &Alone, &mut text).unwrap();
-        assert!(text.is_empty());
+        let error = view.render(usize::MAX, &Alone, &mut Vec::new());
+        assert_eq!(error.unwrap_err().kind(), std::io::ErrorKind::NotFound);
     }
 }

@@ -1,0 +1,392 @@
+//! Pages: what is shown of an asset, as values.
+//!
+//! A page has facts and lists, which are `info.json` and, in short, `info.txt`;
+//! tables; other files; and warnings. The texts of all formats are written here.
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, Write};
+
+use get_size2::GetSize;
+use hpimount_containers::io::{Error, Warnings};
+use hpimount_record::{self as record, Record, Scope, Value};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::damaged::damaged;
+use super::listed::{BUFFER_SIZE, Listed};
+use super::{AssetContext, Summary, Table, View, ViewFile, json};
+use crate::model::wav::{self, Wav};
+
+/// The values of a list, which are made one by one.
+pub(crate) type Values<'a> = Box<dyn Iterator<Item = Value> + 'a>;
+
+/// Writes a file from a model.
+type WriteFile<M> =
+    Box<dyn Fn(&M, &dyn AssetContext, &mut dyn Write) -> io::Result<()> + Send + Sync>;
+
+/// What is shown of an asset with the model `M`.
+pub(crate) struct Page<M> {
+    format: &'static str,
+    heading: Cow<'static, str>,
+    facts: Vec<(&'static str, Value)>,
+    lists: Vec<(&'static str, fn(&M) -> Values<'_>)>,
+    files: Vec<File<M>>,
+    warnings: Warnings,
+}
+
+struct File<M> {
+    place: ViewFile,
+    size: Option<u64>,
+    content: Content<M>,
+}
+
+enum Content<M> {
+    Table(fn(&M) -> Rows<'_>),
+    Other(WriteFile<M>),
+}
+
+impl<M: GetSize + Send + Sync + 'static> Page<M> {
+    /// Creates the page of an asset of this format, with the first line of its
+    /// summary.
+    pub(crate) fn new(
+        format: &'static str,
+        heading: impl Into<Cow<'static, str>>,
+        warnings: Warnings,
+    ) -> Self {
+        Self {
+            format,
+            heading: heading.into(),
+            facts: Vec::new(),
+            lists: Vec::new(),
+            files: Vec::new(),
+            warnings,
+        }
+    }
+
+    /// Adds a fact.
+    pub(crate) fn fact(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
+        self.facts.push((name, value.into()));
+        self
+    }
+
+    /// Adds the fields of a record as facts.
+    pub(crate) fn record(&mut self, record: &dyn Record) -> &mut Self {
+        self.facts
+            .extend(record::entries(record, &Scope::default()));
+        self
+    }
+
+    /// Adds a list, which may be long.
+    pub(crate) fn list(&mut self, name: &'static str, values: fn(&M) -> Values<'_>) -> &mut Self {
+        self.lists.push((name, values));
+        self
+    }
+
+    /// Adds a table.
+    pub(crate) fn table(&mut self, name: &str, rows: fn(&M) -> Rows<'_>) -> &mut Self {
+        self.add(name.to_owned(), None, Content::Table(rows))
+    }
+
+    /// Adds the WAV file of a sound, of which `samples` returns the samples; a warning,
+    /// if it is too long for one.
+    pub(crate) fn wav(
+        &mut self,
+        name: String,
+        wav: Wav,
+        samples: impl Fn(&M) -> Vec<i16> + Send + Sync + 'static,
+    ) -> &mut Self {
+        if let Some(problem) = wav.length_problem() {
+            return self.warn(crate::model::not_shown(name, problem));
+        }
+        let size = Some(wav.size());
+        let write: WriteFile<M> =
+            Box::new(move |model, _, out| wav::write(&wav, &samples(model), out));
+        self.add(name, size, Content::Other(write))
+    }
+
+    /// Adds a file.
+    pub(crate) fn file(
+        &mut self,
+        name: &str,
+        write: impl Fn(&M, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
+    ) -> &mut Self {
+        let write: WriteFile<M> = Box::new(move |model, _, out| write(model, out));
+        self.add(name.to_owned(), None, Content::Other(write))
+    }
+
+    /// Adds files that are listed with their renderers.
+    pub(crate) fn files(&mut self, files: Vec<Listed<M>>) -> &mut Self {
+        self.files.extend(files.into_iter().map(|listed| {
+            let Listed { file, render, size } = listed;
+            let write: WriteFile<M> =
+                Box::new(move |model, context, out| render.write(model, context, out));
+            File {
+                place: file,
+                size,
+                content: Content::Other(write),
+            }
+        }));
+        self
+    }
+
+    /// Adds a warning.
+    pub(crate) fn warn(&mut self, warning: impl Into<String>) -> &mut Self {
+        self.warnings.push(warning);
+        self
+    }
+
+    fn add(&mut self, name: String, size: Option<u64>, content: Content<M>) -> &mut Self {
+        let place = ViewFile { folder: None, name };
+        self.files.push(File {
+            place,
+            size,
+            content,
+        });
+        self
+    }
+
+    /// Returns the view of `model` with this page; of what was read of it, if there is
+    /// an error.
+    pub(crate) fn show(self, model: M, error: Option<Error>) -> Box<dyn View> {
+        let view = Box::new(PageView { page: self, model });
+        match error {
+            None => view,
+            Some(error) => damaged(error, view),
+        }
+    }
+
+    fn write_summary(&self, model: &M, out: &mut dyn Write) -> io::Result<()> {
+        let mut summary = Summary::new(&self.heading);
+        for (name, value) in &self.facts {
+            let label = name.replace('_', " ");
+            match value {
+                Value::List(values) => summary.list(&label, values.iter()),
+                Value::Map(_) => continue,
+                value => summary.line(&label, value),
+            };
+        }
+        for (name, values) in &self.lists {
+            let label = name.replace('_', " ");
+            let names: Option<Vec<_>> = values(model)
+                .map(|value| value.get("name").cloned())
+                .collect();
+            match names {
+                Some(names) => summary.list(&label, names.into_iter()),
+                None => summary.line(&label, values(model).count()),
+            };
+        }
+        summary.write(&self.warnings, out)
+    }
+}
+
+/// A page with its model, as `info.json`.
+impl<M> Serialize for PageView<M> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("format", self.page.format)?;
+        for (name, value) in &self.page.facts {
+            map.serialize_entry(name, value)?;
+        }
+        for (name, values) in &self.page.lists {
+            map.serialize_entry(name, &json::Seq::new(|| values(&self.model)))?;
+        }
+        map.serialize_entry("warnings", &self.page.warnings.texts())?;
+        map.end()
+    }
+}
+
+struct PageView<M> {
+    page: Page<M>,
+    model: M,
+}
+
+/// The files that each page has.
+const INFO: [&str; 2] = ["info.json", "info.txt"];
+
+impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
+    fn files(&self) -> Vec<ViewFile> {
+        let info = INFO.map(|name| ViewFile {
+            folder: None,
+            name: name.to_owned(),
+        });
+        let files = self.page.files.iter().map(|file| file.place.clone());
+        info.into_iter().chain(files).collect()
+    }
+
+    fn render(
+        &self,
+        index: usize,
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
+        let written = match index.checked_sub(INFO.len()) {
+            Some(file) => match self.page.files.get(file).map(|file| &file.content) {
+                Some(Content::Table(rows)) => rows(&self.model).write(&mut buffer),
+                Some(Content::Other(write)) => write(&self.model, context, &mut buffer),
+                None => Err(io::ErrorKind::NotFound.into()),
+            },
+            None if index == 0 => json::write_pretty(self, &mut buffer),
+            None => self.page.write_summary(&self.model, &mut buffer),
+        };
+        let result = written.and_then(|()| buffer.flush());
+        // On drop, the buffer would write once more after an error.
+        let (_, _unwritten) = buffer.into_parts();
+        result
+    }
+
+    fn size(&self, index: usize) -> Option<u64> {
+        self.page.files.get(index.checked_sub(INFO.len())?)?.size
+    }
+
+    fn memory(&self) -> usize {
+        let Page {
+            heading,
+            facts,
+            lists,
+            files,
+            warnings,
+            ..
+        } = &self.page;
+        let files_memory = files.iter().map(|file| {
+            let closure = match &file.content {
+                Content::Table(_) => 0,
+                Content::Other(write) => size_of_val(&**write),
+            };
+            file.place.name.capacity() + closure
+        });
+        size_of_val(self)
+            + facts.get_heap_size()
+            + size_of_val(&lists[..])
+            + files.capacity() * size_of::<File<M>>()
+            + files_memory.sum::<usize>()
+            + heading.len()
+            + warnings.get_heap_size()
+            + self.model.get_heap_size()
+    }
+}
+
+/// A table: its columns, and its rows, which are made one by one.
+pub(crate) struct Rows<'a> {
+    columns: Vec<Cow<'static, str>>,
+    rows: Box<dyn Iterator<Item = Vec<Value>> + 'a>,
+}
+
+impl<'a> Rows<'a> {
+    /// Creates a table of values.
+    pub(crate) fn new<const N: usize>(
+        columns: [&'static str; N],
+        rows: impl Iterator<Item = [Value; N]> + 'a,
+    ) -> Self {
+        Self {
+            columns: columns.map(Cow::Borrowed).to_vec(),
+            rows: Box::new(rows.map(Vec::from)),
+        }
+    }
+
+    /// Creates a table of maps that have the same parts as `example`.
+    pub(crate) fn maps(example: &Value, values: impl Iterator<Item = Value> + 'a) -> Self {
+        let columns = example.columns().into_iter().map(Cow::Owned);
+        let cells = |value: Value| {
+            let mut row = Vec::new();
+            value.into_leaves(&mut |cell| row.push(cell));
+            row
+        };
+        Self {
+            columns: columns.collect(),
+            rows: Box::new(values.map(cells)),
+        }
+    }
+
+    /// Creates a table of records, with the number of each.
+    pub(crate) fn of<R: Record + Default>(records: &'a [R]) -> Self {
+        let numbered = records.iter().enumerate();
+        Self::keyed(
+            ["index"],
+            numbered.map(|(index, record)| ([index.into()], record)),
+        )
+    }
+
+    /// Creates a table of records, with columns of what each belongs to.
+    pub(crate) fn keyed<R: Record + Default, const N: usize>(
+        keys: [&'static str; N],
+        records: impl Iterator<Item = ([Value; N], &'a R)> + 'a,
+    ) -> Self {
+        let fields = record::columns(&R::default(), 0)
+            .into_iter()
+            .map(Cow::Owned);
+        Self {
+            columns: keys.into_iter().map(Cow::Borrowed).chain(fields).collect(),
+            rows: Box::new(records.map(|(keys, record)| {
+                let mut row = Vec::from(keys);
+                record::leaves(record, &Scope::default(), &mut |value| row.push(value));
+                row
+            })),
+        }
+    }
+
+    /// Adds columns that are computed from the number of the row.
+    pub(crate) fn and<const N: usize>(
+        mut self,
+        columns: [&'static str; N],
+        compute: impl Fn(usize) -> [Value; N] + 'a,
+    ) -> Self {
+        self.columns.extend(columns.map(Cow::Borrowed));
+        let rows = self.rows.enumerate().map(move |(index, mut row)| {
+            row.extend(compute(index));
+            row
+        });
+        Self {
+            rows: Box::new(rows),
+            ..self
+        }
+    }
+
+    fn write(self, out: &mut dyn Write) -> io::Result<()> {
+        let columns: Vec<&str> = self.columns.iter().map(AsRef::as_ref).collect();
+        let mut table = Table::new(out, &columns)?;
+        for row in self.rows {
+            for value in row {
+                match value {
+                    Value::Text(text) => table.text(&text),
+                    value => table.cell(value),
+                };
+            }
+            table.end_row()?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a map of these entries.
+pub(crate) fn map<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
+    Value::Map(entries.map(|(name, value)| (name.into(), value)).into())
+}
+
+/// Returns a map of those entries that have a value.
+pub(crate) fn known<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
+    let known = entries
+        .into_iter()
+        .filter(|(_, value)| *value != Value::Null);
+    Value::Map(known.map(|(name, value)| (name.into(), value)).collect())
+}
+
+/// Returns the fields of a record between other entries.
+pub(crate) fn fields<const A: usize, const B: usize>(
+    before: [(&'static str, Value); A],
+    record: &dyn Record,
+    after: [(&'static str, Value); B],
+) -> Value {
+    let scope = Scope::default();
+    let entries = before.into_iter().chain(record::entries(record, &scope));
+    let entries = entries.chain(after);
+    Value::Map(entries.map(|(name, value)| (name.into(), value)).collect())
+}
+
+/// Returns the number of a record, its fields, and what is computed from it.
+pub(crate) fn numbered<const N: usize>(
+    index: usize,
+    record: &dyn Record,
+    computed: [(&'static str, Value); N],
+) -> Value {
+    fields([("index", index.into())], record, computed)
+}

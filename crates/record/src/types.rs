@@ -1,0 +1,554 @@
+//! Types of fields that explain their values.
+
+use std::marker::PhantomData;
+
+use get_size2::GetSize;
+use hpimount_containers::io::{Cursor, Endian, Result};
+use hpimount_containers::text::{windows_1252, windows_1252_byte};
+
+use super::number::Stored;
+use super::{Field, FixedSize, Problem, Scope, Value, Writer};
+
+/// Bytes without meaning, which are kept. JSON shows them if they are not zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
+pub struct Pad<const N: usize>(pub [u8; N]);
+
+impl<const N: usize> Default for Pad<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
+
+impl<const N: usize> FixedSize for Pad<N> {
+    const SIZE: usize = N;
+}
+
+impl<const N: usize> Field for Pad<N> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, _version: u32, label: &'static str) -> Result<()> {
+        self.0.copy_from_slice(cursor.take(N, label)?);
+        Ok(())
+    }
+
+    fn write(&self, to: &mut Writer) {
+        to.put(&self.0);
+    }
+
+    fn value(&self, _scope: &Scope<'_>) -> Value {
+        Value::text(
+            self.0
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>(),
+        )
+    }
+
+    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+        self.0 = bytes(value).ok_or_else(|| {
+            Problem::needs(value, format_args!("{N} bytes in hexadecimal digits"))
+        })?;
+        Ok(())
+    }
+
+    fn is_hidden(&self) -> bool {
+        self.0 == [0; N]
+    }
+
+    fn is_padding(&self) -> bool {
+        true
+    }
+}
+
+/// Returns the bytes of a text of hexadecimal digits.
+fn bytes<const N: usize>(value: &Value) -> Option<[u8; N]> {
+    let Value::Text(digits) = value else {
+        return None;
+    };
+    let digits = (digits.len() == 2 * N && digits.is_ascii()).then_some(digits)?;
+    let mut bytes = [0; N];
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&digits[2 * index..2 * index + 2], 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// A text of fixed size in Windows-1252, up to a NUL. What is behind the NUL is kept
+/// while the text is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
+pub struct Text<const N: usize>(pub [u8; N]);
+
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
+
+impl<const N: usize> FixedSize for Text<N> {
+    const SIZE: usize = N;
+}
+
+impl<const N: usize> Text<N> {
+    /// Returns the text.
+    pub fn text(&self) -> String {
+        windows_1252(self.split().0).into_owned()
+    }
+
+    /// Returns the bytes of the text, and those behind its NUL.
+    fn split(&self) -> (&[u8], &[u8]) {
+        let end = self.0.iter().position(|&byte| byte == 0).unwrap_or(N);
+        (&self.0[..end], self.0.get(end + 1..).unwrap_or_default())
+    }
+}
+
+impl<const N: usize> Field for Text<N> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, _version: u32, label: &'static str) -> Result<()> {
+        self.0.copy_from_slice(cursor.take(N, label)?);
+        Ok(())
+    }
+
+    fn write(&self, to: &mut Writer) {
+        to.put(&self.0);
+    }
+
+    fn value(&self, _scope: &Scope<'_>) -> Value {
+        Value::text(self.text())
+    }
+
+    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+        let text = match value {
+            Value::List(_) | Value::Map(_) => return Err(Problem::needs(value, "a text")),
+            other => other.to_string(),
+        };
+        if text == self.text() {
+            return Ok(());
+        }
+        let stored: Option<Vec<u8>> = text.chars().map(windows_1252_byte).collect();
+        let stored = stored.ok_or_else(|| Problem::needs(value, "in Windows-1252"))?;
+        // Only a text without a NUL can be followed by another.
+        let longest = if self.0.contains(&0) { N - 1 } else { N };
+        if stored.len() > longest {
+            return Err(Problem::needs(
+                value,
+                format_args!("at most {longest} letters"),
+            ));
+        }
+        self.0 = [0; N];
+        self.0[..stored.len()].copy_from_slice(&stored);
+        Ok(())
+    }
+}
+
+/// Four letters in a number, the first in its lowest byte.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
+pub struct Code(pub [u8; 4]);
+
+impl FixedSize for Code {
+    const SIZE: usize = 4;
+}
+
+impl Field for Code {
+    fn read(&mut self, cursor: &mut Cursor<'_>, _version: u32, label: &'static str) -> Result<()> {
+        self.0 = cursor.u32(label)?.to_le_bytes();
+        Ok(())
+    }
+
+    fn write(&self, to: &mut Writer) {
+        to.number(self.0);
+    }
+
+    fn value(&self, _scope: &Scope<'_>) -> Value {
+        match self.0.is_ascii() && !self.0.iter().any(u8::is_ascii_control) {
+            true => Value::text(self.0.escape_ascii().to_string()),
+            false => Value::text(format!("{:#010x}", u32::from_le_bytes(self.0))),
+        }
+    }
+
+    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+        if *value == self.value(scope) {
+            return Ok(());
+        }
+        self.0 = match value {
+            Value::Text(text) if text.len() == 4 => text.as_bytes().try_into().unwrap_or_default(),
+            other => u32::from_value(other)
+                .map_err(|_| Problem::needs(other, "four letters"))?
+                .to_le_bytes(),
+        };
+        Ok(())
+    }
+}
+
+macro_rules! delegated {
+    () => {
+        fn read(
+            &mut self,
+            cursor: &mut Cursor<'_>,
+            version: u32,
+            label: &'static str,
+        ) -> Result<()> {
+            self.stored.read(cursor, version, label)
+        }
+
+        fn write(&self, to: &mut Writer) {
+            self.stored.write(to);
+        }
+    };
+}
+
+/// The words of an [`Enum`].
+pub trait Words: 'static {
+    /// The numbers and their words.
+    const WORDS: &'static [(i64, &'static str)];
+}
+
+/// A number that is shown as a word; other numbers stay numbers.
+#[derive(GetSize)]
+#[get_size(ignore(W))]
+pub struct Enum<T, W> {
+    /// The number.
+    pub stored: T,
+    #[get_size(ignore)]
+    words: PhantomData<fn() -> W>,
+}
+
+impl<T: Stored, W: Words> Enum<T, W> {
+    /// Creates the field of a number.
+    pub fn of(stored: T) -> Self {
+        Self {
+            stored,
+            words: PhantomData,
+        }
+    }
+
+    /// Returns the word of the number.
+    pub fn word(&self) -> Option<&'static str> {
+        let number = self.stored.to_number();
+        W::WORDS
+            .iter()
+            .find(|(other, _)| *other == number)
+            .map(|&(_, word)| word)
+    }
+}
+
+impl<T: Stored, W: Words> Field for Enum<T, W> {
+    delegated!();
+
+    fn value(&self, _scope: &Scope<'_>) -> Value {
+        match self.word() {
+            Some(word) => Value::text(word),
+            None => Value::Integer(self.stored.to_number()),
+        }
+    }
+
+    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+        let text = value.to_string();
+        let known = W::WORDS
+            .iter()
+            .find(|(_, word)| word.eq_ignore_ascii_case(&text));
+        self.stored = match known {
+            Some((number, _)) => T::from_number(*number).unwrap_or_default(),
+            None => {
+                T::from_value(value).map_err(|_| Problem::needs(value, "a known word or number"))?
+            }
+        };
+        Ok(())
+    }
+}
+
+/// The names of groups of bits of [`Flags`].
+pub trait Bits: 'static {
+    /// The groups and the number of bits of each, from the lowest.
+    const BITS: &'static [(&'static str, u32)];
+    /// In big-endian files the first group is in the highest bits, as compilers for
+    /// such machines order them.
+    const REVERSED_IN_BIG: bool = false;
+}
+
+/// A number with groups of bits that have names. It is shown with all of them.
+#[derive(GetSize)]
+#[get_size(ignore(B))]
+pub struct Flags<T, B> {
+    /// The number.
+    pub stored: T,
+    is_reversed: bool,
+    #[get_size(ignore)]
+    bits: PhantomData<fn() -> B>,
+}
+
+impl<T: Stored, B: Bits> Flags<T, B> {
+    /// Returns the value of the group with this name.
+    pub fn group(&self, name: &str) -> Option<i64> {
+        self.groups()
+            .find(|(group, _)| *group == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Returns the value of each group by its name.
+    pub fn groups(&self) -> impl Iterator<Item = (&'static str, i64)> {
+        let number = self.stored.to_number();
+        B::BITS
+            .iter()
+            .enumerate()
+            .map(move |(index, &(name, width))| {
+                (name, number >> self.shift(index) & ((1 << width) - 1))
+            })
+    }
+
+    fn shift(&self, index: usize) -> u32 {
+        let widths = |groups: &[(&str, u32)]| groups.iter().map(|&(_, width)| width).sum::<u32>();
+        match self.is_reversed {
+            true => 8 * T::SIZE as u32 - widths(&B::BITS[..=index]),
+            false => widths(&B::BITS[..index]),
+        }
+    }
+}
+
+impl<T: Stored, B: Bits> Field for Flags<T, B> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, version: u32, label: &'static str) -> Result<()> {
+        self.is_reversed = B::REVERSED_IN_BIG && cursor.endian() == Endian::Big;
+        self.stored.read(cursor, version, label)
+    }
+
+    fn write(&self, to: &mut Writer) {
+        self.stored.write(to);
+    }
+
+    fn value(&self, _scope: &Scope<'_>) -> Value {
+        let digits = 2 + 2 * T::SIZE;
+        let stored = Value::text(format!("{:#0digits$x}", self.stored.to_number()));
+        let groups = self
+            .groups()
+            .map(|(name, value)| (name.into(), Value::Integer(value)));
+        Value::Map(std::iter::once(("".into(), stored)).chain(groups).collect())
+    }
+
+    /// A group that has changed wins over the whole number, if that is the same.
+    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+        let before = self.value(scope);
+        let Value::Map(_) = value else {
+            self.stored = T::from_value(value)?;
+            return Ok(());
+        };
+        for (name, value) in value
+            .as_map()?
+            .filter(|(name, value)| before.get(name) != Some(value))
+        {
+            let Some(index) = B::BITS.iter().position(|(group, _)| *group == name) else {
+                if !matches!(name, "" | "value") {
+                    return Err(Problem::new("is not a group of bits here").within(name));
+                }
+                self.stored = T::from_value(value)?;
+                continue;
+            };
+            let largest = (1_i64 << B::BITS[index].1) - 1;
+            let group = value
+                .integer()
+                .filter(|group| (0..=largest).contains(group));
+            let group = group.ok_or_else(|| {
+                Problem::needs(value, format_args!("at most {largest}")).within(name)
+            })?;
+            let shift = self.shift(index);
+            let number = self.stored.to_number() & !(largest << shift) | group << shift;
+            self.stored = T::from_number(number).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+/// A number in steps of 1 / `STEPS`.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
+pub struct Fixed<T, const STEPS: u32> {
+    /// The number of steps.
+    pub stored: T,
+}
+
+impl<T: Stored, const STEPS: u32> Fixed<T, STEPS> {
+    /// Returns the number.
+    pub fn number(&self) -> f32 {
+        (self.stored.to_number() as f64 / f64::from(STEPS)) as f32
+    }
+}
+
+impl<T: Stored, const STEPS: u32> Field for Fixed<T, STEPS> {
+    delegated!();
+
+    fn value(&self, _scope: &Scope<'_>) -> Value {
+        Value::Double(self.stored.to_number() as f64 / f64::from(STEPS))
+    }
+
+    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+        let steps = value
+            .number()
+            .map(|number| (number * f64::from(STEPS)).round() as i64);
+        self.stored = steps.and_then(T::from_number).ok_or_else(|| {
+            Problem::needs(
+                value,
+                format_args!("a number that fits in steps of 1/{STEPS}"),
+            )
+        })?;
+        Ok(())
+    }
+}
+
+/// A number that is an index; none if all its bits are set.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
+pub struct Index<T> {
+    /// The number as stored.
+    pub stored: T,
+}
+
+impl<T: Stored> Index<T> {
+    /// Returns the index.
+    pub fn get(&self) -> Option<usize> {
+        let is_none = T::from_number(-1).map_or(all_bits::<T>(), Stored::to_number);
+        let number = self.stored.to_number();
+        (number != is_none)
+            .then(|| usize::try_from(number).ok())
+            .flatten()
+    }
+}
+
+/// Returns the largest unsigned number of a type.
+fn all_bits<T: Stored>() -> i64 {
+    (1 << (8 * T::SIZE)) - 1
+}
+
+impl<T: Stored> Field for Index<T> {
+    delegated!();
+
+    fn value(&self, _scope: &Scope<'_>) -> Value {
+        match self.get() {
+            Some(index) => Value::Integer(index as i64),
+            // An index that is negative, but not -1.
+            None if self.stored.to_number() < -1 => Value::Integer(self.stored.to_number()),
+            None => Value::Null,
+        }
+    }
+
+    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+        self.stored = match value {
+            Value::Null => T::from_number(-1)
+                .or_else(|| T::from_number(all_bits::<T>()))
+                .unwrap_or_default(),
+            other => T::from_value(other)?,
+        };
+        Ok(())
+    }
+}
+
+/// What the numbers of a [`Named`] refer to.
+pub trait Kind: 'static {
+    /// The kind, as [`super::Names`] is asked for it.
+    const KIND: &'static str;
+}
+
+/// A number that refers to something with a name. It is shown with its name.
+#[derive(GetSize)]
+#[get_size(ignore(K))]
+pub struct Named<T, K> {
+    /// The number.
+    pub stored: T,
+    #[get_size(ignore)]
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<T: Stored, K: Kind> Named<T, K> {
+    /// Creates the field of a number.
+    pub fn of(stored: T) -> Self {
+        Self {
+            stored,
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<T: Stored, K: Kind> Field for Named<T, K> {
+    delegated!();
+
+    fn value(&self, scope: &Scope<'_>) -> Value {
+        let number = self.stored.to_number();
+        let name = scope
+            .names
+            .name(K::KIND, number)
+            .map_or(Value::Null, Value::text);
+        Value::Map(vec![
+            ("".into(), Value::Integer(number)),
+            ("name".into(), name),
+        ])
+    }
+
+    /// The number or the name, whichever has changed; both must agree if both have.
+    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+        let before = self.value(scope);
+        let (number, name) = match value {
+            Value::Map(_) => (value.get("").or(value.get("value")), value.get("name")),
+            Value::Text(_) if value.integer().is_none() => (None, Some(value)),
+            other => (Some(other), None),
+        };
+        let number = number.filter(|number| number.integer() != Some(self.stored.to_number()));
+        let number = number.map(T::from_value).transpose()?;
+        let name = name.filter(|name| Some(*name) != before.get("name") && **name != Value::Null);
+        let named = name.map(|name| {
+            let number = scope.names.number(K::KIND, &name.to_string());
+            let number = number.and_then(T::from_number);
+            number.ok_or_else(|| Problem::new(format!("nothing is called \"{name}\"")))
+        });
+        match (number, named.transpose()?) {
+            (Some(number), Some(named)) if number.to_number() != named.to_number() => {
+                return Err(Problem::new(
+                    "number and name were changed, and do not agree",
+                ));
+            }
+            (Some(number), _) | (None, Some(number)) => self.stored = number,
+            (None, None) => {}
+        }
+        Ok(())
+    }
+}
+
+macro_rules! with_marker {
+    ($($type:ident { $($field:ident),* })*) => {$(
+        impl<T: std::fmt::Debug, M> std::fmt::Debug for $type<T, M> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.stored.fmt(f)
+            }
+        }
+
+        impl<T: Clone, M> Clone for $type<T, M> {
+            fn clone(&self) -> Self {
+                Self { stored: self.stored.clone(), $($field: self.$field),* }
+            }
+        }
+
+        impl<T: Copy, M> Copy for $type<T, M> {}
+
+        impl<T: Default, M> Default for $type<T, M> {
+            fn default() -> Self {
+                Self { stored: T::default(), $($field: Default::default()),* }
+            }
+        }
+
+        impl<T: PartialEq, M> PartialEq for $type<T, M> {
+            fn eq(&self, other: &Self) -> bool {
+                self.stored == other.stored
+            }
+        }
+
+        impl<T: FixedSize, M> FixedSize for $type<T, M> {
+            const SIZE: usize = T::SIZE;
+        }
+    )*};
+}
+
+// A derive would demand the traits of the marker, too.
+with_marker! {
+    Enum { words }
+    Flags { is_reversed, bits }
+    Named { kind }
+}
+
+impl<T: FixedSize, const STEPS: u32> FixedSize for Fixed<T, STEPS> {
+    const SIZE: usize = T::SIZE;
+}
+
+impl<T: FixedSize> FixedSize for Index<T> {
+    const SIZE: usize = T::SIZE;
+}
