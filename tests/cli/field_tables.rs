@@ -3,7 +3,7 @@
 use std::fs;
 
 use hpimount_assets::crash::hgo;
-use hpimount_assets::neversoft::vab;
+use hpimount_assets::neversoft::{ddm, vab};
 use hpimount_record::{Record, field_table};
 
 /// The records with a table: the chapter, the name in the comment before the table,
@@ -15,6 +15,9 @@ fn records() -> Vec<(&'static str, Box<dyn Record>)> {
         ("hgo", Box::<hgo::Joint>::default()),
         ("hgo", Box::<hgo::Point>::default()),
         ("hgo", Box::<hgo::Bounds>::default()),
+        ("neversoft", Box::<ddm::ObjectHeader>::default()),
+        ("neversoft", Box::<ddm::Material>::default()),
+        ("neversoft", Box::<ddm::Split>::default()),
         ("neversoft", Box::<vab::VabHeader>::default()),
         ("neversoft", Box::<vab::ProgramHeader>::default()),
         ("neversoft", Box::<vab::Tone>::default()),

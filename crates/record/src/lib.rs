@@ -46,7 +46,7 @@ mod types;
 mod value;
 mod writer;
 
-pub use self::types::{Bits, Code, Enum, Fixed, Flags, Index, Kind, Named, Pad, Text, Words};
+pub use self::types::{Bits, Code, Enum, Fixed, Flags, Hex, Index, Kind, Named, Pad, Text, Words};
 pub use self::value::{Problem, Value};
 pub use self::writer::Writer;
 pub use hpimount_record_derive::Record;

@@ -36,6 +36,7 @@ struct Every {
     /// The color. It is never seen.
     #[record(parts = "r g b")]
     color: [u8; 3],
+    hash: Hex<u32>,
     #[record(json)]
     matrix: [[f32; 2]; 2],
     pad: Pad<3>,
@@ -93,7 +94,7 @@ fn json_has_every_field_by_name_in_order() {
     };
     let shown = value(&record, &scope()).to_string();
     let expected = concat!(
-        r#"{"size":0,"color":[0,0,0],"matrix":[[0.0,0.0],[0.0,0.0]],"name":"","kind":"snow","#,
+        r#"{"size":0,"color":[0,0,0],"hash":"0x00000000","matrix":[[0.0,0.0],[0.0,0.0]],"name":"","kind":"snow","#,
         r#""flags":{"value":"0x00000000","alpha":0,"level":0},"parent":0,"neighbor":0,"#,
         r#""sound_id":{"value":1,"name":"boom"},"inner":{"scale":0.0,"code":"0x00000000"},"later":0}"#,
     );
@@ -102,7 +103,7 @@ fn json_has_every_field_by_name_in_order() {
 
 #[test]
 fn columns_follow_from_the_type_and_the_version() {
-    let expected = "size color_r color_g color_b name kind flags flags_alpha flags_level parent neighbor sound_id sound_id_name inner_scale inner_code";
+    let expected = "size color_r color_g color_b hash name kind flags flags_alpha flags_level parent neighbor sound_id sound_id_name inner_scale inner_code";
     assert_eq!(columns(&Every::default(), 0).join(" "), expected);
     assert_eq!(columns(&Every::default(), 1).last().unwrap(), "later");
 }

@@ -73,7 +73,7 @@ fn bytes<const N: usize>(value: &Value) -> Option<[u8; N]> {
 
 /// A text of fixed size in Windows-1252, up to a NUL. What is behind the NUL is kept
 /// while the text is the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
+#[derive(Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Text<const N: usize>(pub [u8; N]);
 
 impl<const N: usize> Default for Text<N> {
@@ -84,6 +84,12 @@ impl<const N: usize> Default for Text<N> {
 
 impl<const N: usize> FixedSize for Text<N> {
     const SIZE: usize = N;
+}
+
+impl<const N: usize> std::fmt::Debug for Text<N> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.text().fmt(f)
+    }
 }
 
 impl<const N: usize> Text<N> {
@@ -173,6 +179,33 @@ impl Field for Code {
                 .to_le_bytes(),
         };
         Ok(())
+    }
+}
+
+/// A number that is shown in hexadecimal digits, such as a hash.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
+pub struct Hex<T>(pub T);
+
+impl<T: FixedSize> FixedSize for Hex<T> {
+    const SIZE: usize = T::SIZE;
+}
+
+impl<T: Stored> Field for Hex<T> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, version: u32, label: &'static str) -> Result<()> {
+        self.0.read(cursor, version, label)
+    }
+
+    fn write(&self, to: &mut Writer) {
+        self.0.write(to);
+    }
+
+    fn value(&self, _scope: &Scope<'_>) -> Value {
+        let digits = 2 * T::SIZE;
+        Value::text(format!("0x{:0digits$X}", self.0.to_number()))
+    }
+
+    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+        self.0.set(value, scope)
     }
 }
 

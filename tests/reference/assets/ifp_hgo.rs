@@ -2,7 +2,7 @@
 
 use crate::assets::samples::{Sample, damage, offsets, rendered, samples};
 use crate::support::views::rendering;
-use hpimount_assets::view::{Failure, View};
+use hpimount_assets::view::View;
 use serde_json::{Value, json};
 
 /// Returns the sample with this name.
@@ -55,8 +55,7 @@ fn damaged_samples_are_errors_at_the_right_byte_and_keep_the_part_before() {
     for sample in all {
         let name = sample.name.as_str();
         let (_, key, fact) = kept.iter().find(|case| case.0 == name).unwrap();
-        let Failure { error, partial } = *sample.open().err().unwrap();
-        let error = error.to_string();
+        let (error, partial) = sample.damage();
         assert!(error.starts_with(damage(name)), "{name}: {error}");
         assert_eq!(partial[key], *fact, "{name}");
         for offset in offsets(sample.known["error"].as_str().unwrap()) {
@@ -77,7 +76,7 @@ fn a_truncated_model_keeps_the_parts_that_were_read() {
     };
     let whole: Value = serde_json::from_str(&rendered(&*whole, "info.json")).unwrap();
     let cut = sample(folder, "bad_truncated.hgo").unwrap();
-    let partial = cut.open().err().unwrap().partial;
+    let (_, partial) = cut.damage();
     for list in [
         "textures",
         "materials",

@@ -69,6 +69,18 @@ impl Sample {
         (self.format().open)(&self.bytes, &Alone)
     }
 
+    /// Opens a damaged sample, and returns the error and the known facts.
+    pub(super) fn damage(&self) -> (String, Value) {
+        match self.open() {
+            Err(failure) => (failure.error.to_string(), failure.partial),
+            Ok(view) => {
+                let error = view.failure().unwrap().to_string();
+                let info = rendered(&*view, "info.json");
+                (error, serde_json::from_str(&info).unwrap())
+            }
+        }
+    }
+
     /// Returns the differences between `info.json` and the known facts, one per
     /// line.
     ///

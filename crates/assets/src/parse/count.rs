@@ -1,6 +1,7 @@
 //! Counts that precede the counted items.
 
 use hpimount_containers::io::{Cursor, Error, Result};
+use hpimount_record::{self as record, FixedSize, Record};
 
 /// Reads a 32-bit count of items that take at least `unit_size` bytes each, and
 /// checks that they fit into the remaining bytes.
@@ -33,6 +34,19 @@ pub fn fitting(
             Error::Damaged { field, problem, .. } => Error::damaged(offset, field, problem),
             other => other,
         })
+}
+
+/// Reads `count` records, after checking that they fit into the remaining bytes.
+///
+/// # Errors
+/// Returns [`Error::Damaged`] if they do not fit.
+pub fn records<R: Record + Default + FixedSize>(
+    cursor: &mut Cursor<'_>,
+    count: u32,
+    field: &'static str,
+) -> Result<Vec<R>> {
+    let count = cursor.check_count(count.into(), R::SIZE, field)?;
+    (0..count).map(|_| record::read(cursor, 0)).collect()
 }
 
 /// Adds an item to `items` and lets `read` fill it in. If `read` fails, the

@@ -14,6 +14,7 @@ pub(crate) mod exported;
 pub mod import;
 pub mod json;
 pub(crate) mod listed;
+pub(crate) mod node;
 pub(crate) mod page;
 pub mod report;
 mod summary;

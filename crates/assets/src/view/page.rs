@@ -13,11 +13,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::damaged::damaged;
 use super::listed::{BUFFER_SIZE, Listed};
+use super::node::{Node, Nodes};
 use super::{AssetContext, Summary, Table, View, ViewFile, json};
 use crate::model::wav::{self, Wav};
-
-/// The values of a list, which are made one by one.
-pub(crate) type Values<'a> = Box<dyn Iterator<Item = Value> + 'a>;
 
 /// Writes a file from a model.
 type WriteFile<M> =
@@ -28,7 +26,7 @@ pub(crate) struct Page<M> {
     format: &'static str,
     heading: Cow<'static, str>,
     facts: Vec<(&'static str, Value)>,
-    lists: Vec<(&'static str, fn(&M) -> Values<'_>)>,
+    lists: Vec<(&'static str, fn(&M) -> Nodes<'_>)>,
     files: Vec<File<M>>,
     warnings: Warnings,
 }
@@ -76,7 +74,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 
     /// Adds a list, which may be long.
-    pub(crate) fn list(&mut self, name: &'static str, values: fn(&M) -> Values<'_>) -> &mut Self {
+    pub(crate) fn list(&mut self, name: &'static str, values: fn(&M) -> Nodes<'_>) -> &mut Self {
         self.lists.push((name, values));
         self
     }
@@ -284,16 +282,17 @@ impl<'a> Rows<'a> {
     }
 
     /// Creates a table of maps that have the same parts as `example`.
-    pub(crate) fn maps(example: &Value, values: impl Iterator<Item = Value> + 'a) -> Self {
-        let columns = example.columns().into_iter().map(Cow::Owned);
-        let cells = |value: Value| {
+    pub(crate) fn maps(example: Node<'_>, nodes: impl Iterator<Item = Node<'a>> + 'a) -> Self {
+        let columns = example.into_value().columns().into_iter();
+        let columns = columns.map(Cow::Owned);
+        let cells = |node: Node<'_>| {
             let mut row = Vec::new();
-            value.into_leaves(&mut |cell| row.push(cell));
+            node.into_value().into_leaves(&mut |cell| row.push(cell));
             row
         };
         Self {
             columns: columns.collect(),
-            rows: Box::new(values.map(cells)),
+            rows: Box::new(nodes.map(cells)),
         }
     }
 
@@ -355,38 +354,4 @@ impl<'a> Rows<'a> {
         }
         Ok(())
     }
-}
-
-/// Returns a map of these entries.
-pub(crate) fn map<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
-    Value::Map(entries.map(|(name, value)| (name.into(), value)).into())
-}
-
-/// Returns a map of those entries that have a value.
-pub(crate) fn known<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
-    let known = entries
-        .into_iter()
-        .filter(|(_, value)| *value != Value::Null);
-    Value::Map(known.map(|(name, value)| (name.into(), value)).collect())
-}
-
-/// Returns the fields of a record between other entries.
-pub(crate) fn fields<const A: usize, const B: usize>(
-    before: [(&'static str, Value); A],
-    record: &dyn Record,
-    after: [(&'static str, Value); B],
-) -> Value {
-    let scope = Scope::default();
-    let entries = before.into_iter().chain(record::entries(record, &scope));
-    let entries = entries.chain(after);
-    Value::Map(entries.map(|(name, value)| (name.into(), value)).collect())
-}
-
-/// Returns the number of a record, its fields, and what is computed from it.
-pub(crate) fn numbered<const N: usize>(
-    index: usize,
-    record: &dyn Record,
-    computed: [(&'static str, Value); N],
-) -> Value {
-    fields([("index", index.into())], record, computed)
 }

@@ -155,7 +155,11 @@ impl ExportPlan {
     }
 
     fn transform(&self, object: &Object, is_placed: bool) -> Transform {
-        match self.places.get(&object.checksum).filter(|_| is_placed) {
+        match self
+            .places
+            .get(&object.header.checksum.0)
+            .filter(|_| is_placed)
+        {
             None => Transform::IDENTITY,
             Some(&([x, y, z], angles)) => {
                 let position = [x, y.saturating_neg(), z.saturating_neg()];
@@ -165,14 +169,14 @@ impl ExportPlan {
     }
 
     fn material(&self, material: &super::parse::Material) -> Material {
-        let texture = self.textures.find(&material.texture);
+        let texture = self.textures.find(&material.texture.text());
         let is_transparent = texture.is_some_and(|number| self.textures.may_be_transparent(number));
         let file = self
             .textures
             .shown()
             .find(|(number, _)| Some(*number) == texture);
         Material {
-            name: material.name.replace(char::is_whitespace, "_"),
+            name: material.name.text().replace(char::is_whitespace, "_"),
             color: material.color.map(|part| f32::from(part) / 255.0),
             texture: file.map(|(number, stem)| Texture {
                 picture: number,
@@ -198,9 +202,9 @@ pub fn texture_name(number: usize, stem: &str) -> String {
 
 /// Returns the name of an object, or its number.
 pub fn name(object: &Object, index: usize) -> String {
-    match object.name.is_empty() {
-        true => format!("{index:03}"),
-        false => object.name.clone(),
+    match object.header.name.text() {
+        name if name.is_empty() => format!("{index:03}"),
+        name => name,
     }
 }
 

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use get_size2::GetSize;
+use hpimount_record::{self as record, Hex, Record, Text};
 
-use crate::parse::name::until_nul;
-use crate::parse::{floats, take};
+use crate::parse::count::records;
+use crate::parse::take;
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// Extensions of the files.
@@ -16,14 +17,9 @@ const VERSION: u32 = 1;
 /// Bytes of the header.
 const HEADER: u64 = 12;
 
-/// Bytes of a name.
-const NAME: usize = 64;
-
-/// Bytes of a material, a vertex, an index and a split.
-const MATERIAL: usize = 152;
+/// Bytes of a vertex and an index.
 const VERTEX: usize = 36;
 const INDEX: usize = 2;
-const SPLIT: usize = 6;
 
 /// A parsed file.
 #[derive(Debug, Clone, GetSize)]
@@ -39,26 +35,8 @@ pub struct Ddm {
 /// An object.
 #[derive(Debug, Clone, GetSize)]
 pub struct Object {
-    /// Its number, as it is stored.
-    pub index: u32,
-    /// Hash of its name.
-    pub checksum: u32,
-    /// Speed of its texture, and a rate.
-    pub speed: [f32; 2],
-    /// A rate without a known meaning.
-    pub rate: f32,
-    /// A number without a known meaning.
-    pub param: u32,
-    /// Flags.
-    pub flags: u32,
-    /// Its name.
-    pub name: String,
-    /// Center of its box.
-    pub center: [f32; 3],
-    /// Half the sides of its box.
-    pub extent: [f32; 3],
-    /// Its radius.
-    pub radius: f32,
+    /// Its properties.
+    pub header: ObjectHeader,
     /// Its materials.
     pub materials: Vec<Material>,
     /// Its strips of triangles.
@@ -71,25 +49,70 @@ pub struct Object {
     indices: Bytes,
 }
 
+/// The properties of an object (neversoft.md 12).
+#[derive(Debug, Clone, Default, GetSize, Record)]
+pub struct ObjectHeader {
+    /// Number of the object.
+    pub index: u32,
+    /// Hash of its name.
+    pub checksum: Hex<u32>,
+    /// Speed of its texture.
+    #[record(parts = "u v")]
+    pub speed: [f32; 2],
+    /// A rate without a known meaning.
+    pub rate: f32,
+    /// A number without a known meaning.
+    pub param: u32,
+    /// Flags.
+    pub flags: Hex<u32>,
+    /// Its name.
+    pub name: Text<64>,
+    /// Center of its box.
+    #[record(parts = "x y z")]
+    pub center: [f32; 3],
+    /// Half the sides of its box.
+    #[record(parts = "x y z")]
+    pub extent: [f32; 3],
+    /// Its radius.
+    pub radius: f32,
+    /// Number of materials.
+    #[record(derived)]
+    pub material_count: u32,
+    /// Number of vertices.
+    #[record(derived)]
+    pub vertex_count: u32,
+    /// Number of indices.
+    #[record(derived)]
+    pub index_count: u32,
+    /// Number of strips.
+    #[record(derived)]
+    pub split_count: u32,
+}
+
 /// A material.
-#[derive(Debug, Clone, GetSize)]
+#[derive(Debug, Clone, Default, GetSize, Record)]
 pub struct Material {
     /// Its name.
-    pub name: String,
+    pub name: Text<64>,
     /// Name of the file of its texture.
-    pub texture: String,
+    pub texture: Text<64>,
     /// Position in the order of drawing.
     pub order: u32,
-    /// Red, green, blue and alpha.
+    /// Color and opacity.
+    #[record(parts = "r g b a")]
     pub color: [u8; 4],
-    /// Light that it emits, reflects, and how sharply.
-    pub light: [f32; 3],
+    /// Light that it emits.
+    pub emissive: f32,
+    /// Light that it reflects.
+    pub specular: f32,
+    /// Sharpness of the reflection.
+    pub glossiness: f32,
     /// How it is blended: 0 to 3, 0 opaque.
     pub blend: u32,
 }
 
 /// A strip of triangles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, GetSize, Record)]
 pub struct Split {
     /// Index of the material.
     pub material: u16,
@@ -167,46 +190,17 @@ pub fn parse(bytes: &Bytes) -> Result<Ddm> {
 impl Object {
     fn read(mut cursor: Cursor<'_>, bytes: &Bytes) -> Result<Self> {
         let cursor = &mut cursor;
-        let (index, checksum) = (cursor.u32("index")?, cursor.u32("hash")?);
-        let [u, v, rate] = floats(cursor, "speed")?;
-        let (param, flags) = (cursor.u32("parameter")?, cursor.u32("flags")?);
-        let name = until_nul(cursor.take(NAME, "name")?);
-        let (center, extent) = (floats(cursor, "center")?, floats(cursor, "extent")?);
-        let radius = cursor.f32("radius")?;
-        let mut counts = [0; 4];
-        for count in &mut counts {
-            *count = cursor.u32("counts")?;
-        }
-        let [materials, vertices, indices, splits] = counts;
-        let materials = cursor.check_count(materials.into(), MATERIAL, "materials")?;
-        let materials = (0..materials).map(|_| Material::read(cursor));
-        let materials = materials.collect::<Result<_>>()?;
+        let header: ObjectHeader = record::read(cursor, 0)?;
+        let materials = records(cursor, header.material_count, "materials")?;
         let mut list = |count: u32, unit: usize, field| {
             let count = cursor.check_count(count.into(), unit, field)?;
             take(cursor, bytes, unit * count, field)
         };
-        let vertices = list(vertices, VERTEX, "vertices")?;
-        let indices = list(indices, INDEX, "indices")?;
-        let splits = cursor.check_count(splits.into(), SPLIT, "splits")?;
-        let splits = (0..splits).map(|_| {
-            Ok(Split {
-                material: cursor.u16("split")?,
-                first: cursor.u16("split")?,
-                count: cursor.u16("split")?,
-            })
-        });
-        let splits = splits.collect::<Result<_>>()?;
+        let vertices = list(header.vertex_count, VERTEX, "vertices")?;
+        let indices = list(header.index_count, INDEX, "indices")?;
+        let splits = records(cursor, header.split_count, "splits")?;
         Ok(Self {
-            index,
-            checksum,
-            speed: [u, v],
-            rate,
-            param,
-            flags,
-            name,
-            center,
-            extent,
-            radius,
+            header,
             materials,
             splits,
             unread: cursor.remaining(),
@@ -271,19 +265,6 @@ impl Object {
     }
 }
 
-impl Material {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self {
-            name: until_nul(cursor.take(NAME, "material")?),
-            texture: until_nul(cursor.take(NAME, "texture")?),
-            order: cursor.u32("order")?,
-            color: *cursor.record("color")?,
-            light: floats(cursor, "light")?,
-            blend: cursor.u32("blend")?,
-        })
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -299,7 +280,7 @@ pub(super) mod tests {
         };
         let named = |name: &str| {
             let mut name = name.as_bytes().to_vec();
-            name.resize(NAME, 0);
+            name.resize(64, 0);
             name
         };
         let mut object = words(&[0, 0x6F0F_6B9F, 0, 0, 0, 0, 0]);
@@ -329,8 +310,8 @@ pub(super) mod tests {
     #[test]
     fn strips_are_triangles() {
         let object = object(square());
-        assert_eq!(object.name, "Floor");
-        assert_eq!(object.materials[0].texture, "floor.dds");
+        assert_eq!(object.header.name.text(), "Floor");
+        assert_eq!(object.materials[0].texture.text(), "floor.dds");
         let (triangles, bad) = object.triangles(&object.splits[0]);
         assert_eq!((triangles, bad), (vec![[0, 1, 2], [2, 1, 3]], 0));
         let vertex = object.vertices().nth(3).unwrap();

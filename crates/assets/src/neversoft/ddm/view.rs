@@ -4,20 +4,19 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 use get_size2::GetSize;
-use serde_json::{Value, json};
 
 use super::ddx;
 use super::export::{ExportPlan, Textures, name, texture_name};
 use crate::model::scene;
 use crate::model::{Picture, Scene, obj};
-use crate::neversoft::ddm::{self, Ddm, Material, Object};
+use crate::neversoft::ddm::{self, Ddm, Object};
 use crate::neversoft::psx;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
 use crate::view::exported::{self, Exported};
-use crate::view::json::Seq;
-use crate::view::listed::{Listed, ListedView, whole_files};
-use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
+use crate::view::node::{self, Node};
+use crate::view::page::{Page, Rows};
+use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
 
 /// Models of THPS2X's levels.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -41,7 +40,7 @@ const SCENE_MATERIALS: &str = "scene.mtl";
 
 /// A file, and its export plan.
 #[derive(GetSize)]
-struct Shown {
+struct PlannedDdm {
     ddm: Ddm,
     plan: ExportPlan,
 }
@@ -57,22 +56,27 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     let psx = beside("psx").and_then(|bytes| psx::parse(&bytes).ok());
     let mut plan = ExportPlan::new(&ddm, textures, psx.as_ref());
     ddm.warnings.append(std::mem::take(&mut plan.problems));
-    let model = Shown { ddm, plan };
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("objects.tsv", objects),
-        ("materials.tsv", materials),
-    ]);
+    let warnings = std::mem::take(&mut ddm.warnings);
+    let model = PlannedDdm { ddm, plan };
+    let mut page = Page::new(FORMAT.name, "DDM models of a level", warnings);
+    page.fact("size", model.ddm.size)
+        .fact("shown", model.plan.objects.len())
+        .list("objects", |model: &PlannedDdm| {
+            Box::new(model.ddm.objects.iter().enumerate().map(object))
+        })
+        .table("objects.tsv", objects)
+        .table("materials.tsv", materials);
     if model.plan.has_scene {
-        files.push(Listed::whole("scene.obj", scene_obj));
-        files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
+        page.file("scene.obj", scene_obj)
+            .file(SCENE_MATERIALS, scene_materials);
     }
+    let mut files = Vec::new();
     exported::add_files(&model, &mut files);
-    Ok(Box::new(ListedView { model, files }))
+    page.files(files);
+    Ok(page.show(model, None))
 }
 
-impl Exported for Shown {
+impl Exported for PlannedDdm {
     fn pictures(&self) -> impl Iterator<Item = (usize, String)> {
         let textures = self.plan.textures.shown();
         textures.map(|(number, stem)| (number, texture_name(number, stem)))
@@ -112,151 +116,58 @@ impl Exported for Shown {
     }
 }
 
-fn scene_obj(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    obj::write(&shown.scene(), SCENE_MATERIALS, out)
+fn scene_obj(model: &PlannedDdm, out: &mut dyn Write) -> io::Result<()> {
+    obj::write(&model.scene(), SCENE_MATERIALS, out)
 }
 
-fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    exported::write_materials(shown, "textures/", out)
+fn scene_materials(model: &PlannedDdm, out: &mut dyn Write) -> io::Result<()> {
+    exported::write_materials(model, "textures/", out)
 }
 
-fn info(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    #[derive(serde::Serialize)]
-    struct Facts<'a> {
-        format: &'static str,
-        size: u32,
-        objects: Seq<'a, Value>,
-        warnings: Vec<String>,
-    }
-    let ddm = &shown.ddm;
-    let facts = Facts {
-        format: FORMAT.name,
-        size: ddm.size,
-        objects: Seq::new(|| {
-            let objects = ddm.objects.iter().enumerate();
-            objects.map(|(index, object)| match object {
-                Ok(object) => object_facts(object),
-                Err(problem) => json!({ "index": index, "error": problem }),
-            })
-        }),
-        warnings: ddm.warnings.texts(),
-    };
-    json::write_pretty(&facts, out)
-}
-
-fn object_facts(object: &Object) -> Value {
-    let strips: Vec<_> = object
-        .splits
-        .iter()
-        .map(|split| object.triangles(split))
-        .collect();
-    json!({
-        "index": object.index,
-        "checksum": format!("0x{:08X}", object.checksum),
-        "name": object.name,
-        "speed": object.speed,
-        "rate": object.rate,
-        "param": object.param,
-        "flags": object.flags,
-        "center": object.center,
-        "extent": object.extent,
-        "radius": object.radius,
-        "materials": object.materials.iter().map(material_facts).collect::<Vec<_>>(),
-        "vertices": object.vertex_count(),
-        "indices": object.index_count(),
-        "splits": object
-            .splits
-            .iter()
-            .map(|split| [split.material, split.first, split.count])
-            .collect::<Vec<_>>(),
-        "triangles": strips.iter().map(|(triangles, _)| triangles.len()).sum::<usize>(),
-        "bad": strips.iter().map(|(_, bad)| bad).sum::<usize>(),
-        "unread": object.unread,
-    })
-}
-
-fn material_facts(material: &Material) -> Value {
-    let [emissive, specular, glossiness] = material.light;
-    json!({
-        "name": material.name,
-        "texture": material.texture,
-        "order": material.order,
-        "color": material.color,
-        "emissive": emissive,
-        "specular": specular,
-        "glossiness": glossiness,
-        "blend": material.blend,
-    })
-}
-
-fn page(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new("DDM models of a level");
-    page.line("objects", shown.ddm.objects.len());
-    page.line("shown", shown.plan.objects.len());
-    page.list(
-        "textures",
-        shown
-            .pictures()
-            .collect::<Vec<_>>()
-            .iter()
-            .map(|(_, name)| name),
-    );
-    page.write(&shown.ddm.warnings, out)
-}
-
-fn objects(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [
-        "index",
-        "name",
-        "hash",
-        "flags",
-        "materials",
-        "vertices",
-        "triangles",
-        "radius",
-    ];
-    let mut table = Table::new(out, &columns)?;
-    for (index, object) in shown.ddm.objects.iter().enumerate() {
-        let Ok(object) = object else { continue };
-        let strips = object
-            .splits
-            .iter()
-            .map(|split| object.triangles(split).0.len());
-        table
-            .cell(index)
-            .text(&object.name)
-            .cell(format_args!("{:08x}", object.checksum))
-            .cell(format_args!("{:#x}", object.flags))
-            .cell(object.materials.len())
-            .cell(object.vertex_count())
-            .cell(strips.sum::<usize>())
-            .float(object.radius)
-            .end_row()?;
-    }
-    Ok(())
-}
-
-fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [
-        "object", "index", "name", "texture", "order", "color", "blend",
-    ];
-    let mut table = Table::new(out, &columns)?;
-    for (number, object) in shown.ddm.objects.iter().enumerate() {
-        let Ok(object) = object else { continue };
-        for (index, material) in object.materials.iter().enumerate() {
-            let [red, green, blue, alpha] = material.color;
-            table
-                .cell(number)
-                .cell(index)
-                .text(&material.name)
-                .text(&material.texture)
-                .cell(material.order)
-                .cell(format_args!("{red} {green} {blue} {alpha}"))
-                .cell(material.blend)
-                .end_row()?;
+fn object((index, object): (usize, &Result<Object, String>)) -> Node<'_> {
+    let object = match object {
+        Ok(object) => object,
+        Err(problem) => {
+            return node::map([("index", index.into()), ("error", problem.clone().into())]);
         }
-    }
-    Ok(())
+    };
+    let strips = object.splits.iter().map(|split| object.triangles(split));
+    let (triangles, bad) = strips.fold((0, 0), |(triangles, bad), strip| {
+        (triangles + strip.0.len(), bad + strip.1)
+    });
+    let contents = [
+        (
+            "materials",
+            Node::each(&object.materials, |material| node::of(material)),
+        ),
+        (
+            "splits",
+            Node::each(&object.splits, |split| node::of(split)),
+        ),
+        ("triangles", triangles.into()),
+        ("bad", bad.into()),
+        ("unread", object.unread.into()),
+    ];
+    node::map(node::entries(&object.header).into_iter().chain(contents))
+}
+
+/// Returns the objects that are not damaged, with their numbers.
+fn sound(model: &PlannedDdm) -> impl Iterator<Item = (usize, &Object)> {
+    let objects = model.ddm.objects.iter().enumerate();
+    objects.filter_map(|(index, object)| Some((index, object.as_ref().ok()?)))
+}
+
+fn objects(model: &PlannedDdm) -> Rows<'_> {
+    let headers = sound(model).map(|(index, object)| ([index.into()], &object.header));
+    Rows::keyed(["number"], headers)
+}
+
+fn materials(model: &PlannedDdm) -> Rows<'_> {
+    let materials = sound(model).flat_map(|(number, object)| {
+        let materials = object.materials.iter().enumerate();
+        materials.map(move |(index, material)| ([number.into(), index.into()], material))
+    });
+    Rows::keyed(["object", "index"], materials)
 }
 
 #[cfg(test)]
@@ -285,13 +196,16 @@ mod tests {
         assert_eq!(names, expected);
         assert_eq!(
             rendered(open, &square(), "objects.tsv"),
-            "index\tname\thash\tflags\tmaterials\tvertices\ttriangles\tradius\n\
-             0\tFloor\t6f0f6b9f\t0x0\t1\t4\t2\t0\n"
+            "number\tindex\tchecksum\tspeed_u\tspeed_v\trate\tparam\tflags\tname\tcenter_x\tcenter_y\t\
+             center_z\textent_x\textent_y\textent_z\tradius\tmaterial_count\tvertex_count\t\
+             index_count\tsplit_count\n\
+             0\t0\t0x6F0F6B9F\t0\t0\t0\t0\t0x00000000\tFloor\t0\t0\t0\t0\t0\t0\t0\t1\t4\t5\t1\n"
         );
         assert_eq!(
             rendered(open, &square(), "materials.tsv"),
-            "object\tindex\tname\ttexture\torder\tcolor\tblend\n\
-             0\t0\tm\tfloor.dds\t0\t255 255 255 255\t0\n"
+            "object\tindex\tname\ttexture\torder\tcolor_r\tcolor_g\tcolor_b\tcolor_a\temissive\t\
+             specular\tglossiness\tblend\n\
+             0\t0\tm\tfloor.dds\t0\t255\t255\t255\t255\t0\t0\t0\t0\n"
         );
     }
 }

@@ -2,12 +2,12 @@
 //! sound.
 
 use bytes::Bytes;
-use hpimount_record::{self as record, Scope, Value};
 
 use crate::neversoft::vab::{self, Program, Sound, Vab};
 use crate::view::converted::{Conversion, Converted};
 use crate::view::damaged::failure;
-use crate::view::page::{Page, Rows, fields, map};
+use crate::view::node::{self, Node};
+use crate::view::page::{Page, Rows};
 use crate::view::{AssetContext, Failure, View, ViewFormat};
 use hpimount_containers::text::has_extension;
 
@@ -57,20 +57,17 @@ fn body(context: &dyn AssetContext) -> Option<Bytes> {
     context.read_sibling(&format!("{}.vb", name.get(..stem)?))
 }
 
-fn program(program: &Program) -> Value {
-    let tones = program.tones.iter();
-    let tones = tones.map(|tone| record::value(tone, &Scope::default()));
-    fields(
-        [("slot", program.slot.into())],
-        &program.header,
-        [("tones", tones.collect())],
-    )
+fn program(program: &Program) -> Node<'_> {
+    let slot = ("slot", program.slot.into());
+    let tones = ("tones", Node::each(&program.tones, |tone| node::of(tone)));
+    let header = node::entries(&program.header);
+    node::map([slot].into_iter().chain(header).chain([tones]))
 }
 
-fn sound(sound: &Sound) -> Value {
+fn sound(sound: &Sound) -> Node<'_> {
     let (start, end) = sound.loops.unzip();
     let rate_from = if sound.has_tone { "tone" } else { "assumed" };
-    map([
+    node::map([
         ("index", sound.index.into()),
         ("offset", sound.offset.into()),
         ("size", sound.size.into()),
@@ -84,7 +81,7 @@ fn sound(sound: &Sound) -> Value {
 }
 
 fn sounds(vab: &Vab) -> Rows<'_> {
-    Rows::maps(&sound(&Sound::default()), vab.sounds.iter().map(sound))
+    Rows::maps(sound(&Sound::default()), vab.sounds.iter().map(sound))
 }
 
 fn programs(vab: &Vab) -> Rows<'_> {

@@ -1,13 +1,13 @@
 //! View of a `*.hgo.blk` file: its table of blocks.
 
 use bytes::Bytes;
-use hpimount_record::Value;
 
 use super::tables::{meaning, tag};
 use crate::crash::hgo::parse::blk::{self, BlockTable, Entry, Mismatch};
 use crate::parse::so_far;
 use crate::view::converted::{Conversion, Converted};
-use crate::view::page::{Page, Rows, known};
+use crate::view::node::{Node, known};
+use crate::view::page::{Page, Rows};
 use crate::view::{AssetContext, Failure, View, ViewFormat};
 use hpimount_containers::io::Warnings;
 
@@ -30,7 +30,7 @@ fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Bo
     Ok(page.show(table, error))
 }
 
-fn entry(entry: &Entry) -> Value {
+fn entry(entry: &Entry) -> Node<'_> {
     known([
         ("type", tag(entry.tag).into()),
         ("offset", entry.offset.into()),

@@ -6,10 +6,11 @@ use hpimount_record::{self as record, Scope, Value};
 use super::tables::{blend_shapes, tag, translation};
 use super::{FORMAT, PlannedHgo};
 use crate::crash::hgo::{
-    Block, BlockKind, Geometry, Hgo, Layer, Matrix, Mesh, Primitive, Shadow, Skin, Slot, Sprites,
-    Texture, Vertex,
+    Block, BlockKind, Geometry, Hgo, Layer, Matrix, Mesh, Part, Primitive, Shadow, Skin, Slot,
+    Sprites, Texture, Vertex,
 };
-use crate::view::page::{Page, Values, known, map, numbered};
+use crate::view::node::{Node, Nodes, known, map, numbered};
+use crate::view::page::Page;
 use hpimount_containers::io::{Endian, Warnings};
 
 /// Returns the page of a model with its facts and lists.
@@ -88,53 +89,53 @@ fn geometry(hgo: &Hgo) -> impl Iterator<Item = &Geometry> {
     parts.flat_map(|part| &part.geometry)
 }
 
-/// Returns the value of each item.
-fn list<T>(items: &[T], value: fn(usize, &T) -> Value) -> Values<'_> {
+/// Returns the facts of each item.
+fn list<'a, T>(items: &'a [T], facts: fn(usize, &'a T) -> Node<'a>) -> Nodes<'a> {
     let items = items.iter().enumerate();
-    Box::new(items.map(move |(index, item)| value(index, item)))
+    Box::new(items.map(move |(index, item)| facts(index, item)))
 }
 
 /// Returns the position in a matrix.
-fn position(matrix: &Matrix) -> Value {
-    translation(matrix).into_iter().collect()
+fn position<'a>(matrix: &Matrix) -> Node<'a> {
+    let position: Value = translation(matrix).into_iter().collect();
+    position.into()
 }
 
-fn chunks(model: &PlannedHgo) -> Values<'_> {
+fn chunks(model: &PlannedHgo) -> Nodes<'_> {
     let hgo = &model.hgo;
     let blocks = hgo.blocks.iter().filter(|block| block.depth == 1);
     Box::new(blocks.map(|block| chunk(block, hgo)))
 }
 
-fn chunk(block: &Block, hgo: &Hgo) -> Value {
-    let is = |kind| BlockKind::from_tag(block.tag) == Some(kind);
-    let ids = || hgo.texture_ids.iter().copied().collect::<Value>();
-    known([
+fn chunk<'a>(block: &Block, hgo: &'a Hgo) -> Node<'a> {
+    let mut chunk = vec![
         ("type", tag(block.tag).into()),
-        ("offset", Value::Integer(block.offset as i64)),
+        ("offset", Value::Integer(block.offset as i64).into()),
         ("size", block.size.into()),
-        ("consumed", Value::Integer(block.consumed as i64)),
-        (
-            "names",
-            is(BlockKind::Names)
-                .then(|| hgo.names.iter().collect::<Value>())
-                .into(),
-        ),
-        (
-            "count",
-            hgo.texture_count.filter(|_| is(BlockKind::Textures)).into(),
-        ),
-        ("tids", is(BlockKind::TextureAnimations).then(ids).into()),
-    ])
+        ("consumed", Value::Integer(block.consumed as i64).into()),
+    ];
+    match BlockKind::from_tag(block.tag) {
+        Some(BlockKind::Names) => {
+            let names = || -> Nodes<'a> { Box::new(hgo.names.iter().map(Node::from)) };
+            chunk.push(("names", Node::Each(Box::new(names))));
+        }
+        Some(BlockKind::Textures) => chunk.push(("count", hgo.texture_count.into())),
+        Some(BlockKind::TextureAnimations) => {
+            chunk.push(("tids", Node::numbers(&hgo.texture_ids)));
+        }
+        _ => {}
+    }
+    known(chunk)
 }
 
-fn texture(index: usize, texture: &Texture) -> Value {
+fn texture(index: usize, texture: &Texture) -> Node<'_> {
     known([
         ("index", index.into()),
         ("type", texture.code.into()),
         ("format", texture.format.name().into()),
         ("width", texture.width.into()),
         ("height", texture.height.into()),
-        ("offset", Value::Integer(texture.offset as i64)),
+        ("offset", Value::Integer(texture.offset as i64).into()),
         ("mipmaps", texture.mipmaps.into()),
         ("data_size", texture.data.len().into()),
         ("palette_size", texture.palette.len().into()),
@@ -143,79 +144,63 @@ fn texture(index: usize, texture: &Texture) -> Value {
 
 /// Returns a layer with its slots: geometry for each joint, or of the slot as a
 /// whole.
-fn layer(index: usize, layer: &Layer) -> Value {
+fn layer(index: usize, layer: &Layer) -> Node<'_> {
     let name = layer.name.get().map(str::to_owned);
     let mut entries = vec![("index".into(), index.into()), ("name".into(), name.into())];
     for slot in Slot::ALL {
         let parts = || layer.parts.iter().filter(move |part| part.slot == slot);
-        let geometry = |part: &crate::crash::hgo::Part| -> Value {
-            part.geometry.iter().map(geometry_value).collect()
-        };
         let rigid =
-            parts().filter_map(|part| Some((part.joint?.to_string().into(), geometry(part))));
+            parts().filter_map(|part| Some((part.joint?.to_string().into(), geometries(part))));
         let rigid: Vec<_> = rigid.collect();
         if !rigid.is_empty() {
-            entries.push((slot.name().into(), Value::Map(rigid)));
+            entries.push((slot.name().into(), Node::Map(rigid)));
         } else if let Some(part) = parts().next() {
-            entries.push((slot.name().into(), geometry(part)));
+            entries.push((slot.name().into(), geometries(part)));
         }
     }
-    Value::Map(entries)
+    Node::Map(entries)
 }
 
-fn geometry_value(geometry: &Geometry) -> Value {
-    match geometry {
+fn geometries(part: &Part) -> Node<'_> {
+    Node::each(&part.geometry, |geometry| match geometry {
         Geometry::Meshes { origin, meshes } => map([
             ("type", 0.into()),
-            ("origin", origin.iter().copied().collect()),
-            ("meshes", meshes.iter().map(mesh).collect()),
+            ("origin", Node::numbers(origin)),
+            ("meshes", Node::each(meshes, mesh)),
         ]),
-        Geometry::Sprites(sets) => map([
-            ("type", 1.into()),
-            ("faces", sets.iter().map(sprites).collect()),
-        ]),
-    }
+        Geometry::Sprites(sets) => map([("type", 1.into()), ("faces", Node::each(sets, sprites))]),
+    })
 }
 
-fn mesh(mesh: &Mesh) -> Value {
-    let skin = mesh.skin.as_ref();
-    known([
+fn mesh(mesh: &Mesh) -> Node<'_> {
+    let mut facts = vec![
         ("material", mesh.material.into()),
         ("vertices", mesh.vertices.len().into()),
         ("triangles", mesh.triangle_count().into()),
         ("bounds", extent(&mesh.vertices)),
         ("control", mesh.control.into()),
-        ("prims", mesh.primitives.iter().map(primitive).collect()),
-        (
-            "skin",
-            skin.map(|skin| match skin {
-                Skin::Vertex(_) => "vertex",
-                Skin::Grouped(_) => "grouped",
-            })
-            .into(),
-        ),
-        (
-            "skin_joints",
-            skin.map(|skin| skin.joints().into_iter().collect::<Value>())
-                .into(),
-        ),
-        (
-            "blend_shapes",
-            mesh.blend_shapes
-                .as_ref()
-                .map(|blend| {
-                    map([
-                        ("ids", blend.ids.iter().copied().collect()),
-                        ("present", blend.present.iter().copied().collect()),
-                        ("bytes", blend.byte_count.into()),
-                    ])
-                })
-                .into(),
-        ),
-    ])
+        ("prims", Node::each(&mesh.primitives, primitive)),
+    ];
+    if let Some(skin) = &mesh.skin {
+        let kind = match skin {
+            Skin::Vertex(_) => "vertex",
+            Skin::Grouped(_) => "grouped",
+        };
+        let joints: Value = skin.joints().into_iter().collect();
+        facts.extend([("skin", kind.into()), ("skin_joints", joints.into())]);
+    }
+    if let Some(blend) = &mesh.blend_shapes {
+        let shapes = map([
+            ("ids", Node::numbers(&blend.ids)),
+            ("present", Node::numbers(&blend.present)),
+            ("bytes", blend.byte_count.into()),
+        ]);
+        facts.push(("blend_shapes", shapes));
+    }
+    known(facts)
 }
 
-fn primitive(primitive: &Primitive) -> Value {
+fn primitive(primitive: &Primitive) -> Node<'_> {
     map([
         ("type", primitive.kind.code().into()),
         ("indices", primitive.indices.len().into()),
@@ -224,21 +209,19 @@ fn primitive(primitive: &Primitive) -> Value {
 }
 
 /// Returns the box around vertices.
-fn extent(vertices: &[Vertex]) -> Value {
-    let corner = |least: fn(f32, f32) -> f32| {
+fn extent<'a>(vertices: &[Vertex]) -> Node<'a> {
+    let corner = |choose: fn(f32, f32) -> f32| -> Option<Value> {
         let positions = vertices.iter().map(|vertex| vertex.position);
-        positions.reduce(|a, b| std::array::from_fn(|axis| least(a[axis], b[axis])))
+        let corner = positions.reduce(|a, b| std::array::from_fn(|axis| choose(a[axis], b[axis])));
+        Some(corner?.into_iter().collect())
     };
     match (corner(f32::min), corner(f32::max)) {
-        (Some(min), Some(max)) => map([
-            ("min", min.into_iter().collect()),
-            ("max", max.into_iter().collect()),
-        ]),
-        _ => Value::Null,
+        (Some(min), Some(max)) => map([("min", min.into()), ("max", max.into())]),
+        _ => Value::Null.into(),
     }
 }
 
-fn sprites(sprites: &Sprites) -> Value {
+fn sprites(sprites: &Sprites) -> Node<'_> {
     map([
         ("material", sprites.material.into()),
         ("count", sprites.sprites.len().into()),
@@ -247,17 +230,19 @@ fn sprites(sprites: &Sprites) -> Value {
     ])
 }
 
-fn shadow(shadow: &Shadow) -> Value {
-    let meshes = shadow.meshes.iter().map(|mesh| {
-        map([
-            ("normals", mesh.normals.len().into()),
-            ("verts", mesh.vertices.len().into()),
-        ])
-    });
+fn shadow(shadow: &Shadow) -> Node<'_> {
     map([
         ("joint", shadow.joint.into()),
         ("ellipsoids", shadow.ellipsoids.len().into()),
         ("cylinders", shadow.cylinders.len().into()),
-        ("meshes", meshes.collect()),
+        (
+            "meshes",
+            Node::each(&shadow.meshes, |mesh| {
+                map([
+                    ("normals", mesh.normals.len().into()),
+                    ("verts", mesh.vertices.len().into()),
+                ])
+            }),
+        ),
     ])
 }

@@ -1,0 +1,118 @@
+//! Facts that are made one by one as they are written: lists in them may be long.
+
+use std::borrow::Cow;
+
+use hpimount_record::{self as record, Record, Scope, Value};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// The nodes of a list.
+pub(crate) type Nodes<'a> = Box<dyn Iterator<Item = Node<'a>> + 'a>;
+
+/// A fact: a value, or facts that are made when they are needed.
+pub(crate) enum Node<'a> {
+    /// A value.
+    Value(Value),
+    /// Facts by name.
+    Map(Vec<(Cow<'static, str>, Self)>),
+    /// A list.
+    Each(Box<dyn Fn() -> Nodes<'a> + 'a>),
+}
+
+impl<'a> Node<'a> {
+    /// Creates a list of what `make` returns for each item.
+    pub(crate) fn each<T>(items: &'a [T], make: fn(&'a T) -> Node<'a>) -> Self {
+        Self::Each(Box::new(move || Box::new(items.iter().map(make))))
+    }
+
+    /// Creates a list of numbers.
+    pub(crate) fn numbers<T: Copy + Into<Value>>(numbers: &'a [T]) -> Self {
+        Self::each(numbers, |&number| number.into().into())
+    }
+
+    /// Returns the fact with this name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        match self {
+            Self::Value(value) => value.get(name),
+            Self::Map(entries) => match entries.iter().find(|(other, _)| other == name)? {
+                (_, Self::Value(value)) => Some(value),
+                _ => None,
+            },
+            Self::Each(_) => None,
+        }
+    }
+
+    /// Returns everything as one value.
+    pub(crate) fn into_value(self) -> Value {
+        match self {
+            Self::Value(value) => value,
+            Self::Map(entries) => {
+                let entries = entries.into_iter();
+                Value::Map(
+                    entries
+                        .map(|(name, node)| (name, node.into_value()))
+                        .collect(),
+                )
+            }
+            Self::Each(nodes) => nodes().map(Node::into_value).collect(),
+        }
+    }
+}
+
+impl<T: Into<Value>> From<T> for Node<'_> {
+    fn from(value: T) -> Self {
+        Self::Value(value.into())
+    }
+}
+
+impl Serialize for Node<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::Map(entries) => {
+                let mut map = serializer.serialize_map(Some(entries.len()))?;
+                for (name, node) in entries {
+                    map.serialize_entry(name, node)?;
+                }
+                map.end()
+            }
+            Self::Each(nodes) => serializer.collect_seq(nodes()),
+        }
+    }
+}
+
+/// An entry of a map.
+pub(crate) type Entry<'a> = (&'static str, Node<'a>);
+
+/// Returns a map of these entries.
+pub(crate) fn map<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Node<'a> {
+    let entries = entries.into_iter();
+    Node::Map(entries.map(|(name, node)| (name.into(), node)).collect())
+}
+
+/// Returns a map of those entries that have a value.
+pub(crate) fn known<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Node<'a> {
+    let entries = entries.into_iter();
+    map(entries.filter(|(_, node)| !matches!(node, Node::Value(Value::Null))))
+}
+
+/// Returns the fields of a record.
+pub(crate) fn entries<'a>(record: &dyn Record) -> Vec<Entry<'a>> {
+    let scope = Scope::default();
+    let entries = record::entries(record, &scope);
+    entries.map(|(name, value)| (name, value.into())).collect()
+}
+
+/// Returns a record as a map.
+pub(crate) fn of<'a>(record: &dyn Record) -> Node<'a> {
+    record::value(record, &Scope::default()).into()
+}
+
+/// Returns the number of a record, its fields, and what is computed from it.
+pub(crate) fn numbered<'a, const N: usize>(
+    index: usize,
+    record: &dyn Record,
+    computed: [Entry<'a>; N],
+) -> Node<'a> {
+    let index = ("index", index.into());
+    map([index].into_iter().chain(entries(record)).chain(computed))
+}
