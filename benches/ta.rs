@@ -4,21 +4,19 @@
 //! Elements are output pixels, faces, and units. A frame of runs is like a
 //! game's: short runs of one color, copied pixels and gaps.
 
-#[path = "../tests/support/ta/mod.rs"]
-mod ta;
-
 use std::hint::black_box;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use fixtures::ta;
+use fixtures::ta::gaf::{Body, Frame, sequence};
 use hpimount_assets::model::scene::Alpha;
 use hpimount_assets::model::{self, png, preview};
 use hpimount_assets::parse::pcx;
 use hpimount_assets::total_annihilation::pal::Palette;
 use hpimount_assets::total_annihilation::{gaf, tdo, tnt};
 use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, Wanted};
-use ta::gaf::{Body, Frame, sequence};
 
 /// Edge of the pictures in pixels.
 const EDGE: u16 = 512;

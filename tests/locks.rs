@@ -18,9 +18,6 @@ mod flights;
 #[path = "../src/sync/tally.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod tally;
-#[path = "support/trial.rs"]
-#[allow(dead_code, unreachable_pub)]
-mod trial;
 
 /// Replacements of the library's modules for the included files, with the locks
 /// of the model checker.
@@ -82,6 +79,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner, thread};
+use testkit::trial;
 
 use awaited::Awaited;
 use budget::Budget;

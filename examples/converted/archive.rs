@@ -1,17 +1,11 @@
 //! An IMG archive of Grand Theft Auto, full of small models and dictionaries.
 
-#[path = "../../crates/assets/src/renderware/clump/build.rs"]
-#[allow(dead_code, unreachable_pub)]
-mod clump;
-#[path = "../../crates/assets/src/gta/txd/build.rs"]
-#[allow(dead_code, unreachable_pub)]
-mod txd;
-
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use fixtures::{clump, txd};
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::{self, AssetContext, AssetRef, MakeShared, Shared, ViewFormat, Wanted};
 

@@ -1,12 +1,10 @@
 //! Assets of Total Annihilation.
 
-#[path = "../../tests/support/ta/mod.rs"]
-mod ta;
-
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use fixtures::ta;
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::{self, Alone};
 

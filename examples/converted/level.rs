@@ -1,21 +1,13 @@
 //! Synthetic assets of Heavy Iron's games, like the assets of a level on
 //! GameCube.
 
-#[path = "../../tests/support/heavy_iron/build.rs"]
-mod build;
-#[path = "../../tests/support/hip.rs"]
-#[allow(dead_code, unreachable_pub)]
-mod hip;
-#[path = "../../tests/support/patterns.rs"]
-#[allow(dead_code, unreachable_pub)]
-mod patterns;
-
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use fixtures::{heavy_iron as build, hip, noise};
 use hpimount_assets::formats::REPORTS;
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};
@@ -25,7 +17,6 @@ use hpimount_assets::view::{
 use hpimount_containers::hip::{self as format, Game, Platform, asset_id};
 use hpimount_containers::io::Endian;
 use hpimount_containers::volume::AssetType;
-use patterns::noise;
 
 use super::Total;
 

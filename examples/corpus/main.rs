@@ -16,9 +16,6 @@
 
 mod game;
 mod generate;
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/support/hip.rs"]
-mod hip;
 mod shape;
 
 use std::fs;
@@ -26,10 +23,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::{Game, Platform};
 
 use generate::{Generator, Kind};
-use hip::{Asset, Hip};
 use shape::Shape;
 
 /// Generates the files that benchmarks read.

@@ -5,18 +5,10 @@
 //! a folder; `reef.HIP`, an archive of Heavy Iron's kind; `models/` with a PSX
 //! level, an HGO character and an IFP package.
 
-mod build;
-#[path = "../../tests/support/heavy_iron/build.rs"]
-mod heavy_iron;
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/support/hip.rs"]
-mod hip;
 mod map;
 mod models;
 mod palette;
 mod reef;
-#[path = "../../tests/support/ta/mod.rs"]
-mod ta;
 mod units;
 
 use std::fs;

@@ -2,7 +2,7 @@
 
 use super::NewFile;
 use super::palette::{GRAY, GREEN, SAND, WATER, color};
-use super::ta::tnt::Map;
+use fixtures::ta::tnt::Map;
 
 /// Tiles of a side, pixels of a tile, and pixels of the minimap.
 const TILES: u32 = 20;

@@ -2,7 +2,7 @@
 //! with its animations.
 
 use super::NewFile;
-use super::build::{Endian, clump, hgo, ifp, psx};
+use fixtures::{Endian, clump, hgo, ifp, psx};
 
 /// Returns the files, by their names.
 pub(super) fn files() -> Vec<NewFile> {

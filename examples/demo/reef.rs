@@ -1,8 +1,8 @@
 //! An archive of Heavy Iron's kind: textures, texts, a model, and a gate that
 //! two objects open.
 
-use super::heavy_iron;
-use super::hip::{Asset, Hip};
+use fixtures::heavy_iron;
+use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::asset_id;
 
 /// Pixels of a side of a texture.

@@ -3,7 +3,7 @@
 
 use super::NewFile;
 use super::palette::{self, BLUE, FIRE, GRAY, GREEN, METAL, OLIVE, RED, SAND, STEEL, TEAL, color};
-use super::ta::{cob, gaf, pcx, tdo};
+use fixtures::ta::{cob, gaf, pcx, tdo};
 
 /// Length of a model's unit.
 const UNIT: i32 = 1 << 16;

@@ -3,22 +3,14 @@
 //! `disc OUT.iso` writes an ISO 9660 image: a text, a HIP archive with texts,
 //! a texture, a model and a sound, and a GTA archive with another HIP in it.
 
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/support/disc.rs"]
-mod disc;
-#[path = "../../tests/support/heavy_iron/build.rs"]
-mod heavy_iron;
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../tests/support/hip.rs"]
-mod hip;
-
 use std::io;
 use std::path::PathBuf;
 
 use clap::Parser;
 
-use disc::Disc;
-use hip::{Asset, Hip};
+use fixtures::disc::Disc;
+use fixtures::heavy_iron;
+use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::asset_id;
 
 /// Writes a disc image with archives in it.

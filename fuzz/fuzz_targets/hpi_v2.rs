@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hpimount_fuzz::fuzz::hpi_v2(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| testkit::fuzz::hpi_v2(data));

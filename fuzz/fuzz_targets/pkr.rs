@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hpimount_fuzz::fuzz::pkr(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| testkit::fuzz::pkr(data));

@@ -5,18 +5,18 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::support::chd;
-use crate::support::disc::Disc;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{File, V1, V2, file as entry};
-use crate::support::mount::{Fixture, Run, big, hpimount, run};
-use crate::support::sources::{file, folder, ifp};
-use crate::support::ta::cob;
-use crate::support::{container_seeds, noise, text};
+use fixtures::disc::Disc;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{File, V1, V2, file as entry};
+use fixtures::ta::cob;
+use fixtures::{container_seeds, noise, text};
 use hpimount_containers::hpi::chunk::Method;
 use md5::{Digest, Md5};
 use serde_json::Value;
 use sha1::Sha1;
+use testkit::chd;
+use testkit::mount::{Fixture, Run, big, hpimount, run};
+use testkit::sources::{file, folder, ifp};
 
 /// Returns the exit code and the lines of a check. The findings are sorted,
 /// because threads report them in any order.
@@ -50,7 +50,7 @@ fn json(source: &Path, args: &[&str]) -> (Option<i32>, Vec<Value>) {
     (code, lines.iter().map(parse).collect())
 }
 
-fn packed(name: &str, bytes: &[u8]) -> crate::support::hpi::Entry {
+fn packed(name: &str, bytes: &[u8]) -> fixtures::hpi::Entry {
     entry(name.as_bytes(), File::new(bytes, Method::Zlib))
 }
 

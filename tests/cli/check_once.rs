@@ -7,19 +7,19 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::container_seeds::{Method7z, gcz, rvz, seven_zip_of, wia};
-use crate::support::disc::Disc;
-use crate::support::hip::{Asset, Hip};
-use crate::support::mount::{Run, hpimount, run};
-use crate::support::skip::possible;
-use crate::support::sources::file;
-use crate::support::{noise, text};
+use fixtures::container_seeds::{Method7z, gcz, rvz, seven_zip_of, wia};
+use fixtures::disc::Disc;
+use fixtures::hip::{Asset, Hip};
+use fixtures::{noise, text};
 use hpimount::inspect::EXPANSION;
 use hpimount::inspect::check::{CheckPlan, Style, Summary, check};
 use hpimount::mount::{Options, Sources};
 use indicatif::ProgressBar;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
+use testkit::mount::{Run, hpimount, run};
+use testkit::skip::possible;
+use testkit::sources::file;
 
 /// Number of files of a disc, and their sizes in bytes.
 const FILES: usize = 12;

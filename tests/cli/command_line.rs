@@ -5,7 +5,6 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::support::mount::{has_programs, run};
 use hpimount::app::ExitReason;
 use hpimount::cli::hpimount::PROGRAM as HPIMOUNT;
 use hpimount::cli::hpipack::PROGRAM as HPIPACK;
@@ -14,6 +13,7 @@ use hpimount::cli::thumbnailer::PROGRAM as THUMBNAILER;
 use hpimount::cli::{Generated, OptionSpec, Program};
 use hpimount::pack;
 use tempfile::tempdir;
+use testkit::mount::{has_programs, run};
 
 /// Returns the text of a program's `-h` or `--help`.
 fn help<S>(program: &Program<S>, flag: &str) -> String {

@@ -3,8 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::support::hpipack::HPIPACK;
-use crate::support::mount::{has_programs, run};
+use testkit::mount::{has_programs, run};
 
 /// Returns what bash completes the last word of a line to, as readline calls
 /// the completion: with the words that it breaks the line into.
@@ -57,7 +56,10 @@ fn bash_completes_files_in_the_values_of_options() {
     }
     let line = "hpipack --replace a.txt=pal";
     let words = ["hpipack", "--replace", "a.txt", "=", "pal"];
-    assert_eq!(completed(HPIPACK, line, &words), ["palette.gpl"]);
+    assert_eq!(
+        completed(env!("CARGO_BIN_EXE_hpipack"), line, &words),
+        ["palette.gpl"]
+    );
     let line = "hpimount -o blockcache=pa";
     let words = ["hpimount", "-o", "blockcache", "=", "pa"];
     assert_eq!(completed(hpimount, line, &words), ["pages/"]);
@@ -79,7 +81,11 @@ fn fish_completes_files_in_the_values_of_options() {
             "ro,palette=palette.gpl",
         ),
         (hpimount, "hpimount -o header=@pal", "header=@palette.gpl"),
-        (HPIPACK, "hpipack --replace a.txt=pal", "a.txt=palette.gpl"),
+        (
+            env!("CARGO_BIN_EXE_hpipack"),
+            "hpipack --replace a.txt=pal",
+            "a.txt=palette.gpl",
+        ),
     ] {
         let script = format!("{program} --generate complete-fish | source; complete -C '{line}'");
         let mut command = Command::new("fish");

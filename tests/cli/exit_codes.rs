@@ -1,13 +1,13 @@
 //! The table of exit codes, row by row, each with the error message.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::chown;
 use std::path::Path;
 use std::process::Command;
+use testkit::fuse_test;
 
-use crate::support::mount::namespace::Namespace;
-use crate::support::mount::{Fixture, Mount, Run, has_programs, hpimount, mounts_at, run, sample};
+use testkit::mount::namespace::Namespace;
+use testkit::mount::{Fixture, Mount, Run, has_programs, hpimount, mounts_at, run, sample};
 
 /// Asserts the code, and that exactly one line was printed, with all `words`.
 fn assert_refused(ran: &Run, code: i32, words: &[&str]) {

@@ -1,11 +1,11 @@
 //! What others chose, such as the names of files, reaches the user as text only.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::symlink;
+use testkit::fuse_test;
 
-use crate::support::hpipack::{hpipack, stderr};
-use crate::support::mount::{Fixture, hpimount, run};
+use testkit::hpipack::{hpipack, stderr};
+use testkit::mount::{Fixture, hpimount, run};
 
 /// A name that turns a terminal red and forges a line of a log.
 const NAME: &str = "a\x1b[31mb\nhpimount: forged\u{202e}gpj.hpi";

@@ -7,17 +7,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use crate::support::container_seeds;
-use crate::support::hpi::{File, V1, dir, file as entry, quirks};
-use crate::support::listed::{cat, matches_its_mount, on};
-use crate::support::mount::namespace::{Namespace, USER};
-use crate::support::mount::{
+use fixtures::container_seeds;
+use fixtures::hpi::{File, V1, dir, file as entry, quirks};
+use hpimount_containers::hpi::chunk::Method;
+use serde_json::Value;
+use testkit::fuse_test;
+use testkit::listed::{cat, matches_its_mount, on};
+use testkit::mount::namespace::{Namespace, USER};
+use testkit::mount::{
     BIG, Fixture, Mount, Run, SMALL, big, has_programs, hpimount, mounts_at, run,
 };
-use crate::support::sources::{file, folder, hip, ifp};
-use hpimount_containers::hpi::chunk::Method;
-use hpimount_test_attributes::fuse_test;
-use serde_json::Value;
+use testkit::sources::{file, folder, hip, ifp};
 
 #[test]
 fn a_listing_has_mode_size_date_method_and_path() {
@@ -120,7 +120,7 @@ fn a_listing_of_a_type_has_nothing_else() {
 #[test]
 fn checksums_are_those_of_sha256sum_and_damage_is_named() {
     let backslash = r"a\b";
-    let sums = |bytes: &[u8]| crate::support::files::sha256(bytes);
+    let sums = |bytes: &[u8]| testkit::files::sha256(bytes);
     let named = folder(|source| fs::write(source.join(backslash), "x").unwrap());
     let ran = on(&named.archive, "--list", &["--hash", "sha256"]);
     assert_eq!(ran.stdout, format!("\\{}  a\\\\b\n", sums(b"x")));
@@ -272,7 +272,7 @@ fn a_closed_pipe_ends_the_program_silently() {
         let mut command = hpimount();
         command.args(args).arg(&fixture.archive);
         if args[0] == "--cat" {
-            fs::write(&fixture.archive, crate::support::mount::sample().bytes).unwrap();
+            fs::write(&fixture.archive, testkit::mount::sample().bytes).unwrap();
             command.arg(BIG);
         }
         let (reader, writer) = std::io::pipe().unwrap();
@@ -336,7 +336,7 @@ fn unmounting_removes_an_unused_mount() {
 fn a_dead_mount_is_unmounted_too() {
     let mount = Mount::new(&[]);
     mount.signal(rustix::process::Signal::KILL);
-    crate::support::mount::eventually("the daemon ends", || mount.daemon().has_ended());
+    testkit::mount::eventually("the daemon ends", || mount.daemon().has_ended());
     assert_eq!(unmount(&[mount.path()]).code, Some(0));
     assert_eq!(mounts_at(mount.path()).len(), 0);
 }

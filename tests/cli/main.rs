@@ -14,7 +14,5 @@ mod index;
 mod licences;
 mod list;
 mod shared_folder;
-#[path = "../support/mod.rs"]
-mod support;
 mod terminal;
-mod test_support;
+mod test_kit;

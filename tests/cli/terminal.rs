@@ -5,10 +5,9 @@ use std::process::Command;
 
 use tempfile::tempdir;
 
-use crate::support::hpipack::HPIPACK;
-use crate::support::mount::{Fixture, has_programs, hpimount, run};
-use crate::support::noise;
-use crate::support::terminal::on_terminal;
+use fixtures::noise;
+use testkit::mount::{Fixture, has_programs, hpimount, run};
+use testkit::terminal::on_terminal;
 
 /// What erases the line of the cursor.
 const ERASE: &str = "\r\u{1b}[2K";
@@ -19,7 +18,7 @@ fn long_commands_show_progress_on_a_terminal_and_erase_it() {
     let (files, out) = (work.path().join("files"), work.path().join("out.hpi"));
     fs::create_dir(&files).unwrap();
     fs::write(files.join("a.bin"), noise(1, 3 << 20)).unwrap();
-    let mut pack = Command::new(HPIPACK);
+    let mut pack = Command::new(env!("CARGO_BIN_EXE_hpipack"));
     pack.arg("--force").args([&files, &out]);
     let mut check = hpimount();
     check.arg("--check").arg(&out);

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use crate::support::build::Endian;
-use crate::support::desktop::{data, home, types_of};
-use crate::support::hip::{Asset, Hip};
-use crate::support::mount::{has_programs, run, sample};
-use crate::support::ta::{cob, gaf, tnt};
-use crate::support::{assets, container_seeds};
+use fixtures::Endian;
+use fixtures::hip::{Asset, Hip};
+use fixtures::ta::{cob, gaf, tnt};
+use fixtures::{assets, container_seeds};
 use tempfile::tempdir;
+use testkit::desktop::{data, home, types_of};
+use testkit::mount::{has_programs, run, sample};
 
 #[test]
 fn archives_and_assets_have_their_types() {

@@ -2,6 +2,4 @@
 
 mod file_types;
 mod open;
-#[path = "../support/mod.rs"]
-mod support;
 mod thumbnailer;

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use crate::support::assets::level;
-use crate::support::hpi::{File, V1, file};
-use crate::support::mount::{Run, SMALL, eventually, has_programs, mounts_below, run, sample};
-use crate::support::mounted::mounted;
-use crate::support::sources::folder;
-use crate::support::ta::pcx::Pcx;
+use fixtures::assets::level;
+use fixtures::hpi::{File, V1, file};
+use fixtures::ta::pcx::Pcx;
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_test_attributes::fuse_test;
 use rustix::mount::UnmountFlags;
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
+use testkit::fuse_test;
+use testkit::mount::{Run, SMALL, eventually, has_programs, mounts_below, run, sample};
+use testkit::mounted::mounted;
+use testkit::sources::folder;
 
 /// A session whose file manager and notifications are programs that log their
 /// arguments.

@@ -5,20 +5,20 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::confined::confined_threads;
-use crate::support::consoles;
-use crate::support::container_seeds::xdvdfs_with;
-use crate::support::desktop::{draw, drawn, thumbnailer};
-use crate::support::faulty_fs::{FaultyFs, Mode};
-use crate::support::heavy_iron::build as heavy_iron;
-use crate::support::hip::{Asset, Hip};
-use crate::support::mount::{Fixture, eventually, has_programs};
-use crate::support::pictures::{library, pixels};
-use crate::support::sources::{folder, pack};
-use crate::support::ta::{gaf, pcx, tdo, tnt};
+use fixtures::consoles;
+use fixtures::container_seeds::xdvdfs_with;
+use fixtures::heavy_iron;
+use fixtures::hip::{Asset, Hip};
+use fixtures::ta::{gaf, pcx, tdo, tnt};
 use hpimount_containers::hip::{Game, Platform};
-use hpimount_test_attributes::fuse_test;
 use tempfile::tempdir;
+use testkit::confined::confined_threads;
+use testkit::desktop::{draw, drawn, thumbnailer};
+use testkit::faulty_fs::{FaultyFs, Mode};
+use testkit::fuse_test;
+use testkit::mount::{Fixture, eventually, has_programs};
+use testkit::pictures::{library, pixels};
+use testkit::sources::{folder, pack};
 
 fn fails(input: &Path) {
     let (ran, picture) = draw(128, input);

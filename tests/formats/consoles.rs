@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::consoles;
-use crate::support::container_seeds::xdvdfs_with;
-use crate::support::pictures::pixels;
-use crate::support::shown::bytes_of;
-use crate::support::sources::{file, folder, names};
-use hpimount_test_attributes::fuse_test;
+use fixtures::consoles;
+use fixtures::container_seeds::xdvdfs_with;
 use serde_json::Value;
+use testkit::fuse_test;
+use testkit::pictures::pixels;
+use testkit::shown::bytes_of;
+use testkit::sources::{file, folder, names};
 
 fn info(meta: &Path) -> Value {
     serde_json::from_slice(&bytes_of(&meta.join("info.json"))).unwrap()

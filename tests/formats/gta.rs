@@ -4,14 +4,14 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::build::{clump, gxt, ifp, txd};
-use crate::support::gltf::{list, scene};
-use crate::support::mount::hpimount;
-use crate::support::mounted::mounted_files;
-use crate::support::shown::bytes_of;
-use crate::support::sources::folder;
-use hpimount_test_attributes::fuse_test;
+use fixtures::{clump, gxt, ifp, txd};
 use serde_json::{Value, json};
+use testkit::fuse_test;
+use testkit::gltf::{list, scene};
+use testkit::mount::hpimount;
+use testkit::mounted::mounted_files;
+use testkit::shown::bytes_of;
+use testkit::sources::folder;
 
 /// Bytes of a sector of an IMG.
 const SECTOR: usize = 2048;

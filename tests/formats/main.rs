@@ -10,6 +10,4 @@ mod hip;
 mod hpi;
 mod models;
 mod neversoft;
-#[path = "../support/mod.rs"]
-mod support;
 mod total_annihilation;

@@ -3,9 +3,10 @@
 use std::fs;
 use std::sync::Arc;
 
-use crate::support::{assets, gltf, playstation};
+use fixtures::{assets, playstation};
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
+use testkit::gltf;
 
 /// The directory of an asset with this name, where `level.psx` is a level.
 struct Beside<'a>(&'a str);

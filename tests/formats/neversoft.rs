@@ -4,16 +4,16 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::support::build::psx;
-use crate::support::disc::Disc;
-use crate::support::gltf::{list, scene};
-use crate::support::mount::Mount;
-use crate::support::programs::{accepts, installed};
-use crate::support::shown::bytes_of;
-use crate::support::sources::{file, folder, names, output};
-use crate::support::ta_files::all;
-use crate::support::{playstation, qb};
-use hpimount_test_attributes::fuse_test;
+use fixtures::disc::Disc;
+use fixtures::psx;
+use fixtures::{playstation, qb};
+use testkit::fuse_test;
+use testkit::gltf::{list, scene};
+use testkit::mount::Mount;
+use testkit::programs::{accepts, installed};
+use testkit::shown::bytes_of;
+use testkit::sources::{file, folder, names, output};
+use testkit::ta_files::all;
 
 /// Returns a mount of a folder with a file of each kind, and the models of the
 /// level that `level_t.trg` describes.

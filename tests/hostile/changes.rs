@@ -1,9 +1,9 @@
 //! Folders of changes for archives whose tables point past their end.
 
-use crate::support::applied::{new_file, planned, put};
-use crate::support::container_seeds as seeds;
+use fixtures::container_seeds as seeds;
 use hpimount_containers::changes::{Folder, Written};
 use hpimount_containers::io::ReadAt;
+use testkit::applied::{new_file, planned, put};
 
 /// Bytes that an archive may grow by in addition to the changes: what alignment
 /// needs.

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::containers::open;
-use crate::support::{chd, container_seeds as seeds};
+use fixtures::container_seeds as seeds;
 use hpimount_containers::image::BlockImage;
 use hpimount_containers::io::Result;
+use testkit::chd;
+use testkit::containers::open;
 
 /// The damages of a byte.
 const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];

@@ -1,11 +1,11 @@
 //! Containers of arbitrary bytes: each is opened or refused, and its files are
 //! read or return an error.
 
-use crate::fuzz::container as fuzz;
-use crate::support::container_seeds as seeds;
-use crate::support::containers;
+use fixtures::container_seeds as seeds;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use testkit::containers;
+use testkit::fuzz::container as fuzz;
 
 /// The entry point of a format, and its seeds.
 type Target = (fn(&[u8]), fn() -> Vec<Vec<u8>>);

@@ -1,9 +1,9 @@
 //! Discs and block images of arbitrary bytes make the library neither panic nor
 //! loop, nor use memory out of proportion.
 
-use crate::support::walked;
 use hpimount::mount::Options;
 use proptest::prelude::*;
+use testkit::walked;
 
 /// Magic bytes of images, and their offsets.
 const STARTS: &[(usize, &[u8])] = &[

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::support::container_seeds::{zip_of_copies, zip_with};
-use crate::support::mount::{Run, hpimount, run};
-use crate::support::sources::{file, folder};
+use fixtures::container_seeds::{zip_of_copies, zip_with};
+use testkit::mount::{Run, hpimount, run};
+use testkit::sources::{file, folder};
 
 /// Entries of the directory of each archive.
 const COUNT: usize = 1000;

@@ -1,17 +1,16 @@
 //! The fuzz targets without a fuzzer: on their seeds, on earlier findings, and
 //! on randomly damaged seeds.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::fuzz::{TARGETS, Target, changed};
-use crate::support::trial;
 use hpimount_containers::changes::Action;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::TestRunner;
+use testkit::fuzz::{TARGETS, Target, changed};
+use testkit::trial;
 
 /// Where `scripts/fuzz` finds the seeds.
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus");
@@ -226,47 +225,6 @@ fn every_target_has_a_program() {
     let mut targets = TARGETS.map(|target| target.name);
     targets.sort_unstable();
     assert_eq!(programs, targets);
-}
-
-/// The fuzzers are another workspace, which the tests do not build: it has to name
-/// every module of `tests/support` that the targets use.
-#[test]
-fn the_fuzzers_have_the_modules_that_the_targets_use() {
-    let support = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support");
-    let file = |name: &str| support.join(name).with_extension("rs");
-    let declared = include_str!("../../fuzz/src/support.rs");
-    let declared: BTreeSet<&str> = names_after(declared, "mod ").collect();
-    let of_name = |name: &&str| [support.join(name), file(name)];
-    let modules = declared.iter().flat_map(of_name);
-    let mut left: Vec<_> = modules.chain([support.join("fuzz")]).collect();
-    while let Some(path) = left.pop() {
-        if let Ok(entries) = fs::read_dir(&path) {
-            left.extend(entries.map(|entry| entry.unwrap().path()));
-            continue;
-        }
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let is_top = path.parent() == Some(&support);
-        let beside = names_after(&text, "super::").filter(|_| is_top);
-        for name in names_after(&text, "crate::support::").chain(beside) {
-            let is_module = support.join(name).is_dir() || file(name).exists();
-            let is_known = declared.contains(name) || !is_module;
-            assert!(is_known, "fuzz/src/support.rs lacks {name} of {path:?}");
-        }
-    }
-}
-
-/// Returns the names that follow `mark` in a text, alone or in braces.
-fn names_after<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
-    let lists = text.split(mark).skip(1).flat_map(|rest| {
-        let list = rest
-            .strip_prefix('{')
-            .and_then(|list| list.split('}').next());
-        list.unwrap_or(rest.split(',').next().unwrap()).split(',')
-    });
-    lists.filter_map(|name| {
-        let mut words = name.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        words.find(|word| !word.is_empty())
-    })
 }
 
 /// Writes the seeds to the corpus of the fuzzers.

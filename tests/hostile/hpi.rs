@@ -4,14 +4,14 @@
 use std::fs;
 use std::ops::Range;
 
-use crate::support::damaged_hpi::{Damage, check_huge, check_refused, mounted_limited};
-use crate::support::files::{contents, walk};
-use crate::support::hpi::hostile::{self, one_chunk, one_file};
-use crate::support::hpi::{File as PackedFile, V1, V2, dir, file, quirks, usual_tree};
-use crate::support::mounted::{counter, info, mounted, stats};
-use crate::support::{noise, text};
+use fixtures::hpi::hostile::{self, one_chunk, one_file};
+use fixtures::hpi::{File as PackedFile, V1, V2, dir, file, quirks, usual_tree};
+use fixtures::{noise, text};
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_test_attributes::fuse_test;
+use testkit::damaged_hpi::{Damage, check_huge, check_refused, mounted_limited};
+use testkit::files::{contents, walk};
+use testkit::fuse_test;
+use testkit::mounted::{counter, info, mounted, stats};
 
 #[fuse_test]
 fn nonsensical_archives_are_refused() {
@@ -113,7 +113,7 @@ fn chunks_of_version_2_fail_individually() {
 #[fuse_test]
 fn a_long_chunk_is_readable_before_the_damage() {
     let data = noise(5, 300_000);
-    let mut payload = crate::support::hpi::zlib(&data);
+    let mut payload = fixtures::hpi::zlib(&data);
     // Packed noise is as long as before, so the third piece of 64 KiB is cut.
     payload.truncate(150_000);
     let cut = PackedFile::new(data.clone(), Method::Zlib).with(|chunk| {
@@ -162,7 +162,7 @@ fn with_force_a_chunk_with_a_wrong_checksum_is_read() {
 #[fuse_test]
 fn with_force_a_damaged_zlib_stream_is_its_beginning_and_zeros() {
     let data = noise(7, 30_000);
-    let mut payload = crate::support::hpi::zlib(&data);
+    let mut payload = fixtures::hpi::zlib(&data);
     payload.truncate(payload.len() / 2);
     let archive = one_chunk(Method::Zlib, payload, data.len());
     let mount = mounted(&archive, "force");
@@ -182,7 +182,7 @@ fn with_force_damaged_directory_entries_are_skipped_and_reported() {
     // The name of the first entry of the root, which is a directory.
     let wrong = usual.patched(28, 0x00FF_FFFF_u32.to_le_bytes());
     let mount = mounted(&wrong, "force");
-    let mut expected = crate::support::files::expected(&usual_tree(Method::Zlib));
+    let mut expected = testkit::files::expected(&usual_tree(Method::Zlib));
     expected.retain(|path, _| !path.starts_with("units"));
     assert!(contents(mount.path()) == expected);
     let info = info(&mount);

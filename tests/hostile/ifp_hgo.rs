@@ -3,15 +3,15 @@
 use std::io::sink;
 use std::sync::LazyLock;
 
-use crate::support::assets::one_of_each;
-use crate::support::full::{full_hgo_files, full_ifp_files};
-use crate::support::limits::{look, second, timed};
-use crate::support::sources::ifp as ifp_of;
+use fixtures::assets::one_of_each;
+use fixtures::full::{full_hgo_files, full_ifp_files};
 use hpimount_assets::crash::hgo;
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::gta::ifp;
 use hpimount_assets::view::{Alone, ViewFormat};
 use proptest::prelude::*;
+use testkit::limits::{look, second, timed};
+use testkit::sources::ifp as ifp_of;
 
 /// The formats that this program tests.
 const FORMATS: [ViewFormat; 3] = [ifp::FORMAT, hgo::FORMAT, hgo::BLK_FORMAT];

@@ -6,14 +6,11 @@ mod checksums;
 mod containers;
 mod discs;
 mod expansion;
-#[path = "../support/fuzz/mod.rs"]
-mod fuzz;
 mod fuzz_targets;
 mod heavy_iron;
 mod hpi;
 mod ifp_hgo;
 mod matrix;
+mod plain;
 mod resources;
-#[path = "../support/mod.rs"]
-mod support;
 mod total_annihilation;

@@ -6,10 +6,10 @@
 //! process, so a complete walk shows that everything fits. The limit of CPU
 //! time does the same for endless loops.
 
-use crate::support::bombs::{Bomb, bomb};
-use crate::support::limited::{Needed, folder_of, limited, walk_each};
-use crate::support::trial;
-use hpimount_test_attributes::fuse_test;
+use fixtures::bombs::{Bomb, bomb};
+use testkit::fuse_test;
+use testkit::limited::{Needed, folder_of, limited, walk_each};
+use testkit::trial;
 
 #[fuse_test]
 fn a_folder_of_bombs_is_walked_within_the_limits() {
@@ -33,7 +33,7 @@ fn a_bomb_alone_is_refused_or_walked_within_the_limits() {
     let mut needed = Needed::default();
     for number in 0..count {
         let Bomb { name, bytes } = bomb(number);
-        let fixture = crate::support::sources::file(&name, &bytes);
+        let fixture = testkit::sources::file(&name, &bytes);
         needed.alone(&name, fixture, number % 2 == 1);
     }
     needed.record("bombs mounted alone, under limits", count);

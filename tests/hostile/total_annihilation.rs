@@ -1,16 +1,16 @@
 //! Assets of Total Annihilation that need far more than their size suggests, in
 //! a mounted archive: they are shown in part, or refused with a reason.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::Path;
+use testkit::fuse_test;
 
-use crate::support::limits::peak_memory_of;
-use crate::support::mount::Mount;
-use crate::support::pictures::pixels;
-use crate::support::sources::{folder, names, pack};
-use crate::support::ta::bombs;
+use fixtures::ta::bombs;
 use serde_json::Value;
+use testkit::limits::peak_memory_of;
+use testkit::mount::Mount;
+use testkit::pictures::pixels;
+use testkit::sources::{folder, names, pack};
 
 /// Budget of the cache in bytes.
 const CACHE: usize = 160 << 20;

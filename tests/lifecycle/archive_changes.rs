@@ -1,20 +1,21 @@
 //! Changes of a mounted archive: reads return correct bytes or an error, and
 //! the daemon keeps running.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use testkit::fuse_test;
 
 use hpimount_containers::hpi::chunk::Method;
 
-use crate::support::each_method::{self, FILES, contents, read_all};
-use crate::support::files::{open_direct, read_at};
-use crate::support::hpi::{File as Packed, V1, file};
-use crate::support::mount::namespace::{Namespace, USER};
-use crate::support::mount::{Fixture, Mount, TINY_CACHE, hpimount, run};
-use crate::support::mounted::stats;
-use crate::support::{noise, trial};
+use fixtures::hpi::{File as Packed, V1, file};
+use fixtures::noise;
+use testkit::each_method::{self, FILES, contents, read_all};
+use testkit::files::{open_direct, read_at};
+use testkit::mount::namespace::{Namespace, USER};
+use testkit::mount::{Fixture, Mount, TINY_CACHE, hpimount, run};
+use testkit::mounted::stats;
+use testkit::trial;
 
 /// Returns a mount that nothing has been read from, with a minimal cache, and
 /// the bytes of its archive.

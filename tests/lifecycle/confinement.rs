@@ -1,21 +1,21 @@
 //! The threads of the daemon can access the files and ports that they need, and
 //! nothing else.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs::{self, Permissions};
 use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::Command;
+use testkit::fuse_test;
 
 use hpimount::app::Confinement;
 use hpimount::source::remote::Access;
 use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr};
 use rustix::process::Signal;
 
-use crate::support::mount::{Fixture, eventually, hpimount};
-use crate::support::skip::skip;
+use testkit::mount::{Fixture, eventually, hpimount};
+use testkit::skip::skip;
 
 /// Returns the version of Landlock in this kernel; without it, the test is
 /// skipped.

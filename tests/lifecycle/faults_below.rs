@@ -2,23 +2,24 @@
 //! network. Reads return correct bytes or EIO, and correct bytes again after
 //! the fault.
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
+use testkit::fuse_test;
 
 use hpimount::mount::{Error, FileKind, Ino, Options, Sources, Vfs};
 use hpimount_containers::hpi::chunk::Method;
 
-use crate::support::each_method::read_all;
-use crate::support::faulty_fs::{Errno, FaultyFs, Mode};
-use crate::support::faulty_mount::{ARCHIVE, Faulty};
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{File as Packed, V1, V2, file};
-use crate::support::mounted::stats;
-use crate::support::pictures::library;
-use crate::support::{noise, text, trial};
+use crate::faulty_mount::{ARCHIVE, Faulty};
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{File as Packed, V1, V2, file};
+use fixtures::{noise, text};
+use testkit::each_method::read_all;
+use testkit::faulty_fs::{Errno, FaultyFs, Mode};
+use testkit::mounted::stats;
+use testkit::pictures::library;
+use testkit::trial;
 
 /// A cache that is too small to avoid reads of the source.
 const UNCACHED: [&str; 2] = ["-o", "noprefetch,cachesize=1K"];

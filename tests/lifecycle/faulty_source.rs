@@ -11,11 +11,12 @@ use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::io::{Error, ReadAt, Result};
 use hpimount_containers::volume::{Content, Entry, FileId, Volume};
 
-use crate::support::faulty::{Fault, Faulty, Script};
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{V1, V2, usual_tree};
-use crate::support::record::{Node, Recorder, generated, read_extent};
-use crate::support::{noise, trial};
+use crate::faulty::{Fault, Faulty, Script};
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{V1, V2, usual_tree};
+use fixtures::noise;
+use testkit::record::{Node, Recorder, generated, read_extent};
+use testkit::trial;
 
 /// Returns an archive of every kind.
 fn archives() -> Vec<(&'static str, Vec<u8>)> {

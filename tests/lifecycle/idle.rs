@@ -1,12 +1,12 @@
 //! `-o idle=SECONDS` unmounts mounts that are not used, and no others.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use testkit::fuse_test;
 
-use crate::support::mount::{Mount, SMALL, eventually};
+use testkit::mount::{Mount, SMALL, eventually};
 
 const IDLE: Duration = Duration::from_secs(1);
 

@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
 
-use crate::support::mount::eventually;
-use crate::support::sources::folder;
+use testkit::mount::eventually;
+use testkit::sources::folder;
 
 /// 64 MiB of zeros, compressed by bzip2.
 const ZEROS: [u8; 79] = [

@@ -1,22 +1,22 @@
 //! The life of a mount: it begins when the command returns, ends in every way
 //! of unmounting, and leaves nothing behind.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::fuse_test;
 
 use rustix::mount::MountFlags;
 use rustix::process::Signal;
 
-use crate::support::mount::others::{TOOLS, unmount, unmount_by};
-use crate::support::mount::{
+use testkit::mount::others::{TOOLS, unmount, unmount_by};
+use testkit::mount::{
     BIG, Fixture, Mount, SMALL, assert_guarded, big, eventually, has_programs, hpimount, mounts_at,
     run,
 };
-use crate::support::skip::skip_anywhere;
+use testkit::skip::skip_anywhere;
 
 #[fuse_test]
 fn a_dead_mount_is_removed_by_the_next() {

@@ -7,6 +7,8 @@ mod confined_thread;
 #[cfg(target_os = "linux")]
 mod confinement;
 mod faults_below;
+mod faulty;
+mod faulty_mount;
 mod faulty_source;
 mod idle;
 mod killed_readers;
@@ -22,6 +24,4 @@ mod privilege;
 mod signals;
 mod source_hangs;
 mod storage_below;
-#[path = "../support/mod.rs"]
-mod support;
 mod systemd;

@@ -1,15 +1,15 @@
 //! Many mounts, one after the other and at the same time.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use testkit::fuse_test;
 
 use rustix::process::Signal;
 
-use crate::support::mount::others::unmount;
-use crate::support::mount::{BIG, Fixture, Mount, SMALL, big, hpimount, mounts_below};
-use crate::support::trial;
+use testkit::mount::others::unmount;
+use testkit::mount::{BIG, Fixture, Mount, SMALL, big, hpimount, mounts_below};
+use testkit::trial;
 
 /// Returns the resources of a process: open files, threads, and KiB of memory.
 fn resources(mount: &Mount) -> [usize; 3] {

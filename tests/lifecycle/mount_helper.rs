@@ -1,14 +1,14 @@
 //! `mount -t fuse.hpimount`, and lines of fstab(5).
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use testkit::fuse_test;
 
 use rustix::process::Signal;
 
-use crate::support::mount::namespace::{Namespace, OTHER_USER, USER};
-use crate::support::mount::{SMALL, assert_guarded, has_programs, run};
+use testkit::mount::namespace::{Namespace, OTHER_USER, USER};
+use testkit::mount::{SMALL, assert_guarded, has_programs, run};
 
 /// Returns a namespace with the program installed where mount(8) finds it
 /// without our `PATH`, and where all users may run it.

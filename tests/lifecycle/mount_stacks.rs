@@ -1,14 +1,14 @@
 //! Other mounts above, below and beside a mount of hpimount, and mount points
 //! that others change.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::process::Command;
+use testkit::fuse_test;
 
 use rustix::process::Signal;
 
-use crate::support::mount::others::{TOOLS, Tmpfs, unmount_by};
-use crate::support::mount::{
+use testkit::mount::others::{TOOLS, Tmpfs, unmount_by};
+use testkit::mount::{
     BIG, Fixture, Mount, big, eventually, has_programs, hpimount, mounts_at, run,
 };
 

@@ -1,16 +1,16 @@
 //! Mounting as programs of the system expect it.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
+use testkit::fuse_test;
 
-use crate::support::mount::{
+use rustix::fs::inotify;
+use testkit::mount::{
     Fixture, Mount, SMALL, TINY_CACHE, can_mount, has_programs, hpimount, mounts_at, run,
 };
-use rustix::fs::inotify;
 
 #[fuse_test]
 fn of_mounts_that_start_at_once_on_a_directory_one_is_made() {
@@ -127,7 +127,7 @@ fn converted_can_be_listed_in_an_archive_of_any_kind() {
 }
 
 /// Returns the result of the helper of mount(8) with these options.
-fn helper(fixture: &Fixture, options: &str) -> crate::support::mount::Run {
+fn helper(fixture: &Fixture, options: &str) -> testkit::mount::Run {
     let programs = std::path::Path::new(env!("CARGO_BIN_EXE_hpimount"));
     let path = format!(
         "{}:{}",

@@ -1,14 +1,14 @@
 //! Starts in unusual environments.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::net::UnixDatagram;
 use std::process::Command;
+use testkit::fuse_test;
 
 use rustix::process::Signal;
 
-use crate::support::mount::others::unmount_by;
-use crate::support::mount::{BIG, Fixture, big, mounts_at, run};
+use testkit::mount::others::unmount_by;
+use testkit::mount::{BIG, Fixture, big, mounts_at, run};
 
 /// Returns a start of hpimount from a shell.
 fn started(fixture: &Fixture, script: &str) -> Command {

@@ -1,13 +1,13 @@
 //! Mounts of an ordinary user, made by `fusermount3`.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::process::Command;
+use testkit::fuse_test;
 
 use rustix::process::Signal;
 
-use crate::support::mount::namespace::{Namespace, USER};
-use crate::support::mount::{
+use testkit::mount::namespace::{Namespace, USER};
+use testkit::mount::{
     BIG, BIG_SIZE, SMALL, assert_guarded, eventually, has_programs, run, unescaped,
 };
 

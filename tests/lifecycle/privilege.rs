@@ -1,16 +1,16 @@
 //! Who may read a mount, depending on who mounted it and how; no option and no
 //! file of a source grants more.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
+use testkit::fuse_test;
 
 use rustix::fs::{CWD, FileType, Mode, makedev};
 
-use crate::support::mount::namespace::{Namespace, OTHER_USER, USER};
-use crate::support::mount::{Fixture, SMALL, assert_guarded, has_programs, run};
+use testkit::mount::namespace::{Namespace, OTHER_USER, USER};
+use testkit::mount::{Fixture, SMALL, assert_guarded, has_programs, run};
 
 /// The access of a user to a mount.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,6 @@
 //! Signals at every moment of a mount's life: none that can be caught leaves a
 //! dead mount.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -9,17 +8,17 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
+use testkit::fuse_test;
 
 use hpimount_containers::hpi::chunk::Method;
 use rustix::process::{Pid, Signal};
 
-use crate::support::hpi::{self, V1};
-use crate::support::mount::others::Guest;
-use crate::support::mount::process::adopt_orphans;
-use crate::support::mount::{
-    BIG, Daemon, Fixture, Mount, big, eventually, hpimount, mounts_at, tag,
-};
-use crate::support::{sources, text, trial};
+use fixtures::hpi::{self, V1};
+use fixtures::text;
+use testkit::mount::others::Guest;
+use testkit::mount::process::adopt_orphans;
+use testkit::mount::{BIG, Daemon, Fixture, Mount, big, eventually, hpimount, mounts_at, tag};
+use testkit::{sources, trial};
 
 /// Signals that end a program that does not catch them.
 const ENDING: [Signal; 15] = [
@@ -207,7 +206,7 @@ fn a_second_signal_disconnects_the_users_of_a_mount() {
 
 #[fuse_test]
 fn a_signal_ends_a_program_that_waits_for_its_source() {
-    let bytes = crate::support::mount::sample().bytes;
+    let bytes = testkit::mount::sample().bytes;
     let slow = sources::folder(|folder| fs::write(folder.join("sample.hpi"), bytes).unwrap());
     let slow = slow.mount(&[]);
     let mut fixture = Fixture::new();

@@ -1,21 +1,21 @@
 //! The storage of the archive does not answer: only requests that need it wait,
 //! no mount is left, and the process ends as soon as the kernel lets it.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::process::{Child, Command, Stdio};
+use testkit::fuse_test;
 
 use rustix::mount::UnmountFlags;
 use rustix::process::Signal;
 
-use crate::support::each_method::{FILES, SMALL, contents, read_all};
-use crate::support::faulty_fs::Mode;
-use crate::support::faulty_mount::Faulty;
-use crate::support::files::raw_name;
-use crate::support::mount::others::unmount_by;
-use crate::support::mount::{Mount, eventually, has_programs, run};
-use crate::support::mounted::{info, stats};
-use crate::support::trial;
+use crate::faulty_mount::Faulty;
+use testkit::each_method::{FILES, SMALL, contents, read_all};
+use testkit::faulty_fs::Mode;
+use testkit::files::raw_name;
+use testkit::mount::others::unmount_by;
+use testkit::mount::{Mount, eventually, has_programs, run};
+use testkit::mounted::{info, stats};
+use testkit::trial;
 
 /// Bytes that a reader requests.
 const LENGTH: usize = 4096;

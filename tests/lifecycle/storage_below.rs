@@ -1,22 +1,22 @@
 //! Real storage: a device that loses blocks, a file system that is unmounted
 //! while an archive on it is mounted, and a full one.
 
-use hpimount_test_attributes::fuse_test;
 use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::fuse_test;
 
 use rustix::process::Signal;
 
-use crate::support::each_method::{self, SMALL, contents, read_all};
-use crate::support::files::{open_direct, read_at};
-use crate::support::mount::others::{Tmpfs, unmount_by};
-use crate::support::mount::{Fixture, Mount, eventually, has_programs, run};
-use crate::support::mounted::{output, stats};
-use crate::support::trial;
+use testkit::each_method::{self, SMALL, contents, read_all};
+use testkit::files::{open_direct, read_at};
+use testkit::mount::others::{Tmpfs, unmount_by};
+use testkit::mount::{Fixture, Mount, eventually, has_programs, run};
+use testkit::mounted::{output, stats};
+use testkit::trial;
 
 /// A device loses bytes in units of this many.
 const BLOCK: usize = 4096;

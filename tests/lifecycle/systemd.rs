@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::mount::{has_programs, run};
+use testkit::mount::{has_programs, run};
 
 #[test]
 fn the_units_of_the_documentation_are_valid() {

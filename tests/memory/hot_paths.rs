@@ -1,11 +1,11 @@
 //! Requests that the kernel sends often are answered without allocating.
 
-use crate::support::hpi::{V1, usual_tree};
-use crate::support::walked;
 use allocation_counter::measure;
+use fixtures::hpi::{V1, usual_tree};
 use hpimount::mount::{Ino, Options, Vfs};
 use hpimount::prefetch::Prefetch;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::walked;
 
 /// Size of the reads. They are parts of blocks, so that the blocks are cached.
 const READ: u32 = 4096;

@@ -1,10 +1,10 @@
 //! No IFP or HGO file of a megabyte takes more than a second or 64 MiB.
 
 use crate::look_at;
-use crate::support::full::{TAIL, full_hgo_files, full_ifp_files};
-use crate::support::limits::second;
+use fixtures::full::{TAIL, full_hgo_files, full_ifp_files};
 use hpimount_assets::crash::hgo;
 use hpimount_assets::gta::ifp;
+use testkit::limits::second;
 
 #[test]
 fn a_megabyte_of_the_smallest_parts_stays_within_the_limits() {

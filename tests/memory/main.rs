@@ -4,8 +4,6 @@
 mod hot_paths;
 mod ifp_hgo;
 mod psx;
-#[path = "../support/mod.rs"]
-mod support;
 mod views;
 mod volumes;
 
@@ -13,7 +11,7 @@ use std::time::Duration;
 
 use allocation_counter::measure;
 use hpimount_assets::view::ViewFormat;
-use support::limits::{look, timed};
+use testkit::limits::{look, timed};
 
 /// Renders all files of a view, and returns how long it took, and the peak of
 /// allocated bytes.

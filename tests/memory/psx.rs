@@ -1,8 +1,8 @@
 //! No PSX file of a megabyte takes more than a second or 64 MiB.
 
 use crate::look_at;
-use crate::support::limits::second;
 use hpimount_assets::neversoft::psx::FORMAT;
+use testkit::limits::second;
 
 const MEGABYTE: usize = 1 << 20;
 

@@ -3,15 +3,15 @@
 
 use std::io::{self, Write, sink};
 
-use crate::support::assets::one_of_each;
-use crate::support::full::{full_hgo_files, full_ifp_files};
-use crate::support::sources;
 use allocation_counter::measure;
+use fixtures::assets::one_of_each;
+use fixtures::full::{full_hgo_files, full_ifp_files};
 use hpimount_assets::crash::hgo;
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::gta::ifp;
 use hpimount_assets::neversoft::psx;
 use hpimount_assets::view::{Alone, Bytes, View, ViewFile, ViewFormat};
+use testkit::sources;
 
 /// Runs `work` and returns its result, the bytes that remain allocated, and the
 /// peak of allocated bytes while it ran.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::support::container_seeds as seeds;
-use crate::support::disc::Disc;
-use crate::support::hpi::{V1, V2, usual_tree};
 use allocation_counter::measure;
+use fixtures::container_seeds as seeds;
+use fixtures::disc::Disc;
+use fixtures::hpi::{V1, V2, usual_tree};
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::formats::detect;

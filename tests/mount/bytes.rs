@@ -1,21 +1,21 @@
 //! The mount reports sizes without decoding, and decodes nothing more often than
 //! necessary.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
+use testkit::fuse_test;
 
-use crate::support::container_seeds::gcz;
-use crate::support::disc::Disc;
-use crate::support::files::{forget_pages, open_direct, read_at, walk};
-use crate::support::hpi::{File as PackedFile, V1, V2, file, usual_tree};
-use crate::support::mount::{Mount, eventually};
-use crate::support::mounted::{counter, mounted, stats};
-use crate::support::{noise, text};
+use fixtures::container_seeds::gcz;
+use fixtures::disc::Disc;
+use fixtures::hpi::{File as PackedFile, V1, V2, file, usual_tree};
+use fixtures::{noise, text};
 use hpimount_containers::hpi::chunk::Method;
 use rustix::fs::Advice;
+use testkit::files::{forget_pages, open_direct, read_at, walk};
+use testkit::mount::{Mount, eventually};
+use testkit::mounted::{counter, mounted, stats};
 
 fn decoded(mount: &Mount) -> u64 {
     counter(mount, "bytes_decoded")

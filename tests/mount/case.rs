@@ -1,18 +1,18 @@
 //! Names are found in any spelling, without affecting other processes.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::fuse_test;
 
-use crate::support::files::contents;
-use crate::support::hpi::{Entry, File, V1, dir, file};
-use crate::support::mount::others::forget_names;
-use crate::support::mount::{Mount, eventually, has_programs};
-use crate::support::mounted::{counter, mounted, output};
+use fixtures::hpi::{Entry, File, V1, dir, file};
 use hpimount_containers::hpi::chunk::Method;
+use testkit::files::contents;
+use testkit::mount::others::forget_names;
+use testkit::mount::{Mount, eventually, has_programs};
+use testkit::mounted::{counter, mounted, output};
 
 fn leaf(name: &str) -> Entry {
     file(name.as_bytes(), File::new(name.as_bytes(), Method::Zlib))

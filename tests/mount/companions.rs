@@ -4,14 +4,14 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::support::assets;
-use crate::support::hpi::{File, V1, dir, file as entry, hostile};
-use crate::support::mount::{Mount, run};
-use crate::support::mounted::stats;
-use crate::support::pictures::{library, pixels};
-use crate::support::sources::{file, folder, hip, json, names, output};
+use fixtures::assets;
+use fixtures::hpi::{File, V1, dir, file as entry, hostile};
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::mount::{Mount, run};
+use testkit::mounted::stats;
+use testkit::pictures::{library, pixels};
+use testkit::sources::{file, folder, hip, json, names, output};
 
 /// Returns an archive with one file.
 fn archive(name: &str, bytes: &[u8]) -> Vec<u8> {

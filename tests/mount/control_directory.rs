@@ -4,15 +4,15 @@ use std::fs::{self, File as Opened};
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use crate::support::files::walk;
-use crate::support::hip::Hip;
-use crate::support::hpi::{Entry, File, V1, dir, file, usual_tree};
-use crate::support::mount::others::forget_names;
-use crate::support::mount::{Mount, eventually, has_programs};
-use crate::support::mounted::{counter, info, mounted, output, stats};
+use fixtures::hip::Hip;
+use fixtures::hpi::{Entry, File, V1, dir, file, usual_tree};
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_test_attributes::fuse_test;
 use serde_json::Value;
+use testkit::files::walk;
+use testkit::fuse_test;
+use testkit::mount::others::forget_names;
+use testkit::mount::{Mount, eventually, has_programs};
+use testkit::mounted::{counter, info, mounted, output, stats};
 
 fn usual() -> Mount {
     mounted(&V1::new(usual_tree(Method::Zlib)).build().bytes, "")

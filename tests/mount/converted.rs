@@ -1,22 +1,22 @@
 //! Converted trees.
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use testkit::fuse_test;
 
-use crate::support::files::walk;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{Entry, File, V1, dir, file as entry};
-use crate::support::merging::{Folder, attribute, tree};
-use crate::support::mount::{Mount, hpimount, run};
-use crate::support::mounted::{mounted, stats};
-use crate::support::pictures::pixels;
-use crate::support::sources::{file, folder, hip, ifp, names, pack};
-use crate::support::ta::{gaf, pcx, tdo};
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{Entry, File, V1, dir, file as entry};
+use fixtures::ta::{gaf, pcx, tdo};
 use hpimount_containers::hpi::chunk::Method;
+use testkit::files::walk;
+use testkit::merging::{Folder, attribute, tree};
+use testkit::mount::{Mount, hpimount, run};
+use testkit::mounted::{mounted, stats};
+use testkit::pictures::pixels;
+use testkit::sources::{file, folder, hip, ifp, names, pack};
 
 /// Returns a picture of one pixel row.
 fn picture(width: u16) -> Vec<u8> {

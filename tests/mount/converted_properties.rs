@@ -1,21 +1,18 @@
 //! Properties of every converted tree, for random archives: each listed file
 //! exists, has the listed size, one name and one number.
 
-use hpimount_test_attributes::fuse_test;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use testkit::fuse_test;
 
-use crate::support::heavy_iron::{build, kinds};
-use crate::support::hip::{Asset, Hip};
-use crate::support::hip_random::archives;
-use crate::support::hpi::{Content, Entry, File, V1, dir, file as entry};
-use crate::support::mount::Fixture;
-use crate::support::mount::others::forget_names;
-use crate::support::ta::{cob, gaf, pcx, tdf, tdo, tnt};
-use crate::support::{noise, sources, trial};
+use fixtures::heavy_iron::{self as build, kinds};
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{Content, Entry, File, V1, dir, file as entry};
+use fixtures::noise;
+use fixtures::ta::{cob, gaf, pcx, tdf, tdo, tnt};
 use hpimount_containers::hip::Platform;
 use hpimount_containers::hpi::chunk::Method;
 use proptest::collection::vec;
@@ -23,6 +20,10 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
 use sha2::{Digest, Sha256};
+use testkit::hip_random::archives;
+use testkit::mount::Fixture;
+use testkit::mount::others::forget_names;
+use testkit::{sources, trial};
 
 /// Returns the number of archives of each kind to mount.
 fn cases() -> u32 {

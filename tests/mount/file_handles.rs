@@ -1,18 +1,18 @@
 //! Exporting a mount, for example by NFS: files are found by handles of any age
 //! (SEMANTICS, Exporting).
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use testkit::fuse_test;
 
-use crate::support::hpi::{File, V1, dir, file};
-use crate::support::mount::others::forget_names;
-use crate::support::mount::{BIG, Mount, SMALL, has_programs, sample};
-use crate::support::mounted::mounted;
-use crate::support::noise;
-use crate::support::ta::{gaf, pcx};
+use fixtures::hpi::{File, V1, dir, file};
+use fixtures::noise;
+use fixtures::ta::{gaf, pcx};
 use hpimount_containers::hpi::chunk::Method;
+use testkit::mount::others::forget_names;
+use testkit::mount::{BIG, Mount, SMALL, has_programs, sample};
+use testkit::mounted::mounted;
 
 /// `make ROOT PATH` prints the handle of a file. `open ROOT HANDLE` opens
 /// the file, and prints the path and the entries of a directory, the sum of a file's

@@ -1,11 +1,11 @@
 //! Names that file managers look up everywhere do not exist, and the kernel
 //! remembers that.
 
-use hpimount_test_attributes::fuse_test;
 use std::io::ErrorKind;
+use testkit::fuse_test;
 
-use crate::support::mount::Fixture;
-use crate::support::mounted::counter;
+use testkit::mount::Fixture;
+use testkit::mounted::counter;
 
 /// Names that pcmanfm, Thunar, Nautilus, Dolphin, GLib's trash and volume
 /// monitor, Finder and Windows look up in directories or the roots of volumes.

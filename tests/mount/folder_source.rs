@@ -1,7 +1,6 @@
 //! A folder as a source: the mount shows its contents, lists one directory at a
 //! time, and follows no links out of it.
 
-use hpimount_test_attributes::fuse_test;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -10,12 +9,13 @@ use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
+use testkit::fuse_test;
 
-use crate::support::mount::namespace::{Namespace, USER};
-use crate::support::mount::{has_programs, hpimount, run};
-use crate::support::noise;
-use crate::support::sources::{folder, names, output};
+use fixtures::noise;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use testkit::mount::namespace::{Namespace, USER};
+use testkit::mount::{has_programs, hpimount, run};
+use testkit::sources::{folder, names, output};
 
 fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR, 0).unwrap();

@@ -1,20 +1,20 @@
 //! Directories list their entries exactly once, wherever the listing is
 //! resumed.
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::BTreeSet;
 use std::fs::{self, File as Opened};
 use std::mem::MaybeUninit;
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::Path;
+use testkit::fuse_test;
 
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{Entry, File, V1, dir, file};
-use crate::support::mount::{Mount, has_programs};
-use crate::support::mounted::{mounted, output, stats};
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{Entry, File, V1, dir, file};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::hpi::chunk::Method;
 use rustix::fs::{FileType, RawDir, SeekFrom};
+use testkit::mount::{Mount, has_programs};
+use testkit::mounted::{mounted, output, stats};
 
 fn leaf(name: &str) -> Entry {
     file(name.as_bytes(), File::new(*b"x", Method::Stored))

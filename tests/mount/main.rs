@@ -21,6 +21,4 @@ mod plain_discs;
 mod real_use;
 mod solid;
 mod statfs_and_times;
-#[path = "../support/mod.rs"]
-mod support;
 mod xattrs;

@@ -1,23 +1,23 @@
 //! Memory of generated files and entered directories of any size and number
 //! (SEMANTICS, Memory).
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::process::Command;
+use testkit::fuse_test;
 
 use hpimount_containers::hpi::chunk::Method;
 
-use crate::support::hip::Hip;
-use crate::support::hpi::{self, V1, file};
-use crate::support::limits::peak_memory_of;
-use crate::support::mount::others::forget_names;
-use crate::support::mount::{Mount, eventually, has_programs};
-use crate::support::mounted::{counter, mounted, stats};
-use crate::support::sources::{folder, ifp, names};
-use crate::support::trial;
+use fixtures::hip::Hip;
+use fixtures::hpi::{self, V1, file};
+use testkit::limits::peak_memory_of;
+use testkit::mount::others::forget_names;
+use testkit::mount::{Mount, eventually, has_programs};
+use testkit::mounted::{counter, mounted, stats};
+use testkit::sources::{folder, ifp, names};
+use testkit::trial;
 
 /// Memory that a daemon may use in addition to its budget with hostile input.
 const BESIDE: usize = 32 << 20;

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-use crate::support::limits::{peak_memory_of, second, timed};
-use crate::support::mount::Mount;
-use crate::support::mounted::stats;
-use crate::support::sources::{folder, ifp, names, output};
-use hpimount_test_attributes::fuse_test;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use testkit::fuse_test;
+use testkit::limits::{peak_memory_of, second, timed};
+use testkit::mount::Mount;
+use testkit::mounted::stats;
+use testkit::sources::{folder, ifp, names, output};
 
 /// Records which files of a directory any process opens or reads.
 struct Watch(OwnedFd);

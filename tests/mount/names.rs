@@ -1,15 +1,15 @@
 //! Every name in an archive becomes a valid file name, and the raw name can be
 //! requested.
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use testkit::fuse_test;
 
-use crate::support::files::{raw_name, walk};
-use crate::support::hpi::{Entry, File, V1, V2, dir, file};
-use crate::support::mounted::{mounted, mounted_files};
+use fixtures::hpi::{Entry, File, V1, V2, dir, file};
 use hpimount_containers::hpi::chunk::Method;
+use testkit::files::{raw_name, walk};
+use testkit::mounted::{mounted, mounted_files};
 
 fn leaf(name: &[u8], data: &[u8]) -> Entry {
     file(name, File::new(data, Method::Zlib))

@@ -1,17 +1,17 @@
 //! Ownership and modes of the files of a mount; nothing can be written.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
+use testkit::fuse_test;
 
 use rustix::fs::{
     Access, AtFlags, CWD, Dev, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags,
 };
 use rustix::io::Errno;
 
-use crate::support::mount::{BIG, Fixture, Mount, Run, SMALL, has_programs, run};
+use testkit::mount::{BIG, Fixture, Mount, Run, SMALL, has_programs, run};
 
 /// Returns the owner, group and permission bits.
 fn owner_and_mode(path: &Path) -> (u32, u32, u32) {

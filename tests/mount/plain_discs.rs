@@ -4,15 +4,15 @@
 use std::fs;
 use std::path::Path;
 
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
 
-use crate::support::chd;
-use crate::support::container_seeds as seeds;
-use crate::support::disc::Disc;
-use crate::support::dreamcast::{self, Gd};
-use crate::support::mounted::{mounted, mounted_files};
-use crate::support::noise;
-use crate::support::sources::{folder, names};
+use fixtures::container_seeds as seeds;
+use fixtures::disc::Disc;
+use fixtures::dreamcast::{self, Gd};
+use fixtures::noise;
+use testkit::chd;
+use testkit::mounted::{mounted, mounted_files};
+use testkit::sources::{folder, names};
 
 /// Bytes of a raw sector.
 const RAW: usize = 2352;

@@ -1,19 +1,19 @@
 //! Everyday tools have the same output for a mount and for the same tree on
 //! disk.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::fuse_test;
 
-use crate::support::files::{contents, expected, unpack};
-use crate::support::hpi::{Entry, File, V1, dir, file, usual_tree};
-use crate::support::mount::{Mount, has_programs};
-use crate::support::mounted::{mounted, mounted_files, output};
-use crate::support::sources::pack_as;
-use crate::support::{noise, text};
+use fixtures::hpi::{Entry, File, V1, dir, file, usual_tree};
+use fixtures::{noise, text};
 use hpimount_containers::hpi::chunk::Method;
 use tempfile::TempDir;
+use testkit::files::{contents, expected, unpack};
+use testkit::mount::{Mount, has_programs};
+use testkit::mounted::{mounted, mounted_files, output};
+use testkit::sources::pack_as;
 
 /// Returns a tree with something for `grep` to find, and many small files.
 fn tree() -> Vec<Entry> {

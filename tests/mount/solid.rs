@@ -1,14 +1,14 @@
 //! Files that are decoded from the start of something larger: members of solid
 //! blocks, and of zip archives.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::process::Command;
+use testkit::fuse_test;
 
-use crate::support::container_seeds::{Method7z, seven_zip_of, zip_with};
-use crate::support::files::{open_direct, read_at};
-use crate::support::mounted::{counter, mounted};
-use crate::support::text;
+use fixtures::container_seeds::{Method7z, seven_zip_of, zip_with};
+use fixtures::text;
+use testkit::files::{open_direct, read_at};
+use testkit::mounted::{counter, mounted};
 
 /// Number of files in an archive, and their sizes in bytes.
 const FILES: usize = 24;

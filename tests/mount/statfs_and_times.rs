@@ -1,17 +1,17 @@
 //! What `df`, `stat` and `ls -l` show.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::time::{Duration, UNIX_EPOCH};
+use testkit::fuse_test;
 
-use crate::support::files::walk;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{File, V1, V2, dir, file, usual_tree};
-use crate::support::mounted::{mounted, mounted_files};
-use crate::support::ta::pcx;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{File, V1, V2, dir, file, usual_tree};
+use fixtures::ta::pcx;
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::files::walk;
+use testkit::mounted::{mounted, mounted_files};
 
 /// Sum of the sizes in [`usual_tree`].
 const TREE_SIZE: u64 = 1700 + 65_536 + 131_072 + 1 + 70_000 + 200_000;

@@ -1,21 +1,21 @@
 //! The metadata of files in archives can be requested as extended attributes.
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use testkit::fuse_test;
 
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{Entry, File, V1, V2, dir, file};
-use crate::support::mount::has_programs;
-use crate::support::mounted::{mounted, output};
-use crate::support::ta::pcx;
-use crate::support::{noise, text};
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{Entry, File, V1, V2, dir, file};
+use fixtures::ta::pcx;
+use fixtures::{noise, text};
 use hpimount_assets::model::png;
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::mount::has_programs;
+use testkit::mounted::{mounted, output};
 
 /// Returns all attributes of a file or directory.
 fn attributes(path: &Path) -> BTreeMap<String, String> {

@@ -5,17 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hpimount_test_attributes::fuse_test;
 use tempfile::{TempDir, tempdir};
+use testkit::fuse_test;
 
-use crate::support::applied::{hpipack_apply, write};
-use crate::support::container_seeds as seeds;
-use crate::support::disc::Disc;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpipack::{hpipack, stderr};
-use crate::support::mount::{Fixture, Mount, hpimount, run};
-use crate::support::mounted::info;
-use crate::support::noise;
+use fixtures::container_seeds as seeds;
+use fixtures::disc::Disc;
+use fixtures::hip::{Asset, Hip};
+use fixtures::noise;
+use testkit::applied::{hpipack_apply, write};
+use testkit::hpipack::{hpipack, stderr};
+use testkit::mount::{Fixture, Mount, hpimount, run};
+use testkit::mounted::info;
 
 /// An archive with a folder of changes.
 struct Changed {

@@ -10,19 +10,20 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
 
-use crate::support::applied::{NotConverted, hpipack_apply, open_changed, read_at, write};
-use crate::support::container_seeds as seeds;
-use crate::support::disc::Disc;
-use crate::support::dreamcast;
-use crate::support::hpi::{V1, V2, usual_tree};
-use crate::support::hpipack::{contents, hpipack, stderr};
-use crate::support::walked::{files, open, sha256_of};
-use crate::support::{noise, trial};
+use fixtures::container_seeds as seeds;
+use fixtures::disc::Disc;
+use fixtures::dreamcast;
+use fixtures::hpi::{V1, V2, usual_tree};
+use fixtures::noise;
 use hpimount::mount::{Error, Ino, Options};
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{Change, Folder, NewFile, Original, Report};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::io::ReadAt;
+use testkit::applied::{NotConverted, hpipack_apply, open_changed, read_at, write};
+use testkit::hpipack::{contents, hpipack, stderr};
+use testkit::trial;
+use testkit::walked::{files, open, sha256_of};
 
 /// Exit code of refused changes, and of targets that cannot be written.
 const REFUSED: i32 = 14;

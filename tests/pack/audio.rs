@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use tempfile::tempdir;
 
-use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
-use crate::support::disc::Disc;
-use crate::support::hpipack::stderr;
-use crate::support::noise;
-use crate::support::walked::open;
+use fixtures::disc::Disc;
+use fixtures::noise;
 use hpimount::mount::Options;
+use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::hpipack::stderr;
+use testkit::walked::open;
 
 const SECTOR: usize = 2048;
 const RAW: usize = 2352;

@@ -5,24 +5,27 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hpimount_test_attributes::fuse_test;
 use tempfile::{TempDir, tempdir};
+use testkit::fuse_test;
 
-use crate::support::applied::read_at;
-use crate::support::confined::confined_threads;
-use crate::support::each_method::{SMALL, archive};
-use crate::support::faulty_fs::{FaultyFs, Mode};
-use crate::support::hpipack::HPIPACK;
-use crate::support::mount::namespace::USER;
-use crate::support::mount::{eventually, has_programs};
-use crate::support::walked::open;
 use hpimount::mount::Options;
+use testkit::applied::read_at;
+use testkit::confined::confined_threads;
+use testkit::each_method::{SMALL, archive};
+use testkit::faulty_fs::{FaultyFs, Mode};
+use testkit::mount::namespace::USER;
+use testkit::mount::{eventually, has_programs};
+use testkit::walked::open;
 
 /// Changes [`SMALL`] in an archive whose reads hang until a confined thread waits
 /// for them, and checks the result. `arguments` are for the file with the new
 /// contents and the folder that it is in.
 fn change(arguments: impl FnOnce(&Path, &Path) -> Vec<String>) {
-    change_by(Command::new(HPIPACK), &tempdir().unwrap(), arguments);
+    change_by(
+        Command::new(env!("CARGO_BIN_EXE_hpipack")),
+        &tempdir().unwrap(),
+        arguments,
+    );
 }
 
 /// Does the same by `command`, which runs hpipack, in an empty directory.
@@ -75,7 +78,7 @@ fn an_ordinary_user_changes_an_archive_by_a_confined_thread() {
     }
     let programs = tempdir().unwrap();
     let program = programs.path().join("hpipack");
-    fs::copy(HPIPACK, &program).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_hpipack"), &program).unwrap();
     fs::set_permissions(programs.path(), Permissions::from_mode(0o755)).unwrap();
     let dir = tempdir().unwrap();
     chown(dir.path(), Some(USER), Some(USER)).unwrap();

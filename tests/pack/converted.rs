@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hpimount_test_attributes::fuse_test;
 use tempfile::{TempDir, tempdir};
+use testkit::fuse_test;
 
-use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
-use crate::support::container_seeds::zip_with;
-use crate::support::disc::Disc;
-use crate::support::edits::{music, photo, samples};
-use crate::support::heavy_iron::kinds;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{V1, dir, file};
-use crate::support::hpipack::stderr;
-use crate::support::mount::{Fixture, Mount, hpimount};
-use crate::support::packed::hpipack_replace;
-use crate::support::pictures::pixels;
-use crate::support::ta::gaf;
-use crate::support::ta::pcx::Pcx;
+use fixtures::container_seeds::zip_with;
+use fixtures::disc::Disc;
+use fixtures::heavy_iron::kinds;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{V1, dir, file};
+use fixtures::ta::gaf;
+use fixtures::ta::pcx::Pcx;
 use hpimount_containers::hip::{Game, Platform};
 use hpimount_containers::hpi::chunk::Method;
+use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::edits::{music, photo, samples};
+use testkit::hpipack::stderr;
+use testkit::mount::{Fixture, Mount, hpimount};
+use testkit::packed::hpipack_replace;
+use testkit::pictures::pixels;
 
 /// Exit code of refused changes.
 const REFUSED: i32 = 14;
@@ -149,14 +149,8 @@ fn hpi() -> Vec<u8> {
     V1::new(vec![dir(
         b"bitmaps",
         vec![
-            file(
-                b"logo.pcx",
-                crate::support::hpi::File::new(picture, Method::Zlib),
-            ),
-            file(
-                b"notes.txt",
-                crate::support::hpi::File::new("n", Method::Stored),
-            ),
+            file(b"logo.pcx", fixtures::hpi::File::new(picture, Method::Zlib)),
+            file(b"notes.txt", fixtures::hpi::File::new("n", Method::Stored)),
         ],
     )])
     .build()
@@ -434,7 +428,7 @@ fn an_edited_frame_of_a_sprite_is_read_back() {
         b"anims",
         vec![file(
             b"man.gaf",
-            crate::support::hpi::File::new(sprite, Method::Zlib),
+            fixtures::hpi::File::new(sprite, Method::Zlib),
         )],
     )]);
     let edited = Edited::new("a.hpi", &archive.build().bytes);

@@ -6,13 +6,13 @@ use std::process::Command;
 
 use tempfile::{TempDir, tempdir};
 
-use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
-use crate::support::disc::Disc;
-use crate::support::hpipack::stderr;
-use crate::support::noise;
-use crate::support::skip::possible;
-use crate::support::walked::{files, open};
+use fixtures::disc::Disc;
+use fixtures::noise;
 use hpimount::mount::{Ino, Options};
+use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::hpipack::stderr;
+use testkit::skip::possible;
+use testkit::walked::{files, open};
 
 /// Bytes of a raw sector.
 const RAW: usize = 2352;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use tempfile::tempdir;
 
-use crate::support::applied::{hpipack_apply, write};
-use crate::support::container_seeds as seeds;
-use crate::support::hpipack::stderr;
-use crate::support::nested::files_alone;
-use crate::support::programs::run_in;
-use crate::support::walked::{Walked, files_below};
-use crate::support::{noise, wit};
+use fixtures::container_seeds as seeds;
+use fixtures::noise;
+use testkit::applied::{hpipack_apply, write};
+use testkit::hpipack::stderr;
+use testkit::nested::files_alone;
+use testkit::programs::run_in;
+use testkit::walked::{Walked, files_below};
+use testkit::wit;
 
 /// Applies changes to an archive, and returns the result.
 fn changed(work: &Path, name: &str, archive: &[u8], changes: &[(&str, &[u8])]) -> PathBuf {

@@ -7,15 +7,15 @@ use std::process::Command;
 
 use tempfile::{TempDir, tempdir};
 
-use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
-use crate::support::chd::{chdman, text};
-use crate::support::disc::Disc;
-use crate::support::dreamcast::{self, AREA, Gd, RAW, SECTOR, Track};
-use crate::support::hpipack::{HPIPACK, hpipack, stderr};
-use crate::support::noise;
-use crate::support::programs::run_in;
-use crate::support::walked::{files, open};
+use fixtures::disc::Disc;
+use fixtures::dreamcast::{self, AREA, Gd, RAW, SECTOR, Track};
+use fixtures::noise;
 use hpimount::mount::Options;
+use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::chd::{chdman, text};
+use testkit::hpipack::{hpipack, stderr};
+use testkit::programs::run_in;
+use testkit::walked::{files, open};
 
 /// Exit code of refused changes, and of targets that cannot be written.
 const REFUSED: i32 = 14;
@@ -344,7 +344,14 @@ fn if_one_track_cannot_be_written_none_is_and_older_ones_stay() {
     // Only the first track, of a few sectors, is short enough.
     let script = "ulimit -f 16; exec \"$@\"";
     let mut limited = Command::new("sh");
-    limited.args(["-c", script, "sh", HPIPACK, "--force", "--apply"]);
+    limited.args([
+        "-c",
+        script,
+        "sh",
+        env!("CARGO_BIN_EXE_hpipack"),
+        "--force",
+        "--apply",
+    ]);
     let ran = limited
         .args([&changes.folder, &original, &changes.out])
         .output();

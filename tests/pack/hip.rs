@@ -7,18 +7,18 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::extracted::{AssetFacts, assets, extract, layers, package};
-use crate::support::hip::{Asset, Hip, hipb};
-use crate::support::hip_random::{archives, members};
-use crate::support::hpipack::{HPIPACK, hpipack, stderr};
-use crate::support::mounted::mounted;
-use crate::support::noise;
-use crate::support::packed::packed;
-use crate::support::record::opened;
+use fixtures::hip::{Asset, Hip, hipb};
+use fixtures::noise;
 use hpimount_containers::hip::{CHECKSUM, Game, Platform};
-use hpimount_test_attributes::fuse_test;
 use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
+use testkit::extracted::{AssetFacts, assets, extract, layers, package};
+use testkit::fuse_test;
+use testkit::hip_random::{archives, members};
+use testkit::hpipack::{hpipack, stderr};
+use testkit::mounted::mounted;
+use testkit::packed::packed;
+use testkit::record::opened;
 
 /// Returns a directory with the extracted contents of an archive.
 fn extracted(hip: &Hip) -> TempDir {
@@ -59,7 +59,7 @@ fn a_mounted_archive_is_packed_from_its_types_and_from_a_copy() {
 
     let again = mounted(&fs::read(&direct).unwrap(), "verify");
     let list = |root: &Path| {
-        let mut files = crate::support::files::walk(&root.join("layers"));
+        let mut files = testkit::files::walk(&root.join("layers"));
         files.retain(|path| path.is_file());
         files.sort();
         let named = files.iter().map(|path| {
@@ -209,7 +209,12 @@ fn errors_end_with_the_codes_of_the_manual_and_leave_nothing() {
     let big = directory.path().join("Timer/[21641EA7] TIMER_01");
     fs::write(big, noise(0, 1 << 20)).unwrap();
     let limited = Command::new("sh")
-        .args(["-c", "ulimit -f 64; exec \"$@\"", "sh", HPIPACK])
+        .args([
+            "-c",
+            "ulimit -f 64; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_hpipack"),
+        ])
         .args([directory.path(), &out])
         .output()
         .unwrap();
@@ -229,7 +234,12 @@ fn assets_are_not_held_in_memory() {
     let work_dir = tempdir().unwrap();
     let out = work_dir.path().join("out.HIP");
     let limited = Command::new("sh")
-        .args(["-c", "ulimit -v 131072; exec \"$@\"", "sh", HPIPACK])
+        .args([
+            "-c",
+            "ulimit -v 131072; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_hpipack"),
+        ])
         .args([directory.path(), &out])
         .output()
         .unwrap();

@@ -11,17 +11,15 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use tempfile::tempdir;
 
-use crate::support::applied::{
-    hpipack_apply, new_file, open_changed, planned, put, read_at, write,
-};
-use crate::support::hip::{Asset, Hip};
-use crate::support::hip_random::archives;
-use crate::support::hpipack::stderr;
-use crate::support::noise;
+use fixtures::hip::{Asset, Hip};
+use fixtures::noise;
 use hpimount::mount::{Ino, Vfs};
 use hpimount_containers::changes::{Change, Folder};
 use hpimount_containers::hip::{CHECKSUM, Offsets, Platform, asset_id};
 use hpimount_containers::io::ReadAt;
+use testkit::applied::{hpipack_apply, new_file, open_changed, planned, put, read_at, write};
+use testkit::hip_random::archives;
+use testkit::hpipack::stderr;
 
 /// Applies changes by their paths; `None` deletes. Returns the archive, or all
 /// refusals.
@@ -103,7 +101,7 @@ fn folders(archive: &[u8]) -> Vec<String> {
     let work = tempdir().unwrap();
     let path = work.path().join("a.HIP");
     fs::write(&path, archive).unwrap();
-    let vfs = crate::support::walked::open(path, hpimount::mount::Options::default()).unwrap();
+    let vfs = testkit::walked::open(path, hpimount::mount::Options::default()).unwrap();
     let layers = vfs.lookup(Ino::ROOT, "layers").unwrap();
     names(&vfs, layers.ino)
 }
@@ -245,7 +243,7 @@ fn settings(archive: &[u8]) -> String {
     let work = tempdir().unwrap();
     let path = work.path().join("a.HIP");
     fs::write(&path, archive).unwrap();
-    let vfs = crate::support::walked::open(path, hpimount::mount::Options::default()).unwrap();
+    let vfs = testkit::walked::open(path, hpimount::mount::Options::default()).unwrap();
     let types = vfs.lookup(Ino::ROOT, "types").unwrap();
     let settings = vfs.lookup(types.ino, "Settings.ini").unwrap();
     String::from_utf8(vfs.read(settings.ino, 0, 1 << 20).unwrap().to_vec()).unwrap()

@@ -1,22 +1,23 @@
 //! The hpipack program, as users run it.
 
-use crate::support::walked;
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use testkit::walked;
 
-use crate::support::hpipack::{HPIPACK, contents, hpipack, stderr, usual_directory};
-use crate::support::mount::eventually;
-use crate::support::{noise, text, trial};
+use fixtures::{noise, text};
 use hpimount::mount::{Ino, Options, Sources, Vfs};
 use hpimount_containers::volume::MAX_DEPTH;
-use hpimount_test_attributes::fuse_test;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::{TempDir, tempdir};
+use testkit::fuse_test;
+use testkit::hpipack::{contents, hpipack, stderr, usual_directory};
+use testkit::mount::eventually;
+use testkit::trial;
 
 /// Returns a directory with a file, an empty one, and an archive's path there.
 fn one_file() -> (TempDir, TempDir, PathBuf) {
@@ -134,7 +135,12 @@ fn nothing_is_left_if_space_runs_out() {
     let work_dir = tempdir().unwrap();
     let out = work_dir.path().join("out.hpi");
     let limited = Command::new("sh")
-        .args(["-c", "ulimit -f 64; exec \"$@\"", "sh", HPIPACK])
+        .args([
+            "-c",
+            "ulimit -f 64; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_hpipack"),
+        ])
         .args([dir.path(), &out])
         .output()
         .unwrap();
@@ -181,7 +187,7 @@ fn nothing_is_left_when_a_signal_ends_it() {
     let large = fs::File::create(dir.path().join("large")).unwrap();
     large.set_len(3 << 30).unwrap();
     for signal in [Signal::TERM, Signal::KILL] {
-        let mut child = Command::new(HPIPACK)
+        let mut child = Command::new(env!("CARGO_BIN_EXE_hpipack"))
             .args([dir.path(), &out])
             .stderr(Stdio::null())
             .spawn()

@@ -6,26 +6,26 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use hpimount_test_attributes::fuse_test;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::TestRunner;
 use tempfile::tempdir;
+use testkit::fuse_test;
 
 use super::apply::{Digests, Plan, Seed, all, digests, plan, seed, write_changes};
-use crate::support::applied::hpipack_apply;
-use crate::support::container_seeds::zip_with;
-use crate::support::disc::Disc;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{self, V1, dir, file};
-use crate::support::hpipack::stderr;
-use crate::support::mount::{Fixture, Mount, hpimount};
-use crate::support::mounted::few_cases;
-use crate::support::noise;
-use crate::support::walked::{files_below, open};
+use fixtures::container_seeds::zip_with;
+use fixtures::disc::Disc;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{self, V1, dir, file};
+use fixtures::noise;
 use hpimount::mount::Options;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::applied::hpipack_apply;
+use testkit::hpipack::stderr;
+use testkit::mount::{Fixture, Mount, hpimount};
+use testkit::mounted::few_cases;
+use testkit::walked::{files_below, open};
 
 /// What an archive may be in.
 #[derive(Debug, Clone, Copy)]

@@ -16,5 +16,3 @@ mod modding;
 mod planning;
 mod refused;
 mod replace;
-#[path = "../support/mod.rs"]
-mod support;

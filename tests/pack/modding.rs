@@ -1,25 +1,25 @@
 //! Editing a mod in an overlay file system on top of a mount, and packing it
 //! with hpipack (docs/MODDING.md).
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use testkit::fuse_test;
 
-use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
-use crate::support::container_seeds::zip_with;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpipack::{hpipack, stderr};
-use crate::support::mount::Mount;
-use crate::support::mount::others::unmount;
-use crate::support::mounted::mounted;
-use crate::support::skip::skip;
-use crate::support::text;
-use crate::support::walked;
+use fixtures::container_seeds::zip_with;
+use fixtures::hip::{Asset, Hip};
+use fixtures::text;
 use rustix::mount::{MountFlags, UnmountFlags};
 use tempfile::{TempDir, tempdir};
+use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::hpipack::{hpipack, stderr};
+use testkit::mount::Mount;
+use testkit::mount::others::unmount;
+use testkit::mounted::mounted;
+use testkit::skip::skip;
+use testkit::walked;
 
 /// An overlay on top of a directory, with its changes in memory.
 struct Overlay {

@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tempfile::tempdir;
 
-use crate::support::applied::NotConverted;
-use crate::support::disc::Disc;
-use crate::support::dreamcast;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{File, V1, V2, dir, file};
-use crate::support::hpipack::{hpipack, stderr};
-use crate::support::noise;
+use fixtures::disc::Disc;
+use fixtures::dreamcast;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{File, V1, V2, dir, file};
+use fixtures::noise;
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{Change, Folder, NewFile, Original, Report};
 use hpimount_containers::hip;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::io::ReadAt;
+use testkit::applied::NotConverted;
+use testkit::hpipack::{hpipack, stderr};
 
 /// Length of the file that stays.
 const BIG: usize = 1 << 20;

@@ -6,20 +6,20 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use hpimount_test_attributes::fuse_test;
 use tempfile::tempdir;
+use testkit::fuse_test;
 
-use crate::support::applied::{hpipack_apply, open_changed, read_at, write};
-use crate::support::container_seeds as seeds;
-use crate::support::disc::Disc;
-use crate::support::dreamcast;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{V1, usual_tree};
-use crate::support::hpipack::stderr;
-use crate::support::mount::{Fixture, hpimount, run};
-use crate::support::skip::possible;
-use crate::support::udf::Udf;
+use fixtures::container_seeds as seeds;
+use fixtures::disc::Disc;
+use fixtures::dreamcast;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{V1, usual_tree};
+use fixtures::udf::Udf;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::hpipack::stderr;
+use testkit::mount::{Fixture, hpimount, run};
+use testkit::skip::possible;
 
 /// Exit code of refused changes.
 const REFUSED: i32 = 14;
@@ -287,7 +287,7 @@ fn links_pipes_and_what_overlays_keep_elsewhere() {
     write(&folder, "new.txt", b"new");
     assert!(set("user.overlay.whiteout", &folder.join("gone.txt")));
     let mounted = open_changed(&original, &folder).unwrap();
-    let found = crate::support::walked::files(&mounted);
+    let found = testkit::walked::files(&mounted);
     assert_eq!(found.into_keys().collect::<Vec<_>>(), ["new.txt"]);
 }
 

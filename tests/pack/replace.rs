@@ -5,20 +5,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::extracted::{assets, layers, package};
-use crate::support::hip::{Asset, Hip, hipb};
-use crate::support::hip_random::archives;
-use crate::support::hpipack::{HPIPACK, stderr};
-use crate::support::packed::{hpipack_replace, replaced};
-use crate::support::record::{Opened, opened};
-use crate::support::walked::{files, open as walk_open, sha256_of};
-use crate::support::{noise, text};
+use fixtures::hip::{Asset, Hip, hipb};
+use fixtures::{noise, text};
 use hpimount::mount;
 use hpimount_containers::hip::{CHECKSUM, Game, Platform};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use tempfile::{TempDir, tempdir};
+use testkit::extracted::{assets, layers, package};
+use testkit::hip_random::archives;
+use testkit::hpipack::stderr;
+use testkit::packed::{hpipack_replace, replaced};
+use testkit::record::{Opened, opened};
+use testkit::walked::{files, open as walk_open, sha256_of};
 
 /// Returns a directory with files of Total Annihilation, and their contents.
 fn directory() -> (TempDir, BTreeMap<&'static str, Vec<u8>>) {
@@ -50,7 +50,7 @@ const WAYS: [&[&str]; 7] = [
 ];
 
 fn packed(options: &[&str], directory: &Path, out: &Path) {
-    let ran = Command::new(HPIPACK)
+    let ran = Command::new(env!("CARGO_BIN_EXE_hpipack"))
         .args(options)
         .args([directory, out])
         .output()
@@ -338,7 +338,13 @@ fn nothing_is_left_if_space_runs_out_and_little_memory_is_needed() {
     let limited = |limit: &str| {
         let script = format!("ulimit {limit}; exec \"$@\"");
         Command::new("sh")
-            .args(["-c", &script, "sh", HPIPACK, "--replace"])
+            .args([
+                "-c",
+                &script,
+                "sh",
+                env!("CARGO_BIN_EXE_hpipack"),
+                "--replace",
+            ])
             .arg(format!("00000007={}", file.display()))
             .args([&archive, &out.path().join("out.HIP")])
             .output()

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::shared;
-use crate::support::mount::{hpimount, run};
+use testkit::mount::{hpimount, run};
 
 #[test]
 fn good_samples_are_undamaged_and_every_sample_can_be_checked() {

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::shared;
-use crate::support::compared::by_both_programs;
-use hpimount_test_attributes::fuse_test;
+use testkit::compared::by_both_programs;
+use testkit::fuse_test;
 
 #[fuse_test]
 fn comparing_the_samples_finds_what_diff_finds_on_their_mounts() {

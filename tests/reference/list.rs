@@ -3,8 +3,8 @@
 use std::fs;
 
 use crate::shared;
-use crate::support::listed::matches_its_mount;
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::listed::matches_its_mount;
 
 #[fuse_test]
 fn listing_and_printing_the_samples_match_their_mounts() {

@@ -17,13 +17,12 @@ mod hip;
 mod hpi;
 mod list;
 mod neversoft;
+mod odd_reads;
 mod pack;
 mod player;
 mod resources;
 #[cfg(feature = "remote")]
 mod servers;
-#[path = "../support/mod.rs"]
-mod support;
 mod total_annihilation;
 mod writing;
 
@@ -41,8 +40,8 @@ fn shared(path: &str) -> Option<PathBuf> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared"));
     if !folder.exists() {
         let why = format!("all comparisons, because {} is missing", folder.display());
-        assert!(!support::skip::is_ci(), "{why}");
-        REPORT.call_once(|| support::skip::report("reference", &why));
+        assert!(!testkit::skip::is_ci(), "{why}");
+        REPORT.call_once(|| testkit::skip::report("reference", &why));
         return None;
     }
     let found = folder.join(path);

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::support::gltf::{list, scene};
-use crate::support::shown::bytes_of;
+use testkit::gltf::{list, scene};
+use testkit::shown::bytes_of;
 
 /// A GLB file, as a player of animations reads it.
 pub(crate) struct Player {

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::shared;
-use crate::support::bombs::Bomb;
-use crate::support::limited::{Needed, folder_of, limited, walk_each};
-use crate::support::trial;
-use hpimount_test_attributes::fuse_test;
+use fixtures::bombs::Bomb;
+use testkit::fuse_test;
+use testkit::limited::{Needed, folder_of, limited, walk_each};
+use testkit::trial;
 
 /// Returns the damaged and hostile samples, including assets and containers.
 fn hostile_samples() -> Option<Vec<PathBuf>> {
@@ -61,7 +61,7 @@ fn hostile_samples_are_refused_or_walked_within_the_limits() {
     // In a short trial, only every fourth is also mounted alone.
     for sample in samples.iter().step_by(trial::length(4, 1)) {
         let Bomb { name, bytes } = load(sample);
-        needed.alone(&name, crate::support::sources::file(&name, &bytes), false);
+        needed.alone(&name, testkit::sources::file(&name, &bytes), false);
     }
     needed.record("hostile samples, under limits", samples.len());
 }

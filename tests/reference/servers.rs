@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use crate::fixtures::mounted_all;
 use crate::fixtures::servers::{Nginx, as_texts, files_in, moto};
+use crate::odd_reads::{THREADS, read_oddly};
 use crate::shared;
-use crate::support::files::{Found, walk};
-use crate::support::mount::Mount;
-use crate::support::mounted::stats;
-use crate::support::odd_reads::{THREADS, read_oddly};
-use hpimount_test_attributes::fuse_test;
+use testkit::files::{Found, walk};
+use testkit::fuse_test;
+use testkit::mount::Mount;
+use testkit::mounted::stats;
 
 /// The same, without generated files.
 const FILES_ONLY: [&str; 3] = ["--no-meta", "-o", "cachesize=1M"];

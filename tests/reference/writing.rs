@@ -12,11 +12,11 @@ use serde_json::Value;
 use tempfile::tempdir;
 
 use crate::shared;
-use crate::support::applied::{hpipack_apply, open_changed, read_at};
-use crate::support::hpipack::stderr;
-use crate::support::skip::possible;
-use crate::support::walked::{Walked, files, open};
 use hpimount::mount::Options;
+use testkit::applied::{hpipack_apply, open_changed, read_at};
+use testkit::hpipack::stderr;
+use testkit::skip::possible;
+use testkit::walked::{Walked, files, open};
 
 /// Exit code of refused changes.
 const REFUSED: i32 = 14;

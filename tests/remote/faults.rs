@@ -1,23 +1,23 @@
 //! A web server with faults, wrong answers, or a changed file.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::ops::Range;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use testkit::fuse_test;
 
 use crate::fixtures::big::{
     BIG, BLOCK, LENGTH, archive, assert_eio, assert_recovers, assert_right, origin, ranges, served,
 };
 use crate::fixtures::origin::{Faults, Object, Origin};
 use crate::fixtures::{mounted, refused, refused_with};
-use crate::support::hpi::{File, V1, file};
-use crate::support::mount::{eventually, sample};
-use crate::support::mounted::stats;
-use crate::support::noise;
-use crate::support::trial;
+use fixtures::hpi::{File, V1, file};
+use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
 use rustix::process::Signal;
+use testkit::mount::{eventually, sample};
+use testkit::mounted::stats;
+use testkit::trial;
 
 #[fuse_test]
 fn listings_do_not_wait_for_slow_reads() {
@@ -323,9 +323,7 @@ fn a_request_to_a_busy_server_is_retried() {
     });
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| assert_right(&mount, 2 << 20));
-        crate::support::mount::eventually("a request arrives", || {
-            !origin.take_requests().is_empty()
-        });
+        testkit::mount::eventually("a request arrives", || !origin.take_requests().is_empty());
         origin.set(Faults::default());
         reader.join().unwrap();
     });
@@ -393,14 +391,14 @@ fn a_mount_of_a_dead_server_unmounts_at_once() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    crate::support::mount::eventually("the read waits", || {
+    testkit::mount::eventually("the read waits", || {
         let requests = origin.take_requests();
         requests
             .iter()
             .any(|request| request.range.as_ref().is_some_and(|r| r.start > 3 << 20))
     });
     mount.signal(Signal::TERM);
-    crate::support::mount::eventually("it is gone", || mount.layers() == 0);
+    testkit::mount::eventually("it is gone", || mount.layers() == 0);
     // At a second signal it does not wait for the reader.
     mount.signal(Signal::TERM);
     mount.assert_ends();

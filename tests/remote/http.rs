@@ -1,21 +1,22 @@
 //! Archives on a web server: bytes that are read, requests, caches, and how
 //! URLs are shown.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
+use testkit::fuse_test;
 
 use crate::fixtures::big::{
     BIG, BLOCK, LENGTH, archive, assert_eio, assert_right, origin, ranges, served,
 };
 use crate::fixtures::origin::{Faults, Object, Origin};
 use crate::fixtures::{mounted, mounted_all, refused};
-use crate::support::hpi::{File, V1, file};
-use crate::support::mount::{Fixture, Mount, hpimount, run};
-use crate::support::mounted::{counter, info, stats};
-use crate::support::{noise, sources};
+use fixtures::hpi::{File, V1, file};
+use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::mount::{Fixture, Mount, hpimount, run};
+use testkit::mounted::{counter, info, stats};
+use testkit::sources;
 
 #[fuse_test]
 fn reads_return_the_right_bytes_and_request_each_once() {
@@ -137,7 +138,7 @@ fn blocks_on_disk_are_used_by_other_mounts_unless_damaged_or_outdated() {
     whole(&first);
     let kept = || walk_files(&directory);
     // Blocks are written after they are read.
-    crate::support::mount::eventually("all blocks are kept", || {
+    testkit::mount::eventually("all blocks are kept", || {
         kept().len() >= LENGTH / BLOCK as usize
     });
     drop(first);
@@ -175,7 +176,7 @@ fn blocks_on_disk_are_used_by_other_mounts_unless_damaged_or_outdated() {
 }
 
 fn walk_files(directory: &Path) -> Vec<std::path::PathBuf> {
-    let found = crate::support::files::walk(directory).into_iter();
+    let found = testkit::files::walk(directory).into_iter();
     found
         .filter(|path| path.is_file() && path.file_name().is_some_and(|name| name != "sweep"))
         .collect()
@@ -208,7 +209,7 @@ fn archives_on_disk_and_on_a_server_are_merged() {
     let mount = fixture.mount_by(command);
     assert_eq!(fs::read(mount.file("hello.txt")).unwrap(), b"upper\n");
     assert_right(&mount, 4096);
-    assert!(mount.file(crate::support::mount::BIG).exists());
+    assert!(mount.file(testkit::mount::BIG).exists());
     assert_eq!(counter(&mount, "errors"), 0);
 
     let fixture = Fixture::new();

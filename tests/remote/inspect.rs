@@ -7,11 +7,11 @@ use std::process::Command;
 use crate::fixtures::big::{LENGTH, archive};
 use crate::fixtures::origin::{Faults, Object, Origin};
 use crate::fixtures::servers::{Moto, Nginx};
-use crate::support::hpi::{File, V1, file as entry};
-use crate::support::mount::{BIG, Run, big, hpimount, run, sample};
-use crate::support::noise;
-use crate::support::skip::possible;
+use fixtures::hpi::{File, V1, file as entry};
+use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::mount::{BIG, Run, big, hpimount, run, sample};
+use testkit::skip::possible;
 
 /// Returns a command with these variables in its environment.
 fn with(variables: &[(&'static str, String)], arguments: &[&str]) -> Command {

@@ -1,10 +1,10 @@
 //! Archives on distant, slow or temporarily silent servers, and large archives.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use testkit::fuse_test;
 
 use crate::fixtures::big::{
     BIG, LENGTH, assert_eio, assert_recovers, assert_right, origin, ranges, served,
@@ -12,13 +12,13 @@ use crate::fixtures::big::{
 use crate::fixtures::line::Line;
 use crate::fixtures::mounted;
 use crate::fixtures::origin::{Faults, Object, Origin};
-use crate::support::hpi::{File, V1, dir, file};
-use crate::support::mount::Mount;
-use crate::support::mount::others::unmount;
-use crate::support::mounted::{mounted as mounted_here, stats};
-use crate::support::noise;
-use crate::support::trial;
+use fixtures::hpi::{File, V1, dir, file};
+use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::mount::Mount;
+use testkit::mount::others::unmount;
+use testkit::mounted::{mounted as mounted_here, stats};
+use testkit::trial;
 
 /// 100 Mbit/s.
 const BYTES_PER_SECOND: u32 = 12_500_000;

@@ -10,5 +10,3 @@ mod line;
 mod pairs;
 mod servers;
 mod start;
-#[path = "../support/mod.rs"]
-mod support;

@@ -1,17 +1,17 @@
 //! Sources on servers that consist of several files: pairs of a directory and
 //! its bytes, and cue sheets with the files of their tracks.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
+use testkit::fuse_test;
 
 use crate::fixtures::origin::{Faults, Object, Origin};
 use crate::fixtures::servers::Moto;
 use crate::fixtures::{mounted, mounted_with, refused};
-use crate::support::container_seeds::{img_directory, sectors, wad_directories};
-use crate::support::disc::Disc;
-use crate::support::files::contents;
-use crate::support::mount::{Fixture, hpimount, run};
-use crate::support::mounted::{counter, mounted_files};
+use fixtures::container_seeds::{img_directory, sectors, wad_directories};
+use fixtures::disc::Disc;
+use testkit::files::contents;
+use testkit::mount::{Fixture, hpimount, run};
+use testkit::mounted::{counter, mounted_files};
 
 /// The files of a source. The first is given on the command line.
 type Files = Vec<(&'static str, Vec<u8>)>;

@@ -4,12 +4,12 @@ use std::fs;
 
 use crate::fixtures::servers::{Nginx, PlainServer, S3sFs, as_texts, moto};
 use crate::fixtures::{mounted, mounted_with, refused};
-use crate::support::hpi::{File, V1, file};
-use crate::support::mount::sample;
-use crate::support::mounted::{counter, stats};
-use crate::support::noise;
+use fixtures::hpi::{File, V1, file};
+use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::mount::sample;
+use testkit::mounted::{counter, stats};
 
 /// The smallest useful cache.
 const OPTIONS: &str = "cachesize=1M";
@@ -165,12 +165,12 @@ fn assert_replaced_is_eio(variables: &[(&str, String)], put: impl Fn(&[u8])) {
     let mount = mounted_with("s3://mods/a.hpi", "noprefetch", &as_texts(variables));
     put(&archive(2));
     let read = |offset| {
-        let file = crate::support::files::open_direct(&mount.file("big.bin"));
-        crate::support::files::read_at(&file, offset, 4096)
+        let file = testkit::files::open_direct(&mount.file("big.bin"));
+        testkit::files::read_at(&file, offset, 4096)
     };
     assert_eq!(read(2 << 20).unwrap_err().raw_os_error(), Some(libc::EIO));
     put(&archive(1));
-    crate::support::mount::eventually("it can be read again", || read(2 << 20).is_ok());
+    testkit::mount::eventually("it can be read again", || read(2 << 20).is_ok());
     assert!(read(2 << 20).unwrap() == noise(1, 3 << 20)[2 << 20..(2 << 20) + 4096]);
 }
 

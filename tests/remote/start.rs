@@ -1,14 +1,14 @@
 //! The start of a mount of a source on a server: connecting, certificates,
 //! redirects and headers.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::time::{Duration, Instant};
+use testkit::fuse_test;
 
 use crate::fixtures::origin::{Faults, Object, Origin};
 use crate::fixtures::servers::{Certificates, Nginx};
 use crate::fixtures::{mounted, mounted_with, refused, refused_with};
-use crate::support::mount::{Fixture, Mount, SMALL, hpimount, sample};
+use testkit::mount::{Fixture, Mount, SMALL, hpimount, sample};
 
 /// Longer than a test lets a program run, so a failure must come earlier.
 const LONG: &str = "timeout=300";

@@ -15,7 +15,7 @@ pub fn fuse_test(_arguments: TokenStream, function: TokenStream) -> TokenStream 
     let Some(TokenTree::Group(body)) = tokens.pop() else {
         panic!("#[fuse_test] marks a function");
     };
-    let mut guarded = source("if crate::support::mount::can_mount()");
+    let mut guarded = source("if ::testkit::mount::can_mount()");
     guarded.extend([TokenTree::from(body)]);
     tokens.push(Group::new(Delimiter::Brace, guarded).into());
     let mut test = source("#[::core::prelude::v1::test]");

@@ -4,13 +4,13 @@
 use std::fs;
 
 use super::{diff, hpi, lines, packed, pair};
-use crate::support::container_seeds::{dax, ecm, zip_with};
-use crate::support::disc::{Disc, MODE_2};
-use crate::support::hpi::{File, V1, file as entry};
-use crate::support::mount::{hpimount, run};
-use crate::support::noise;
-use crate::support::sources::folder;
+use fixtures::container_seeds::{dax, ecm, zip_with};
+use fixtures::disc::{Disc, MODE_2};
+use fixtures::hpi::{File, V1, file as entry};
+use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::mount::{hpimount, run};
+use testkit::sources::folder;
 
 #[test]
 fn files_that_are_packed_in_other_ways_are_equal() {

@@ -7,14 +7,14 @@ mod random;
 use std::fs;
 use std::path::Path;
 
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{Entry, File, V1, dir, file as entry};
-use crate::support::mount::{Fixture, Run, hpimount, run};
-use crate::support::sources::folder;
-use crate::support::ta::{bos, gaf, tdo};
-use crate::support::{assets, playstation};
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{Entry, File, V1, dir, file as entry};
+use fixtures::ta::{bos, gaf, tdo};
+use fixtures::{assets, playstation};
 use hpimount_containers::hpi::chunk::Method;
 use serde_json::{Value, json};
+use testkit::mount::{Fixture, Run, hpimount, run};
+use testkit::sources::folder;
 
 /// Compares sources in a directory.
 fn diff(directory: &Path, args: &[&str]) -> Run {
@@ -288,7 +288,7 @@ fn lists_of_sources_and_games_are_compared_as_they_are_merged() {
 
 #[test]
 fn what_cannot_be_compared_is_named_and_the_rest_is_compared() {
-    let bytes = crate::support::noise(1, 5000);
+    let bytes = fixtures::noise(1, 5000);
     let built =
         |other: &[u8]| V1::new(vec![packed("a.bin", &bytes), packed("b.bin", other)]).build();
     let old = built(b"one").bytes;

@@ -1,15 +1,15 @@
 //! Random archives differ as `diff -r` of their mounts says.
 
 use super::{hpi, packed, pair};
-use crate::support::compared::by_both_programs;
-use crate::support::hpi::{Entry, File, dir, file as entry};
-use crate::support::mounted::few_cases;
+use fixtures::hpi::{Entry, File, dir, file as entry};
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_test_attributes::fuse_test;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
+use testkit::compared::by_both_programs;
+use testkit::fuse_test;
+use testkit::mounted::few_cases;
 
 /// An entry of a made-up tree.
 #[derive(Debug, Clone)]

@@ -3,15 +3,15 @@
 use std::fs;
 
 use super::{hpi, index, indexed, lines, packed};
-use crate::support::edits::music;
-use crate::support::heavy_iron::build;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::V1;
-use crate::support::mount::has_programs;
-use crate::support::sources::folder;
-use crate::support::ta::pcx::Pcx;
-use crate::support::ta::{gaf, tdo, tnt};
-use crate::support::{noise, playstation};
+use fixtures::heavy_iron as build;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::V1;
+use fixtures::ta::pcx::Pcx;
+use fixtures::ta::{gaf, tdo, tnt};
+use fixtures::{noise, playstation};
+use testkit::edits::music;
+use testkit::mount::has_programs;
+use testkit::sources::folder;
 
 /// Returns an opaque frame of this size.
 fn frame(width: u16, height: u16) -> gaf::Frame {

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 
 use super::{command, hpi, indexed, lines, packed};
-use crate::support::faulty_fs::{FaultyFs, Mode};
-use crate::support::limits::peak_memory_of;
-use crate::support::mount::{Fixture, eventually, has_programs};
-use crate::support::sources::folder;
-use hpimount_test_attributes::fuse_test;
+use testkit::faulty_fs::{FaultyFs, Mode};
+use testkit::fuse_test;
+use testkit::limits::peak_memory_of;
+use testkit::mount::{Fixture, eventually, has_programs};
+use testkit::sources::folder;
 
 /// A folder whose files can stop answering, beside `first.hpi`.
 struct Sources {

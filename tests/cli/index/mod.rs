@@ -8,13 +8,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::container_seeds::zip_of_copies;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{Entry, File, V1, dir, file as entry};
-use crate::support::mount::{Fixture, Run, has_programs, hpimount, run};
-use crate::support::sources::folder;
+use fixtures::container_seeds::zip_of_copies;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{Entry, File, V1, dir, file as entry};
 use hpimount_containers::hpi::chunk::Method;
 use rusqlite::Connection;
+use testkit::mount::{Fixture, Run, has_programs, hpimount, run};
+use testkit::sources::folder;
 
 fn packed(name: &str, bytes: &[u8]) -> Entry {
     entry(name.as_bytes(), File::new(bytes, Method::Zlib))

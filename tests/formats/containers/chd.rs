@@ -1,6 +1,6 @@
 //! CHD images by MAME's `chdman`: reads return the bytes that it packed.
 
-use crate::support::chd::{bytes, created, open_bytes, varied};
+use testkit::chd::{bytes, created, open_bytes, varied};
 
 #[test]
 fn every_codec_is_lossless() {

@@ -5,17 +5,17 @@ use std::fs;
 use std::path::Path;
 
 use super::foreign::{file, mounted};
-use crate::support::applied::read_at;
-use crate::support::chd::{chdman, text};
-use crate::support::consoles;
-use crate::support::container_seeds as seeds;
-use crate::support::containers::{self, Opened};
-use crate::support::disc::{Disc, MODE_2};
-use crate::support::dreamcast::{self, AREA};
-use crate::support::noise;
-use crate::support::programs::run_in;
-use crate::support::walked;
+use fixtures::consoles;
+use fixtures::container_seeds as seeds;
+use fixtures::disc::{Disc, MODE_2};
+use fixtures::dreamcast::{self, AREA};
+use fixtures::noise;
 use hpimount::mount::Options;
+use testkit::applied::read_at;
+use testkit::chd::{chdman, text};
+use testkit::containers::{self, Opened};
+use testkit::programs::run_in;
+use testkit::walked;
 
 /// Bytes of a raw sector, and of one with subchannels.
 const RAW: usize = 2352;

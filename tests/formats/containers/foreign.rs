@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::container_seeds;
-use crate::support::programs::{run_in, run_python};
-use crate::support::walked::{self, Walked};
+use fixtures::container_seeds;
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
+use testkit::programs::{run_in, run_python};
+use testkit::walked::{self, Walked};
 
 /// Returns the files of a mount without companions.
 pub(super) fn mounted(path: &Path) -> BTreeMap<String, Walked> {

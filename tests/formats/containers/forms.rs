@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::foreign::{file, mounted, text};
-use crate::support::programs::run_in;
-use crate::support::walked;
 use hpimount::mount::{FileKind, Ino, Options, Vfs};
 use hpimount_containers::crypt::Password;
 use hpimount_containers::format::Encoding;
+use testkit::programs::run_in;
+use testkit::walked;
 
 /// Returns bytes that cannot be packed.
 fn noise(length: usize) -> Vec<u8> {

@@ -4,13 +4,13 @@
 
 use std::fs;
 
-use crate::support::container_seeds::{Method7z, seven_zip_of, tgc, zip_with};
-use crate::support::disc::{Disc, MODE_2};
-use crate::support::hip::{Asset, Hip};
-use crate::support::nested::files;
-use crate::support::walked;
+use fixtures::container_seeds::{Method7z, seven_zip_of, tgc, zip_with};
+use fixtures::disc::{Disc, MODE_2};
+use fixtures::hip::{Asset, Hip};
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
+use testkit::nested::files;
+use testkit::walked;
 
 fn archive(text: &[u8]) -> Vec<u8> {
     let mut hip = Hip::default();

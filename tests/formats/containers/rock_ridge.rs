@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 
 use hpimount::mount::{FileKind, Options};
 
-use crate::support::applied::{hpipack_apply, write};
-use crate::support::containers::{self, Opened};
-use crate::support::disc::Disc;
-use crate::support::programs::run_in;
-use crate::support::rock_ridge::{BLOCK, both, disc, field, name, root, unpacked};
-use crate::support::walked;
+use fixtures::disc::Disc;
+use fixtures::rock_ridge::{BLOCK, both, disc, field, name, root, unpacked};
+use testkit::applied::{hpipack_apply, write};
+use testkit::containers::{self, Opened};
+use testkit::programs::run_in;
+use testkit::walked;
 
 /// The modification time of all files that programs pack.
 const MODIFIED: i64 = 1_000_000_000;

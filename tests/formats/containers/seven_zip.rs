@@ -6,14 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::applied::read_at;
-use crate::support::container_seeds::{Method7z, seven_zip, seven_zip_of};
-use crate::support::containers::{Opened, open, open_path};
-use crate::support::{skip, walked};
+use fixtures::container_seeds::{Method7z, seven_zip, seven_zip_of};
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
 use hpimount_containers::io::Error;
 use hpimount_containers::volume::{Content, FileId};
+use testkit::applied::read_at;
+use testkit::containers::{Opened, open, open_path};
+use testkit::{skip, walked};
 
 fn opened(bytes: Vec<u8>) -> Result<Opened, Error> {
     open("x.7z", bytes, &|_| None, false)

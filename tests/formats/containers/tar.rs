@@ -7,9 +7,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use super::foreign::{file, mounted, text};
-use crate::support::programs::run_in;
-use crate::support::walked::{self, Walked};
 use hpimount::mount::{Attr, FileKind, Ino, Options, Vfs};
+use testkit::programs::run_in;
+use testkit::walked::{self, Walked};
 
 /// Writes a folder `mod` that tar needs all its features for.
 fn write_files(directory: &Path) {

@@ -5,12 +5,12 @@ use std::fs;
 use hpimount_containers::io::Result;
 
 use super::foreign::mounted;
-use crate::support::chd::{chdman, text};
-use crate::support::containers::{self, Opened};
-use crate::support::disc::raw_sectors;
-use crate::support::noise;
-use crate::support::programs::{run_in, run_python};
-use crate::support::udf::{Allocation, BLOCK, MAIN, MODIFIED, Map, Udf};
+use fixtures::disc::raw_sectors;
+use fixtures::noise;
+use fixtures::udf::{Allocation, BLOCK, MAIN, MODIFIED, Map, Udf};
+use testkit::chd::{chdman, text};
+use testkit::containers::{self, Opened};
+use testkit::programs::{run_in, run_python};
 
 fn open(image: Vec<u8>) -> Result<Opened> {
     containers::open("disc.iso", image, &|_| None, true)

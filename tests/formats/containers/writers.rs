@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::support::container_seeds::gcm;
-use crate::support::nested::{files_alone, is_plain_disc};
-use crate::support::programs::{run_in, run_python};
-use crate::support::walked::{self, Walked};
-use crate::support::wit;
+use fixtures::container_seeds::gcm;
+use testkit::nested::{files_alone, is_plain_disc};
+use testkit::programs::{run_in, run_python};
+use testkit::walked::{self, Walked};
+use testkit::wit;
 
 /// Writes files to `content` in a directory, and returns what a mount must
 /// show.

@@ -1,16 +1,16 @@
 //! References between archives of Heavy Iron's games, read through the kernel
 //! (SEMANTICS, Names from other archives).
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::{Path, PathBuf};
+use testkit::fuse_test;
 
-use crate::support::heavy_iron::build;
-use crate::support::hip::{Asset, Hip};
-use crate::support::mounted::mounted_files;
-use crate::support::shown::{meta_in, rows};
-use crate::support::sources::{json, names};
+use fixtures::heavy_iron as build;
+use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::{Game, Platform, asset_id};
+use testkit::mounted::mounted_files;
+use testkit::shown::{meta_in, rows};
+use testkit::sources::{json, names};
 
 fn id(name: &str) -> u32 {
     asset_id(name.as_bytes())

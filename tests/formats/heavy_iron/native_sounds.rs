@@ -4,16 +4,16 @@
 use std::fs;
 use std::process::Command;
 
-use crate::support::heavy_iron::build;
-use crate::support::hip::{Asset, Hip};
-use crate::support::mount::has_programs;
-use crate::support::mounted::mounted;
-use crate::support::native_sounds::{SAMPLES, dsp, samples};
-use crate::support::shown::{built, bytes_of, rows};
-use crate::support::walked;
+use fixtures::heavy_iron as build;
+use fixtures::hip::{Asset, Hip};
 use hpimount::mount::{Ino, Options};
 use hpimount_containers::hip::{Game, Platform, asset_id};
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::mount::has_programs;
+use testkit::mounted::mounted;
+use testkit::native_sounds::{SAMPLES, dsp, samples};
+use testkit::shown::{built, bytes_of, rows};
+use testkit::walked;
 
 /// Returns an archive with one sound, called `beep`.
 fn archive(platform: Platform, table: &[u8], data: &[u8]) -> Vec<u8> {

@@ -1,15 +1,15 @@
 //! Synthetic assets of Heavy Iron's games: parsing returns the written values,
 //! and if Python is available, independent readers agree.
 
-use crate::support::decoded::{first, read_sound};
-use crate::support::heavy_iron::build;
 use bytes::Bytes;
+use fixtures::heavy_iron as build;
 use hpimount_assets::heavy_iron::object::{self, Link};
 use hpimount_assets::heavy_iron::record::Value;
 use hpimount_assets::heavy_iron::text::credits;
 use hpimount_assets::heavy_iron::texture;
 use hpimount_assets::heavy_iron::{Facts, Game, Platform, model, tables, text};
 use proptest::prelude::*;
+use testkit::decoded::{first, read_sound};
 
 fn number() -> impl Strategy<Value = f32> {
     -1000.0_f32..1000.0

@@ -4,16 +4,16 @@
 use std::fs;
 use std::process::Command;
 
-use crate::support::files::walk;
-use crate::support::gltf::{accept, list, scene};
-use crate::support::heavy_iron::build;
-use crate::support::hip::{Asset, Hip};
-use crate::support::limits::peak_memory_of;
-use crate::support::mounted::{mounted, mounted_files, stats};
-use crate::support::shown::{built, bytes_of, rows, shown_triangles};
-use crate::support::sources::{json, names};
+use fixtures::heavy_iron as build;
+use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::{Game, Platform, asset_id};
-use hpimount_test_attributes::fuse_test;
+use testkit::files::walk;
+use testkit::fuse_test;
+use testkit::gltf::{accept, list, scene};
+use testkit::limits::peak_memory_of;
+use testkit::mounted::{mounted, mounted_files, stats};
+use testkit::shown::{built, bytes_of, rows, shown_triangles};
+use testkit::sources::{json, names};
 
 fn id(name: &str) -> u32 {
     asset_id(name.as_bytes())

@@ -3,15 +3,15 @@
 
 use std::fs;
 
-use crate::support::gltf;
-use crate::support::heavy_iron::build;
-use crate::support::hip::{Asset as Packed, Hip};
-use crate::support::mounted::mounted;
-use crate::support::pictures::pixels;
-use crate::support::shown::{built, bytes_of, rows, shown_triangles};
-use crate::support::sources::{json, names};
+use fixtures::heavy_iron as build;
+use fixtures::hip::{Asset as Packed, Hip};
 use hpimount_containers::hip::{Game, Platform, asset_id};
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::gltf;
+use testkit::mounted::mounted;
+use testkit::pictures::pixels;
+use testkit::shown::{built, bytes_of, rows, shown_triangles};
+use testkit::sources::{json, names};
 
 #[fuse_test]
 fn a_small_archive_shows_all_kinds_of_assets() {

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::hip::{Asset, Hip, hipb};
-use crate::support::record::{Node, Opened, open, read_extent};
+use fixtures::hip::{Asset, Hip, hipb};
 use hpimount_containers::format::Options;
 use hpimount_containers::hip::{Game, Platform};
 use hpimount_containers::io::{Error, Result};
 use hpimount_containers::volume::{FileId, NodeId};
+use testkit::record::{Node, Opened, open, read_extent};
 
 fn opened(hip: &Hip) -> Opened {
     open(hip.build(), Options::default()).expect("the builder's archive opens")

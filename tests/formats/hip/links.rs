@@ -7,16 +7,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::support::files::walk;
-use crate::support::hip::{Asset, Hip};
-use crate::support::mount::Mount;
-use crate::support::mounted::mounted;
-use crate::support::walked;
+use fixtures::hip::{Asset, Hip};
 use hpimount::mount::{Ino, Options};
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{self, Input};
 use hpimount_containers::formats;
-use hpimount_test_attributes::fuse_test;
+use testkit::files::walk;
+use testkit::fuse_test;
+use testkit::mount::Mount;
+use testkit::mounted::mounted;
+use testkit::walked;
 
 /// The names of the directories of links.
 const LINKS: [&str; 2] = ["types", "ids"];

@@ -5,16 +5,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::support::files::walk;
-use crate::support::hip::{Asset, Hip};
-use crate::support::hip_random::{archives, members};
-use crate::support::mount::{Fixture, Mount, hpimount, run};
-use crate::support::mounted::{counter, few_cases, info, mounted, mounted_files};
-use crate::support::shown::{attribute, listed};
+use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::{Game, Platform, asset_id};
-use hpimount_test_attributes::fuse_test;
 use proptest::prelude::*;
 use serde_json::Value;
+use testkit::files::walk;
+use testkit::fuse_test;
+use testkit::hip_random::{archives, members};
+use testkit::mount::{Fixture, Mount, hpimount, run};
+use testkit::mounted::{counter, few_cases, info, mounted, mounted_files};
+use testkit::shown::{attribute, listed};
 
 fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::hip::Hip;
-use crate::support::hip_random::{archives, members};
-use crate::support::record::{Node, Opened, generated, open, read_extent};
+use fixtures::hip::Hip;
 use hpimount_containers::format::Options;
 use hpimount_containers::hip::{Game, Platform};
 use hpimount_containers::text::windows_1252;
@@ -12,6 +10,8 @@ use hpimount_containers::volume::FileId;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
+use testkit::hip_random::{archives, members};
+use testkit::record::{Node, Opened, generated, open, read_extent};
 
 fn check_identity(target: (Game, Platform), opened: &Opened) {
     let info = opened.archive.info();

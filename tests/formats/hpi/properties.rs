@@ -1,18 +1,13 @@
 //! Any tree, packed in any way, is the same when it is mounted.
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
+use testkit::fuse_test;
 
-use crate::support::files::{
-    Found, contents, expected, forget_pages, open_direct, read_at, sha256,
-};
-use crate::support::hpi::{Content, Entry, File as PackedFile, V1, V2, dir, file};
-use crate::support::mount::{has_programs, hpimount};
-use crate::support::mounted::{few_cases, mounted_by, output};
-use crate::support::{noise, text};
+use fixtures::hpi::{Content, Entry, File as PackedFile, V1, V2, dir, file};
+use fixtures::{noise, text};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::text::windows_1252;
@@ -20,6 +15,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use rustix::fs::{RawDir, SeekFrom};
+use testkit::files::{Found, contents, expected, forget_pages, open_direct, read_at, sha256};
+use testkit::mount::{has_programs, hpimount};
+use testkit::mounted::{few_cases, mounted_by, output};
 
 /// Generates names that are shown unchanged, including names of archives and
 /// assets.

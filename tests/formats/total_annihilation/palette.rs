@@ -1,14 +1,14 @@
 //! `-o palette=FILE`: the palette of assets without their own.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::{Path, PathBuf};
+use testkit::fuse_test;
 
-use crate::support::mount::{Fixture, Mount, hpimount};
-use crate::support::pictures::pixels;
-use crate::support::sources::folder;
-use crate::support::ta::{gaf, pcx, tdo, tnt};
+use fixtures::ta::{gaf, pcx, tdo, tnt};
 use serde_json::Value;
+use testkit::mount::{Fixture, Mount, hpimount};
+use testkit::pictures::pixels;
+use testkit::sources::folder;
 
 /// The color with index 7 in the palettes that are chosen.
 const CHOSEN: [u8; 4] = [10, 200, 30, 255];

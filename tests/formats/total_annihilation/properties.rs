@@ -1,15 +1,13 @@
 //! Properties of all files in the formats of Total Annihilation: parsing
 //! returns the written values, and other bytes are refused without a panic.
 
-#[path = "../../support/fuzz/ta.rs"]
-mod fuzz;
-
-use crate::support::ta;
-use crate::support::ta::gaf::Body;
+use fixtures::ta;
+use fixtures::ta::gaf::Body;
 use hpimount_assets::parse::pcx;
 use hpimount_assets::total_annihilation::{cob, gaf, tdf, tdo, tnt};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use testkit::fuzz;
 
 /// Returns a name that fits into a field of 32 bytes.
 fn name() -> impl Strategy<Value = String> {

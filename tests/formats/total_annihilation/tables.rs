@@ -1,13 +1,13 @@
 //! The tables of a game in the root of its converted tree.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::Path;
+use testkit::fuse_test;
 
-use crate::support::mount::Mount;
-use crate::support::sources::{folder, names, pack};
-use crate::support::ta::tdf::{self, Item, key, section};
-use crate::support::ta::tnt;
+use fixtures::ta::tdf::{self, Item, key, section};
+use fixtures::ta::tnt;
+use testkit::mount::Mount;
+use testkit::sources::{folder, names, pack};
 
 fn write(source: &Path, path: &str, bytes: &[u8]) {
     let path = source.join(path);
@@ -124,7 +124,7 @@ fn the_winning_files_of_merged_archives_are_in_the_tables() {
     pack(&fixture.archive, &high);
     fixture.archive = low;
     let high = high.to_str().unwrap().to_owned();
-    let mut command = crate::support::mount::hpimount();
+    let mut command = testkit::mount::hpimount();
     command.args([fixture.archive.to_str().unwrap(), &high]);
     command.arg(&fixture.point);
     let mount = fixture.mount_by(command);

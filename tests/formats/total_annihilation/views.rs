@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::mount::Mount;
-use crate::support::pictures::pixels;
-use crate::support::sources::{folder, json, names, read};
-use crate::support::ta::{bmp, cob, gaf, pcx, tdf, tdo, tnt};
-use crate::support::ta_files::other_programs_read;
-use hpimount_test_attributes::fuse_test;
+use fixtures::ta::{bmp, cob, gaf, pcx, tdf, tdo, tnt};
 use serde_json::Value;
+use testkit::fuse_test;
+use testkit::mount::Mount;
+use testkit::pictures::pixels;
+use testkit::sources::{folder, json, names, read};
+use testkit::ta_files::other_programs_read;
 
 /// Returns a model with a textured face, a piece that its script spells
 /// differently, and a texture that is missing.

@@ -1,17 +1,17 @@
 //! Small HIP archives with assets that refer to the same bytes repeatedly:
 //! reports about them end, and stay within their memory limits.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::io;
 use std::ops::Range;
+use testkit::fuse_test;
 
-use crate::support::heavy_iron::build;
-use crate::support::hip::block;
-use crate::support::limits::peak_memory_of;
-use crate::support::mount::Mount;
-use crate::support::mounted::mounted;
+use fixtures::heavy_iron as build;
+use fixtures::hip::block;
 use hpimount_containers::hip::asset_id;
+use testkit::limits::peak_memory_of;
+use testkit::mount::Mount;
+use testkit::mounted::mounted;
 
 /// Returns an archive of `count` assets of a type that all refer to the same
 /// bytes.

@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::support::heavy_iron::build;
-use crate::support::hip::{Asset, Hip};
-use crate::support::matrix::{Seen, What, damages, see};
-use crate::support::trial;
+use fixtures::heavy_iron as build;
+use fixtures::hip::{Asset, Hip};
 use hpimount::mount::{Meta, Options, Sources, Vfs};
 use hpimount_containers::hip::{Game, Platform, asset_id};
+use testkit::matrix::{Seen, What, damages, see};
+use testkit::trial;
 
 /// A short trial tries one in this many damages.
 const STEP: usize = 29;
@@ -20,7 +20,7 @@ const STEP: usize = 29;
 type Damaged = (&'static [u8; 4], &'static str, Vec<u8>);
 
 fn assets() -> Vec<Damaged> {
-    let pixels = crate::support::noise(1, 64);
+    let pixels = fixtures::noise(1, 64);
     let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
     let beep = asset_id(b"beep");
     let link = build::big(&[0x0001_0002, beep, 0x3F80_0000, 0, 0, 0, 0, 0]);

@@ -1,12 +1,13 @@
 //! Small archives of every form.
 
 use super::{Kind, Variant};
-use crate::support::hip::{Asset, Hip, TARGETS, hipb};
-use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file};
-use crate::support::matrix::Bench;
-use crate::support::{text, trial};
+use fixtures::hip::{Asset, Hip, TARGETS, hipb};
+use fixtures::hpi::{Chunk, Entry, File, V1, V2, dir, file};
+use fixtures::text;
 use hpimount_containers::hip::{Game, Platform};
 use hpimount_containers::hpi::chunk::Method;
+use testkit::matrix::Bench;
+use testkit::trial;
 
 /// Returns a tree with a file, a file in a directory, and an empty file.
 fn tree(method: Method) -> Vec<Entry> {

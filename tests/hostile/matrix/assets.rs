@@ -1,10 +1,11 @@
 //! Small assets of every format.
 
 use super::{Kind, Variant};
-use crate::fuzz::seeds;
-use crate::support::assets::one_of_each;
-use crate::support::matrix::Bench;
-use crate::support::{ta, trial};
+use fixtures::assets::one_of_each;
+use fixtures::ta;
+use testkit::fuzz::seeds;
+use testkit::matrix::Bench;
+use testkit::trial;
 
 /// Returns how many bytes at the start of an asset are damaged at most: pictures
 /// and models are drawn each time, which takes minutes for all bytes.

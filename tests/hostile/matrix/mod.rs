@@ -6,7 +6,7 @@
 //! checksum covers a stored file, a name, a size, an offset or the header of a
 //! chunk. If a byte there is damaged, the archive is a valid archive with other
 //! content, and the damage cannot be detected. Then reads must return exactly
-//! that content, as the plain reader in `crate::support::plain` does.
+//! that content, as the plain reader in `crate::plain` does.
 //!
 //! The checksums of HIP assets are not enforced, since edited archives have
 //! stale ones, but the attribute `user.hip.checksum_ok` must show the damage.
@@ -18,13 +18,15 @@ use std::collections::BTreeMap;
 
 use self::archives::{companions, hips, version_1, version_2};
 use self::assets::{assets, gta_assets, lone_assets, ta_assets};
-use crate::support::matrix::{
-    Bench, Counts, Damage, DamageReport, EVERY_OUTCOME, Outcome, Seen, What, compare, damages, see,
-};
-use crate::support::{consoles, plain, playstation, trial};
+use crate::plain;
+use fixtures::{consoles, playstation};
 use hpimount::mount::Vfs;
 use hpimount_containers::hip::CHECKSUM;
 use hpimount_containers::text::windows_1252;
+use testkit::matrix::{
+    Bench, Counts, Damage, DamageReport, EVERY_OUTCOME, Outcome, Seen, What, compare, damages, see,
+};
+use testkit::trial;
 
 /// The kind of a source, which determines the expected contents.
 #[derive(Clone, Copy)]

@@ -4,21 +4,21 @@ mod figures;
 mod readers;
 mod set;
 
-use hpimount_test_attributes::fuse_test;
 use std::array;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
+use testkit::fuse_test;
 
 use self::figures::{Figures, Footprint};
 use self::readers::{KINDS, Reader};
 use self::set::Set;
-use crate::support::limits::peak_memory_of;
-use crate::support::mount::others::{forget_names, unmount};
-use crate::support::mount::{Mount, eventually, has_programs};
-use crate::support::mounted::{counter, mounted_files};
-use crate::support::trial;
 use rustix::process::Signal;
+use testkit::limits::peak_memory_of;
+use testkit::mount::others::{forget_names, unmount};
+use testkit::mount::{Mount, eventually, has_programs};
+use testkit::mounted::{counter, mounted_files};
+use testkit::trial;
 
 /// Number of readers, eight of each kind.
 const READERS: usize = 8 * KINDS.len();

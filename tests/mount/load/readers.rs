@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::figures::Figures;
 use super::set::{Golden, NEEDLE, ROOTS, Set};
-use crate::support::files::{forget_pages, open_direct, read_at};
-use crate::support::mounted::output;
+use testkit::files::{forget_pages, open_direct, read_at};
+use testkit::mounted::output;
 
 /// Maximum number of bytes of a positioned read.
 const MAX_READ: usize = 256 << 10;

@@ -15,11 +15,11 @@ use proptest::prelude::RngExt;
 use proptest::test_runner::TestRng;
 use tempfile::TempDir;
 
-use crate::support::hip::{Asset, Hip};
-use crate::support::hpi::{File, V1, V2, file};
-use crate::support::noise;
-use crate::support::sources::{ifp, pack_as};
-use crate::support::views::rendering;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{File, V1, V2, file};
+use fixtures::noise;
+use testkit::sources::{ifp, pack_as};
+use testkit::views::rendering;
 
 /// The text that is searched for.
 pub(super) const NEEDLE: &str = "NEEDLE_zqxj";

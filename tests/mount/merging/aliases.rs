@@ -1,15 +1,15 @@
 //! Spellings of merged directories, used by many processes at once (SEMANTICS,
 //! Case and Merging).
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use testkit::fuse_test;
 
-use crate::support::merging::{Folder, folder, text, tree};
-use crate::support::mount::Mount;
+use testkit::merging::{Folder, folder, text, tree};
+use testkit::mount::Mount;
 
 /// The deep directory, in the spelling of the winner.
 const DEEP: [&str; 4] = ["Anims", "Fx", "Deep", "Deeper"];

@@ -1,14 +1,14 @@
 //! Which archives of a game's folder are mounted, and their precedence
 //! (SEMANTICS, Merging).
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::os::unix::fs::symlink;
+use testkit::fuse_test;
 
-use crate::support::merging::{
+use testkit::merging::{
     Folder, attribute, folder, info, lines, order, other_archive, shadowed, text, tree,
 };
-use crate::support::mount::Mount;
+use testkit::mount::Mount;
 
 /// Writes archives that all contain a `who.txt` with the archive's name in it.
 fn contestants(sources: &Folder, names: &[&str]) {

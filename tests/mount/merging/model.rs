@@ -1,18 +1,18 @@
 //! Random archives with loose files: their mount matches a simple model
 //! (SEMANTICS, Merging).
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::BTreeSet;
 use std::fs;
+use testkit::fuse_test;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::support::hpi::{Entry, File, dir, file};
-use crate::support::merge_model::{Entries, Layer, Model, Node, one_of_each_case};
-use crate::support::merging::{Folder, attribute, shadowed, tree};
-use crate::support::mount::Mount;
+use fixtures::hpi::{Entry, File, dir, file};
 use hpimount_containers::hpi::chunk::Method;
+use testkit::merge_model::{Entries, Layer, Model, Node, one_of_each_case};
+use testkit::merging::{Folder, attribute, shadowed, tree};
+use testkit::mount::Mount;
 
 /// Threads that look names up at once.
 const THREADS: u64 = 4;

@@ -1,10 +1,10 @@
 //! Several archives in one mount (SEMANTICS, Merging).
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
+use testkit::fuse_test;
 
-use crate::support::hpi::dir;
-use crate::support::merging::{
+use fixtures::hpi::dir;
+use testkit::merging::{
     Folder, attribute, folder, info, lines, order, other_archive, shadowed, text, tree,
 };
 
@@ -196,14 +196,14 @@ fn duplicates_below_hidden_directories_keep_their_names() {
 fn companions_of_merged_files_show_their_contents() {
     let sources = Folder::new();
     let inner = |content| {
-        crate::support::hpi::V1::new(vec![text("in.txt", content)])
+        fixtures::hpi::V1::new(vec![text("in.txt", content)])
             .build()
             .bytes
     };
     let nested = |content| {
         let method = hpimount_containers::hpi::chunk::Method::Stored;
-        let file = crate::support::hpi::File::new(inner(content), method);
-        vec![crate::support::hpi::file(b"inner.hpi", file)]
+        let file = fixtures::hpi::File::new(inner(content), method);
+        vec![fixtures::hpi::file(b"inner.hpi", file)]
     };
     sources.archive("0.hpi", nested("low"));
     sources.archive("1.hpi", nested("high"));

@@ -5,13 +5,13 @@
 //! cargo test --release --test mount merging::scale -- --ignored --nocapture --test-threads 1
 //! ```
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::time::Instant;
+use testkit::fuse_test;
 
-use crate::support::hpi::Entry;
-use crate::support::merging::{Folder, folder, text};
-use crate::support::mount::Mount;
+use fixtures::hpi::Entry;
+use testkit::merging::{Folder, folder, text};
+use testkit::mount::Mount;
 
 /// Bytes of memory per entry, without its name.
 const BUDGET: u64 = 120;

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::shared;
-use crate::support::files::walk;
-use crate::support::merging::attribute;
-use crate::support::mount::Fixture;
-use hpimount_test_attributes::fuse_test;
+use testkit::files::walk;
+use testkit::fuse_test;
+use testkit::merging::attribute;
+use testkit::mount::Fixture;
 
 /// Files of samples that are not damaged, or only warned of, but have nothing of
 /// this kind: no frames, models, textures, animations or pictures.

@@ -8,13 +8,13 @@ use std::process::Command;
 use std::sync::Arc;
 
 use crate::shared;
-use crate::support::gltf;
-use crate::support::pictures::pixels;
-use crate::support::skip::skip;
-use crate::support::views::rendering;
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, View, Wanted};
 use serde_json::Value;
+use testkit::gltf;
+use testkit::pictures::pixels;
+use testkit::skip::skip;
+use testkit::views::rendering;
 
 /// A file in a folder on disk, and the names of all files in the folder.
 struct Siblings<'a> {

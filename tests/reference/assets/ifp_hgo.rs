@@ -1,9 +1,9 @@
 //! The views of the IFP and HGO samples match the known contents.
 
 use crate::assets::samples::{Sample, damage, offsets, rendered, samples};
-use crate::support::views::rendering;
 use hpimount_assets::view::View;
 use serde_json::{Value, json};
+use testkit::views::rendering;
 
 /// Returns the sample with this name.
 fn sample(folder: &str, name: &str) -> Option<Sample> {

@@ -1,13 +1,13 @@
 //! The `.meta` of each sample matches its known contents, read through the
 //! kernel, in a folder and in archives.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::Path;
+use testkit::fuse_test;
 
 use crate::assets::samples::{FOLDERS, Sample, damage, samples};
-use crate::support::mount::Fixture;
-use crate::support::sources::{file, folder, hip, names, pack};
+use testkit::mount::Fixture;
+use testkit::sources::{file, folder, hip, names, pack};
 
 fn all_samples() -> Vec<Sample> {
     FOLDERS.into_iter().flat_map(samples).collect()

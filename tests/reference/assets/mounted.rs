@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::assets::samples::samples;
 use crate::shared;
-use crate::support::pictures::pixels;
-use crate::support::sources::{folder, names};
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::pictures::pixels;
+use testkit::sources::{folder, names};
 
 /// Asserts that every file below a directory shows its size before it is opened,
 /// and returns the number of files.

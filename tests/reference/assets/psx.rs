@@ -6,11 +6,11 @@ use std::path::Path;
 
 use crate::assets::samples::{Sample, damage, rendered, samples};
 use crate::shared;
-use crate::support::facts::differences;
 use hpimount_assets::neversoft::psx::{self, Palette, Psx, TextureData};
 use hpimount_assets::view::Failure;
 use hpimount_containers::io::Error;
 use serde_json::Value;
+use testkit::facts::differences;
 
 const FOLDER: &str = "psx/generated";
 

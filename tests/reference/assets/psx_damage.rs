@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::LazyLock;
 
 use crate::shared;
-use crate::support::limits::look;
 use hpimount_assets::neversoft::psx::FORMAT;
 use proptest::prelude::*;
+use testkit::limits::look;
 
 /// The samples, good and bad.
 static SAMPLES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {

@@ -7,8 +7,8 @@ use hpimount_assets::view::{Alone, Bytes, Failure, View, ViewFormat};
 use serde_json::{Value, json};
 
 use crate::shared;
-use crate::support::facts::differences;
-use crate::support::views::rendering;
+use testkit::facts::differences;
+use testkit::views::rendering;
 
 /// The folders of samples, by format.
 pub(super) const FOLDERS: [&str; 4] = [

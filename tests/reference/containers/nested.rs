@@ -6,12 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::shared;
-use crate::support::mounted::mounted_files;
-use crate::support::nested::{files, name, without_reasons};
-use crate::support::programs::run_in;
-use crate::support::walked::{self, Walked};
 use hpimount::mount::Options;
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::mounted::mounted_files;
+use testkit::nested::{files, name, without_reasons};
+use testkit::programs::run_in;
+use testkit::walked::{self, Walked};
 
 /// Folders of samples, and how many of them have an `X.d` in a zip, where the
 /// first bytes of packed files are not read, and in a disc.

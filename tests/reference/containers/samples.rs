@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::shared;
-use crate::support::containers::{Opened, open_path};
-use crate::support::skip::possible;
 use serde_json::Value;
+use testkit::containers::{Opened, open_path};
+use testkit::skip::possible;
 
 /// An expected file: its path, its size, and its SHA-256 unless it cannot be
 /// read.

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::shared;
-use crate::support::desktop::{home, types_of};
-use crate::support::sources::names;
+use testkit::desktop::{home, types_of};
+use testkit::sources::names;
 
 /// Folders of samples, the ends of their names, and their types.
 const SAMPLES: &[(&str, &[&str], &str)] = &[

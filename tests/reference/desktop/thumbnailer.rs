@@ -1,8 +1,8 @@
 //! Thumbnails of the samples.
 
 use crate::shared;
-use crate::support::desktop::{draw, drawn};
-use crate::support::sources::names;
+use testkit::desktop::{draw, drawn};
+use testkit::sources::names;
 
 #[test]
 fn good_and_bad_samples_end_with_a_picture_or_an_error() {

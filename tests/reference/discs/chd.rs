@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::shared;
-use crate::support::chd::{bytes, chdman, open, text};
-use crate::support::nested::files_alone;
-use crate::support::walked::Walked;
+use testkit::chd::{bytes, chdman, open, text};
+use testkit::nested::files_alone;
+use testkit::walked::Walked;
 
 /// Returns the images of a kind, sorted.
 fn images(prefix: &str) -> Vec<PathBuf> {

@@ -2,16 +2,16 @@
 //! results of independent readers.
 
 use crate::shared;
-use crate::support::nested::is_plain_disc;
-use crate::support::skip;
-use crate::support::walked;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::nested::is_plain_disc;
+use testkit::skip;
+use testkit::walked;
 
-use crate::support::walked::Walked;
 use hpimount::mount::Options;
 use serde_json::Value;
+use testkit::walked::Walked;
 
 /// Returns the samples of a kind, sorted; none if they are missing.
 fn samples(kind: &str, prefixes: &[&str], extensions: &[&str]) -> Vec<PathBuf> {

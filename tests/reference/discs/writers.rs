@@ -2,7 +2,7 @@
 //! were made from.
 
 use crate::shared;
-use crate::support::wit;
+use testkit::wit;
 
 #[test]
 fn gamecube_discs_that_wit_packs_have_the_files_of_the_disc() {

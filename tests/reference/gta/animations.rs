@@ -7,11 +7,11 @@ use std::process::Command;
 use super::list;
 use crate::player::{Player, rotated, slerp};
 use crate::shared;
-use crate::support::gltf::validate;
-use crate::support::mounted::mounted_files;
-use crate::support::skip::possible;
-use hpimount_test_attributes::fuse_test;
 use serde_json::Value;
+use testkit::fuse_test;
+use testkit::gltf::validate;
+use testkit::mounted::mounted_files;
+use testkit::skip::possible;
 
 /// Returns the results of an independent reader for a file.
 fn read(reader: &str, arguments: &[&str], file: &Path) -> Option<Value> {

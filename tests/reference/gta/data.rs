@@ -3,11 +3,11 @@
 
 use super::{Sample, list, samples};
 use crate::shared;
-use crate::support::gltf::{self, scene, validate};
-use crate::support::mount::{Fixture, hpimount};
 use hpimount_assets::gta::data::{files, groups, handling, texts, water};
-use hpimount_test_attributes::fuse_test;
 use serde_json::{Value, json};
+use testkit::fuse_test;
+use testkit::gltf::{self, scene, validate};
+use testkit::mount::{Fixture, hpimount};
 
 #[test]
 fn lists_groups_and_water_equal_those_of_the_independent_reader() {

@@ -10,7 +10,6 @@ mod native;
 use std::path::{Path, PathBuf};
 
 use crate::shared;
-use crate::support::views::rendering;
 use bytes::Bytes;
 use hpimount_assets::gta::col::{self, Face, Mesh, Model, Surface};
 use hpimount_assets::gta::txd::{self, Txd};
@@ -19,6 +18,7 @@ use hpimount_assets::renderware::texture::{Sampling, Texture};
 use hpimount_assets::view::{Alone, ViewFormat};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use testkit::views::rendering;
 
 /// A sample, and what the independent reader makes of it.
 struct Sample {
@@ -308,7 +308,7 @@ fn written_collision_models_are_valid() {
         }
     }
     assert!(written.len() > 20 || shared("samples/gta/col").is_none());
-    crate::support::gltf::validate(&written);
+    testkit::gltf::validate(&written);
 }
 
 #[test]

@@ -576,5 +576,5 @@ fn written_models_are_valid() {
         }
     }
     assert!(written.len() > 50 || shared("samples/gta/dff").is_none());
-    crate::support::gltf::validate(&written);
+    testkit::gltf::validate(&written);
 }

@@ -7,14 +7,14 @@ use serde_json::Value as Json;
 
 use crate::heavy_iron::native_models::samples;
 use crate::shared;
-use crate::support::mounted::mounted_files;
-use crate::support::shown::{bytes_of, rows};
-use crate::support::sources::names;
 use hpimount_assets::heavy_iron::sound::{
     self, Bank, BankEntry, BankSound, Entry, Header, SoundKind,
 };
 use hpimount_assets::heavy_iron::{Facts, Game, Platform};
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::mounted::mounted_files;
+use testkit::shown::{bytes_of, rows};
+use testkit::sources::names;
 
 /// Returns the samples of a sound, or the text of its error.
 fn decoded(sound: &Arc<BankSound>) -> Result<Vec<i16>, String> {

@@ -2,9 +2,9 @@
 //! good samples that are truncated or have changed bytes.
 
 use crate::heavy_iron::samples::{archives, look};
-use crate::support::heavy_iron::look::Verdict;
-use crate::support::trial;
 use proptest::prelude::*;
+use testkit::look::Verdict;
+use testkit::trial;
 
 /// Assets that are fine although the manifest calls them odd or bad, and why.
 const OTHERWISE: [(&str, &str); 7] = [

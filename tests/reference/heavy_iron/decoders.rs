@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::shared;
-use crate::support::decoded::{first, platform, read_sound};
-use crate::support::heavy_iron::kinds::{sounds, textures};
-use crate::support::skip;
+use fixtures::heavy_iron::kinds::{sounds, textures};
+use testkit::decoded::{first, platform, read_sound};
+use testkit::skip;
 
 /// Writes the pixels and samples of the independent readers next to the files.
 const DRIVER: &str = "

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::shared;
-use crate::support::applied::{hpipack_apply, read_at, write};
-use crate::support::edits::{music, photo, samples};
-use crate::support::hpipack::stderr;
-use crate::support::pictures::pixels;
-use crate::support::skip::possible;
-use crate::support::walked::{files, open};
 use hpimount::mount::{Meta, Options};
 use tempfile::tempdir;
+use testkit::applied::{hpipack_apply, read_at, write};
+use testkit::edits::{music, photo, samples};
+use testkit::hpipack::stderr;
+use testkit::pictures::pixels;
+use testkit::skip::possible;
+use testkit::walked::{files, open};
 
 /// Returns the converted files of an archive with this extension. The empty files of
 /// assets that cannot be shown are left out.

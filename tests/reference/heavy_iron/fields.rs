@@ -9,15 +9,15 @@ use serde_json::{Value as Json, json};
 use crate::heavy_iron::objects::agrees;
 use crate::heavy_iron::samples::text;
 use crate::shared;
-use crate::support::files::walk;
-use crate::support::heavy_iron::look;
-use crate::support::mounted::mounted_files;
 use hpimount_assets::heavy_iron::object::{self, Object};
 use hpimount_assets::heavy_iron::parts::Part;
 use hpimount_assets::heavy_iron::record::{Rows, Value};
 use hpimount_assets::heavy_iron::{Facts, Game, Platform, tables};
 use hpimount_containers::text::windows_1252;
-use hpimount_test_attributes::fuse_test;
+use testkit::files::walk;
+use testkit::fuse_test;
+use testkit::look;
+use testkit::mounted::mounted_files;
 
 /// Fields of parts of ours by name, as `motion.speed`; those of a list have
 /// their number, as `commands.3.acc`.

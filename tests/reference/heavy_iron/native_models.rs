@@ -9,15 +9,15 @@ use serde_json::Value as Json;
 use crate::heavy_iron::samples::text;
 use crate::player::Player;
 use crate::shared;
-use crate::support::gltf::{list, scene, validate};
-use crate::support::mounted::mounted_files;
-use crate::support::shown::{built, rows};
-use crate::support::sources::json;
 use hpimount_assets::heavy_iron::model::{self, Model};
 use hpimount_assets::heavy_iron::tables::parse_animation;
 use hpimount_assets::heavy_iron::{Facts, Game, Platform};
 use hpimount_assets::renderware::clump::{Geometry, Mesh};
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::gltf::{list, scene, validate};
+use testkit::mounted::mounted_files;
+use testkit::shown::{built, rows};
+use testkit::sources::json;
 
 const SAMPLES: &str = "samples/hip_assets2";
 

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::shared;
-use crate::support::heavy_iron::build;
-use crate::support::native_sounds::{SAMPLES, dsp, samples, sound};
-use crate::support::{noise, skip};
+use fixtures::heavy_iron as build;
+use fixtures::noise;
 use hpimount_containers::hip::{Platform, asset_id};
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::native_sounds::{SAMPLES, dsp, samples, sound};
+use testkit::skip;
 
 /// Decodes files by their own headers with the independent reader.
 const DRIVER: &str = "

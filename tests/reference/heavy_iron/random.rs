@@ -7,18 +7,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::shared;
-use crate::support::heavy_iron::build;
-use crate::support::heavy_iron::kinds::{sounds, textures};
-use crate::support::hip::{Asset, Hip};
-use crate::support::mount::Mount;
-use crate::support::mounted::mounted_files;
-use crate::support::pictures::pixels;
-use crate::support::shown::{bytes_of, meta, rows};
-use crate::support::sources::{json, names};
-use crate::support::{noise, skip, trial};
+use fixtures::heavy_iron as build;
+use fixtures::heavy_iron::kinds::{sounds, textures};
+use fixtures::hip::{Asset, Hip};
+use fixtures::noise;
 use hpimount_containers::hip::{Game, Platform, asset_id};
-use hpimount_test_attributes::fuse_test;
 use serde_json::Value;
+use testkit::fuse_test;
+use testkit::mount::Mount;
+use testkit::mounted::mounted_files;
+use testkit::pictures::pixels;
+use testkit::shown::{bytes_of, meta, rows};
+use testkit::sources::{json, names};
+use testkit::{skip, trial};
 
 /// The consoles, each with the start of the names of its textures, and the name
 /// of its sounds.

@@ -5,10 +5,10 @@ use std::fs;
 
 use crate::heavy_iron::samples::{archives, records};
 use crate::shared;
-use crate::support::gltf::{accept, list, scene};
-use crate::support::mounted::mounted_files;
-use crate::support::shown::{bytes_of, rows};
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::gltf::{accept, list, scene};
+use testkit::mounted::mounted_files;
+use testkit::shown::{bytes_of, rows};
 
 #[fuse_test]
 fn every_report_of_the_samples_is_complete() {

@@ -6,16 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::shared;
-use crate::support::heavy_iron::look::{
-    Found, Verdict, code, entries, look_at, look_at_info, look_at_sound,
-};
-use crate::support::mounted::mounted_files;
-use crate::support::record::open;
-use crate::support::shown::meta;
 use bytes::Bytes;
 use hpimount_assets::heavy_iron::{Facts, Game, Platform};
 use hpimount_containers::format::Options;
 use serde_json::Value;
+use testkit::look::{Found, Verdict, code, entries, look_at, look_at_info, look_at_sound};
+use testkit::mounted::mounted_files;
+use testkit::record::open;
+use testkit::shown::meta;
 
 /// An asset of a sample archive.
 pub(super) struct Asset {

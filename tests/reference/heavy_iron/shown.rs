@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::heavy_iron::samples::{each, records};
 use crate::shared;
-use crate::support::mounted::mounted_files;
-use crate::support::pictures::pixels;
-use crate::support::programs::{accepts, installed};
-use crate::support::shown::{Triangle, bytes_of, rows, shown_triangles, triangle};
-use crate::support::sources::{json, names};
 use hpimount_containers::hip::asset_id;
-use hpimount_test_attributes::fuse_test;
 use serde_json::Value;
+use testkit::fuse_test;
+use testkit::mounted::mounted_files;
+use testkit::pictures::pixels;
+use testkit::programs::{accepts, installed};
+use testkit::shown::{Triangle, bytes_of, rows, shown_triangles, triangle};
+use testkit::sources::{json, names};
 
 /// Returns the only file with this extension.
 fn file_with(directory: &Path, extension: &str) -> PathBuf {
@@ -183,7 +183,7 @@ fn every_hostile_asset_is_shown_or_has_an_error() {
     for name in names(&folder) {
         let mount = mounted_files(&[folder.join(&name)], "meta=visible");
         let mut count = 0;
-        for file in crate::support::files::walk(mount.path()) {
+        for file in testkit::files::walk(mount.path()) {
             if file.is_file() && file.to_string_lossy().contains(".meta/") {
                 fs::read(&file).unwrap();
                 count += 1;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::heavy_iron::samples::{each, records};
-use crate::support::shown::rows;
-use crate::support::sources::{json, names};
-use hpimount_test_attributes::fuse_test;
 use serde_json::Value;
+use testkit::fuse_test;
+use testkit::shown::rows;
+use testkit::sources::{json, names};
 
 #[fuse_test]
 fn objects_have_the_fields_and_links_that_the_independent_reader_finds() {

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::heavy_iron::native_models::{check_mesh, samples};
 use crate::shared;
-use crate::support::gltf::{list, scene, validate};
-use crate::support::hip::{Asset, Hip};
-use crate::support::mounted::{mounted, mounted_files};
-use crate::support::shown::{built, bytes_of, shown_triangles};
+use fixtures::hip::{Asset, Hip};
 use hpimount_assets::heavy_iron::{Facts, model};
 use hpimount_containers::hip::{Game, Platform};
-use hpimount_test_attributes::fuse_test;
 use serde_json::Value as Json;
+use testkit::fuse_test;
+use testkit::gltf::{list, scene, validate};
+use testkit::mounted::{mounted, mounted_files};
+use testkit::shown::{built, bytes_of, shown_triangles};
 
 #[test]
 fn worlds_have_the_sectors_that_the_independent_reader_finds() {

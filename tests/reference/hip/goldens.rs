@@ -2,12 +2,12 @@
 //! independent reader.
 
 use crate::hip::samples::{Golden, digest, reaches_past, samples, size, verdict};
-use crate::support::files::sha256;
-use crate::support::record::{Opened, open, read_extent};
 use hpimount_containers::format::Options;
 use hpimount_containers::io::Error;
 use hpimount_containers::volume::FileId;
 use serde_json::Value;
+use testkit::files::sha256;
+use testkit::record::{Opened, open, read_extent};
 
 #[test]
 fn every_sample_matches_the_independent_reader() {

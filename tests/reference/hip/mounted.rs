@@ -7,14 +7,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::hip::samples::{Golden, digest, reaches_past, samples, size, verdict};
-use crate::support::files::{raw_name, read_at, sha256};
-use crate::support::mount::{Fixture, hpimount, run};
-use crate::support::mounted::{info, mounted_files};
-use crate::support::shown::{attribute, listed};
-use crate::support::sources::json;
 use hpimount_containers::text::windows_1252;
-use hpimount_test_attributes::fuse_test;
 use serde_json::Value;
+use testkit::files::{raw_name, read_at, sha256};
+use testkit::fuse_test;
+use testkit::mount::{Fixture, hpimount, run};
+use testkit::mounted::{info, mounted_files};
+use testkit::shown::{attribute, listed};
+use testkit::sources::json;
 
 /// Approximate maximum number of assets of an archive that are checked.
 const MAX_CHECKED: usize = 500;

@@ -1,7 +1,7 @@
 //! The builders of odd and broken archives keep their promises.
 
 use crate::hpi::reader::reports_on_bytes;
-use crate::support::hpi::{Content, Entry, V1, V2, hostile, quirks, usual_tree};
+use fixtures::hpi::{Content, Entry, V1, V2, hostile, quirks, usual_tree};
 use hpimount_containers::hpi::chunk::Method;
 
 /// Returns the number of files in a tree.

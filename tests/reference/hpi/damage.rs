@@ -5,11 +5,11 @@ use std::fs::{self};
 use std::path::Path;
 
 use crate::shared;
-use crate::support::damaged_hpi::{Damage, check_huge, check_refused, mounted_limited};
-use crate::support::files::{Found, contents, walk};
-use crate::support::mount::Mount;
-use crate::support::mounted::mounted_files;
-use hpimount_test_attributes::fuse_test;
+use testkit::damaged_hpi::{Damage, check_huge, check_refused, mounted_limited};
+use testkit::files::{Found, contents, walk};
+use testkit::fuse_test;
+use testkit::mount::Mount;
+use testkit::mounted::mounted_files;
 
 #[test]
 fn nonsensical_samples_are_refused() {

@@ -1,18 +1,18 @@
 //! All samples in one folder, as if it were a game's: the mount matches the
 //! single archives, merged by a simple model (SEMANTICS, Merging).
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use testkit::fuse_test;
 
 use sha2::{Digest, Sha256};
 
 use crate::shared;
-use crate::support::merge_model::{Entries, Layer, Model, Node};
-use crate::support::merging::{Folder, Tree, attribute, info, order, shadowed, tree};
+use testkit::merge_model::{Entries, Layer, Model, Node};
+use testkit::merging::{Folder, Tree, attribute, info, order, shadowed, tree};
 
 /// Returns the samples that can be mounted.
 fn samples() -> Option<Vec<PathBuf>> {

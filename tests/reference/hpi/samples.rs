@@ -1,14 +1,14 @@
 //! Mounts of all readable samples match the results of an independent reader.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::PathBuf;
+use testkit::fuse_test;
 
+use crate::odd_reads::{THREADS, read_oddly};
 use crate::shared;
-use crate::support::files::{Found, contents, raw_path, sha256, walk};
-use crate::support::mounted::{counter, mounted_files, stats};
-use crate::support::odd_reads::{THREADS, read_oddly};
 use serde_json::Value;
+use testkit::files::{Found, contents, raw_path, sha256, walk};
+use testkit::mounted::{counter, mounted_files, stats};
 
 /// Folders of samples, and how many archives each has.
 const FOLDERS: [(&str, usize); 3] = [("real", 34), ("good", 17), ("quirk", 15)];

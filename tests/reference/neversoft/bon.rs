@@ -1,8 +1,8 @@
 //! BON.
 
 use super::samples::{file, files, samples, sha256};
-use crate::support::facts::differences;
 use serde_json::Value;
+use testkit::facts::differences;
 
 #[test]
 fn every_character_has_the_known_facts_and_textures() {

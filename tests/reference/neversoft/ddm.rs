@@ -1,8 +1,8 @@
 //! DDM and DDX.
 
 use super::samples::{file, files, samples, sha256};
-use crate::support::facts::differences;
 use serde_json::{Value, json};
+use testkit::facts::differences;
 
 #[test]
 fn every_model_of_a_level_has_the_known_facts() {

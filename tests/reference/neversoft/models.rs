@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::samples::{files, samples};
-use crate::support::gltf;
+use testkit::gltf;
 
 #[test]
 fn the_gltf_validator_finds_no_errors_in_models_and_levels() {

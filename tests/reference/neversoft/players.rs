@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use super::samples::{files, samples};
-use crate::support::disc::{Disc, MODE_2};
-use crate::support::programs::installed;
-use crate::support::sources::{file, names, output};
-use hpimount_test_attributes::fuse_test;
+use fixtures::disc::{Disc, MODE_2};
+use testkit::fuse_test;
+use testkit::programs::installed;
+use testkit::sources::{file, names, output};
 
 /// The folders of samples with sounds, and the extensions there.
 const SOUNDS: [(&str, &[&str]); 7] = [

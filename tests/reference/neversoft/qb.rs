@@ -1,10 +1,10 @@
 //! QB.
 
 use super::samples::{file, samples, sha256};
-use crate::support::facts::differences;
-use crate::support::qb;
+use fixtures::qb;
 use hpimount_assets::neversoft::qb::parse;
 use serde_json::Value;
+use testkit::facts::differences;
 
 #[test]
 fn every_script_has_the_known_facts_and_text() {

@@ -12,8 +12,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::shared;
-use crate::support::facts::differences;
-use crate::support::views::rendering;
+use testkit::facts::differences;
+use testkit::views::rendering;
 
 /// A sample and its known facts.
 pub(super) struct Sample {

@@ -1,8 +1,8 @@
 //! TRG.
 
 use super::samples::{file, samples};
-use crate::support::facts::differences;
 use serde_json::Value;
+use testkit::facts::differences;
 
 /// Replaces the text of every error: ours has other words.
 fn without_words(value: &mut Value) {

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::shared;
-use crate::support::extracted::{assets, extract, layers, package};
-use crate::support::hpipack::{hpipack, stderr};
-use crate::support::packed::packed;
-use crate::support::record::opened;
 use tempfile::tempdir;
+use testkit::extracted::{assets, extract, layers, package};
+use testkit::hpipack::{hpipack, stderr};
+use testkit::packed::packed;
+use testkit::record::opened;
 
 #[test]
 fn archives_of_hiphoptool_are_the_same_after_extraction_and_packing() {

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use crate::hpi::reader::reports;
 use crate::shared;
-use crate::support::files::sha256;
-use crate::support::hpipack::{contents, hpipack, stderr, usual_directory};
 use hpimount_containers::hpi::chunk::{ChunkHeader, MARKER, checksum, unscramble};
 use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::lz77;
 use tempfile::tempdir;
+use testkit::files::sha256;
+use testkit::hpipack::{contents, hpipack, stderr, usual_directory};
 use zerocopy::FromBytes;
 
 /// Returns paths, sizes and digests of the files by the independent reader.

@@ -3,15 +3,15 @@
 use std::fs;
 
 use crate::shared;
-use crate::support::extracted::layers;
-use crate::support::hpipack::stderr;
-use crate::support::packed::{hpipack_replace, replaced};
-use crate::support::record::{Opened, open, opened};
-use crate::support::walked::{files, open as walk_open, sha256_of};
-use crate::support::{noise, text};
+use fixtures::{noise, text};
 use hpimount::mount;
 use hpimount_containers::format::Options;
 use tempfile::tempdir;
+use testkit::extracted::layers;
+use testkit::hpipack::stderr;
+use testkit::packed::{hpipack_replace, replaced};
+use testkit::record::{Opened, open, opened};
+use testkit::walked::{files, open as walk_open, sha256_of};
 
 /// Files that are not replaced are not packed again: chunks that hpipack would
 /// pack differently stay as they are.

@@ -1,6 +1,6 @@
 //! Facts about samples in the form of the independent readers.
 
-// As in `support`: in a test program nothing is public.
+// In a test program nothing is public.
 #![allow(unreachable_pub)]
 
 use std::collections::BTreeMap;

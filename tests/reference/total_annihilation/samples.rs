@@ -3,8 +3,8 @@
 use std::fs;
 
 use crate::shared;
-use crate::support::mount::Mount;
-use crate::support::sources::{folder, names};
+use testkit::mount::Mount;
+use testkit::sources::{folder, names};
 
 /// Returns a mount of the samples, if they exist, with the gray palette that
 /// the independent readers use for pictures.

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::shared;
-use crate::support::mount::Fixture;
-use crate::support::ta::bos;
+use fixtures::ta::bos;
 use hpimount_assets::total_annihilation::cob::{self, Cob, Content, OperandKind};
-use hpimount_test_attributes::fuse_test;
+use testkit::fuse_test;
+use testkit::mount::Fixture;
 
 /// Appends all scripts below a folder.
 fn scripts(folder: &Path, found: &mut Vec<PathBuf>) {

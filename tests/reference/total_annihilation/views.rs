@@ -2,18 +2,18 @@
 //! pictures pixel by pixel, models vertex by vertex and properties field by
 //! field, compared with the results of independent readers.
 
-use hpimount_test_attributes::fuse_test;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use testkit::fuse_test;
 
 use crate::shared;
-use crate::support::pictures::pixels;
-use crate::support::sources::{json, names, read};
-use crate::support::ta_files::other_programs_read;
 use crate::total_annihilation::known;
 use crate::total_annihilation::samples::samples;
 use serde_json::Value;
+use testkit::pictures::pixels;
+use testkit::sources::{json, names, read};
+use testkit::ta_files::other_programs_read;
 
 /// Returns the goldens of a kind with names that end with `end`, each with the
 /// rest of its name.
@@ -316,7 +316,7 @@ fn every_sample_matches_the_manifest() {
         return;
     };
     let manifest = json(&samples.join("manifest.json"));
-    let mut fixture = crate::support::mount::Fixture::new();
+    let mut fixture = testkit::mount::Fixture::new();
     fixture.archive = samples;
     let mount = fixture.mount(&[]);
     let mut wrong = Vec::new();

@@ -287,7 +287,7 @@ impl Bmp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::total_annihilation::build::bmp::Bmp as Built;
+    use fixtures::ta::bmp::Bmp as Built;
 
     fn built(bits: u16, height: i32, rows: &[&[u8]]) -> Built {
         Built {
@@ -347,7 +347,7 @@ mod tests {
     fn other_pictures_are_rejected() {
         let refused = |at: usize, value: u32| {
             let mut bytes = built(8, 2, &[&[0; 8]]).file();
-            crate::total_annihilation::build::put(&mut bytes, at, &value.to_le_bytes());
+            fixtures::ta::put(&mut bytes, at, &value.to_le_bytes());
             parse(&bytes.into()).unwrap_err().error.to_string()
         };
         for (at, value, problem) in [

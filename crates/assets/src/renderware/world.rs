@@ -227,7 +227,7 @@ fn is_part(chunk: &Chunk) -> bool {
 mod tests {
     use super::*;
     use crate::renderware::Chunks;
-    use crate::renderware::clump::build::{self, chunk, words};
+    use fixtures::clump::{self as build, chunk, words};
 
     fn sector(first_material: u32, material: u16, corner: u16) -> Vec<u8> {
         build::sector(first_material, material, corner, [9, 8, 7, 255])

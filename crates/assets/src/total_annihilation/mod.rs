@@ -16,9 +16,6 @@
 //! in addition to other files, is in [`context`].
 
 pub mod bmp;
-#[cfg(test)]
-#[path = "../../../../tests/support/ta/mod.rs"]
-pub(crate) mod build;
 pub mod cob;
 pub mod context;
 pub mod fnt;

@@ -294,7 +294,8 @@ fn solid(name: &str, points: Vec<[f32; 3]>, normals: Vec<[f32; 3]>) -> Mesh {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::col::{build, parse};
+    use crate::gta::col::parse;
+    use fixtures::col as build;
 
     /// Returns the least part of a corner's normal that points outwards, by the
     /// winding of its triangle.

@@ -1,7 +1,5 @@
 //! COL: collision models (FORMATS, GTA 3).
 
-#[cfg(test)]
-pub(crate) mod build;
 pub mod export;
 pub mod parse;
 pub mod view;

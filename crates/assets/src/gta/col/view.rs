@@ -295,8 +295,8 @@ fn surface(surface: &col::Surface, table: &mut Table<'_>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::col::build;
     use crate::view::Alone;
+    use fixtures::col as build;
 
     #[test]
     fn each_model_is_a_glb_and_a_row() {

@@ -108,7 +108,7 @@ fn add(motions: &mut Motions, bones: &Bones, given: &Given, context: &dyn AssetC
 mod tests {
     use super::*;
     use crate::gta::dff;
-    use crate::renderware::clump::build;
+    use fixtures::clump as build;
 
     #[test]
     fn only_a_model_with_a_skeleton_and_no_definition_has_the_packages_beside_it() {

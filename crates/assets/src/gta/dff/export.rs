@@ -242,7 +242,7 @@ mod tests {
     use super::*;
     use crate::gta::dff;
     use crate::model::scene::Alpha;
-    use crate::renderware::clump::build;
+    use fixtures::clump as build;
 
     fn plan_of(model: &Dff) -> ExportPlan {
         ExportPlan::new(model, |name| match name {

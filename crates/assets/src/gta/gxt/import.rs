@@ -249,8 +249,8 @@ fn new_table(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::gxt::build;
     use crate::view::import::tests::{edited, shown};
+    use fixtures::gxt as build;
 
     /// Returns what a file shows after its text was edited.
     fn after(file: &[u8], text: &str) -> String {

@@ -1,7 +1,5 @@
 //! GXT: texts of the games (FORMATS, GTA 4).
 
-#[cfg(test)]
-pub(crate) mod build;
 mod characters;
 mod import;
 mod lines;

@@ -373,7 +373,7 @@ fn length(stored: &[u8], is_narrow: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::gxt::build;
+    use fixtures::gxt as build;
 
     fn shown(gxt: &Gxt) -> Vec<(String, String, String)> {
         let tables = gxt.tables.iter();

@@ -96,7 +96,7 @@ fn rows(gxt: &Gxt, index: usize, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::gxt::build;
+    use fixtures::gxt as build;
 
     #[test]
     fn each_text_is_a_line_and_a_row() {

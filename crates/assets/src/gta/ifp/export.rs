@@ -161,9 +161,9 @@ fn terminated(name: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::ifp::parse::build::{self, Tail, floats, shorts};
     use crate::gta::ifp::{Ifp, parse};
     use bytes::Bytes;
+    use fixtures::ifp::{self as build, Tail, floats, shorts};
 
     fn read(file: &[u8]) -> Ifp {
         parse(&Bytes::copy_from_slice(file)).unwrap()

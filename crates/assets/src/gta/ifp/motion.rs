@@ -95,7 +95,7 @@ fn track(node: usize, keys: &Keys) -> Track {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::ifp::parse::build::{self, floats, shorts};
+    use fixtures::ifp::{self as build, floats, shorts};
 
     fn animation(objects: Vec<Vec<u8>>) -> Animation {
         let file = build::anp(true, "ped", &[("walk", objects)]);

@@ -147,7 +147,7 @@ impl Skeleton {
 mod tests {
     use super::*;
     use crate::gta::ifp::parse;
-    use crate::gta::ifp::parse::build::{self, shorts};
+    use fixtures::ifp::{self as build, shorts};
 
     #[test]
     fn a_package_is_shown_on_a_skeleton_of_its_bones() {

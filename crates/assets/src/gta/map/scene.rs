@@ -318,8 +318,8 @@ mod tests {
     use super::*;
     use crate::gta::document::parse;
     use crate::gta::document::schema::IPL;
-    use crate::renderware::clump::build;
     use crate::view::{MakeShared, Shared, Wanted};
+    use fixtures::clump as build;
 
     /// A game whose models are squares.
     struct Squares {

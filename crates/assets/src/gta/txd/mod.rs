@@ -1,7 +1,5 @@
 //! TXD: texture dictionaries (FORMATS, GTA 2).
 
-#[cfg(test)]
-pub(crate) mod build;
 pub mod parse;
 pub mod view;
 

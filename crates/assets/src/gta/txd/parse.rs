@@ -152,7 +152,7 @@ fn entry(number: usize, native: &Chunk, known: &mut HashMap<String, usize>) -> E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::txd::build::{chunk, gray, txd};
+    use fixtures::txd::{chunk, gray, txd};
 
     fn error(bytes: &[u8]) -> String {
         let bytes = Bytes::copy_from_slice(bytes);

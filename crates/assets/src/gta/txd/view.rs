@@ -221,8 +221,8 @@ fn table(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::txd::build::{gray, txd};
     use crate::view::Alone;
+    use fixtures::txd::{gray, txd};
 
     #[test]
     fn each_texture_is_a_picture_and_a_row() {

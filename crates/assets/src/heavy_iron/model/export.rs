@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use crate::heavy_iron::model;
     use crate::model::gltf;
-    use crate::renderware::clump::build;
+    use fixtures::clump as build;
 
     /// Flag of lit geometry.
     const LIT: u8 = 0x20;

@@ -290,7 +290,7 @@ mod tests {
     use super::super::ddx::{self, tests::list};
     use super::super::parse::{parse, tests::square};
     use super::*;
-    use crate::neversoft::psx::parse::build::{File, model, object};
+    use fixtures::psx::{File, model, object};
 
     #[test]
     fn an_object_is_where_the_psx_file_has_its_model() {

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    use crate::total_annihilation::build::bmp::Bmp as Built;
+    use fixtures::ta::bmp::Bmp as Built;
 
     /// Returns packed pixels with this stored number of them.
     fn packed(count: u32, runs: &[u16]) -> Vec<u8> {

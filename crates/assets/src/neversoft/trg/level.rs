@@ -404,10 +404,10 @@ fn components(trg: &Trg) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neversoft::psx::parse::build::{File, face, model, object};
     use crate::neversoft::trg::parse::parse;
     use crate::neversoft::trg::parse::tests::{file, rail, words};
     use crate::view::{AssetRef, MakeShared, Shared, Wanted};
+    use fixtures::psx::{File, face, model, object};
     use serde_json::Value;
     use std::sync::Arc;
 

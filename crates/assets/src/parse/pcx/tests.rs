@@ -1,8 +1,8 @@
 //! Tests of PCX files, each with the smallest file that shows the behavior.
 
 use super::*;
-use crate::total_annihilation::build::pcx::Pcx as Build;
-use crate::total_annihilation::build::put;
+use fixtures::ta::pcx::Pcx as Build;
+use fixtures::ta::put;
 
 fn parsed(build: &Build) -> Pcx {
     parse(&build.file().into()).unwrap()

@@ -6,8 +6,6 @@
 //! cannot be read does not hide the others.
 
 mod bin_mesh;
-#[cfg(test)]
-pub(crate) mod build;
 mod decoded;
 mod frame;
 mod geometry;
@@ -291,6 +289,7 @@ pub fn memory(clumps: &[Clump]) -> usize {
 mod tests {
     use super::*;
     use crate::renderware::Chunks;
+    use fixtures::clump as build;
 
     fn read(bytes: Vec<u8>) -> (Clump, Vec<String>) {
         let chunk = Chunks::new(bytes.into(), 0).next().unwrap();

@@ -257,7 +257,8 @@ fn attribute(cursor: &mut Cursor<'_>, stride: &mut Option<usize>) -> Result<Attr
 #[cfg(test)]
 mod tests {
     use crate::renderware::Chunks;
-    use crate::renderware::clump::{Clump, build};
+    use crate::renderware::clump::Clump;
+    use fixtures::clump as build;
     use hpimount_containers::io::Warnings;
 
     fn clump(geometry: &[u8]) -> Clump {

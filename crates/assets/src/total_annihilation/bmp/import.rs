@@ -53,8 +53,8 @@ mod tests {
     use super::*;
     use crate::model::png;
     use crate::total_annihilation::bmp::FORMAT;
-    use crate::total_annihilation::build::bmp::Bmp as Built;
     use crate::view::import::tests::{edited, png_of, shown};
+    use fixtures::ta::bmp::Bmp as Built;
     use proptest::prelude::*;
 
     proptest! {

@@ -225,8 +225,8 @@ fn packed(pixels: &[[u8; 4]], has_alpha: bool) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
     use crate::model::png;
-    use crate::total_annihilation::build::gaf::{self as build, Body, Frame as Built};
     use crate::view::import::tests::{edited, png_of, shown};
+    use fixtures::ta::gaf::{self as build, Body, Frame as Built};
     use proptest::prelude::*;
 
     /// Returns a file with two frames of 5 by 4 pixels.

@@ -87,7 +87,7 @@ fn gimp(file: &[u8]) -> Result<Palette> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::total_annihilation::build;
+    use fixtures::ta as build;
 
     /// Returns a palette of different colors.
     fn colors() -> Palette {

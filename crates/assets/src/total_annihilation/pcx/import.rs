@@ -118,9 +118,9 @@ fn runs(row: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::model::png;
-    use crate::total_annihilation::build::pcx::Pcx as Built;
     use crate::total_annihilation::pcx::FORMAT;
     use crate::view::import::tests::{edited, png_of, shown};
+    use fixtures::ta::pcx::Pcx as Built;
     use proptest::prelude::*;
 
     fn built(bits: u8, planes: u8, encoding: u8, width: u16, height: u16) -> Vec<u8> {

@@ -115,8 +115,8 @@ impl Sct {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::total_annihilation::build::put;
-    use crate::total_annihilation::build::tnt::Section;
+    use fixtures::ta::put;
+    use fixtures::ta::tnt::Section;
 
     fn parsed(bytes: Vec<u8>) -> Sct {
         parse(&bytes.into()).unwrap()

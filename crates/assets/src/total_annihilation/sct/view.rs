@@ -110,9 +110,9 @@ fn section(shown: &Shown<Sct>, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::total_annihilation::build::put;
-    use crate::total_annihilation::build::tnt::Section;
     use crate::view::Alone;
+    use fixtures::ta::put;
+    use fixtures::ta::tnt::Section;
 
     #[test]
     fn a_damaged_part_hides_only_itself() {

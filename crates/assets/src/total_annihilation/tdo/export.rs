@@ -302,8 +302,8 @@ impl From<&crate::model::Picture> for scene::Alpha {
 mod tests {
     use super::*;
     use crate::model::preview;
-    use crate::total_annihilation::build::tdo::{self as build, object, primitive};
     use crate::total_annihilation::tdo;
+    use fixtures::ta::tdo::{self as build, object, primitive};
 
     const UNIT: i32 = 65536;
 

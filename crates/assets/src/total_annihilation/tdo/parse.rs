@@ -400,8 +400,8 @@ fn oddity(primitive: &Primitive, vertices: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::total_annihilation::build::tdo::{self as build, object, primitive};
-    use crate::total_annihilation::build::{put, u32_at};
+    use fixtures::ta::tdo::{self as build, object, primitive};
+    use fixtures::ta::{put, u32_at};
 
     fn error(bytes: Vec<u8>) -> String {
         parse(&bytes.into()).unwrap_err().error.to_string()

@@ -232,9 +232,9 @@ fn small(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::total_annihilation::build::put;
-    use crate::total_annihilation::build::tnt::{Kingdoms, Map};
     use crate::view::Alone;
+    use fixtures::ta::put;
+    use fixtures::ta::tnt::{Kingdoms, Map};
 
     /// Offsets of the pointers to the parts of a map in its header.
     const CELLS: usize = 0x10;

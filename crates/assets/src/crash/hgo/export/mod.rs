@@ -261,8 +261,8 @@ fn add_joints(hgo: &Hgo, scene: &mut Scene<'_>) {
 mod tests {
     use super::*;
     use crate::crash::hgo::parse;
-    use crate::crash::hgo::parse::build::Build;
     use crate::model::front::{LETTER, front_view, letter};
+    use fixtures::hgo::Build;
     use hpimount_containers::io::Endian;
     use proptest::prelude::*;
 

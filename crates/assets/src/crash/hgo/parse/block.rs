@@ -150,8 +150,8 @@ pub(super) fn read_blocks(
 
 #[cfg(test)]
 mod tests {
-    use crate::crash::hgo::parse::build::Build;
     use crate::crash::hgo::parse::parse;
+    use fixtures::hgo::Build;
     use hpimount_containers::io::Endian;
 
     #[test]

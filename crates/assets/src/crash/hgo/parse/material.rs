@@ -151,8 +151,8 @@ pub(super) fn floats<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crash::hgo::parse::build::Build;
     use crate::crash::hgo::parse::parse;
+    use fixtures::hgo::Build;
     use hpimount_containers::io::Endian;
 
     #[test]

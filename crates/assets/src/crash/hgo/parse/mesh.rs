@@ -369,7 +369,7 @@ fn read_blend_shapes(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crash::hgo::parse::build::Build;
+    use fixtures::hgo::Build;
     use hpimount_containers::io::Endian;
 
     fn strips(indices: &[u16]) -> Primitive {

@@ -8,8 +8,6 @@
 
 pub mod blk;
 mod block;
-#[cfg(test)]
-pub(crate) mod build;
 mod geometry;
 mod material;
 mod mesh;
@@ -197,7 +195,7 @@ impl Hgo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use build::Build;
+    use fixtures::hgo::Build;
 
     #[test]
     fn both_byte_orders_yield_the_same_model() {

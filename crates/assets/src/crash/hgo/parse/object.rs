@@ -280,9 +280,9 @@ fn read_bytes(cursor: &mut Cursor<'_>, field: &'static str) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crash::hgo::parse::build::Build;
     use crate::crash::hgo::parse::parse;
     use bytes::Bytes;
+    use fixtures::hgo::Build;
     use hpimount_containers::io::Endian;
 
     #[test]

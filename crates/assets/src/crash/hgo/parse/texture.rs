@@ -205,8 +205,8 @@ fn read_texture(
 
 #[cfg(test)]
 mod tests {
-    use crate::crash::hgo::parse::build::Build;
     use crate::crash::hgo::parse::parse;
+    use fixtures::hgo::Build;
     use hpimount_containers::io::Endian;
 
     fn set(textures: &[Vec<u8>], declared: i32) -> Vec<u8> {

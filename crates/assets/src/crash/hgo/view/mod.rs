@@ -111,8 +111,8 @@ impl Exported for PlannedHgo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crash::hgo::parse::build::Build;
     use crate::view::Alone;
+    use fixtures::hgo::Build;
     use hpimount_containers::io::Endian;
 
     fn mouse() -> Vec<u8> {

@@ -217,7 +217,7 @@ fn model(bytes: &Bytes, start: usize, version: u8) -> Result<Model> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::col::build;
+    use fixtures::col as build;
 
     #[test]
     fn all_versions_hold_the_same_shapes() {

@@ -238,7 +238,7 @@ fn value(body: &mut Cursor<'_>, field: Field) -> Result<Value> {
 mod tests {
     use super::*;
     use crate::renderware::Chunks;
-    use crate::renderware::clump::build;
+    use fixtures::clump as build;
 
     fn found(count: u32, bodies: &[Vec<u8>]) -> (Vec<Effect>, usize) {
         let body = [build::words(&[count]), bodies.concat()].concat();

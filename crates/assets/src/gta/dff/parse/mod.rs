@@ -200,7 +200,7 @@ impl Dff {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::renderware::clump::build;
+    use fixtures::clump as build;
 
     #[test]
     fn parts_of_plugins_are_read_and_bytes_after_the_clump_are_counted() {
@@ -211,7 +211,7 @@ mod tests {
         ];
         let plugins = [build::chunk(EFFECTS, &light.concat())];
         let geometry = build::square(&["wood"], &plugins);
-        let collision = build::chunk(COLLISION, &col::build::model(3, "crate"));
+        let collision = build::chunk(COLLISION, &fixtures::col::model(3, "crate"));
         let clump = build::clump(
             &build::frames(&[("crate", -1)]),
             &[geometry],

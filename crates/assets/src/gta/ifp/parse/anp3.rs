@@ -108,8 +108,8 @@ fn read_name(cursor: &mut Cursor<'_>, field: &'static str, junk: &mut usize) -> 
 
 #[cfg(test)]
 mod tests {
-    use crate::gta::ifp::parse::build::{self, shorts};
     use crate::gta::ifp::parse::{KeyKind, parse};
+    use fixtures::ifp::{self as build, shorts};
 
     fn two_animations(is_anp3: bool) -> Vec<u8> {
         let root = build::anp_object("Root", 4, 0, &shorts(&[0, 0, 0, 4096, 6, 1024, 0, 0]));

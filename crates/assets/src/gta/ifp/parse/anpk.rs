@@ -249,8 +249,8 @@ fn read_name(bytes: &[u8], junk: &mut usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::gta::ifp::parse::build::{self, Tail, floats};
     use crate::gta::ifp::parse::{KeyKind, parse};
+    use fixtures::ifp::{self as build, Tail, floats};
 
     fn walk() -> Vec<u8> {
         let krt0 = floats(&[0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.5]);

@@ -272,7 +272,7 @@ fn compressed(rotation: [I16; 4], translation: Option<[I16; 3]>, time: I16) -> K
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::ifp::parse::build::{floats, shorts};
+    use fixtures::ifp::{floats, shorts};
 
     const HALF: f32 = 0.5;
 

@@ -8,8 +8,6 @@
 
 mod anp3;
 mod anpk;
-#[cfg(test)]
-pub(crate) mod build;
 mod keys;
 
 pub use keys::{Key, KeyKind, Keys};

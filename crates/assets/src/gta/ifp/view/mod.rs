@@ -118,8 +118,8 @@ fn key_type(keys: &Keys) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gta::ifp::parse::build::{self, Tail, floats, shorts};
     use crate::view::Alone;
+    use fixtures::ifp::{self as build, Tail, floats, shorts};
 
     fn rendered(bytes: &[u8], name: &str) -> String {
         crate::view::rendered(open, bytes, name)

@@ -84,7 +84,7 @@ impl FaceColors {
 mod tests {
     use super::*;
     use crate::neversoft::psx::parse;
-    use crate::neversoft::psx::parse::build::{File, RGBS, face, model, words};
+    use fixtures::psx::{File, RGBS, face, model, words};
 
     /// Returns the colors of the first corner of a face with these flags, on a
     /// texture and without one. Color 1 changes, and starts at 255, 100, 0.

@@ -208,7 +208,7 @@ mod tests {
     use super::super::Colors;
     use super::*;
     use crate::neversoft::psx::parse;
-    use crate::neversoft::psx::parse::build::{self, File, face, object, shorts, texture, words};
+    use fixtures::psx::{self as build, File, face, object, shorts, texture, words};
 
     /// Returns the mesh of a file with one object and this model.
     fn mesh(file: File, model: Vec<u8>) -> Mesh {

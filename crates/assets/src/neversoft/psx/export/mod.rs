@@ -366,9 +366,7 @@ mod tests {
     use crate::model::front::{LETTER, front_view, letter};
     use crate::model::scene::Animation;
     use crate::neversoft::psx::parse;
-    use crate::neversoft::psx::parse::build::{
-        self, File, face, model, object, shorts, texture, words,
-    };
+    use fixtures::psx::{File, HIER, face, model, object, shorts, texture, words};
 
     #[test]
     fn a_letter_is_seen_from_the_front_and_is_not_mirrored() {
@@ -428,7 +426,7 @@ mod tests {
         let file = File {
             objects: vec![object(0, [0; 3]), object(0, [2, 0, 0])],
             models: vec![part],
-            chunks: vec![(build::HIER, shorts(&[0, 0])), (tag, animations)],
+            chunks: vec![(HIER, shorts(&[0, 0])), (tag, animations)],
             ..File::new(4)
         };
         parse(&file.bytes().into()).unwrap()
@@ -514,7 +512,7 @@ mod tests {
             meshes.collect::<Vec<_>>()
         };
         assert_eq!(sizes(&file), [2.0, 2.0]);
-        file.chunks = vec![(build::HIER, shorts(&[0, 0]))];
+        file.chunks = vec![(HIER, shorts(&[0, 0]))];
         assert_eq!(sizes(&file), [1.0, 2.0]);
     }
 

@@ -311,7 +311,7 @@ fn wanted(psx: &Psx) -> HashMap<u32, u32> {
 mod tests {
     use super::*;
     use crate::neversoft::psx::parse;
-    use crate::neversoft::psx::parse::build::{File, face, model, object, texture, words};
+    use fixtures::psx::{File, face, model, object, texture, words};
 
     #[test]
     fn neighbors_are_named_after_the_level() {

@@ -275,8 +275,8 @@ pub(super) fn read_sprites(data: &mut Cursor, list: &mut Vec<SpriteAnimation>) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::build::{shorts, words};
     use super::*;
+    use fixtures::psx::{shorts, words};
 
     /// Returns the animations of a 0x2A chunk for one object.
     fn read(data: &[u8]) -> (Vec<AnimationV1>, Result<()>) {

@@ -156,9 +156,9 @@ fn cycles(count: usize, next: impl Fn(usize) -> Option<usize>) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::build::{File, HIER, face, model, object, shorts};
     use super::super::parse;
     use super::*;
+    use fixtures::psx::{File, HIER, face, model, object, shorts};
 
     fn warnings(file: &File) -> Vec<String> {
         parse(&file.bytes().into()).unwrap().warnings.texts()

@@ -340,8 +340,8 @@ fn read_chnk(data: &mut Cursor, list: &mut Vec<ChnkItem>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::build::{CHNK, HIER, RGBS, shorts, words};
     use super::*;
+    use fixtures::psx::{CHNK, HIER, RGBS, shorts, words};
     use hpimount_containers::io::Endian;
 
     /// Returns the chunks with these tags and data, for two objects.

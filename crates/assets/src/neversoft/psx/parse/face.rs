@@ -162,8 +162,8 @@ fn read_uv(body: &mut Cursor, version: Version) -> Result<[Uv; 4]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::build::{face, shorts};
     use super::*;
+    use fixtures::psx::{face, shorts};
     use hpimount_containers::io::Endian;
 
     fn read(bytes: &[u8], version: Version) -> Result<(Face, usize)> {

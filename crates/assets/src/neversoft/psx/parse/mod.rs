@@ -15,9 +15,6 @@ mod model;
 mod object;
 mod texture;
 
-#[cfg(test)]
-pub(crate) mod build;
-
 pub use animation::{
     AngleTransform, AnimationV1, AnimationV2, SpriteAnimation, SpriteFrame, Transform,
 };
@@ -332,7 +329,7 @@ impl Psx {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use build::{File, model, rich, words};
+    use fixtures::psx::{File, HIER, RGBS, model, rich, words};
 
     fn error_of(bytes: &[u8]) -> String {
         parse(&Bytes::copy_from_slice(bytes))
@@ -436,7 +433,7 @@ mod tests {
         let mut level = File::new(4);
         level.models = vec![model((0x7FFF, -1), &[], &[])];
         assert_eq!(kind(&level), Kind::Level);
-        level.chunks.push((build::HIER, Vec::new()));
+        level.chunks.push((HIER, Vec::new()));
         assert_eq!(kind(&level), Kind::Character);
     }
 
@@ -454,7 +451,7 @@ mod tests {
     #[test]
     fn the_last_of_several_chunks_with_a_tag_is_used() {
         let mut file = rich();
-        file.chunks.push((build::RGBS, vec![1, 2, 3, 0]));
+        file.chunks.push((RGBS, vec![1, 2, 3, 0]));
         let psx = parse(&file.bytes().into()).unwrap();
         assert_eq!(psx.gouraud_colors().unwrap(), [[1, 2, 3]]);
     }

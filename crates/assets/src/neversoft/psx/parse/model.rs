@@ -312,8 +312,8 @@ pub(super) fn v3_has_lod(file: &Cursor, pointers: &[u32]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::build::{face, model, shorts, words};
     use super::*;
+    use fixtures::psx::{face, model, shorts, words};
     use hpimount_containers::io::Endian;
 
     /// Returns a version 3 model of one vertex, with or without the LOD words.

@@ -305,9 +305,9 @@ fn take_present(cursor: &mut Cursor, file: &Bytes, length: usize) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::build::{File, texture, words};
     use super::super::parse;
     use super::*;
+    use fixtures::psx::{File, texture, words};
 
     /// Returns a file with these textures, whose palette 0xAA has 16 colors.
     fn library(textures: &[Vec<u8>]) -> File {

@@ -230,8 +230,8 @@ fn motion(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neversoft::psx::parse::build::{File, object, rich, texture};
     use crate::view::Alone;
+    use fixtures::psx::{File, object, rich, texture};
     use proptest::prelude::*;
 
     fn rendered(bytes: &[u8], name: &str) -> String {

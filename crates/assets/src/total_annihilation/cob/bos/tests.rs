@@ -1,6 +1,6 @@
-use crate::total_annihilation::build::bos::compile;
-use crate::total_annihilation::build::cob::{CALL, Cob, HIDE, JUMP, PUSH, RETURN, text};
 use crate::total_annihilation::cob;
+use fixtures::ta::bos::compile;
+use fixtures::ta::cob::{CALL, Cob, HIDE, JUMP, PUSH, RETURN, text};
 
 fn decompiled(file: &Cob) -> String {
     let mut text = Vec::new();

@@ -1,10 +1,8 @@
 //! Tests of COB files, each with the smallest file that shows the behavior.
 
 use super::*;
-use crate::total_annihilation::build::cob::{
-    self as build, HIDE, JUMP, PLAY_SOUND, PUSH, RETURN, small,
-};
-use crate::total_annihilation::build::put;
+use fixtures::ta::cob::{self as build, HIDE, JUMP, PLAY_SOUND, PUSH, RETURN, small};
+use fixtures::ta::put;
 
 fn parsed(cob: &build::Cob) -> Cob {
     parse(&cob.file().into()).unwrap()

@@ -1,8 +1,8 @@
 //! Tests of GAF files, each with the smallest file that shows the behavior.
 
 use super::*;
-use crate::total_annihilation::build::gaf::{self as build, Body, sequence};
-use crate::total_annihilation::build::{put, u32_at};
+use fixtures::ta::gaf::{self as build, Body, sequence};
+use fixtures::ta::{put, u32_at};
 
 /// Returns a file with one sequence of one frame.
 fn single(frame: build::Frame) -> Vec<u8> {

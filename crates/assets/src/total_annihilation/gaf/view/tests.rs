@@ -1,9 +1,9 @@
 //! The files that show sprites.
 
 use super::*;
-use crate::total_annihilation::build::gaf::{Body, Frame as Built, file, sequence};
-use crate::total_annihilation::build::put;
 use crate::view::Alone;
+use fixtures::ta::gaf::{Body, Frame as Built, file, sequence};
+use fixtures::ta::put;
 
 fn built() -> Vec<u8> {
     let frame = |width: u16| Built::rle(width, 2, &vec![Some(3); 2 * usize::from(width)]);

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::{REPORTS, file_name};
 use crate::model::Reservation;
-use crate::total_annihilation::build::tdf::{Item, file, key, section};
-use crate::total_annihilation::build::tnt::Map;
 use crate::total_annihilation::context::GameContext;
 use crate::total_annihilation::gaf;
 use crate::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
+use fixtures::ta::tdf::{Item, file, key, section};
+use fixtures::ta::tnt::Map;
 use hpimount_containers::text::has_extension;
 
 /// A game with files in memory, in the order of their paths.

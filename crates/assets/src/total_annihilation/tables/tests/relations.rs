@@ -1,8 +1,8 @@
 //! Tests of references and checks.
 
 use super::Game;
-use crate::total_annihilation::build::tdf::{Item, key, section};
-use crate::total_annihilation::build::{bos, gaf as sprites, tdo};
+use fixtures::ta::tdf::{Item, key, section};
+use fixtures::ta::{bos, gaf as sprites, tdo};
 
 /// Returns a model with a face of this texture.
 fn model(texture: &str) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Tests of TDF files, each with the smallest file that shows the behavior.
 
 use super::*;
-use crate::total_annihilation::build::tdf as build;
+use fixtures::ta::tdf as build;
 
 fn parsed(text: &str) -> Tdf {
     parse(&Bytes::copy_from_slice(text.as_bytes())).unwrap()

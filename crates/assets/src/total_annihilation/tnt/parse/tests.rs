@@ -1,8 +1,8 @@
 //! Tests of TNT files, each with the smallest file that shows the behavior.
 
 use super::*;
-use crate::total_annihilation::build::put;
-use crate::total_annihilation::build::tnt::{Kingdoms, Map};
+use fixtures::ta::put;
+use fixtures::ta::tnt::{Kingdoms, Map};
 
 fn parsed(bytes: Vec<u8>) -> Tnt {
     parse(&bytes.into()).unwrap()

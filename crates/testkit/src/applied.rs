@@ -1,0 +1,123 @@
+//! Sources with changes, mounted by the library or written by hpipack.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use crate::programs::built;
+use hpimount::mount::{Ino, Options, Sources, Vfs};
+use hpimount_containers::apply::{Tools, apply};
+use hpimount_containers::changes::{
+    self, Change, Convert, Edited, Folder, NewFile, Original, Report, Written,
+};
+use hpimount_containers::io;
+use hpimount_containers::volume::FileId;
+
+/// Bytes that are read at a time: pieces end inside parts and across them.
+const PIECE: u32 = 70_001;
+
+/// Refuses all edited files of converted trees.
+pub struct NotConverted;
+
+impl Convert for NotConverted {
+    fn convert(
+        &self,
+        _original: &Original<'_>,
+        edited: Edited,
+        report: &mut Report,
+    ) -> io::Result<Vec<(FileId, NewFile)>> {
+        report.refuse(edited.path, "is not converted");
+        Ok(Vec::new())
+    }
+}
+
+/// Puts a change into a folder of changes.
+pub fn put(folder: &mut Folder, path: &str, change: Change) {
+    match path.split_once('/') {
+        None => {
+            folder.entries.insert(path.to_owned(), change);
+        }
+        Some((first, rest)) => {
+            let empty = || Change::Directory(Folder::default());
+            let entry = folder.entries.entry(first.to_owned()).or_insert_with(empty);
+            let Change::Directory(inner) = entry else {
+                panic!("{first} is a directory");
+            };
+            put(inner, rest, change);
+        }
+    }
+}
+
+/// Returns a new file.
+pub fn new_file(path: &str, bytes: &[u8]) -> Change {
+    Change::File(NewFile {
+        bytes: Arc::new(bytes.to_vec()),
+        path: path.into(),
+        modified: None,
+    })
+}
+
+/// Applies a folder of changes to an archive, and returns what is to be written, or
+/// all refusals.
+pub fn planned(name: &str, archive: &[u8], folder: Folder) -> Result<Written, String> {
+    let original = Original {
+        source: Arc::new(archive.to_vec()),
+        name,
+        partner: &|_| None,
+    };
+    let mut report = Report::default();
+    let tools = Tools {
+        unwrap: &|source| Ok((source, Vec::new())),
+        convert: &NotConverted,
+    };
+    let written = apply(&original, folder, tools, &mut report);
+    written.ok_or_else(|| changes::listed(&report.refusals))
+}
+
+/// Runs `hpipack --apply FOLDER SOURCE OUT`.
+pub fn hpipack_apply(options: &[&str], folder: &Path, source: &Path, out: &Path) -> Output {
+    let mut command = Command::new(built("hpipack"));
+    command.args(options).arg("--apply").arg(folder);
+    command.arg(source).arg(out).output().unwrap()
+}
+
+/// Opens a source with the changes of a folder as for a mount.
+pub fn open_changed(source: &Path, folder: &Path) -> Result<Arc<Vfs>, String> {
+    let sources = Sources::Given {
+        locations: vec![source.to_owned().into()],
+        order: None,
+        separate: false,
+    };
+    let prepared = sources.prepare().unwrap();
+    let prepared = prepared.with_changes(&[folder.to_owned()], false);
+    let prepared = prepared.map_err(|error| error.to_string())?;
+    Vfs::open_prepared(&prepared, Options::default()).map_err(|error| error.to_string())
+}
+
+/// Returns the bytes of a file of a mount, and reads past its end.
+pub fn read_at(vfs: &Vfs, path: &str) -> Vec<u8> {
+    let mut ino = Ino::ROOT;
+    let mut size = 0;
+    for name in path.split('/') {
+        let attr = vfs
+            .lookup(ino, name)
+            .unwrap_or_else(|error| panic!("{path}: {error}"));
+        (ino, size) = (attr.ino, attr.size);
+    }
+    let mut bytes = Vec::new();
+    while (bytes.len() as u64) < size {
+        let piece = vfs.read(ino, bytes.len() as u64, PIECE).unwrap();
+        assert!(!piece.is_empty(), "{path} ends at {}", bytes.len());
+        bytes.extend_from_slice(&piece);
+    }
+    assert!(vfs.read(ino, size, PIECE).unwrap().is_empty());
+    bytes
+}
+
+/// Writes a file, with the directories around it.
+pub fn write(root: &Path, path: &str, bytes: &[u8]) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
