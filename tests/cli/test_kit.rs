@@ -44,7 +44,7 @@ fn a_test_that_cannot_run() {
 }
 
 /// Runs [`a_test_that_cannot_run`] under the test harness.
-fn run_it(ci: &str) -> Output {
+fn run_it(variables: &[(&str, &str)]) -> Output {
     Command::new(std::env::current_exe().unwrap())
         .args([
             "--ignored",
@@ -52,14 +52,15 @@ fn run_it(ci: &str) -> Output {
             "test_kit::a_test_that_cannot_run",
             "--test-threads=2",
         ])
-        .env("CI", ci)
+        .env_remove("HPIMOUNT_REQUIRE")
+        .envs(variables.iter().copied())
         .output()
         .unwrap()
 }
 
 #[test]
-fn a_skipped_test_passes_and_is_reported() {
-    let output = run_it("");
+fn a_skipped_test_passes_and_is_reported_also_in_ci() {
+    let output = run_it(&[("CI", "true")]);
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
@@ -69,8 +70,8 @@ fn a_skipped_test_passes_and_is_reported() {
 }
 
 #[test]
-fn a_skipped_test_fails_in_ci() {
-    let output = run_it("true");
+fn a_skipped_test_fails_where_everything_is_required() {
+    let output = run_it(&[("HPIMOUNT_REQUIRE", "1")]);
     assert!(!output.status.success());
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("\nsomething is missing\n"), "{said}");

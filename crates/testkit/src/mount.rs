@@ -52,7 +52,7 @@ pub fn big() -> Vec<u8> {
 /// skipped.
 ///
 /// # Panics
-/// Panics if mounting is not possible and `CI=true`.
+/// Panics as [`skip`](crate::skip::skip) does.
 #[must_use]
 pub fn can_mount() -> bool {
     possible(

@@ -2,22 +2,20 @@
 
 use std::io::Write;
 
-/// Returns whether this is a run of continuous integration, where everything
-/// that tests need is installed.
-pub fn is_ci() -> bool {
-    std::env::var("CI").as_deref() == Ok("true")
-}
+/// The environment variable that `scripts/test --foreign` sets, which has installed
+/// everything that tests need: a test that would be skipped fails.
+const REQUIRE: &str = "HPIMOUNT_REQUIRE";
 
 /// Reports that the running test is skipped, at least in part, and why.
 ///
 /// # Panics
-/// Panics if `CI=true`: everything that tests need is installed there.
+/// Panics if [`REQUIRE`] is set.
 pub fn skip(why: &str) {
-    assert!(!is_ci(), "{why}");
+    assert!(std::env::var_os(REQUIRE).is_none(), "{why}");
     skip_anywhere(why);
 }
 
-/// Does the same for software that is not installed in CI either.
+/// Does the same for software that `scripts/test --foreign` does not install either.
 pub fn skip_anywhere(why: &str) {
     let thread = std::thread::current();
     report(thread.name().unwrap_or("a thread"), why);

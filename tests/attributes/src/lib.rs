@@ -4,8 +4,8 @@ use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
 /// Marks a function as a test that mounts: `#[fuse_test]` in place of `#[test]`.
 ///
-/// Where nothing can be mounted, the test is reported as skipped. With `CI=true`
-/// it fails there, because everything that tests need is installed in CI.
+/// Where nothing can be mounted, the test is reported as skipped. In
+/// `scripts/test --foreign` it fails there.
 ///
 /// # Panics
 /// Panics if it marks anything but a function.
