@@ -288,12 +288,18 @@ macro_rules! from_integers {
 
 from_integers! { u8 i8 u16 i16 u32 i32 i64 }
 
-impl From<usize> for Value {
-    /// Numbers that are too large for the signed type, which no file has, are cut.
-    fn from(number: usize) -> Self {
-        Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
-    }
+macro_rules! from_lengths {
+    ($($type:ident)*) => {$(
+        /// Numbers that are too large for the signed type, which no file has, are cut.
+        impl From<$type> for Value {
+            fn from(number: $type) -> Self {
+                Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+            }
+        }
+    )*};
 }
+
+from_lengths! { usize u64 }
 
 impl From<bool> for Value {
     fn from(flag: bool) -> Self {

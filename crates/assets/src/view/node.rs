@@ -15,6 +15,8 @@ pub(crate) enum Node<'a> {
     /// Facts by name.
     Map(Vec<(Cow<'static, str>, Self)>),
     /// A list.
+    List(Vec<Self>),
+    /// A list that is made when it is needed.
     Each(Box<dyn Fn() -> Nodes<'a> + 'a>),
 }
 
@@ -37,7 +39,7 @@ impl<'a> Node<'a> {
                 (_, Self::Value(value)) => Some(value),
                 _ => None,
             },
-            Self::Each(_) => None,
+            Self::List(_) | Self::Each(_) => None,
         }
     }
 
@@ -53,6 +55,7 @@ impl<'a> Node<'a> {
                         .collect(),
                 )
             }
+            Self::List(nodes) => nodes.into_iter().map(Node::into_value).collect(),
             Self::Each(nodes) => nodes().map(Node::into_value).collect(),
         }
     }
@@ -75,6 +78,7 @@ impl Serialize for Node<'_> {
                 }
                 map.end()
             }
+            Self::List(nodes) => serializer.collect_seq(nodes),
             Self::Each(nodes) => serializer.collect_seq(nodes()),
         }
     }

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
+use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_record::{self as record, Record, Scope, Value};
@@ -26,9 +27,24 @@ pub(crate) struct Page<M> {
     format: &'static str,
     heading: Cow<'static, str>,
     facts: Vec<(&'static str, Value)>,
-    lists: Vec<(&'static str, fn(&M) -> Nodes<'_>)>,
+    lists: Vec<(&'static str, List<M>)>,
     files: Vec<File<M>>,
     warnings: Warnings,
+}
+
+/// A list of facts, or a table of which each row is a fact.
+enum List<M> {
+    Nodes(fn(&M) -> Nodes<'_>),
+    Rows(fn(&M) -> Rows<'_>),
+}
+
+impl<M> List<M> {
+    fn nodes<'a>(&self, model: &'a M) -> Nodes<'a> {
+        match self {
+            Self::Nodes(nodes) => nodes(model),
+            Self::Rows(rows) => rows(model).into_nodes(),
+        }
+    }
 }
 
 struct File<M> {
@@ -75,8 +91,14 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
 
     /// Adds a list, which may be long.
     pub(crate) fn list(&mut self, name: &'static str, values: fn(&M) -> Nodes<'_>) -> &mut Self {
-        self.lists.push((name, values));
+        self.lists.push((name, List::Nodes(values)));
         self
+    }
+
+    /// Adds a list of which `NAME.tsv` is the table.
+    pub(crate) fn rows(&mut self, name: &'static str, rows: fn(&M) -> Rows<'_>) -> &mut Self {
+        self.lists.push((name, List::Rows(rows)));
+        self.table(&format!("{name}.tsv"), rows)
     }
 
     /// Adds a table.
@@ -109,6 +131,13 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     ) -> &mut Self {
         let write: WriteFile<M> = Box::new(move |model, _, out| write(model, out));
         self.add(name.to_owned(), None, Content::Other(write))
+    }
+
+    /// Adds a file of these bytes, a slice of the asset.
+    pub(crate) fn stored(&mut self, name: String, bytes: Bytes) -> &mut Self {
+        let size = Some(bytes.len() as u64);
+        let write: WriteFile<M> = Box::new(move |_, _, out| out.write_all(&bytes));
+        self.add(name, size, Content::Other(write))
     }
 
     /// Adds files that are listed with their renderers.
@@ -162,14 +191,15 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
                 value => summary.line(&label, value),
             };
         }
-        for (name, values) in &self.lists {
+        for (name, list) in &self.lists {
             let label = name.replace('_', " ");
-            let names: Option<Vec<_>> = values(model)
+            let names: Option<Vec<_>> = list
+                .nodes(model)
                 .map(|value| value.get("name").cloned())
                 .collect();
             match names {
                 Some(names) => summary.list(&label, names.into_iter()),
-                None => summary.line(&label, values(model).count()),
+                None => summary.line(&label, list.nodes(model).count()),
             };
         }
         summary.write(&self.warnings, out)
@@ -184,8 +214,8 @@ impl<M> Serialize for PageView<M> {
         for (name, value) in &self.page.facts {
             map.serialize_entry(name, value)?;
         }
-        for (name, values) in &self.page.lists {
-            map.serialize_entry(name, &json::Seq::new(|| values(&self.model)))?;
+        for (name, list) in &self.page.lists {
+            map.serialize_entry(name, &json::Seq::new(|| list.nodes(&self.model)))?;
         }
         map.serialize_entry("warnings", &self.page.warnings.texts())?;
         map.end()
@@ -338,6 +368,15 @@ impl<'a> Rows<'a> {
             rows: Box::new(rows),
             ..self
         }
+    }
+
+    /// Returns each row as a fact with the names of the columns.
+    fn into_nodes(self) -> Nodes<'a> {
+        let columns = self.columns;
+        Box::new(self.rows.map(move |row| {
+            let cells = row.into_iter().map(Node::Value);
+            Node::Map(columns.iter().cloned().zip(cells).collect())
+        }))
     }
 
     fn write(self, out: &mut dyn Write) -> io::Result<()> {

@@ -1,20 +1,18 @@
 //! View of a character: facts, tables, and each texture as it is stored and as
 //! PNG.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde::{Serialize, Serializer};
+use hpimount_record::Value;
 
 use super::parse::MAGIC;
 use crate::model::{padded, png};
-use crate::neversoft::bon::{self, Body, Bon, Color, Material, Split, Texture, TextureFile};
+use crate::neversoft::bon::{self, Body, Bon, Color, Material, Part, Split, Texture, TextureFile};
 use crate::neversoft::view::stem;
 use crate::view::converted::{Conversion, Converted};
 use crate::view::damaged::failure;
-use crate::view::json::Seq;
-use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
+use crate::view::node::{Node, known, map};
+use crate::view::page::{Page, Rows};
+use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
 
 /// Characters of the ports of THPS2.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -29,115 +27,82 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let model = bon::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("materials.tsv", materials),
-        ("parts.tsv", parts),
-    ]);
-    for (index, material) in model.materials.iter().enumerate() {
-        let Some(texture) = &material.texture else {
-            continue;
-        };
-        let number = padded(index, model.materials.len(), 2);
-        let name = format!("{number} {}", stem(&texture.name));
-        if texture.file.is_shown() {
-            let render = Render::Part(picture, index);
-            files.push(Listed::new(None, format!("{name}.png"), render));
-        }
-        let extension = match &texture.file {
-            TextureFile::Dds(_) => "dds",
-            TextureFile::Pvr(_) => "pvr",
-            TextureFile::Unknown(_) => continue,
-        };
-        let render = Render::Part(stored, index);
-        let file = Listed::new(None, format!("{name}.{extension}"), render);
-        files.push(file.sized(texture.bytes.len() as u64));
+    let mut bon = bon::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let warnings = std::mem::take(&mut bon.warnings);
+    let mut page = Page::new(FORMAT.name, "BON character", warnings);
+    page.fact("version", bon.version.number());
+    if let Some(shared) = bon.shared {
+        page.fact("vertices", shared.vertices)
+            .fact("second_count", shared.second)
+            .fact("indices", shared.indices);
     }
-    Ok(Box::new(ListedView { model, files }))
+    page.fact("unread", bon.unread)
+        .list("materials", |bon: &Bon| {
+            Box::new(bon.materials.iter().map(material))
+        })
+        .list("parts", |bon| Box::new(part_tree(&bon.parts).into_iter()))
+        .table("materials.tsv", materials)
+        .table("parts.tsv", parts);
+    for (index, material) in bon.materials.iter().enumerate() {
+        if let Some(texture) = &material.texture {
+            let number = padded(index, bon.materials.len(), 2);
+            add_texture(
+                &mut page,
+                index,
+                texture,
+                &format!("{number} {}", stem(&texture.name)),
+            );
+        }
+    }
+    Ok(page.show(bon, None))
 }
 
-fn info(bon: &Bon, out: &mut dyn Write) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Facts<'a> {
-        format: &'static str,
-        version: u32,
-        materials: Seq<'a, MaterialFacts<'a>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        vertices: Option<u32>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        second_count: Option<u32>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        indices: Option<u32>,
-        parts: Vec<PartFacts<'a>>,
-        unread: usize,
-        warnings: Vec<String>,
+/// Adds the texture of the material with this number, as it is stored and as PNG.
+fn add_texture(page: &mut Page<Bon>, index: usize, texture: &Texture, name: &str) {
+    if texture.file.is_shown() {
+        page.file(&format!("{name}.png"), move |bon: &Bon, out| {
+            let texture = bon.materials[index].texture.as_ref();
+            match texture.and_then(|texture| texture.file.picture()) {
+                Some(picture) => png::write(&picture, out),
+                None => Err(std::io::ErrorKind::InvalidData.into()),
+            }
+        });
     }
-    let facts = Facts {
-        format: FORMAT.name,
-        version: bon.version.number(),
-        materials: Seq::new(|| bon.materials.iter().map(MaterialFacts::new)),
-        vertices: bon.shared.map(|shared| shared.vertices),
-        second_count: bon.shared.map(|shared| shared.second),
-        indices: bon.shared.map(|shared| shared.indices),
-        parts: part_facts(bon),
-        unread: bon.unread,
-        warnings: bon.warnings.texts(),
+    let extension = match &texture.file {
+        TextureFile::Dds(_) => "dds",
+        TextureFile::Pvr(_) => "pvr",
+        TextureFile::Unknown(_) => return,
     };
-    json::write_pretty(&facts, out)
+    page.stored(format!("{name}.{extension}"), texture.bytes.clone());
 }
 
-#[derive(Serialize)]
-struct MaterialFacts<'a> {
-    name: &'a str,
-    color: ColorFacts,
-    values: &'a [f32],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    flag: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    texture: Option<TextureFacts<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ColorFacts {
-    Floats([f32; 4]),
-    Bytes([u8; 4]),
-}
-
-#[derive(Serialize)]
-struct TextureFacts<'a> {
-    name: &'a str,
-    flag: u8,
-    wrap: [u8; 2],
-    offset: u64,
-    size: usize,
-    kind: Option<&'static str>,
-    pixels: Option<[u32; 2]>,
-}
-
-impl<'a> MaterialFacts<'a> {
-    fn new(material: &'a Material) -> Self {
-        Self {
-            name: &material.name,
-            color: match material.color {
-                Color::Floats(parts) => ColorFacts::Floats(parts),
-                Color::Bytes(parts) => ColorFacts::Bytes(parts),
-            },
-            values: &material.values,
-            flag: material.flag,
-            texture: material.texture.as_ref().map(|texture| TextureFacts {
-                name: &texture.name,
-                flag: texture.flag,
-                wrap: texture.wrap,
-                offset: texture.offset,
-                size: texture.bytes.len(),
-                kind: kind(&texture.file),
-                pixels: texture.file.size(),
-            }),
-        }
-    }
+fn material(material: &Material) -> Node<'_> {
+    let color: Value = match material.color {
+        Color::Floats(parts) => parts.into_iter().collect(),
+        Color::Bytes(parts) => parts.into_iter().collect(),
+    };
+    let texture = material.texture.as_ref().map(|texture| {
+        let size = texture
+            .file
+            .size()
+            .map(|size| size.into_iter().collect::<Value>());
+        map([
+            ("name", texture.name.clone().into()),
+            ("flag", texture.flag.into()),
+            ("wrap", Node::numbers(&texture.wrap)),
+            ("offset", texture.offset.into()),
+            ("size", texture.bytes.len().into()),
+            ("kind", kind(&texture.file).into()),
+            ("pixels", size.into()),
+        ])
+    });
+    known([
+        ("name", material.name.clone().into()),
+        ("color", color.into()),
+        ("values", Node::numbers(&material.values)),
+        ("flag", material.flag.into()),
+        ("texture", texture.unwrap_or(Value::Null.into())),
+    ])
 }
 
 /// Returns the kind of the file of a texture.
@@ -149,98 +114,16 @@ fn kind(file: &TextureFile) -> Option<&'static str> {
     }
 }
 
-/// A part, and those that belong to it.
-#[derive(Serialize)]
-struct PartFacts<'a> {
-    #[serde(rename = "type")]
-    kind: u8,
-    name: &'a str,
-    #[serde(flatten)]
-    body: BodyFacts<'a>,
-    children: Vec<PartFacts<'a>>,
-    splits: Splits<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum BodyFacts<'a> {
-    First {
-        flags: u8,
-        matrices: &'a [[f32; 11]],
-        unknown: [f32; 6],
-        vertices: u32,
-    },
-    Later {
-        matrix: [f32; 9],
-        position: [f32; 3],
-        matrix2: [f32; 9],
-        joint_splits: Splits<'a>,
-    },
-}
-
-/// Strips as lists of numbers: the material, from version 3 on the first index,
-/// and the number of indices.
-struct Splits<'a>(&'a [Split]);
-
-impl Serialize for Splits<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Numbers<'a>(&'a Split);
-        impl Serialize for Numbers<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let Split {
-                    material,
-                    first,
-                    count,
-                } = *self.0;
-                match first {
-                    Some(first) => (material, first, count).serialize(serializer),
-                    None => (material, count).serialize(serializer),
-                }
-            }
-        }
-        serializer.collect_seq(self.0.iter().map(Numbers))
-    }
-}
-
-/// Returns the parts as a tree.
-fn part_facts(bon: &Bon) -> Vec<PartFacts<'_>> {
-    let mut children: Vec<Vec<PartFacts<'_>>> = Vec::new();
-    children.resize_with(bon.parts.len(), Vec::new);
+/// Returns the parts, with those that belong to them.
+fn part_tree(parts: &[Part]) -> Vec<Node<'_>> {
+    let mut children: Vec<Vec<Node<'_>>> = Vec::new();
+    children.resize_with(parts.len(), Vec::new);
     let mut roots = Vec::new();
     // Parts come after their parents.
-    for (index, part) in bon.parts.iter().enumerate().rev() {
+    for (index, part) in parts.iter().enumerate().rev() {
         let mut inside = std::mem::take(&mut children[index]);
         inside.reverse();
-        let facts = PartFacts {
-            kind: part.kind,
-            name: &part.name,
-            body: match &part.body {
-                Body::First {
-                    flags,
-                    matrices,
-                    unknown,
-                    vertices,
-                } => BodyFacts::First {
-                    flags: *flags,
-                    matrices,
-                    unknown: *unknown,
-                    vertices: *vertices,
-                },
-                Body::Later {
-                    matrix,
-                    position,
-                    second_matrix,
-                    joint_splits,
-                } => BodyFacts::Later {
-                    matrix: *matrix,
-                    position: *position,
-                    matrix2: *second_matrix,
-                    joint_splits: Splits(joint_splits),
-                },
-            },
-            children: inside,
-            splits: Splits(&part.splits),
-        };
+        let facts = part_facts(part, inside);
         match part.parent {
             Some(parent) => children[parent].push(facts),
             None => roots.push(facts),
@@ -250,75 +133,100 @@ fn part_facts(bon: &Bon) -> Vec<PartFacts<'_>> {
     roots
 }
 
-fn page(bon: &Bon, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new("BON character");
-    page.line("version", bon.version.number());
-    page.list("materials", bon.materials.iter().map(|one| &one.name));
-    page.list("parts", bon.parts.iter().map(|part| &part.name));
-    page.write(&bon.warnings, out)
+fn part_facts<'a>(part: &'a Part, children: Vec<Node<'a>>) -> Node<'a> {
+    let mut facts = vec![
+        ("type", part.kind.into()),
+        ("name", part.name.clone().into()),
+    ];
+    match &part.body {
+        Body::First {
+            flags,
+            matrices,
+            unknown,
+            vertices,
+        } => facts.extend([
+            ("flags", (*flags).into()),
+            (
+                "matrices",
+                Node::each(matrices, |matrix| Node::numbers(matrix)),
+            ),
+            ("unknown", Node::numbers(unknown)),
+            ("vertices", (*vertices).into()),
+        ]),
+        Body::Later {
+            matrix,
+            position,
+            second_matrix,
+            joint_splits,
+        } => facts.extend([
+            ("matrix", Node::numbers(matrix)),
+            ("position", Node::numbers(position)),
+            ("matrix2", Node::numbers(second_matrix)),
+            ("joint_splits", Node::each(joint_splits, split)),
+        ]),
+    }
+    facts.extend([
+        ("children", Node::List(children)),
+        ("splits", Node::each(&part.splits, split)),
+    ]);
+    map(facts)
 }
 
-fn materials(bon: &Bon, out: &mut dyn Write) -> io::Result<()> {
+/// Returns a strip: the material, from version 3 on the first index, and the number
+/// of indices.
+fn split(split: &Split) -> Node<'_> {
+    let numbers = [
+        Some(split.material.into()),
+        split.first.map(Value::from),
+        Some(split.count.into()),
+    ];
+    numbers.into_iter().flatten().collect::<Value>().into()
+}
+
+fn materials(bon: &Bon) -> Rows<'_> {
     let columns = [
         "index", "name", "texture", "kind", "width", "height", "offset", "size",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for (index, material) in bon.materials.iter().enumerate() {
+    let rows = bon.materials.iter().enumerate().map(|(index, material)| {
         let texture = material.texture.as_ref();
         let size = texture.and_then(|texture| texture.file.size());
-        table
-            .cell(index)
-            .text(&material.name)
-            .optional_text(texture.map(|texture| texture.name.as_str()))
-            .optional_text(texture.and_then(|texture| kind(&texture.file)))
-            .optional(size.map(|[width, _]| width))
-            .optional(size.map(|[_, height]| height))
-            .optional(texture.map(|texture| texture.offset))
-            .optional(texture.map(|texture| texture.bytes.len()))
-            .end_row()?;
-    }
-    Ok(())
+        [
+            index.into(),
+            material.name.clone().into(),
+            texture.map(|texture| texture.name.clone()).into(),
+            texture.and_then(|texture| kind(&texture.file)).into(),
+            size.map(|[width, _]| width).into(),
+            size.map(|[_, height]| height).into(),
+            texture.map(|texture| texture.offset).into(),
+            texture.map(|texture| texture.bytes.len()).into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
-fn parts(bon: &Bon, out: &mut dyn Write) -> io::Result<()> {
+fn parts(bon: &Bon) -> Rows<'_> {
     let columns = [
         "index", "name", "type", "parent", "x", "y", "z", "vertices", "strips",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for (index, part) in bon.parts.iter().enumerate() {
+    let rows = bon.parts.iter().enumerate().map(|(index, part)| {
         let (position, vertices) = match part.body {
-            Body::First { vertices, .. } => (None, Some(vertices)),
-            Body::Later { position, .. } => (Some(position), None),
+            Body::First { vertices, .. } => ([None; 3], Some(vertices)),
+            Body::Later { position, .. } => (position.map(Some), None),
         };
-        table.cell(index).text(&part.name).cell(part.kind);
-        table.optional(part.parent);
-        for axis in 0..3 {
-            match position {
-                Some(position) => table.float(position[axis]),
-                None => table.optional_text(None),
-            };
-        }
-        table.optional(vertices).cell(part.splits.len()).end_row()?;
-    }
-    Ok(())
-}
-
-fn texture(bon: &Bon, index: usize) -> Option<&Texture> {
-    bon.materials.get(index)?.texture.as_ref()
-}
-
-fn picture(bon: &Bon, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    match texture(bon, index).and_then(|texture| texture.file.picture()) {
-        Some(picture) => png::write(&picture, out),
-        None => Ok(()),
-    }
-}
-
-fn stored(bon: &Bon, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    match texture(bon, index) {
-        Some(texture) => out.write_all(&texture.bytes),
-        None => Ok(()),
-    }
+        let [x, y, z] = position.map(Value::from);
+        [
+            index.into(),
+            part.name.clone().into(),
+            part.kind.into(),
+            part.parent.into(),
+            x,
+            y,
+            z,
+            vertices.into(),
+            part.splits.len().into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ impl Cues {
         for cue in &mut self.cues {
             let sound = usize::from(cue.program);
             let entry = kat.entries.get(sound);
-            cue.plays = entry.map(|entry| (sound, entry.rate));
+            cue.plays = entry.map(|entry| (sound, entry.stored.rate));
         }
     }
 }

@@ -2,20 +2,14 @@
 
 use bytes::Bytes;
 use get_size2::GetSize;
+use hpimount_record::{self as record, FixedSize, Record, Text};
 
 use super::aica;
 use crate::model::wav::Wav;
-use crate::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 
 /// Extensions of the files.
 pub const EXTENSIONS: &[&str] = &["kat"];
-
-/// Bytes of an entry.
-const ENTRY: usize = 44;
-
-/// Bytes of a name.
-const NAME: usize = 16;
 
 /// Largest rate of a sound that is played, in samples per second.
 const MAX_RATE: u32 = 192_000;
@@ -38,10 +32,10 @@ pub struct Kat {
     bytes: Bytes,
 }
 
-/// A sound.
-#[derive(Debug, Clone, GetSize)]
-pub struct Entry {
-    /// Number of channels, as it is stored; every sound has one.
+/// A sound as it is stored.
+#[derive(Debug, Clone, Default, GetSize, Record)]
+pub struct KatEntry {
+    /// Number of channels; every sound has one.
     pub channels: u32,
     /// Offset of the samples.
     pub offset: u32,
@@ -50,13 +44,21 @@ pub struct Entry {
     /// Samples per second.
     pub rate: u32,
     /// Not 0 if the whole sound is repeated.
+    #[record(name = "loop")]
     pub repeats: u32,
     /// Bits of a sample: 4, 8, or 16; 0 means 16.
     pub bits: u32,
     /// Number of the bank times 1000, and of the sound.
     pub id: u32,
     /// Its name, mostly empty.
-    pub name: String,
+    pub name: Text<16>,
+}
+
+/// A sound.
+#[derive(Debug, Clone, Default, GetSize)]
+pub struct Entry {
+    /// The sound as it is stored.
+    pub stored: KatEntry,
     /// Number of samples; 0 for a sound that is not played.
     pub samples: u32,
     /// What is wrong with it.
@@ -71,7 +73,7 @@ pub struct Entry {
 pub fn parse(bytes: &Bytes) -> Result<Kat> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     let count = cursor.u32("entries")?;
-    let count = cursor.check_count(count.into(), ENTRY, "entries")?;
+    let count = cursor.check_count(count.into(), KatEntry::SIZE, "entries")?;
     let mut kat = Kat {
         entries: Vec::with_capacity(count),
         warnings: Warnings::default(),
@@ -79,7 +81,10 @@ pub fn parse(bytes: &Bytes) -> Result<Kat> {
     };
     let mut left = MAX_GROWTH * bytes.len() + MIN_DECODED;
     for index in 0..count {
-        let mut entry = Entry::read(&mut cursor)?;
+        let mut entry = Entry {
+            stored: record::read(&mut cursor, 0)?,
+            ..Entry::default()
+        };
         entry.measure(bytes.len(), &mut left);
         if let Some(problem) = &entry.problem {
             kat.warnings.push(format!("sound {index}: {problem}"));
@@ -90,34 +95,20 @@ pub fn parse(bytes: &Bytes) -> Result<Kat> {
 }
 
 impl Entry {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let mut word = |field| cursor.u32(field);
-        Ok(Self {
-            channels: word("channels")?,
-            offset: word("offset")?,
-            size: word("size")?,
-            rate: word("rate")?,
-            repeats: word("loop")?,
-            bits: word("bits")?,
-            id: word("id")?,
-            name: until_nul(cursor.take(NAME, "name")?),
-            samples: 0,
-            problem: None,
-        })
-    }
-
     /// Counts the samples, unless the sound cannot be played; `left` is the
     /// number of decoded bytes that all sounds may still have.
     fn measure(&mut self, file_size: usize, left: &mut usize) {
-        if self.size == 0 || self.rate == 0 {
+        if self.stored.size == 0 || self.stored.rate == 0 {
             return;
         }
-        let size = self.size as usize;
-        let there = file_size.saturating_sub(self.offset as usize).min(size);
+        let size = self.stored.size as usize;
+        let there = file_size
+            .saturating_sub(self.stored.offset as usize)
+            .min(size);
         if there < size {
             self.problem = Some(format!("has {there} of {size} bytes"));
         }
-        let samples = match self.bits {
+        let samples = match self.stored.bits {
             4 => 2 * there,
             8 => there,
             0 | 16 => there / 2,
@@ -126,8 +117,8 @@ impl Entry {
                 0
             }
         };
-        if self.rate > MAX_RATE {
-            self.problem = Some(format!("has {} samples per second", self.rate));
+        if self.stored.rate > MAX_RATE {
+            self.problem = Some(format!("has {} samples per second", self.stored.rate));
         } else if 2 * samples > *left {
             self.problem = Some("shares its bytes with too many others".to_owned());
         } else {
@@ -142,9 +133,9 @@ impl Entry {
         let last = self.samples.checked_sub(1)?;
         Some(Wav {
             channels: 1,
-            rate: self.rate,
+            rate: self.stored.rate,
             samples: self.samples,
-            loops: (self.repeats != 0).then_some((0, last)),
+            loops: (self.stored.repeats != 0).then_some((0, last)),
         })
     }
 }
@@ -152,9 +143,12 @@ impl Entry {
 impl Kat {
     /// Decodes the samples of an entry.
     pub fn pcm(&self, entry: &Entry) -> Vec<i16> {
-        let data = self.bytes.get(entry.offset as usize..).unwrap_or_default();
-        let data = &data[..data.len().min(entry.size as usize)];
-        match entry.bits {
+        let data = self
+            .bytes
+            .get(entry.stored.offset as usize..)
+            .unwrap_or_default();
+        let data = &data[..data.len().min(entry.stored.size as usize)];
+        match entry.stored.bits {
             4 => aica::decode(data),
             8 => data
                 .iter()
@@ -175,12 +169,12 @@ pub(super) mod tests {
     /// Returns a bank of sounds with these bits at 11,025 Hz, each of the bytes
     /// 1, 0x80, 2, 0x7F. The second one is repeated.
     pub(crate) fn bank(bits: &[u32]) -> Vec<u8> {
-        let data = 4 + ENTRY * bits.len();
+        let data = 4 + KatEntry::SIZE * bits.len();
         let mut file = (bits.len() as u32).to_le_bytes().to_vec();
         for (index, &bits) in bits.iter().enumerate() {
             let words = [1, data as u32, 4, 11_025, u32::from(index == 1), bits, 1000];
             file.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-            file.extend([0; NAME]);
+            file.extend([0; 16]);
         }
         file.extend([1, 0x80, 2, 0x7F]);
         file
@@ -219,7 +213,7 @@ pub(super) mod tests {
     fn sounds_that_share_bytes_are_limited() {
         let mut file = bank(&vec![4; 2000]);
         file.resize(file.len() + 1000, 0);
-        for entry in file[4..4 + 2000 * ENTRY].chunks_mut(ENTRY) {
+        for entry in file[4..4 + 2000 * KatEntry::SIZE].chunks_mut(KatEntry::SIZE) {
             entry[8..12].copy_from_slice(&1000_u32.to_le_bytes());
         }
         let kat = parse(&file.clone().into()).unwrap();

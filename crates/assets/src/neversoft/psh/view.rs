@@ -1,15 +1,11 @@
 //! View of the names of a character's parts: facts and tables.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde_json::json;
 
-use crate::neversoft::psh::{self, Named, Psh};
+use crate::neversoft::psh::{self, Psh};
 use crate::view::damaged::failure;
-use crate::view::json::Seq;
-use crate::view::listed::{ListedView, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
+use crate::view::page::{Page, Rows};
+use crate::view::{AssetContext, Failure, View, ViewFormat};
 use hpimount_containers::io::Warnings;
 
 /// Names of the parts of characters.
@@ -19,68 +15,26 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let model = psh::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
-    let files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("parts.tsv", parts),
-        ("animations.tsv", animations),
-    ]);
-    Ok(Box::new(ListedView { model, files }))
+    let psh = psh::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let heading = "Names of a character's parts";
+    let mut page = Page::new(FORMAT.name, heading, Warnings::default());
+    page.rows("parts", parts).rows("animations", animations);
+    Ok(page.show(psh, None))
 }
 
-fn info(psh: &Psh, out: &mut dyn Write) -> io::Result<()> {
-    #[derive(serde::Serialize)]
-    struct Facts<'a> {
-        format: &'static str,
-        parts: Seq<'a, serde_json::Value>,
-        animations: Seq<'a, serde_json::Value>,
-        warnings: [(); 0],
-    }
-    let facts = Facts {
-        format: FORMAT.name,
-        parts: Seq::new(|| {
-            psh.parts.iter().map(|part| {
-                let Named { index, name } = &part.named;
-                json!({ "index": index, "name": name, "parent": part.parent })
-            })
-        }),
-        animations: Seq::new(|| {
-            let animations = psh.animations.iter();
-            animations.map(|Named { index, name }| json!({ "index": index, "name": name }))
-        }),
-        warnings: [],
-    };
-    json::write_pretty(&facts, out)
+fn parts(psh: &Psh) -> Rows<'_> {
+    let rows = psh.parts.iter().map(|part| {
+        [
+            part.named.index.into(),
+            part.named.name.clone().into(),
+            part.parent.clone().into(),
+        ]
+    });
+    Rows::new(["index", "name", "parent"], rows)
 }
 
-fn page(psh: &Psh, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new("Names of a character's parts");
-    page.list("parts", psh.parts.iter().map(|part| &part.named.name));
+fn animations(psh: &Psh) -> Rows<'_> {
     let animations = psh.animations.iter();
-    page.list("animations", animations.map(|animation| &animation.name));
-    page.write(&Warnings::default(), out)
-}
-
-fn parts(psh: &Psh, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["index", "name", "parent"])?;
-    for part in &psh.parts {
-        table
-            .cell(part.named.index)
-            .text(&part.named.name)
-            .optional_text(part.parent.as_deref())
-            .end_row()?;
-    }
-    Ok(())
-}
-
-fn animations(psh: &Psh, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["index", "name"])?;
-    for animation in &psh.animations {
-        table
-            .cell(animation.index)
-            .text(&animation.name)
-            .end_row()?;
-    }
-    Ok(())
+    let rows = animations.map(|one| [one.index.into(), one.name.clone().into()]);
+    Rows::new(["index", "name"], rows)
 }

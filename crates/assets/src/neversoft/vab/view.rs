@@ -32,8 +32,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         .list("programs", |vab: &Vab| {
             Box::new(vab.programs.iter().map(program))
         })
-        .list("sounds", |vab: &Vab| Box::new(vab.sounds.iter().map(sound)))
-        .table("sounds.tsv", sounds)
+        .rows("sounds", sounds)
         .table("programs.tsv", programs);
     for (part, sound) in vab.sounds.iter().enumerate() {
         if let Some(problem) = &sound.problem {

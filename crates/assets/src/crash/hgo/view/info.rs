@@ -25,7 +25,7 @@ pub(super) fn page(hgo: &Hgo, warnings: Warnings) -> Page<PlannedHgo> {
     let sprites = geometry(hgo).flat_map(Geometry::sprites);
     let bounds = hgo.bounds.as_ref();
     page.fact("endian", endian)
-        .fact("file_size", Value::Integer(hgo.file_size() as i64))
+        .fact("file_size", hgo.file_size())
         .fact("declared_size", hgo.blocks.first().map(|root| root.size))
         .fact("meshes", meshes().count())
         .fact(
@@ -110,9 +110,9 @@ fn chunks(model: &PlannedHgo) -> Nodes<'_> {
 fn chunk<'a>(block: &Block, hgo: &'a Hgo) -> Node<'a> {
     let mut chunk = vec![
         ("type", tag(block.tag).into()),
-        ("offset", Value::Integer(block.offset as i64).into()),
+        ("offset", block.offset.into()),
         ("size", block.size.into()),
-        ("consumed", Value::Integer(block.consumed as i64).into()),
+        ("consumed", block.consumed.into()),
     ];
     match BlockKind::from_tag(block.tag) {
         Some(BlockKind::Names) => {
@@ -135,7 +135,7 @@ fn texture(index: usize, texture: &Texture) -> Node<'_> {
         ("format", texture.format.name().into()),
         ("width", texture.width.into()),
         ("height", texture.height.into()),
-        ("offset", Value::Integer(texture.offset as i64).into()),
+        ("offset", texture.offset.into()),
         ("mipmaps", texture.mipmaps.into()),
         ("data_size", texture.data.len().into()),
         ("palette_size", texture.palette.len().into()),

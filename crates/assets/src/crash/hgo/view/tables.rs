@@ -116,7 +116,7 @@ pub(super) fn textures(hgo: &Hgo) -> Rows<'_> {
             texture.width.into(),
             texture.height.into(),
             texture.mipmaps.into(),
-            Value::Integer(texture.offset as i64),
+            texture.offset.into(),
             texture.data.len().into(),
             texture.palette.len().into(),
         ]
@@ -155,9 +155,9 @@ pub(super) fn blocks(hgo: &Hgo) -> Rows<'_> {
             index.into(),
             block.depth.into(),
             tag(block.tag).into(),
-            Value::Integer(block.offset as i64),
+            block.offset.into(),
             block.size.into(),
-            Value::Integer(block.consumed as i64),
+            block.consumed.into(),
             meaning(block.tag).into(),
         ]
     });
