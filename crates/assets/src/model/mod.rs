@@ -15,6 +15,7 @@ pub(crate) mod math;
 pub mod obj;
 pub(crate) mod palette;
 mod picture;
+mod pixels;
 pub mod png;
 mod pose;
 pub mod preview;
@@ -28,6 +29,7 @@ use std::fmt::Display;
 
 pub use math::Transform;
 pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
+pub(crate) use pixels::PixelsLeft;
 pub use scene::Scene;
 pub use sheet::{Scale, reduced, sheet};
 
@@ -49,9 +51,6 @@ pub const MAX_CURVES: usize = 1 << 13;
 /// of a scene.
 pub const MAX_POSES: usize = 1 << 20;
 
-/// Maximum number of pixels of all pictures inside a scene.
-pub const MAX_SCENE_PIXELS: u64 = 1 << 24;
-
 /// Returns the message for an item that is not shown, as in `info.json` and
 /// `info.txt`.
 pub(crate) fn not_shown(what: impl Display, why: impl Display) -> String {
@@ -62,16 +61,6 @@ pub(crate) fn not_shown(what: impl Display, why: impl Display) -> String {
 pub(crate) fn corners_problem(corners: usize) -> Option<String> {
     let is_too_large = corners > MAX_CORNERS;
     is_too_large.then(|| format!("it has {corners} corners, more than {MAX_CORNERS}"))
-}
-
-/// Returns why a scene is not shown, if it has too many face corners, or its
-/// pictures have too many pixels together.
-pub(crate) fn scene_problem(corners: usize, pixels: u64) -> Option<String> {
-    corners_problem(corners).or_else(|| {
-        let is_too_large = pixels > MAX_SCENE_PIXELS;
-        is_too_large
-            .then(|| format!("its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}"))
-    })
 }
 
 /// Returns `number`, one of `0..count`, with leading zeros, so that names sort

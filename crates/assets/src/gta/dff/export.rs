@@ -34,8 +34,6 @@ pub struct ExportPlan {
     pub textures: Vec<TextureUse>,
     /// For each clump, why it cannot be shown, if so.
     pub clumps: Vec<Option<String>>,
-    /// Whether the pictures fit into a GLB file.
-    pub has_glb: bool,
     /// Why the rest is not shown.
     pub problems: Warnings,
 }
@@ -55,7 +53,6 @@ impl ExportPlan {
         }
         let names = texture_names(&model.clumps);
         plan.textures = export::look_up(names, &mut find, &mut plan.problems);
-        plan.has_glb = export::fit(&plan.textures, &mut plan.problems);
         plan
     }
 

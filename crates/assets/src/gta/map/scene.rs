@@ -23,10 +23,6 @@ const MAX_NODES: usize = 1 << 16;
 /// Maximum number of corners of a map, each mesh counted once.
 const MAX_MAP_CORNERS: usize = 4 * MAX_CORNERS;
 
-/// Maximum number of pixels of all pictures of a map, which are reduced to the
-/// memory that there is. A map file of the games has half as many.
-const MAX_MAP_PIXELS: u64 = 1 << 27;
-
 /// A mesh of a model, and where it is in the model.
 type Piece = (usize, Transform);
 
@@ -41,7 +37,6 @@ struct Map<'a> {
     /// Numbers of the sources.
     pictures: HashMap<(AssetRef, usize), usize>,
     names: MaterialNames,
-    pixels: u64,
     /// Corners of the models that are written.
     corners: usize,
     /// Corners of those that are too large.
@@ -71,7 +66,6 @@ pub(super) fn build(objects: &Objects, models: &Models, context: &dyn AssetConte
         sources: Vec::new(),
         pictures: HashMap::new(),
         names: MaterialNames::default(),
-        pixels: 0,
         corners: 0,
         left_out: 0,
         notes: Warnings::default(),
@@ -180,7 +174,7 @@ impl Map<'_> {
         let places: Vec<_> = places.collect();
         let materials = std::mem::take(&mut scene.materials).into_iter();
         let materials: Vec<usize> = materials
-            .map(|material| self.material(material, &plan, &sources))
+            .map(|material| self.material(material, &sources))
             .collect();
         let first = self.scene.meshes.len();
         let meshes = std::mem::take(&mut scene.meshes).into_iter();
@@ -235,36 +229,26 @@ impl Map<'_> {
     }
 
     /// Adds a material, whose picture is one of `sources`.
-    fn material(
-        &mut self,
-        mut material: Material,
-        plan: &ExportPlan,
-        sources: &[Option<Source>],
-    ) -> usize {
+    fn material(&mut self, mut material: Material, sources: &[Option<Source>]) -> usize {
         if let Some(texture) = material.texture.take() {
             let source = sources.get(texture.picture).cloned().flatten();
-            let pixels = plan.textures[texture.picture].pixels();
-            let picture = source.and_then(|source| self.picture(source, pixels));
-            material.texture = picture.map(|picture| Texture { picture, ..texture });
+            material.texture = source.map(|source| Texture {
+                picture: self.picture(source),
+                ..texture
+            });
         }
         material.name = self.names.unique(&material.name);
         self.scene.materials.push(material);
         self.scene.materials.len() - 1
     }
 
-    /// Returns the number of a picture; `None` if there are too many pixels.
-    fn picture(&mut self, source: Source, pixels: u64) -> Option<usize> {
+    /// Returns the number of a picture.
+    fn picture(&mut self, source: Source) -> usize {
         let key = (source.file, source.number);
-        if let Some(&known) = self.pictures.get(&key) {
-            return Some(known);
-        }
-        self.pixels += pixels;
-        if self.pixels > MAX_MAP_PIXELS {
-            return None;
-        }
-        self.pictures.insert(key, self.sources.len());
-        self.sources.push(source);
-        Some(self.sources.len() - 1)
+        *self.pictures.entry(key).or_insert_with(|| {
+            self.sources.push(source);
+            self.sources.len() - 1
+        })
     }
 
     fn finish(mut self, unplaced: usize, omitted: usize) -> Built {
@@ -289,12 +273,6 @@ impl Map<'_> {
             notes.push(format!(
                 "The whole map has {corners} corners and takes {memory} MiB (-o cachesize=) and \
                  the size of this file; at most {MAX_MAP_CORNERS} corners are written."
-            ));
-        }
-        if self.pixels > MAX_MAP_PIXELS {
-            let pixels = self.pixels;
-            notes.push(format!(
-                "Pictures are omitted: the map has {pixels} pixels, more than {MAX_MAP_PIXELS}."
             ));
         }
         notes.extend(self.notes.texts());

@@ -22,8 +22,6 @@ const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 pub struct ExportPlan {
     /// Whether there is something to show.
     pub has_scene: bool,
-    /// Whether the scene and its pictures fit into one file.
-    pub has_glb: bool,
     /// The textures, in the order of their first materials.
     pub textures: Vec<TextureUse>,
     /// The shown atomics, by the numbers of clump and atomic.
@@ -52,7 +50,6 @@ impl ExportPlan {
         let corners = plan.choose_atomics(model) + plan.choose_worlds(model);
         plan.check_corners(corners);
         plan.textures = export::look_up(model.texture_names(), &mut find, &mut plan.problems);
-        plan.has_glb = plan.has_glb && export::fit(&plan.textures, &mut plan.problems);
         plan
     }
 
@@ -133,7 +130,6 @@ impl ExportPlan {
             let why = format!("it has {corners} corners, more than {MAX_CORNERS}");
             self.problems.push(not_shown("the model", why));
         }
-        self.has_glb = self.has_scene;
     }
 
     /// Returns the memory on the heap in bytes.

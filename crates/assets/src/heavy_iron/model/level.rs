@@ -9,7 +9,7 @@ use crate::model::math::{finite, sin_cos};
 use crate::model::scene::{
     Alpha, Corner, Identity, Joined, Material, MaterialNames, Mesh, Node, Outline, Part, Wrap,
 };
-use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform};
+use crate::model::{MAX_CORNERS, Scene, Transform};
 use crate::renderware::clump::Clump;
 use crate::renderware::export::{TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
@@ -51,7 +51,6 @@ pub struct Level {
     known_materials: HashMap<MaterialKey, usize>,
     names: MaterialNames,
     corners: usize,
-    pixels: u64,
     /// The omitted parts.
     problems: Warnings,
     /// Number of objects beyond the maximum number of nodes.
@@ -146,16 +145,7 @@ impl Level {
             let why = format!("the level has more than {MAX_TEXTURES} textures");
             return TextureState::Unreadable(why);
         }
-        let mut state = find(name);
-        if let TextureState::Found { width, height, .. } = state {
-            let pixels = self.pixels + u64::from(width) * u64::from(height);
-            if pixels > MAX_SCENE_PIXELS {
-                let why = format!("textures of a level have at most {MAX_SCENE_PIXELS} pixels");
-                state = TextureState::Unreadable(why);
-            } else {
-                self.pixels = pixels;
-            }
-        }
+        let state = find(name);
         self.known_textures.insert(key, self.textures.len());
         self.textures.push(TextureUse {
             name: name.to_owned(),

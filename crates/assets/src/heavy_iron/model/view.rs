@@ -112,7 +112,7 @@ fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
             0,
         ),
     )];
-    if plan.has_glb {
+    if plan.has_scene {
         files.push(Listed::new(
             None,
             "model.glb".to_owned(),
@@ -120,8 +120,6 @@ fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
         ));
         let drawn = Render::InContext(drawn as InContext<_>, 0);
         files.push(Listed::new(None, "preview.png".to_owned(), drawn));
-    }
-    if plan.has_scene {
         files.push(Listed::whole("model.obj", |shown: &Shown<Planned>, out| {
             let Planned { model, plan } = &shown.model;
             obj::write(&plan.scene(model), MATERIALS, out)

@@ -6,7 +6,7 @@ mod nodes;
 
 pub(crate) use self::geometry::bytes_of;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use gltf_json::animation::{Channel, Interpolation, Property, Sampler, Target};
@@ -21,11 +21,17 @@ use gltf_json::{Image, Index, Material, Root, Texture};
 use self::buffer::Buffer;
 use super::math::linear;
 use super::scene::{self, Alpha, Wrap};
-use super::{Picture, Scene, Transform, png, reduced};
+use super::{Picture, PixelsLeft, Scene, Transform, png, reduced};
 use crate::model::Reservation;
 
-/// The note in files whose pictures were reduced.
-const SMALL_PICTURES: &str =
+/// Maximum number of pixels of all pictures of a file. A map file of the games
+/// has a quarter as many.
+const MAX_PIXELS: u64 = 1 << 28;
+
+/// The notes in files whose pictures were reduced.
+const TOO_MANY_PIXELS: &str =
+    "Pictures are smaller than in the game, or omitted, because there are many large ones.";
+const TOO_LITTLE_MEMORY: &str =
     "Pictures are smaller than in the game, or omitted, for lack of memory (-o cachesize=).";
 
 /// A function that returns the picture with the number of a
@@ -52,7 +58,8 @@ pub fn write(
         root: Root::default(),
         buffer: Buffer::new(reserve),
         copies: BTreeMap::new(),
-        has_small_pictures: false,
+        pixels_left: PixelsLeft(MAX_PIXELS),
+        small_pictures: BTreeSet::new(),
     };
     let meshes = writer.meshes(scene);
     writer.nodes(scene, &meshes);
@@ -74,14 +81,15 @@ struct Writer<'a> {
     buffer: Buffer<'a>,
     /// The copies of nodes that hidden ones are below.
     copies: BTreeMap<usize, usize>,
-    /// Whether pictures were reduced or omitted for lack of memory.
-    has_small_pictures: bool,
+    pixels_left: PixelsLeft,
+    /// The notes why pictures were reduced or omitted.
+    small_pictures: BTreeSet<&'static str>,
 }
 
 impl Writer<'_> {
     fn asset(&mut self, scene: &Scene<'_>) {
         self.root.extensions_used.sort_unstable();
-        let small = self.has_small_pictures.then_some(SMALL_PICTURES);
+        let small = self.small_pictures.iter().copied();
         let notes = scene.notes.iter().map(String::as_str).chain(small);
         let notes = serde_json::json!({ "notes": notes.collect::<Vec<_>>() });
         self.root.asset.generator = Some(concat!("hpimount ", env!("CARGO_PKG_VERSION")).into());
@@ -117,13 +125,19 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds a picture, reduced until there is enough memory for it; `None` if it
-    /// cannot be written.
-    fn image(&mut self, name: &str, mut picture: Picture) -> Option<Index<Image>> {
+    /// Adds a picture, reduced until there are enough pixels and memory for it;
+    /// `None` if it cannot be written.
+    fn image(&mut self, name: &str, picture: Picture) -> Option<Index<Image>> {
+        let width = picture.width;
+        let taken = self.pixels_left.take(picture);
+        if taken.as_ref().is_none_or(|taken| taken.width < width) {
+            self.small_pictures.insert(TOO_MANY_PIXELS);
+        }
+        let mut picture = taken?;
         let mut bytes = Vec::new();
         png::write(&picture, &mut bytes).ok()?;
         while !self.buffer.fits(bytes.len()) {
-            self.has_small_pictures = true;
+            self.small_pictures.insert(TOO_LITTLE_MEMORY);
             let edge = picture.width.max(picture.height);
             if edge <= 1 {
                 return None;

@@ -11,7 +11,7 @@ use self::canvas::{BAND, Canvas};
 use super::math::{cross, unit};
 use super::pose::Pose;
 use super::scene::{Alpha, Corner, Material, Mesh, Node, Wrap};
-use super::{MAX_SCENE_PIXELS, Picture, Pixels, Scene, gltf::Pictures};
+use super::{Picture, Pixels, PixelsLeft, Scene, gltf::Pictures};
 
 /// Width and height of a preview in pixels.
 pub const EDGE: u32 = 256;
@@ -37,6 +37,9 @@ pub const MAX_WORK: usize = 96 << 20;
 /// triangles are not drawn.
 const MAX_FACES: usize = 1 << 18;
 const MAX_TRIED: usize = 1 << 21;
+
+/// Maximum number of pixels of all textures, which are held decoded.
+const MAX_PIXELS: u64 = 1 << 24;
 
 /// Returns the memory that drawing a scene takes, in bytes.
 pub(crate) fn memory(scene: &Scene<'_>) -> usize {
@@ -296,7 +299,7 @@ struct Textures<'a> {
     first: Vec<usize>,
     /// The textures that were decoded, by the first material with each.
     known: Vec<Option<Option<Pixmap>>>,
-    pixels_left: u64,
+    pixels_left: PixelsLeft,
 }
 
 /// A decoded texture.
@@ -320,7 +323,7 @@ impl<'a> Textures<'a> {
             materials,
             first: materials.iter().map(first).collect(),
             known: materials.iter().map(|_| None).collect(),
-            pixels_left: MAX_SCENE_PIXELS,
+            pixels_left: PixelsLeft(MAX_PIXELS),
         }
     }
 
@@ -330,9 +333,7 @@ impl<'a> Textures<'a> {
         let first = *self.first.get(material)?;
         if self.known.get(first)?.is_none() {
             let picture = (self.pictures)(texture.picture);
-            let size = |picture: &Picture| u64::from(picture.width) * u64::from(picture.height);
-            let picture = picture.filter(|picture| size(picture) <= self.pixels_left);
-            self.pixels_left -= picture.as_ref().map_or(0, size);
+            let picture = picture.and_then(|picture| self.pixels_left.take(picture));
             self.known[first] = Some(picture.map(|picture| Pixmap {
                 width: picture.width as usize,
                 height: picture.height as usize,

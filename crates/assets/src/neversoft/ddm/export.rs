@@ -13,7 +13,7 @@ use crate::model::math::{cross, finite, subtract, unit};
 use crate::model::scene::{
     Alpha, Corner, Material, MaterialNames, Mesh, Node, Part, Texture, Wrap,
 };
-use crate::model::{Picture, Scene, Transform, corners_problem, not_shown, scene_problem};
+use crate::model::{Picture, Scene, Transform, corners_problem, not_shown};
 use crate::neversoft::psx::Psx;
 use crate::neversoft::psx::export::turn_of;
 use hpimount_containers::io::Warnings;
@@ -48,14 +48,6 @@ impl Textures {
     /// Decodes a texture.
     pub fn picture(&self, number: usize) -> Option<Picture> {
         self.0.as_ref()?.entries.get(number)?.shown()?.picture()
-    }
-
-    fn pixels(&self) -> u64 {
-        let entries = self.0.iter().flat_map(|ddx| &ddx.entries);
-        let shown = entries.filter_map(|entry| entry.shown());
-        shown
-            .map(|dds| u64::from(dds.width) * u64::from(dds.height))
-            .sum()
     }
 
     fn may_be_transparent(&self, number: usize) -> bool {
@@ -108,7 +100,7 @@ impl ExportPlan {
                 None => {}
             }
         }
-        let problem = scene_problem(corners, plan.textures.pixels());
+        let problem = corners_problem(corners);
         plan.has_scene = corners > 0 && problem.is_none();
         if let Some(why) = problem {
             plan.problems

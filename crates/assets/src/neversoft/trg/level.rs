@@ -9,9 +9,7 @@ use bytes::Bytes;
 
 use super::text::Heading;
 use crate::model::scene::{Joined, MaterialNames, Mesh, Node as SceneNode, Outline};
-use crate::model::{
-    MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Scene, Transform, gltf, padded, png, preview,
-};
+use crate::model::{MAX_CORNERS, Picture, Scene, Transform, gltf, padded, png, preview};
 use crate::neversoft::psx::export::{Colors, ExportPlan, turn_of};
 use crate::neversoft::psx::view::level as open_level;
 use crate::neversoft::psx::{Kind, Psx};
@@ -145,7 +143,6 @@ struct Level {
     /// Models by their names: the hashes in hexadecimal digits.
     models: HashMap<String, Placed>,
     corners: usize,
-    pixels: u64,
 }
 
 impl Level {
@@ -220,18 +217,12 @@ impl Level {
         let scene = piece.plan.scene(&piece.psx, Colors::Corners);
         let grows = |mesh: &Mesh| mesh.corners.len().max(3 * mesh.triangles());
         let corners = self.corners + scene.meshes.iter().map(grows).sum::<usize>();
-        let pixels = self.pixels + piece.plan.pixels(&piece.psx);
         if corners > MAX_CORNERS {
             return Err(format!(
                 "the level would have more than {MAX_CORNERS} corners"
             ));
         }
-        if pixels > MAX_SCENE_PIXELS {
-            return Err(format!(
-                "its textures would have more than {MAX_SCENE_PIXELS} pixels"
-            ));
-        }
-        (self.corners, self.pixels) = (corners, pixels);
+        self.corners = corners;
         if self.pieces.is_empty() {
             self.scene.notes.extend(scene.notes);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::textures::{TextureState, TextureUse};
 use crate::model::scene::{self, Alpha, MaterialNames};
-use crate::model::{MAX_SCENE_PIXELS, not_shown, padded};
+use crate::model::{not_shown, padded};
 use crate::renderware::clump::{Geometry, Material};
 use hpimount_containers::io::Warnings;
 
@@ -142,17 +142,6 @@ pub(crate) fn look_up<'a>(
         });
     }
     textures
-}
-
-/// Returns whether the pictures of textures fit into one file, and adds a
-/// problem if they do not.
-pub(crate) fn fit(textures: &[TextureUse], problems: &mut Warnings) -> bool {
-    let pixels: u64 = textures.iter().map(TextureUse::pixels).sum();
-    if pixels > MAX_SCENE_PIXELS {
-        let why = format!("its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}");
-        problems.push(not_shown("model.glb", why));
-    }
-    pixels <= MAX_SCENE_PIXELS
 }
 
 /// Adds problems for the geometries of a clump that are not shown.

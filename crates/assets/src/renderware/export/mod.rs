@@ -6,7 +6,7 @@ mod motion;
 pub mod skeleton;
 mod textures;
 
-pub(crate) use materials::{Surface, check, fit, look_up, material_of, materials};
+pub(crate) use materials::{Surface, check, look_up, material_of, materials};
 pub(crate) use mesh::{has_normals, problem, scene_mesh, sizes};
 pub(crate) use motion::{Motions, unit_rotation};
 pub use textures::{TextureState, TextureUse};

@@ -47,14 +47,6 @@ impl TextureUse {
         }
     }
 
-    /// Returns the number of its pixels.
-    pub(crate) fn pixels(&self) -> u64 {
-        match self.state {
-            TextureState::Found { width, height, .. } => u64::from(width) * u64::from(height),
-            _ => 0,
-        }
-    }
-
     /// Returns the memory on the heap in bytes.
     pub fn memory(&self) -> usize {
         let why = match &self.state {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::{MAX_SCENE_PIXELS, Picture};
+use crate::model::{MAX_PIXELS, Picture};
 use crate::total_annihilation::gaf;
 use crate::total_annihilation::gaf::export;
 use crate::total_annihilation::pal::colors::Colors;
@@ -121,7 +121,7 @@ impl<'a> Textures<'a> {
     }
 
     /// Returns the first frames of textures, by name. A file is read once for
-    /// all textures in it. Textures beyond the limit of a scene are `None`.
+    /// all textures in it. Textures with more than [`MAX_PIXELS`] together are `None`.
     pub(in crate::total_annihilation) fn pictures(&self, names: &[&str]) -> Vec<Option<Picture>> {
         let mut wanted: HashMap<AssetRef, Vec<(usize, usize)>> = HashMap::new();
         for (number, name) in names.iter().enumerate() {
@@ -131,7 +131,7 @@ impl<'a> Textures<'a> {
             }
         }
         let mut pictures = vec![None; names.len()];
-        let mut left = MAX_SCENE_PIXELS;
+        let mut left = MAX_PIXELS;
         let mut files: Vec<_> = wanted.into_iter().collect();
         files.sort_by_key(|(file, _)| file.0);
         for (file, sequences) in files {

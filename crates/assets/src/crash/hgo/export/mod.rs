@@ -9,7 +9,7 @@ use get_size2::GetSize;
 use crate::crash::hgo::{self, Geometry, Hgo, Layer, Matrix, Mesh};
 use crate::model::math::finite;
 use crate::model::scene::{Alpha, Joint, Material, Node, Texture, Wrap, sound_parents};
-use crate::model::{Picture, Scene, Transform, corners_problem, not_shown, padded, scene_problem};
+use crate::model::{Picture, Scene, Transform, corners_problem, not_shown, padded};
 use hpimount_containers::io::Warnings;
 
 /// The parts of a file that can be shown, determined without decoding anything.
@@ -68,14 +68,8 @@ impl ExportPlan {
                 self.problems.push(not_shown(what, why));
             }
         }
-        let pixels: u64 = self
-            .textures
-            .iter()
-            .filter_map(|&index| hgo.textures.get(index))
-            .map(|t| u64::from(t.width.unsigned_abs()) * u64::from(t.height.unsigned_abs()))
-            .sum();
         self.has_scene = !self.layers.is_empty();
-        let problem = scene_problem(all, pixels);
+        let problem = corners_problem(all);
         if let Some(why) = problem.filter(|_| self.has_scene) {
             self.has_scene = false;
             self.problems.push(not_shown("model.glb", why));

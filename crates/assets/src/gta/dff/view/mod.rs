@@ -143,10 +143,8 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
             0 => "model".to_owned(),
             _ => format!("clump {}", clump + 1),
         };
-        if plan.has_glb {
-            let render = Render::InContext(glb, clump);
-            files.push(Listed::new(None, format!("{name}.glb"), render));
-        }
+        let render = Render::InContext(glb, clump);
+        files.push(Listed::new(None, format!("{name}.glb"), render));
     }
     if let Some(&clump) = shows.first() {
         files.push(Listed::new(
@@ -159,12 +157,10 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
             MATERIALS.to_owned(),
             Render::Part(materials, clump),
         ));
-        if plan.has_glb {
-            let drawn = Render::InContext(drawn, clump);
-            files.push(Listed::new(None, "preview.png".to_owned(), drawn));
-        }
+        let drawn = Render::InContext(drawn, clump);
+        files.push(Listed::new(None, "preview.png".to_owned(), drawn));
     }
-    if shows.first() == Some(&0) && plan.has_glb {
+    if shows.first() == Some(&0) {
         for (index, package) in shown.animations.beside.iter().enumerate() {
             let name = format!("{}.glb", package.package);
             let render = Render::InContext(moved_by, index);

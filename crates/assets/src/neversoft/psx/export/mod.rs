@@ -24,7 +24,6 @@ use self::surface::Surfaces;
 use crate::model::scene::{Material, Node};
 use crate::model::{
     MAX_CURVES, MAX_JOINTS, MAX_POSES, Scene, Transform, corners_problem, not_shown, padded,
-    scene_problem,
 };
 use crate::neversoft::psx::{Model, Psx, Vertex, VertexRef};
 use hpimount_containers::io::Warnings;
@@ -125,10 +124,9 @@ impl ExportPlan {
             };
             corners += *known.get_or_insert_with(|| sound_corners(model));
         }
-        let pixels = self.pixels(psx);
         let joints = psx.objects.len();
         let is_character = psx.parents().is_some() || psx.is_animated();
-        let problem = scene_problem(corners, pixels).or_else(|| {
+        let problem = corners_problem(corners).or_else(|| {
             let is_too_large = is_character && joints > MAX_JOINTS;
             is_too_large.then(|| format!("it has {joints} joints, more than {MAX_JOINTS}"))
         });
@@ -177,14 +175,6 @@ impl ExportPlan {
         if let Some(why) = problem {
             self.problems.push(not_shown("motion in model.glb", why));
         }
-    }
-
-    /// Returns the number of pixels of all textures.
-    pub fn pixels(&self, psx: &Psx) -> u64 {
-        let sizes = (0..self.textures.len()).filter_map(|index| self.textures.size(psx, index));
-        sizes
-            .map(|size| u64::from(size.width) * u64::from(size.height))
-            .sum()
     }
 
     /// Returns the notes of every file.
