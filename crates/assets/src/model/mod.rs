@@ -38,8 +38,11 @@ pub use sheet::{Scale, reduced, sheet};
 pub type Reservation = Box<dyn Any + Send>;
 
 /// Maximum number of face corners of a written scene, each counted as often as
-/// it is shown. A level of the games has a tenth as many.
-pub const MAX_CORNERS: usize = 1 << 18;
+/// it is shown. Detailed models of mods have a third as many.
+pub const MAX_CORNERS: usize = 1 << 20;
+
+/// Memory that a corner takes in a scene, in bytes.
+pub(crate) const CORNER_BYTES: usize = 96;
 
 /// Maximum number of joints of a skeleton that is written.
 pub const MAX_JOINTS: usize = 1024;

@@ -10,7 +10,7 @@ use super::View;
 use super::wanted::{AssetRef, Wanted};
 use crate::gta::context::GtaContext;
 use crate::heavy_iron::context::ArchiveContext;
-use crate::model::Reservation;
+use crate::model::{CORNER_BYTES, Reservation};
 use crate::total_annihilation::context::GameContext;
 
 /// A value that views compute once for a whole archive, game or folder, such as
@@ -101,6 +101,12 @@ impl dyn AssetContext + '_ {
     /// Returns the bytes of the file with this name beside the asset.
     pub fn read_sibling(&self, name: &str) -> Option<Bytes> {
         self.read(self.find(Wanted::Sibling(name))?)
+    }
+
+    /// Reserves memory for a scene with this number of face corners, before it
+    /// is built.
+    pub(crate) fn reserve_scene(&self, corners: usize) -> io::Result<Option<Reservation>> {
+        self.reserve(corners * CORNER_BYTES)
     }
 }
 

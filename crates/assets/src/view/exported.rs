@@ -30,6 +30,9 @@ pub(crate) trait Exported: 'static {
     /// Returns whether there is a scene of the whole model.
     fn has_scene(&self) -> bool;
 
+    /// Returns the largest number of face corners of a scene.
+    fn corners(&self) -> usize;
+
     /// Returns the scene of the whole model.
     fn scene(&self) -> Scene<'_>;
 
@@ -52,7 +55,8 @@ pub(crate) fn add_files<E: Exported>(exported: &E, files: &mut Vec<Listed<E>>) {
     if exported.has_scene() {
         let render = Render::InContext(glb, 0);
         files.push(Listed::new(None, "model.glb".to_owned(), render));
-        files.push(Listed::whole("preview.png", drawn));
+        let render = Render::InContext(drawn, 0);
+        files.push(Listed::new(None, "preview.png".to_owned(), render));
     }
     for (number, name) in exported.pictures() {
         let render = Render::Part(picture, number);
@@ -61,7 +65,7 @@ pub(crate) fn add_files<E: Exported>(exported: &E, files: &mut Vec<Listed<E>>) {
     let mut has_parts = false;
     for (number, name) in exported.parts() {
         let position = padded(number, exported.part_count(), 2);
-        let render = Render::Part(part, number);
+        let render = Render::InContext(part, number);
         let name = format!("{position} {name}.obj");
         files.push(Listed::new(Some(MODELS), name, render));
         has_parts = true;
@@ -91,12 +95,20 @@ fn glb<E: Exported>(
 ) -> io::Result<()> {
     let pictures = |number| exported.picture(number);
     let reserve = |bytes| context.reserve(bytes);
+    let _memory = context.reserve_scene(exported.corners())?;
     gltf::write(&exported.scene(), &pictures, &reserve, out)
 }
 
-fn drawn<E: Exported>(exported: &E, out: &mut dyn Write) -> io::Result<()> {
+fn drawn<E: Exported>(
+    exported: &E,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let pictures = |number| exported.picture(number);
-    png::write(&preview::draw(&exported.scene(), &pictures), out)
+    let reserve = |bytes| context.reserve(bytes);
+    let _memory = context.reserve_scene(exported.corners())?;
+    preview::write(&exported.scene(), &pictures, &reserve, out)
 }
 
 fn picture<E: Exported>(exported: &E, number: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -106,7 +118,13 @@ fn picture<E: Exported>(exported: &E, number: usize, out: &mut dyn Write) -> io:
     }
 }
 
-fn part<E: Exported>(exported: &E, number: usize, out: &mut dyn Write) -> io::Result<()> {
+fn part<E: Exported>(
+    exported: &E,
+    number: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let _memory = context.reserve_scene(exported.corners())?;
     obj::write(&exported.part(number), MATERIALS, out)
 }
 

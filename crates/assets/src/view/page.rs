@@ -127,10 +127,9 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     pub(crate) fn file(
         &mut self,
         name: &str,
-        write: impl Fn(&M, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
+        write: impl Fn(&M, &dyn AssetContext, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
     ) -> &mut Self {
-        let write: WriteFile<M> = Box::new(move |model, _, out| write(model, out));
-        self.add(name.to_owned(), None, Content::Other(write))
+        self.add(name.to_owned(), None, Content::Other(Box::new(write)))
     }
 
     /// Adds a file of these bytes, a slice of the asset.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Col, Model, export};
 use crate::gta::{col, failure};
-use crate::model::{gltf, not_shown, padded, png, preview};
+use crate::model::{gltf, not_shown, padded, preview};
 use crate::view::converted::{Conversion, Converted};
 use crate::view::listed::{Listed, ListedView, Render, whole_files};
 use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, Wanted, json};
@@ -56,7 +56,7 @@ fn files(col: &mut Col) -> Vec<Listed<Col>> {
         }
     }
     if let Some(index) = first {
-        let drawn = Render::Part(drawn, index);
+        let drawn = Render::InContext(drawn, index);
         files.push(Listed::new(None, "preview.png".to_owned(), drawn));
     }
     files
@@ -69,11 +69,18 @@ fn glb(col: &Col, index: usize, context: &dyn AssetContext, out: &mut dyn Write)
     }
 }
 
-fn drawn(col: &Col, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    match col.models.get(index) {
-        Some(model) => png::write(&preview::draw(&export::scene(model, &[]), &|_| None), out),
-        None => Ok(()),
-    }
+fn drawn(
+    col: &Col,
+    index: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Some(model) = col.models.get(index) else {
+        return Ok(());
+    };
+    let _memory = context.reserve_scene(export::corners(model))?;
+    let scene = export::scene(model, &[]);
+    preview::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
 }
 
 /// Writes a model as a GLB.
@@ -82,6 +89,7 @@ pub(crate) fn write(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let _memory = context.reserve_scene(export::corners(model))?;
     let scene = export::scene(model, &surfaces(context));
     gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
 }

@@ -7,20 +7,13 @@ use super::Dff;
 use crate::gta::axes;
 use crate::model::math::finite;
 use crate::model::scene::{self, Joint, Node};
-use crate::model::{MAX_CORNERS, MAX_JOINTS, Scene, Transform, not_shown};
+use crate::model::{MAX_JOINTS, Scene, Transform, corners_problem, not_shown};
 use crate::renderware::clump::{Atomic, Clump, Placement, texture_names};
 use crate::renderware::export::{self, Surface, TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
 
 /// Maximum number of nodes of a scene: frames and atomics.
 const MAX_NODES: usize = 1 << 16;
-
-/// Maximum number of corners of a clump. Models of mods have twice as many as the
-/// models of the games.
-const MAX_MODEL_CORNERS: usize = 2 * MAX_CORNERS;
-
-/// Memory that a corner takes in a scene, in bytes.
-pub(crate) const CORNER_BYTES: usize = 96;
 
 /// The clumps of a model that can be shown, determined without decoding
 /// vertices.
@@ -209,8 +202,7 @@ fn problem(clump: &Clump) -> Option<String> {
     if triangles == 0 {
         return Some("it has no triangles".to_owned());
     }
-    (corners > MAX_MODEL_CORNERS)
-        .then(|| format!("it has {corners} corners, more than {MAX_MODEL_CORNERS}"))
+    corners_problem(corners)
 }
 
 /// Returns the joints of a clump: node k of the skeleton is bone k of the skin,
@@ -238,6 +230,7 @@ fn joints(clump: &Clump) -> Vec<Joint> {
 mod tests {
     use super::*;
     use crate::gta::dff;
+    use crate::model::MAX_CORNERS;
     use crate::model::scene::Alpha;
     use fixtures::clump as build;
 
@@ -311,7 +304,7 @@ mod tests {
             plan_of(&model(&[("car", -1)], &atomics)).clumps.remove(0)
         };
         assert_eq!(problem(3 * 93_347), None);
-        assert!(problem(2 * MAX_MODEL_CORNERS).is_some());
+        assert!(problem(2 * MAX_CORNERS).is_some());
     }
 
     #[test]

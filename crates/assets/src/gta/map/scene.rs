@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::objects::{Object, Objects};
 use crate::gta::axes;
-use crate::gta::dff::export::{CORNER_BYTES, ExportPlan, sizes};
+use crate::gta::dff::export::{ExportPlan, sizes};
 use crate::gta::dff::textures::{Dictionaries, Source};
 use crate::gta::dff::{self, Dff};
 use crate::gta::models::Models;
 use crate::model::math::subtract;
 use crate::model::scene::{Material, MaterialNames, Mesh, Node, Texture};
-use crate::model::{MAX_CORNERS, Reservation, Scene, Transform, gltf};
+use crate::model::{CORNER_BYTES, MAX_CORNERS, Reservation, Scene, Transform, gltf};
 use crate::renderware::export::TextureState;
 use crate::view::{AssetContext, AssetRef};
 use hpimount_containers::io::Warnings;
@@ -23,6 +23,9 @@ const MAX_NODES: usize = 1 << 16;
 /// Maximum number of corners of a map, each mesh counted once.
 const MAX_MAP_CORNERS: usize = 4 * MAX_CORNERS;
 
+/// Why a model is omitted that exceeds the memory.
+const NO_MEMORY: &str = "there is not enough memory for it (-o cachesize=)";
+
 /// A mesh of a model, and where it is in the model.
 type Piece = (usize, Transform);
 
@@ -31,8 +34,10 @@ struct Map<'a> {
     models: &'a Models,
     context: &'a dyn AssetContext,
     scene: Scene<'static>,
-    /// The meshes of models; none of one that is omitted.
-    known: HashMap<String, Vec<Piece>>,
+    /// The models, in the order of their first objects.
+    placed: Vec<Placed>,
+    /// Numbers of the models, by their names in lower case.
+    known: HashMap<String, usize>,
     sources: Vec<Source>,
     /// Numbers of the sources.
     pictures: HashMap<(AssetRef, usize), usize>,
@@ -47,9 +52,22 @@ struct Map<'a> {
     room: Vec<Reservation>,
 }
 
+/// A model of a map.
+pub(super) struct Placed {
+    pub(super) name: String,
+    /// Number of the objects that show it.
+    pub(super) objects: usize,
+    /// Number of its corners; 0 if it cannot be read.
+    pub(super) corners: usize,
+    /// The reason why it is omitted; `None` if it is written.
+    pub(super) problem: Option<String>,
+    pieces: Vec<Piece>,
+}
+
 /// A map, the textures of its pictures, and the memory that it takes.
 pub(super) struct Built {
     pub(super) scene: Scene<'static>,
+    pub(super) models: Vec<Placed>,
     pub(super) sources: Vec<Source>,
     /// Memory for the meshes in the file, to be dropped before it is written.
     pub(super) room: Vec<Reservation>,
@@ -62,6 +80,7 @@ pub(super) fn build(objects: &Objects, models: &Models, context: &dyn AssetConte
         models,
         context,
         scene: Scene::default(),
+        placed: Vec::new(),
         known: HashMap::new(),
         sources: Vec::new(),
         pictures: HashMap::new(),
@@ -115,15 +134,16 @@ impl Map<'_> {
     /// Adds an object. Returns false if there are too many nodes.
     fn put(&mut self, object: &Object, group: usize) -> bool {
         let key = object.model.to_ascii_lowercase();
-        if !self.known.contains_key(&key) {
-            let pieces = self.model(&object.model).unwrap_or_else(|why| {
-                let name = &object.model;
-                self.notes.push(format!("Model {name} is omitted: {why}."));
-                Vec::new()
-            });
-            self.known.insert(key.clone(), pieces);
-        }
-        let pieces = self.known.get(&key).cloned().unwrap_or_default();
+        let number = self.known.get(&key).copied();
+        let number = number.unwrap_or_else(|| {
+            let model = self.model(&object.model);
+            self.placed.push(model);
+            self.known.insert(key, self.placed.len() - 1);
+            self.placed.len() - 1
+        });
+        let placed = &mut self.placed[number];
+        placed.objects += 1;
+        let pieces = placed.pieces.clone();
         if self.scene.nodes.len() + 1 + pieces.len() > MAX_NODES {
             return false;
         }
@@ -143,11 +163,28 @@ impl Map<'_> {
         true
     }
 
-    /// Adds the meshes of a model.
-    ///
-    /// # Errors
-    /// Returns why it is omitted.
-    fn model(&mut self, name: &str) -> Result<Vec<Piece>, String> {
+    /// Adds a model.
+    fn model(&mut self, name: &str) -> Placed {
+        let mut placed = Placed {
+            name: name.to_owned(),
+            objects: 0,
+            corners: 0,
+            problem: None,
+            pieces: Vec::new(),
+        };
+        match self.pieces(name, &mut placed.corners) {
+            Ok(pieces) => placed.pieces = pieces,
+            Err(why) => {
+                self.notes.push(format!("Model {name} is omitted: {why}."));
+                placed.problem = Some(why);
+            }
+        }
+        placed
+    }
+
+    /// Adds the meshes of a model and counts its corners. The error is the reason
+    /// why it is omitted.
+    fn pieces(&mut self, name: &str, corners: &mut usize) -> Result<Vec<Piece>, String> {
         let file = self.models.file_of(name).ok_or("it is nowhere")?;
         let bytes = self.context.read(file).ok_or("it cannot be read")?;
         let model = dff::parse(&bytes).map_err(|incomplete| incomplete.error.to_string())?;
@@ -156,13 +193,13 @@ impl Map<'_> {
         if let Some(why) = problem {
             return Err(why.clone());
         }
-        let (corners, _) = sizes(&model.clumps[0]);
-        let reserved = self.reserve(corners, corners * CORNER_BYTES)?;
+        *corners = sizes(&model.clumps[0]).0;
+        let reserved = self.reserve(*corners, *corners * CORNER_BYTES)?;
         let mut scene = plan.scene(&model.clumps[0]);
-        let room = self.reserve(corners, scene.meshes.iter().map(gltf::bytes_of).sum())?;
+        let room = self.reserve(*corners, scene.meshes.iter().map(gltf::bytes_of).sum())?;
         self.reserved.extend(reserved);
         self.room.extend(room);
-        self.corners += corners;
+        self.corners += *corners;
         // The axes are turned above all objects.
         scene.nodes[0].transform = Transform::IDENTITY;
         let places = scene.shown().map(|(index, node, _)| {
@@ -204,12 +241,12 @@ impl Map<'_> {
     /// [`MAX_MAP_CORNERS`] of all models.
     fn reserve(&mut self, corners: usize, bytes: usize) -> Result<Option<Reservation>, String> {
         let reserved = match self.corners + corners <= MAX_MAP_CORNERS {
-            true => self.context.reserve(bytes).ok(),
-            false => None,
+            true => self.context.reserve(bytes).map_err(|_| NO_MEMORY),
+            false => Err("the map has too many corners with it"),
         };
-        reserved.ok_or_else(|| {
+        reserved.map_err(|why| {
             self.left_out += corners;
-            "the map is too large with it".to_owned()
+            why.to_owned()
         })
     }
 
@@ -278,6 +315,7 @@ impl Map<'_> {
         notes.extend(self.notes.texts());
         Built {
             scene: self.scene,
+            models: self.placed,
             sources: self.sources,
             room: self.room,
             _reserved: self.reserved,
@@ -374,7 +412,8 @@ mod tests {
         let game = Squares::new(2 * 6 * (CORNER_BYTES + 50));
         let models = Models::with_files(&["near", "other", "far"]);
         let objects = Objects::of_text(&document, &models, &game);
-        let scene = build(&objects, &models, &game).scene;
+        let built = build(&objects, &models, &game);
+        let scene = &built.scene;
         let mesh_of = |name: &str| -> Vec<Option<usize>> {
             let named = scene.nodes.iter().filter(|node| node.name == name);
             named.map(|node| node.mesh).collect()
@@ -393,9 +432,9 @@ mod tests {
         let lod = scene.nodes.iter().position(|node| node.name == "lod");
         assert!(scene.hidden.contains(&lod.unwrap()));
         for note in [
-            "Model far is omitted: the map is too large with it.",
+            "Model far is omitted: there is not enough memory for it (-o cachesize=).",
             "The whole map has 18 corners and takes 1 MiB (-o cachesize=) and the size of this \
-             file; at most 1048576 corners are written.",
+             file; at most 4194304 corners are written.",
         ] {
             assert!(
                 scene.notes.iter().any(|known| known == note),
@@ -403,5 +442,16 @@ mod tests {
                 scene.notes
             );
         }
+        // The table takes as much memory as the map.
+        drop(built);
+        let mut table = Vec::new();
+        super::super::view::write_map(&objects, &models, 2, &game, &mut table).unwrap();
+        assert_eq!(
+            String::from_utf8(table).unwrap(),
+            format!(
+                "model\tobjects\tcorners\tproblem\nnear\t2\t6\t\nother\t1\t6\t\n\
+                 far\t1\t6\t{NO_MEMORY}\n"
+            )
+        );
     }
 }

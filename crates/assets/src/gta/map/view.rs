@@ -9,13 +9,13 @@ use get_size2::GetSize;
 use super::binary::{self, Binary};
 use super::instance;
 use super::objects::Objects;
-use super::scene;
+use super::scene::{self, Placed};
 use crate::gta::dff::textures::Pictures;
 use crate::gta::document::schema::{IDE, IPL, Schema};
 use crate::gta::document::{self, Document, Section};
 use crate::gta::models::{self, Models};
 use crate::gta::rows::{Opened, Rows, Shown, view};
-use crate::model::{gltf, png, preview};
+use crate::model::{gltf, preview};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{InContext, Listed, Render, Whole};
 use crate::view::{AssetContext, Table, ViewFormat};
@@ -109,10 +109,13 @@ fn open_text(bytes: &Bytes, format: &'static str, schema: &'static Schema) -> Op
     Ok(Box::new(view))
 }
 
-/// The file with the placed objects, and the picture of them.
-const MAP: [&str; 2] = ["map.glb", PREVIEW];
+/// The file with the placed objects, the picture of them, and the table of their
+/// models.
+const MAP: [&str; 3] = ["map.glb", PREVIEW, MODELS];
 
 const PREVIEW: &str = "preview.png";
+
+const MODELS: &str = "models.tsv";
 
 /// Returns the files with the placed objects, which are the parts of `render`.
 fn map_files<M>(render: InContext<M>) -> impl Iterator<Item = Listed<M>> {
@@ -155,12 +158,23 @@ pub(super) fn write_map(
     built.room.clear();
     let pictures = Pictures::new(context);
     let picture = |index: usize| pictures.get(built.sources.get(index)?);
-    if MAP.get(part) == Some(&PREVIEW) {
-        let _memory = context.reserve(preview::memory(&built.scene))?;
-        return png::write(&preview::draw(&built.scene, &picture), out);
-    }
     let reserve = |bytes| context.reserve(bytes);
-    gltf::write(&built.scene, &picture, &reserve, out)
+    match MAP.get(part) {
+        Some(&PREVIEW) => preview::write(&built.scene, &picture, &reserve, out),
+        Some(&MODELS) => placed(&built.models, out),
+        _ => gltf::write(&built.scene, &picture, &reserve, out),
+    }
+}
+
+/// Writes the table of the models of a map, which says why models are omitted.
+fn placed(models: &[Placed], out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(out, &["model", "objects", "corners", "problem"])?;
+    for model in models {
+        table.text(&model.name).cell(model.objects);
+        table.cell(model.corners);
+        table.optional_text(model.problem.as_deref()).end_row()?;
+    }
+    Ok(())
 }
 
 /// Writes the table of a section: a column for each field that a form of its

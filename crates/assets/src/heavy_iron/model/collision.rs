@@ -34,6 +34,9 @@ pub(crate) fn write(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let triangles = info.collision.iter().map(|tree| tree.triangles.len());
+    let corners = 3 * triangles.sum::<usize>();
+    let _memory = context.reserve_scene(corners.min(MAX_CORNERS))?;
     let scene = scene(info, &strips(context)?);
     gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
 }

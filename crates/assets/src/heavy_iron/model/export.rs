@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::blending::Blending;
 use super::prelight;
 use crate::heavy_iron::model::Model;
-use crate::model::not_shown;
 use crate::model::scene::{self, Alpha, Node, Weights};
-use crate::model::{MAX_CORNERS, Scene, Transform};
+use crate::model::{Scene, Transform};
+use crate::model::{corners_problem, not_shown};
 use crate::renderware::clump::{Atomic, Clump, Placement};
 use crate::renderware::export::{self, Surface, TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
@@ -22,6 +22,8 @@ const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 pub struct ExportPlan {
     /// Whether there is something to show.
     pub has_scene: bool,
+    /// Number of face corners of the scene.
+    pub corners: usize,
     /// The textures, in the order of their first materials.
     pub textures: Vec<TextureUse>,
     /// The shown atomics, by the numbers of clump and atomic.
@@ -125,9 +127,9 @@ impl ExportPlan {
 
     fn check_corners(&mut self, corners: usize) {
         self.has_scene = self.triangles > 0;
-        if corners > MAX_CORNERS {
+        self.corners = corners;
+        if let Some(why) = corners_problem(corners) {
             self.has_scene = false;
-            let why = format!("it has {corners} corners, more than {MAX_CORNERS}");
             self.problems.push(not_shown("the model", why));
         }
     }

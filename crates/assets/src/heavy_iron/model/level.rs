@@ -9,7 +9,7 @@ use crate::model::math::{finite, sin_cos};
 use crate::model::scene::{
     Alpha, Corner, Identity, Joined, Material, MaterialNames, Mesh, Node, Outline, Part, Wrap,
 };
-use crate::model::{MAX_CORNERS, Scene, Transform};
+use crate::model::{Scene, Transform};
 use crate::renderware::clump::Clump;
 use crate::renderware::export::{TextureState, TextureUse, skeleton};
 use hpimount_containers::io::Warnings;
@@ -17,6 +17,10 @@ use hpimount_containers::io::Warnings;
 /// Maximum number of nodes of a level. A level of the games has a thousand
 /// objects.
 const MAX_NODES: usize = 1 << 16;
+
+/// Maximum number of corners of a level, each mesh counted once. A level of the
+/// games has a tenth as many.
+const MAX_CORNERS: usize = 1 << 18;
 
 /// Maximum number of textures of a level that are looked up. A level of the
 /// games has some hundred.
@@ -104,9 +108,7 @@ impl Level {
         if !plan.has_scene {
             return Vec::new();
         }
-        let scene = plan.scene(model);
-        let grows = |mesh: &Mesh| mesh.corners.len().max(3 * mesh.triangles());
-        let corners = self.corners + scene.meshes.iter().map(grows).sum::<usize>();
+        let corners = self.corners + plan.corners;
         if corners > MAX_CORNERS {
             self.omit(format!(
                 "{name} is omitted: with it, the level has more than {MAX_CORNERS} corners."
@@ -114,6 +116,7 @@ impl Level {
             return Vec::new();
         }
         self.corners = corners;
+        let scene = plan.scene(model);
         let materials: Vec<usize> = scene
             .materials
             .into_iter()

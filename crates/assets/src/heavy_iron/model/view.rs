@@ -120,10 +120,8 @@ fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
         ));
         let drawn = Render::InContext(drawn as InContext<_>, 0);
         files.push(Listed::new(None, "preview.png".to_owned(), drawn));
-        files.push(Listed::whole("model.obj", |shown: &Shown<Planned>, out| {
-            let Planned { model, plan } = &shown.model;
-            obj::write(&plan.scene(model), MATERIALS, out)
-        }));
+        let wavefront = Render::InContext(wavefront as InContext<_>, 0);
+        files.push(Listed::new(None, "model.obj".to_owned(), wavefront));
         files.push(Listed::whole(MATERIALS, materials));
     }
     if plan.skeleton.is_some() {
@@ -239,6 +237,7 @@ fn glb(
     let Planned { model, plan } = &shown.model;
     let pictures = |index| shown_picture(plan, index, context);
     let reserve = |bytes| context.reserve(bytes);
+    let _memory = context.reserve_scene(plan.corners)?;
     let mut scene = plan.scene(model);
     let nodes: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
     let mut motions = Motions::default();
@@ -321,7 +320,20 @@ fn drawn(
 ) -> io::Result<()> {
     let Planned { model, plan } = &shown.model;
     let pictures = |index| shown_picture(plan, index, context);
-    png::write(&preview::draw(&plan.scene(model), &pictures), out)
+    let reserve = |bytes| context.reserve(bytes);
+    let _memory = context.reserve_scene(plan.corners)?;
+    preview::write(&plan.scene(model), &pictures, &reserve, out)
+}
+
+fn wavefront(
+    shown: &Shown<Planned>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Planned { model, plan } = &shown.model;
+    let _memory = context.reserve_scene(plan.corners)?;
+    obj::write(&plan.scene(model), MATERIALS, out)
 }
 
 fn materials(shown: &Shown<Planned>, out: &mut dyn Write) -> io::Result<()> {

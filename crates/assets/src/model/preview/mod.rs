@@ -7,11 +7,14 @@
 
 mod canvas;
 
+use std::io::{self, Write};
+
 use self::canvas::{BAND, Canvas};
+use super::gltf::{Pictures, Reserve};
 use super::math::{cross, unit};
 use super::pose::Pose;
 use super::scene::{Alpha, Corner, Material, Mesh, Node, Wrap};
-use super::{Picture, Pixels, PixelsLeft, Scene, gltf::Pictures};
+use super::{Picture, Pixels, PixelsLeft, Scene, png};
 
 /// Width and height of a preview in pixels.
 pub const EDGE: u32 = 256;
@@ -41,8 +44,23 @@ const MAX_TRIED: usize = 1 << 21;
 /// Maximum number of pixels of all textures, which are held decoded.
 const MAX_PIXELS: u64 = 1 << 24;
 
+/// Writes a preview as a PNG file. `reserve` accounts for the memory that drawing
+/// it takes.
+///
+/// # Errors
+/// Returns errors of `reserve` and `out`.
+pub(crate) fn write(
+    scene: &Scene<'_>,
+    pictures: Pictures<'_>,
+    reserve: Reserve<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let _memory = reserve(memory(scene))?;
+    png::write(&draw(scene, pictures), out)
+}
+
 /// Returns the memory that drawing a scene takes, in bytes.
-pub(crate) fn memory(scene: &Scene<'_>) -> usize {
+fn memory(scene: &Scene<'_>) -> usize {
     let meshes = scene.drawn().map(|(_, _, mesh)| mesh);
     let triangles = meshes.map(Mesh::triangles);
     let faces = triangles.fold(0, |sum: usize, count| MAX_FACES.min(sum + count));

@@ -13,7 +13,7 @@ use crate::model::math::{cross, finite, subtract, unit};
 use crate::model::scene::{
     Alpha, Corner, Material, MaterialNames, Mesh, Node, Part, Texture, Wrap,
 };
-use crate::model::{Picture, Scene, Transform, corners_problem, not_shown};
+use crate::model::{MAX_CORNERS, Picture, Scene, Transform, corners_problem, not_shown};
 use crate::neversoft::psx::Psx;
 use crate::neversoft::psx::export::turn_of;
 use hpimount_containers::io::Warnings;
@@ -67,6 +67,8 @@ pub struct ExportPlan {
     pub objects: Vec<usize>,
     /// Whether there is a scene of all objects.
     pub has_scene: bool,
+    /// The largest number of face corners of a scene.
+    pub corners: usize,
     /// Why the rest is not shown.
     pub problems: Warnings,
     /// Positions and angles of objects in the PSX file, by the hash of their
@@ -81,6 +83,7 @@ impl ExportPlan {
         let mut plan = Self {
             objects: Vec::new(),
             has_scene: false,
+            corners: 0,
             problems: Warnings::default(),
             places: psx.map(places).unwrap_or_default(),
             textures,
@@ -102,6 +105,7 @@ impl ExportPlan {
         }
         let problem = corners_problem(corners);
         plan.has_scene = corners > 0 && problem.is_none();
+        plan.corners = corners.min(MAX_CORNERS);
         if let Some(why) = problem {
             plan.problems
                 .push(not_shown("the scene of all objects", why));
@@ -122,19 +126,7 @@ impl ExportPlan {
         let mut names = MaterialNames::default();
         for (index, object) in shown(ddm).filter(|(index, _)| objects.contains(index)) {
             let first = scene.materials.len();
-            let materials = object
-                .materials
-                .iter()
-                .map(|material| self.material(material));
-            scene.materials.extend(materials.map(|material| Material {
-                name: names.unique(&material.name),
-                ..material
-            }));
-            // For strips without a material.
-            scene.materials.push(Material {
-                name: names.unique("plain"),
-                ..Material::plain()
-            });
+            scene.materials.extend(self.of_object(object, &mut names));
             scene.nodes.push(Node {
                 name: name(object, index),
                 parent: None,
@@ -144,6 +136,30 @@ impl ExportPlan {
             scene.meshes.push(mesh(object, name(object, index), first));
         }
         scene
+    }
+
+    /// Returns the materials of all objects in a scene.
+    pub fn materials(&self, ddm: &Ddm) -> Vec<Material> {
+        let mut names = MaterialNames::default();
+        let objects = shown(ddm).filter(|(index, _)| self.objects.contains(index));
+        objects
+            .flat_map(|(_, object)| self.of_object(object, &mut names))
+            .collect()
+    }
+
+    /// Returns the materials of an object, followed by a plain one for strips
+    /// without a material.
+    fn of_object(&self, object: &Object, names: &mut MaterialNames) -> Vec<Material> {
+        let own = object
+            .materials
+            .iter()
+            .map(|material| self.material(material));
+        own.chain([Material::plain()])
+            .map(|material| Material {
+                name: names.unique(&material.name),
+                ..material
+            })
+            .collect()
     }
 
     fn transform(&self, object: &Object, is_placed: bool) -> Transform {

@@ -68,7 +68,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         .table("materials.tsv", materials);
     if model.plan.has_scene {
         page.file("scene.obj", scene_obj)
-            .file(SCENE_MATERIALS, scene_materials);
+            .file(SCENE_MATERIALS, |model: &PlannedDdm, _, out| {
+                exported::write_materials(model, "textures/", out)
+            });
     }
     let mut files = Vec::new();
     exported::add_files(&model, &mut files);
@@ -88,6 +90,10 @@ impl Exported for PlannedDdm {
 
     fn has_scene(&self) -> bool {
         self.plan.has_scene
+    }
+
+    fn corners(&self) -> usize {
+        self.plan.corners
     }
 
     fn scene(&self) -> Scene<'_> {
@@ -111,17 +117,18 @@ impl Exported for PlannedDdm {
     }
 
     fn materials(&self) -> (Vec<scene::Material>, Vec<String>) {
-        let scene = self.scene();
-        (scene.materials, vec!["Materials of the objects.".into()])
+        let notes = vec!["Materials of the objects.".into()];
+        (self.plan.materials(&self.ddm), notes)
     }
 }
 
-fn scene_obj(model: &PlannedDdm, out: &mut dyn Write) -> io::Result<()> {
+fn scene_obj(
+    model: &PlannedDdm,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let _memory = context.reserve_scene(model.corners())?;
     obj::write(&model.scene(), SCENE_MATERIALS, out)
-}
-
-fn scene_materials(model: &PlannedDdm, out: &mut dyn Write) -> io::Result<()> {
-    exported::write_materials(model, "textures/", out)
 }
 
 fn object((index, object): (usize, &Result<Object, String>)) -> Node<'_> {

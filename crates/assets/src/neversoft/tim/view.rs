@@ -71,7 +71,7 @@ fn add_frames(tim: &Tim, page: &mut Page<Tim>) {
                 true => "frame.png".to_owned(),
                 false => format!("{number}_{}.png", padded(face, picture.faces(), 2)),
             };
-            page.file(&name, move |tim: &Tim, out| {
+            page.file(&name, move |tim: &Tim, _, out| {
                 png::write(&tim.pictures[index].decode(face), out)
             });
         }

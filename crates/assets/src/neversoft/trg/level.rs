@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use bytes::Bytes;
 
 use super::text::Heading;
-use crate::model::scene::{Joined, MaterialNames, Mesh, Node as SceneNode, Outline};
-use crate::model::{MAX_CORNERS, Picture, Scene, Transform, gltf, padded, png, preview};
+use crate::model::scene::{Joined, MaterialNames, Node as SceneNode, Outline};
+use crate::model::{MAX_CORNERS, Picture, Reservation, Scene, Transform, gltf, padded, preview};
 use crate::neversoft::psx::export::{Colors, ExportPlan, turn_of};
 use crate::neversoft::psx::view::level as open_level;
 use crate::neversoft::psx::{Kind, Psx};
@@ -45,8 +45,7 @@ pub(super) fn draw(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     build(trg, context, |scene, pictures| {
-        let _memory = context.reserve(preview::memory(scene))?;
-        png::write(&preview::draw(scene, pictures), out)
+        preview::write(scene, pictures, &|bytes| context.reserve(bytes), out)
     })
 }
 
@@ -143,6 +142,8 @@ struct Level {
     /// Models by their names: the hashes in hexadecimal digits.
     models: HashMap<String, Placed>,
     corners: usize,
+    /// The memory of the scene.
+    memory: Vec<Reservation>,
 }
 
 impl Level {
@@ -202,7 +203,7 @@ impl Level {
             plan,
             first_picture,
         };
-        if let Err(why) = self.add_scene(&name, &piece, &skies(trg)) {
+        if let Err(why) = self.add_scene(&name, &piece, &skies(trg), context) {
             return self.note(format!("{name} is not shown: {why}."));
         }
         self.pieces.push(piece);
@@ -213,16 +214,19 @@ impl Level {
         name: &str,
         piece: &Piece,
         skies: &HashSet<String>,
+        context: &dyn AssetContext,
     ) -> Result<(), String> {
-        let scene = piece.plan.scene(&piece.psx, Colors::Corners);
-        let grows = |mesh: &Mesh| mesh.corners.len().max(3 * mesh.triangles());
-        let corners = self.corners + scene.meshes.iter().map(grows).sum::<usize>();
-        if corners > MAX_CORNERS {
+        let corners = piece.plan.corners;
+        if self.corners + corners > MAX_CORNERS {
             return Err(format!(
                 "the level would have more than {MAX_CORNERS} corners"
             ));
         }
-        self.corners = corners;
+        let memory = context.reserve_scene(corners);
+        self.memory
+            .extend(memory.map_err(|error| error.to_string())?);
+        self.corners += corners;
+        let scene = piece.plan.scene(&piece.psx, Colors::Corners);
         if self.pieces.is_empty() {
             self.scene.notes.extend(scene.notes);
         }

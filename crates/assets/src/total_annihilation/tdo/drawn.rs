@@ -1,10 +1,11 @@
 //! Models with their textures and scripts, ready to be drawn.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 
-use super::export::{Texture, drawn_textures, scene};
+use super::export::{Texture, corners, drawn_textures, scene};
 use super::textures::Textures;
-use crate::model::{Picture, Scene, padded};
+use crate::model::{Picture, Reservation, Scene, padded};
 use crate::total_annihilation::pal::Palette;
 use crate::total_annihilation::tdo::{Model, Object};
 use crate::total_annihilation::unit;
@@ -21,16 +22,22 @@ pub(in crate::total_annihilation) struct Drawn {
     /// The model.
     pub(in crate::total_annihilation) scene: Scene<'static>,
     pictures: Vec<Option<Picture>>,
+    /// The memory of the scene.
+    _memory: Option<Reservation>,
 }
 
 impl Drawn {
     /// Combines a model with the textures of the mount.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough memory for the scene.
     pub(in crate::total_annihilation) fn new(
         model: &Model,
         palette: &Palette,
         script: &Script,
         context: &dyn AssetContext,
-    ) -> Self {
+    ) -> io::Result<Self> {
+        let memory = context.reserve_scene(corners(model))?;
         let names = drawn_textures(model);
         let plain: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
         let pictures = Textures::new(context).pictures(&plain);
@@ -56,7 +63,11 @@ impl Drawn {
             script.hidden.contains(&name)
         });
         scene.hidden = hidden.map(|(index, _)| index).collect();
-        Self { scene, pictures }
+        Ok(Self {
+            scene,
+            pictures,
+            _memory: memory,
+        })
     }
 
     /// Returns the number of pixels of all textures.

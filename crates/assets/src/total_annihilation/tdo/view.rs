@@ -91,7 +91,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     Ok(shown.partial_view(files, error))
 }
 
-fn drawn(shown: &Shown<Model>, context: &dyn AssetContext) -> Drawn {
+fn drawn(shown: &Shown<Model>, context: &dyn AssetContext) -> io::Result<Drawn> {
     let script = Script::of(context);
     Drawn::new(&shown.asset, &shown.colors.palette, &script, context)
 }
@@ -102,7 +102,7 @@ fn wavefront(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut scene = drawn(shown, context).scene;
+    let mut scene = drawn(shown, context)?.scene;
     // Editors need all pieces.
     scene.hidden.clear();
     obj::write(&scene, MATERIALS, out)
@@ -116,7 +116,7 @@ fn materials(
 ) -> io::Result<()> {
     let Scene {
         materials, notes, ..
-    } = drawn(shown, context).scene;
+    } = drawn(shown, context)?.scene;
     obj::write_materials(&materials, &notes, "textures/", out)
 }
 
@@ -126,7 +126,7 @@ fn glb(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let drawn = drawn(shown, context);
+    let drawn = drawn(shown, context)?;
     let pictures = |index| drawn.picture(index);
     gltf::write(
         &drawn.scene,
@@ -142,9 +142,10 @@ fn picture(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let drawn = drawn(shown, context);
-    let picture = preview::draw(&drawn.scene, &|index| drawn.picture(index));
-    png::write(&picture, out)
+    let drawn = drawn(shown, context)?;
+    let pictures = |index| drawn.picture(index);
+    let reserve = |bytes| context.reserve(bytes);
+    preview::write(&drawn.scene, &pictures, &reserve, out)
 }
 
 /// Writes a texture; a gray pixel for one that is not in the mount.

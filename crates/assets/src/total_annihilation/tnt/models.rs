@@ -54,7 +54,7 @@ impl<'a> Models<'a> {
             return None;
         }
         self.corners = self.corners.checked_sub(corners)?;
-        let drawn = Drawn::new(&model, self.palette, &Script::default(), self.context);
+        let drawn = Drawn::new(&model, self.palette, &Script::default(), self.context).ok()?;
         self.textures = self.textures.checked_sub(drawn.texture_pixels())?;
         let pictures = |index| drawn.picture(index);
         let on_map = preview::draw_on_map(&drawn.scene, &pictures, &mut self.work)?;

@@ -9,7 +9,7 @@ use get_size2::GetSize;
 use crate::crash::hgo::{self, Geometry, Hgo, Layer, Matrix, Mesh};
 use crate::model::math::finite;
 use crate::model::scene::{Alpha, Joint, Material, Node, Texture, Wrap, sound_parents};
-use crate::model::{Picture, Scene, Transform, corners_problem, not_shown, padded};
+use crate::model::{MAX_CORNERS, Picture, Scene, Transform, corners_problem, not_shown, padded};
 use hpimount_containers::io::Warnings;
 
 /// The parts of a file that can be shown, determined without decoding anything.
@@ -21,6 +21,8 @@ pub struct ExportPlan {
     pub layers: Vec<usize>,
     /// Whether there is a scene of all layers.
     pub has_scene: bool,
+    /// The largest number of face corners of a scene.
+    pub corners: usize,
     /// Why the rest is not shown.
     pub problems: Warnings,
 }
@@ -32,6 +34,7 @@ impl ExportPlan {
             textures: Vec::new(),
             layers: Vec::new(),
             has_scene: false,
+            corners: 0,
             problems: Warnings::default(),
         };
         for (index, texture) in hgo.textures.iter().enumerate() {
@@ -69,6 +72,7 @@ impl ExportPlan {
             }
         }
         self.has_scene = !self.layers.is_empty();
+        self.corners = all.min(MAX_CORNERS);
         let problem = corners_problem(all);
         if let Some(why) = problem.filter(|_| self.has_scene) {
             self.has_scene = false;

@@ -53,7 +53,7 @@ fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Bo
         .table("materials.tsv", |model| Rows::of(&model.hgo.materials))
         .table("textures.tsv", |model| tables::textures(&model.hgo));
     if model.hgo.names.iter().next().is_some() {
-        page.file("names.txt", |model, out| tables::names(&model.hgo, out));
+        page.file("names.txt", |model, _, out| tables::names(&model.hgo, out));
     }
     page.table("points.tsv", |model| tables::points(&model.hgo))
         .table("blocks.tsv", |model| tables::blocks(&model.hgo));
@@ -84,6 +84,10 @@ impl Exported for PlannedHgo {
 
     fn has_scene(&self) -> bool {
         self.plan.has_scene
+    }
+
+    fn corners(&self) -> usize {
+        self.plan.corners
     }
 
     fn scene(&self) -> Scene<'_> {

@@ -14,7 +14,7 @@ use super::export::{self, ExportPlan};
 use super::textures::{Dictionaries, Pictures, Source};
 use super::{Dff, parse};
 use crate::gta::{col, dff, failure, models};
-use crate::model::{Picture, Scene, gltf, obj, png, preview};
+use crate::model::{Picture, Reservation, Scene, gltf, obj, png, preview};
 use crate::renderware::clump;
 use crate::renderware::export::TextureState;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
@@ -150,7 +150,7 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
         files.push(Listed::new(
             None,
             "model.obj".to_owned(),
-            Render::Part(wavefront, clump),
+            Render::InContext(wavefront, clump),
         ));
         files.push(Listed::new(
             None,
@@ -194,10 +194,14 @@ fn scene(shown: &Shown, clump: usize) -> Scene<'static> {
     clump.map_or_else(Scene::default, |clump| shown.plan.scene(clump))
 }
 
-/// Returns the memory of the scene of a clump in bytes.
-fn memory(shown: &Shown, clump: usize) -> usize {
+/// Reserves memory for the scene of a clump.
+fn reserve(
+    shown: &Shown,
+    clump: usize,
+    context: &dyn AssetContext,
+) -> io::Result<Option<Reservation>> {
     let clump = shown.model.clumps.get(clump);
-    clump.map_or(0, |clump| export::sizes(clump).0 * export::CORNER_BYTES)
+    context.reserve_scene(clump.map_or(0, |clump| export::sizes(clump).0))
 }
 
 /// Writes a clump with the animations that the model is given.
@@ -235,14 +239,13 @@ fn write_glb(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let pictures = Pictures::new(context);
-    let reserve = |bytes| context.reserve(bytes);
-    let _memory = reserve(memory(shown, clump))?;
+    let _memory = reserve(shown, clump, context)?;
     let mut scene = scene(shown, clump);
     if let Some(clump) = shown.model.clumps.get(clump) {
         animated::animate(&mut scene, clump, export::FIRST_FRAME, animations, context);
     }
     let picture = |index| picture(shown, index, &pictures);
-    gltf::write(&scene, &picture, &reserve, out)
+    gltf::write(&scene, &picture, &|bytes| context.reserve(bytes), out)
 }
 
 fn drawn(
@@ -253,16 +256,20 @@ fn drawn(
 ) -> io::Result<()> {
     let pictures = Pictures::new(context);
     let picture = |index| picture(shown, index, &pictures);
-    let _memory = context.reserve(memory(shown, clump))?;
+    let _memory = reserve(shown, clump, context)?;
     let mut scene = scene(shown, clump);
     let models = models::models(context);
     super::drawn::arrange(&mut scene, models.paints(&shown.plan.name));
-    let _faces = context.reserve(preview::memory(&scene))?;
-    let drawn = preview::draw(&scene, &picture);
-    png::write(&drawn, out)
+    preview::write(&scene, &picture, &|bytes| context.reserve(bytes), out)
 }
 
-fn wavefront(shown: &Shown, clump: usize, out: &mut dyn Write) -> io::Result<()> {
+fn wavefront(
+    shown: &Shown,
+    clump: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let _memory = reserve(shown, clump, context)?;
     obj::write(&scene(shown, clump), MATERIALS, out)
 }
 

@@ -37,6 +37,8 @@ pub struct ExportPlan {
     pub models: Vec<usize>,
     /// Whether there is a scene of all objects.
     pub has_scene: bool,
+    /// The largest number of face corners of a scene.
+    pub corners: usize,
     /// The keyframe animations that can be shown as motion, by their numbers.
     pub motions: Vec<usize>,
     /// Whether the objects are the joints of a skeleton.
@@ -75,6 +77,7 @@ impl ExportPlan {
             textures,
             models: Vec::new(),
             has_scene: false,
+            corners: 0,
             motions: Vec::new(),
             has_skeleton: false,
             moves_scene: false,
@@ -105,6 +108,7 @@ impl ExportPlan {
                 self.problems.push(not_shown(what, why));
             } else if corners > 0 {
                 self.models.push(index);
+                self.corners = self.corners.max(corners);
             } else if !model.faces.is_empty() {
                 let what = format_args!("model {index}");
                 let why = "all of its faces have corners that do not exist";
@@ -131,6 +135,9 @@ impl ExportPlan {
             is_too_large.then(|| format!("it has {joints} joints, more than {MAX_JOINTS}"))
         });
         self.has_scene = corners > 0 && problem.is_none();
+        if self.has_scene {
+            self.corners = self.corners.max(corners);
+        }
         let problem = problem.filter(|_| corners > 0);
         if let Some(why) = problem {
             self.problems

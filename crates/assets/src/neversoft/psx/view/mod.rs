@@ -158,7 +158,8 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
         }));
     }
     if plan.has_scene {
-        files.push(Listed::whole("scene.obj", scene));
+        let render = Render::InContext(scene, 0);
+        files.push(Listed::new(None, "scene.obj".to_owned(), render));
         files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
     }
     exported::add_files(shown, &mut files);
@@ -188,6 +189,10 @@ impl Exported for Shown {
         self.plan.has_scene
     }
 
+    fn corners(&self) -> usize {
+        self.plan.corners
+    }
+
     fn scene(&self) -> Scene<'_> {
         self.plan.scene(&self.psx, Colors::Corners)
     }
@@ -210,7 +215,13 @@ impl Exported for Shown {
     }
 }
 
-fn scene(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+fn scene(
+    shown: &Shown,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let _memory = context.reserve_scene(shown.corners())?;
     let scene = shown.plan.scene(&shown.psx, Colors::Materials);
     obj::write(&scene, SCENE_MATERIALS, out)
 }
