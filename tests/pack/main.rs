@@ -2,7 +2,6 @@
 
 mod applied;
 mod apply;
-mod audio;
 mod confinement;
 mod converted;
 mod cue_changes;
@@ -12,6 +11,7 @@ mod hip;
 mod hip_changes;
 mod hpi;
 mod kernel;
+mod later_tracks;
 mod modding;
 mod planning;
 mod refused;

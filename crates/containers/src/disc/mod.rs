@@ -183,19 +183,32 @@ impl Disc {
 
     /// Returns the audio track that has a sector of the disc.
     pub(crate) fn audio_at(&self, sector: u64) -> Option<Wav> {
+        let (track, _) = self.track_at(sector)?;
+        let is_audio = track.mode == Mode::Audio;
+        let range = (track.stored_gap * RAW, track.sectors.len());
+        is_audio.then(|| Wav::new(track.sectors.clone(), range))
+    }
+
+    /// Returns the frames of the data track that has a sector of the disc, and the
+    /// number of the first one.
+    pub(crate) fn data_at(&self, sector: u64) -> Option<(Arc<dyn ReadAt>, u64)> {
+        let (track, start) = self.track_at(sector)?;
+        let first = start + track.silent_gap;
+        let is_data = track.mode != Mode::Audio && sector >= first;
+        is_data.then(|| (track.sectors.clone(), first))
+    }
+
+    /// Returns the track that has a sector of the disc, and the sector where it
+    /// begins, with its pregap.
+    fn track_at(&self, sector: u64) -> Option<(&PlainTrack, u64)> {
         let mut end = 0;
-        let track = self.plain.iter().find(|track| {
+        let mut tracks = self.plain.iter().map(|track| {
             let start = end;
             end += track.silent_gap + track.sectors.len() / RAW;
-            (start..end).contains(&sector)
+            (track, start..end)
         });
-        let PlainTrack {
-            sectors,
-            stored_gap,
-            ..
-        } = track.filter(|track| track.mode == Mode::Audio)?;
-        let range = (stored_gap * RAW, sectors.len());
-        Some(Wav::new(sectors.clone(), range))
+        let (track, range) = tracks.find(|(_, range)| range.contains(&sector))?;
+        Some((track, range.start))
     }
 
     /// Sets the tracks of a Dreamcast disc.

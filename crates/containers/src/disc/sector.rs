@@ -215,6 +215,12 @@ impl Sectors {
         }
     }
 
+    /// Creates the sectors of another track of the same disc, which has raw frames.
+    pub(crate) fn of_track(&self, frames: Arc<dyn ReadAt>) -> Self {
+        let range = (0, frames.len());
+        Self::new(frames, Form::of_step(RAW), range, self.verify)
+    }
+
     /// Returns whether the frames have the contents of a `.raw2336`.
     pub(crate) fn has_mode_2(&self) -> bool {
         self.form.kind != Kind::Cooked

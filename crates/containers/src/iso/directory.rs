@@ -441,11 +441,6 @@ impl Walk<'_> {
             permissions: file.attributes.permissions(),
             packing: file.attributes.packing,
         };
-        let end = self.sectors.len();
-        if !found.extents.iter().all(|extent| extent.is_inside(end)) {
-            let name = found.name.text.clone();
-            self.warn(directory, &name, "extends past the end of the image");
-        }
         visit.file(found, self.warnings)
     }
 

@@ -245,7 +245,29 @@ impl Visit for Adder<'_> {
                 .add_source(self.sink, new, Box::new(track), memory)?;
             return Ok(());
         }
-        if let Some(raw) = self.raw(&file) {
+        if let Some((sectors, extent)) = self.in_other_track(&file) {
+            if let Some(raw) = raw(&sectors, &file, extent) {
+                self.add_whole(&file, raw)?;
+            }
+            let bytes = Spliced::new(&sectors, &[extent]);
+            let memory = size_of::<Sectors>() + bytes.memory();
+            let new = NewFile {
+                parent: file.parent,
+                name: file.name,
+                modified: file.modified,
+            };
+            self.disc
+                .add_source(self.sink, new, Box::new(bytes), memory)?;
+            return Ok(());
+        }
+        let end = self.sectors.len();
+        if !file.extents.iter().all(|extent| extent.is_inside(end)) {
+            let text = "extends past the end of the image";
+            warnings.push(format!("/{}{}: {text}", file.directory, file.name.text));
+        }
+        if let [extent] = *file.extents
+            && let Some(raw) = raw(self.sectors, &file, extent)
+        {
             self.add_whole(&file, raw)?;
         }
         let size = file.extents.iter().map(|extent| extent.length).sum();
@@ -292,19 +314,22 @@ impl Adder<'_> {
         unpacked
     }
 
-    /// Returns the whole sectors of a file of Form 2, if the image has them.
-    fn raw(&self, file: &Found<'_>) -> Option<Mode2File> {
-        match *file.extents {
-            [
-                Extent {
-                    at: Some(at),
-                    length,
-                },
-            ] if file.is_form_2 && self.sectors.has_mode_2() => {
-                Mode2File::new(self.sectors, at, length)
-            }
-            _ => None,
-        }
+    /// Returns the sectors and the extent of a file in a later data track, as the
+    /// movies of Video CDs are.
+    fn in_other_track(&self, file: &Found<'_>) -> Option<(Arc<Sectors>, Extent)> {
+        let [extent] = *file.extents else {
+            return None;
+        };
+        let at = extent
+            .at
+            .filter(|_| !extent.is_inside(self.sectors.len()))?;
+        let (frames, first) = self.disc.data_at(at / SECTOR)?;
+        let sectors = Arc::new(self.sectors.of_track(frames));
+        let extent = Extent {
+            at: Some(at - first * SECTOR),
+            ..extent
+        };
+        extent.is_inside(sectors.len()).then_some((sectors, extent))
     }
 
     /// Adds the files that show the whole sectors of a file: bare, and as
@@ -339,6 +364,13 @@ impl Adder<'_> {
         self.disc.add_source(self.sink, new, bytes, memory)?;
         Ok(())
     }
+}
+
+/// Returns the whole sectors of a file of Form 2, if the image has them.
+fn raw(sectors: &Arc<Sectors>, file: &Found<'_>, extent: Extent) -> Option<Mode2File> {
+    let is_whole = file.is_form_2 && sectors.has_mode_2();
+    let at = extent.at.filter(|_| is_whole)?;
+    Mode2File::new(sectors, at, extent.length)
 }
 
 /// Reads the directories of a data track.

@@ -96,9 +96,13 @@ fn xa_attributes(system_use: &[u8]) -> Option<u16> {
     is_xa.then(|| u16::from_be_bytes([system_use[4], system_use[5]]))
 }
 
-/// Returns whether a record is of an audio track.
-pub(super) fn is_of_audio(record: &[u8]) -> bool {
-    xa_attributes(area_of(record)).is_some_and(|xa| xa & XA_AUDIO != 0)
+/// Returns whether a record is of a file in another track than that with the file
+/// system, which has `blocks` blocks: an audio track, or sectors of Form 2 behind
+/// these blocks.
+pub(super) fn is_in_other_track(record: &[u8], blocks: u64) -> bool {
+    let is_behind = u64::from(le32(record, 2)) >= blocks;
+    xa_attributes(area_of(record))
+        .is_some_and(|xa| xa & XA_AUDIO != 0 || (xa & XA_FORM_2 != 0 && is_behind))
 }
 
 /// Returns the offset of the system use area in a record.

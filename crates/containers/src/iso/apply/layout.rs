@@ -10,7 +10,7 @@ use super::room::Room;
 use crate::changes::{Job, Patch, Spliced, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
-use crate::iso::record::{is_of_audio, le32};
+use crate::iso::record::{is_in_other_track, le32};
 
 /// Offset of the number of blocks in a volume descriptor.
 const BLOCKS: usize = 80;
@@ -248,13 +248,19 @@ impl Image {
         Ok(())
     }
 
-    /// Moves the extents of audio tracks, which are behind the file system, with these.
-    pub(super) fn move_audio(&mut self, disc: &mut Disc) -> Result<()> {
+    /// Returns the number of blocks that the track had.
+    pub(super) fn blocks(&self) -> u64 {
+        self.frames.count - self.frames.first
+    }
+
+    /// Moves the extents of files in tracks behind that with the file system with
+    /// these tracks.
+    pub(super) fn move_other_tracks(&mut self, disc: &mut Disc) -> Result<()> {
         let grown = self.grown();
-        let behind = self.frames.count - self.frames.first;
+        let behind = self.blocks();
         let mut changed = BTreeSet::new();
         for record in disc.records.iter_mut().filter(|_| grown > 0) {
-            if !is_of_audio(&record.raw) {
+            if !is_in_other_track(&record.raw, behind) {
                 continue;
             }
             for extent in &mut record.extents {
@@ -289,7 +295,7 @@ impl Image {
             if self.room.end() > self.frames.count {
                 let old = u64::from(le32(&tree.descriptor, BLOCKS));
                 // Some volumes include the audio tracks.
-                let grown = match old > self.frames.count - self.frames.first {
+                let grown = match old > self.blocks() {
                     true => self.grown(),
                     false => 0,
                 };

@@ -25,7 +25,7 @@ use crate::disc::data_form;
 use crate::disc::sector::{DESCRIPTORS, Form, MODE_2, RAW, SECTOR};
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::RAW_SUFFIX;
-use crate::iso::record::is_of_audio;
+use crate::iso::record::is_in_other_track;
 use crate::volume::NodeId;
 
 /// Longest extent: longer files have several.
@@ -88,7 +88,7 @@ pub(crate) fn splice(job: &mut Job<'_>, space: Space) -> Result<Spliced> {
     writer.image.directories(&mut writer.disc, job)?;
     writer.image.path_tables(&mut writer.disc)?;
     writer.image.pad(&writer.disc)?;
-    writer.image.move_audio(&mut writer.disc)?;
+    writer.image.move_other_tracks(&mut writer.disc)?;
     writer.image.descriptors(&writer.disc)?;
     if writer.image.switch_off_udf(&sectors)? {
         let text = "the disc also has UDF, which is switched off";
@@ -115,8 +115,8 @@ impl Writer {
                 job.refuse(node, "is generated");
                 continue;
             };
-            if is_of_audio(&self.disc.record(entry).raw) {
-                job.refuse(node, "is an audio track, which is not changed");
+            if is_in_other_track(&self.disc.record(entry).raw, self.image.blocks()) {
+                job.refuse(node, "is in another track, which is not changed");
                 continue;
             }
             let name = job.tree.node(node).name.clone();
