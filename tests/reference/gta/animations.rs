@@ -57,7 +57,7 @@ fn sampled(object: &Value, name: &str, time: f64) -> Option<Vec<f64>> {
 }
 
 /// Returns the positions of the bones of a model at a time of an animation, with
-/// y up.
+/// y up and the front at z.
 fn joints(model: &Value, animation: &Value, time: f64) -> Vec<[f64; 3]> {
     let frames = list(&model["clumps"][0], "frames");
     let moved = |frame: &Value| {
@@ -96,7 +96,7 @@ fn joints(model: &Value, animation: &Value, time: f64) -> Vec<[f64; 3]> {
                 next = parent.and_then(|parent| frames.get(parent as usize));
             }
             let [x, y, z] = point;
-            [x, z, -y]
+            [-x, z, y]
         })
         .collect()
 }

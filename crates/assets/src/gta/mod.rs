@@ -12,6 +12,7 @@ pub mod map;
 mod models;
 pub mod report;
 mod rows;
+mod shear;
 pub mod txd;
 
 use serde_json::Value;

@@ -132,7 +132,7 @@ pub(crate) fn cross(a: Vector, b: Vector) -> Vector {
     ]
 }
 
-fn dot(a: Vector, b: Vector) -> f32 {
+pub(crate) fn dot(a: Vector, b: Vector) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 

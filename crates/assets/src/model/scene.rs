@@ -144,7 +144,7 @@ pub enum Alpha {
 }
 
 /// Geometry. Corners share points, and triangles share corners.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Mesh {
     /// Its name.
     pub name: String,
@@ -182,7 +182,7 @@ pub struct Corner {
 }
 
 /// Triangles of one material.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Part {
     /// Index of the material.
     pub material: usize,
@@ -253,7 +253,7 @@ pub struct Weight {
 }
 
 /// A blend shape of a mesh.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Shape {
     /// Its name.
     pub name: String,

@@ -39,7 +39,7 @@ pub fn scene(model: &Model, surfaces: &[String]) -> Scene<'static> {
         surfaces,
         scene: Scene {
             notes: vec![
-                axes::NOTE.to_owned(),
+                axes::FACING.to_owned(),
                 "Each material of the surfaces has a color of its own.".to_owned(),
             ],
             ..Scene::default()
@@ -54,7 +54,7 @@ pub fn scene(model: &Model, surfaces: &[String]) -> Scene<'static> {
             model.name.clone()
         },
         parent: None,
-        transform: axes::upright(),
+        transform: axes::facing(),
         mesh: None,
     });
     builder.mesh("mesh", &shapes.mesh);
@@ -333,7 +333,7 @@ mod tests {
         let top = scene.point(2, [0.0, 0.0, 1.0]);
         assert!(
             top.iter()
-                .zip([1.0, 3.5, -2.0])
+                .zip([-1.0, 3.5, 2.0])
                 .all(|(a, b)| (a - b).abs() < 1e-5)
         );
     }

@@ -1,5 +1,4 @@
-//! Models as previews show them: people and vehicles from the front, and
-//! vehicles painted and with all wheels.
+//! Vehicles as previews show them: painted, and with all wheels.
 
 use crate::model::Scene;
 use crate::model::Transform;
@@ -23,19 +22,12 @@ pub(super) fn arrange(scene: &mut Scene<'_>, paints: &[[u8; 3]]) {
     let dummies = 0..scene.nodes.len();
     let dummies = dummies.filter(|&node| is_wheel_dummy(&scene.nodes[node].name));
     let dummies: Vec<usize> = dummies.take(MAX_WHEELS).collect();
-    let is_vehicle = !dummies.is_empty();
-    if is_vehicle {
-        add_wheels(scene, &dummies);
-        for material in &mut scene.materials {
-            repaint(material, paints);
-        }
+    if dummies.is_empty() {
+        return;
     }
-    if let Some(root) = scene.nodes.first_mut()
-        && (is_vehicle || !scene.joints.is_empty())
-    {
-        // y, which is forward, becomes z, and z becomes y.
-        let half = std::f32::consts::FRAC_1_SQRT_2;
-        root.transform.rotation = [0.0, half, half, 0.0];
+    add_wheels(scene, &dummies);
+    for material in &mut scene.materials {
+        repaint(material, paints);
     }
 }
 
@@ -117,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vehicle_is_seen_from_the_front_painted_and_with_all_wheels() {
+    fn a_vehicle_is_painted_and_has_all_wheels() {
         let colored = |color: [u8; 3]| {
             let [red, green, blue] = color.map(|part| f32::from(part) / 255.0);
             Material {
@@ -149,11 +141,8 @@ mod tests {
             .filter(|(_, one)| one.mesh.is_some())
             .collect();
         let outer = |node: usize| scene.point(node, [1.0, 0.0, 0.0])[0].round();
-        // The left is on the right of who looks at the front.
         let outer: Vec<_> = wheels.iter().map(|(node, _)| outer(*node)).collect();
-        assert_eq!(outer, [-1.0, 1.0, -1.0]);
-        let front = scene.point(0, [0.0, 5.0, 0.0]);
-        assert!((front[2] - 5.0).abs() < 1e-5, "{front:?}");
+        assert_eq!(outer, [1.0, -1.0, 1.0]);
     }
 
     #[test]
@@ -167,21 +156,5 @@ mod tests {
         arrange(&mut scene, &[]);
         let wheels = scene.nodes.iter().filter(|node| node.mesh.is_some());
         assert_eq!(wheels.count(), MAX_WHEELS);
-    }
-
-    #[test]
-    fn only_people_and_vehicles_are_turned() {
-        let mut scene = Scene {
-            nodes: vec![node("crate", None, Some(0))],
-            ..Scene::default()
-        };
-        arrange(&mut scene, &[]);
-        assert_eq!(scene.nodes[0].transform, Transform::IDENTITY);
-        scene.joints.push(crate::model::scene::Joint {
-            node: 0,
-            inverse_bind: [0.0; 16],
-        });
-        arrange(&mut scene, &[]);
-        assert_ne!(scene.nodes[0].transform, Transform::IDENTITY);
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::Dff;
-use crate::gta::axes;
+use crate::gta::{axes, shear};
 use crate::model::math::finite;
 use crate::model::scene::{self, Joint, Node};
 use crate::model::{MAX_JOINTS, Scene, Transform, corners_problem, not_shown};
@@ -61,7 +61,7 @@ impl ExportPlan {
     /// Returns notes for readers of the files.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![
-            axes::NOTE.to_owned(),
+            axes::FACING.to_owned(),
             "Damaged parts and lower levels of detail are hidden nodes.".to_owned(),
         ];
         let missing = self.textures.iter().filter(|one| !one.state.is_found());
@@ -95,7 +95,7 @@ impl ExportPlan {
                 false => self.name.clone(),
             },
             parent: None,
-            transform: axes::upright(),
+            transform: axes::facing(),
             mesh: None,
         });
         skeleton::add_frames(clump, Some(ROOT), &mut scene);
@@ -106,6 +106,9 @@ impl ExportPlan {
             if let Some(&mesh) = mesh {
                 place(clump, atomic, mesh, &mut scene);
             }
+        }
+        if scene.joints.is_empty() {
+            shear::apply(&mut scene, FIRST_FRAME, &clump.placements());
         }
         scene
     }

@@ -56,7 +56,7 @@ pub(super) fn scene(ifp: &Ifp) -> Scene<'static> {
     skeleton.scene.nodes.push(Node {
         name: "package".to_owned(),
         parent: None,
-        transform: axes::upright(),
+        transform: axes::facing(),
         mesh: None,
     });
     for object in ifp.animations().flat_map(|animation| &animation.objects) {
@@ -67,7 +67,7 @@ pub(super) fn scene(ifp: &Ifp) -> Scene<'static> {
         mut scene, bones, ..
     } = skeleton;
     let mut motions = Motions::default();
-    motions.note(axes::NOTE.to_owned());
+    motions.note(axes::FACING.to_owned());
     motions.note(format!(
         "A package has no skeleton: a bone without a translation is {LENGTH} m long, along x of \
          its parent."

@@ -9,9 +9,10 @@ use crate::gta::dff::export::{ExportPlan, sizes};
 use crate::gta::dff::textures::{Dictionaries, Source};
 use crate::gta::dff::{self, Dff};
 use crate::gta::models::Models;
-use crate::model::math::subtract;
+use crate::gta::shear::Bender;
 use crate::model::scene::{Material, MaterialNames, Mesh, Node, Texture};
 use crate::model::{CORNER_BYTES, MAX_CORNERS, Reservation, Scene, Transform, gltf};
+use crate::renderware::clump::Placement;
 use crate::renderware::export::TextureState;
 use crate::view::{AssetContext, AssetRef};
 use hpimount_containers::io::Warnings;
@@ -196,19 +197,13 @@ impl Map<'_> {
         *corners = sizes(&model.clumps[0]).0;
         let reserved = self.reserve(*corners, *corners * CORNER_BYTES)?;
         let mut scene = plan.scene(&model.clumps[0]);
+        // The axes are turned above all objects.
+        scene.nodes[0].transform = Transform::IDENTITY;
+        let places = places(&mut scene);
         let room = self.reserve(*corners, scene.meshes.iter().map(gltf::bytes_of).sum())?;
         self.reserved.extend(reserved);
         self.room.extend(room);
         self.corners += *corners;
-        // The axes are turned above all objects.
-        scene.nodes[0].transform = Transform::IDENTITY;
-        let places = scene.shown().map(|(index, node, _)| {
-            let origin = scene.point(index, [0.0; 3]);
-            let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-            let [x, y, z] = axes.map(|axis| subtract(scene.point(index, axis), origin));
-            (node.mesh, Transform::from_axes([x, y, z, origin]))
-        });
-        let places: Vec<_> = places.collect();
         let materials = std::mem::take(&mut scene.materials).into_iter();
         let materials: Vec<usize> = materials
             .map(|material| self.material(material, &sources))
@@ -232,9 +227,7 @@ impl Map<'_> {
             }
         }));
         let places = places.into_iter();
-        Ok(places
-            .filter_map(|(mesh, place)| Some((first + mesh?, place)))
-            .collect())
+        Ok(places.map(|(mesh, place)| (first + mesh, place)).collect())
     }
 
     /// Reserves memory for a model with this number of corners, within
@@ -321,6 +314,23 @@ impl Map<'_> {
             _reserved: self.reserved,
         }
     }
+}
+
+/// Returns the meshes of the visible nodes of a model, and where they are in it.
+fn places(scene: &mut Scene<'_>) -> Vec<Piece> {
+    let shown = scene.shown().map(|(node, ..)| {
+        let wanted = Placement::of(|point| scene.point(node, point));
+        (node, wanted, wanted.transform())
+    });
+    let shown: Vec<_> = shown.collect();
+    let mut bender = Bender::new(scene);
+    let mut places = Vec::new();
+    for (node, wanted, place) in shown {
+        let given = Placement::of(|point| place.apply(point));
+        bender.bend(scene, node, &given, &wanted);
+        places.extend(scene.nodes[node].mesh.map(|mesh| (mesh, place)));
+    }
+    places
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Frames: the transform hierarchy of a clump.
 
 use crate::model::Transform;
+use crate::model::math::{cross, dot, finite, subtract, unit};
 use crate::parse::count::count;
 use crate::parse::floats;
 use crate::parse::name::until_nul;
@@ -44,21 +45,88 @@ impl Placement {
         std::array::from_fn(|i| turned[i] + self.position[i])
     }
 
+    /// Returns the transform that maps points as `map` does, which must be affine.
+    pub(crate) fn of(map: impl Fn([f32; 3]) -> [f32; 3]) -> Self {
+        let position = map([0.0; 3]);
+        let [right, up, at] = AXES.map(|axis| subtract(map(axis), position));
+        Self {
+            right,
+            up,
+            at,
+            position,
+        }
+    }
+
     /// Returns it as the transformation of a node. Shear is lost.
     pub(crate) fn transform(&self) -> Transform {
         Transform::from_axes([self.right, self.up, self.at, self.position])
     }
 
     /// Returns this transform followed by that of `parent`.
-    fn within(&self, parent: &Self) -> Self {
+    pub(crate) fn within(&self, parent: &Self) -> Self {
         Self {
-            right: parent.turned(self.right),
-            up: parent.turned(self.up),
-            at: parent.turned(self.at),
-            position: parent.placed(self.position),
+            right: parent.turned(self.right).map(finite),
+            up: parent.turned(self.up).map(finite),
+            at: parent.turned(self.at).map(finite),
+            position: parent.placed(self.position).map(finite),
         }
     }
+
+    /// Returns the inverse transform; `None` for a singular one.
+    pub(crate) fn inverse(&self) -> Option<Self> {
+        let [a, b, c] = self.cofactors();
+        let volume = dot(self.right, a);
+        if !volume.is_finite() || volume.abs() < 1e-12 {
+            return None;
+        }
+        let rows = [a, b, c].map(|row| row.map(|part| part / volume));
+        let map = |v: [f32; 3]| rows.map(|row| finite(dot(row, v)));
+        let [right, up, at] = AXES.map(map);
+        Some(Self {
+            right,
+            up,
+            at,
+            position: map(self.position).map(|part| 0.0 - part),
+        })
+    }
+
+    /// Transforms the normal of a surface; `None` if it has no direction then.
+    pub(crate) fn normal(&self, normal: [f32; 3]) -> Option<[f32; 3]> {
+        let cofactors = self.cofactors();
+        let side = dot(self.right, cofactors[0]).signum();
+        let turned = |i: usize| (0..3).map(|axis| normal[axis] * cofactors[axis][i]).sum();
+        unit(std::array::from_fn(turned).map(|part: f32| side * part))
+    }
+
+    fn cofactors(&self) -> [[f32; 3]; 3] {
+        let Self { right, up, at, .. } = *self;
+        [cross(up, at), cross(at, right), cross(right, up)]
+    }
+
+    /// Returns whether it maps points almost as another one does.
+    pub(crate) fn is_near(&self, other: &Self) -> bool {
+        let axes = |one: &Self| [one.right, one.up, one.at];
+        let size = |parts: &[f32]| {
+            parts
+                .iter()
+                .fold(0.0, |most: f32, part| most.max(part.abs()))
+        };
+        let differ = |a: &[f32], b: &[f32], size: f32| {
+            let mut parts = a.iter().zip(b);
+            // NaN differs from everything.
+            !parts.all(|(a, b)| (a - b).abs() <= NEAR * size)
+        };
+        let (own, others) = (axes(self), axes(other));
+        let (own, others) = (own.as_flattened(), others.as_flattened());
+        let far = 1.0 + size(&other.position);
+        !differ(own, others, size(others)) && !differ(&self.position, &other.position, far)
+    }
 }
+
+const AXES: [[f32; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+/// Largest relative difference of transforms that are the same but for rounding.
+const NEAR: f32 = 1e-4;
 
 impl Default for Placement {
     fn default() -> Self {

@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 
 use crate::model::MAX_JOINTS;
-use crate::model::math::{cross, finite, subtract};
+use crate::model::math::finite;
 use crate::model::scene::{Joint, Node, Scene, Weight, Weights};
-use crate::renderware::clump::{Clump, Geometry};
+use crate::renderware::clump::{Clump, Geometry, Placement};
 
 /// Returns the frame of each bone of a clump's skeleton; `None` if there is no
 /// complete skeleton.
@@ -131,24 +131,11 @@ fn shares(bones: [u8; 4], weights: [f32; 4], joints: usize) -> Weights {
 /// Returns the inverse matrix of a node, column by column; `None` for a
 /// singular one.
 fn inverse_of(scene: &Scene<'_>, node: usize) -> Option<[f32; 16]> {
-    let origin = scene.point(node, [0.0; 3]);
-    let image = |axis| subtract(scene.point(node, axis), origin);
-    let [a, b, c] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(image);
-    let dot = |u: [f32; 3], v: [f32; 3]| u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
-    let rows = [cross(b, c), cross(c, a), cross(a, b)];
-    let volume = dot(a, rows[0]);
-    if !volume.is_finite() || volume.abs() < 1e-12 {
-        return None;
-    }
-    let rows = rows.map(|row| row.map(|part| part / volume));
+    let inverse = Placement::of(|point| scene.point(node, point)).inverse()?;
+    let columns = [inverse.right, inverse.up, inverse.at, inverse.position];
     let mut matrix = [0.0; 16];
-    for (column, parts) in matrix.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        for (part, row) in parts.iter_mut().zip(rows) {
-            *part = match row.get(column) {
-                Some(&part) => finite(part),
-                None => finite(0.0 - dot(row, origin)),
-            };
-        }
+    for (column, parts) in matrix.as_chunks_mut::<4>().0.iter_mut().zip(columns) {
+        column[..3].copy_from_slice(&parts);
     }
     matrix[15] = 1.0;
     Some(matrix)
@@ -157,7 +144,7 @@ fn inverse_of(scene: &Scene<'_>, node: usize) -> Option<[f32; 16]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::renderware::clump::{Frame, Node as Bone, Placement};
+    use crate::renderware::clump::{Frame, Node as Bone};
 
     #[test]
     fn weights_are_of_existing_joints_and_add_up_to_one() {
