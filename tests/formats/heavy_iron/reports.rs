@@ -55,6 +55,43 @@ fn set(models: [u32; 2]) -> Vec<u8> {
 }
 
 #[fuse_test]
+fn levels_and_sets_blend_models_as_the_table_of_pipelines_says() {
+    let texture = build::opaque(build::gamecube(4, 0, [8, 4], &[], &[0; 64], 1));
+    let (glow, plain) = (id("glow.dff"), id("crate.dff"));
+    let mut hip = gamecube();
+    for (code, name, bytes) in [
+        (b"MODL", "glow.dff", model()),
+        (b"MODL", "crate.dff", model()),
+        (b"MINF", "set.MINF", set([plain, glow])),
+        (b"RWTX", "wood.RW3", texture),
+        (b"PIPT", "pipes", build::big(&[1, glow, 1, 0x2500])),
+        (b"SIMP", "box1", simple("box1", [0.0; 3], 0.0, plain)),
+        (b"SIMP", "box2", simple("box2", [0.0; 3], 0.0, glow)),
+    ] {
+        hip.add(Asset::new(code, name, &bytes));
+    }
+    let mount = mounted(&hip.build(), "");
+    let set = built(&mount, "set.MINF").join("model.glb");
+    for path in [mount.file("converted/level.glb"), set] {
+        let scene = scene(&path);
+        let materials = list(&scene, "materials").iter();
+        let mut used: Vec<_> = materials
+            .filter_map(|material| {
+                let texture = &material["pbrMetallicRoughness"]["baseColorTexture"];
+                Some((material["alphaMode"] == "BLEND", texture["index"].as_u64()?))
+            })
+            .collect();
+        used.sort_unstable();
+        // The light that is added has a picture of its own.
+        let [(false, plain), (true, added)] = used[..] else {
+            panic!("{}: {used:?}", path.display());
+        };
+        let image = |texture: u64| list(&scene, "textures")[texture as usize]["source"].clone();
+        assert_ne!(image(plain), image(added), "{}", path.display());
+    }
+}
+
+#[fuse_test]
 fn a_level_has_its_geometry_once_and_its_objects_at_their_positions() {
     let texture = build::gamecube(4, 0, [8, 4], &[], &[0xFC, 0].repeat(32), 1);
     let quarter = std::f32::consts::FRAC_PI_2;

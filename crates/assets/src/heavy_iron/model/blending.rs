@@ -2,6 +2,7 @@
 //! of an archive (PIPT; FORMATS, HIP assets 8).
 
 use crate::heavy_iron::archive::Archive;
+use crate::heavy_iron::model::Model;
 use crate::heavy_iron::tables::parse_list;
 use crate::model::{Picture, Pixels};
 use crate::view::context::shared;
@@ -82,15 +83,17 @@ impl Pipes {
     }
 }
 
-/// Returns how each of the atomics of a model is blended, as far as a table says.
+/// Returns how each of the atomics of the model with this id is blended, as far as
+/// a table says.
 pub(crate) fn of_atomics(
-    model: u32,
-    count: usize,
+    id: u32,
+    model: &Model,
     context: &dyn AssetContext,
 ) -> Vec<Option<Blending>> {
     let pipes = shared(context, "HIP pipes", Pipes::new);
     let pipes = pipes.as_ref().map_or(&[][..], |pipes| &pipes.0);
-    chosen(pipes.iter().filter(|pipe| pipe.model == model), count)
+    let atomics = model.clumps.iter().map(|clump| clump.atomics.len());
+    chosen(pipes.iter().filter(|pipe| pipe.model == id), atomics.sum())
 }
 
 /// Returns what the first entry for each atomic says.

@@ -3,15 +3,19 @@
 
 use std::collections::HashMap;
 
+use super::blending::{self, Blending};
+use super::textures::read;
 use crate::heavy_iron::model::Model;
 use crate::heavy_iron::model::export::ExportPlan;
 use crate::model::math::{finite, sin_cos};
 use crate::model::scene::{
     Alpha, Corner, Identity, Joined, Material, MaterialNames, Mesh, Node, Outline, Part, Wrap,
 };
-use crate::model::{Scene, Transform};
+use crate::model::{Picture, Scene, Transform};
 use crate::renderware::clump::Clump;
 use crate::renderware::export::{TextureState, TextureUse, skeleton};
+use crate::renderware::texture::export::picture;
+use crate::view::AssetContext;
 use hpimount_containers::io::Warnings;
 
 /// Maximum number of nodes of a level. A level of the games has a thousand
@@ -72,38 +76,41 @@ pub struct Mark {
     pub lines: Vec<[f32; 3]>,
 }
 
+/// Returns the number of the picture of a texture. Textures have two: one for
+/// light that is added to the background.
+fn picture_number(texture: usize, is_added: bool) -> usize {
+    2 * texture + usize::from(is_added)
+}
+
+/// Returns the picture with this number of a level with these textures.
+pub(crate) fn picture_of(
+    textures: &[TextureUse],
+    number: usize,
+    context: &dyn AssetContext,
+) -> Option<Picture> {
+    let texture = textures.get(number / 2)?;
+    let picture = picture(&read(&texture.name, context).ok()?)?;
+    Some(match number == picture_number(number / 2, true) {
+        true => blending::by_brightness(&picture),
+        false => picture,
+    })
+}
+
 impl Level {
-    /// Adds a model and returns the numbers of its meshes; none for one that
-    /// cannot be shown or exceeds a limit. `find` looks up a texture by its
-    /// name.
+    /// Adds a model, whose atomics are blended in these ways, and returns the
+    /// numbers of its meshes; none for one that cannot be shown or exceeds a limit.
+    /// If `may_move`, the joints of the scene move it if it has as many bones.
+    /// `find` looks up a texture by its name.
     pub fn model(
         &mut self,
         name: &str,
         model: &Model,
-        find: impl FnMut(&str) -> TextureState,
-    ) -> Vec<usize> {
-        self.add_model(name, model, find, 0)
-    }
-
-    /// Does the same with a model that the joints of the scene move, if it has
-    /// as many bones.
-    pub fn skinned_model(
-        &mut self,
-        name: &str,
-        model: &Model,
-        find: impl FnMut(&str) -> TextureState,
-    ) -> Vec<usize> {
-        self.add_model(name, model, find, self.scene.joints.len())
-    }
-
-    fn add_model(
-        &mut self,
-        name: &str,
-        model: &Model,
+        atomics: &[Option<Blending>],
+        may_move: bool,
         mut find: impl FnMut(&str) -> TextureState,
-        joints: usize,
     ) -> Vec<usize> {
-        let plan = ExportPlan::new(model, |name| self.texture(name, &mut find));
+        let mut plan = ExportPlan::new(model, |name| self.texture(name, &mut find));
+        plan.blend(model, atomics);
         let name = short(name);
         if !plan.has_scene {
             return Vec::new();
@@ -120,9 +127,10 @@ impl Level {
         let materials: Vec<usize> = scene
             .materials
             .into_iter()
-            .map(|material| self.material(material, &plan.textures))
+            .map(|material| self.material(material, &plan))
             .collect();
-        let is_skinned = joints > 0 && scene.joints.len() == joints;
+        let joints = self.scene.joints.len();
+        let is_skinned = may_move && joints > 0 && scene.joints.len() == joints;
         let first = self.scene.meshes.len();
         let meshes = scene.meshes.into_iter().filter(|mesh| mesh.triangles() > 0);
         self.scene.meshes.extend(meshes.map(|mut mesh| {
@@ -157,13 +165,14 @@ impl Level {
         state
     }
 
-    /// Returns the number of a material, whose picture is one of `textures`.
-    fn material(&mut self, mut material: Material, textures: &[TextureUse]) -> usize {
+    /// Returns the number of a material of a model.
+    fn material(&mut self, mut material: Material, plan: &ExportPlan) -> usize {
         if let Some(texture) = &mut material.texture {
-            let name = textures.get(texture.picture).map(|texture| &texture.name);
+            let name = plan.textures.get(texture.picture).map(|one| &one.name);
             let key = name.map(|name| name.to_ascii_lowercase());
             let number = key.and_then(|key| self.known_textures.get(&key));
-            texture.picture = number.copied().unwrap_or_default();
+            let is_added = plan.added.contains(&texture.picture);
+            texture.picture = picture_number(number.copied().unwrap_or_default(), is_added);
         }
         let wrap = |wrap| match wrap {
             Wrap::Repeat => 0,

@@ -4,8 +4,9 @@
 use std::io::{self, Write};
 
 use super::animated;
-use super::level::Level;
-use super::textures::{read, state_of};
+use super::blending;
+use super::level::{self, Level};
+use super::textures::state_of;
 use crate::heavy_iron::model::{self, Model};
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::record::Record;
@@ -13,7 +14,6 @@ use crate::heavy_iron::tables::ModelInfo;
 use crate::model::{Scene, Transform, gltf};
 use crate::renderware::clump::Clump;
 use crate::renderware::export::{Motions, TextureUse, skeleton};
-use crate::renderware::texture::export::picture;
 use crate::view::{AssetContext, AssetRef, Wanted};
 
 /// Maximum number of models of a set that are shown.
@@ -100,10 +100,7 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (scene, textures) = scene_of(info, context);
-    let pictures = |number: usize| {
-        let texture: &TextureUse = textures.get(number)?;
-        picture(&read(&texture.name, context).ok()?)
-    };
+    let pictures = |number| level::picture_of(&textures, number, context);
     gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
 }
 
@@ -172,10 +169,9 @@ fn add(
             }
         }
     }
-    let meshes = match part.joints.is_empty() {
-        true => level.model(&name, &model, state),
-        false => level.skinned_model(&name, &model, state),
-    };
+    let atomics = blending::of_atomics(id, &model, context);
+    let may_move = !part.joints.is_empty();
+    let meshes = level.model(&name, &model, &atomics, may_move, state);
     if part.joints.is_empty() {
         part.bones = places_of_bones(&model);
     }

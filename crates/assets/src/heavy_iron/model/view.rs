@@ -79,9 +79,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         Ok(model) => {
             let mut plan = ExportPlan::new(&model, |name| state_of(name, context));
             if let Some(id) = Origin::of(context).id {
-                let atomics = model.clumps.iter().map(|clump| clump.atomics.len());
-                let atomics = blending::of_atomics(id, atomics.sum(), context);
-                plan.blend(&model, &atomics);
+                plan.blend(&model, &blending::of_atomics(id, &model, context));
             }
             Ok(Planned { model, plan })
         }

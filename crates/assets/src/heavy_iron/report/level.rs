@@ -7,10 +7,10 @@ use super::placements::Placed;
 use super::shapes::Extent;
 use crate::heavy_iron::archive::{Archive, Member};
 use crate::heavy_iron::model;
-use crate::heavy_iron::model::is_level_info;
 use crate::heavy_iron::model::level::{self, Level, Mark, Piece, object_transform};
 use crate::heavy_iron::model::set::{self, Attached, MAX_MODELS};
-use crate::heavy_iron::model::textures::{find_texture, read, state_of};
+use crate::heavy_iron::model::textures::{find_texture, state_of};
+use crate::heavy_iron::model::{blending, is_level_info};
 use crate::heavy_iron::object::Object;
 use crate::heavy_iron::record::Value;
 use crate::heavy_iron::tables::{parse_list, parse_model_info};
@@ -18,7 +18,6 @@ use crate::model::math::{finite, subtract};
 use crate::model::scene::Identity;
 use crate::model::{Scene, Transform, gltf};
 use crate::renderware::export::{TextureState, TextureUse};
-use crate::renderware::texture::export::picture;
 use crate::view::context::shared;
 use crate::view::{AssetContext, AssetRef, Shared, Wanted};
 
@@ -52,10 +51,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     if let Some(failed) = &level.failed {
         return Err(io::Error::other(failed.clone()));
     }
-    let pictures = |number: usize| {
-        let name = &level.textures.get(number)?.name;
-        picture(&read(name, context).ok()?)
-    };
+    let pictures = |number| level::picture_of(&level.textures, number, context);
     gltf::write(
         &level.scene,
         &pictures,
@@ -231,7 +227,8 @@ impl<'a> Reader<'a> {
                 Err(error) => TextureState::Unreadable(error.to_string()),
             }
         };
-        Ok(self.level.model(name, &model, state))
+        let atomics = blending::of_atomics(member.asset.id, &model, archive.context);
+        Ok(self.level.model(name, &model, &atomics, false, state))
     }
 
     /// Reads the models of pickups: one table, which all levels share.
