@@ -161,12 +161,14 @@ fn a_model_is_moved_by_the_animations_that_the_game_gives_it() {
     let is_omitted =
         |note: &Value| note == "Animation fly is omitted: package ped does not have it.";
     assert!(notes.as_array().unwrap().iter().any(is_omitted), "{notes}");
-    // A model without a definition is moved by the package in the path.
+    // A package in the path moves any model with a skeleton.
     assert_eq!(moved("guest.dff.meta/model.glb"), []);
-    assert_eq!(
-        moved("guest.dff.meta/animated/ped.glb"),
-        [(json!("Walk"), vec![json!("hand")])]
-    );
+    for model in ["guest", "cop"] {
+        assert_eq!(
+            moved(&format!("{model}.dff.meta/animated/ped.glb")),
+            [(json!("Walk"), vec![json!("hand")])]
+        );
+    }
     assert_eq!(
         moved("ped.ifp.meta/skeleton.glb"),
         [(json!("Walk"), vec![json!("none")])]

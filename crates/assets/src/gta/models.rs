@@ -286,15 +286,10 @@ impl Models {
         }
     }
 
-    /// Returns all packages of animations, if they are at most `limit`.
-    pub(crate) fn few_packages(&self, limit: usize) -> Vec<Given> {
-        match self.packages.len() <= limit {
-            true => {
-                let names = self.packages.keys();
-                names.map(|package| self.given(package, None)).collect()
-            }
-            false => Vec::new(),
-        }
+    /// Returns all packages of animations.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = Given> {
+        let names = self.packages.keys();
+        names.map(|package| self.given(package, None))
     }
 
     /// Returns the dictionaries of a model that exist, with their names.

@@ -1,5 +1,5 @@
-//! The animations of a model: those that its definition gives it, or else those
-//! of the packages beside it (FORMATS, GTA 6.6).
+//! The animations that the definition of a model gives it, and the packages around
+//! it (FORMATS, GTA 6.6).
 
 use super::Dff;
 use crate::gta::ifp::motion::Bones;
@@ -10,37 +10,35 @@ use crate::renderware::clump::Clump;
 use crate::renderware::export::{Motions, skeleton};
 use crate::view::AssetContext;
 
-/// Maximum number of packages beside a model that are shown on it. An archive of
-/// the games has hundreds, and its models have definitions.
-const MAX_BESIDE: usize = 8;
+/// Maximum number of packages around a model that are shown on it. The games have
+/// some hundred.
+const MAX_AROUND: usize = 1024;
 
 /// The animations of a model.
 #[derive(Debug, Default)]
 pub(super) struct Animations {
     /// Those that its definition gives it, which exist or do not.
     pub(super) given: Vec<Given>,
-    /// If it is given none that exist, and has a skeleton: the packages beside
-    /// it, each for a file of its own.
-    pub(super) beside: Vec<Given>,
+    /// If it has a skeleton: all packages around it, each for a file of its own.
+    pub(super) around: Vec<Given>,
 }
 
 impl Animations {
     /// Determines the animations of a model with this name.
     pub(super) fn new(model: &Dff, name: &str, models: &Models) -> Self {
         let given = models.animations(name);
-        let is_given = given.iter().any(|given| given.file.is_some());
         let first = model.clumps.first();
         let has_skeleton = first.is_some_and(|clump| skeleton::bones(clump).is_some());
-        let beside = match has_skeleton && !is_given {
-            true => models.few_packages(MAX_BESIDE),
+        let around = match has_skeleton {
+            true => models.packages().take(MAX_AROUND).collect(),
             false => Vec::new(),
         };
-        Self { given, beside }
+        Self { given, around }
     }
 
     /// Returns the memory on the heap in bytes.
     pub(super) fn memory(&self) -> usize {
-        let all = self.given.iter().chain(&self.beside);
+        let all = self.given.iter().chain(&self.around);
         all.map(|given| size_of_val(given) + given.memory()).sum()
     }
 }
@@ -111,20 +109,21 @@ mod tests {
     use fixtures::clump as build;
 
     #[test]
-    fn only_a_model_with_a_skeleton_and_no_definition_has_the_packages_beside_it() {
-        let beside = |frames: &[u8], packages: &[&str]| {
+    fn only_a_model_with_a_skeleton_has_the_packages_around_it() {
+        let around = |frames: &[u8], packages: &[&str]| {
             let square = build::square(&["skin"], &[]);
             let clump = build::clump(frames, &[square], &[build::atomic(0, 0)], &[]);
             let model = dff::parse(&clump.into()).unwrap();
             let models = Models::with_packages(packages);
-            Animations::new(&model, "man", &models).beside.len()
+            Animations::new(&model, "man", &models).around.len()
         };
         let names = [("root", -1), ("hand", 0)];
         let bones = build::bones(&names);
-        assert_eq!(beside(&bones, &["dance", "ped"]), 2);
-        assert_eq!(beside(&build::frames(&names), &["dance"]), 0);
-        let many: Vec<_> = (0..=MAX_BESIDE).map(|n| n.to_string()).collect();
-        let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert_eq!(beside(&bones, &many), 0);
+        assert_eq!(around(&build::frames(&names), &["dance"]), 0);
+        let packages = (0..=MAX_AROUND).map(|n| n.to_string());
+        let packages: Vec<_> = packages.collect();
+        let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+        assert_eq!(around(&bones, &packages[..200]), 200);
+        assert_eq!(around(&bones, &packages), MAX_AROUND);
     }
 }

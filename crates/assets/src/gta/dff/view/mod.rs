@@ -36,7 +36,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("DFF", open)
 };
 
-/// Folder of the model with the animations of packages beside it.
+/// Folder of the model with the animations of each package around it.
 const ANIMATED: &str = "animated";
 
 /// Folder of the textures.
@@ -161,7 +161,7 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
         files.push(Listed::new(None, "preview.png".to_owned(), drawn));
     }
     if shows.first() == Some(&0) {
-        for (index, package) in shown.animations.beside.iter().enumerate() {
+        for (index, package) in shown.animations.around.iter().enumerate() {
             let name = format!("{}.glb", package.package);
             let render = Render::InContext(moved_by, index);
             files.push(Listed::new(Some(ANIMATED), name, render));
@@ -214,14 +214,14 @@ fn glb(
     write_glb(shown, clump, &shown.animations.given, context, out)
 }
 
-/// Writes the first clump with the animations of a package beside the model.
+/// Writes the first clump with the animations of a package around the model.
 fn moved_by(
     shown: &Shown,
     package: usize,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let given = shown.animations.beside.get(package);
+    let given = shown.animations.around.get(package);
     write_glb(
         shown,
         0,
