@@ -1,13 +1,14 @@
 //! IFP: packages of animations (FORMATS, IFP).
 //!
 //! [`parse`](mod@parse) reads the bytes into a model, [`export`] writes packages
-//! of one animation, `motion` moves the nodes of scenes, `skeleton` shows a
+//! of one animation, `motion` moves the nodes of scenes, `skeleton` and `poses` show a
 //! package without a model, and [`view`] declares the format and writes the
 //! files of `X.meta`.
 
 pub mod export;
 pub(crate) mod motion;
 pub mod parse;
+mod poses;
 mod skeleton;
 pub mod view;
 

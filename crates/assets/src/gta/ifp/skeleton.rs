@@ -52,20 +52,9 @@ const ROOT: usize = 0;
 /// Returns a skeleton of the bones that the objects of a package name, moved by
 /// its animations.
 pub(super) fn scene(ifp: &Ifp) -> Scene<'static> {
-    let mut skeleton = Skeleton::default();
-    skeleton.scene.nodes.push(Node {
-        name: "package".to_owned(),
-        parent: None,
-        transform: axes::facing(),
-        mesh: None,
-    });
-    for object in ifp.animations().flat_map(|animation| &animation.objects) {
-        skeleton.add(object);
-    }
-    skeleton.join();
     let Skeleton {
         mut scene, bones, ..
-    } = skeleton;
+    } = Skeleton::of(ifp);
     let mut motions = Motions::default();
     motions.note(axes::FACING.to_owned());
     motions.note(format!(
@@ -79,15 +68,33 @@ pub(super) fn scene(ifp: &Ifp) -> Scene<'static> {
     scene
 }
 
+/// A skeleton at rest.
 #[derive(Default)]
-struct Skeleton {
-    scene: Scene<'static>,
-    bones: Bones,
+pub(super) struct Skeleton {
+    /// A node for each bone, and a line to it from its parent.
+    pub(super) scene: Scene<'static>,
+    pub(super) bones: Bones,
     /// The numbers of the bones, and their nodes.
     numbers: Vec<(i32, usize)>,
 }
 
 impl Skeleton {
+    /// Returns the skeleton of the bones that the objects of a package name.
+    pub(super) fn of(ifp: &Ifp) -> Self {
+        let mut skeleton = Self::default();
+        skeleton.scene.nodes.push(Node {
+            name: "package".to_owned(),
+            parent: None,
+            transform: axes::facing(),
+            mesh: None,
+        });
+        for object in ifp.animations().flat_map(|animation| &animation.objects) {
+            skeleton.add(object);
+        }
+        skeleton.join();
+        skeleton
+    }
+
     /// Adds a node for an object, unless its bone has one.
     fn add(&mut self, object: &Object) {
         let node = self.scene.nodes.len();

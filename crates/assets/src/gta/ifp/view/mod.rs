@@ -9,11 +9,11 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 
-use crate::gta::ifp::{self, Ifp, Keys};
-use crate::model::{self, gltf};
+use crate::gta::ifp::{self, Ifp, Keys, poses};
+use crate::model::{self, gltf, png};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, ListedView, Part, Render, Whole, whole_files};
-use crate::view::{AssetContext, Failure, View, ViewFormat};
+use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 
 /// IFP animation packages.
@@ -21,6 +21,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: ifp::EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     matches: Some(|bytes| ifp::parse(bytes).is_ok()),
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 11,
+    }),
     types: &[FileType {
         magic: &[
             Magic::at(0, b"ANPK"),
@@ -60,7 +64,7 @@ const FILES: &[(&str, Whole<Ifp>)] = &[
 ];
 
 /// Returns the files, in order: for each animation its keys as text, and then
-/// each as a separate package; last the skeleton.
+/// each as a separate package; last the skeleton, and a picture of it.
 fn files(ifp: &Ifp) -> Vec<Listed<Ifp>> {
     let mut files = whole_files(FILES);
     let count = ifp.animations().count();
@@ -74,6 +78,11 @@ fn files(ifp: &Ifp) -> Vec<Listed<Ifp>> {
     if ifp.animations().any(|animation| animation.frames() > 0) {
         let render = Render::InContext(skeleton, 0);
         files.push(Listed::new(None, "skeleton.glb".to_owned(), render));
+        if poses::has_figures(ifp) {
+            files.push(Listed::whole("preview.png", |ifp: &Ifp, out| {
+                png::write(&poses::draw(ifp), out)
+            }));
+        }
     }
     files
 }
