@@ -10,6 +10,7 @@ use fixtures::container_seeds::xdvdfs_with;
 use fixtures::heavy_iron;
 use fixtures::hip::{Asset, Hip};
 use fixtures::ta::{gaf, pcx, tdo, tnt};
+use fixtures::disc::Disc;
 use hpimount_containers::hip::{Game, Platform};
 use tempfile::tempdir;
 use testkit::confined::confined_threads;
@@ -100,6 +101,22 @@ fn an_archive_whose_textures_are_called_txd_has_a_picture_on_every_console() {
         fs::write(&archive, hip.build()).unwrap();
         drawn(128, &archive);
     }
+}
+
+#[test]
+fn a_cue_sheet_has_the_picture_of_its_disc() {
+    let dir = tempdir().unwrap();
+    let rows = (0..200 * 100).map(|n| n as u8).collect();
+    let mut disc = Disc::default();
+    disc.file("A.PCX", &pcx::Pcx::indexed(200, 100, rows).file());
+    fs::write(dir.path().join("a.bin"), disc.raw()).unwrap();
+    let sheet = dir.path().join("a.cue");
+    let text = "FILE \"a.bin\" BINARY\nTRACK 01 MODE2/2352\nINDEX 01 00:00:00\n";
+    fs::write(&sheet, text).unwrap();
+    let (width, height, _) = drawn(128, &sheet);
+    assert_eq!((width, height), (128, 64));
+    fs::remove_file(dir.path().join("a.bin")).unwrap();
+    fails(&sheet);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Thumbnails for file managers.
 //!
-//! A file outside a mount is opened in this process, without FUSE, and the
-//! picture is that of the asset; for an archive it is a contact sheet. For a
+//! A file outside a mount is opened in this process, without FUSE, with the files
+//! that it consists of, such as the tracks of a cue sheet. The picture is that of
+//! the asset; for an archive it is a contact sheet. For a
 //! file on a mount of `hpimount`, the mount gives the picture, in an extended
 //! attribute: file managers run this program where only the file itself can be
 //! opened.
@@ -11,11 +12,10 @@ mod tree;
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::Confinement;
-use crate::mount::{OpenError, Options, Sources, Vfs};
+use crate::mount::{OpenError, Options, Prepared, Sources, Vfs};
 use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced};
 
 /// Memory budget.
@@ -36,7 +36,7 @@ pub enum Error {
 }
 
 /// Returns a PNG file that shows the file at `input`, at most `size` pixels
-/// wide and high, rendered in a thread that may read only that file. Pictures
+/// wide and high, rendered in a thread that may read nothing else. Pictures
 /// that are not finished at `deadline` are omitted from a contact sheet.
 ///
 /// # Errors
@@ -46,12 +46,16 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
     // Resolved here, because a confined thread cannot follow links.
     let input = fs::canonicalize(input).map_err(os)?;
     let preview = preview_of(&input);
+    let folder = input.parent().map(Path::to_owned);
+    let prepared = Confinement::to(folder.as_slice())
+        .run(|| prepared(&input))
+        .map_err(os)??;
     let work = || {
         let given = preview.and_then(|png| png::read(&png, MAX_PIXELS).ok());
         let picture: Picture = match given {
             Some(picture) => picture,
             None => {
-                let vfs = open(&input)?;
+                let vfs = Vfs::open_prepared(&prepared, options())?;
                 let name = input.file_name().unwrap_or_default().to_string_lossy();
                 tree::picture(&vfs, &name, deadline)
                     .ok_or_else(|| Error::Nothing(input.display().to_string()))?
@@ -61,7 +65,7 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
         png::write(&reduced(picture, size), &mut bytes).map_err(os)?;
         Ok(bytes)
     };
-    Confinement::to(std::slice::from_ref(&input))
+    Confinement::to(&prepared.paths())
         .run(work)
         .map_err(os)
         .flatten()
@@ -84,17 +88,20 @@ fn preview_of(_: &Path) -> Option<Vec<u8>> {
     None
 }
 
-/// Opens a file by itself, without reading files beside it.
-fn open(input: &Path) -> Result<Arc<Vfs>, OpenError> {
+/// Finds the files in its folder that a file consists of.
+fn prepared(input: &Path) -> Result<Prepared, OpenError> {
     let sources = Sources::Given {
         locations: vec![input.to_owned().into()],
         order: None,
         separate: false,
     };
-    let options = Options {
+    sources.prepare()
+}
+
+fn options() -> Options {
+    Options {
         cache_size: MEMORY,
         spool_size: 0,
         ..Options::default()
-    };
-    Vfs::open(&sources, options)
+    }
 }

@@ -22,7 +22,10 @@ use crate::volume::{
 
 /// The type of both forms on desktops. The magic bytes of packed files decide
 /// about names that other programs use.
-const TYPE: FileType = FileType::archive("application/x-neversoft-pre", "Neversoft archive");
+const TYPE: FileType = FileType {
+    has_thumbnail: true,
+    ..FileType::archive("application/x-neversoft-pre", "Neversoft archive")
+};
 
 /// How archives of form 1 are detected and opened.
 pub(super) const FLAT_FORMAT: Format = Format {

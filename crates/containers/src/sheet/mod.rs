@@ -31,7 +31,10 @@ pub const CUE: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: Some(sheet_files),
-    types: &[FileType::new("application/x-cue", None)],
+    types: &[FileType {
+        has_thumbnail: true,
+        ..FileType::new("application/x-cue", None)
+    }],
     matches: matches_cue,
     open: open_cue,
     apply: Some(apply::cue::apply),
