@@ -104,6 +104,20 @@ fn an_archive_whose_textures_are_called_txd_has_a_picture_on_every_console() {
 }
 
 #[test]
+fn an_archive_of_objects_alone_is_shown_as_a_map() {
+    let dir = tempdir().unwrap();
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0);
+    for (name, x) in [("a", 1.0), ("b", -50.0)] {
+        let marker = heavy_iron::big_floats(&[x, 2.0, 30.0]);
+        hip.add(Asset::new(b"MRKR", name, &marker));
+    }
+    let archive = dir.path().join("objects.HIP");
+    fs::write(&archive, hip.build()).unwrap();
+    drawn(128, &archive);
+}
+
+#[test]
 fn a_cue_sheet_has_the_picture_of_its_disc() {
     let dir = tempdir().unwrap();
     let rows = (0..200 * 100).map(|n| n as u8).collect();

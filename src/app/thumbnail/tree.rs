@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use crate::inspect::{Contents, Role};
 use crate::mount::{Ino, MAX_PICTURES, Vfs, arranged};
-use hpimount_assets::model::{MAX_PIXELS, Picture};
+use crate::namespace::companion::CONVERTED;
+use hpimount_assets::formats::REPORTS;
+use hpimount_assets::model::{MAX_PIXELS, Picture, png};
 use hpimount_assets::view::ALONE;
 
 /// Maximum number of assets that are tried for a contact sheet; some have no
@@ -17,7 +19,8 @@ const MAX_ENTRIES: usize = 50_000;
 
 /// Returns the picture of the opened file called `name`: that of a single
 /// asset; or, of an archive, the picture that represents it alone, or else a
-/// contact sheet of the assets in it, without those not finished at `deadline`.
+/// contact sheet of the assets in it, without those not finished at `deadline`;
+/// or else the first picture that combines its assets.
 pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Picture> {
     let picture_of = |asset| Contents(vfs).picture(asset, MAX_PIXELS as usize);
     // A single asset is a folder with the file and its companion.
@@ -38,7 +41,27 @@ pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Pictur
         }
         pictures.extend(picture_of(asset));
     }
-    arranged(pictures)
+    arranged(pictures).or_else(|| report(vfs))
+}
+
+/// Returns the first report of an archive that is a picture of anything.
+fn report(vfs: &Vfs) -> Option<Picture> {
+    let converted = vfs.lookup(Ino::ROOT, CONVERTED).ok()?.ino;
+    let reports = REPORTS.iter().copied().flatten();
+    let mut pictures = reports.filter(|report| report.path.ends_with(".png"));
+    pictures.find_map(|report| {
+        let mut names = report.path.split('/');
+        let file = names.try_fold(converted, |directory, name| {
+            vfs.lookup(directory, name).ok().map(|found| found.ino)
+        })?;
+        let mut bytes = Vec::new();
+        for piece in Contents(vfs).pieces(file) {
+            bytes.extend_from_slice(&piece.ok()?);
+        }
+        let picture = png::read(&bytes, MAX_PIXELS).ok()?;
+        let is_drawn = picture.rgba().iter().any(|pixel| pixel[3] > 0);
+        is_drawn.then_some(picture)
+    })
 }
 
 /// Returns the assets of formats with a preview, in a list for each

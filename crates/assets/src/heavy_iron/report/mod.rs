@@ -83,6 +83,11 @@ pub const REPORTS: &[Report] = &[
         render: placements::write,
     },
     Report {
+        path: "tables/placements.png",
+        applies: |context| has(context, placements::is_placed),
+        render: placements::map,
+    },
+    Report {
         path: "tables/refs.tsv",
         applies: |context| has(context, references::refers),
         render: references::write,

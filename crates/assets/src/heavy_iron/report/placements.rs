@@ -1,4 +1,5 @@
-//! `tables/placements.tsv`: the positions of everything in a level.
+//! `tables/placements.tsv` and `tables/placements.png`: the positions of everything
+//! in a level.
 
 use std::io::{self, Write};
 
@@ -7,6 +8,8 @@ use crate::heavy_iron::object::{Object, is_object};
 use crate::heavy_iron::record::Value;
 use crate::heavy_iron::tables::parse_marker;
 use crate::heavy_iron::tables::view::sheet::add_floats;
+use crate::model::math::finite;
+use crate::model::{Picture, Pixels, png};
 use crate::view::{AssetContext, Table};
 
 const COLUMNS: [&str; 14] = [
@@ -54,6 +57,58 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         table.end_row()?;
     }
     Ok(())
+}
+
+/// Width and height of the map, its margin, and the width of a dot, in pixels.
+const EDGE: usize = 256;
+const MARGIN: usize = 8;
+const DOT: usize = 3;
+
+/// Writes a map: a dot for each position seen from above, with x to the right and
+/// z down, in a color for each type.
+pub(super) fn map(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let archive = Archive::new(context);
+    let mut places = Vec::new();
+    for member in archive.of_type(is_placed) {
+        if let Some(placed) = placement_of(&archive, &member)? {
+            let [x, _, z] = placed.position.map(finite);
+            places.push((member.asset.code, [x, z]));
+        }
+    }
+    let ends = |axis: usize, pick: fn(f32, f32) -> f32| {
+        let places = places.iter().map(|(_, place)| place[axis]);
+        places.reduce(pick).unwrap_or_default()
+    };
+    let least = [ends(0, f32::min), ends(1, f32::min)];
+    let most = [ends(0, f32::max), ends(1, f32::max)];
+    let sizes = [most[0] - least[0], most[1] - least[1]];
+    let inner = (EDGE - 2 * MARGIN - DOT) as f32;
+    let scale = inner / sizes[0].max(sizes[1]).max(1e-6);
+    let mut pixels = vec![[0; 4]; EDGE * EDGE];
+    for (code, place) in &places {
+        let [left, top] = [0, 1].map(|axis| {
+            let empty = (inner - sizes[axis] * scale) / 2.0;
+            MARGIN + ((place[axis] - least[axis]) * scale + empty) as usize
+        });
+        for row in pixels.chunks_mut(EDGE).skip(top).take(DOT) {
+            row[left..left + DOT].fill(color_of(*code));
+        }
+    }
+    let picture = Picture {
+        width: EDGE as u32,
+        height: EDGE as u32,
+        pixels: Pixels::Rgba(pixels),
+    };
+    png::write(&picture, out)
+}
+
+/// Returns the color of a type: one of 125, none of them dark.
+fn color_of(code: [u8; 4]) -> [u8; 4] {
+    let sum = code
+        .iter()
+        .fold(0_usize, |sum, &letter| 31 * sum + usize::from(letter));
+    let part = |divisor: usize| 75 + 45 * (sum / divisor % 5) as u8;
+    [part(1), part(5), part(25), 255]
 }
 
 /// The placement of an object.
