@@ -56,12 +56,12 @@ pub(super) fn of_type(code: [u8; 4], platform: Platform, file: &NewFile) -> Resu
     };
     let length = file.len().min(HEAD as u64);
     let head = read_vec(&*file.bytes, 0, length, "asset")?;
-    Ok(problem(code, platform.endian(), &head, size))
+    Ok(problem(code, platform, &head, size))
 }
 
 /// Returns why a file of `size` bytes, which begins with `head`, cannot be an
 /// asset of type `code`; `None` if it may be one.
-fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<Other> {
+fn problem(code: [u8; 4], platform: Platform, head: &[u8], size: u32) -> Option<Other> {
     let needed = match &code {
         b"RWTX" | b"TEXS" => "a texture dictionary of RenderWare in the form of the console",
         b"MODL" => "a clump of RenderWare",
@@ -72,16 +72,18 @@ fn problem(code: [u8; 4], endian: Endian, head: &[u8], size: u32) -> Option<Othe
         _ => return None,
     };
     let foreign = FOREIGN.iter().find(|foreign| foreign.begins(head));
+    let is_dsp = platform == Platform::GameCube && matches!(&code, b"SND " | b"SNDS");
+    let other_sound = if is_dsp { not_dsp(head) } else { None };
     let is_text = || head.iter().any(u8::is_ascii_graphic) && head.iter().all(is_character);
     let (found, extension) = match (&code, foreign) {
         (_, Some(foreign)) => (foreign.name, foreign.extension),
-        (b"TEXT", None) if !is_text() || has_length(endian, head, size) => return None,
+        (b"TEXT", None) if !is_text() || has_length(platform.endian(), head, size) => return None,
         (b"TEXT", None) => ("plain text", "txt"),
         // Shorter ones may be anything.
         (_, None) if head.len() >= MIN_TEXT && head.is_ascii() && is_text() => {
             ("plain text", "txt")
         }
-        _ => return None,
+        _ => other_sound?,
     };
     let code = code.escape_ascii().to_string();
     let code = code.trim_end();
@@ -142,6 +144,46 @@ fn has_length(endian: Endian, head: &[u8], size: u32) -> bool {
     })
 }
 
+/// Length of a frame of DSP-ADPCM. The first byte has the number of a predictor, 0
+/// to 7, in its upper half.
+const FRAME: usize = 8;
+
+/// Minimum number of frames that decide, and the part of them that may be wrong: what
+/// follows the samples is not cleared.
+const MIN_FRAMES: usize = 8;
+const WRONG: usize = 4;
+
+/// Length of the header of a DSP file up to its coefficients.
+const DSP_HEADER: usize = 0x1C;
+
+/// Returns what a file is that is no frames of DSP-ADPCM, and the extension of such
+/// files; `None` if it may be frames, or a bank of sounds.
+fn not_dsp(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    if is_dsp_header(head) {
+        return Some(("a DSP file with its header", "dsp"));
+    }
+    let frames = head.chunks_exact(FRAME);
+    let count = frames.len();
+    let wrong = frames.filter(|frame| frame[0] >= 0x80).count();
+    let is_other = count >= MIN_FRAMES && wrong * WRONG > count && !head.starts_with(b"FSB");
+    is_other.then_some(("no DSP-ADPCM, whose frames begin with bytes below 0x80", ""))
+}
+
+/// Returns whether a file begins with the header of a DSP file: counts of samples and
+/// nibbles that agree, a sample rate, the flag of a loop, and the format 0.
+fn is_dsp_header(head: &[u8]) -> bool {
+    let word = |at: usize| {
+        let word = head.get(at..at + 4).and_then(|word| word.first_chunk());
+        word.map_or(0, |&word| u32::from_be_bytes(word))
+    };
+    let (samples, nibbles) = (u64::from(word(0)), u64::from(word(4)));
+    head.len() >= DSP_HEADER
+        && samples > 0
+        && nibbles == samples + 2 * samples.div_ceil(14)
+        && (1000..=96_000).contains(&word(8))
+        && matches!(word(12), 0 | 0x1_0000)
+}
+
 fn is_character(byte: &u8) -> bool {
     *byte >= b' ' || matches!(byte, b'\t' | b'\n' | b'\r')
 }
@@ -151,7 +193,35 @@ mod tests {
     use super::*;
 
     fn refused(code: &[u8; 4], bytes: &[u8]) -> bool {
-        problem(*code, Endian::Big, bytes, bytes.len() as u32).is_some()
+        problem(*code, Platform::GameCube, bytes, bytes.len() as u32).is_some()
+    }
+
+    #[test]
+    fn sounds_of_gamecube_are_frames_without_a_header() {
+        let mut state = 1_u32;
+        let noise = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        let noise: Vec<u8> = (0..512).map(noise).collect();
+        let mut frames = noise.clone();
+        frames.chunks_mut(FRAME).for_each(|frame| frame[0] &= 0x7F);
+        let words = [28, 32, 22_050, 0, 2, 31, 2];
+        let header: Vec<u8> = words.into_iter().flat_map(u32::to_be_bytes).collect();
+        let file = [&header[..], &frames].concat();
+        for code in [b"SND ", b"SNDS"] {
+            assert!(refused(code, &noise) && refused(code, &file));
+            assert!(!refused(code, &frames) && !refused(code, &noise[..32]));
+            assert!(!refused(code, &[b"FSB3", &noise[..]].concat()));
+            let found = problem(*code, Platform::Xbox, &noise, 512);
+            assert_eq!(found, None, "samples of other consoles may be anything");
+        }
+        let problem = problem(*b"SND ", Platform::GameCube, &noise, 512).unwrap();
+        assert_eq!(
+            problem.problem,
+            "is no DSP-ADPCM, whose frames begin with bytes below 0x80: an asset of type SND is \
+             samples in the form of the console, without a header, which is in SNDI"
+        );
     }
 
     #[test]
@@ -164,7 +234,7 @@ mod tests {
         assert!(refused(b"MODL", b"o cube\nv 0 0 0\n"));
         assert!(refused(b"SND ", b"not a sound at all"));
         assert_eq!(
-            problem(*b"TEXT", Endian::Little, b"bye", 3)
+            problem(*b"TEXT", Platform::Xbox, b"bye", 3)
                 .unwrap()
                 .problem,
             "is plain text: an asset of type TEXT is the length of the text in 4 bytes, the text \
