@@ -7,6 +7,7 @@ use super::lines::Place;
 use super::names::Names;
 use super::steps::{Function, Step, StepKind, Variable};
 use super::structure::{Node, structured};
+use super::values::{Holder, PieceValues};
 use super::{MAX_ITEMS, notes_at_end};
 use crate::total_annihilation::cob::Cob;
 use crate::total_annihilation::cob::parse::Item;
@@ -35,14 +36,19 @@ impl Cob {
         let mut lint = Lint {
             names: &names,
             script: 0,
+            firsts: Vec::new(),
             found: Vec::new(),
             counts: [0; 2],
             facts: Facts::default(),
         };
         lint.scripts(self);
-        let mut known = HashSet::new();
-        for (script, range) in self.script_ranges().into_iter().enumerate() {
-            if !known.insert(range.start) {
+        let ranges = self.script_ranges();
+        let mut known = HashMap::new();
+        let firsts = ranges.iter().enumerate();
+        let firsts = firsts.map(|(script, range)| *known.entry(range.start).or_insert(script));
+        lint.firsts = firsts.collect();
+        for (script, range) in ranges.into_iter().enumerate() {
+            if lint.firsts[script] != script {
                 continue;
             }
             let found = self.items_in(range.clone()).take(MAX_ITEMS);
@@ -71,8 +77,8 @@ pub(super) struct Facts {
     /// statement, and those that are read.
     pub(super) assigned: HashMap<u32, u32>,
     pub(super) read: HashSet<u32>,
-    /// The numbers of pieces that are values.
-    pub(super) pieces: BTreeSet<u32>,
+    /// The pieces that are values.
+    pieces: PieceValues,
     /// The signals that are sent; `None` in it for an unknown one.
     sent: HashSet<Option<i32>>,
     /// The signals that end a script, with its number and the statement.
@@ -87,7 +93,7 @@ impl Default for Facts {
             is_complete: true,
             assigned: HashMap::new(),
             read: HashSet::new(),
-            pieces: BTreeSet::new(),
+            pieces: PieceValues::default(),
             sent: HashSet::new(),
             masks: Vec::new(),
             calls: HashMap::new(),
@@ -99,6 +105,8 @@ pub(super) struct Lint<'a> {
     pub(super) names: &'a Names,
     /// The current script.
     pub(super) script: usize,
+    /// For each script, the first one with its code.
+    firsts: Vec<usize>,
     found: Vec<Remark>,
     /// Number of mistakes, and of matters of style.
     counts: [usize; 2],
@@ -127,6 +135,15 @@ impl Lint<'_> {
             is_style: false,
             is_known: false,
         });
+    }
+
+    /// Returns the numbers of the pieces that are values; `None` if they may be any.
+    pub(super) fn piece_values(&self) -> Option<BTreeSet<u32>> {
+        let returned = self.firsts.iter().enumerate().flat_map(|(script, &first)| {
+            let count = self.names.returned_pieces(script) as u32;
+            (0..count).map(move |parameter| -> Holder { (Some(first), parameter) })
+        });
+        self.facts.pieces.numbers(returned)
     }
 
     /// Checks the names of the scripts.
@@ -172,15 +189,20 @@ impl Lint<'_> {
             if let Value::Static(number) = value {
                 self.facts.read.insert(*number);
             }
-            self.facts.pieces.extend(piece_of(value));
+            if let Value::GetOf(operands) = value {
+                self.facts.pieces.add(self.script, &operands[1]);
+            }
         });
         match &step.kind {
             StepKind::Assign(variable, value) => {
-                if let Variable::Static(number) = variable {
-                    self.facts.assigned.entry(*number).or_insert(at);
-                }
-                // Scripts return pieces, or keep them in variables.
-                self.facts.pieces.extend(number(value));
+                let holder = match variable {
+                    Variable::Local(local) => (Some(self.script), *local),
+                    Variable::Static(number) => {
+                        self.facts.assigned.entry(*number).or_insert(at);
+                        (None, *number)
+                    }
+                };
+                self.facts.pieces.assign(holder, self.script, value);
             }
             StepKind::Call {
                 operation,
@@ -188,9 +210,11 @@ impl Lint<'_> {
                 arguments,
             } => {
                 let script = *script as usize;
-                self.facts
-                    .pieces
-                    .extend(arguments.iter().filter_map(number));
+                let callee = self.firsts.get(script).copied();
+                for (parameter, argument) in (0..).zip(arguments).filter(|_| callee.is_some()) {
+                    let holder = (callee, parameter);
+                    self.facts.pieces.assign(holder, self.script, argument);
+                }
                 if script >= self.names.scripts.len() {
                     let name = self.names.script(self.script);
                     self.add(Remark {
@@ -216,7 +240,7 @@ impl Lint<'_> {
                         self.facts.masks.push((self.script, mask, at));
                     }
                 }
-                ("attach-unit", [_, piece, _]) => self.facts.pieces.extend(number(piece)),
+                ("attach-unit", [_, piece, _]) => self.facts.pieces.add(self.script, piece),
                 _ => {}
             },
             StepKind::Piece {
@@ -338,19 +362,6 @@ impl Lint<'_> {
                 self.in_script(script, Place::Word(at), &text);
             }
         }
-    }
-}
-
-/// Returns a constant that may be the number of a piece.
-fn number(value: &Expression) -> Option<u32> {
-    u32::try_from(value.constant()?).ok()
-}
-
-/// Returns the piece whose place a value is.
-fn piece_of(value: &Value) -> Option<u32> {
-    match value {
-        Value::GetOf(operands) => number(&operands[1]),
-        _ => None,
     }
 }
 

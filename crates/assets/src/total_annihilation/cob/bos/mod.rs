@@ -17,6 +17,7 @@ mod structure;
 mod style;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::collections::HashMap;
 use std::io::{self, Write};

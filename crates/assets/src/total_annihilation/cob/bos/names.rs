@@ -170,6 +170,18 @@ impl Names {
         self.known_parameters(script).first() == Some(&"piecenum")
     }
 
+    /// Returns how many parameters of a script are pieces for the game.
+    pub(super) fn returned_pieces(&self, script: usize) -> usize {
+        let name = self.script(script).to_ascii_lowercase();
+        let is_asked = ["query", "aimfrom", "sweetspot"]
+            .iter()
+            .any(|start| name.starts_with(start));
+        match is_asked {
+            true => self.known_parameters(script).len().max(1),
+            false => 0,
+        }
+    }
+
     fn known_parameters(&self, script: usize) -> &'static [&'static str] {
         self.known(script).unwrap_or_default()
     }

@@ -95,11 +95,12 @@ impl Lint<'_> {
 
     /// Looks for pieces and static variables that no script uses.
     pub(super) fn unused(&mut self, cob: &Cob) {
-        let moved: HashSet<u32> = cob.used_pieces().into_keys().collect();
-        for (number, name) in cob.pieces.iter().enumerate() {
-            let number = number as u32;
-            if !moved.contains(&number) && !self.facts.pieces.contains(&number) {
-                self.style_at(Place::Pieces, format!("the piece {name} is never used"));
+        if let Some(values) = self.piece_values() {
+            let moved: HashSet<u32> = cob.used_pieces().into_keys().collect();
+            for (name, number) in cob.pieces.iter().zip(0..) {
+                if !moved.contains(&number) && !values.contains(&number) {
+                    self.style_at(Place::Pieces, format!("the piece {name} is never used"));
+                }
             }
         }
         for number in 0..cob.statics.min(MAX_STATICS) {

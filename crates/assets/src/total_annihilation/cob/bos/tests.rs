@@ -363,6 +363,32 @@ Unknown()
 }
 
 #[test]
+fn only_a_number_that_reaches_the_game_as_a_piece_uses_it() {
+    let unused = |text: &str| {
+        let text = format!("piece base, gun, flare;\nstatic-var spot;\n{text}");
+        let mut found = remarks(&text, true);
+        found.retain(|remark| remark.contains("piece"));
+        found
+    };
+    let gun = "1: the piece gun is never used";
+    let flare = "1: the piece flare is never used";
+    let show = "Create() { show base; spot = 0; return (0); }\n";
+    // The kind of a wreck is no piece, nor is the argument of another script.
+    let killed = "Killed(severity, corpsetype) { corpsetype = 1; call-script Go(2); return (0); }
+        Go(way) { sleep way; return (0); }";
+    assert_eq!(unused(&format!("{show}{killed}")), [gun, flare]);
+    // A variable holds the piece until the game asks for it.
+    let kept = "Fire() { spot = 1; call-script Set(2); return (0); }
+        Set(piecenum) { spot = piecenum; return (0); }
+        QueryPrimary(piecenum) { piecenum = spot; return (0); }";
+    assert_eq!(unused(&format!("{show}{kept}")), [""; 0]);
+    let computed = "QueryPrimary(piecenum) { piecenum = spot + 1; return (0); }";
+    assert_eq!(unused(&format!("{show}{computed}")), [""; 0]);
+    let asked = "QueryPrimary(piecenum) { piecenum = flare; return (0); }";
+    assert_eq!(unused(&format!("{show}{asked}")), [gun]);
+}
+
+#[test]
 fn long_and_complex_scripts_are_a_matter_of_style() {
     let of_length = |count: usize| {
         let text = format!(
