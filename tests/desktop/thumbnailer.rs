@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use fixtures::consoles;
 use fixtures::container_seeds::xdvdfs_with;
+use fixtures::disc::Disc;
 use fixtures::heavy_iron;
 use fixtures::hip::{Asset, Hip};
 use fixtures::ta::{gaf, pcx, tdo, tnt};
-use fixtures::disc::Disc;
 use hpimount_containers::hip::{Game, Platform};
 use tempfile::tempdir;
 use testkit::confined::confined_threads;

@@ -113,7 +113,7 @@ fn add([a, b, c]: [[f32; 3]; 3], mesh: &mut Mesh) -> [u32; 3] {
 mod tests {
     use super::*;
     use crate::gta::ifp::parse;
-    use crate::gta::ifp::parse::build::{self, shorts};
+    use fixtures::ifp::{self as build, shorts};
 
     #[test]
     fn each_of_the_first_animations_has_a_figure_in_its_pose() {
