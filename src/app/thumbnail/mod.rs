@@ -18,8 +18,8 @@ use crate::app::Confinement;
 use crate::mount::{OpenError, Options, Prepared, Sources, Vfs};
 use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced};
 
-/// Memory budget.
-const MEMORY: usize = 32 << 20;
+/// Memory budget. The largest models that are shown need most of it.
+const MEMORY: usize = 192 << 20;
 
 /// Why there is no picture, with the message for the user.
 #[derive(Debug, thiserror::Error)]
