@@ -7,7 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the crates, each with a map.
-const CRATES: [&str; 3] = ["src", "crates/assets/src", "crates/containers/src"];
+const CRATES: [&str; 4] = [
+    "src",
+    "crates/assets/src",
+    "crates/patches/src",
+    "crates/containers/src",
+];
 
 /// Files that use a module above their own, as CONTRIBUTING.md says.
 const EXCEPTIONS: [(&str, &str); 4] = [

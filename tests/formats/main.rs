@@ -11,3 +11,4 @@ mod hpi;
 mod models;
 mod neversoft;
 mod total_annihilation;
+mod xdelta3;

@@ -197,6 +197,7 @@ targets! {
     a_damaged_archive_in_a_disc_in_an_archive_affects_nothing_around_it: "nested", 40;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_by_a_model: "ops", 100;
+    damaged_patches_are_applied_or_refused: "patches", 300;
 }
 
 /// Otherwise the target would only try refusals.

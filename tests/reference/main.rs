@@ -19,6 +19,7 @@ mod list;
 mod neversoft;
 mod odd_reads;
 mod pack;
+mod patches;
 mod player;
 mod resources;
 #[cfg(feature = "remote")]

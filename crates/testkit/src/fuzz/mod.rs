@@ -16,6 +16,7 @@ mod heavy_iron;
 mod mount;
 mod nested;
 mod ops;
+mod patches;
 mod reports;
 pub mod seeds;
 mod settings;
@@ -36,6 +37,7 @@ pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
 pub use nested::nested;
 pub use ops::ops;
+pub use patches::patches;
 pub use reports::hi_reports;
 pub use settings::settings;
 pub use ta::{cob, gaf, pcx, ta_small, tdf, tdo, tnt};
@@ -48,7 +50,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 59] = [
+pub const TARGETS: [Target; 60] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -108,6 +110,7 @@ pub const TARGETS: [Target; 59] = [
     target("nested", nested, nested::nested_seeds),
     target("vfs", vfs, seeds::vfs),
     target("ops", ops, seeds::ops),
+    target("patches", patches, patches::patches_seeds),
 ];
 
 const fn target(name: &'static str, run: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>) -> Target {

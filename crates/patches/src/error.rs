@@ -1,0 +1,179 @@
+//! The error of patches: a damaged patch, a wrong original, a limit of a format.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hpimount_containers::io;
+
+use crate::Format;
+
+/// The reason why a patch could not be read, applied or written.
+///
+/// The messages are meant to follow the name of the patch.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// The patch is damaged, of an unsupported kind, or a source cannot be read.
+    #[error(transparent)]
+    Source(#[from] io::Error),
+    /// The file to be patched is not the one that the patch was made for.
+    #[error("{0}")]
+    WrongOriginal(Mismatch),
+    /// The format cannot express the changes.
+    #[error("{format} {problem}")]
+    Limit {
+        /// The format with the limit.
+        format: Format,
+        /// The limit, and what exceeds it.
+        problem: String,
+    },
+    /// A Riivolution XML is not for the disc with this ID.
+    #[error("is for another game, not {0}")]
+    OtherGame(String),
+    /// The result to be written as a patch equals the original.
+    #[error("nothing has changed")]
+    Unchanged,
+    /// The patch could not be written.
+    #[error("cannot be written: {0}")]
+    Output(Arc<std::io::Error>),
+}
+
+/// Result with the [`Error`] of patches.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The difference between a file and the original of a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mismatch {
+    /// The size or the checksum differs.
+    File {
+        /// The original, as the patch records it.
+        expected: Sums,
+        /// The file that was given.
+        found: Sums,
+    },
+    /// The file is the result of the patch already.
+    Patched(Sums),
+    /// The patch reads the original further than the file extends.
+    TooShort {
+        /// End of the range that the patch reads, in bytes.
+        needed: u64,
+        /// Size of the file that was given, in bytes.
+        found: u64,
+    },
+    /// The bytes at this offset are not those of the block check of PPF.
+    Block(u64),
+    /// The Adler-32 of a window of VCDIFF differs.
+    Window {
+        /// Offset of the window in the result, in bytes.
+        offset: u64,
+        /// The checksum that the patch records.
+        expected: u32,
+        /// The checksum of the patched file.
+        found: u32,
+    },
+    /// The original has the right checksum, and the result has a wrong one.
+    Result {
+        /// The result, as the patch records it.
+        expected: Sums,
+        /// The CRC-32 of the patched file.
+        found: u32,
+    },
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { expected, found } => {
+                write!(f, "made for a file of {expected}; this one has {found}")
+            }
+            Self::Patched(sums) => {
+                write!(f, "the file of {sums} is the result of this patch already")
+            }
+            Self::TooShort { needed, found } => write!(
+                f,
+                "reads the original up to byte {needed}; this file has {found}"
+            ),
+            Self::Block(offset) => write!(
+                f,
+                "the 1024 bytes at {offset:#x} are not those of the original"
+            ),
+            Self::Window {
+                offset,
+                expected,
+                found,
+            } => write!(
+                f,
+                "window at {offset:#x}: Adler-32 is {found:08x}, expected {expected:08x}: this file is not the original of the patch"
+            ),
+            Self::Result { expected, found } => write!(
+                f,
+                "made for a result of {expected}; this one has CRC-32 {found:08x}"
+            ),
+        }
+    }
+}
+
+/// The size of a file, and its checksum if it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sums {
+    /// Size in bytes.
+    pub size: u64,
+    /// CRC-32 (that of zip).
+    pub crc32: Option<u32>,
+}
+
+impl fmt::Display for Sums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.size)?;
+        match self.crc32 {
+            Some(sum) => write!(f, " with CRC-32 {sum:08x}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error {
+    /// Returns whether the cause is outside the patch and the original: a source could
+    /// not be read, or there was no memory.
+    pub fn is_fault(&self) -> bool {
+        match self {
+            Self::Source(error) => error.is_fault(),
+            Self::Output(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Creates an [`Error::Limit`].
+    pub(crate) fn limit(format: Format, problem: impl Into<String>) -> Self {
+        Self::Limit {
+            format,
+            problem: problem.into(),
+        }
+    }
+}
+
+impl From<Mismatch> for Error {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::WrongOriginal(mismatch)
+    }
+}
+
+/// As the error of a read of the patched file.
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        Self::other(match error {
+            Error::Source(error) => error,
+            other => io::Error::Unsupported(other.to_string()),
+        })
+    }
+}
+
+/// Compares the size of a file, and its CRC-32 if it was computed, with those that a
+/// patch records.
+pub(crate) fn check_same(expected: Sums, size: u64, crc32: Option<u32>) -> Result<()> {
+    let found = Sums { size, crc32 };
+    let is_same = expected.size == size && (crc32.is_none() || crc32 == expected.crc32);
+    match is_same {
+        true => Ok(()),
+        false => Err(Mismatch::File { expected, found }.into()),
+    }
+}

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod bps;
+mod error;
+mod extents;
+mod format;
+mod ips;
+mod limits;
+mod number;
+mod parts;
+mod patch;
+mod patched;
+mod ppf;
+mod records;
+pub mod riivolution;
+mod spool;
+mod stream;
+mod ups;
+mod vcdiff;
+pub mod write;
+
+pub use self::error::{Error, Mismatch, Result, Sums};
+pub use self::extents::Extents;
+pub use self::format::Format;
+pub use self::patch::{Checked, Options, Patch, Recorded};
+pub use self::patched::Patched;
+pub use self::spool::Spool;

@@ -1,0 +1,253 @@
+//! Opened patches: what they record of the original, and applying them.
+
+use std::sync::Arc;
+
+use hpimount_containers::io::{Error, ReadAt};
+
+use crate::Format;
+use crate::bps::{self, Frame};
+use crate::error::{Mismatch, Result, Sums, check_same};
+use crate::ips;
+use crate::limits::MAX_PATCH;
+use crate::patched::{Content, Patched};
+use crate::ppf::{self, Ppf};
+use crate::records::Records;
+use crate::spool::{Memory, Spool};
+use crate::ups;
+use crate::vcdiff::{Vcdiff, Windows};
+
+/// Memory that a patch may take by default, in bytes: enough for the longest windows of
+/// VCDIFF.
+const MEMORY: usize = 144 << 20;
+
+/// Number of bytes of the metadata of BPS that are kept.
+const MAX_METADATA: u64 = 256;
+
+/// The resources that a patch may use.
+#[derive(Clone)]
+pub struct Options {
+    /// Memory that the patch and the patched file may take together, in bytes: the
+    /// list of parts or windows, and the windows that were touched last. 144 MiB by
+    /// default.
+    pub memory: usize,
+    /// Storage for compressed sections of VCDIFF. By default they are in memory, and may
+    /// take half of it.
+    pub spool: Option<Arc<dyn Spool>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            memory: MEMORY,
+            spool: None,
+        }
+    }
+}
+
+/// What a patch records of itself and of the files that it was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// The original (BPS, UPS), or only its size (PPF 2, where it decides nothing).
+    pub original: Option<Sums>,
+    /// The result (BPS, UPS).
+    pub result: Option<Sums>,
+    /// The application header of VCDIFF, the metadata of BPS or the description of PPF,
+    /// up to 256 bytes. It is never a path to be opened, and must be escaped before it
+    /// is shown.
+    pub description: Vec<u8>,
+}
+
+/// What could be compared with a file before applying a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checked {
+    /// The format, or this patch, records nothing: any file may be the original.
+    Nothing,
+    /// The size of the file.
+    Size,
+    /// The 1024 bytes of PPF.
+    Block,
+    /// The Adler-32 of one window of VCDIFF.
+    Window,
+}
+
+/// What a format keeps of a patch.
+enum Index {
+    Vcdiff(Arc<Vcdiff>),
+    Bps(Frame),
+    Ups(Frame),
+    Ppf(Ppf),
+    Ips(Records),
+}
+
+/// A patch that was indexed: nothing was unpacked, and no result was computed.
+pub struct Patch {
+    source: Arc<dyn ReadAt>,
+    format: Format,
+    recorded: Recorded,
+    index: Index,
+    memory: usize,
+}
+
+impl Patch {
+    /// Opens a patch, whose format is detected by its content.
+    ///
+    /// # Errors
+    /// Returns an error if the patch is damaged, of a kind that is not supported, or
+    /// cannot be read.
+    pub fn open(source: Arc<dyn ReadAt>) -> Result<Self> {
+        Self::open_with(source, Options::default())
+    }
+
+    /// Does the same with other resources than the default ones.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Patch::open`], and [`Error::NoMemory`] if the resources do
+    /// not suffice.
+    pub fn open_with(source: Arc<dyn ReadAt>, options: Options) -> Result<Self> {
+        if source.len() > MAX_PATCH {
+            let problem = format!("has {} bytes, more than {MAX_PATCH}", source.len());
+            return Err(Error::Unsupported(problem).into());
+        }
+        let format = Format::detect(&*source)?;
+        let unknown = "is not that of a patch of a known format";
+        let format = format.ok_or_else(|| Error::damaged(0, "start", unknown))?;
+        let mut memory = options.memory;
+        let mut recorded = Recorded::default();
+        let index = match format {
+            Format::Vcdiff => {
+                let spool = options.spool.unwrap_or_else(|| {
+                    memory /= 2;
+                    Arc::new(Memory::new(memory))
+                });
+                let mut patch = Vcdiff::read(&source, &spool, memory)?;
+                recorded.description = std::mem::take(&mut patch.application);
+                Index::Vcdiff(Arc::new(patch))
+            }
+            Format::Bps => {
+                let frame = Frame::read(&source)?;
+                recorded.description = bps::metadata(&source, &frame, MAX_METADATA)?;
+                Index::Bps(frame)
+            }
+            Format::Ups => Index::Ups(Frame::read(&source)?),
+            Format::Ppf => {
+                let mut patch = ppf::read(&source, memory)?;
+                recorded.description = std::mem::take(&mut patch.description);
+                recorded.original = patch.size.map(|size| Sums { size, crc32: None });
+                Index::Ppf(patch)
+            }
+            Format::Ips => Index::Ips(ips::read(&source, false, memory)?),
+            Format::Ips32 => Index::Ips(ips::read(&source, true, memory)?),
+        };
+        if let Index::Bps(frame) | Index::Ups(frame) = &index {
+            recorded.original = Some(frame.original);
+            recorded.result = Some(frame.result);
+        }
+        Ok(Self {
+            source,
+            format,
+            recorded,
+            index,
+            memory,
+        })
+    }
+
+    /// Returns the format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns what the patch records of itself and of both files.
+    pub fn recorded(&self) -> &Recorded {
+        &self.recorded
+    }
+
+    /// Returns whether all of the result can be compared with checksums.
+    pub fn has_checksums(&self) -> bool {
+        match &self.index {
+            Index::Vcdiff(patch) => patch.has_checksums(),
+            Index::Bps(_) | Index::Ups(_) => true,
+            Index::Ppf(_) | Index::Ips(_) => false,
+        }
+    }
+
+    /// Compares a file with what the patch records of its original, as far as little is
+    /// read for it: the size (BPS, UPS), a block (PPF), one window (VCDIFF).
+    /// [`Patched::verify`] compares all.
+    ///
+    /// # Errors
+    /// Returns [`Error::WrongOriginal`](crate::Error::WrongOriginal), which names both, if
+    /// the file is another one; or an error if a source cannot be read or the patch is
+    /// damaged.
+    pub fn check(&self, original: &Arc<dyn ReadAt>) -> Result<Checked> {
+        let checked = match &self.index {
+            Index::Bps(frame) => {
+                check_size(frame, original.len())?;
+                Checked::Size
+            }
+            Index::Ups(frame) => {
+                if original.len() != frame.result.size {
+                    check_size(frame, original.len())?;
+                }
+                Checked::Size
+            }
+            Index::Ppf(patch) if patch.check(&**original)? => Checked::Block,
+            Index::Vcdiff(patch) => {
+                let windows = Windows::new(patch.clone(), original.clone(), self.memory);
+                match windows.verify_first()? {
+                    true => Checked::Window,
+                    false => Checked::Nothing,
+                }
+            }
+            Index::Ppf(_) | Index::Ips(_) => Checked::Nothing,
+        };
+        Ok(checked)
+    }
+
+    /// Applies the patch to a file: its parts are computed (BPS, UPS, PPF, IPS), or will
+    /// be for each window when it is read (VCDIFF). The size of the original, or its
+    /// block, is compared before; [`Patch::check`] and [`Patched::verify`] compare more.
+    /// UPS patches are applied backwards if the file has the size of the result.
+    ///
+    /// # Errors
+    /// Returns [`Error::WrongOriginal`](crate::Error::WrongOriginal) if the file is another
+    /// one; or an error if the patch is damaged, a source cannot be read, or there is not
+    /// enough memory.
+    pub fn apply(&self, original: Arc<dyn ReadAt>) -> Result<Patched> {
+        let mut recorded = self.recorded.clone();
+        let parts = match &self.index {
+            Index::Vcdiff(patch) => {
+                let windows = Windows::new(patch.clone(), original.clone(), self.memory);
+                let content = Content::Windows(windows);
+                return Ok(Patched::new(original, content, self.format, recorded));
+            }
+            Index::Bps(frame) => {
+                check_size(frame, original.len())?;
+                bps::parts(&self.source, &*original, frame, self.memory)?
+            }
+            Index::Ups(frame) => {
+                let (mut from, mut to) = (frame.original, frame.result);
+                if original.len() != from.size && original.len() == to.size {
+                    (from, to) = (to, from);
+                }
+                check_same(from, original.len(), None)?;
+                (recorded.original, recorded.result) = (Some(from), Some(to));
+                ups::parts(&self.source, frame, (from.size, to.size), self.memory)?
+            }
+            Index::Ppf(patch) => {
+                patch.check(&*original)?;
+                patch.records.lay_over(original.len())?
+            }
+            Index::Ips(records) => records.lay_over(original.len())?,
+        };
+        let content = Content::Parts(parts, self.source.clone());
+        Ok(Patched::new(original, content, self.format, recorded))
+    }
+}
+
+/// Compares the size of a file with that of the original.
+fn check_size(frame: &Frame, size: u64) -> Result<()> {
+    if size != frame.original.size && size == frame.result.size {
+        return Err(Mismatch::Patched(Sums { size, crc32: None }).into());
+    }
+    check_same(frame.original, size, None)
+}

@@ -1,0 +1,174 @@
+//! Patched files.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use hpimount_containers::io::{ReadAt, read_error};
+
+use crate::Format;
+use crate::error::{Mismatch, Result, check_same};
+use crate::extents::Extents;
+use crate::parts::{Data, Inputs, Parts};
+use crate::patch::Recorded;
+use crate::vcdiff::Windows;
+
+/// Length of the pieces in which checksums are computed, in bytes.
+const PIECE: usize = 256 << 10;
+
+/// How the result is computed.
+pub(crate) enum Content {
+    /// From ranges of the original and of the patch.
+    Parts(Parts, Arc<dyn ReadAt>),
+    /// From windows, which are resolved when they are read.
+    Windows(Windows),
+}
+
+/// A file with a patch applied to it. Reads compute what they need; nothing is stored but
+/// the parts, or the windows that were touched last.
+pub struct Patched {
+    original: Arc<dyn ReadAt>,
+    content: Content,
+    format: Format,
+    recorded: Recorded,
+}
+
+impl Patched {
+    pub(crate) fn new(
+        original: Arc<dyn ReadAt>,
+        content: Content,
+        format: Format,
+        recorded: Recorded,
+    ) -> Self {
+        Self {
+            original,
+            content,
+            format,
+            recorded,
+        }
+    }
+
+    /// Returns the file that the patch is applied to.
+    pub fn original(&self) -> &Arc<dyn ReadAt> {
+        &self.original
+    }
+
+    /// Compares all checksums that the patch records: of the original and of the result
+    /// (BPS, UPS), of all windows (VCDIFF). PPF and IPS have none. This reads the whole
+    /// original and the whole result.
+    ///
+    /// # Errors
+    /// Returns [`Error::WrongOriginal`](crate::Error::WrongOriginal) if one differs, or an
+    /// error if a source cannot be read or the patch is damaged.
+    pub fn verify(&self) -> Result<()> {
+        if let Content::Windows(windows) = &self.content {
+            return windows.verify();
+        }
+        let (Some(original), Some(result)) = (self.recorded.original, self.recorded.result) else {
+            return Ok(());
+        };
+        let found = Some(crc32(&*self.original)?);
+        let is_result = result.size == original.size && found == result.crc32;
+        let mut expected = result;
+        if is_result && found != original.crc32 {
+            // UPS undoes itself.
+            if self.format != Format::Ups {
+                return Err(Mismatch::Patched(result).into());
+            }
+            expected = original;
+        } else {
+            check_same(original, self.original.len(), found)?;
+        }
+        let found = crc32(self)?;
+        match Some(found) == expected.crc32 {
+            true => Ok(()),
+            false => Err(Mismatch::Result { expected, found }.into()),
+        }
+    }
+
+    /// Returns the result as extents of the original, to be written as a patch of another
+    /// format. All other bytes are read from the patched file itself.
+    ///
+    /// # Errors
+    /// Returns an error if the patch is damaged or cannot be read.
+    pub fn extents(self: &Arc<Self>) -> Result<Extents> {
+        let mut extents = Extents::default();
+        let whole: Arc<dyn ReadAt> = self.clone();
+        self.pieces(0..self.len(), |length, data| {
+            let start = extents.len();
+            match data {
+                Some(Data::Original(from)) => extents.append_original(from..from + length),
+                Some(Data::Fill(byte)) => extents.append_fill(byte, length),
+                _ => extents.append_source(&whole, start..start + length),
+            }
+        })?;
+        Ok(extents)
+    }
+
+    /// Calls `visit` with the length and the data of each piece of a range, in order. The
+    /// bytes of a decoded window have no data.
+    fn pieces(&self, range: Range<u64>, mut visit: impl FnMut(u64, Option<Data>)) -> Result<()> {
+        match &self.content {
+            Content::Windows(windows) => windows.pieces(range, visit),
+            Content::Parts(parts, _) => {
+                let pieces = parts.pieces(range.start, range.end);
+                pieces.for_each(|(length, data)| visit(length, Some(data)));
+                Ok(())
+            }
+        }
+    }
+}
+
+impl ReadAt for Patched {
+    fn len(&self) -> u64 {
+        match &self.content {
+            Content::Parts(parts, _) => parts.len(),
+            Content::Windows(windows) => windows.len(),
+        }
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        if buf.is_empty() {
+            return Ok(());
+        }
+        match &self.content {
+            Content::Windows(windows) => windows.read(buf, offset),
+            Content::Parts(parts, patch) => {
+                let inputs = Inputs {
+                    original: &*self.original,
+                    patch: &**patch,
+                };
+                parts.read(inputs, buf, offset)
+            }
+        }
+    }
+
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        let (mut whole, mut pieces) = (None, 0);
+        let found = self.pieces(range, |_, data| {
+            whole = data;
+            pieces += 1;
+        });
+        match (found, whole, pieces) {
+            (Ok(()), Some(Data::Original(from)), 1) => Some((&*self.original, from)),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the CRC-32 of a source.
+fn crc32(source: &dyn ReadAt) -> Result<u32> {
+    let (mut hasher, mut offset) = (crc32fast::Hasher::new(), 0);
+    let mut buffer = vec![0; PIECE.min(source.len() as usize)];
+    while offset < source.len() {
+        let now = (source.len() - offset).min(PIECE as u64);
+        let piece = &mut buffer[..now as usize];
+        source
+            .read_exact_at(piece, offset)
+            .map_err(|cause| read_error(offset, now, cause))?;
+        hasher.update(piece);
+        offset += now;
+    }
+    Ok(hasher.finalize())
+}

@@ -1,0 +1,78 @@
+//! Dolphin's game mod descriptor, in JSON.
+
+use hpimount_containers::io::{Error, Result};
+use serde_json::Value;
+
+use super::model::Selection;
+
+/// The `type` of a descriptor.
+pub(super) const TYPE: &str = "dolphin-game-mod-descriptor";
+
+/// A game mod descriptor.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Descriptor {
+    /// The disc for which it was made, a path; it need not be opened.
+    pub base_file: Option<String>,
+    /// The name that Dolphin shows.
+    pub display_name: Option<String>,
+    /// The XML files, in the order in which they are applied.
+    pub patches: Vec<DescriptorPatch>,
+}
+
+/// An XML file in a descriptor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DescriptorPatch {
+    /// Path of the XML: absolute, or relative to the descriptor.
+    pub xml: String,
+    /// Path of the root of the SD card, likewise; the folder of the XML if there is none.
+    pub root: Option<String>,
+    /// The choices that are made.
+    pub selections: Vec<Selection>,
+}
+
+impl Descriptor {
+    /// Parses a descriptor. Unknown keys, and options without a number, are ignored.
+    ///
+    /// # Errors
+    /// Returns an error if it is not JSON, or not a game mod descriptor of version 1.
+    pub fn parse(json: &[u8]) -> Result<Self> {
+        let damaged = |problem: String| Error::damaged(0, "descriptor", problem);
+        let json: Value =
+            serde_json::from_slice(json).map_err(|error| damaged(error.to_string()))?;
+        if json["type"] != TYPE || json["version"] != 1 {
+            let problem = format!("is not a {TYPE} of version 1");
+            return Err(damaged(problem));
+        }
+        let patches = list(&json["riivolution"]["patches"]);
+        let patches = patches.filter_map(|patch| {
+            Some(DescriptorPatch {
+                xml: text(&patch["xml"])?,
+                root: text(&patch["root"]),
+                selections: list(&patch["options"]).filter_map(selection).collect(),
+            })
+        });
+        Ok(Self {
+            base_file: text(&json["base-file"]),
+            display_name: text(&json["display-name"]),
+            patches: patches.collect(),
+        })
+    }
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn selection(option: &Value) -> Option<Selection> {
+    let choice = option["choice"].as_u64()?;
+    let id = text(&option["option-id"]).filter(|id| !id.is_empty());
+    Some(Selection {
+        section: text(&option["section-name"]),
+        option: id.or_else(|| text(&option["option-name"]))?,
+        choice: u32::try_from(choice).unwrap_or(u32::MAX),
+    })
+}
