@@ -331,7 +331,7 @@ fn as_json(part: &Part) -> Value {
             path,
             offset,
             length,
-        } => json!(["f", path, offset, length]),
+        } => json!(["f", &**path, offset, length]),
         Part::Zeros { length } => json!(["z", length]),
     }
 }

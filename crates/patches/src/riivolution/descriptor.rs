@@ -8,6 +8,12 @@ use super::model::Selection;
 /// The `type` of a descriptor.
 pub(super) const TYPE: &str = "dolphin-game-mod-descriptor";
 
+/// Maximum length of a descriptor in bytes.
+const MAX_LENGTH: usize = 1 << 20;
+
+/// Maximum number of patches, and of options of a patch.
+const MAX_ITEMS: usize = 1000;
+
 /// A game mod descriptor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Descriptor {
@@ -31,12 +37,17 @@ pub struct DescriptorPatch {
 }
 
 impl Descriptor {
-    /// Parses a descriptor. Unknown keys, and options without a number, are ignored.
+    /// Parses a descriptor. Unknown keys, and options without a number, are ignored, as
+    /// are patches, and options of a patch, after the first thousand.
     ///
     /// # Errors
-    /// Returns an error if it is not JSON, or not a game mod descriptor of version 1.
+    /// Returns an error if it is not JSON, longer than 1 MiB, or not a game mod descriptor
+    /// of version 1.
     pub fn parse(json: &[u8]) -> Result<Self> {
         let damaged = |problem: String| Error::damaged(0, "descriptor", problem);
+        if json.len() > MAX_LENGTH {
+            return Err(damaged(format!("has more than {MAX_LENGTH} bytes")));
+        }
         let json: Value =
             serde_json::from_slice(json).map_err(|error| damaged(error.to_string()))?;
         if json["type"] != TYPE || json["version"] != 1 {
@@ -60,7 +71,7 @@ impl Descriptor {
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
+    value.as_array().into_iter().flatten().take(MAX_ITEMS)
 }
 
 fn text(value: &Value) -> Option<String> {

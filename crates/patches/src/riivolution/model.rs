@@ -1,6 +1,7 @@
 //! The contents of the XML.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use hpimount_containers::io::{Error, Result};
 
@@ -237,36 +238,37 @@ impl Filter {
 }
 
 fn section(element: &Element) -> Result<Section> {
-    let options = element.all("option").map(|option| {
-        let outer = parameters(option);
-        let choices = option.all("choice").map(|choice| Choice {
-            name: choice.text("name"),
-            patches: choice
-                .all("patch")
-                .map(|patch| {
-                    let all = [outer.clone(), parameters(choice), parameters(patch)];
-                    (patch.text("id"), all.concat())
-                })
-                .collect(),
-        });
-        Ok(Switch {
-            name: option.text("name"),
-            id: option.text("id"),
-            default: option.number("default")?,
-            choices: choices.collect(),
-        })
-    });
     Ok(Section {
         name: element.text("name"),
-        options: options.collect::<Result<_>>()?,
+        options: element.all("option").map(option).collect::<Result<_>>()?,
     })
 }
 
-fn parameters(element: &Element) -> Parameters {
+fn option(element: &Element) -> Result<Switch> {
+    let outer = parameters(element);
+    let choices = element.all("choice").map(|choice| {
+        let middle = parameters(choice);
+        let patches = choice.all("patch").map(|patch| {
+            let layers = [parameters(patch), middle.clone(), outer.clone()];
+            (patch.text("id"), layers)
+        });
+        Choice {
+            name: choice.text("name"),
+            patches: patches.collect(),
+        }
+    });
+    Ok(Switch {
+        name: element.text("name"),
+        id: element.text("id"),
+        default: element.number("default")?,
+        choices: choices.collect(),
+    })
+}
+
+fn parameters(element: &Element) -> Arc<HashMap<String, String>> {
     let pairs = element.all("param");
-    pairs
-        .map(|pair| (pair.text("name"), pair.text("value")))
-        .collect()
+    let pairs = pairs.map(|pair| (pair.text("name"), pair.text("value")));
+    Arc::new(pairs.collect())
 }
 
 fn file(element: &Element) -> Result<FileElement> {

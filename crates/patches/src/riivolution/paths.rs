@@ -1,5 +1,8 @@
 //! Parameters in texts, and paths on the SD card.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use hpimount_containers::io::{Error, Result};
 
 use super::plan::Disc;
@@ -7,8 +10,9 @@ use super::plan::Disc;
 /// Maximum length of a text with its parameters replaced, in bytes.
 const MAX_LENGTH: usize = 4096;
 
-/// The parameters of a patch: names and values, of which the last ones count.
-pub(super) type Parameters = Vec<(String, String)>;
+/// The parameters of a patch: those of the patch, of its choice and of its option, which
+/// choices and patches share. The first value of a name counts.
+pub(super) type Parameters = [Arc<HashMap<String, String>>; 3];
 
 /// Replaces `{$NAME}` by parameters, and by parts of the ID of the disc. This is done
 /// once: values are not searched.
@@ -50,9 +54,8 @@ fn value<'a>(name: &str, disc: &'a Disc<'_>, parameters: &'a Parameters) -> Opti
         "__maker" => disc.id.get(4..6),
         "__ngid" => Some("00000000"),
         _ => {
-            let mut found = parameters.iter().rev();
-            let found = found.find(|(other, _)| other == name);
-            found.map(|(_, value)| &**value)
+            let mut values = parameters.iter().filter_map(|layer| layer.get(name));
+            values.next().map(|value| &**value)
         }
     }
 }
@@ -86,13 +89,25 @@ mod tests {
     #[test]
     fn parameters_are_replaced_once() {
         let disc = Disc::new("GXXE01", 0, 0, &[]);
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let parameters = vec![pair("a", "1"), pair("b", "{$a}"), pair("a", "2")];
+        let layer = |pairs: &[(&str, &str)]| {
+            let pairs = pairs.iter();
+            Arc::new(
+                pairs
+                    .map(|(name, value)| (name.to_string(), value.to_string()))
+                    .collect(),
+            )
+        };
+        let parameters = [
+            layer(&[("a", "2")]),
+            layer(&[("b", "{$a}")]),
+            layer(&[("a", "1")]),
+        ];
         let of = |text| substitute(text, &disc, &parameters).unwrap();
         assert_eq!(of("x{$a}{$b}y"), "x2{$a}y");
         assert_eq!(of("{$__gameid}{$__region}{$__maker}"), "GXXE01");
         assert_eq!(of("{$c}{$"), "{$c}{$");
-        let long = vec![pair("a", &"x".repeat(1000))];
+        let value = "x".repeat(1000);
+        let long = [layer(&[("a", &value)]), layer(&[]), layer(&[])];
         substitute(&"{$a}".repeat(5), &disc, &long).unwrap_err();
     }
 

@@ -2,15 +2,21 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;
+use std::sync::Arc;
 
-use hpimount_containers::io;
+use hpimount_containers::io::{self, Warnings};
 
 use super::model::{FileElement, Mod, PatchElement, Selection};
 use super::paths::{Parameters, resolve, substitute};
 use crate::error::{Error, Result};
 
-/// Maximum number of files of the card that are visited.
-const MAX_FILES: usize = 2_000_000;
+/// Maximum work of a plan, which is also its memory: the lengths of all paths, and
+/// [`STEP`] for each element, folder and file, and for each part of a file that is
+/// changed.
+const MAX_WORK: usize = 64 << 20;
+
+/// Work of a step.
+const STEP: usize = 32;
 
 /// Maximum depth of folders of the card.
 const MAX_DEPTH: usize = 64;
@@ -68,7 +74,7 @@ pub enum Part {
     /// A range of a file of the card.
     External {
         /// Path on the card.
-        path: String,
+        path: Arc<str>,
         /// Offset in bytes.
         offset: u64,
         /// Length in bytes.
@@ -96,7 +102,7 @@ pub struct Plan {
     /// The files that change, in the order in which they are first changed.
     pub files: Vec<File>,
     /// What was ignored, a sentence each: mods for several regions rely on that.
-    pub notes: Vec<String>,
+    pub notes: Warnings,
 }
 
 impl Part {
@@ -180,8 +186,8 @@ struct Planner<'a> {
     names: HashMap<String, String>,
     /// Number of each file in the plan.
     numbers: HashMap<String, usize>,
-    /// Number of files of the card so far.
-    count: usize,
+    /// Work so far.
+    work: usize,
 }
 
 impl<'a> Planner<'a> {
@@ -194,7 +200,7 @@ impl<'a> Planner<'a> {
             paths: HashMap::new(),
             names: HashMap::new(),
             numbers: HashMap::new(),
-            count: 0,
+            work: 0,
         };
         for (path, size) in disc.files {
             planner.sizes.insert(path, *size);
@@ -203,6 +209,18 @@ impl<'a> Planner<'a> {
             }
         }
         planner
+    }
+
+    /// Counts steps with these texts.
+    fn work(&mut self, steps: usize, texts: &[&str]) -> Result<()> {
+        let lengths = texts.iter().map(|text| text.len()).sum::<usize>();
+        self.work = self
+            .work
+            .saturating_add(steps.saturating_mul(STEP) + lengths);
+        match self.work <= MAX_WORK {
+            true => Ok(()),
+            false => Err(limit("has too many files".to_owned())),
+        }
     }
 
     fn note(&mut self, note: String) {
@@ -224,9 +242,11 @@ impl<'a> Planner<'a> {
             Some(root) if !root.is_empty() => resolve(folder, &substitute(root)?)?,
             _ => folder.to_owned(),
         };
+        self.work(1, &[])?;
         for file in &patch.files {
             let external = resolve(&root, &substitute(&file.external)?)?;
             let path = substitute(&file.disc)?;
+            self.work(1, &[&path, &external])?;
             match path.is_empty() {
                 true => self.note(format!("{external}: has no path on the disc")),
                 false => self.file(&path, &external, file)?,
@@ -248,6 +268,7 @@ impl<'a> Planner<'a> {
         element: &FileElement,
         depth: usize,
     ) -> Result<()> {
+        self.work(1, &[path, external])?;
         let Some(mut entries) = self.card.entries(external) else {
             self.note(format!("{external}: there is no such folder"));
             return Ok(());
@@ -268,6 +289,7 @@ impl<'a> Planner<'a> {
                 true => entry.name.clone(),
                 false => format!("{}/{}", path.trim_end_matches('/'), entry.name),
             };
+            self.work(1, &[&path, &inner])?;
             match entry.is_folder {
                 false => self.file(&path, &inner, element)?,
                 true if element.recursive => self.folder(&path, &inner, element, depth + 1)?,
@@ -279,10 +301,6 @@ impl<'a> Planner<'a> {
 
     /// Applies a file of the card to a file of the disc.
     fn file(&mut self, disc: &str, external: &str, element: &FileElement) -> Result<()> {
-        self.count += 1;
-        if self.count > MAX_FILES {
-            return Err(limit(format!("there are more than {MAX_FILES} files")));
-        }
         let Some(size) = self.card.size(external) else {
             self.note(format!("{external}: there is no such file"));
             return Ok(());
@@ -344,6 +362,7 @@ impl<'a> Planner<'a> {
                 *place.insert(self.plan.files.len() - 1)
             }
         };
+        self.work(self.plan.files[number].parts.len(), &[])?;
         let file = &mut self.plan.files[number];
         let old_length = file.parts.iter().map(Part::len).sum::<u64>();
         // Positions on discs are multiples of four.
@@ -359,7 +378,7 @@ impl<'a> Planner<'a> {
             length: start.saturating_sub(old_length),
         });
         parts.push(Part::External {
-            path: external.to_owned(),
+            path: external.into(),
             offset,
             length: there.min(length),
         });

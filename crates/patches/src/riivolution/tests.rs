@@ -59,7 +59,7 @@ fn plan(patch: &str) -> Plan {
 }
 
 fn external(path: &str, offset: u64, length: u64) -> Part {
-    let path = path.to_owned();
+    let path = path.into();
     Part::External {
         path,
         offset,
@@ -262,4 +262,22 @@ fn descriptors_of_another_kind_are_refused() {
         Descriptor::parse(json.as_bytes()).unwrap(),
         Descriptor::default()
     );
+}
+
+/// As little XML as this must not take minutes or gigabytes.
+#[test]
+fn small_documents_with_much_to_do_are_refused() {
+    let element = "<file disc=\"/dir/A.bin\" external=\"a\" length=\"4\" resize=\"0\" offset=\"";
+    let scattered: Vec<_> = (0..10_000)
+        .map(|at| format!("{element}{}\"/>", at * 8))
+        .collect();
+    plan_with(&with_patch(&scattered.concat()), "GXXE01", &[]).unwrap_err();
+    let repeated = "<patch id=\"p\"/>".repeat(5000);
+    let folders = "<folder disc=\"/x\" external=\"none\"/>".repeat(5000);
+    let document = format!(
+        "<wiidisc version=\"1\"><options><section><option default=\"1\"><choice>{repeated}
+        </choice></option></section></options><patch id=\"p\">{folders}</patch></wiidisc>"
+    );
+    let parsed = Mod::parse(document.as_bytes()).unwrap();
+    plan_with(&parsed, "GXXE01", &[]).unwrap_err();
 }
