@@ -113,7 +113,7 @@ fn patches_are_applied_with_default_options() {
     fs::write(folder.path().join("old"), &original).unwrap();
     for has_checksums in [true, false] {
         let names = Some(("folder/new#", "old"));
-        let options = write::Vcdiff {
+        let options = write::VcdiffOptions {
             names,
             has_checksums,
         };
@@ -134,7 +134,7 @@ fn an_empty_result_is_made_by_xdelta3() {
     let folder = tempfile::tempdir().unwrap();
     let original = words(1, 1000);
     let mut patch = Vec::new();
-    let options = write::Vcdiff::default();
+    let options = write::VcdiffOptions::default();
     write::xdelta(&Extents::default(), &original, options, &mut patch).unwrap();
     fs::write(folder.path().join("old"), &original).unwrap();
     fs::write(folder.path().join("patch"), &patch).unwrap();

@@ -151,7 +151,7 @@ fn assert_ranges(patched: &Patched, whole: &[u8], name: &str) {
 fn written(extents: &Extents, original: &dyn ReadAt) -> Vec<(Format, Vec<u8>)> {
     let xdelta = |checksums| {
         let mut patch = Vec::new();
-        let options = write::Vcdiff {
+        let options = write::VcdiffOptions {
             names: Some(("new.bin", "old.bin")),
             has_checksums: checksums,
         };
@@ -246,7 +246,7 @@ fn ranges_beyond_four_gibibytes_are_read_and_written() {
         let patched = Patch::open(Arc::new(patch_of(&case))).unwrap();
         let patched = Arc::new(patched.apply(original.clone()).unwrap());
         let mut xdelta = Vec::new();
-        let options = write::Vcdiff {
+        let options = write::VcdiffOptions {
             names: None,
             has_checksums: false,
         };

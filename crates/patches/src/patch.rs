@@ -9,7 +9,7 @@ use crate::bps::{self, Frame};
 use crate::error::{Mismatch, Result, Sums, check_same};
 use crate::ips;
 use crate::limits::MAX_PATCH;
-use crate::patched::{Content, Patched};
+use crate::patched::{Content, Patched, Recorded};
 use crate::ppf::{self, Ppf};
 use crate::records::Records;
 use crate::spool::{Memory, Spool};
@@ -42,19 +42,6 @@ impl Default for Options {
             spool: None,
         }
     }
-}
-
-/// What a patch records of itself and of the files that it was made from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// The original (BPS, UPS), or only its size (PPF 2, where it decides nothing).
-    pub original: Option<Sums>,
-    /// The result (BPS, UPS).
-    pub result: Option<Sums>,
-    /// The application header of VCDIFF, the metadata of BPS or the description of PPF,
-    /// up to 256 bytes. It is never a path to be opened, and must be escaped before it
-    /// is shown.
-    pub description: Vec<u8>,
 }
 
 /// What could be compared with a file before applying a patch.

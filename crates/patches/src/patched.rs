@@ -7,14 +7,26 @@ use std::sync::Arc;
 use hpimount_containers::io::{ReadAt, read_error};
 
 use crate::Format;
-use crate::error::{Mismatch, Result, check_same};
+use crate::error::{Mismatch, Result, Sums, check_same};
 use crate::extents::Extents;
 use crate::parts::{Data, Inputs, Parts};
-use crate::patch::Recorded;
 use crate::vcdiff::Windows;
 
 /// Length of the pieces in which checksums are computed, in bytes.
 const PIECE: usize = 256 << 10;
+
+/// What a patch records of itself and of the files that it was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// The original (BPS, UPS), or only its size (PPF 2, where it decides nothing).
+    pub original: Option<Sums>,
+    /// The result (BPS, UPS).
+    pub result: Option<Sums>,
+    /// The application header of VCDIFF, the metadata of BPS or the description of PPF,
+    /// up to 256 bytes. It is never a path to be opened, and must be escaped before it
+    /// is shown.
+    pub description: Vec<u8>,
+}
 
 /// How the result is computed.
 pub(crate) enum Content {

@@ -11,26 +11,7 @@ use hpimount_containers::io::ReadAt;
 
 use crate::Extents;
 use crate::error::Result;
-
-/// What a VCDIFF patch has beside the changes.
-#[derive(Debug, Clone, Copy)]
-pub struct Vcdiff<'a> {
-    /// The name of the result and that of the original for the application header,
-    /// which other programs show. Directories, `/` and `#` are left out.
-    pub names: Option<(&'a str, &'a str)>,
-    /// Whether windows have checksums. Without them, a wrong original is not noticed; with
-    /// them, all of the result is read.
-    pub has_checksums: bool,
-}
-
-impl Default for Vcdiff<'_> {
-    fn default() -> Self {
-        Self {
-            names: None,
-            has_checksums: true,
-        }
-    }
-}
+pub use crate::vcdiff::write::VcdiffOptions;
 
 /// Writes a VCDIFF patch (`.xdelta`), which xdelta3 applies with default options: windows
 /// of at most 8 MiB that copy from at most 64 MiB of the original, without compression.
@@ -42,7 +23,7 @@ impl Default for Vcdiff<'_> {
 pub fn xdelta(
     extents: &Extents,
     original: &dyn ReadAt,
-    options: Vcdiff<'_>,
+    options: VcdiffOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<()> {
     crate::vcdiff::write::write(extents, original, options, out)

@@ -78,14 +78,14 @@ type Write_ = fn(&Extents, &dyn ReadAt, &mut dyn Write) -> Result<()>;
 const FORMATS: [(Format, Write_); 5] = [
     (Format::Vcdiff, |extents, original, out| {
         let names = Some(("new", "old"));
-        let options = write::Vcdiff {
+        let options = write::VcdiffOptions {
             names,
             has_checksums: true,
         };
         write::xdelta(extents, original, options, out)
     }),
     (Format::Vcdiff, |extents, original, out| {
-        let options = write::Vcdiff {
+        let options = write::VcdiffOptions {
             names: None,
             has_checksums: false,
         };

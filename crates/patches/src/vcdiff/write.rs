@@ -12,7 +12,6 @@ use crate::Extents;
 use crate::error::Result;
 use crate::extents::{From, Piece, output, read_at};
 use crate::number::write_vcdiff;
-use crate::write::Vcdiff;
 
 /// Maximum length of a window in the result: every xdelta3 since 2006 reads these.
 const MAX_WINDOW: u64 = 8 << 20;
@@ -35,11 +34,31 @@ const HAS_APPLICATION: u8 = 4;
 const HAS_SOURCE: u8 = 1;
 const HAS_ADLER: u8 = 4;
 
+/// What a VCDIFF patch has beside the changes.
+#[derive(Debug, Clone, Copy)]
+pub struct VcdiffOptions<'a> {
+    /// The name of the result and that of the original for the application header,
+    /// which other programs show. Directories, `/` and `#` are left out.
+    pub names: Option<(&'a str, &'a str)>,
+    /// Whether windows have checksums. Without them, a wrong original is not noticed; with
+    /// them, all of the result is read.
+    pub has_checksums: bool,
+}
+
+impl Default for VcdiffOptions<'_> {
+    fn default() -> Self {
+        Self {
+            names: None,
+            has_checksums: true,
+        }
+    }
+}
+
 /// Writes a patch, see [`write::xdelta`](crate::write::xdelta).
 pub(crate) fn write(
     extents: &Extents,
     original: &dyn ReadAt,
-    options: Vcdiff<'_>,
+    options: VcdiffOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<()> {
     out.write_all(&header(options.names)).map_err(output)?;

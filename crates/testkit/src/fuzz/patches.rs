@@ -54,7 +54,7 @@ pub fn patches(data: &[u8]) {
         assert_eq!(piece, expected);
     }
     let mut again = Vec::new();
-    let options = write::Vcdiff::default();
+    let options = write::VcdiffOptions::default();
     match write::xdelta(&patched.extents().unwrap(), &*original, options, &mut again) {
         Err(Error::Unchanged) => return,
         written => written.unwrap(),
@@ -126,7 +126,7 @@ pub(super) fn patches_seeds() -> Vec<Vec<u8>> {
     };
     let xdelta = of(|extents, original, out| {
         let names = Some(("new", "old"));
-        let options = write::Vcdiff {
+        let options = write::VcdiffOptions {
             names,
             has_checksums: false,
         };
