@@ -17,12 +17,13 @@ pub const USER: u32 = 65534;
 /// Another ordinary user.
 pub const OTHER_USER: u32 = 65533;
 
-/// Detaches the mounts of other tests, which would be kept alive here. Sets up
+/// Detaches the mounts of other tests, which would be kept alive here, if they do not
+/// end by themselves meanwhile. Sets up
 /// `/dev/fuse` as on desktops, and forbids `allow_other`, whatever the
 /// machine's settings.
 const SETUP: &str = r#"
     set -e
-    umount -a -l -t fuse.hpimount
+    umount -a -l -t fuse.hpimount || :
     mount -t tmpfs none "$1"
     mknod -m 666 "$1/fuse" c 10 229
     mount --bind "$1/fuse" /dev/fuse
