@@ -2,17 +2,20 @@
 //! is shown, converted, drawn as a thumbnail, and known to desktops.
 
 use std::fs;
-use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use get_size2::GetSize;
 use hpimount::app::desktop::files::files;
 use hpimount::app::thumbnail;
 use hpimount::mount::{Ino, Options, Sources, Vfs};
 use hpimount_assets::formats;
 use hpimount_assets::model::{Picture, Pixels, png};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::{AssetContext, Bytes, Failure, Preview, View, ViewFile, ViewFormat};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Bytes, Failure, Preview, View, ViewFormat};
 use hpimount_containers::file_type::FileType;
+use hpimount_containers::io::Warnings;
+use hpimount_record::Record;
 use tempfile::tempdir;
 
 /// The made-up format: each byte is a gray pixel.
@@ -31,33 +34,31 @@ const MADE_UP: &[ViewFormat] = &[ViewFormat {
     ..ViewFormat::new("made up", open)
 }];
 
-struct Gray(Bytes);
+/// A pixel.
+#[derive(Debug, Clone, Default, GetSize, Record)]
+struct Pixel {
+    /// Brightness.
+    gray: u8,
+}
 
 fn open(bytes: &Bytes, _: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    Ok(Box::new(Gray(bytes.clone())))
+    let pixels: Vec<Pixel> = bytes.iter().map(|&gray| Pixel { gray }).collect();
+    let mut page = Page::new("made up", "A row of pixels", Warnings::default());
+    page.rows("pixels", |pixels: &Vec<Pixel>| Rows::of(pixels))
+        .file("gray.png", |pixels, _, out| {
+            png::write(&picture(pixels), out)
+        });
+    Ok(page.show(pixels, None))
 }
 
-fn picture(bytes: &[u8]) -> Picture {
-    let pixels = bytes.iter().map(|&gray| [gray, gray, gray, 255]);
+fn picture(pixels: &[Pixel]) -> Picture {
+    let rgba = pixels
+        .iter()
+        .map(|pixel| [pixel.gray, pixel.gray, pixel.gray, 255]);
     Picture {
-        width: bytes.len() as u32,
+        width: pixels.len() as u32,
         height: 1,
-        pixels: Pixels::Rgba(pixels.collect()),
-    }
-}
-
-impl View for Gray {
-    fn files(&self) -> Vec<ViewFile> {
-        let name = "gray.png".to_owned();
-        vec![ViewFile { folder: None, name }]
-    }
-
-    fn render(&self, _: usize, _: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-        png::write(&picture(&self.0), out)
-    }
-
-    fn memory(&self) -> usize {
-        size_of_val(self)
+        pixels: Pixels::Rgba(rgba.collect()),
     }
 }
 
@@ -69,6 +70,7 @@ fn a_format_of_one_line_is_shown_converted_drawn_and_known_to_desktops() {
     let asset = dir.path().join("x.made");
     let pixels = [10, 20, 30];
     fs::write(&asset, pixels).unwrap();
+    let pixels = pixels.map(|gray| Pixel { gray });
     let mut expected = Vec::new();
     png::write(&picture(&pixels), &mut expected).unwrap();
 
@@ -78,13 +80,18 @@ fn a_format_of_one_line_is_shown_converted_drawn_and_known_to_desktops() {
         separate: false,
     };
     let vfs = Vfs::open(&sources, Options::default()).unwrap();
-    for path in ["x.made.meta/gray.png", "converted/x.png"] {
+    let table = b"index\tgray\n0\t10\n1\t20\n2\t30\n".to_vec();
+    for (path, expected) in [
+        ("x.made.meta/gray.png", &expected),
+        ("x.made.meta/pixels.tsv", &table),
+        ("converted/x.png", &expected),
+    ] {
         let file = path.split('/').try_fold(Ino::ROOT, |directory, name| {
             vfs.lookup(directory, name).map(|attr| attr.ino)
         });
         let file = file.unwrap_or_else(|error| panic!("{path}: {error:?}"));
         let bytes = vfs.read(file, 0, 1 << 20).unwrap().to_vec();
-        assert_eq!(bytes, expected, "{path}");
+        assert_eq!(bytes, *expected, "{path}");
     }
 
     let deadline = Instant::now() + Duration::from_secs(60);

@@ -6,10 +6,10 @@ use hpimount_record::{self as record, Record, Scope, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// The nodes of a list.
-pub(crate) type Nodes<'a> = Box<dyn Iterator<Item = Node<'a>> + 'a>;
+pub type Nodes<'a> = Box<dyn Iterator<Item = Node<'a>> + 'a>;
 
 /// A fact: a value, or facts that are made when they are needed.
-pub(crate) enum Node<'a> {
+pub enum Node<'a> {
     /// A value.
     Value(Value),
     /// Facts by name.
@@ -22,17 +22,17 @@ pub(crate) enum Node<'a> {
 
 impl<'a> Node<'a> {
     /// Creates a list of what `make` returns for each item.
-    pub(crate) fn each<T>(items: &'a [T], make: fn(&'a T) -> Node<'a>) -> Self {
+    pub fn each<T>(items: &'a [T], make: fn(&'a T) -> Node<'a>) -> Self {
         Self::Each(Box::new(move || Box::new(items.iter().map(make))))
     }
 
     /// Creates a list of numbers.
-    pub(crate) fn numbers<T: Copy + Into<Value>>(numbers: &'a [T]) -> Self {
+    pub fn numbers<T: Copy + Into<Value>>(numbers: &'a [T]) -> Self {
         Self::each(numbers, |&number| number.into().into())
     }
 
     /// Returns the fact with this name.
-    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&Value> {
         match self {
             Self::Value(value) => value.get(name),
             Self::Map(entries) => match entries.iter().find(|(other, _)| other == name)? {
@@ -44,7 +44,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns everything as one value.
-    pub(crate) fn into_value(self) -> Value {
+    pub fn into_value(self) -> Value {
         match self {
             Self::Value(value) => value,
             Self::Map(entries) => {
@@ -85,34 +85,34 @@ impl Serialize for Node<'_> {
 }
 
 /// An entry of a map.
-pub(crate) type Entry<'a> = (&'static str, Node<'a>);
+pub type Entry<'a> = (&'static str, Node<'a>);
 
 /// Returns a map of these entries.
-pub(crate) fn map<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Node<'a> {
+pub fn map<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Node<'a> {
     let entries = entries.into_iter();
     Node::Map(entries.map(|(name, node)| (name.into(), node)).collect())
 }
 
 /// Returns a map of those entries that have a value.
-pub(crate) fn known<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Node<'a> {
+pub fn known<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Node<'a> {
     let entries = entries.into_iter();
     map(entries.filter(|(_, node)| !matches!(node, Node::Value(Value::Null))))
 }
 
 /// Returns the fields of a record.
-pub(crate) fn entries<'a>(record: &dyn Record) -> Vec<Entry<'a>> {
+pub fn entries<'a>(record: &dyn Record) -> Vec<Entry<'a>> {
     let scope = Scope::default();
     let entries = record::entries(record, &scope);
     entries.map(|(name, value)| (name, value.into())).collect()
 }
 
 /// Returns a record as a map.
-pub(crate) fn of<'a>(record: &dyn Record) -> Node<'a> {
+pub fn of<'a>(record: &dyn Record) -> Node<'a> {
     record::value(record, &Scope::default()).into()
 }
 
 /// Returns the number of a record, its fields, and what is computed from it.
-pub(crate) fn numbered<'a, const N: usize>(
+pub fn numbered<'a, const N: usize>(
     index: usize,
     record: &dyn Record,
     computed: [Entry<'a>; N],

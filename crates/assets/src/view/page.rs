@@ -23,7 +23,7 @@ type WriteFile<M> =
     Box<dyn Fn(&M, &dyn AssetContext, &mut dyn Write) -> io::Result<()> + Send + Sync>;
 
 /// What is shown of an asset with the model `M`.
-pub(crate) struct Page<M> {
+pub struct Page<M> {
     format: &'static str,
     heading: Cow<'static, str>,
     facts: Vec<(&'static str, Value)>,
@@ -61,7 +61,7 @@ enum Content<M> {
 impl<M: GetSize + Send + Sync + 'static> Page<M> {
     /// Creates the page of an asset of this format, with the first line of its
     /// summary.
-    pub(crate) fn new(
+    pub fn new(
         format: &'static str,
         heading: impl Into<Cow<'static, str>>,
         warnings: Warnings,
@@ -77,38 +77,38 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 
     /// Adds a fact.
-    pub(crate) fn fact(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
+    pub fn fact(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
         self.facts.push((name, value.into()));
         self
     }
 
     /// Adds the fields of a record as facts.
-    pub(crate) fn record(&mut self, record: &dyn Record) -> &mut Self {
+    pub fn record(&mut self, record: &dyn Record) -> &mut Self {
         self.facts
             .extend(record::entries(record, &Scope::default()));
         self
     }
 
     /// Adds a list, which may be long.
-    pub(crate) fn list(&mut self, name: &'static str, values: fn(&M) -> Nodes<'_>) -> &mut Self {
+    pub fn list(&mut self, name: &'static str, values: fn(&M) -> Nodes<'_>) -> &mut Self {
         self.lists.push((name, List::Nodes(values)));
         self
     }
 
     /// Adds a list of which `NAME.tsv` is the table.
-    pub(crate) fn rows(&mut self, name: &'static str, rows: fn(&M) -> Rows<'_>) -> &mut Self {
+    pub fn rows(&mut self, name: &'static str, rows: fn(&M) -> Rows<'_>) -> &mut Self {
         self.lists.push((name, List::Rows(rows)));
         self.table(&format!("{name}.tsv"), rows)
     }
 
     /// Adds a table.
-    pub(crate) fn table(&mut self, name: &str, rows: fn(&M) -> Rows<'_>) -> &mut Self {
+    pub fn table(&mut self, name: &str, rows: fn(&M) -> Rows<'_>) -> &mut Self {
         self.add(name.to_owned(), None, Content::Table(rows))
     }
 
     /// Adds the WAV file of a sound, of which `samples` returns the samples; a warning,
     /// if it is too long for one.
-    pub(crate) fn wav(
+    pub fn wav(
         &mut self,
         name: String,
         wav: Wav,
@@ -124,7 +124,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 
     /// Adds a file.
-    pub(crate) fn file(
+    pub fn file(
         &mut self,
         name: &str,
         write: impl Fn(&M, &dyn AssetContext, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
@@ -133,7 +133,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 
     /// Adds a file of these bytes, a slice of the asset.
-    pub(crate) fn stored(&mut self, name: String, bytes: Bytes) -> &mut Self {
+    pub fn stored(&mut self, name: String, bytes: Bytes) -> &mut Self {
         let size = Some(bytes.len() as u64);
         let write: WriteFile<M> = Box::new(move |_, _, out| out.write_all(&bytes));
         self.add(name, size, Content::Other(write))
@@ -155,7 +155,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 
     /// Adds a warning.
-    pub(crate) fn warn(&mut self, warning: impl Into<String>) -> &mut Self {
+    pub fn warn(&mut self, warning: impl Into<String>) -> &mut Self {
         self.warnings.push(warning);
         self
     }
@@ -172,7 +172,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
 
     /// Returns the view of `model` with this page; of what was read of it, if there is
     /// an error.
-    pub(crate) fn show(self, model: M, error: Option<Error>) -> Box<dyn View> {
+    pub fn show(self, model: M, error: Option<Error>) -> Box<dyn View> {
         let view = Box::new(PageView { page: self, model });
         match error {
             None => view,
@@ -293,14 +293,14 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
 }
 
 /// A table: its columns, and its rows, which are made one by one.
-pub(crate) struct Rows<'a> {
+pub struct Rows<'a> {
     columns: Vec<Cow<'static, str>>,
     rows: Box<dyn Iterator<Item = Vec<Value>> + 'a>,
 }
 
 impl<'a> Rows<'a> {
     /// Creates a table of values.
-    pub(crate) fn new<const N: usize>(
+    pub fn new<const N: usize>(
         columns: [&'static str; N],
         rows: impl Iterator<Item = [Value; N]> + 'a,
     ) -> Self {
@@ -311,7 +311,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Creates a table of maps that have the same parts as `example`.
-    pub(crate) fn maps(example: Node<'_>, nodes: impl Iterator<Item = Node<'a>> + 'a) -> Self {
+    pub fn maps(example: Node<'_>, nodes: impl Iterator<Item = Node<'a>> + 'a) -> Self {
         let columns = example.into_value().columns().into_iter();
         let columns = columns.map(Cow::Owned);
         let cells = |node: Node<'_>| {
@@ -326,7 +326,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Creates a table of records, with the number of each.
-    pub(crate) fn of<R: Record + Default>(records: &'a [R]) -> Self {
+    pub fn of<R: Record + Default>(records: &'a [R]) -> Self {
         let numbered = records.iter().enumerate();
         Self::keyed(
             ["index"],
@@ -335,7 +335,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Creates a table of records, with columns of what each belongs to.
-    pub(crate) fn keyed<R: Record + Default, const N: usize>(
+    pub fn keyed<R: Record + Default, const N: usize>(
         keys: [&'static str; N],
         records: impl Iterator<Item = ([Value; N], &'a R)> + 'a,
     ) -> Self {
@@ -353,7 +353,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Adds columns that are computed from the number of the row.
-    pub(crate) fn and<const N: usize>(
+    pub fn and<const N: usize>(
         mut self,
         columns: [&'static str; N],
         compute: impl Fn(usize) -> [Value; N] + 'a,
