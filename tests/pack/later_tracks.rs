@@ -154,7 +154,7 @@ fn records_of_movies_move_with_their_track_and_are_not_replaced() {
     write(&folder, "NEW.TXT", &noise(2, 10 * SECTOR));
     let mounted = open_changed(&sheet, &folder).unwrap();
     assert!(read_at(&mounted, "AVSEQ01.DAT.raw2336") == movie);
-    write(&folder, "AVSEQ01.DAT.raw2336", &movie);
+    write(&folder, "AVSEQ01.DAT.raw2336", &noise(4, movie.len()));
     let refused = open_changed(&sheet, &folder).err().unwrap();
     assert!(
         refused.contains("AVSEQ01.DAT.raw2336: is in another track"),
