@@ -10,6 +10,8 @@ use bzip2::bufread::BzDecoder;
 use lzma_rust2::{Lzma2Reader, LzmaReader};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
+use super::reader::lzma2_dictionary;
+
 /// Smallest LZMA dictionary, in bytes.
 const MIN_DICTIONARY: u32 = 4096;
 
@@ -52,12 +54,7 @@ impl Codec {
 
     /// Returns LZMA2 with this byte of properties.
     pub(crate) fn lzma2(properties: &[u8]) -> Option<Self> {
-        let byte = u32::from(*properties.first()?);
-        let dictionary = match byte {
-            0..40 => (2 | byte & 1) << (byte / 2 + 11),
-            40 => u32::MAX,
-            _ => return None,
-        };
+        let dictionary = lzma2_dictionary(*properties.first()?)?;
         Some(Self::Lzma2 { dictionary })
     }
 

@@ -2,7 +2,7 @@
 //! decoding takes, and the size of the decoded data.
 
 use super::PackedFile;
-use super::reader::{MAX_DICTIONARY, Method, ZSTANDARD_WINDOW};
+use super::reader::{MAX_DICTIONARY, Method, ZSTANDARD_WINDOW, lzma2_dictionary};
 use crate::io::{Error, Result, SourceReader, read_vec};
 
 /// First bytes of an xz stream, and the length of its header.
@@ -173,11 +173,7 @@ fn xz_dictionary(head: &[u8]) -> Option<u32> {
         let (id, length) = (long(&mut fields)?, long(&mut fields)?);
         let properties = fields.split_off(..usize::try_from(length).ok()?)?;
         if id == LZMA2 {
-            dictionary = match u32::from(*properties.first()?) {
-                size @ 0..40 => (2 | size & 1) << (size / 2 + 11),
-                40 => u32::MAX,
-                _ => return None,
-            };
+            dictionary = lzma2_dictionary(*properties.first()?)?;
         }
     }
     Some(dictionary)

@@ -11,6 +11,8 @@ mod frames;
 mod gzip;
 mod lzss;
 mod reader;
+mod restarts;
+mod solid;
 
 use std::sync::Arc;
 
@@ -25,7 +27,10 @@ pub(super) use self::frames::{XZ, ZSTANDARD, check_dictionary};
 pub(super) use self::gzip::{GZIP, Gzip, GzipHeader};
 pub(super) use self::lzss::Lzss;
 pub use self::lzss::unpack_lzss;
-pub(super) use self::reader::{Method, ZSTANDARD_WINDOW, lzma_memory};
+pub(crate) use self::reader::Stream as ByteStream;
+pub(super) use self::reader::{Method, ZSTANDARD_WINDOW, lzma2_dictionary};
+pub(super) use self::restarts::{Restart, Restarts};
+pub(super) use self::solid::{Solid, SolidDecoder};
 
 /// Number of packed bytes read at a time.
 const PIECE: u64 = 32 << 10;

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use bzip2::bufread::MultiBzDecoder;
 use crc32fast::Hasher;
 use deflate64::Deflate64Decoder;
-use lzma_rust2::{LzmaReader, XzReader};
+use lzma_rust2::{Lzma2Reader, LzmaReader, XzReader};
 use ppmd_rust::{Ppmd7Decoder, Ppmd8Decoder, RestoreMethod};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
@@ -43,6 +43,10 @@ pub(crate) enum Method {
         /// Size of the dictionary in bytes.
         dictionary: u32,
     },
+    Lzma2 {
+        /// Size of the dictionary in bytes.
+        dictionary: u32,
+    },
     /// PPMd, variant H.
     PpmdH {
         order: u32,
@@ -76,7 +80,11 @@ impl Method {
             Self::Lzma {
                 properties,
                 dictionary,
-            } => lzma_memory(properties, dictionary),
+            } => {
+                let literals = u32::from(properties % 9 + properties / 9 % 5);
+                dictionary as usize + (0x600 << literals)
+            }
+            Self::Lzma2 { dictionary } => dictionary as usize + (0x600 << 4),
             Self::PpmdH { memory, .. } | Self::PpmdI { memory, .. } => memory as usize,
             Self::Xz { dictionary } => (dictionary + XZ) as usize,
             // The window, a block of input and one of output.
@@ -104,6 +112,7 @@ impl Method {
             } => Box::new(LzmaReader::new_with_props(
                 packed, size, properties, dictionary, None,
             )?),
+            Self::Lzma2 { dictionary } => Box::new(Lzma2Reader::new(packed, dictionary, None)),
             Self::PpmdH { order, memory } => {
                 Box::new(Ppmd7Decoder::new(packed, order, memory).map_err(|error| invalid(&error))?)
             }
@@ -128,10 +137,15 @@ impl Method {
     }
 }
 
-/// Returns the memory of a decoder of LZMA, in bytes.
-pub(crate) fn lzma_memory(properties: u8, dictionary: u32) -> usize {
-    let literals = u32::from(properties % 9 + properties / 9 % 5);
-    dictionary as usize + (0x600 << literals)
+/// Returns the size of the dictionary that a byte of properties of LZMA2 gives, in
+/// bytes; `None` if it is not valid.
+pub(crate) fn lzma2_dictionary(byte: u8) -> Option<u32> {
+    let byte = u32::from(byte);
+    match byte {
+        0..40 => Some((2 | byte & 1) << (byte / 2 + 11)),
+        40 => Some(u32::MAX),
+        _ => None,
+    }
 }
 
 /// A reader of Zstandard frames.

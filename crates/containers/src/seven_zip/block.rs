@@ -2,9 +2,10 @@
 
 use std::sync::OnceLock;
 
+use crc32fast::Hasher;
+
 use super::Problem;
-use super::restarts::{Restart, Restarts};
-use crate::codec;
+use crate::codec::{self, Restart, Restarts, Solid};
 use crate::crypt::SevenZipParameters;
 use crate::io::{Error, ReadAt, Result, check_sum};
 
@@ -31,13 +32,6 @@ pub(super) struct Coder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     Copy,
-    Lzma {
-        properties: u8,
-        dictionary: u32,
-    },
-    Lzma2 {
-        dictionary: u32,
-    },
     Deflate,
     /// By a reader of [`codec`].
     Reader(codec::Method),
@@ -79,25 +73,21 @@ impl Coder {
                 let (first, dictionary) = self.properties.split_first().unwrap_or((&0xFF, &[]));
                 let dictionary = dictionary.first_chunk().copied().map(u32::from_le_bytes);
                 match dictionary {
-                    Some(dictionary) if *first < 225 => Ok(Method::Lzma {
+                    Some(dictionary) if *first < 225 => Ok(Method::Reader(codec::Method::Lzma {
                         properties: *first,
                         dictionary: self.dictionary(dictionary)?,
-                    }),
+                    })),
                     _ => unsupported("LZMA with unknown properties"),
                 }
             }
             [0x21] => {
-                let byte = self
-                    .properties
-                    .first()
-                    .map_or(u32::MAX, |&byte| byte.into());
-                let dictionary = match byte {
-                    0..40 => (2 | byte & 1) << (byte / 2 + 11),
-                    40 => u32::MAX,
-                    _ => return unsupported("LZMA2 with unknown properties"),
-                };
-                let dictionary = self.dictionary(dictionary)?;
-                Ok(Method::Lzma2 { dictionary })
+                let byte = self.properties.first().copied();
+                match byte.and_then(codec::lzma2_dictionary) {
+                    Some(dictionary) => Ok(Method::Reader(codec::Method::Lzma2 {
+                        dictionary: self.dictionary(dictionary)?,
+                    })),
+                    None => unsupported("LZMA2 with unknown properties"),
+                }
             }
             [4, 1, 8] => Ok(Method::Deflate),
             [3] => {
@@ -163,12 +153,7 @@ impl Method {
     /// Returns its memory in bytes, without small buffers.
     fn memory(self) -> usize {
         match self {
-            Self::Lzma {
-                properties,
-                dictionary,
-            } => codec::lzma_memory(properties, dictionary),
             Self::Reader(method) => method.memory(),
-            Self::Lzma2 { dictionary } => dictionary as usize + (0x600 << 4),
             _ => 0,
         }
     }
@@ -201,6 +186,8 @@ pub(super) struct Block {
     problem: Option<Problem>,
     /// Where decoding can begin, if it is packed by LZMA2 alone.
     restarts: Restarts,
+    /// Whether wrong checksums are only logged.
+    force: bool,
 }
 
 impl Block {
@@ -215,6 +202,7 @@ impl Block {
             files: Vec::new(),
             problem: None,
             restarts: Restarts::default(),
+            force: false,
         }
     }
 
@@ -295,13 +283,7 @@ impl Block {
             [coder] => coder.method(),
             _ => return false,
         };
-        matches!(method, Ok(Method::Lzma2 { .. }))
-    }
-
-    /// Returns the number of decoded bytes.
-    pub(super) fn size(&self) -> u64 {
-        let last = self.last_coder().and_then(|coder| self.coders.get(coder));
-        last.map_or(0, |coder| coder.size)
+        matches!(method, Ok(Method::Reader(codec::Method::Lzma2 { .. })))
     }
 
     /// Returns the offset of the decoded data in the source, if it is stored
@@ -316,12 +298,6 @@ impl Block {
         }
     }
 
-    /// Returns the memory of a decoder for it, in bytes.
-    pub(super) fn decoder_memory(&self) -> usize {
-        let methods = self.coders.iter().filter_map(|coder| coder.method().ok());
-        methods.map(Method::memory).sum()
-    }
-
     /// Returns the CRC-32 of all decoded data, if known.
     pub(super) fn sum(&self) -> Option<u32> {
         self.sum
@@ -329,6 +305,11 @@ impl Block {
 
     pub(super) fn set_sum(&mut self, sum: Option<u32>) {
         self.sum = sum;
+    }
+
+    /// Sets whether wrong checksums are only logged.
+    pub(super) fn force(&mut self, force: bool) {
+        self.force = force;
     }
 
     /// Declares the block as one file.
@@ -361,49 +342,8 @@ impl Block {
         files.map(|file| &mut file.sum)
     }
 
-    /// Returns the number of the first file that begins at `position` or later.
-    pub(super) fn first_file_from(&self, position: u64) -> usize {
-        match position {
-            0 => 0,
-            _ => self.files.partition_point(|file| file.end < position) + 1,
-        }
-    }
-
     pub(super) fn file_count(&self) -> usize {
         self.files.len()
-    }
-
-    /// Returns the offset of a file in the decoded block, and its size.
-    pub(super) fn file(&self, number: usize) -> Option<(u64, u64)> {
-        let end = self.files.get(number)?.end;
-        let before = number
-            .checked_sub(1)
-            .and_then(|before| self.files.get(before));
-        let start = before.map_or(0, |before| before.end);
-        Some((start, end - start))
-    }
-
-    /// Returns the offset after a file.
-    pub(super) fn file_end(&self, number: usize) -> Option<u64> {
-        Some(self.files.get(number)?.end)
-    }
-
-    /// Compares the checksum of a file's data. A mismatch is recorded, or with
-    /// `force` only logged.
-    pub(super) fn found_sum(&self, number: usize, found: u32, force: bool) {
-        let Some(file) = self.files.get(number) else {
-            return;
-        };
-        let Err(problem) = check_sum("checksum", found, file.sum.unwrap_or(found)) else {
-            return;
-        };
-        let field = format!("file {number} of a block");
-        let error = Error::damaged(self.offset(), field, problem);
-        match force {
-            true => log::warn!("{error}; ignored"),
-            // Fails only if another pass has found the same.
-            false => drop(file.mismatch.set(error)),
-        }
     }
 
     /// Checks that the data of a file was not found to be damaged.
@@ -433,5 +373,70 @@ impl Block {
                 true => Restarts::max_memory(self.size()),
                 false => 0,
             }
+    }
+}
+
+impl Solid for Block {
+    type Hasher = Hasher;
+
+    fn size(&self) -> u64 {
+        let last = self.last_coder().and_then(|coder| self.coders.get(coder));
+        last.map_or(0, |coder| coder.size)
+    }
+
+    fn first_file_from(&self, position: u64) -> usize {
+        match position {
+            0 => 0,
+            _ => self.files.partition_point(|file| file.end < position) + 1,
+        }
+    }
+
+    fn file(&self, number: usize) -> Option<(u64, u64)> {
+        let end = self.files.get(number)?.end;
+        let before = number
+            .checked_sub(1)
+            .and_then(|before| self.files.get(before));
+        let start = before.map_or(0, |before| before.end);
+        Some((start, end - start))
+    }
+
+    fn hasher(&self, _number: usize) -> Hasher {
+        Hasher::new()
+    }
+
+    fn update(hasher: &mut Hasher, bytes: &[u8]) {
+        hasher.update(bytes);
+    }
+
+    /// Records a mismatch, or with `force` only logs it.
+    fn found_sum(&self, number: usize, hasher: Hasher) {
+        let Some(file) = self.files.get(number) else {
+            return;
+        };
+        let found = hasher.finalize();
+        let Err(problem) = check_sum("checksum", found, file.sum.unwrap_or(found)) else {
+            return;
+        };
+        let field = format!("file {number} of a block");
+        let error = Error::damaged(self.offset(), field, problem);
+        match self.force {
+            true => log::warn!("{error}; ignored"),
+            // Fails only if another pass has found the same.
+            false => drop(file.mismatch.set(error)),
+        }
+    }
+
+    fn damaged(&self, position: u64, problem: &str) -> Error {
+        let hint = match self.is_encrypted() {
+            true => "; the password may be wrong",
+            false => "",
+        };
+        let problem = format!("after byte {position} of the block: {problem}{hint}");
+        Error::damaged(self.offset(), "packed stream", problem)
+    }
+
+    fn decoder_memory(&self) -> usize {
+        let methods = self.coders.iter().filter_map(|coder| coder.method().ok());
+        methods.map(Method::memory).sum()
     }
 }

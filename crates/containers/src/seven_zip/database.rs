@@ -1,6 +1,7 @@
 //! The database of a 7z archive: packed streams, blocks, and files.
 
 use super::block::{Block, Coder};
+use crate::codec::Solid as _;
 use crate::io::{Cursor, Error, Result};
 use crate::time;
 use crate::volume::MAX_ENTRIES;

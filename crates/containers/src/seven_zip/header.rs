@@ -8,7 +8,7 @@ use super::block::Block;
 use super::database::{self, Database, HEADER};
 use super::decoder;
 use super::keys::Keys;
-use super::restarts::Restart;
+use crate::codec::{Restart, Solid as _};
 use crate::crypt::WRONG_PASSWORD;
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, check_sum, read_vec};
 

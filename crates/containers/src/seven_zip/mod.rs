@@ -7,7 +7,6 @@ mod database;
 mod decoder;
 mod header;
 mod keys;
-mod restarts;
 
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use self::block::Block;
 use self::database::Database;
 use self::keys::Keys;
 use super::paths::{Paths, plain_entry, record};
+use crate::codec::Solid as _;
 use crate::crypt::GIVE_PASSWORD;
 use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
@@ -113,7 +113,13 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         source,
         keys,
         members,
-        blocks: blocks.into_iter().map(Arc::new).collect(),
+        blocks: blocks
+            .into_iter()
+            .map(|mut block| {
+                block.force(input.options.force);
+                Arc::new(block)
+            })
+            .collect(),
         options: input.options,
         warnings: warnings.texts(),
     }))
@@ -148,7 +154,7 @@ impl Streams for SevenZip {
     fn decoder_before(&self, file: FileId, position: u64) -> Result<Box<dyn Decoder>> {
         let block = self.block(file)?;
         let restart = block.restart(position, &*self.source);
-        decoder::open(&self.source, block, &self.keys, restart, self.options.force)
+        decoder::open(&self.source, block, &self.keys, restart)
     }
 
     fn needs(&self, file: FileId) -> Needs {

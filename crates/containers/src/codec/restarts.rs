@@ -1,4 +1,4 @@
-//! Where decoding a block can begin other than at its start: at chunks of LZMA2
+//! Where decoding a stream of LZMA2 can begin other than at its start: at chunks
 //! that reset the state and the dictionary. Archives that several threads have
 //! packed have them.
 
@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::io::{ReadAt, read_vec};
 
-/// Minimum distance of two restarts in the decoded block, in bytes.
+/// Minimum distance of two restarts in the decoded stream, in bytes.
 const MIN_DISTANCE: u64 = 1 << 20;
 
-/// Maximum number of restarts of a block. If there are more, every other one is
+/// Maximum number of restarts of a stream. If there are more, every other one is
 /// dropped.
 const MAX_RESTARTS: usize = 1024;
 
@@ -18,17 +18,17 @@ const MAX_HEADER: u64 = 6;
 
 /// A position where decoding can begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Restart {
-    /// Offset in the decoded block.
-    pub(super) decoded: u64,
+pub(crate) struct Restart {
+    /// Offset in the decoded stream.
+    pub(crate) decoded: u64,
     /// Offset in the packed stream.
-    pub(super) packed: u64,
+    pub(crate) packed: u64,
 }
 
-/// The restarts of a block. The headers of its chunks are read as far as they are
+/// The restarts of a stream. The headers of its chunks are read as far as they are
 /// needed.
 #[derive(Debug)]
-pub(super) struct Restarts(Mutex<Scan>);
+pub(crate) struct Restarts(Mutex<Scan>);
 
 #[derive(Debug)]
 struct Scan {
@@ -60,16 +60,16 @@ impl Default for Restarts {
 }
 
 impl Restarts {
-    /// Returns the maximum memory of the restarts of a block that decodes to `size`
+    /// Returns the maximum memory of the restarts of a stream that decodes to `size`
     /// bytes, in bytes.
-    pub(super) fn max_memory(size: u64) -> usize {
+    pub(crate) fn max_memory(size: u64) -> usize {
         let restarts = (size / MIN_DISTANCE + 1).min(MAX_RESTARTS as u64);
         restarts as usize * size_of::<Restart>()
     }
 
-    /// Returns the last restart that is not after `position` of the decoded block.
+    /// Returns the last restart that is not after `position` of the decoded stream.
     /// The packed stream is the `length` bytes at `offset`.
-    pub(super) fn before(
+    pub(crate) fn before(
         &self,
         position: u64,
         source: &dyn ReadAt,
