@@ -32,6 +32,7 @@ static FORMATS: [Format; 1] = [Format {
         extension: "dat",
         at: 0,
         begins: |head| head.starts_with(MAGIC),
+        confirms: None,
         may_have: None,
         sheet: None,
     }],

@@ -9,6 +9,7 @@ import time
 
 from . import discs
 from .corpus import make, seven_zip, write
+from .installers import write_installer
 from .peers import Mount, Peer
 from .rows import mounting, random_reads
 from .tools import forget, read_all, run, say
@@ -23,7 +24,7 @@ BIG = 12 * (8 << 20)
 MEMBER = 700 << 20
 READS = 512
 
-# Files of 1 MiB in the solid 7z.
+# Files of 1 MiB in the solid 7z and in the installer.
 SOLID_FILES = 240
 
 # Entries of an IMG and files of a disc, as in the largest games.
@@ -53,6 +54,10 @@ def measure(directory, programs, point, rounds, quick, bench):
             rate = repeated(rounds, "random reads of a solid 7z", lambda: read_solid(Peer("hpimount", solid, hpimount), point))
             lines.append(f"| random 4 KiB reads in a solid 7z of {SOLID_FILES // scale} files of 1 MiB, after a first pass, IOPS | {rate:.0f} |")
             lines.append(f"| `cp -r` of a solid 7z of {SOLID_FILES // scale} files of 1 MiB: time relative to `7z x` | {ratio:.2f} |")
+    if shutil.which("innoextract"):
+        installer = Peer("hpimount", solid_installer(directory, SOLID_FILES // scale), hpimount)
+        ratio = repeated(rounds, "copy of an installer", lambda: copy_solid(installer, point))
+        lines.append(f"| `cp -r` of a solid installer of {SOLID_FILES // scale} files of 1 MiB: time relative to `innoextract` | {ratio:.2f} |")
     for title, archive in many(directory, ENTRIES // scale, FILES // scale):
         peer = Peer("hpimount", archive, hpimount)
         lines.append(f"| mount of {title}, ms | {repeated(rounds, title, lambda: mounting(peer, point)):.1f} |")
@@ -137,6 +142,16 @@ def solid_block(directory, count):
     return archive
 
 
+def solid_installer(directory, count):
+    """An installer with files of text in one chunk."""
+    installer, tree = directory / "setup.exe", directory / "installed"
+    if not installer.exists():
+        write(tree, lambda out: write_texts(out, count))
+        write(installer, lambda out: write_installer(sorted(tree.iterdir()), out))
+    shutil.rmtree(tree, ignore_errors=True)
+    return installer
+
+
 def write_texts(out, count):
     """Writes files of 1 MiB."""
     out.mkdir()
@@ -149,11 +164,14 @@ def write_texts(out, count):
 
 
 def copy_solid(peer, point):
-    """The time of `cp -r` out of a mount, divided by that of `7z x`, both into memory."""
+    """The time of `cp -r` out of a mount, divided by that of `7z x` or `innoextract`, both into memory."""
     read_all(peer.archive)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as target:
         begun = time.perf_counter()
-        run(["7z", "x", "-bso0", "-bsp0", f"-o{target}/extracted", peer.archive])
+        if peer.archive.suffix == ".exe":
+            run(["innoextract", "--silent", "--output-dir", f"{target}/extracted", peer.archive])
+        else:
+            run(["7z", "x", "-bso0", "-bsp0", f"-o{target}/extracted", peer.archive])
         extracting = time.perf_counter() - begun
     with Mount(peer, point) as mount, tempfile.TemporaryDirectory(dir="/dev/shm") as target:
         return mount.time(["cp", "-r", ".", target])[0] / extracting

@@ -16,7 +16,7 @@ VENV = WORK / "venv"
 
 # Debian's packages of the other programs.
 PACKAGES = (
-    "archivemount bindfs dwarfs erofs-utils erofsfuse fio fuse-zip fuse3 nginx-light p7zip-full ripgrep"
+    "archivemount bindfs dwarfs erofs-utils erofsfuse fio fuse-zip fuse3 innoextract nginx-light p7zip-full ripgrep"
     " squashfs-tools squashfuse xorriso zip zstd"
 ).split()
 

@@ -212,8 +212,8 @@ fn open_whole(
 pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: bool) {
     match volume.live().is_some_and(LiveFolder::is_remote) {
         true => builder.trust_extensions(),
-        false => builder.probe(in_blocks, &|file, size, at| {
-            format::head(volume, file, size, at)
+        false => builder.probe(in_blocks, &|file, size, extensions| {
+            format::is_archive(volume, file, size, extensions)
         }),
     }
 }

@@ -1,5 +1,6 @@
 //! The files beside a source that belong to it: the other file of a pair, the
-//! files that a sheet names, and the further parts of a split file.
+//! files that a sheet names, the further parts of a split file, and the slices of an
+//! installer.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,23 @@ pub fn files_beside(path: &Path) -> Vec<PathBuf> {
     let names = paired.chain(listed);
     let mut found: Vec<PathBuf> = names.flat_map(|name| find_beside(path, &name)).collect();
     found.extend(parts_beside(path));
+    found.extend(slices_beside(path));
     found
+}
+
+/// Returns the files that may be slices of an installer.
+fn slices_beside(path: &Path) -> Vec<PathBuf> {
+    let own = path.file_name().and_then(OsStr::to_str);
+    let is_slice = |found: &Path| {
+        let name = found.file_name().and_then(OsStr::to_str);
+        name.zip(own)
+            .is_some_and(|(name, own)| parts::may_be_slice(own, name))
+    };
+    // Most files are no programs, and need no list of the folder.
+    match own.is_some_and(|own| parts::may_be_slice(own, "-1.bin")) {
+        true => files_in_folder_of(path, is_slice),
+        false => Vec::new(),
+    }
 }
 
 /// Returns the further parts of a file that was split.
@@ -53,15 +70,20 @@ fn names_in_sheet(path: &Path) -> Vec<String> {
 /// with the same spelling comes first, then those whose extension alone is
 /// spelled differently.
 fn find_beside(path: &Path, name: &OsStr) -> Vec<PathBuf> {
+    let stem = Path::new(name).file_stem();
+    let differs = |path: &PathBuf| (path.file_name() != Some(name), path.file_stem() != stem);
+    let mut found = files_in_folder_of(path, |found| has_name(found, name));
+    found.sort_by_key(differs);
+    found
+}
+
+/// Returns the files in the folder of `path` that `is_wanted` accepts.
+fn files_in_folder_of(path: &Path, is_wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let found = || {
         let path = std::path::absolute(path).ok()?;
         let entries = std::fs::read_dir(path.parent()?).ok()?;
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let stem = Path::new(name).file_stem();
-        let differs = |path: &PathBuf| (path.file_name() != Some(name), path.file_stem() != stem);
-        let mut found: Vec<PathBuf> = paths.filter(|path| has_name(path, name)).collect();
-        found.sort_by_key(differs);
-        Some(found)
+        Some(paths.filter(|path| is_wanted(path)).collect())
     };
     found().unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use testkit::fuzz::container as fuzz;
 /// The entry point of a format, and its seeds.
 type Target = (fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
-const TARGETS: [Target; 13] = [
+const TARGETS: [Target; 14] = [
     (fuzz::img, fuzz::img_seeds),
     (fuzz::wad, fuzz::wad_seeds),
     (fuzz::pkr, fuzz::pkr_seeds),
@@ -18,6 +18,7 @@ const TARGETS: [Target; 13] = [
     (fuzz::zip, fuzz::zip_seeds),
     (fuzz::xdvdfs, fuzz::xdvdfs_seeds),
     (fuzz::seven_zip, fuzz::seven_zip_seeds),
+    (fuzz::inno, fuzz::inno_seeds),
     (fuzz::tar, fuzz::tar_seeds),
     (fuzz::compressed, fuzz::compressed_seeds),
     (fuzz::gcm, fuzz::gcm_seeds),

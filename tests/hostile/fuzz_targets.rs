@@ -186,6 +186,7 @@ targets! {
     damaged_xbox_discs_are_read_or_refused: "xdvdfs", 300;
     damaged_settings_are_read_or_refused: "settings", 300;
     damaged_7z_archives_are_read_or_refused: "seven_zip", 300;
+    damaged_installers_are_read_or_refused: "inno", 300;
     damaged_tar_archives_are_read_or_refused: "tar", 300;
     damaged_compressed_files_are_read_or_refused: "compressed", 300;
     damaged_gamecube_discs_are_read_or_refused: "gcm", 300;

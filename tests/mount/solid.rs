@@ -6,6 +6,7 @@ use std::process::Command;
 use testkit::fuse_test;
 
 use fixtures::container_seeds::{Method7z, seven_zip_of, zip_with};
+use fixtures::inno::{Inno, Packing, inno_file};
 use fixtures::text;
 use testkit::files::{open_direct, read_at};
 use testkit::mounted::{counter, mounted};
@@ -29,12 +30,30 @@ fn solid(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     seven_zip_of(Method7z::Deflate, &files.collect::<Vec<_>>(), 0)
 }
 
+/// Returns an installer of all files in one chunk.
+fn solid_installer(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let files = files.iter().map(|(name, bytes)| inno_file(name, bytes));
+    let installer = Inno {
+        packing: Packing::Lzma2,
+        is_solid: true,
+        ..Inno::new(files.collect())
+    };
+    installer.program()
+}
+
 #[fuse_test]
 fn a_copy_of_a_solid_block_decodes_it_once() {
     let files = files();
     let total: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
-    for options in ["", "noprefetch", "threads=8"] {
-        let mount = mounted(&solid(&files), options);
+    let installer = solid_installer(&files);
+    for (archive, options) in [
+        (&solid(&files), ""),
+        (&solid(&files), "noprefetch"),
+        (&solid(&files), "threads=8"),
+        (&installer, ""),
+        (&installer, "noprefetch"),
+    ] {
+        let mount = mounted(archive, options);
         let copy = tempfile::tempdir().unwrap();
         let mut command = Command::new("cp");
         command
@@ -50,6 +69,18 @@ fn a_copy_of_a_solid_block_decodes_it_once() {
         }
         assert_eq!(counter(&mount, "bytes_decoded"), total as u64, "{options}");
     }
+}
+
+#[fuse_test]
+fn listing_an_installer_decodes_nothing() {
+    let program = solid_installer(&files());
+    let mount = mounted(&program, "");
+    let sizes = fs::read_dir(mount.path()).unwrap().map(|entry| {
+        let metadata = entry.unwrap().metadata().unwrap();
+        metadata.len() * u64::from(metadata.is_file())
+    });
+    assert!(sizes.sum::<u64>() >= (FILES * SIZE) as u64);
+    assert_eq!(counter(&mount, "bytes_decoded"), 0);
 }
 
 #[fuse_test]

@@ -576,7 +576,7 @@ fn formats_that_cannot_be_written_are_refused() {
     let ran = hpipack_apply(&[], &folder, &original, &out);
     assert_eq!(ran.status.code(), Some(REFUSED));
     assert!(
-        stderr(&ran).contains("7z archive cannot be changed"),
+        stderr(&ran).contains("7z archives cannot be changed"),
         "{}",
         stderr(&ran)
     );

@@ -14,6 +14,7 @@ use fixtures::disc::Disc;
 use fixtures::dreamcast;
 use fixtures::hip::{Asset, Hip};
 use fixtures::hpi::{V1, usual_tree};
+use fixtures::inno::{Inno, inno_file};
 use fixtures::udf::Udf;
 use hpimount_containers::hpi::chunk::Method;
 use testkit::applied::{hpipack_apply, open_changed, read_at, write};
@@ -308,7 +309,13 @@ fn formats_that_are_not_written() {
         "a.7z",
         &seeds::seven_zip(),
         &file,
-        &["a 7z archive cannot be changed"],
+        &["7z archives cannot be changed"],
+    );
+    files_are_refused(
+        "setup.exe",
+        &Inno::new(vec![inno_file("{app}\\a.txt", b"a")]).program(),
+        &file,
+        &["Inno Setup archives cannot be changed"],
     );
     let mut tgc = vec![0; 0x8000 + 0x2600];
     tgc[..4].copy_from_slice(&[0xAE, 0x0F, 0x38, 0xA2]);

@@ -1,5 +1,5 @@
 //! Sources on servers that consist of several files: pairs of a directory and
-//! its bytes, and cue sheets with the files of their tracks.
+//! its bytes, cue sheets with the files of their tracks, and installers with slices.
 
 use std::fs;
 use testkit::fuse_test;
@@ -9,6 +9,8 @@ use crate::fixtures::servers::Moto;
 use crate::fixtures::{mounted, mounted_with, refused};
 use fixtures::container_seeds::{img_directory, sectors, wad_directories};
 use fixtures::disc::Disc;
+use fixtures::inno::{Inno, inno_file};
+use fixtures::noise;
 use testkit::files::contents;
 use testkit::mount::{Fixture, hpimount, run};
 use testkit::mounted::{counter, mounted_files};
@@ -31,6 +33,25 @@ fn sources() -> Vec<Files> {
             ("The Game (1).bin", disc),
             ("sound #2.bin", vec![7; 2352 * 4]),
         ],
+        installer(),
+    ]
+}
+
+/// Returns an installer of two files in two slices.
+fn installer() -> Files {
+    let noise = inno_file("{app}\\noise.dat", &noise(1, 50_000));
+    let installer = Inno {
+        slices: Some((40_000, 1)),
+        ..Inno::new(vec![noise, inno_file("{app}\\a.txt", b"text")])
+    };
+    let built = installer.build();
+    let [(_, first), (_, second)] = &built.slices[..] else {
+        panic!("there are {} slices", built.slices.len());
+    };
+    vec![
+        ("Setup Game.exe", built.program),
+        ("Setup Game-1.bin", first.clone()),
+        ("Setup Game-2.bin", second.clone()),
     ]
 }
 

@@ -117,7 +117,7 @@ impl Level<'_> {
         let Some(write) = format.apply else {
             let text = match volume.images().is_empty() {
                 true => format!(
-                    "a {} archive cannot be changed: unpack it and pack it again",
+                    "{} archives cannot be changed: unpack it and pack it again",
                     format.name
                 ),
                 false => format!("{} discs cannot be written", format.name),

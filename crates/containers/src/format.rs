@@ -13,15 +13,66 @@ use crate::volume::{Content, FileId, Sink, Volume};
 /// extension.
 pub const HEAD: u64 = 16;
 
-/// Returns the bytes that determine a format, at `at` of a stored file of `size`
-/// bytes; `None` for other files, or if they cannot be read.
-pub fn head(volume: &dyn Volume, file: FileId, size: u64, at: u64) -> Option<Vec<u8>> {
+/// Returns whether a stored file of `size` bytes with ambiguous extensions is an
+/// archive; false for other files, and if it cannot be read.
+pub fn is_archive(
+    volume: &dyn Volume,
+    file: FileId,
+    size: u64,
+    extensions: &mut dyn Iterator<Item = &Ambiguous>,
+) -> bool {
+    let mut extensions = extensions.peekable();
+    if extensions.peek().is_none() {
+        return false;
+    }
     let Ok(Content::Extent { source, offset }) = volume.content(file) else {
-        return None;
+        return false;
     };
-    let mut head = vec![0; size.saturating_sub(at).min(HEAD) as usize];
-    source.read_exact_at(&mut head, offset + at).ok()?;
-    Some(head)
+    let stored = Stored {
+        source,
+        offset,
+        size,
+    };
+    // Most of them are determined by the same bytes.
+    let mut last: Option<(u64, Option<Vec<u8>>)> = None;
+    extensions.any(|known| {
+        let (at, bytes) = match last.take() {
+            Some((at, bytes)) if at == known.at => (at, bytes),
+            _ => (known.at, stored.head(known.at)),
+        };
+        let begins = bytes.as_ref().is_some_and(|bytes| (known.begins)(bytes));
+        last = Some((at, bytes));
+        begins && known.confirms.is_none_or(|confirms| confirms(&stored))
+    })
+}
+
+/// A stored file of a volume.
+struct Stored<'a> {
+    source: &'a dyn ReadAt,
+    /// Offset in the source of the first byte.
+    offset: u64,
+    size: u64,
+}
+
+impl Stored<'_> {
+    /// Returns at most [`HEAD`] bytes; `None` if they cannot be read.
+    fn head(&self, at: u64) -> Option<Vec<u8>> {
+        let mut head = vec![0; self.size.saturating_sub(at).min(HEAD) as usize];
+        self.read_exact_at(&mut head, at).ok()?;
+        Some(head)
+    }
+}
+
+impl ReadAt for Stored<'_> {
+    fn len(&self) -> u64 {
+        self.size
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        self.source
+            .read_exact_at(buf, self.offset.saturating_add(offset))
+    }
 }
 
 /// The extensions of the two files of a format, in lower case, without the dot.
@@ -98,6 +149,9 @@ pub struct Ambiguous {
     pub at: u64,
     /// Returns whether an archive may have these [`HEAD`] bytes there.
     pub begins: fn(&[u8]) -> bool,
+    /// Returns whether a file with these bytes is an archive, after reading a few
+    /// more; `None` if these bytes alone decide.
+    pub confirms: Option<fn(&dyn ReadAt) -> bool>,
     /// Returns whether a file of this size in bytes is worth the reading of these
     /// bytes; `None` if all are. If set, files in block images and on
     /// servers are not read, because most with the extension are not archives.

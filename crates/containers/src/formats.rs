@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use crate::format::{Format, Input, Pair};
 use crate::io::{Error, Result};
 use crate::{
-    compressed, gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, sheet, tar, udf, wad,
+    compressed, gcm, hip, hpi, img, inno, iso, pkr, pre, refused, seven_zip, sheet, tar, udf, wad,
     xdvdfs, zip,
 };
 
@@ -17,6 +17,8 @@ const FORMATS: &[Format] = &[
     hpi::FORMAT,
     hip::FORMAT,
     pkr::FORMAT,
+    // Before zip and 7z, whose archives may be files of the installer.
+    inno::FORMAT,
     zip::FORMAT,
     seven_zip::FORMAT,
     tar::FORMAT,

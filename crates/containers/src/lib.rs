@@ -34,6 +34,7 @@ pub mod hip;
 pub mod hpi;
 pub mod image;
 mod img;
+mod inno;
 pub mod input;
 pub mod io;
 pub mod iso;

@@ -1,10 +1,11 @@
 //! Files that were split into parts: `X.7z.001`, `X.7z.002` and so on, which are
-//! only to be joined; and the parts of zip archives, `X.z01`, `X.z02` and at
-//! last `X.zip`.
+//! only to be joined; the parts of zip archives, `X.z01`, `X.z02` and at
+//! last `X.zip`; and the slices of installers, `X-1.bin`, `X-2.bin` and so on.
 
 use std::sync::Arc;
 
 use crate::io::{Joined, ReadAt};
+use crate::text::has_extension;
 
 /// Maximum number of parts.
 const MAX_PARTS: usize = 999;
@@ -47,6 +48,21 @@ fn part_number(extension: &str) -> Option<u32> {
     let digits = extension.strip_prefix('z')?;
     let are_digits = digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| are_digits)
+}
+
+/// Returns whether a file is called like a slice of an installer (`X-1.bin`, `X-1a.bin`)
+/// that may belong to the file beside it called `installer`: a program, or the header of
+/// one (`X-0.bin`). A program that was renamed has slices with another name.
+pub fn may_be_slice(installer: &str, name: &str) -> bool {
+    let is_installer = has_extension(installer.as_bytes(), "exe")
+        || installer.to_ascii_lowercase().ends_with("-0.bin");
+    let number = || {
+        let name = name.to_ascii_lowercase();
+        let (_, number) = name.strip_suffix(".bin")?.rsplit_once('-')?;
+        let digits = number.strip_suffix(|letter: char| letter.is_ascii_lowercase());
+        digits.unwrap_or(number).parse::<u32>().ok()
+    };
+    is_installer && number().is_some_and(|number| number > 0)
 }
 
 /// A file that was split.
@@ -95,6 +111,24 @@ mod tests {
         assert_eq!(names, ["a.zip", "a.z01"]);
         for other in ["a.7z", "zip", "a.zoo", "a.z1", "a"] {
             assert_eq!(beside_zip(other).count(), 0, "{other}");
+        }
+    }
+
+    #[test]
+    fn slices_are_numbered_and_may_be_lettered() {
+        for name in ["setup-1.bin", "other-12.BIN", "a-b-2c.bin"] {
+            assert!(may_be_slice("setup.exe", name), "{name}");
+            assert!(may_be_slice("setup-0.bin", name), "{name}");
+            assert!(!may_be_slice("setup.zip", name), "{name}");
+        }
+        for name in [
+            "setup-0.bin",
+            "setup.bin",
+            "setup-.bin",
+            "setup-1ab.bin",
+            "setup-1.exe",
+        ] {
+            assert!(!may_be_slice("setup.exe", name), "{name}");
         }
     }
 

@@ -19,8 +19,8 @@ pub(super) const FORMAT: Format = Format {
     is_layered: false,
 };
 
-/// Number of bytes at the start of a program that are searched for the marks of
-/// Inno Setup. The extracting program is shorter; the data follows it.
+/// Number of bytes at the start of a program that are searched for the mark of NSIS.
+/// The extracting program is shorter; the data follows it.
 const PROGRAM: u64 = 2 << 20;
 
 /// A format that is refused.
@@ -122,9 +122,8 @@ const KNOWN: [Known; 16] = [
     Known::at_start(b"SIT!", "a StuffIt archive", "`unar` unpacks it"),
 ];
 
-/// Marks of programs made by Inno Setup: a name in the manifest, and the header
-/// of the table with the position of the data.
-const INNO: [&[u8]; 2] = [b"JR.Inno.Setup", b"rDlPtS"];
+/// First bytes of the data of an installer by NSIS, after its flags.
+const NSIS: &[u8] = b"\xEF\xBE\xAD\xDENullsoftInst";
 
 /// Returns the kind of a source and the program that unpacks it, if known.
 fn known(input: &Input<'_>) -> Result<Option<(&'static str, &'static str)>> {
@@ -137,9 +136,8 @@ fn known(input: &Input<'_>) -> Result<Option<(&'static str, &'static str)>> {
         return Ok(None);
     }
     let program = input.bytes(0, PROGRAM)?;
-    let has = |mark: &&[u8]| program.windows(mark.len()).any(|bytes| bytes == *mark);
-    let is_inno = INNO.iter().any(has);
-    Ok(is_inno.then_some(("an installer by Inno Setup", "`innoextract` unpacks it")))
+    let is_nsis = program.windows(NSIS.len()).any(|bytes| bytes == NSIS);
+    Ok(is_nsis.then_some(("an installer by NSIS", SEVEN_ZIP)))
 }
 
 fn open(input: Input<'_>, _: &mut dyn Sink) -> Result<Box<dyn Volume>> {
@@ -176,8 +174,8 @@ mod tests {
             bytes[offset..offset + known.magic.len()].copy_from_slice(known.magic);
             assert!(refusal(&bytes).contains(known.advice), "{}", known.name);
         }
-        let program = [b"MZ", &[0; 5000][..], b"name=\"JR.Inno.Setup\""].concat();
-        assert!(refusal(&program).contains("`innoextract`"));
+        let program = [b"MZ", &[0; 5000][..], NSIS].concat();
+        assert!(refusal(&program).contains("NSIS") && refusal(&program).contains(SEVEN_ZIP));
     }
 
     #[test]

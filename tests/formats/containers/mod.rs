@@ -4,6 +4,7 @@ mod chd;
 mod discs;
 mod foreign;
 mod forms;
+mod inno;
 mod nested;
 mod rock_ridge;
 mod seven_zip;

@@ -1,5 +1,6 @@
 //! Containers of any files.
 
+mod installers;
 mod nested;
 mod samples;
 mod seven_zip;

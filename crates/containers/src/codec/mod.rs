@@ -28,7 +28,7 @@ pub(super) use self::gzip::{GZIP, Gzip, GzipHeader};
 pub(super) use self::lzss::Lzss;
 pub use self::lzss::unpack_lzss;
 pub(crate) use self::reader::Stream as ByteStream;
-pub(super) use self::reader::{Method, ZSTANDARD_WINDOW, lzma2_dictionary};
+pub(super) use self::reader::{MAX_DICTIONARY, Method, ZSTANDARD_WINDOW, lzma2_dictionary};
 pub(super) use self::restarts::{Restart, Restarts};
 pub(super) use self::solid::{Solid, SolidDecoder};
 

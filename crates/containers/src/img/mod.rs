@@ -25,6 +25,7 @@ pub(super) const FORMAT: Format = Format {
         extension: "img",
         at: 0,
         begins: |head| head.starts_with(VERSION_2),
+        confirms: None,
         may_have: None,
         sheet: None,
     }],

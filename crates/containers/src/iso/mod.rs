@@ -63,6 +63,7 @@ const fn raw_sectors(
         extension,
         at: 0,
         begins: begins_frame,
+        confirms: None,
         may_have,
         sheet,
     }
@@ -74,6 +75,7 @@ const fn user_data(extension: &'static str, sheet: Option<&'static str>) -> Ambi
         extension,
         at: DESCRIPTORS * SECTOR,
         begins: begins_descriptor,
+        confirms: None,
         may_have: Some(has_sectors),
         sheet,
     }

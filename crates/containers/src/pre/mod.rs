@@ -71,6 +71,7 @@ const BEGINS_AS_PACKED: Ambiguous = Ambiguous {
     extension: "pre",
     at: 0,
     begins: |head| packed::has_magic(head, 2..=3),
+    confirms: None,
     may_have: None,
     sheet: None,
 };

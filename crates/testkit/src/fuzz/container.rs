@@ -13,6 +13,7 @@ use crate::containers::{Opened, Paths, open};
 use fixtures::container_seeds as seeds;
 use fixtures::disc::Disc;
 use fixtures::dreamcast::{self, Gd};
+use fixtures::inno::{Inno, Packing, Parts, gog_files, inno_file};
 use fixtures::rock_ridge;
 use fixtures::udf::{self, Allocation, Map, Udf};
 
@@ -116,6 +117,73 @@ pub fn seven_zip(data: &[u8]) {
 /// Seeds for [`seven_zip`].
 pub fn seven_zip_seeds() -> Vec<Vec<u8>> {
     vec![seeds::seven_zip()]
+}
+
+/// A program, and an installer of one of [`INSTALLERS`]: the number of the version, the
+/// lengths of the two blocks of the header, the blocks, and the data.
+pub fn inno(data: &[u8]) {
+    examine("x.exe", data, None);
+    let Some((&[version, a, b, c, d], rest)) = data.split_first_chunk() else {
+        return;
+    };
+    let lengths = [[a, b], [c, d]].map(|length| usize::from(u16::from_le_bytes(length)));
+    let (first, rest) = rest.split_at(lengths[0].min(rest.len()));
+    let (second, rest) = rest.split_at(lengths[1].min(rest.len()));
+    let parts = Parts {
+        first: first.to_vec(),
+        second: second.to_vec(),
+        data: rest.to_vec(),
+    };
+    let installer = installer(usize::from(version) % INSTALLERS.len());
+    examine("x.exe", &installer.assemble(&parts), None);
+}
+
+/// Versions of installers, and whether their strings are UTF-16.
+const INSTALLERS: [([u8; 4], bool); 5] = [
+    ([5, 5, 7, 0], true),
+    ([5, 0, 0, 0], false),
+    ([5, 3, 10, 0], false),
+    ([6, 4, 0, 1], true),
+    ([6, 7, 0, 0], true),
+];
+
+fn installer(number: usize) -> Inno {
+    let mut files = vec![
+        inno_file("{app}\\a.txt", b"text"),
+        inno_file("{app}\\A.TXT", b"other"),
+    ];
+    files.extend(gog_files(
+        "d\\b.txt",
+        &[b"first", b"second"],
+        "check_if_install('en#', '32#', '')",
+    ));
+    let (version, is_unicode) = INSTALLERS[number];
+    Inno {
+        version,
+        is_unicode,
+        is_solid: number % 2 == 0,
+        packing: if number < 3 {
+            Packing::Zlib
+        } else {
+            Packing::Lzma2
+        },
+        directories: vec!["{app}\\empty"],
+        ..Inno::new(files)
+    }
+}
+
+/// Seeds for [`inno`].
+pub fn inno_seeds() -> Vec<Vec<u8>> {
+    let numbers = 0..INSTALLERS.len();
+    let seeds = numbers.map(|number| {
+        let (parts, _) = installer(number).parts();
+        let mut seed = vec![number as u8];
+        for block in [&parts.first, &parts.second] {
+            seed.extend((block.len() as u16).to_le_bytes());
+        }
+        [seed, parts.first, parts.second, parts.data].concat()
+    });
+    seeds.chain([installer(0).program()]).collect()
 }
 
 /// A tar archive, with the checksums of its headers corrected.

@@ -28,7 +28,7 @@ pub use asset::{col, consoles, dff, gxt, hgo, ifp, map, psx, txd};
 pub use changed::changed;
 pub use chunk::{chunk, lz77};
 pub use container::{
-    compressed, gcm, image, img, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
+    compressed, gcm, image, img, inno, iso, pkr, pre, seven_zip, tar, udf, wad, xdvdfs, zip,
 };
 pub use dat::dat;
 pub use edited::edited;
@@ -50,7 +50,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 60] = [
+pub const TARGETS: [Target; 61] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -99,6 +99,7 @@ pub const TARGETS: [Target; 60] = [
     target("xdvdfs", xdvdfs, container::xdvdfs_seeds),
     target("settings", settings, settings::seeds),
     target("seven_zip", seven_zip, container::seven_zip_seeds),
+    target("inno", inno, container::inno_seeds),
     target("tar", tar, container::tar_seeds),
     target("compressed", compressed, container::compressed_seeds),
     target("gcm", gcm, container::gcm_seeds),

@@ -21,8 +21,8 @@ use hpimount_containers::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, N
 /// Number of inodes after which the memory of a tree is accounted for again.
 const CHARGED_AT_ONCE: usize = 4096;
 
-/// Returns the bytes at an offset of a file of a size that determine its format.
-type ReadHead<'a> = &'a dyn Fn(FileId, u64, u64) -> Option<Vec<u8>>;
+/// Returns whether a file of a size, which has some ambiguous extensions, is an archive.
+type IsArchive<'a> = &'a dyn Fn(FileId, u64, &mut dyn Iterator<Item = &Ambiguous>) -> bool;
 
 /// A sink of entries that builds a [`Tree`] from them.
 pub struct TreeBuilder {
@@ -164,32 +164,14 @@ impl TreeBuilder {
         self.note_archives(false, &|_, _, known| known.next().is_some());
     }
 
-    /// Examines the files with ambiguous extensions. `head` returns the bytes at
-    /// an offset of a file of the given size, if it may be read. `in_blocks` is
-    /// set if every read decodes a block.
-    pub fn probe(&mut self, in_blocks: bool, head: ReadHead<'_>) {
-        self.note_archives(!in_blocks, &|file, size, known| {
-            // Most of them are determined by the same bytes.
-            let mut last: Option<(u64, Option<Vec<u8>>)> = None;
-            for known in known {
-                let (at, bytes) = match last.take() {
-                    Some((at, bytes)) if at == known.at => (at, bytes),
-                    _ => (known.at, head(file, size, known.at)),
-                };
-                if bytes.as_ref().is_some_and(|bytes| (known.begins)(bytes)) {
-                    return true;
-                }
-                last = Some((at, bytes));
-            }
-            false
-        });
+    /// Examines the files with ambiguous extensions. `is_archive` returns whether a file
+    /// of a size that has some of them is an archive. `in_blocks` is set if every read
+    /// decodes a block.
+    pub fn probe(&mut self, in_blocks: bool, is_archive: IsArchive<'_>) {
+        self.note_archives(!in_blocks, is_archive);
     }
 
-    fn note_archives(
-        &mut self,
-        tests_all: bool,
-        is_archive: &dyn Fn(FileId, u64, &mut dyn Iterator<Item = &Ambiguous>) -> bool,
-    ) {
+    fn note_archives(&mut self, tests_all: bool, is_archive: IsArchive<'_>) {
         if !self.companions.inside {
             return;
         }
