@@ -117,9 +117,7 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
         context: &dyn AssetContext,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let Some(listed) = self.files.get(index) else {
-            return Ok(());
-        };
+        let listed = self.files.get(index).ok_or(io::ErrorKind::NotFound)?;
         let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
         let rendered = listed.render.write(&self.model, context, &mut buffer);
         let result = rendered.and_then(|()| buffer.flush());

@@ -52,12 +52,12 @@ pub trait View: Send + Sync {
     fn files(&self) -> Vec<ViewFile>;
 
     /// Writes the bytes of the file with number `index`, which are always the
-    /// same; nothing for a number that does not exist. Long files are written
-    /// piecewise and never held in memory as a whole. `context` is that of the
-    /// asset, as when it was parsed.
+    /// same. Long files are written piecewise and never held in memory as a whole.
+    /// `context` is that of the asset, as when it was parsed.
     ///
     /// # Errors
-    /// Returns the errors of `out`, which end the rendering at once.
+    /// Returns [`io::ErrorKind::NotFound`] if there is no such file, or an error of
+    /// `out`, which ends the rendering at once.
     fn render(
         &self,
         index: usize,

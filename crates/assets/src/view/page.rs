@@ -393,3 +393,54 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Alone;
+
+    fn page() -> Box<dyn View> {
+        let mut warnings = Warnings::default();
+        warnings.push("odd");
+        let mut page = Page::new("made up", "A row of pixels", warnings);
+        page.fact("file_size", 2_u32)
+            .rows("pixels", |pixels: &Vec<u8>| {
+                let rows = pixels.iter().map(|&gray| [gray.into(), "a\tb".into()]);
+                Rows::new(["gray", "name"], rows)
+            })
+            .stored("copy".to_owned(), Bytes::from_static(b"xy"));
+        page.show(vec![7, 8], None)
+    }
+
+    fn text(view: &dyn View, index: usize) -> String {
+        let mut bytes = Vec::new();
+        view.render(index, &Alone, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn facts_and_tables_are_declared_once_and_written_thrice() {
+        let view = page();
+        let names: Vec<_> = view.files().into_iter().map(|file| file.name).collect();
+        assert_eq!(names, ["info.json", "info.txt", "pixels.tsv", "copy"]);
+        let json: serde_json::Value = serde_json::from_str(&text(&*view, 0)).unwrap();
+        let pixels = serde_json::json!([{"gray": 7, "name": "a\tb"}, {"gray": 8, "name": "a\tb"}]);
+        assert_eq!(json["pixels"], pixels);
+        assert_eq!(
+            (&json["file_size"], &json["warnings"][0]),
+            (&2.into(), &"odd".into())
+        );
+        assert_eq!(
+            text(&*view, 1),
+            "A row of pixels\n\nfile size      2\npixels         2: a\\tb, a\\tb\nwarnings       1\n  odd\n"
+        );
+        assert_eq!(text(&*view, 2), "gray\tname\n7\ta\\tb\n8\ta\\tb\n");
+        assert_eq!((text(&*view, 3).as_str(), view.size(3)), ("xy", Some(2)));
+    }
+
+    #[test]
+    fn a_number_without_a_file_is_an_error() {
+        let error = page().render(4, &Alone, &mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -223,11 +223,4 @@ mod tests {
         assert_eq!(info["layers"][0]["blend_skin"][1]["type"], 1);
         assert!(info["bounds"].is_null());
     }
-
-    #[test]
-    fn a_number_without_a_file_is_an_error() {
-        let view = open(&mouse().into(), &Alone).unwrap();
-        let error = view.render(usize::MAX, &Alone, &mut Vec::new());
-        assert_eq!(error.unwrap_err().kind(), std::io::ErrorKind::NotFound);
-    }
 }

@@ -256,14 +256,4 @@ mod tests {
         assert_eq!(known[1]["bone_id"], 2);
         assert_eq!(failure.partial["animations"][1]["name"], "still");
     }
-
-    #[test]
-    fn a_number_without_a_file_renders_to_nothing() {
-        let view = open(&walk().into(), &Alone).unwrap();
-        for index in [view.files().len(), usize::MAX] {
-            let mut text = Vec::new();
-            view.render(index, &Alone, &mut text).unwrap();
-            assert!(text.is_empty());
-        }
-    }
 }

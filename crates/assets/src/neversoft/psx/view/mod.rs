@@ -406,16 +406,6 @@ mod tests {
         assert!(partial.get("objects").is_none());
     }
 
-    #[test]
-    fn a_number_without_a_file_renders_to_nothing() {
-        let view = open(&rich().bytes().into(), &Alone).unwrap();
-        for index in [view.files().len(), usize::MAX] {
-            let mut text = Vec::new();
-            view.render(index, &Alone, &mut text).unwrap();
-            assert!(text.is_empty());
-        }
-    }
-
     /// Opens bytes as a PSX file and renders all files.
     fn open_and_render(bytes: &[u8]) {
         if let Ok(view) = open(&Bytes::copy_from_slice(bytes), &Alone) {
