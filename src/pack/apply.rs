@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
-use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{iter, mem};
 
+use super::copy::copy;
 use super::target::Target;
 use super::{Error, Result, identity};
 use crate::content::{Reader, Spool, unwrap};
@@ -20,13 +21,10 @@ use hpimount_containers::format::{Input, Options};
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::text::Table;
 use hpimount_containers::volume::{Content, Entry};
-use hpimount_containers::{formats, sheet, write};
+use hpimount_containers::{formats, sheet};
 
 /// Memory for decoded blocks of compressed discs, and for edited assets, in bytes.
 pub(super) const MEMORY: usize = 64 << 20;
-
-/// Number of bytes that are copied at a time.
-const PIECE: usize = 1 << 20;
 
 /// An archive or a disc, and the changes to apply to it: opened, and not parsed.
 pub struct Edit {
@@ -103,7 +101,9 @@ impl Edit {
 pub(super) struct Plan {
     /// The files that it consists of, the first one at the path of the target.
     files: Vec<(PathBuf, Spliced)>,
-    /// The path of the original.
+    /// The original, if it is a file.
+    original: Option<Arc<FileSource>>,
+    /// Its path.
     source: PathBuf,
     /// What became of the changes.
     report: Report,
@@ -128,6 +128,7 @@ impl Plan {
         let (written, report) = edit.apply(folder, strict)?;
         Ok(Self {
             files: files(written, &edit.path, out)?,
+            original: Some(edit.source),
             source: edit.path,
             report,
         })
@@ -151,6 +152,7 @@ impl Plan {
         let (written, report) = apply(&original, folder, None, false)?;
         Ok(Self {
             files: files(written, directory, out)?,
+            original: None,
             source: directory.to_owned(),
             report,
         })
@@ -177,16 +179,14 @@ impl Plan {
     /// writing fails.
     pub(super) fn write(
         &self,
-        mut out: impl Write,
+        out: &File,
         beside: &[Target],
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
-        let mut files = self.files.iter().map(|(_, file)| file);
-        if let Some(first) = files.next() {
-            copy(first, &self.source, &mut out, progress)?;
-        }
-        for (file, target) in files.zip(beside) {
-            copy(file, &self.source, &mut target.file(), progress)?;
+        let targets = iter::once(out).chain(beside.iter().map(Target::file));
+        for ((_, file), target) in self.files.iter().zip(targets) {
+            let original = self.original.as_deref();
+            copy(file, original, &self.source, target, progress)?;
         }
         Ok(())
     }
@@ -462,28 +462,6 @@ pub fn check_target(out: &Path, source: &Path, folders: &[PathBuf], force: bool)
 /// Reads a folder of changes.
 fn read(path: &Path, pool: &Arc<FilePool>) -> Result<Folder> {
     read_changes(path, pool).map_err(|cause| Error::source(path, cause))
-}
-
-/// Writes the bytes of a source, which is made of the archive at `path`.
-pub(super) fn copy(
-    spliced: &Spliced,
-    path: &Path,
-    out: &mut dyn Write,
-    progress: &mut dyn FnMut(u64),
-) -> Result<()> {
-    let mut piece = vec![0; PIECE];
-    let mut offset = 0;
-    while offset < spliced.len() {
-        let length = (spliced.len() - offset).min(PIECE as u64) as usize;
-        let piece = &mut piece[..length];
-        let read = spliced.read_exact_at(piece, offset);
-        read.map_err(|cause| Error::source(path, cause))?;
-        out.write_all(piece).map_err(write::Error::Output)?;
-        progress(length as u64);
-        offset += length as u64;
-    }
-    out.flush().map_err(write::Error::Output)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! replaced.
 
 mod apply;
+mod copy;
 pub mod hip;
 mod replace;
 mod target;
@@ -99,6 +100,9 @@ impl Error {
         }
     }
 }
+
+/// Number of bytes that wait to be written together.
+const BUFFER: usize = 256 << 10;
 
 /// An archive that is ready to be written.
 #[derive(Debug)]
@@ -225,7 +229,7 @@ impl Archive {
         beside: &[Target],
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
-        let out = BufWriter::with_capacity(256 << 10, target.file());
+        let out = BufWriter::with_capacity(BUFFER, target.file());
         match &self.plan {
             Plan::Version1(root, options) => {
                 v1::write(root, *options, out, &mut Threads::start(), progress)?
@@ -234,8 +238,8 @@ impl Archive {
                 v2::write(root, *options, out, &mut Threads::start(), progress)?
             }
             Plan::Hip(plan) => plan.write(out, progress)?,
-            Plan::Replace(plan) => plan.write(out, progress)?,
-            Plan::Apply(plan) => plan.write(out, beside, progress)?,
+            Plan::Replace(plan) => plan.write(target.file(), progress)?,
+            Plan::Apply(plan) => plan.write(target.file(), beside, progress)?,
         }
         Ok(())
     }

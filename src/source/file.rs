@@ -393,6 +393,15 @@ impl FileSource {
         source.pool.get(source.identity, open)?;
         Ok(source)
     }
+
+    /// Returns a handle of the file.
+    ///
+    /// # Errors
+    /// Returns the error of opening it, or of the operating system.
+    pub fn file(&self) -> io::Result<File> {
+        let open = || self.pool.open_path(&self.path, self.identity);
+        self.pool.with_file(self.identity, open, File::try_clone)?
+    }
 }
 
 impl ReadAt for FileSource {

@@ -3,15 +3,17 @@
 mod names;
 
 use std::collections::HashMap;
-use std::io::{Seek, Write};
+use std::fs;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::names::Names;
-use super::apply::{MEMORY, copy};
+use super::apply::MEMORY;
+use super::copy::copy;
 use super::hip::file_size;
 use super::walk::{metadata, modified};
-use super::{Error, Result, Threads};
+use super::{BUFFER, Error, Result, Threads};
 use crate::content::{Reader, Spool};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Converter, ForAsset};
@@ -86,15 +88,14 @@ impl Plan {
         }
     }
 
-    /// Writes the archive to `out`, from the current position on.
-    pub(super) fn write(
-        &self,
-        out: impl Write + Seek,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<()> {
+    /// Writes the archive to the empty file `out`.
+    pub(super) fn write(&self, out: &fs::File, progress: &mut dyn FnMut(u64)) -> Result<()> {
         match self {
-            Self::Hpi(plan) => plan.write(out, &mut Threads::start(), progress)?,
-            Self::Hip(spliced, path, _) => copy(spliced, path, &mut { out }, progress)?,
+            Self::Hpi(plan) => {
+                let out = BufWriter::with_capacity(BUFFER, out);
+                plan.write(out, &mut Threads::start(), progress)?;
+            }
+            Self::Hip(spliced, path, _) => copy(spliced, None, path, out, progress)?,
         }
         Ok(())
     }

@@ -136,6 +136,17 @@ impl Spliced {
         }
     }
 
+    /// Returns the source of the byte at `offset`, where it is there, and how many of
+    /// the bytes from there on are the next ones here; `None` if it is from no source.
+    pub fn part_at(&self, offset: u64) -> Option<(&dyn ReadAt, u64, u64)> {
+        let part = self.parts_from(offset).first()?;
+        let skip = offset - part.start;
+        match &part.data {
+            Data::Source(source, start) => Some((&**source, start + skip, part.length - skip)),
+            Data::Fill(_) => None,
+        }
+    }
+
     /// Returns the parts from the one with the byte at `offset` on.
     fn parts_from(&self, offset: u64) -> &[Part] {
         let after = self.parts.partition_point(|part| part.start <= offset);
