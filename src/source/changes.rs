@@ -6,13 +6,13 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 
-use super::{DIRECTORY_HANDLE, FilePool, FileStat, open_beneath};
+use super::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_beneath};
 use hpimount_containers::changes::{Change, Folder, NewFile};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::text::file_name;
@@ -37,16 +37,23 @@ const SPACES: [&str; 2] = ["trusted.overlay.", "user.overlay."];
 pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<Folder> {
     let root = openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?;
     let mut scan = Scan {
-        root: Arc::new(root),
-        pool: pool.clone(),
+        root: Arc::new(Root {
+            directory: root,
+            pool: pool.clone(),
+        }),
         entries: 0,
     };
     scan.directory(Path::new(""), "", 0)
 }
 
-struct Scan {
-    root: Arc<OwnedFd>,
+/// A folder of changes.
+struct Root {
+    directory: OwnedFd,
     pool: Arc<FilePool>,
+}
+
+struct Scan {
+    root: Arc<Root>,
     entries: usize,
 }
 
@@ -58,7 +65,8 @@ impl Scan {
             let problem = format!("{shown} is nested deeper than {MAX_DEPTH} directories");
             return Err(io::Error::other(problem));
         }
-        let handle = open_beneath(&*self.root, path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let root = &self.root.directory;
+        let handle = open_beneath(root, path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut folder = Folder {
             is_opaque: attribute(&handle, "opaque")?.is_some_and(|value| value == b"y"),
             ..Folder::default()
@@ -126,7 +134,8 @@ impl Scan {
         match kind {
             FileType::Symlink => Ok(Change::Link),
             FileType::Directory => {
-                let handle = open_beneath(&*self.root, path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+                let handle = open_beneath(&self.root.directory, path, flags)?;
                 if attribute(&handle, "redirect")?.is_some() {
                     return unusable(
                         "was renamed by overlayfs, and its contents are elsewhere: mount the \
@@ -137,7 +146,7 @@ impl Scan {
                 Ok(Change::Directory(folder))
             }
             FileType::RegularFile => {
-                let handle = open_beneath(&*self.root, path, FILE)?;
+                let handle = open_beneath(&self.root.directory, path, FILE)?;
                 if attribute(&handle, "metacopy")?.is_some() {
                     return unusable(
                         "has only attributes here, and its contents elsewhere: mount the overlay \
@@ -148,15 +157,18 @@ impl Scan {
                 if stat.size == 0 && attribute(&handle, "whiteout")?.is_some() {
                     return Ok(Change::Deleted);
                 }
+                let raw = (path.as_os_str() != &*shown).then(|| path.into());
+                let shown: Arc<str> = shown.into();
                 Ok(Change::File(NewFile {
-                    path: shown.as_str().into(),
+                    path: shown.clone(),
                     modified: Some(stat.modified),
                     bytes: Arc::new(ChangedFile {
                         root: self.root.clone(),
-                        pool: self.pool.clone(),
-                        path: path.to_owned(),
+                        raw,
                         shown,
-                        stat,
+                        identity: stat.identity,
+                        size: stat.size,
+                        version: stat.version(),
                         is_reported: AtomicBool::new(false),
                     }),
                 }))
@@ -197,26 +209,29 @@ fn attribute(_file: impl AsFd, _name: &str) -> io::Result<Option<Vec<u8>>> {
 
 /// A file of a folder of changes, as it was when the folder was read.
 struct ChangedFile {
-    root: Arc<OwnedFd>,
-    pool: Arc<FilePool>,
-    /// Path relative to the root.
-    path: PathBuf,
-    /// The same for messages.
-    shown: String,
-    stat: FileStat,
+    root: Arc<Root>,
+    /// Path relative to the root for messages.
+    shown: Arc<str>,
+    /// The path itself, if it is another one.
+    raw: Option<Box<Path>>,
+    identity: FileIdentity,
+    /// Its size in bytes.
+    size: u64,
+    version: u64,
     /// Whether the log has a line that it was changed.
     is_reported: AtomicBool,
 }
 
 impl ChangedFile {
     fn open(&self) -> io::Result<File> {
-        Ok(open_beneath(&*self.root, &self.path, FILE)?.into())
+        let path = self.raw.as_deref().unwrap_or(Path::new(&*self.shown));
+        Ok(open_beneath(&self.root.directory, path, FILE)?.into())
     }
 
     /// Checks that the file is still the one that was applied.
     fn check(&self) -> io::Result<()> {
-        let found = self.pool.stat(self.stat.identity, || self.open());
-        if found.is_ok_and(|found| found.version() == self.stat.version()) {
+        let found = self.root.pool.stat(self.identity, || self.open());
+        if found.is_ok_and(|found| found.version() == self.version) {
             return Ok(());
         }
         let problem = "has changed since it was applied; mount again to see the new contents";
@@ -229,15 +244,14 @@ impl ChangedFile {
 
 impl ReadAt for ChangedFile {
     fn len(&self) -> u64 {
-        self.stat.size
+        self.size
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.check_end(buf.len(), offset)?;
         self.check()?;
-        let read = self
-            .pool
-            .read(self.stat.identity, || self.open(), buf, offset);
+        let pool = &self.root.pool;
+        let read = pool.read(self.identity, || self.open(), buf, offset);
         // A change during the read would mix bytes.
         self.check()?;
         read

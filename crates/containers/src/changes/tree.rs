@@ -14,7 +14,7 @@ pub enum Kind {
     Directory,
     /// A file of the original; `None` for an added one.
     File(Option<Entry>),
-    /// Another name of a file.
+    /// Another name of a file; of itself for a symbolic link by a path.
     Link(NodeId),
 }
 
@@ -34,8 +34,8 @@ pub struct Node {
     parent: u32,
     /// Its name in the mount.
     pub name: Box<str>,
-    /// Its name in the original; empty for an added one.
-    pub raw: Box<[u8]>,
+    /// Its name in the original, if that is not the bytes of its name in the mount.
+    raw: Option<Box<[u8]>>,
     /// Its kind.
     pub kind: Kind,
     /// What becomes of it.
@@ -43,6 +43,17 @@ pub struct Node {
     /// Whether it is not in the original.
     pub is_added: bool,
     children: Vec<u32>,
+}
+
+impl Node {
+    /// Returns its name in the original; empty for an added one.
+    pub fn raw(&self) -> &[u8] {
+        match &self.raw {
+            Some(raw) => raw,
+            None if self.is_added => &[],
+            None => self.name.as_bytes(),
+        }
+    }
 }
 
 /// The entries of an original in the order of its directory, then the added
@@ -62,7 +73,7 @@ impl Default for Tree {
         let root = Node {
             parent: 0,
             name: "".into(),
-            raw: Box::default(),
+            raw: None,
             kind: Kind::Directory,
             fate: Fate::Kept,
             is_added: false,
@@ -224,7 +235,9 @@ impl Tree {
                         break candidate;
                     }
                 };
-                self.nodes[child as usize].name = unique;
+                let node = &mut self.nodes[child as usize];
+                node.raw.get_or_insert_with(|| plain.into());
+                node.name = unique;
             }
         }
     }
@@ -252,7 +265,7 @@ impl Tree {
         let node = Node {
             parent: parent.0,
             name: name.into(),
-            raw: Box::default(),
+            raw: None,
             kind,
             fate,
             is_added: true,
@@ -262,6 +275,16 @@ impl Tree {
         let key = (parent.0, name.to_ascii_lowercase());
         self.added_by_name.entry(key).or_default().push(node.0);
         node
+    }
+
+    /// Declares a symbolic link. A file that replaces it is its own, and not that of
+    /// its target.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many entries.
+    pub fn symbolic_link(&mut self, parent: NodeId, name: Name<'_>) -> Result<NodeId> {
+        let own = NodeId(self.nodes.len() as u32);
+        self.declare(parent, name, Kind::Link(own))
     }
 
     /// Returns the file that a link refers to, or the node itself.
@@ -332,11 +355,12 @@ impl Tree {
             let text = format!("has more than {MAX_ENTRIES} entries");
             return Err(Error::Unsupported(text));
         }
-        let raw = name.raw.into();
+        let raw = name.raw;
+        let name: Box<str> = file_name(name).into();
         let node = Node {
             parent: parent.0,
-            name: file_name(name).into(),
-            raw,
+            raw: (*raw != *name.as_bytes()).then(|| raw.into()),
+            name,
             kind,
             fate: Fate::Kept,
             is_added: false,
@@ -360,7 +384,7 @@ impl Directories {
         let all = tree.nodes().skip(1);
         let directories =
             all.filter(|(_, node)| !node.is_added && matches!(node.kind, Kind::Directory));
-        let keyed = directories.map(|(id, node)| ((tree.parent(id), node.raw.clone()), id));
+        let keyed = directories.map(|(id, node)| ((tree.parent(id), node.raw().into()), id));
         Self(keyed.collect())
     }
 

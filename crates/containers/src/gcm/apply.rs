@@ -425,7 +425,7 @@ impl Table {
 fn raw_name(job: &mut Job<'_>, node: NodeId) -> Vec<u8> {
     let entry = job.tree.node(node);
     if !entry.is_added {
-        return entry.raw.to_vec();
+        return entry.raw().to_vec();
     }
     let (raw, _, _) = SHIFT_JIS.encode(&entry.name);
     let is_name = SHIFT_JIS.decode_without_bom_handling(&raw).0 == *entry.name;

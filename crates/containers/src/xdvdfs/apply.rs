@@ -229,7 +229,7 @@ impl Disc {
 fn raw_name(job: &mut Job<'_>, node: NodeId) -> Vec<u8> {
     let entry = job.tree.node(node);
     if !entry.is_added {
-        return entry.raw.to_vec();
+        return entry.raw().to_vec();
     }
     let raw = to_windows_1252(&entry.name).into_owned();
     let is_allowed = |byte: &u8| *byte >= b' ' && !RESERVED.contains(byte);

@@ -372,7 +372,7 @@ fn asset_at(job: &Job<'_>, node: NodeId, hip: &Hip) -> Option<u32> {
 /// Returns the layer whose folder a node is; the inner `None` is the folder of
 /// assets in no layer.
 fn layer_at(job: &Job<'_>, hip: &Hip, folder: NodeId) -> Option<Option<usize>> {
-    let raw = &*job.tree.node(folder).raw;
+    let raw = job.tree.node(folder).raw();
     if raw == UNLAYERED {
         return Some(None);
     }

@@ -48,7 +48,7 @@ fn raw_name(tree: &Tree, node: NodeId) -> Vec<u8> {
     let node = tree.node(node);
     match node.is_added {
         true => to_windows_1252(&node.name).into_owned(),
-        false => node.raw.to_vec(),
+        false => node.raw().to_vec(),
     }
 }
 

@@ -293,7 +293,7 @@ impl Disc {
     fn bind(&mut self, tree: usize, nodes: &Nodes) {
         let mut named: HashMap<(NodeId, &[u8]), NodeId> = HashMap::new();
         for (id, node) in nodes.nodes().skip(1).filter(|(_, node)| !node.is_added) {
-            named.entry((nodes.parent(id), &node.raw)).or_insert(id);
+            named.entry((nodes.parent(id), node.raw())).or_insert(id);
         }
         let root = self.trees[tree].root;
         self.directories[root.0].node = Some(NodeId(0));
