@@ -67,6 +67,8 @@ fn add(
         ..vfs_options(sources, options)?
     };
     let prepared = sources.prepare();
+    let prepared =
+        prepared.and_then(|prepared| prepared.with_changes(&options.apply, options.apply_strict));
     let identity = match &prepared {
         Ok(prepared) => identity(sources, prepared, &vfs_options),
         Err(_) => None,
@@ -75,7 +77,7 @@ fn add(
         return Ok(Ok(()));
     }
     let added = match prepared {
-        Ok(prepared) => add_rows(database, &name, &prepared, vfs_options, options, index)?,
+        Ok(prepared) => add_rows(database, &name, prepared, vfs_options, options, index)?,
         Err(error) => Err(Failure::from(error)),
     };
     let error = added.as_ref().err().map(ToString::to_string);
@@ -86,7 +88,7 @@ fn add(
 fn add_rows(
     database: &mut Database,
     name: &str,
-    prepared: &Prepared,
+    prepared: Prepared,
     vfs_options: Options,
     options: &MountOptions,
     index: &Index,

@@ -262,7 +262,7 @@ fn open(
     let progress = Progress::of(vfs_options.network.as_ref());
     let vfs = confined.run(move || {
         confinement.restrict_files()?;
-        Ok(Vfs::open_prepared(&prepared, vfs_options))
+        Ok(Vfs::open_prepared(prepared, vfs_options))
     });
     drop(progress);
     Ok(vfs.flatten().map_err(Failure::no_thread)??)

@@ -17,6 +17,7 @@ use crate::inspect::diff::{DiffPlan, diff as diff_sources};
 use crate::inspect::{self, Error, ListStyle};
 use crate::mount::{Sources, Vfs};
 use crate::source::Location;
+use crate::source::remote::RemoteUrl;
 
 /// An inspection of sources.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ pub fn inspect(
     let vfs_options = vfs_options(sources, options)?;
     let confinement = options.confinement(&prepared.paths());
     let inspected = confinement.run(|| {
-        let vfs = Vfs::open_prepared(&prepared, vfs_options)?;
+        let vfs = Vfs::open_prepared(prepared, vfs_options)?;
         inspect_opened(&vfs, inspection)
     });
     let outcome = inspected.map_err(Failure::no_thread)?;
@@ -93,7 +94,7 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
 #[derive(Debug)]
 pub struct Check {
     /// The sources, which are checked separately.
-    pub sources: Vec<Location>,
+    pub sources: Vec<Sources>,
     /// The list to compare disc images with.
     pub list: Option<PathBuf>,
     /// Number of bytes that are read for each byte of a source at most.
@@ -121,17 +122,17 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
         .map(|path| Ok::<_, Error>((path, open(path)?)));
     let list = list.transpose()?;
     let mut sources = Vec::with_capacity(check.sources.len());
-    for location in &check.sources {
-        let alone = given(vec![location.clone()]);
-        let prepared = alone.prepare()?;
+    for source in &check.sources {
+        let prepared = source.prepare()?;
         let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
-        sources.push((location.display_name(), prepared));
+        sources.push((source.display_name(), prepared));
     }
     let mut readable = Vec::new();
     for (_, prepared) in &sources {
         readable.extend(prepared.paths());
     }
-    let options_of_vfs = vfs_options(&given(check.sources.clone()), options)?;
+    let urls = check.sources.iter().flat_map(Sources::urls);
+    let options_of_vfs = vfs_options(&of_urls(urls), options)?;
     let bar = progress_bar(0, check.progress);
     let checked = options.confinement(&readable).run(|| {
         let list = list.map(|(path, file)| {
@@ -150,7 +151,7 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
                 is_verbose: check.is_verbose,
             },
         };
-        check_sources(&plan, &mut io::stdout(), &bar)
+        check_sources(plan, &mut io::stdout(), &bar)
     });
     let checked = checked.map_err(Failure::no_thread)?;
     let Checked { summary, unopened } = checked.map_err(|error| {
@@ -181,12 +182,13 @@ pub struct Diff {
 /// Returns an error if a source cannot be opened, or if writing fails.
 pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
     let [old, new] = &diff.sides;
-    let sides = [(old.name(), old.prepare()?), (new.name(), new.prepare()?)];
+    let changed = new.prepare()?;
+    let changed = changed.with_changes(&options.apply, options.apply_strict)?;
+    let sides = [(old.name(), old.prepare()?), (new.name(), changed)];
     let mut readable = sides[0].1.paths();
     readable.extend(sides[1].1.paths());
-    let urls = old.urls().chain(new.urls()).cloned();
-    let locations = urls.map(Location::Remote).collect();
-    let options_of_vfs = vfs_options(&given(locations), options)?;
+    let urls = old.urls().chain(new.urls());
+    let options_of_vfs = vfs_options(&of_urls(urls), options)?;
     let is_terminal = io::stdout().is_terminal();
     let plan = DiffPlan {
         sides,
@@ -203,7 +205,7 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
     let found = options.confinement(&readable).run(|| {
         let mut out = io::BufWriter::new(io::stdout());
         let mut trouble = |text: &str| tell("hpimount", text);
-        diff_sources(&plan, &mut out, &mut trouble, &bar)
+        diff_sources(plan, &mut out, &mut trouble, &bar)
     });
     let found = found.map_err(Failure::no_thread)?;
     let found = found.map_err(|error| {
@@ -213,9 +215,10 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(exit::compared(&found).code))
 }
 
-fn given(locations: Vec<Location>) -> Sources {
+/// Returns the sources at some URLs.
+fn of_urls<'a>(urls: impl Iterator<Item = &'a RemoteUrl>) -> Sources {
     Sources::Given {
-        locations,
+        locations: urls.cloned().map(Location::Remote).collect(),
         order: None,
         separate: false,
     }

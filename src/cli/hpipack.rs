@@ -43,7 +43,7 @@ pub const PROGRAM: Program<Args> = Program {
         "With `--replace`, OUT is a copy of the HPI or HIP archive ARCHIVE in which some files have \
          new contents. Everything else is copied unchanged. Plain text, PNG and WAV files for texts, \
          textures and sounds of HIP archives are converted.",
-        "With `--apply`, OUT is the archive or disc SOURCE with the changes of the directory DIR, which \
+        "With `--apply`, OUT is the archive, disc or asset SOURCE with the changes of the directory DIR, which \
          has the paths of a mount of SOURCE: a file there replaces or adds the file, an empty file \
          `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. Edited PNG, WAV \
          and TXT files of `converted/` become the assets that they show. DIR may be the upper \
@@ -284,7 +284,7 @@ const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Apply the changes in DIR to the archive or disc SOURCE; may be repeated",
+        help: "Apply the changes in DIR to the archive, disc or asset SOURCE; may be repeated",
         long_help: "Write SOURCE with the changes of the directory DIR to OUT. May be given several times; the \
             last one wins. What SOURCE's format cannot hold is refused: everything that is refused is \
             listed, and nothing is written. DIR is described in docs/MODDING.md.",

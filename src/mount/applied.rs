@@ -1,10 +1,8 @@
 //! What a mount shows of folders of changes.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 
-use hpimount_containers::changes::{Action, Report};
+use hpimount_containers::changes::{Action, Applied, NewFile, Report};
 
 /// Returns the `applied` of `info.json`.
 pub(super) fn info(report: &Report) -> Value {
@@ -18,17 +16,18 @@ pub(super) fn info(report: &Report) -> Value {
     })
 }
 
-/// The paths in a folder of changes of what a mount shows from there.
+/// The files of a folder of changes that a mount shows, by their paths in the mount.
 #[derive(Default)]
-pub(super) struct AppliedPaths(HashMap<String, String>);
+pub(super) struct AppliedFiles(Vec<Applied>);
 
-impl AppliedPaths {
-    /// Returns the paths in a report.
-    pub(super) fn of(report: &Report) -> Self {
-        let applied = report.applied.iter();
-        let paths =
-            applied.filter_map(|applied| Some((applied.path.clone(), applied.from.clone()?)));
-        Self(paths.collect())
+impl AppliedFiles {
+    /// Takes the files of a report.
+    pub(super) fn of(report: Report) -> Self {
+        let mut applied = report.applied;
+        applied.retain(|applied| applied.new.is_some());
+        applied.sort_by(|one, other| one.path().cmp(other.path()));
+        applied.shrink_to_fit();
+        Self(applied)
     }
 
     /// Returns whether the mount shows nothing from a folder.
@@ -36,15 +35,22 @@ impl AppliedPaths {
         self.0.is_empty()
     }
 
-    /// Returns the path in the folder of the file at a path in the mount.
-    pub(super) fn get(&self, path: &str) -> Option<&str> {
-        self.0.get(path).map(String::as_str)
+    /// Returns the file at a path in the mount.
+    pub(super) fn get(&self, path: &str) -> Option<&NewFile> {
+        let found = self.0.binary_search_by(|applied| applied.path().cmp(path));
+        self.0[found.ok()?].new.as_ref()
     }
 
-    /// Returns all pairs of paths, in the mount and in the folder.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
-            .iter()
-            .map(|(path, from)| (path.as_str(), from.as_str()))
+    /// Returns whether a path in the mount begins with `prefix`.
+    pub(super) fn begins(&self, prefix: &str) -> bool {
+        let first = self.0.partition_point(|applied| applied.path() < prefix);
+        let first = self.0.get(first);
+        first.is_some_and(|applied| applied.path().starts_with(prefix))
+    }
+
+    /// Returns all files with their paths in the mount, sorted.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &NewFile)> {
+        let files = self.0.iter();
+        files.filter_map(|applied| Some((applied.path(), applied.new.as_ref()?)))
     }
 }

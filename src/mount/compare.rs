@@ -1,6 +1,6 @@
 //! Comparing what a mount shows of a folder of changes with the folder.
 
-use super::{FileKind, Ino, Prepared, Result, Vfs};
+use super::{FileKind, Ino, Result, Vfs};
 use hpimount_containers::changes::NewFile;
 use hpimount_containers::io::read_vec;
 use hpimount_containers::iso::SECTOR_SUFFIXES;
@@ -23,26 +23,16 @@ impl Vfs {
     }
 
     /// Returns the paths in the mount of applied files that do not have the bytes in
-    /// the folder of changes of `prepared`, sorted.
-    pub fn wrongly_applied(&self, prepared: &Prepared) -> Vec<String> {
-        let Some(changes) = &prepared.changes else {
-            return Vec::new();
-        };
-        let wrong = self.applied.iter().filter(|(path, from)| {
-            let is_converted = from.split('/').any(|part| part == CONVERTED);
+    /// the folder of changes, sorted.
+    pub fn wrongly_applied(&self) -> Vec<String> {
+        let wrong = self.applied.iter().filter(|(path, file)| {
+            let is_converted = file.path.split('/').any(|part| part == CONVERTED);
             let is_in_sectors = SECTOR_SUFFIXES.iter().any(|suffix| path.ends_with(suffix));
-            let inside = format!("{path}.d/");
-            let is_changed_inside = self
-                .applied
-                .iter()
-                .any(|(path, _)| path.starts_with(&inside));
+            let is_changed_inside = self.applied.begins(&format!("{path}.d/"));
             let is_shown_otherwise = is_converted || is_in_sectors || is_changed_inside;
-            let file = changes.file(from).filter(|_| !is_shown_otherwise);
-            file.is_some_and(|file| !self.has_bytes(path, file).unwrap_or(false))
+            !is_shown_otherwise && !self.has_bytes(path, file).unwrap_or(false)
         });
-        let mut wrong: Vec<String> = wrong.map(|(path, _)| path.to_owned()).collect();
-        wrong.sort();
-        wrong
+        wrong.map(|(path, _)| path.to_owned()).collect()
     }
 
     /// Returns whether the file at a path has the bytes of another; it may be padded

@@ -149,8 +149,7 @@ pub(super) struct Info {
 
 impl Info {
     /// Creates the facts about a mount of these sources in this order. `skipped` are
-    /// those that could not be opened, `applied` describes the changes to the only
-    /// source.
+    /// those that could not be opened, `applied` describes the changes.
     pub(super) fn new(
         sources: Vec<Arc<OpenVolume>>,
         skipped: &[OpenError],

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use super::context::Context;
 use super::hidden::HiddenCompanions;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
-use super::{Access, Error, Ino, Meta, Options, Vfs, format_of, place};
+use super::{Access, Error, Ino, Options, Vfs, asset, format_of, place};
 use crate::content::{Caller, MAX_ASSET, Reader, Spooled};
 use crate::memory::budget::Charge;
 use crate::namespace::companion::CONVERTED;
@@ -45,34 +45,55 @@ impl Convert for Converter<'_> {
         report: &mut Report,
     ) -> io::Result<Vec<(FileId, NewFile)>> {
         let vfs = self.open(original)?;
-        let root = vfs.node(Ino::ROOT).map_err(unexpected)?;
-        let hidden = HiddenCompanions::in_directory(&vfs, &root);
-        let tree = hidden.and_then(|hidden| hidden.find(CONVERTED));
-        let tree = match tree {
-            Ok(found) => found.root,
-            Err(_) => {
-                report.refuse(edited.path, "shows nothing: the original has no assets");
-                return Ok(Vec::new());
-            }
-        };
-        let mut edits = Edits::new(&vfs, report);
-        edits.directory(edited.folder, &tree, &edited.path)?;
-        edits.assets(self.reader)
+        let assets = assets(&vfs, edited, self.reader, report)?;
+        with_file_numbers(&vfs, assets)
+    }
+
+    fn is_asset(&self, original: &Original<'_>) -> io::Result<bool> {
+        match asset::shows(original.name, &*original.source) {
+            Err(io::Error::UnknownFormat) => Ok(false),
+            shows => shows.map(|_| true),
+        }
     }
 }
 
+/// Returns the new assets that edited files of the converted tree of a mount show, as
+/// [`Convert::convert`] does. They are kept in the storage of `reader`.
+///
+/// # Errors
+/// Returns an error under the same conditions.
+pub(super) fn assets(
+    vfs: &Vfs,
+    edited: Edited,
+    reader: &Reader,
+    report: &mut Report,
+) -> io::Result<Vec<(Ino, NewFile)>> {
+    let root = vfs.node(Ino::ROOT).map_err(unexpected)?;
+    let hidden = HiddenCompanions::in_directory(vfs, &root);
+    let tree = hidden.and_then(|hidden| hidden.find(CONVERTED));
+    let Ok(tree) = tree else {
+        report.refuse(edited.path, "shows nothing: the original has no assets");
+        return Ok(Vec::new());
+    };
+    let mut edits = Edits::new(vfs, report);
+    edits.directory(edited.folder, &tree.root, &edited.path)?;
+    edits.assets(reader)
+}
+
+/// Returns files of an archive, which is the root of a mount, by their numbers in it.
+fn with_file_numbers(vfs: &Vfs, assets: Vec<(Ino, NewFile)>) -> io::Result<Vec<(FileId, NewFile)>> {
+    let number = |(ino, new)| {
+        let node = vfs.node(ino).map_err(unexpected)?;
+        let file = node.file().ok_or(io::Error::Changed)?;
+        Ok((file.file, new))
+    };
+    assets.into_iter().map(number).collect()
+}
+
 impl Converter<'_> {
-    /// Opens an archive with its converted tree.
+    /// Opens an archive or an asset with its converted tree.
     fn open(&self, original: &Original<'_>) -> io::Result<Arc<Vfs>> {
-        let options = Options {
-            case_sensitive: false,
-            companions: true,
-            meta: Meta::Hidden,
-            converted: false,
-            // Only the mount itself may use the file that was opened for it.
-            spool: None,
-            ..self.options.clone()
-        };
+        let options = self.options.of_original();
         Vfs::of_original(original, options, self.reader.budget())
     }
 
@@ -101,7 +122,8 @@ impl Converter<'_> {
                 None => edits.report.refuse(&*new.path, otherwise),
             }
         }
-        edits.assets(self.reader)
+        let assets = edits.assets(self.reader)?;
+        with_file_numbers(&vfs, assets)
     }
 }
 
@@ -297,7 +319,7 @@ impl<'a> Edits<'a> {
 
     /// Encodes all edited files, asset by asset, so that few new assets are in memory
     /// at a time.
-    fn assets(mut self, reader: &Reader) -> io::Result<Vec<(FileId, NewFile)>> {
+    fn assets(mut self, reader: &Reader) -> io::Result<Vec<(Ino, NewFile)>> {
         let mut assets = Vec::with_capacity(self.assets.len());
         // Assets that change with others, such as tables, whose edits come later.
         let mut changed = HashMap::new();
@@ -309,38 +331,15 @@ impl<'a> Edits<'a> {
                 }
             }
             if let (Some(bytes), Some(files)) = (changed.remove(&asset), made_from.remove(&asset)) {
-                assets.extend(self.new_asset(asset, bytes, files, reader)?);
+                assets.extend(new_asset(asset, bytes, files, reader)?);
             }
         }
         for (ino, files) in made_from {
             if let Some(bytes) = changed.remove(&ino) {
-                assets.extend(self.new_asset(ino, bytes, files, reader)?);
+                assets.extend(new_asset(ino, bytes, files, reader)?);
             }
         }
         Ok(assets)
-    }
-
-    /// Returns the file of an asset, and the new one, which was made from `edited`.
-    fn new_asset(
-        &self,
-        asset: Ino,
-        bytes: Bytes,
-        edited: Vec<NewFile>,
-        reader: &Reader,
-    ) -> io::Result<Option<(FileId, NewFile)>> {
-        let node = self.vfs.node(asset).map_err(unexpected)?;
-        let (Some(file), Some(first)) = (node.file(), edited.first()) else {
-            return Ok(None);
-        };
-        let new = NewFile {
-            path: first.path.clone(),
-            bytes: Arc::new(Encoded {
-                stored: Stored::new(bytes, reader)?,
-                edited,
-            }),
-            modified: None,
-        };
-        Ok(Some((file.file, new)))
     }
 
     /// Encodes an edited file, and returns the assets that changed; none if it is
@@ -425,6 +424,27 @@ impl<'a> Edits<'a> {
             self.report.note(Weight::Information, path, quality);
         }
     }
+}
+
+/// Returns an asset with its new contents, which were made from `edited`.
+fn new_asset(
+    asset: Ino,
+    bytes: Bytes,
+    edited: Vec<NewFile>,
+    reader: &Reader,
+) -> io::Result<Option<(Ino, NewFile)>> {
+    let Some(first) = edited.first() else {
+        return Ok(None);
+    };
+    let new = NewFile {
+        path: first.path.clone(),
+        bytes: Arc::new(Encoded {
+            stored: Stored::new(bytes, reader)?,
+            edited,
+        }),
+        modified: None,
+    };
+    Ok(Some((asset, new)))
 }
 
 /// How many times the bytes of an asset and of an edited file an encoding takes,

@@ -1,7 +1,7 @@
 //! Merging of the trees of several archives, as the games do (SEMANTICS,
 //! Merging).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
 
 use crate::namespace::companion::Companions;
@@ -18,6 +18,10 @@ pub(super) enum Rule {
     /// layer. Files of the layers above this number win in any case.
     NewestBelow(usize),
 }
+
+/// The names in lower case that the last layer deletes from the others, by its
+/// directories.
+pub(super) type Whiteouts = HashMap<Index, HashSet<String>>;
 
 /// The result of merging.
 pub(super) struct Merged {
@@ -92,16 +96,22 @@ struct Pending {
 }
 
 /// Merges trees, the last one on top. Layer `n` belongs to the merged tree's
-/// volume number `n`.
+/// volume number `n`. The last one deletes entries of the others by `whiteouts`.
 ///
 /// # Errors
 /// Returns an error if there are too many entries.
-pub(super) fn merge(layers: &[Tree], rule: Rule, companions: Companions) -> io::Result<Merged> {
+pub(super) fn merge(
+    layers: &[Tree],
+    rule: Rule,
+    companions: Companions,
+    whiteouts: &Whiteouts,
+) -> io::Result<Merged> {
     let modified = layers.iter().filter_map(|tree| tree.inode(ROOT));
     let modified = modified.map(|root| root.modified).max().unwrap_or(0);
     let mut merger = Merger {
         layers,
         rule,
+        whiteouts,
         tree: TreeBuilder::new(0, modified, companions),
         shadowed: layers.iter().map(|_| Vec::new()).collect(),
     };
@@ -130,6 +140,7 @@ pub(super) fn merge(layers: &[Tree], rule: Rule, companions: Companions) -> io::
 struct Merger<'a> {
     layers: &'a [Tree],
     rule: Rule,
+    whiteouts: &'a Whiteouts,
     tree: TreeBuilder,
     /// The hidden entries of each layer.
     shadowed: Vec<Vec<Index>>,
@@ -141,15 +152,23 @@ impl Merger<'_> {
         let mut subdirectories = Vec::new();
         let entries = self.entries_by_name(&directory.directories);
         for same_name in entries.chunk_by(|(a, _), (b, _)| a == b) {
-            let candidates = self.last_of_each_layer(same_name);
-            let winner = self.winner(&candidates);
+            let mut candidates = self.last_of_each_layer(same_name);
+            let deleted = self.take_deleted(directory, &mut candidates);
+            for entry in &deleted {
+                self.shadowed[entry.layer].push(entry.index);
+            }
+            let Some(&highest) = candidates.first() else {
+                continue;
+            };
+            let winner = self.winner(highest, &candidates);
             let winner_is_dir = self.is_dir(winner);
             let (seen, hidden): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|&entry| {
                 entry.layer == winner.layer || (winner_is_dir && self.is_dir(entry))
             });
             let node = self.add(directory.node, winner)?;
+            let layers = hidden.iter().chain(&deleted);
             self.tree
-                .hides(node, hidden.iter().map(|entry| entry.layer as u32));
+                .hides(node, layers.map(|entry| entry.layer as u32));
             for entry in hidden {
                 self.shadowed[entry.layer].push(entry.index);
             }
@@ -199,10 +218,30 @@ impl Merger<'_> {
         last
     }
 
+    /// Removes the entries that the last layer deletes from entries of a directory
+    /// with the same name, which are given highest first, and returns them.
+    fn take_deleted(&self, directory: &Pending, candidates: &mut Vec<Candidate>) -> Vec<Candidate> {
+        let last = self.layers.len() - 1;
+        let on_top = directory.directories.first();
+        let whiteouts = on_top
+            .filter(|top| top.layer == last)
+            .and_then(|top| self.whiteouts.get(&top.index));
+        let is_deleted = |entry: &Candidate| {
+            let name = self.layers[entry.layer].plain_name(entry.index);
+            whiteouts.is_some_and(|names| names.contains(&name.to_ascii_lowercase()))
+        };
+        match candidates.first().is_some_and(is_deleted) {
+            true => {
+                let stays = candidates.partition_point(|entry| entry.layer == last);
+                candidates.split_off(stays)
+            }
+            false => Vec::new(),
+        }
+    }
+
     /// Returns the entry that wins among entries of the same name, which are
     /// given highest first.
-    fn winner(&self, candidates: &[Candidate]) -> Candidate {
-        let highest = candidates[0];
+    fn winner(&self, highest: Candidate, candidates: &[Candidate]) -> Candidate {
         let Rule::NewestBelow(free) = self.rule else {
             return highest;
         };

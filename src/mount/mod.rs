@@ -13,9 +13,10 @@
 //!
 //! * Opening: [`Sources`] names the sources, and `open` opens them. `source_trees`
 //!   makes one tree of all sources, `order` decides which archive of a game wins, and
-//!   `partner` finds the other files that a source consists of. `changes` applies
-//!   folders of changes, `edited` turns edited files of converted trees back into
-//!   assets, and `compare` compares the folders with what the mount shows.
+//!   `partner` finds the other files that a source consists of. `asset` shows a source
+//!   that is a single asset. `changes` applies folders of changes to sources, or puts
+//!   them above what the sources show; `edited` turns edited files of converted trees
+//!   back into assets, and `compare` compares the folders with what the mount shows.
 //! * Requests: `operations` has the operations of a file system, except for those that
 //!   read files. `listing` lists directories, `hidden` finds companions that are not
 //!   listed, `xattr` has the extended attributes, and `checks` the checks and reports
@@ -63,6 +64,7 @@
 //! No lock is held while replies or page cache data are sent to the kernel.
 
 mod applied;
+mod asset;
 mod attributes;
 mod beside;
 mod build;

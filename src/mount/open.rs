@@ -1,5 +1,6 @@
 //! Opening of sources for a mount.
 
+mod changed;
 mod game;
 mod streamed;
 
@@ -11,32 +12,29 @@ use std::sync::Arc;
 use std::thread;
 use std::time::SystemTime;
 
-use super::applied::AppliedPaths;
-use super::changes::{Changed, Changes};
+use self::changed::Changed;
+use super::applied::{self, AppliedFiles};
+use super::changes::Changed as ChangedSource;
+use super::changes::List;
 use super::control::Images;
 use super::error::{OpenCause, OpenError};
 use super::order::{Order, file_name};
 use super::partner::{Partners, Surroundings};
 use super::source_trees::{OpenedSource, SourceTrees, images, seconds};
 use super::sources::{GameFolder, Prepared};
-use super::volume::{self, NewVolume, OpenedFile, VolumeFile, probe};
-use super::{Ino, Options, Sources, Vfs, beside};
-use crate::content::{MAX_ASSET, Reader};
-use crate::memory::budget::Budget;
-use crate::namespace::companion::{self, Meta, Shows};
-use crate::namespace::numbers::Origin;
+use super::volume::{self, NewVolume, VolumeFile, probe};
+use super::{Options, Sources, Vfs, asset};
+use crate::content::Reader;
 use crate::namespace::tree::TreeBuilder;
-use crate::source::bucket::{BucketFolder, LoneObject};
+use crate::source::bucket::BucketFolder;
 use crate::source::folder::{Disk, Folder};
 use crate::source::remote::{Network, Remote, RemoteFile, RemoteFolder, RemoteOptions, RemoteUrl};
 use crate::source::{FileSource, Location};
-use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::view::ViewFormat;
 use hpimount_containers::changes::Original;
 use hpimount_containers::format::Format;
 use hpimount_containers::io::{self, ReadAt};
-use hpimount_containers::text::numbered;
-use hpimount_containers::volume::Volume;
+use hpimount_containers::text::{self, Name, numbered};
+use hpimount_containers::volume::{Sink, Volume};
 
 /// Maximum number of sources that are opened concurrently if some are on
 /// servers.
@@ -51,89 +49,52 @@ impl Vfs {
     /// `options.strict` is set; the others are named in the log and in
     /// `info.json`.
     pub fn open(sources: &Sources, options: Options) -> Result<Arc<Self>, OpenError> {
-        Self::open_prepared(&sources.prepare()?, options)
+        Self::open_prepared(sources.prepare()?, options)
     }
 
     /// Like [`Vfs::open`], for sources that are already prepared.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Vfs::open`].
-    pub fn open_prepared(prepared: &Prepared, options: Options) -> Result<Arc<Self>, OpenError> {
+    pub fn open_prepared(mut prepared: Prepared, options: Options) -> Result<Arc<Self>, OpenError> {
         let point = options.mount_point.as_deref();
         let disk = Disk::around(point, &prepared.paths()).map_err(|error| {
             let point = point.unwrap_or(Path::new("")).to_string_lossy();
             OpenError::new(point, OpenCause::Unreadable(error))
         })?;
         let vfs = Self::empty(options.clone());
-        let remote = vfs.connect(prepared)?;
+        let remote = vfs.connect(&prepared)?;
+        let changes = prepared.changes.take();
         let mut opener = Opener {
             remote: remote.as_ref(),
             disk: &Arc::new(disk),
             reader: &vfs.reader,
             options: &options,
             partners: &prepared.partners,
-            changes: prepared.changes.as_ref(),
+            changed: Changed::Nothing,
             skipped: Vec::new(),
         };
-        let sources = opener.source_trees(prepared)?;
+        let sources = opener.source_trees(&prepared, changes);
+        for error in &opener.skipped {
+            log::error!("skipped: {error}");
+        }
+        let mut sources = sources?;
+        for warning in &sources.warnings {
+            log::warn!("{warning}");
+        }
         for volume in sources.volumes() {
             for warning in volume.warnings() {
                 log::warn!("{}: {warning}", volume.name);
             }
         }
-        let applied = sources.applied.as_ref().map(AppliedPaths::of);
-        let control = sources.graft(&vfs.grafts, &opener.skipped, &options);
+        let applied = sources.applied.take();
+        let info = applied.as_ref().map(applied::info);
+        let control = sources.graft(&vfs.grafts, &opener.skipped, &options, info);
         Ok(Arc::new(Self {
             control,
-            applied: applied.unwrap_or_default(),
+            applied: applied.map(AppliedFiles::of).unwrap_or_default(),
             ..vfs
         }))
-    }
-
-    /// Opens an archive that changes are applied to, within a memory budget that
-    /// others use as well.
-    ///
-    /// # Errors
-    /// Returns an error if it is no archive, or its directory cannot be read.
-    pub(super) fn of_original(
-        original: &Original<'_>,
-        options: Options,
-        budget: &Arc<Budget>,
-    ) -> io::Result<Arc<Self>> {
-        let vfs = Self::within(budget, options);
-        let open = |name: &str, source: Arc<dyn ReadAt>| {
-            let file = VolumeFile {
-                name,
-                location: name,
-                nesting: 0,
-                source,
-                partner: original.partner,
-            };
-            let new_builder = |companions| TreeBuilder::new(0, 0, companions);
-            volume::open(file, &vfs.reader, &vfs.options, |_| true, new_builder)
-        };
-        let opened = open(original.name, original.source.clone())?;
-        let sources = SourceTrees::single(OpenedSource {
-            builder: opened.builder,
-            volume: opened.volume,
-            is_layered: opened.format.is_layered,
-            images: Images::new(),
-            applied: None,
-            path: PathBuf::from(original.name),
-        });
-        let control = sources.graft(&vfs.grafts, &[], &vfs.options);
-        // References of its assets are resolved in these; they are in no directory.
-        for (number, name) in (0..).zip(beside::likely(original.name)) {
-            let beside = (original.partner)(&name).and_then(|source| open(&name, source).ok());
-            if let Some(OpenedFile {
-                builder, volume, ..
-            }) = beside
-            {
-                let origin = Origin::Hidden(Ino(number), Shows::Inside);
-                vfs.grafts.add(origin, builder.finish(), vec![volume]);
-            }
-        }
-        Ok(Arc::new(Self { control, ..vfs }))
     }
 
     /// Starts the client for sources on servers, if there are any.
@@ -164,8 +125,8 @@ struct Opener<'a> {
     options: &'a Options,
     /// Additional files of sources that consist of several.
     partners: &'a [PathBuf],
-    /// Changes to the only source.
-    changes: Option<&'a Changes>,
+    /// The sources that have changes.
+    changed: Changed,
     /// Sources that could not be opened.
     skipped: Vec<OpenError>,
 }
@@ -200,7 +161,7 @@ impl Candidate {
 }
 
 impl Opener<'_> {
-    fn source_trees(&mut self, prepared: &Prepared) -> Result<SourceTrees, OpenError> {
+    fn open_all_sources(&mut self, prepared: &Prepared) -> Result<SourceTrees, OpenError> {
         match &prepared.sources {
             Sources::Game { order, .. } => match &prepared.game {
                 Some(GameFolder {
@@ -250,7 +211,8 @@ impl Opener<'_> {
             Order::Cli => "as given, the last one on top",
             _ => "set by --order",
         };
-        SourceTrees::merged(opened, order, why, Vec::new(), Vec::new(), self.options)
+        let above = self.above(Vec::new(), &named[0].0)?;
+        SourceTrees::merged(opened, order, why, above, Vec::new(), self.options)
     }
 
     /// Opens one or several sources with `open`. Of several, those that cannot
@@ -263,6 +225,7 @@ impl Opener<'_> {
         // Servers have latency, and each source takes several round trips.
         let at_once = self.remote.map_or(1, |_| MAX_AT_ONCE);
         let mut opened = Vec::with_capacity(sources.len());
+        let mut refused: Option<OpenError> = None;
         for outcome in sources
             .chunks(at_once)
             .flat_map(|sources| self.open_some(sources, &open))
@@ -270,9 +233,19 @@ impl Opener<'_> {
         {
             match outcome {
                 Ok(source) => opened.push(source),
+                Err(OpenError {
+                    source_name,
+                    cause: OpenCause::Refused(more),
+                }) => match refused.as_mut().map(|error| &mut error.cause) {
+                    Some(OpenCause::Refused(refusals)) => refusals.extend(more),
+                    _ => refused = Some(OpenError::new(source_name, OpenCause::Refused(more))),
+                },
                 Err(error) if sources.len() == 1 || self.options.strict => return Err(error),
-                Err(error) => self.skip(error),
+                Err(error) => self.skipped.push(error),
             }
+        }
+        if let Some(error) = refused {
+            return Err(error);
         }
         match self.skipped.pop() {
             Some(error) if opened.is_empty() => Err(error),
@@ -302,11 +275,6 @@ impl Opener<'_> {
                 .map(|opened| opened.unwrap_or_else(|panic| resume_unwind(panic)))
                 .collect()
         })
-    }
-
-    fn skip(&mut self, error: OpenError) {
-        log::error!("skipped: {error}");
-        self.skipped.push(error);
     }
 
     fn open(&self, name: &str, path: &Path) -> Result<OpenedSource, OpenError> {
@@ -342,16 +310,16 @@ impl Opener<'_> {
         url: &RemoteUrl,
     ) -> Result<OpenedSource, OpenCause> {
         let file = RemoteFile::open(remote, url).map_err(OpenCause::Unreadable)?;
-        self.open_candidate(&Candidate {
+        let modified = file.modified();
+        let candidate = Candidate {
             path: url.label().to_owned(),
             name: name.to_owned(),
             location: url.shown().to_owned(),
             url: Some(url.clone()),
-            modified: file
-                .modified()
-                .unwrap_or_else(|| seconds(SystemTime::now())),
+            modified: modified.unwrap_or_else(|| seconds(SystemTime::now())),
             source: Arc::new(file),
-        })
+        };
+        self.open_candidate(&candidate, false)
     }
 
     fn open_bucket(
@@ -360,45 +328,52 @@ impl Opener<'_> {
         name: &str,
         url: &RemoteUrl,
     ) -> Result<OpenedSource, OpenCause> {
-        let folder = RemoteFolder::open(remote, url).map_err(OpenCause::Unreadable)?;
-        let mut builder = self.builder(seconds(SystemTime::now()), true);
-        let volume = BucketFolder::open(folder, &mut builder).map_err(unreadable)?;
-        probe(&mut builder, &volume, false);
-        Ok(OpenedSource {
-            builder,
-            volume: NewVolume::folder(name, url.shown(), Box::new(volume)),
-            is_layered: false,
-            images: Images::new(),
-            applied: None,
-            path: url.label().to_owned(),
+        let list = |sink: &mut dyn Sink| {
+            let folder = RemoteFolder::open(remote, url).map_err(io::Error::listing)?;
+            Ok(Box::new(BucketFolder::open(folder, sink)?) as Box<dyn Volume>)
+        };
+        let now = seconds(SystemTime::now());
+        self.open_with_layer(name, &list, |list| {
+            self.folder(name, url.shown(), url.label(), now, list)
         })
     }
 
     fn open_folder(&self, name: &str, path: &Path) -> Result<OpenedSource, OpenCause> {
         let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
-        let mut builder = self.builder(modified(&path)?, true);
-        let folder = Folder::open(&path, self.disk, &mut builder).map_err(unreadable)?;
-        probe(&mut builder, &folder, false);
+        let list = |sink: &mut dyn Sink| {
+            Ok(Box::new(Folder::open(&path, self.disk, sink)?) as Box<dyn Volume>)
+        };
+        let (location, modified) = (path.to_string_lossy(), modified(&path)?);
+        self.open_with_layer(name, &list, |list| {
+            self.folder(name, &location, &path, modified, list)
+        })
+    }
+
+    /// Returns a folder that is listed on demand, first by `list`.
+    fn folder(
+        &self,
+        name: &str,
+        location: &str,
+        path: &Path,
+        modified: i64,
+        list: List<'_>,
+    ) -> Result<OpenedSource, OpenCause> {
+        let mut builder = self.builder(modified, true);
+        let volume = list(&mut builder).map_err(unreadable)?;
+        probe(&mut builder, &*volume, false);
         Ok(OpenedSource {
             builder,
-            volume: NewVolume::folder(name, &path.to_string_lossy(), Box::new(folder)),
+            volume: NewVolume::folder(name, location, volume),
             is_layered: false,
             images: Images::new(),
             applied: None,
-            path,
+            path: path.to_owned(),
         })
     }
 
     fn open_file(&self, name: &str, path: &Path) -> Result<OpenedSource, OpenCause> {
         let source = FileSource::open(path, &self.disk.pool).map_err(OpenCause::Unreadable)?;
-        self.open_candidate(&Candidate::on_disk(path, name, Arc::new(source))?)
-    }
-
-    fn open_candidate(&self, candidate: &Candidate) -> Result<OpenedSource, OpenCause> {
-        match self.open_volume(candidate, false) {
-            Err(OpenCause::Volume(io::Error::UnknownFormat)) => self.open_asset(candidate),
-            opened => opened,
-        }
+        self.open_candidate(&Candidate::on_disk(path, name, Arc::new(source))?, false)
     }
 
     /// Creates a builder for the tree of a source with this modification time.
@@ -407,8 +382,13 @@ impl Opener<'_> {
         TreeBuilder::new(0, modified, companions)
     }
 
-    /// Opens a source as a volume; with `layered`, only if it can be merged.
-    fn open_volume(&self, candidate: &Candidate, layered: bool) -> Result<OpenedSource, OpenCause> {
+    /// Opens a source as a volume or as an asset; with `layered`, only as a volume
+    /// that can be merged.
+    fn open_candidate(
+        &self,
+        candidate: &Candidate,
+        layered: bool,
+    ) -> Result<OpenedSource, OpenCause> {
         let surroundings = match (self.remote, &candidate.url) {
             (Some(remote), Some(url)) => Surroundings::Server { remote, url },
             _ => Surroundings::Disk {
@@ -421,7 +401,7 @@ impl Opener<'_> {
         opened.map_err(|cause| partners.explain(cause))
     }
 
-    /// Opens a source as a volume, together with its additional files.
+    /// Opens a source together with its additional files.
     fn open_with(
         &self,
         candidate: &Candidate,
@@ -445,7 +425,13 @@ impl Opener<'_> {
             false => |_: &Format| true,
         };
         let new_builder = |companions| TreeBuilder::new(0, candidate.modified, companions);
-        let mut opened = volume::open(file, self.reader, self.options, accepts, new_builder)?;
+        let opened = volume::open(file, self.reader, self.options, accepts, new_builder);
+        let mut opened = match opened {
+            Err(io::Error::UnknownFormat) if !layered => {
+                return self.open_asset(candidate, changed);
+            }
+            opened => opened?,
+        };
         if self.options.lists_converted(&*opened.volume.volume) {
             opened.builder.list_converted();
         }
@@ -470,8 +456,8 @@ impl Opener<'_> {
         &self,
         candidate: &Candidate,
         partners: &Partners<'_>,
-    ) -> Result<Option<Changed>, OpenCause> {
-        let Some(changes) = self.changes else {
+    ) -> Result<Option<ChangedSource>, OpenCause> {
+        let Some(changes) = self.take_changes(&candidate.name) else {
             return Ok(None);
         };
         let original = Original {
@@ -483,20 +469,24 @@ impl Opener<'_> {
         applied.map(Some)
     }
 
-    /// Opens a single asset: a folder that shows nothing else.
-    fn open_asset(&self, candidate: &Candidate) -> Result<OpenedSource, OpenCause> {
+    /// Opens a single asset.
+    fn open_asset(
+        &self,
+        candidate: &Candidate,
+        changed: Option<ChangedSource>,
+    ) -> Result<OpenedSource, OpenCause> {
         let name = file_name(&candidate.path);
-        let shows = lone_asset(&name, &*candidate.source)?;
         let mut builder = self.builder(candidate.modified, true);
-        builder.show_others(shows.filter(|_| self.options.meta != Meta::Off));
-        let volume: Box<dyn Volume> = match candidate.url {
-            None => {
+        asset::prepare(&mut builder, &name, &*candidate.source, self.options)?;
+        let volume: Box<dyn Volume> = match (&candidate.url, &changed) {
+            (None, None) => {
                 let folder = Folder::of_one_file(&candidate.path, self.disk, &mut builder);
                 Box::new(folder.map_err(unreadable)?)
             }
-            Some(_) => {
-                let source = candidate.source.clone();
-                Box::new(LoneObject::open(source, &name, &mut builder)?)
+            (_, changed) => {
+                let source = changed.as_ref().map(|changed| &changed.source);
+                let source = source.unwrap_or(&candidate.source).clone();
+                Box::new(asset::declare(&mut builder, &name, source)?)
             }
         };
         Ok(OpenedSource {
@@ -504,7 +494,7 @@ impl Opener<'_> {
             volume: NewVolume::folder(&candidate.name, &candidate.location, volume),
             is_layered: false,
             images: Images::new(),
-            applied: None,
+            applied: changed.map(|changed| changed.report),
             path: candidate.path.clone(),
         })
     }
@@ -513,7 +503,12 @@ impl Opener<'_> {
 /// Returns the file names of sources, made unique ignoring case: of equal
 /// names, the last one stays as it is, and the others are numbered in order.
 fn unique_names<P: AsRef<Path>>(paths: &[P]) -> Vec<String> {
-    let plain: Vec<String> = paths.iter().map(|path| file_name(path.as_ref())).collect();
+    let shown = |path: &P| {
+        let path = path.as_ref();
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        text::file_name(Name::host(name)).into_owned()
+    };
+    let plain: Vec<String> = paths.iter().map(shown).collect();
     let mut taken: HashSet<String> = plain.iter().map(|name| name.to_ascii_lowercase()).collect();
     let mut unique = Vec::with_capacity(plain.len());
     for (index, name) in plain.iter().enumerate() {
@@ -543,20 +538,4 @@ fn unreadable(error: io::Error) -> OpenCause {
         }
         error => error.into(),
     }
-}
-
-/// Returns how a file that is not an archive is shown, by its extension or its
-/// content.
-fn lone_asset(name: &str, source: &dyn ReadAt) -> Result<Option<Shows>, io::Error> {
-    if companion::view_format(name, None).is_some() {
-        return Ok(None);
-    }
-    if source.is_empty() || source.len() > MAX_ASSET {
-        return Err(io::Error::UnknownFormat);
-    }
-    let bytes = io::read_vec(source, 0, source.len(), "file")?.into();
-    let matches = |format: &ViewFormat| format.matches(&bytes);
-    let format = VIEW_FORMATS.iter().position(matches);
-    let format = format.ok_or(io::Error::UnknownFormat)?;
-    Ok(Some(Shows::Meta(format as u8)))
 }

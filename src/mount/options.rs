@@ -70,6 +70,20 @@ impl Options {
         }
     }
 
+    /// Returns the options for opening a source without its changes, to look up the
+    /// files that these replace.
+    pub(super) fn of_original(&self) -> Self {
+        Self {
+            case_sensitive: false,
+            companions: true,
+            meta: Meta::Hidden,
+            converted: false,
+            // Only the mount itself may use the file that was opened for it.
+            spool: None,
+            ..self.clone()
+        }
+    }
+
     /// Returns which files of a volume at this nesting depth have listed
     /// companions. A plain folder, or a container that is one in all but name,
     /// also lists the companions of assets.

@@ -10,10 +10,10 @@ use super::changes::{Changed, stem};
 use super::control::{ControlInodes, ControlTree, Images, Info};
 use super::error::OpenError;
 use super::grafts::Grafts;
-use super::merge::{self, MergedLayers};
+use super::merge::{self, MergedLayers, Whiteouts};
 use super::order::Order;
 use super::volume::NewVolume;
-use super::{Ino, Options, applied, control};
+use super::{Ino, Options, control};
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, Label, NewInode, ROOT, Tree, TreeBuilder};
@@ -33,6 +33,24 @@ pub(super) struct OpenedSource {
     pub(super) path: PathBuf,
 }
 
+/// The layers above the archives of a merge.
+pub(super) struct Above {
+    /// Loose files, and then the changes that are applied; the last one on top.
+    pub(super) layers: Vec<OpenedSource>,
+    /// What the last one deletes.
+    pub(super) whiteouts: Whiteouts,
+}
+
+impl Above {
+    /// Returns layers that delete nothing.
+    pub(super) fn of(layers: Vec<OpenedSource>) -> Self {
+        Self {
+            layers,
+            whiteouts: Whiteouts::new(),
+        }
+    }
+}
+
 /// The trees of all sources before they have inode numbers.
 pub(super) struct SourceTrees {
     /// The tree of the root, and the volumes of its files.
@@ -45,8 +63,10 @@ pub(super) struct SourceTrees {
     order: Value,
     /// The only source as plain files.
     images: Images,
-    /// What became of the changes to it.
+    /// What became of the changes that are applied.
     pub(super) applied: Option<Report>,
+    /// Warnings about the merge.
+    pub(super) warnings: Vec<String>,
 }
 
 impl SourceTrees {
@@ -61,7 +81,18 @@ impl SourceTrees {
             order: Value::Null,
             images: opened.images,
             applied: opened.applied,
+            warnings: Vec::new(),
         }
+    }
+
+    /// Returns the names of the directories that show the sources, if they are side by
+    /// side.
+    pub(super) fn directories(&self) -> Option<Vec<String>> {
+        let names = self
+            .grafted
+            .iter()
+            .map(|(_, _, volume)| volume.name.clone());
+        (!self.grafted.is_empty()).then(|| names.collect())
     }
 
     /// Shows each source in a directory that is named after its file.
@@ -75,18 +106,21 @@ impl SourceTrees {
         let now = seconds(SystemTime::now());
         let mut builder = TreeBuilder::new(0, now, options.companions_in(0, true));
         let mut grafted = Vec::with_capacity(sources.len());
+        let mut applied: Option<Report> = None;
         for opened in sources {
+            if let Some(report) = opened.applied {
+                applied.get_or_insert_default().extend(report);
+            }
             let tree = opened.builder.finish();
             let inode = NewInode {
                 kind: InodeKind::Grafted,
                 modified: tree.inode(ROOT).map(|root| root.modified),
                 ..NewInode::DIR
             };
-            let path = &opened.path;
-            let name = path.file_name().unwrap_or(path.as_os_str());
+            let label = Label::new(Name::utf_8(&opened.volume.name));
             let node = builder
-                .add(NodeId(ROOT), &Label::new(Name::host(name)), inode)
-                .map_err(|error| OpenError::new(path.to_string_lossy(), error))?;
+                .add(NodeId(ROOT), &label, inode)
+                .map_err(|error| OpenError::new(opened.path.to_string_lossy(), error))?;
             grafted.push((node, tree, opened.volume));
         }
         Ok(Self {
@@ -96,11 +130,12 @@ impl SourceTrees {
             layers: MergedLayers::none(Vec::new()),
             order: Value::Null,
             images: Images::new(),
-            applied: None,
+            applied,
+            warnings: Vec::new(),
         })
     }
 
-    /// Merges sources, the last one on top, folders of loose files above all.
+    /// Merges sources, the last one on top.
     ///
     /// # Errors
     /// Returns an error if there are too many entries.
@@ -108,7 +143,7 @@ impl SourceTrees {
         mut sources: Vec<OpenedSource>,
         order: Order,
         why: &str,
-        loose: Vec<OpenedSource>,
+        above: Above,
         mut warnings: Vec<String>,
         options: &Options,
     ) -> Result<Self, OpenError> {
@@ -117,10 +152,8 @@ impl SourceTrees {
         let companions = options.companions_in(0, order == Order::Gta);
         let paths: Vec<PathBuf> = sources.iter().map(|source| source.path.clone()).collect();
         warnings.extend(order.beyond_the_limit(&paths));
-        for warning in &warnings {
-            log::warn!("{warning}");
-        }
-        sources.extend(loose);
+        sources.extend(above.layers);
+        let applied = sources.last_mut().and_then(|top| top.applied.take());
         let mut trees = Vec::with_capacity(sources.len());
         let mut volumes = Vec::with_capacity(sources.len());
         for opened in sources {
@@ -135,7 +168,7 @@ impl SourceTrees {
             "lowest_to_highest": names,
             "warnings": warnings,
         });
-        let merged = merge::merge(&trees, rule, companions).map_err(|error| {
+        let merged = merge::merge(&trees, rule, companions, &above.whiteouts).map_err(|error| {
             let first = volumes.first().map_or("", |volume| &volume.location);
             OpenError::new(first, error)
         })?;
@@ -150,7 +183,8 @@ impl SourceTrees {
             },
             order,
             images: Images::new(),
-            applied: None,
+            applied,
+            warnings,
         })
     }
 
@@ -161,13 +195,15 @@ impl SourceTrees {
     }
 
     /// Assigns inode numbers to the trees, and adds the control directory, whose
-    /// `info.json` names the sources and those that were skipped. The directory
+    /// `info.json` names the sources, those that were skipped, and what was `applied`.
+    /// The directory
     /// is missing if there are too many entries for it, which is logged.
     pub(super) fn graft(
         self,
         grafts: &Grafts,
         skipped: &[OpenError],
         options: &Options,
+        applied: Option<Value>,
     ) -> Option<ControlInodes> {
         let modified = self.tree.inode(ROOT).map_or(0, |root| root.modified);
         let control = ControlTree::new(modified, &self.layers, &self.images);
@@ -185,7 +221,6 @@ impl SourceTrees {
             let directory = Origin::Directory(Ino(files.0 + node.0));
             sources.extend(grafts.add(directory, tree, vec![volume]));
         }
-        let applied = self.applied.as_ref().map(applied::info);
         let info = Info::new(sources, skipped, self.order, options, applied);
         match control {
             Ok(control) => ControlInodes::graft(grafts, control, info, volumes),

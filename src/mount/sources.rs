@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::changes::{self, Changes};
+use super::changes::Changes;
 use super::order::{self, Order, gta};
 use super::{OpenCause, OpenError, local_time};
 use crate::source::remote::RemoteUrl;
@@ -163,6 +163,22 @@ impl Sources {
         path.to_string_lossy().into_owned()
     }
 
+    /// Returns the first source for messages.
+    pub fn display_name(&self) -> String {
+        match self {
+            Self::Given { locations, .. } => {
+                let first = locations.first();
+                first.map_or_else(String::new, Location::display_name)
+            }
+            Self::Game { folder, .. } => folder.display().to_string(),
+        }
+    }
+
+    /// Returns whether the mount shows a single source, and nothing else.
+    pub(super) fn is_single(&self) -> bool {
+        matches!(self, Self::Given { locations, .. } if locations.len() == 1)
+    }
+
     /// Returns the URLs among the sources.
     pub fn urls(&self) -> impl Iterator<Item = &RemoteUrl> {
         let locations = match self {
@@ -174,29 +190,14 @@ impl Sources {
 }
 
 impl Prepared {
-    /// Reads the folders of changes to apply to the only source, the last one on
-    /// top. With `is_strict`, changes are refused that games may not find.
+    /// Reads the folders of changes to apply to the sources, the last one on top.
+    /// With `is_strict`, changes are refused that games may not find.
     ///
     /// # Errors
-    /// Returns an error if there is another number of sources, if the source is
-    /// a folder, or if a folder of changes cannot be read.
+    /// Returns an error if a folder of changes cannot be read.
     pub fn with_changes(self, folders: &[PathBuf], is_strict: bool) -> Result<Self, OpenError> {
         if folders.is_empty() {
             return Ok(self);
-        }
-        let is_one_file = match &self.sources {
-            Sources::Given { locations, .. } => match &locations[..] {
-                [Location::Path(path)] => !path.is_dir(),
-                [Location::Remote(url)] => !url.is_folder(),
-                _ => false,
-            },
-            Sources::Game { .. } => false,
-        };
-        if !is_one_file {
-            return Err(OpenError::new(
-                self.sources.name(),
-                changes::not_one_source(),
-            ));
         }
         Ok(Self {
             changes: Some(Changes::read(folders, is_strict)?),
@@ -208,22 +209,23 @@ impl Prepared {
     /// including their contents. Symbolic links that lead out of a directory
     /// work only if they lead to one of these paths.
     pub fn paths(&self) -> Vec<PathBuf> {
-        match (&self.sources, &self.game) {
-            (Sources::Given { locations, .. }, _) => {
+        let mut paths: Vec<PathBuf> = match &self.sources {
+            Sources::Given { locations, .. } => {
                 let given = locations.iter().filter_map(Location::path);
                 let given = given.map(Path::to_owned);
-                let changes = self.changes.iter().flat_map(|changes| &changes.paths);
-                let beside = self.partners.iter().chain(changes).cloned();
-                given.chain(beside).collect()
+                given.chain(self.partners.iter().cloned()).collect()
             }
-            (Sources::Game { folder, mods, .. }, game) => {
-                let links = game.iter().flat_map(GameFolder::archives);
-                let mut paths = vec![folder.clone()];
-                paths.extend(mods.iter().cloned());
+            Sources::Game { folder, mods, .. } => {
+                let links = self.game.iter().flat_map(GameFolder::archives);
+                let folders = [folder].into_iter().chain(mods).cloned();
                 // A link can be an archive of the game.
-                paths.extend(links.filter(|path| path.is_symlink()));
-                paths
+                folders
+                    .chain(links.filter(|path| path.is_symlink()))
+                    .collect()
             }
-        }
+        };
+        let changes = self.changes.iter().flat_map(|changes| &changes.paths);
+        paths.extend(changes.cloned());
+        paths
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Options;
-use super::applied::AppliedPaths;
+use super::applied::AppliedFiles;
 use super::control::ControlInodes;
 use super::grafts::{Extent, Grafts};
 use super::invalidate::Invalidations;
@@ -27,7 +27,7 @@ pub struct Vfs {
     pub(super) remote: OnceLock<Arc<Remote>>,
     pub(super) invalidations: Arc<Invalidations>,
     /// What the mount shows of folders of changes.
-    pub(super) applied: AppliedPaths,
+    pub(super) applied: AppliedFiles,
     pub(crate) options: Options,
 }
 
@@ -48,7 +48,7 @@ impl Vfs {
             reader: Reader::new(budget, spool),
             remote: OnceLock::new(),
             invalidations: Arc::default(),
-            applied: AppliedPaths::default(),
+            applied: AppliedFiles::default(),
             options,
         }
     }

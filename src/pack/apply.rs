@@ -1,4 +1,4 @@
-//! Writing an archive or a disc with the changes of a folder.
+//! Writing an archive, a disc or an asset with the changes of a folder.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,7 +15,9 @@ use crate::memory::budget::Budget;
 use crate::mount::{self, Converter};
 use crate::source::{FilePool, FileSource, files_beside, has_name, read_changes};
 use hpimount_containers::apply::{self, Tools};
-use hpimount_containers::changes::{Action, Applied, Folder, Original, Report, Spliced, Written};
+use hpimount_containers::changes::{
+    Action, Applied, Folder, Notice, Original, Report, Spliced, Written,
+};
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::io::{self, ReadAt};
@@ -26,7 +28,8 @@ use hpimount_containers::{formats, sheet};
 /// Memory for decoded blocks of compressed discs, and for edited assets, in bytes.
 pub(super) const MEMORY: usize = 64 << 20;
 
-/// An archive or a disc, and the changes to apply to it: opened, and not parsed.
+/// An archive, a disc or an asset, and the changes to apply to it: opened, and not
+/// parsed.
 pub struct Edit {
     path: PathBuf,
     source: Arc<FileSource>,
@@ -42,12 +45,21 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Opens the archive or disc at `path`, and lists folders of changes, the last
+    /// Opens the source at `path`, and lists folders of changes, the last
     /// one on top.
     ///
     /// # Errors
-    /// Returns [`Error::Source`] if the archive or a folder cannot be read.
+    /// Returns [`Error::Source`] if the archive or a folder cannot be read, or
+    /// [`Error::Refused`] if `path` is a folder.
     pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Self> {
+        if path.is_dir() {
+            let text = "is a folder: mount it with `hpimount --apply`, and copy what the \
+                        mount shows; or apply the changes in X.d to an archive X in it";
+            return Err(Error::Refused(vec![Notice {
+                path: path.display().to_string(),
+                text: text.to_owned(),
+            }]));
+        }
         let pool = Arc::new(FilePool::default());
         let mut folder = Folder::default();
         for path in folders {
@@ -220,7 +232,7 @@ fn apply(
             reader: &reader,
         },
     };
-    let written = apply::apply(original, folder, tools, &mut report);
+    let written = apply::apply(original, folder, "", tools, &mut report);
     if strict {
         report.refuse_risks();
     }
@@ -323,15 +335,15 @@ impl DryRun {
             places.get(path).map(u64::to_string).unwrap_or_default()
         };
         let row = |applied: &Applied| {
-            let bytes = applied.bytes.map(|bytes| bytes.to_string());
+            let bytes = applied.new.as_ref().map(|new| new.len().to_string());
             let new = match applied.action {
                 Action::Delete => String::new(),
-                _ => place(&after, &applied.path),
+                _ => place(&after, applied.path()),
             };
-            let old = place(&before, &applied.path);
+            let old = place(&before, applied.path());
             [
                 applied.action.name().to_owned(),
-                applied.path.clone(),
+                applied.path().to_owned(),
                 old,
                 new,
                 bytes.unwrap_or_default(),
@@ -379,7 +391,11 @@ fn places(
             ..Options::default()
         },
     };
-    let format = formats::detect(&input())?;
+    let format = match formats::detect(&input()) {
+        // An asset has no files, and so no places.
+        Err(io::Error::UnknownFormat) => return Ok(HashMap::new()),
+        format => format?,
+    };
     let mut listing = Listing::default();
     let volume = (format.open)(input(), &mut listing)?;
     let offset = |entry: Entry| match volume.content(entry.file) {

@@ -1,11 +1,9 @@
-//! Folders of a bucket as volumes, listed one directory at a time, and single
-//! objects.
+//! Folders of a bucket as volumes, listed one directory at a time.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use crate::source::remote::{ListedFile, RemoteEntry, RemoteFile, RemoteFolder};
-use hpimount_containers::io::{Error, ReadAt, Result};
+use hpimount_containers::io::{Error, Result};
 use hpimount_containers::volume::{
     Content, Entry, FileId, LiveFolder, MAX_ENTRIES, Name, Sink, Version, Volume, no_such_file,
 };
@@ -118,42 +116,5 @@ impl LiveFolder for BucketFolder {
             RemoteEntry::File(listed) => hash_of((listed.stamp(), listed.len)),
         });
         hash_of(files.collect::<Vec<_>>())
-    }
-}
-
-/// An object that is not an archive, as the only file of a folder.
-pub struct LoneObject(Arc<dyn ReadAt>);
-
-impl LoneObject {
-    /// Shows `source` as the file `name`.
-    ///
-    /// # Errors
-    /// Returns the errors of `sink`.
-    pub fn open(source: Arc<dyn ReadAt>, name: &str, sink: &mut dyn Sink) -> Result<Self> {
-        let root = sink.root();
-        let entry = Entry {
-            file: FileId(0),
-            size: Some(source.len()),
-            modified: None,
-            asset: None,
-        };
-        sink.file(root, Name::utf_8(name), entry)?;
-        Ok(Self(source))
-    }
-}
-
-impl Volume for LoneObject {
-    fn content(&self, file: FileId) -> Result<Content<'_>> {
-        match file {
-            FileId(0) => Ok(Content::Extent {
-                source: &*self.0,
-                offset: 0,
-            }),
-            _ => Err(no_such_file(file)),
-        }
-    }
-
-    fn memory(&self) -> usize {
-        size_of::<Self>()
     }
 }

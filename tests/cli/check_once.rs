@@ -58,7 +58,7 @@ fn checked(source: &Path, threads: usize) -> (Summary, String) {
         },
     };
     let mut lines = Vec::new();
-    let checked = check(&plan, &mut lines, &ProgressBar::hidden()).unwrap();
+    let checked = check(plan, &mut lines, &ProgressBar::hidden()).unwrap();
     (checked.summary, String::from_utf8(lines).unwrap())
 }
 

@@ -1,6 +1,7 @@
 //! Memory that views and requests allocate. A program of its own, because it
 //! counts allocations.
 
+mod changes;
 mod hot_paths;
 mod ifp_hgo;
 mod psx;

@@ -553,7 +553,7 @@ fn damaged_originals_are_refused_or_changed_and_never_panic() {
                 unwrap: &unwrap,
                 convert: &NotConverted,
             };
-            let written = apply(&original, folder, tools, &mut report);
+            let written = apply(&original, folder, "", tools, &mut report);
             if let Some(written) = written {
                 let length = written.data.len().min(1 << 20) as usize;
                 // What the original says may be past its end.

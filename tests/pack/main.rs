@@ -2,6 +2,7 @@
 
 mod applied;
 mod apply;
+mod changed_mounts;
 mod confinement;
 mod converted;
 mod cue_changes;

@@ -185,7 +185,7 @@ fn planning_reads_nothing_of_a_file_that_stays() {
             convert: &NotConverted,
         };
         let mut report = Report::default();
-        let written = apply(&original, folder, tools, &mut report);
+        let written = apply(&original, folder, "", tools, &mut report);
         let written = written.unwrap_or_else(|| panic!("{name}: {:?}", report.refusals));
         assert_eq!(watched.read.load(Ordering::Relaxed), 0, "{name}");
         // The result reads it from the original.

@@ -10,12 +10,15 @@
 //! are applied first, and their result is the new content of `X`. Edited files
 //! in `converted` become assets again, by a [`Convert`] of the caller.
 //!
+//! [`apply_to_files`] does the same for files that are not in one archive, such as the
+//! files of a folder, and returns what becomes of each.
+//!
 //! Whatever cannot be applied is a refusal in the [`Report`]: all of them are
 //! collected, and with a single one there is no result.
 
 use std::sync::Arc;
 
-use crate::changes::converted::{enter_archives, replace_assets};
+use crate::changes::converted::{ConvertEdited, enter_archives, replace_assets};
 use crate::changes::matching::{Inside, match_folder};
 use crate::changes::member::{is_stored, member};
 use crate::changes::{
@@ -25,7 +28,7 @@ use crate::formats;
 use crate::image::CdTrack;
 use crate::input::{Input, Options};
 use crate::io::{Error, ReadAt, Result};
-use crate::volume::{NodeId, Volume};
+use crate::volume::{Entry, FileId, Name, NodeId, Sink, Sources, Volume};
 
 /// Maximum number of archives in archives that are changed.
 const MAX_NESTING: usize = 8;
@@ -43,17 +46,69 @@ pub struct Tools<'a> {
     pub convert: &'a dyn Convert,
 }
 
-/// Returns an archive or a disc with the changes of a folder; `None` if anything
-/// is refused, which is then in the report.
+/// Returns an archive, a disc or an asset with the changes of a folder; `None` if
+/// anything is refused, which is then in the report. `prefix` is the path of the
+/// original's entries in the mount: empty, or with a slash at the end.
 pub fn apply(
     original: &Original<'_>,
     folder: Folder,
+    prefix: &str,
     tools: Tools<'_>,
     report: &mut Report,
 ) -> Option<Written> {
     let mut level = Level { tools, depth: 0 };
-    let written = level.apply(original, folder, "", report)?;
+    let written = level.apply(original, folder, prefix, report)?;
     report.refusals.is_empty().then_some(written)
+}
+
+/// Files that are not in one archive: the files of a folder, or of merged archives.
+pub struct Files<'a> {
+    /// The entries of all directories that the changes have.
+    pub tree: Tree,
+    /// The bytes of the files.
+    pub volume: Arc<dyn Volume>,
+    /// Turns edited files of their converted tree into assets.
+    pub convert: ConvertEdited<'a>,
+}
+
+/// Returns what becomes of files with the changes of a folder; `None` if anything
+/// is refused, which is then in the report. `prefix` is as in [`apply`].
+pub fn apply_to_files(
+    files: Files<'_>,
+    folder: Folder,
+    prefix: &str,
+    tools: Tools<'_>,
+    report: &mut Report,
+) -> Option<Tree> {
+    let tree = match_files(files, folder, prefix, tools, report);
+    report.refusals.is_empty().then_some(tree)
+}
+
+/// Returns what becomes of files, as far as it is not refused.
+fn match_files(
+    files: Files<'_>,
+    folder: Folder,
+    prefix: &str,
+    tools: Tools<'_>,
+    report: &mut Report,
+) -> Tree {
+    let mut tree = files.tree;
+    tree.complete();
+    let mut level = Level { tools, depth: 0 };
+    let mut job = Job {
+        // They have no bytes as a whole.
+        input: Input::alone(Arc::new(Vec::new()), Options::default()),
+        tree,
+        volume: files.volume,
+        report,
+        prefix,
+    };
+    let matched = level.match_changes(folder, files.convert, &mut job);
+    let tree = job.tree;
+    if let Err(error) = matched {
+        report.refuse(prefix.trim_end_matches('/'), error.to_string());
+    }
+    tree
 }
 
 /// Archives in archives.
@@ -107,7 +162,14 @@ impl Level<'_> {
                 ..Options::default()
             },
         };
-        let format = formats::detect(&input())?;
+        let format = match formats::detect(&input()) {
+            Err(Error::UnknownFormat)
+                if self.depth == 0 && self.tools.convert.is_asset(original)? =>
+            {
+                return self.try_apply_to_asset(original, folder, prefix, report);
+            }
+            detected => detected?,
+        };
         let mut tree = Tree::default();
         let volume: Arc<dyn Volume> = (format.open)(input(), &mut tree)?.into();
         tree.complete();
@@ -131,24 +193,75 @@ impl Level<'_> {
             report,
             prefix,
         };
-        let mut matched = match_folder(folder, formats::is_archive, &mut job)?;
-        enter_archives(&mut matched, &mut job);
-        for changes in matched.inside {
-            self.inside(changes, &mut job)?;
-        }
-        if let Some(edited) = matched
-            .edited
-            .filter(|edited| !edited.folder.entries.is_empty())
-        {
-            let assets = self.tools.convert.convert(original, edited, job.report)?;
-            replace_assets(assets, &mut job)?;
-        }
+        let tools = self.tools;
+        let convert = |edited, report: &mut Report| tools.convert.convert(original, edited, report);
+        self.match_changes(folder, &convert, &mut job)?;
         if !job.tree.is_changed() && format.pair.is_none() && format.sheet.is_none() {
             let mut whole = Spliced::default();
             whole.append_all(&source);
             return Ok(Written::alone(whole));
         }
         write(&mut job)
+    }
+
+    /// Sets what becomes of the entries of an archive: by the files of the folder,
+    /// by changes inside of archives, and by edited files of its converted tree.
+    fn match_changes(
+        &mut self,
+        folder: Folder,
+        convert: ConvertEdited<'_>,
+        job: &mut Job<'_>,
+    ) -> Result<()> {
+        let mut matched = match_folder(folder, formats::is_archive, job)?;
+        enter_archives(&mut matched, job);
+        for changes in matched.inside {
+            self.inside(changes, job)?;
+        }
+        match matched.edited {
+            Some(edited) if !edited.folder.entries.is_empty() => {
+                replace_assets(convert(edited, job.report)?, job)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Applies changes to a file that is an asset, and no archive.
+    fn try_apply_to_asset(
+        &mut self,
+        original: &Original<'_>,
+        folder: Folder,
+        prefix: &str,
+        report: &mut Report,
+    ) -> Result<Written> {
+        let asset = Entry {
+            file: FileId(0),
+            size: Some(original.source.len()),
+            modified: None,
+            asset: None,
+        };
+        let mut tree = Tree::default();
+        let root = tree.root();
+        let asset = tree.file(root, Name::utf_8(original.name), asset)?;
+        let tools = self.tools;
+        let files = Files {
+            tree,
+            volume: Arc::new(Sources(vec![original.source.clone()])),
+            convert: &|edited, report| tools.convert.convert(original, edited, report),
+        };
+        let tree = match_files(files, folder, prefix, tools, report);
+        let others = tree.nodes().skip(1).filter(|&(node, _)| node != asset);
+        for (node, _) in others {
+            let path = format!("{prefix}{}", tree.path(node));
+            let reason = format!("cannot be added: the source is the file {}", original.name);
+            report.refuse(path, reason);
+        }
+        if tree.is_deleted(asset) {
+            report.refuse(original.name, "is the source, and cannot be deleted");
+        }
+        let mut whole = Spliced::default();
+        let new = tree.new_at(asset).map(|new| &new.bytes);
+        whole.append_all(new.unwrap_or(&original.source));
+        Ok(Written::alone(whole))
     }
 
     /// Applies changes to a CD in a block image: to its description and the files of its

@@ -15,6 +15,7 @@ mod assets;
 mod description;
 mod facts;
 mod live;
+mod sources;
 mod sum;
 mod target;
 
@@ -25,6 +26,7 @@ pub use self::assets::{AssetName, AssetTable, AssetType};
 pub(crate) use self::description::Description;
 pub use self::facts::{DataFacts, Packed};
 pub use self::live::{LiveFolder, Version};
+pub use self::sources::Sources;
 pub use self::sum::RecordedSum;
 pub use self::target::{Game, Platform};
 use crate::io::{Error, ReadAt, Result};

@@ -1,7 +1,7 @@
 //! Sources with changes, mounted by the library or written by hpipack.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
@@ -21,6 +21,10 @@ const PIECE: u32 = 70_001;
 pub struct NotConverted;
 
 impl Convert for NotConverted {
+    fn is_asset(&self, _original: &Original<'_>) -> io::Result<bool> {
+        Ok(false)
+    }
+
     fn convert(
         &self,
         _original: &Original<'_>,
@@ -71,7 +75,7 @@ pub fn planned(name: &str, archive: &[u8], folder: Folder) -> Result<Written, St
         unwrap: &|source| Ok((source, Vec::new())),
         convert: &NotConverted,
     };
-    let written = apply(&original, folder, tools, &mut report);
+    let written = apply(&original, folder, "", tools, &mut report);
     written.ok_or_else(|| changes::listed(&report.refusals))
 }
 
@@ -89,10 +93,15 @@ pub fn open_changed(source: &Path, folder: &Path) -> Result<Arc<Vfs>, String> {
         order: None,
         separate: false,
     };
+    open_sources(&sources, &[folder.to_owned()])
+}
+
+/// Opens sources with the changes of folders as for a mount.
+pub fn open_sources(sources: &Sources, folders: &[PathBuf]) -> Result<Arc<Vfs>, String> {
     let prepared = sources.prepare().unwrap();
-    let prepared = prepared.with_changes(&[folder.to_owned()], false);
+    let prepared = prepared.with_changes(folders, false);
     let prepared = prepared.map_err(|error| error.to_string())?;
-    Vfs::open_prepared(&prepared, Options::default()).map_err(|error| error.to_string())
+    Vfs::open_prepared(prepared, Options::default()).map_err(|error| error.to_string())
 }
 
 /// Returns the bytes of a file of a mount, and reads past its end.

@@ -50,12 +50,13 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
     let prepared = Confinement::to(folder.as_slice())
         .run(|| prepared(&input))
         .map_err(os)??;
+    let paths = prepared.paths();
     let work = || {
         let given = preview.and_then(|png| png::read(&png, MAX_PIXELS).ok());
         let picture: Picture = match given {
             Some(picture) => picture,
             None => {
-                let vfs = Vfs::open_prepared(&prepared, options())?;
+                let vfs = Vfs::open_prepared(prepared, options())?;
                 let name = input.file_name().unwrap_or_default().to_string_lossy();
                 tree::picture(&vfs, &name, deadline)
                     .ok_or_else(|| Error::Nothing(input.display().to_string()))?
@@ -65,10 +66,7 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
         png::write(&reduced(picture, size), &mut bytes).map_err(os)?;
         Ok(bytes)
     };
-    Confinement::to(&prepared.paths())
-        .run(work)
-        .map_err(os)
-        .flatten()
+    Confinement::to(&paths).run(work).map_err(os).flatten()
 }
 
 /// Returns the PNG file that a mount gives for a file on it.

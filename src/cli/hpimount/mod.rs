@@ -28,9 +28,10 @@ pub const PROGRAM: Program<Args> = Program {
         "[OPTIONS] --game FOLDER MOUNTPOINT",
         "--list [--json] SOURCE [PATH...]",
         "--cat SOURCE PATH...",
-        "--check [--json] [--dat FILE] SOURCE...",
+        "--check [--json] [--dat FILE] [--game FOLDER] [SOURCE...]",
         "--diff [--brief] [--json] A B",
         "--diff [OPTIONS] A... --against B...",
+        "--diff [OPTIONS] --apply DIR SOURCE",
         "--index FILE [--game FOLDER] [SOURCE...]",
         "--unmount MOUNTPOINT...",
     ],
@@ -82,7 +83,7 @@ pub enum Action {
 pub struct Args {
     /// Operands, and the options of all programs.
     pub common: Common,
-    /// Folders of games: several only with `--diff` and `--index`.
+    /// Folders of games: several only with `--check`, `--diff` and `--index`.
     games: Vec<OsString>,
     mods: Vec<OsString>,
     order: Option<Order>,
@@ -150,11 +151,8 @@ impl Args {
             expansion: self.expansion.unwrap_or(EXPANSION),
         };
         Ok(match job {
-            Job::Check if self.common.operands.is_empty() => {
-                return Err("--check requires a SOURCE".to_owned());
-            }
             Job::Check => Action::Check(Check {
-                sources: locations(&self.common.operands)?,
+                sources: self.separate_sources("--check requires a SOURCE")?,
                 list: self.dat.as_ref().map(PathBuf::from),
                 expansion: self.expansion.unwrap_or(EXPANSION),
                 json: self.json,
@@ -213,8 +211,8 @@ impl Args {
             ),
             (
                 self.games.len() > 1,
-                is(&[Job::Diff, Job::Index]),
-                "--game can be given several times only with --diff and --index",
+                is(&[Job::Check, Job::Diff, Job::Index]),
+                "--game can be given several times only with --check, --diff and --index",
             ),
         ];
         match needs.iter().find(|(given, is_met, _)| *given && !is_met) {
@@ -226,10 +224,13 @@ impl Args {
     /// Returns the two sides of `--diff`.
     fn diff(&self) -> Result<Diff, String> {
         let operands = &self.common.operands[..];
+        let applies = !self.mount.apply.is_empty();
         let sides = match (&self.games[..], operands, &self.against[..]) {
             ([one, other], [], []) => [self.of_game(one)?, self.of_game(other)?],
             ([game], [], against @ [_, ..]) => [self.of_game(game)?, self.given(against)?],
             ([game], sources @ [_, ..], []) => [self.of_game(game)?, self.given(sources)?],
+            ([game], [], []) if applies => [self.of_game(game)?, self.of_game(game)?],
+            ([], source @ [_], []) if applies => [self.given(source)?, self.given(source)?],
             ([], [one, other], []) => [
                 self.given(std::slice::from_ref(one))?,
                 self.given(std::slice::from_ref(other))?,
@@ -240,7 +241,8 @@ impl Args {
             _ => {
                 return Err(
                     "--diff compares two SOURCEs, SOURCEs with those of --against, \
-                            or a --game with SOURCEs or another --game"
+                            a --game with SOURCEs or another --game, or one of these with \
+                            its changes (--apply)"
                         .to_owned(),
                 );
             }
@@ -257,19 +259,13 @@ impl Args {
     /// Returns the action of `--index`.
     #[cfg(feature = "index")]
     fn index(&self) -> Result<Action, String> {
-        let games = self.games.iter().map(|game| self.of_game(game));
-        let given = self.common.operands.iter();
-        let given = given.map(|source| self.given(std::slice::from_ref(source)));
-        let sources = games.chain(given).collect::<Result<Vec<_>, _>>()?;
-        match &self.index {
-            Some(database) if !sources.is_empty() => Ok(Action::Index(Index {
-                database: database.clone(),
-                sources,
-                expansion: self.expansion.unwrap_or(EXPANSION),
-                progress: !self.quiet,
-            })),
-            _ => Err("--index requires a SOURCE".to_owned()),
-        }
+        let missing = "--index requires a SOURCE";
+        Ok(Action::Index(Index {
+            database: self.index.clone().ok_or(missing)?,
+            sources: self.separate_sources(missing)?,
+            expansion: self.expansion.unwrap_or(EXPANSION),
+            progress: !self.quiet,
+        }))
     }
 
     #[cfg(not(feature = "index"))]
@@ -279,6 +275,25 @@ impl Args {
             "--index {}: hpimount was built without indexes",
             file.display()
         ))
+    }
+
+    /// Returns the sources of a job that handles each separately. With changes, which
+    /// apply to one mount, all of them are one.
+    fn separate_sources(&self, missing: &str) -> Result<Vec<Sources>, String> {
+        let operands = &self.common.operands[..];
+        if !self.mount.apply.is_empty() && self.games.len() < 2 {
+            return Ok(vec![self.sources(operands, missing)?]);
+        }
+        if !self.mount.apply.is_empty() {
+            return Err("--apply changes one mount, and so one --game".to_owned());
+        }
+        let games = self.games.iter().map(|game| self.of_game(game));
+        let given = operands.iter();
+        let given = given.map(|source| self.given(std::slice::from_ref(source)));
+        match games.chain(given).collect::<Result<Vec<_>, _>>()? {
+            sources if sources.is_empty() => Err(missing.to_owned()),
+            sources => Ok(sources),
+        }
     }
 
     /// Returns the one source of `--list` and `--cat`, and the paths in it.

@@ -98,7 +98,30 @@ fn folders_of_changes_are_absolute_and_in_order() {
     let folders = &args.mount.apply;
     assert_eq!(folders[0], Path::new("/a"));
     assert!(folders[1].is_absolute() && folders[1].ends_with("b"));
-    assert!(parse(&["--apply", "a", "--game", "ta", "mnt"]).is_err());
+    let game = parse(&["--apply", "a", "--game", "ta", "mnt"]).unwrap();
+    assert!(game.action().is_ok());
+}
+
+#[test]
+fn changes_are_those_of_one_mount() {
+    let sources = |line: &[&str]| match parse(line).unwrap().action() {
+        Ok(Action::Check(check)) => Ok(check.sources.len()),
+        Ok(Action::Diff(Diff { sides, .. })) => Ok(sides.len()),
+        other => Err(format!("{other:?}")),
+    };
+    assert_eq!(sources(&["--check", "a.hpi", "b.hpi"]), Ok(2));
+    assert_eq!(
+        sources(&["--check", "--game", "ta", "--game", "tak", "a.hpi"]),
+        Ok(3)
+    );
+    let apply = |rest: &[&str]| sources(&[&["--apply", "edit"], rest].concat());
+    assert_eq!(apply(&["--check", "a.hpi", "b.hpi"]), Ok(1));
+    assert_eq!(apply(&["--check", "--game", "ta"]), Ok(1));
+    assert_eq!(apply(&["--diff", "a.hpi"]), Ok(2));
+    assert_eq!(apply(&["--diff", "--game", "ta"]), Ok(2));
+    let problem = apply(&["--check", "--game", "ta", "--game", "tak"]).unwrap_err();
+    assert!(problem.contains("one --game"), "{problem}");
+    assert!(sources(&["--diff", "a.hpi"]).is_err());
 }
 
 #[test]

@@ -81,13 +81,13 @@ pub struct Checked {
 /// # Errors
 /// Returns [`Error::Output`] if writing fails.
 pub fn check(
-    plan: &CheckPlan,
+    mut plan: CheckPlan,
     out: &mut (dyn Write + Send),
     bar: &ProgressBar,
 ) -> Result<Checked, Error> {
     let output = CheckOutput::new(out, plan.style, bar);
     let mut unopened = None;
-    for (name, prepared) in &plan.sources {
+    for (name, prepared) in std::mem::take(&mut plan.sources) {
         output.summary.sources.add(1);
         let options = Options {
             // Damage must be reported.
@@ -98,10 +98,10 @@ pub fn check(
         match Vfs::open_prepared(prepared, options) {
             Ok(vfs) => {
                 let check = Check {
-                    plan,
+                    plan: &plan,
                     workplace: Workplace {
                         subject: Subject {
-                            source: name,
+                            source: &name,
                             vfs: &vfs,
                             output: &output,
                             list: plan.list.as_ref(),
@@ -113,11 +113,11 @@ pub fn check(
                 };
                 // Before the rest, which may take long and have much to say.
                 if vfs.is_changed() {
-                    let wrong = vfs.wrongly_applied(prepared);
-                    output.applied(name, vfs.changed_files(), wrong.len());
+                    let wrong = vfs.wrongly_applied();
+                    output.applied(&name, vfs.changed_files(), wrong.len());
                     for path in wrong {
                         let cause = Cause::text(&"differs from the folder of changes");
-                        output.finding(Severity::Damage, name, &path, cause);
+                        output.finding(Severity::Damage, &name, &path, cause);
                     }
                 }
                 check.run();
@@ -138,7 +138,7 @@ pub fn check(
                     OpenCause::Volume(cause) => Cause::of(cause),
                     cause => Cause::text(cause),
                 };
-                output.finding(severity, name, "", cause);
+                output.finding(severity, &name, "", cause);
                 unopened.get_or_insert(error);
             }
         }

@@ -57,7 +57,7 @@ pub struct DiffPlan {
 /// # Errors
 /// Returns an error if a side cannot be opened, or if writing fails.
 pub fn diff(
-    plan: &DiffPlan,
+    plan: DiffPlan,
     out: &mut (dyn Write + Send),
     trouble: &mut (dyn FnMut(&str) + Send),
     bar: &ProgressBar,
@@ -70,10 +70,11 @@ pub fn diff(
         cache_size: budget / 8 * 3,
         ..plan.options.clone()
     };
-    let open = |side: Side| Vfs::open_prepared(&plan.sides[side].1, options.clone());
-    let vfs = [open(0)?, open(1)?];
+    let [(old_name, old), (new_name, new)] = plan.sides;
+    let old = Vfs::open_prepared(old, options.clone())?;
+    let vfs = [old, Vfs::open_prepared(new, options)?];
     bar.set_length(vfs[0].extent().bytes);
-    let names = [0, 1].map(|side: Side| plan.sides[side].0.as_str());
+    let names = [&*old_name, &*new_name];
     let bounds = |vfs: &Vfs| {
         let root = Contents(vfs).archive(Ino::ROOT);
         Bounds::new(&root.unwrap_or_default(), plan.expansion)

@@ -58,6 +58,16 @@ impl SourceFile {
     }
 }
 
+impl Vfs {
+    /// Returns the bytes of the file at a node as a source.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`SourceFile::at`].
+    pub(in crate::mount) fn source_at(&self, node: &Node<'_>) -> Result<Arc<dyn ReadAt>> {
+        Ok(SourceFile::at(self, node)?.into_source(self))
+    }
+}
+
 /// Builds the tree of the archive at `node`.
 ///
 /// An archive that cannot be opened has an [`ERROR_FILE`] instead of its contents,

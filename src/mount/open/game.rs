@@ -30,8 +30,9 @@ impl Opener<'_> {
         let opened = self.open_all(&named, |opener, (name, path)| opener.open(name, path))?;
         let mut warnings = archives.warnings.clone();
         let loose = self.loose_layers((folder, mods), &[], true, &mut warnings)?;
+        let above = self.above(loose, &folder.path.to_string_lossy())?;
         let why = "the lists in the folder data are those of Grand Theft Auto";
-        SourceTrees::merged(opened, Order::Gta, why, loose, warnings, self.options)
+        SourceTrees::merged(opened, Order::Gta, why, above, warnings, self.options)
     }
 
     /// Opens the archives and loose files of a game's folder.
@@ -73,7 +74,7 @@ impl Opener<'_> {
                 if self.options.strict {
                     return Err(error);
                 }
-                self.skip(error);
+                self.skipped.push(error);
             }
         }
         let names = unique_names(&paths);
@@ -87,12 +88,13 @@ impl Opener<'_> {
         let candidates: Vec<Candidate> = candidates.collect::<Result<_, _>>()?;
         let opened = self.open_all(&candidates, |opener, candidate| {
             opener
-                .open_volume(candidate, true)
+                .open_candidate(candidate, true)
                 .map_err(|cause| OpenError::new(candidate.path.to_string_lossy(), cause))
         })?;
         let mut warnings = warnings;
         let loose = self.loose_layers((folder, &game.mods), &opened, false, &mut warnings)?;
-        SourceTrees::merged(opened, order, why, loose, warnings, self.options)
+        let above = self.above(loose, &folder.path.to_string_lossy())?;
+        SourceTrees::merged(opened, order, why, above, warnings, self.options)
     }
 
     /// Returns everything in a game's folder except for the merged archives in

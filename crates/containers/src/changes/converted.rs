@@ -18,8 +18,19 @@ use super::tree::Kind;
 use crate::io::Result;
 use crate::volume::{FileId, NodeId};
 
-/// Turns edited files of the converted tree of an archive back into assets.
+/// Turns edited files of one converted tree back into assets, as
+/// [`Convert::convert`] does.
+pub type ConvertEdited<'a> = &'a dyn Fn(Edited, &mut Report) -> Result<Vec<(FileId, NewFile)>>;
+
+/// Turns edited files of converted trees back into assets.
 pub trait Convert {
+    /// Returns whether a source that is no archive is an asset, which has a
+    /// converted tree of its own.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read.
+    fn is_asset(&self, original: &Original<'_>) -> Result<bool>;
+
     /// Returns the new assets: files of the original, each with its new
     /// contents, which have the path of an edited file. Files that show what the
     /// original has are counted as ignored, and what cannot be converted is

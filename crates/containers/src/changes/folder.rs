@@ -1,6 +1,7 @@
 //! What a folder of changes says.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::io::{ReadAt, Result, read_error};
@@ -17,6 +18,12 @@ pub struct NewFile {
     pub path: Arc<str>,
     /// Its modification time in seconds since 1970 UTC.
     pub modified: Option<i64>,
+}
+
+impl fmt::Debug for NewFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("NewFile").field(&self.path).finish()
+    }
 }
 
 impl NewFile {
@@ -83,16 +90,6 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Returns the file at a path.
-    pub fn file(&self, path: &str) -> Option<&NewFile> {
-        let (first, rest) = path.split_once('/').unwrap_or((path, ""));
-        match self.entries.get(first)? {
-            Change::File(file) if rest.is_empty() => Some(file),
-            Change::Directory(folder) => folder.file(rest),
-            _ => None,
-        }
-    }
-
     /// Applies a later folder on top: its files and deletions win.
     pub fn overlay(&mut self, later: Self) {
         self.is_opaque |= later.is_opaque;
@@ -113,7 +110,7 @@ impl Folder {
 
     /// Adds the entries of another directory whose name differs only in case.
     /// Returns the names that are in both and are not directories.
-    pub(super) fn absorb(&mut self, other: Self) -> Vec<String> {
+    pub fn absorb(&mut self, other: Self) -> Vec<String> {
         let mut twice = Vec::new();
         self.is_opaque |= other.is_opaque;
         for (name, change) in other.entries {

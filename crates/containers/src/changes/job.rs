@@ -96,19 +96,16 @@ impl Job<'_> {
             self.report.ignored += 1;
             return Ok(());
         }
-        let contents = contents(&new);
-        self.tree.set(node, Fate::New(new));
-        self.applied(Action::Replace, node, contents);
+        self.tree.set(node, Fate::New(new.clone()));
+        self.applied(Action::Replace, node, Some(new));
         Ok(())
     }
 
     /// Adds a file that is not in the original.
     pub(super) fn add_file(&mut self, parent: NodeId, name: &str, new: NewFile) {
-        let contents = contents(&new);
-        let node = self
-            .tree
-            .add(parent, name, Kind::File(None), Fate::New(new));
-        self.applied(Action::Add, node, contents);
+        let fate = Fate::New(new.clone());
+        let node = self.tree.add(parent, name, Kind::File(None), fate);
+        self.applied(Action::Add, node, Some(new));
     }
 
     /// Adds a directory that is not in the original.
@@ -126,15 +123,9 @@ impl Job<'_> {
     }
 
     /// Notes what becomes of an entry.
-    fn applied(&mut self, action: Action, node: NodeId, contents: Option<(String, u64)>) {
-        let (from, bytes) = contents.unzip();
-        let path = self.path(node);
-        self.report.applied.push(Applied {
-            action,
-            path,
-            from,
-            bytes,
-        });
+    fn applied(&mut self, action: Action, node: NodeId, new: Option<NewFile>) {
+        let applied = Applied::new(action, self.path(node), new);
+        self.report.applied.push(applied);
     }
 
     /// Returns whether a file has the bytes of an entry of the original. One that
@@ -152,11 +143,6 @@ impl Job<'_> {
             Err(_) => Ok(false),
         }
     }
-}
-
-/// Returns the path and the length of new contents.
-fn contents(new: &NewFile) -> Option<(String, u64)> {
-    Some((new.path.to_string(), new.len()))
 }
 
 /// Returns whether two sources have the same bytes.

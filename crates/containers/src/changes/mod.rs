@@ -19,7 +19,7 @@ mod tree;
 
 use std::sync::Arc;
 
-pub use self::converted::Convert;
+pub use self::converted::{Convert, ConvertEdited};
 pub use self::folder::{Change, Folder, NewFile, is_litter};
 pub use self::job::Job;
 pub(crate) use self::job::are_equal;

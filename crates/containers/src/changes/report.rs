@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::folder::NewFile;
+
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
@@ -55,17 +57,36 @@ impl Action {
 }
 
 /// A change that is applied.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Applied {
     /// What becomes of it.
     pub action: Action,
-    /// Path of the entry in a mount.
-    pub path: String,
-    /// Path of its contents in the folder of changes; `None` for a directory and for
-    /// a deleted entry.
-    pub from: Option<String>,
-    /// Length of its contents in bytes.
-    pub bytes: Option<u64>,
+    /// Path of the entry in a mount; `None` if its contents have the same in the folder
+    /// of changes.
+    path: Option<Box<str>>,
+    /// Its contents; `None` for a directory and for a deleted entry.
+    pub new: Option<NewFile>,
+}
+
+impl Applied {
+    /// Creates a change of the entry at `path` in a mount.
+    pub(super) fn new(action: Action, path: String, new: Option<NewFile>) -> Self {
+        let is_same = new.as_ref().is_some_and(|new| *new.path == *path);
+        Self {
+            action,
+            path: (!is_same).then(|| path.into()),
+            new,
+        }
+    }
+
+    /// Returns the path of the entry in a mount.
+    pub fn path(&self) -> &str {
+        match (&self.path, &self.new) {
+            (Some(path), _) => path,
+            (None, Some(new)) => &new.path,
+            (None, None) => "",
+        }
+    }
 }
 
 /// Maximum number of refusals that a message lists.
@@ -122,10 +143,18 @@ impl Report {
     /// Returns the memory of the list of applied changes and of decoded archives, in
     /// bytes.
     pub fn memory(&self) -> usize {
-        let texts = self.applied.iter().map(|applied| {
-            applied.path.capacity() + applied.from.as_ref().map_or(0, String::capacity)
-        });
+        let texts = self.applied.iter();
+        let texts = texts.map(|applied| applied.path.as_ref().map_or(0, |path| path.len()));
         self.applied.capacity() * size_of::<Applied>() + texts.sum::<usize>() + self.decoded
+    }
+
+    /// Adds what another report says.
+    pub fn extend(&mut self, other: Self) {
+        self.refusals.extend(other.refusals);
+        self.notes.extend(other.notes);
+        self.applied.extend(other.applied);
+        self.ignored += other.ignored;
+        self.decoded += other.decoded;
     }
 
     /// Returns one line of how much is applied.

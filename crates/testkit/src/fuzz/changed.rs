@@ -22,6 +22,10 @@ const CHANGED: usize = 4;
 struct NotConverted;
 
 impl Convert for NotConverted {
+    fn is_asset(&self, _original: &Original<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
     fn convert(
         &self,
         _original: &Original<'_>,
@@ -68,7 +72,7 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> Option<Report
             insert(&mut folder, path, change.clone());
         }
         let mut report = Report::default();
-        if let Some(written) = apply(&original, folder, tools, &mut report) {
+        if let Some(written) = apply(&original, folder, "", tools, &mut report) {
             assert!(report.refusals.is_empty());
             let length = written.data.len().min(READ);
             // The original may say that it is longer than it is.

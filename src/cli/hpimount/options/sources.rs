@@ -24,7 +24,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         long_help: "Mount a game's folder: its archives, in the order of the game's own loader, \
             with the folder's loose files on top. No SOURCE is given then. The game is Grand Theft Auto \
             if the folder `data` has its lists of files, and else the one that most of the archives are \
-            made for, unless `--order` names it. With `--diff` and `--index` it can be \
+            made for, unless `--order` names it. With `--check`, `--diff` and `--index` it can be \
             given several times.",
         default: NO_DEFAULT,
         ..OptionSpec::new(
@@ -77,15 +77,17 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Mount SOURCE with the changes in DIR; may be repeated",
-        long_help: "Mount the archive or disc SOURCE with the changes of the directory DIR, which has the paths of \
-            the mount: a file there replaces or adds the file, an empty file `.wh.NAME` deletes \
+        long_help: "Mount with the changes of the directory DIR, which has the paths of \
+            the mount, whatever that is made of: a file there replaces or adds the file, an empty file `.wh.NAME` deletes \
             NAME, and `X.d/` has the changes inside the archive X. Edited PNG, WAV and TXT files of \
             `converted/` become the assets that they show. DIR may be the upper directory of an \
-            overlay. It may be given several times; the last one wins. Nothing is copied. The changed archive \
-            or disc itself is a file in `.hpimount/image`. What cannot be applied is listed, and nothing \
+            overlay. It may be given several times; the last one wins. Nothing is copied. A single archive \
+            or disc with its changes is also a file in `.hpimount/image`; where archives are merged, DIR is above all of \
+            them. With `--diff`, the changes are those of the second side, and a side alone is compared with itself as \
+            changed; with `--check` and `--index`, all SOURCEs are one mount. What cannot be applied is listed, and nothing \
             is mounted. A file of DIR that is changed later cannot be read until the next mount.",
         default: NO_DEFAULT,
-        conflicts: &["game", "separate", "order", "unmount"],
+        conflicts: &["unmount"],
         ..OptionSpec::new(
             Name::Long("apply"),
             Takes::Folders("DIR", |args, folder| {

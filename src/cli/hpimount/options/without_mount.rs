@@ -85,13 +85,13 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Read and check everything in sources without mounting",
-        long_help: "Mount nothing, and check everything in each SOURCE, including nested archives, \
+        long_help: "Mount nothing, and check everything in each SOURCE and `--game`, including nested archives, \
             on all cores: everything is decoded, checksums are compared, and assets are parsed. Each finding is a line with file, offset and cause; a summary follows. \
             For disc images and their tracks, CRC-32, MD5 and SHA-1 are printed. \
             `-o cachesize` and `-o threads` apply here too; with `-o meta=off` assets are \
             not parsed. No FUSE is needed.",
         default: NO_DEFAULT,
-        conflicts: &["list", "cat", "unmount", "game"],
+        conflicts: &["list", "cat", "unmount"],
         ..OptionSpec::new(
             Name::Long("check"),
             Takes::Nothing(|args| args.job = Some(Job::Check)),
@@ -137,7 +137,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
             The exit status is that of `diff(1)`: 0 without differences, 1 with differences, 2 if \
             something could not be compared. No FUSE is needed.",
         default: NO_DEFAULT,
-        conflicts: &["list", "cat", "check", "unmount", "apply"],
+        conflicts: &["list", "cat", "check", "unmount"],
         ..OptionSpec::new(
             Name::Long("diff"),
             Takes::Nothing(|args| args.job = Some(Job::Diff)),
@@ -173,7 +173,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
             unchanged are skipped. A source that cannot be opened has its error in the database. \
             `-o cachesize` and `-o threads` apply here too. No FUSE is needed.",
         default: NO_DEFAULT,
-        conflicts: &["list", "cat", "check", "diff", "unmount", "apply"],
+        conflicts: &["list", "cat", "check", "diff", "unmount"],
         ..OptionSpec::new(
             Name::Long("index"),
             Takes::File("FILE", |args, file| {

@@ -1,0 +1,142 @@
+//! Changes of files that are not in one archive.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::layer::Layer;
+use crate::mount::edited;
+use crate::mount::subtree::Node;
+use crate::mount::{Attr, Error, Ino, OpenCause, Vfs};
+use crate::namespace::tree::InodeKind;
+use hpimount_containers::apply::{self, Tools, apply_to_files};
+use hpimount_containers::changes::{Change, Edited, Folder, Report, Tree};
+use hpimount_containers::io::ReadAt;
+use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink, Sources};
+
+/// Directory of edited files of the converted tree.
+const CONVERTED: &str = "converted";
+
+/// The files of a mount, in the directories that changes have. Other directories are
+/// not listed.
+pub(super) struct Files<'v> {
+    vfs: &'v Arc<Vfs>,
+    tree: Tree,
+    sources: Vec<Arc<dyn ReadAt>>,
+    /// The index of each file in `sources`.
+    numbers: HashMap<Ino, FileId>,
+}
+
+impl<'v> Files<'v> {
+    /// Declares the files of a mount.
+    ///
+    /// # Errors
+    /// Returns an error if a directory cannot be listed, or if there are too many
+    /// entries.
+    pub(super) fn declare(vfs: &'v Arc<Vfs>, changes: &Folder) -> Result<Self, OpenCause> {
+        let mut files = Self {
+            vfs,
+            tree: Tree::default(),
+            sources: Vec::new(),
+            numbers: HashMap::new(),
+        };
+        let converted = changes.entries.iter();
+        let converted = converted.filter_map(|(name, change)| match change {
+            Change::Directory(folder) if name.eq_ignore_ascii_case(CONVERTED) => Some(folder),
+            _ => None,
+        });
+        let all: Vec<&Folder> = converted.chain([changes]).collect();
+        let root = vfs.node(Ino::ROOT).map_err(unlisted)?;
+        let at = files.tree.root();
+        files.directory(root, at, &all)?;
+        Ok(files)
+    }
+
+    /// Declares the entries of a directory, and of those in it that `changes` have.
+    fn directory(
+        &mut self,
+        directory: Node<'v>,
+        at: NodeId,
+        changes: &[&Folder],
+    ) -> Result<(), OpenCause> {
+        let mut below: HashMap<String, Vec<&Folder>> = HashMap::new();
+        for (name, change) in changes.iter().flat_map(|folder| &folder.entries) {
+            if let Change::Directory(folder) = change {
+                below
+                    .entry(name.to_ascii_lowercase())
+                    .or_default()
+                    .push(folder);
+            }
+        }
+        let vfs = self.vfs;
+        let directory = vfs.enter(directory).map_err(unlisted)?;
+        for (name, index) in directory.tree().entries(directory.index, 0) {
+            let node = directory.other(index);
+            let label = Name::utf_8(name);
+            match node.kind() {
+                Some(InodeKind::Dir { .. } | InodeKind::Deferred { .. }) => {
+                    let inner = self.tree.dir(at, label, None)?;
+                    if let Some(changes) = below.get(&name.to_ascii_lowercase()) {
+                        self.directory(node, inner, changes)?;
+                    }
+                }
+                Some(InodeKind::File { .. }) => self.file(&node, at, label)?,
+                Some(InodeKind::Verbatim { .. } | InodeKind::StoredLink { .. }) => {
+                    self.tree.symbolic_link(at, label)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, node: &Node<'_>, at: NodeId, name: Name<'_>) -> Result<(), OpenCause> {
+        let attr = Attr::of_node(self.vfs, node).map_err(unlisted)?;
+        let file = FileId(self.sources.len() as u32);
+        let source = self.vfs.source_at(node).map_err(unlisted)?;
+        let entry = Entry {
+            file,
+            size: Some(attr.size),
+            modified: Some(attr.modified),
+            asset: None,
+        };
+        self.tree.file(at, name, entry)?;
+        self.sources.push(source);
+        self.numbers.insert(node.ino(), file);
+        Ok(())
+    }
+
+    /// Applies changes, and returns what they do; `None` if anything is refused, which
+    /// is then in the report. `prefix` is the path of the files in the mount.
+    pub(super) fn apply(
+        self,
+        folder: Folder,
+        prefix: &str,
+        tools: Tools<'_>,
+        report: &mut Report,
+    ) -> Option<Layer> {
+        let (vfs, numbers) = (self.vfs, self.numbers);
+        let convert = |edited: Edited, report: &mut Report| {
+            let assets = edited::assets(vfs, edited, &vfs.reader, report)?;
+            let mut files = Vec::with_capacity(assets.len());
+            for (ino, new) in assets {
+                match numbers.get(&ino) {
+                    Some(&file) => files.push((file, new)),
+                    None => report.refuse(&*new.path, "changes an asset of another directory"),
+                }
+            }
+            Ok(files)
+        };
+        let files = apply::Files {
+            tree: self.tree,
+            volume: Arc::new(Sources(self.sources)),
+            convert: &convert,
+        };
+        let tree = apply_to_files(files, folder, prefix, tools, report)?;
+        Some(Layer::of(&tree))
+    }
+}
+
+/// Converts an error of the mount without changes.
+fn unlisted(error: Error) -> OpenCause {
+    OpenCause::Unreadable(std::io::Error::other(error.to_string()))
+}

@@ -1,0 +1,206 @@
+//! Opening of sources with changes.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use super::Opener;
+use crate::memory::budget::Budget;
+use crate::mount::changes::{ChangedFolder, Changes, Layer, List};
+use crate::mount::control::Images;
+use crate::mount::error::{OpenCause, OpenError};
+use crate::mount::source_trees::{Above, OpenedSource, SourceTrees};
+use crate::mount::sources::Prepared;
+use crate::mount::volume::{self, NewVolume, OpenedFile, VolumeFile};
+use crate::mount::{Ino, Options, Vfs, asset, beside};
+use crate::namespace::companion::Shows;
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::TreeBuilder;
+use crate::sync::lock;
+use hpimount_containers::changes::{Original, Report};
+use hpimount_containers::io::{self, ReadAt};
+use hpimount_containers::volume::{Sink, Volume};
+
+/// The sources that changes are applied to while they are opened.
+#[derive(Default)]
+pub(super) enum Changed {
+    /// None.
+    #[default]
+    Nothing,
+    /// The only source, until it is opened.
+    Source(Mutex<Option<Changes>>),
+    /// Sources that are shown side by side, by their names, until they are opened.
+    Directories(Mutex<HashMap<String, Changes>>),
+    /// All of them, which are merged: they get a layer on top with this modification
+    /// time.
+    Merged(Layer, Report, i64),
+}
+
+impl Vfs {
+    /// Opens an archive or an asset that changes are applied to, within a memory
+    /// budget that others use as well.
+    ///
+    /// # Errors
+    /// Returns an error if it is neither, or its directory cannot be read.
+    pub(in crate::mount) fn of_original(
+        original: &Original<'_>,
+        options: Options,
+        budget: &Arc<Budget>,
+    ) -> io::Result<Arc<Self>> {
+        let vfs = Self::within(budget, options);
+        let open = |name: &str, source: Arc<dyn ReadAt>| {
+            let file = VolumeFile {
+                name,
+                location: name,
+                nesting: 0,
+                source,
+                partner: original.partner,
+            };
+            let new_builder = |companions| TreeBuilder::new(0, 0, companions);
+            volume::open(file, &vfs.reader, &vfs.options, |_| true, new_builder)
+        };
+        let (builder, volume) = match open(original.name, original.source.clone()) {
+            Ok(opened) => (opened.builder, opened.volume),
+            Err(io::Error::UnknownFormat) => {
+                let mut builder = TreeBuilder::new(0, 0, vfs.options.companions_in(0, true));
+                let (name, source) = (original.name, &original.source);
+                asset::prepare(&mut builder, name, &**source, &vfs.options)?;
+                let volume = asset::declare(&mut builder, name, source.clone())?;
+                (builder, NewVolume::folder(name, name, Box::new(volume)))
+            }
+            Err(error) => return Err(error),
+        };
+        let sources = SourceTrees::single(OpenedSource {
+            builder,
+            volume,
+            is_layered: false,
+            images: Images::new(),
+            applied: None,
+            path: PathBuf::from(original.name),
+        });
+        let control = sources.graft(&vfs.grafts, &[], &vfs.options, None);
+        // References of its assets are resolved in these; they are in no directory.
+        for (number, name) in (0..).zip(beside::likely(original.name)) {
+            let beside = (original.partner)(&name).and_then(|source| open(&name, source).ok());
+            if let Some(OpenedFile {
+                builder, volume, ..
+            }) = beside
+            {
+                let origin = Origin::Hidden(Ino(number), Shows::Inside);
+                vfs.grafts.add(origin, builder.finish(), vec![volume]);
+            }
+        }
+        Ok(Arc::new(Self { control, ..vfs }))
+    }
+}
+
+impl Opener<'_> {
+    /// Opens the sources, and applies the changes if there are any.
+    pub(super) fn source_trees(
+        &mut self,
+        prepared: &Prepared,
+        changes: Option<Changes>,
+    ) -> Result<SourceTrees, OpenError> {
+        let Some(changes) = changes else {
+            return self.open_all_sources(prepared);
+        };
+        if prepared.sources.is_single() {
+            self.changed = Changed::Source(Mutex::new(Some(changes)));
+            return self.open_all_sources(prepared);
+        }
+        // What a path of the changes refers to is known when the sources are open.
+        let trees = self.open_all_sources(prepared)?;
+        let modified = changes.modified;
+        let changed = match trees.directories() {
+            Some(names) => changes
+                .divide(&names)
+                .map(|divided| Changed::Directories(Mutex::new(divided))),
+            None => self
+                .layer_over(changes, trees)
+                .map(|(layer, report)| Changed::Merged(layer, report, modified)),
+        };
+        let name = || prepared.sources.name();
+        self.changed = changed.map_err(|cause| OpenError::new(name(), cause))?;
+        self.skipped.clear();
+        self.open_all_sources(prepared)
+    }
+
+    /// Takes the changes of a source, if there are any.
+    pub(super) fn take_changes(&self, name: &str) -> Option<Changes> {
+        match &self.changed {
+            Changed::Source(changes) => lock(changes).take(),
+            Changed::Directories(changes) => lock(changes).remove(name),
+            Changed::Nothing | Changed::Merged(..) => None,
+        }
+    }
+
+    /// Returns what changes do to the files of sources.
+    fn layer_over(
+        &self,
+        changes: Changes,
+        sources: SourceTrees,
+    ) -> Result<(Layer, Report), OpenCause> {
+        let vfs = Vfs::within(self.reader.budget(), self.options.of_original());
+        let control = sources.graft(&vfs.grafts, &[], &vfs.options, None);
+        changes.layer_over(&Arc::new(Vfs { control, ..vfs }))
+    }
+
+    /// Opens a folder that is listed on demand by `list`, which `new_source` makes a
+    /// source of, with its changes.
+    pub(super) fn open_with_layer(
+        &self,
+        name: &str,
+        list: List<'_>,
+        new_source: impl Fn(List<'_>) -> Result<OpenedSource, OpenCause>,
+    ) -> Result<OpenedSource, OpenCause> {
+        let Some(changes) = self.take_changes(name) else {
+            return new_source(list);
+        };
+        let plain = SourceTrees::single(new_source(list)?);
+        let (layer, report) = self.layer_over(changes, plain)?;
+        let mut opened = new_source(&|sink: &mut dyn Sink| {
+            let folder = ChangedFolder::list(Some(list), &layer, sink)?;
+            Ok(Box::new(folder) as Box<dyn Volume>)
+        })?;
+        let budget = self.reader.budget();
+        let plan = budget.charge("the plan of the changes", layer.memory() + report.memory())?;
+        opened.volume.plan = Some(plan);
+        opened.applied = Some(report);
+        Ok(opened)
+    }
+
+    /// Returns the layers above merged archives: the given ones, and the changes.
+    pub(super) fn above(
+        &mut self,
+        mut layers: Vec<OpenedSource>,
+        first: &str,
+    ) -> Result<Above, OpenError> {
+        let (layer, report, modified) = match std::mem::take(&mut self.changed) {
+            Changed::Merged(layer, report, modified) => (layer, report, modified),
+            changed => {
+                self.changed = changed;
+                return Ok(Above::of(layers));
+            }
+        };
+        let located = |cause: OpenCause| OpenError::new(first, cause);
+        let (builder, files, whiteouts) = layer
+            .lay_out(modified)
+            .map_err(|error| located(error.into()))?;
+        let mut volume = NewVolume::folder("changes", "", Box::new(files));
+        let memory = layer.memory() + report.memory();
+        let plan = self
+            .reader
+            .budget()
+            .charge("the plan of the changes", memory);
+        volume.plan = Some(plan.map_err(|error| located(error.into()))?);
+        layers.push(OpenedSource {
+            builder,
+            volume,
+            is_layered: false,
+            images: Images::new(),
+            applied: Some(report),
+            path: PathBuf::new(),
+        });
+        Ok(Above { layers, whiteouts })
+    }
+}
