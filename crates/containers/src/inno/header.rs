@@ -157,6 +157,37 @@ impl Counts {
     }
 }
 
+/// The strings at the start of the header, whose character set is known only after the
+/// languages.
+struct Product<'a> {
+    name: &'a [u8],
+    publisher: &'a [u8],
+    version: &'a [u8],
+    base_name: &'a [u8],
+}
+
+impl<'a> Product<'a> {
+    /// Reads all strings of the header.
+    fn read(fields: &mut Fields<'a>) -> Result<Self> {
+        let version = fields.version();
+        let name = fields.bytes("name")?;
+        fields.skip_strings(3, "name")?;
+        let publisher = fields.bytes("publisher")?;
+        let has_phone = version.since(5, 1, 13);
+        fields.skip_strings(3 + usize::from(has_phone), "publisher")?;
+        let product_version = fields.bytes("product version")?;
+        fields.skip_strings(2, "default directory")?;
+        let base_name = fields.bytes("base name")?;
+        fields.skip_strings(strings_after_base_name(version), "header")?;
+        Ok(Self {
+            name,
+            publisher,
+            version: product_version,
+            base_name,
+        })
+    }
+}
+
 /// Reads the first block up to the files, and returns the number of data entries as
 /// well.
 fn read_entries(
@@ -164,15 +195,7 @@ fn read_entries(
     encoding: Option<&'static Encoding>,
 ) -> Result<(Setup, u32)> {
     let version = fields.version();
-    let name = fields.bytes("name")?;
-    fields.skip_strings(3, "name")?;
-    let publisher = fields.bytes("publisher")?;
-    let has_phone = version.since(5, 1, 13);
-    fields.skip_strings(3 + usize::from(has_phone), "publisher")?;
-    let product_version = fields.bytes("product version")?;
-    fields.skip_strings(2, "default directory")?;
-    let base_name = fields.bytes("base name")?;
-    fields.skip_strings(strings_after_base_name(version), "header")?;
+    let product = Product::read(fields)?;
     if !version.is_unicode() {
         fields.skip(32, "lead bytes")?;
     }
@@ -186,6 +209,31 @@ fn read_entries(
     fields.skip(fixed_after_compression(version), "header")?;
     fields.flags(flags(version), "header flags")?;
     let languages = read_languages(fields, counts.languages, encoding)?;
+    let components = read_components(fields, &counts)?;
+    let directories = read_directories(fields, &counts)?;
+    let files = fields.entries(counts.files, "number of files", |fields| {
+        FileEntry::read(fields, counts.data)
+    })?;
+    let setup = Setup {
+        version,
+        name: fields.text(product.name),
+        publisher: fields.text(product.publisher),
+        product_version: fields.text(product.version),
+        base_name: fields.text(product.base_name),
+        slices_per_disk,
+        compression,
+        languages,
+        components,
+        directories,
+        files,
+        data: Vec::new(),
+    };
+    Ok((setup, counts.data))
+}
+
+/// Reads the messages, permissions, types and components, and returns the names of the
+/// components.
+fn read_components(fields: &mut Fields<'_>, counts: &Counts) -> Result<Vec<String>> {
     fields.entries(counts.messages, "number of messages", |fields| {
         fields.skip_strings(2, "message")?;
         fields.skip(4, "message")
@@ -197,16 +245,21 @@ fn read_entries(
         fields.skip_strings(4, "type")?;
         fields.skip(20 + 1 + 1 + 8, "type")
     })?;
-    let level = if version.since(6, 7, 0) { 1 } else { 4 };
-    let components = fields.entries(counts.components, "number of components", |fields| {
+    fields.entries(counts.components, "number of components", |fields| {
         let name = fields.string("component")?;
         fields.skip_strings(4, "component")?;
+        let level = length_of_level(fields.version());
         fields.skip(8 + level + 1 + 20 + 1 + 8, "component")?;
         Ok(name)
-    })?;
+    })
+}
+
+/// Reads the tasks, directories and keys of signatures, and returns the destinations of
+/// the directories.
+fn read_directories(fields: &mut Fields<'_>, counts: &Counts) -> Result<Vec<String>> {
     fields.entries(counts.tasks, "number of tasks", |fields| {
         fields.skip_strings(6, "task")?;
-        fields.skip(level + 1 + 20 + 1, "task")
+        fields.skip(length_of_level(fields.version()) + 1 + 20 + 1, "task")
     })?;
     let directories = fields.entries(counts.directories, "number of directories", |fields| {
         let name = fields.string("directory")?;
@@ -217,24 +270,12 @@ fn read_entries(
     fields.entries(counts.signature_keys, "number of keys", |fields| {
         fields.skip_strings(3, "signature key")
     })?;
-    let files = fields.entries(counts.files, "number of files", |fields| {
-        FileEntry::read(fields, counts.data)
-    })?;
-    let setup = Setup {
-        version,
-        name: fields.text(name),
-        publisher: fields.text(publisher),
-        product_version: fields.text(product_version),
-        base_name: fields.text(base_name),
-        slices_per_disk,
-        compression,
-        languages,
-        components,
-        directories,
-        files,
-        data: Vec::new(),
-    };
-    Ok((setup, counts.data))
+    Ok(directories)
+}
+
+/// Returns the length of the level of a component or task, in bytes.
+fn length_of_level(version: Version) -> usize {
+    if version.since(6, 7, 0) { 1 } else { 4 }
 }
 
 /// Adds the numbers whose conditions hold.

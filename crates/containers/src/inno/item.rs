@@ -1,6 +1,8 @@
 //! The files that an installer writes. Most are entries; GOG splits a file into parts
 //! that are entries, which calls of functions put together.
 
+use std::collections::HashSet;
+
 use super::file::{Architectures, FileEntry, Replacement};
 use super::path::{expanded, relative};
 use super::sum::Checksum;
@@ -116,7 +118,7 @@ pub(super) fn items(entries: &[FileEntry]) -> Vec<Item> {
 }
 
 /// Returns the file that `call` of an entry begins.
-fn split_file(entry: &FileEntry, call: &Call, all_languages: &[String]) -> Item {
+fn split_file(entry: &FileEntry, call: &Call, all_languages: &HashSet<String>) -> Item {
     let below = if call.is_dependency { "" } else { "app" };
     let name = call.argument(1);
     let check = self::call(&entry.check, "check_if_install");
@@ -198,26 +200,23 @@ fn listed(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns all languages that conditions of GOG name.
-fn all_languages(entries: &[FileEntry]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for entry in entries {
-        let Some(check) = call(&entry.check, "check_if_install") else {
-            continue;
-        };
-        for language in listed(check.argument(0)).filter(|_| !check.is_dependency) {
-            let language = language.trim_start_matches('!');
-            if !all.iter().any(|known| known == language) {
-                all.push(language.to_owned());
-            }
-        }
+fn all_languages(entries: &[FileEntry]) -> HashSet<String> {
+    let checks = entries.iter().filter_map(|entry| {
+        let check = call(&entry.check, "check_if_install");
+        check.filter(|check| !check.is_dependency)
+    });
+    let mut all = HashSet::new();
+    for check in checks {
+        let languages = listed(check.argument(0));
+        all.extend(languages.map(|language| language.trim_start_matches('!').to_owned()));
     }
     all
 }
 
 /// Returns the condition for these languages: none if there is no choice.
-fn languages(text: &str, all: &[String]) -> String {
-    let has = |language: &String| listed(text).any(|listed| listed == language);
-    match all.len() > 1 && all.iter().all(has) {
+fn languages(text: &str, all: &HashSet<String>) -> String {
+    let own: HashSet<String> = listed(text).map(str::to_owned).collect();
+    match all.len() > 1 && all.is_subset(&own) {
         true => String::new(),
         false => listed(text).collect::<Vec<_>>().join(" or "),
     }
@@ -283,7 +282,7 @@ mod tests {
 
     #[test]
     fn conditions_of_gog_name_languages_and_architectures() {
-        let all = ["en-US".to_owned(), "de-DE".to_owned()];
+        let all = HashSet::from(["en-US".to_owned(), "de-DE".to_owned()]);
         assert_eq!(languages("en-US#", &all), "en-US");
         assert_eq!(languages("en-US#de-DE#", &all), "");
         assert_eq!(languages("", &all), "");
