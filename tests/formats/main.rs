@@ -10,5 +10,5 @@ mod hip;
 mod hpi;
 mod models;
 mod neversoft;
+mod patches;
 mod total_annihilation;
-mod xdelta3;

@@ -1,56 +1,23 @@
-//! Patches of xdelta3, and patches that xdelta3 applies. Skipped without the program.
-
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
 use hpimount_containers::io::ReadAt;
-use hpimount_patches::{Checked, Extents, Patch, write};
+use hpimount_patches::{Check, Extents, Patch, write};
+
+use super::{files, run, words};
 use testkit::skip;
 
 /// Runs xdelta3 in a folder; false if it is not installed.
 fn xdelta3(folder: &Path, arguments: &[&str]) -> bool {
-    let mut command = Command::new("xdelta3");
-    let output = command.args(arguments).current_dir(folder).output();
-    if !skip::possible(output.is_ok(), "xdelta3 is missing") {
-        return false;
-    }
-    let output = output.unwrap();
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    true
-}
-
-/// Returns bytes that compress, and do not repeat.
-fn words(seed: u32, length: usize) -> Vec<u8> {
-    let (mut state, mut bytes) = (seed, Vec::new());
-    while bytes.len() < length {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        bytes.extend(format!("{:x} ", state >> 20).bytes());
-    }
-    bytes.truncate(length);
-    bytes
-}
-
-/// Returns an original, and a result with moved, repeated and new data.
-fn files() -> (Vec<u8>, Vec<u8>) {
-    let original = words(1, 300_000);
-    let result = [
-        &original[..50_000],
-        &words(2, 30_000),
-        &original[200_000..],
-        &[7; 20_000],
-        &original[50_000..150_000],
-        &b"abc".repeat(5000),
-        &words(2, 30_000),
-    ];
-    (original.clone(), result.concat())
+    let has_run = run("xdelta3", folder, arguments);
+    skip::possible(has_run, "xdelta3 is missing")
 }
 
 #[test]
 fn patches_of_every_kind_are_applied() {
     let folder = tempfile::tempdir().unwrap();
-    let (original, result) = files();
+    let (original, result, _) = files();
     fs::write(folder.path().join("old"), &original).unwrap();
     fs::write(folder.path().join("new"), &result).unwrap();
     let original: Arc<dyn ReadAt> = Arc::new(original);
@@ -73,9 +40,9 @@ fn patches_of_every_kind_are_applied() {
         let has_checksums = !options.contains(&"-n");
         assert_eq!(patch.has_checksums(), has_checksums);
         let checked = if has_checksums {
-            Checked::Window
+            Check::Window
         } else {
-            Checked::Nothing
+            Check::Nothing
         };
         assert_eq!(patch.check(&original).unwrap(), checked);
         let patched = patch.apply(original.clone()).unwrap();
