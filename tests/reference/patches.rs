@@ -192,7 +192,7 @@ fn each_patch_gives_its_result_or_its_verdict() {
             );
             let Ok(patched) = applied else { continue };
             if found == "bomb" {
-                // The end is read without what is before.
+                // The end is read without the bytes before it.
                 read(&*patched, patched.len() - 9, 9);
                 continue;
             }

@@ -59,7 +59,7 @@ pub enum Mismatch {
         /// Size of the file that was given, in bytes.
         found: u64,
     },
-    /// The bytes at this offset are not those of the block check of PPF.
+    /// The bytes at this offset differ from the block check of PPF.
     Block(u64),
     /// The Adler-32 of a window of VCDIFF differs.
     Window {
@@ -112,12 +112,12 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// The size of a file, and its checksum if it is known.
+/// The size of a file and, if known, its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sums {
     /// Size in bytes.
     pub size: u64,
-    /// CRC-32 (that of zip).
+    /// CRC-32, as in zip files.
     pub crc32: Option<u32>,
 }
 

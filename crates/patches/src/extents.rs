@@ -1,4 +1,4 @@
-//! A result as ranges of the original and new bytes, of which patches are made.
+//! A result as ranges of the original and new bytes: the input of the writers.
 
 use std::io;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use hpimount_containers::io::{ReadAt, read_error};
 
 use crate::error::{self, Mismatch, Result};
 
-/// Length of the pieces in which new bytes are read and compared, in bytes.
+/// Number of new bytes that are read and compared at a time.
 const PIECE: u64 = 64 << 10;
 
 /// Number of bytes that must equal the original at the same place for a new range of it.
@@ -167,7 +167,7 @@ impl Extents {
         }
     }
 
-    /// Calls `visit` with runs of bytes that are not those of the original at the same
+    /// /// Calls `visit` with runs of bytes that differ from the original at the same
     /// place, and their offset, in order. Runs with at most `gap` equal bytes between them
     /// are one.
     pub(crate) fn changes(
@@ -245,7 +245,7 @@ impl Run {
 pub(crate) struct Piece<'a> {
     pub(crate) length: u64,
     pub(crate) from: From,
-    /// The bytes, if they were read. Those of [`From::New`] are.
+    /// The bytes, if they were read, as new bytes always are.
     pub(crate) bytes: Option<&'a [u8]>,
 }
 
@@ -299,7 +299,7 @@ fn compare(
     Ok(())
 }
 
-/// Divides new bytes: ranges that equal those of the original, which may be fewer, runs,
+/// /// Divides new bytes into ranges that equal the original, which may be shorter, runs,
 /// and the rest. Calls `visit` with the start, the end and the origin of each.
 fn divide(
     new: &[u8],

@@ -62,7 +62,7 @@ const OTHERS: [(&[u8], &str); 11] = [
     (b"Rar!", "a rar archive: unpack it"),
 ];
 
-/// Number of bytes by which formats are detected.
+/// Number of bytes at the start that detection needs.
 const START: u64 = 16;
 
 impl Format {
@@ -70,8 +70,8 @@ impl Format {
     /// Riivolution is not detected: it is text, see [`riivolution`](crate::riivolution).
     ///
     /// # Errors
-    /// Returns an error if the source cannot be read, or if it has a format that is known
-    /// and not supported, which the error names.
+    /// /// Returns an error if the source cannot be read. Returns [`Error::Unsupported`]
+    /// with the name of the format for patches and archives of other known formats.
     pub fn detect(source: &dyn ReadAt) -> Result<Option<Self>> {
         let start = read_vec(source, 0, source.len().min(START), "start of the patch")?;
         let others = OTHERS.iter().find(|(magic, _)| start.starts_with(magic));

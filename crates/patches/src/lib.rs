@@ -23,6 +23,6 @@ pub mod write;
 pub use self::error::{Error, Mismatch, Result, Sums};
 pub use self::extents::Extents;
 pub use self::format::Format;
-pub use self::patch::{Checked, Options, Patch};
-pub use self::patched::{Patched, Recorded};
+pub use self::patch::{Check, Options, Patch};
+pub use self::patched::{Metadata, Patched};
 pub use self::spool::Spool;

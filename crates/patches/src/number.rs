@@ -45,8 +45,8 @@ pub(crate) fn vcdiff_length(value: u64) -> usize {
     (u64::BITS - (value | 1).leading_zeros()).div_ceil(7) as usize
 }
 
-/// Reads a number of BPS and UPS: seven bits in each byte, the lowest first; the last
-/// byte has bit 7, and each byte after the first adds one to what it counts.
+/// Reads a number of BPS and UPS: seven bits in each byte, the lowest first; the last byte
+/// has bit 7, and each byte after the first adds one in its unit.
 pub(crate) fn read_bps(stream: &mut Stream, field: &'static str) -> Result<u64> {
     let start = stream.offset();
     let (mut value, mut unit) = (0_u64, 1_u64);

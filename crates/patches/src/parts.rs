@@ -120,8 +120,9 @@ impl Parts {
         Ok(())
     }
 
-    /// Appends a copy of the result itself, which begins at `from`, before the end, and
-    /// may overlap what it appends (section 8 of the specification). The parts of the
+    /// /// Appends a copy of the result itself, from `from` on, which is before the end.
+    /// The copy may overlap the appended bytes (section 8 of the specification). The parts
+    /// of the
     /// copy are parts of other data, so that reads follow no chains.
     pub(crate) fn copy(&mut self, from: u64, mut length: u64, inputs: Inputs<'_>) -> Result<()> {
         let distance = self.len - from;
@@ -139,7 +140,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Appends a copy that does not overlap what it appends.
+    /// Appends a copy that does not overlap the appended bytes.
     fn copy_apart(&mut self, from: u64, length: u64, inputs: Inputs<'_>) -> Result<()> {
         let end = from + length;
         let pieces = self.pieces(from, end).take(MAX_PIECES + 1);

@@ -1,4 +1,4 @@
-//! Opened patches: what they record of the original, and applying them.
+//! Opened patches: their metadata, and applying them to a file.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::bps::{self, Frame};
 use crate::error::{Mismatch, Result, Sums, check_same};
 use crate::ips;
 use crate::limits::MAX_PATCH;
-use crate::patched::{Content, Patched, Recorded};
+use crate::patched::{Content, Metadata, Patched};
 use crate::ppf::{self, Ppf};
 use crate::records::Records;
 use crate::spool::{Memory, Spool};
@@ -46,7 +46,7 @@ impl Default for Options {
 
 /// What could be compared with a file before applying a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
+pub enum Check {
     /// The format, or this patch, records nothing: any file may be the original.
     Nothing,
     /// The size of the file.
@@ -70,7 +70,7 @@ enum Index {
 pub struct Patch {
     source: Arc<dyn ReadAt>,
     format: Format,
-    recorded: Recorded,
+    metadata: Metadata,
     index: Index,
     memory: usize,
 }
@@ -99,7 +99,7 @@ impl Patch {
         let unknown = "is not that of a patch of a known format";
         let format = format.ok_or_else(|| Error::damaged(0, "start", unknown))?;
         let mut memory = options.memory;
-        let mut recorded = Recorded::default();
+        let mut metadata = Metadata::default();
         let index = match format {
             Format::Vcdiff => {
                 let spool = options.spool.unwrap_or_else(|| {
@@ -107,32 +107,32 @@ impl Patch {
                     Arc::new(Memory::new(memory))
                 });
                 let mut patch = Vcdiff::read(&source, &spool, memory)?;
-                recorded.description = std::mem::take(&mut patch.application);
+                metadata.description = std::mem::take(&mut patch.application);
                 Index::Vcdiff(Arc::new(patch))
             }
             Format::Bps => {
                 let frame = Frame::read(&source)?;
-                recorded.description = bps::metadata(&source, &frame, MAX_METADATA)?;
+                metadata.description = bps::metadata(&source, &frame, MAX_METADATA)?;
                 Index::Bps(frame)
             }
             Format::Ups => Index::Ups(Frame::read(&source)?),
             Format::Ppf => {
                 let mut patch = ppf::read(&source, memory)?;
-                recorded.description = std::mem::take(&mut patch.description);
-                recorded.original = patch.size.map(|size| Sums { size, crc32: None });
+                metadata.description = std::mem::take(&mut patch.description);
+                metadata.original = patch.size.map(|size| Sums { size, crc32: None });
                 Index::Ppf(patch)
             }
             Format::Ips => Index::Ips(ips::read(&source, false, memory)?),
             Format::Ips32 => Index::Ips(ips::read(&source, true, memory)?),
         };
         if let Index::Bps(frame) | Index::Ups(frame) = &index {
-            recorded.original = Some(frame.original);
-            recorded.result = Some(frame.result);
+            metadata.original = Some(frame.original);
+            metadata.result = Some(frame.result);
         }
         Ok(Self {
             source,
             format,
-            recorded,
+            metadata,
             index,
             memory,
         })
@@ -144,8 +144,8 @@ impl Patch {
     }
 
     /// Returns what the patch records of itself and of both files.
-    pub fn recorded(&self) -> &Recorded {
-        &self.recorded
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
     }
 
     /// Returns whether all of the result can be compared with checksums.
@@ -165,27 +165,27 @@ impl Patch {
     /// Returns [`Error::WrongOriginal`](crate::Error::WrongOriginal), which names both, if
     /// the file is another one; or an error if a source cannot be read or the patch is
     /// damaged.
-    pub fn check(&self, original: &Arc<dyn ReadAt>) -> Result<Checked> {
+    pub fn check(&self, original: &Arc<dyn ReadAt>) -> Result<Check> {
         let checked = match &self.index {
             Index::Bps(frame) => {
                 check_size(frame, original.len())?;
-                Checked::Size
+                Check::Size
             }
             Index::Ups(frame) => {
                 if original.len() != frame.result.size {
                     check_size(frame, original.len())?;
                 }
-                Checked::Size
+                Check::Size
             }
-            Index::Ppf(patch) if patch.check(&**original)? => Checked::Block,
+            Index::Ppf(patch) if patch.check(&**original)? => Check::Block,
             Index::Vcdiff(patch) => {
                 let windows = Windows::new(patch.clone(), original.clone(), self.memory);
                 match windows.verify_first()? {
-                    true => Checked::Window,
-                    false => Checked::Nothing,
+                    true => Check::Window,
+                    false => Check::Nothing,
                 }
             }
-            Index::Ppf(_) | Index::Ips(_) => Checked::Nothing,
+            Index::Ppf(_) | Index::Ips(_) => Check::Nothing,
         };
         Ok(checked)
     }
@@ -200,12 +200,12 @@ impl Patch {
     /// one; or an error if the patch is damaged, a source cannot be read, or there is not
     /// enough memory.
     pub fn apply(&self, original: Arc<dyn ReadAt>) -> Result<Patched> {
-        let mut recorded = self.recorded.clone();
+        let mut metadata = self.metadata.clone();
         let parts = match &self.index {
             Index::Vcdiff(patch) => {
                 let windows = Windows::new(patch.clone(), original.clone(), self.memory);
                 let content = Content::Windows(windows);
-                return Ok(Patched::new(original, content, self.format, recorded));
+                return Ok(Patched::new(original, content, self.format, metadata));
             }
             Index::Bps(frame) => {
                 check_size(frame, original.len())?;
@@ -217,7 +217,7 @@ impl Patch {
                     (from, to) = (to, from);
                 }
                 check_same(from, original.len(), None)?;
-                (recorded.original, recorded.result) = (Some(from), Some(to));
+                (metadata.original, metadata.result) = (Some(from), Some(to));
                 ups::parts(&self.source, frame, (from.size, to.size), self.memory)?
             }
             Index::Ppf(patch) => {
@@ -227,11 +227,11 @@ impl Patch {
             Index::Ips(records) => records.lay_over(original.len())?,
         };
         let content = Content::Parts(parts, self.source.clone());
-        Ok(Patched::new(original, content, self.format, recorded))
+        Ok(Patched::new(original, content, self.format, metadata))
     }
 }
 
-/// Compares the size of a file with that of the original.
+/// Compares the size of a file with the size of the original.
 fn check_size(frame: &Frame, size: u64) -> Result<()> {
     if size != frame.original.size && size == frame.result.size {
         return Err(Mismatch::Patched(Sums { size, crc32: None }).into());

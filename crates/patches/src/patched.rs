@@ -12,12 +12,12 @@ use crate::extents::Extents;
 use crate::parts::{Data, Inputs, Parts};
 use crate::vcdiff::Windows;
 
-/// Length of the pieces in which checksums are computed, in bytes.
+/// Number of bytes that are read at a time for checksums.
 const PIECE: usize = 256 << 10;
 
 /// What a patch records of itself and of the files that it was made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct Metadata {
     /// The original (BPS, UPS), or only its size (PPF 2, where it decides nothing).
     pub original: Option<Sums>,
     /// The result (BPS, UPS).
@@ -36,13 +36,13 @@ pub(crate) enum Content {
     Windows(Windows),
 }
 
-/// A file with a patch applied to it. Reads compute what they need; nothing is stored but
-/// the parts, or the windows that were touched last.
+/// /// A file with a patch applied to it. A read computes only its range; nothing is stored
+/// but the parts, or the windows that were touched last.
 pub struct Patched {
     original: Arc<dyn ReadAt>,
     content: Content,
     format: Format,
-    recorded: Recorded,
+    metadata: Metadata,
 }
 
 impl Patched {
@@ -50,13 +50,13 @@ impl Patched {
         original: Arc<dyn ReadAt>,
         content: Content,
         format: Format,
-        recorded: Recorded,
+        metadata: Metadata,
     ) -> Self {
         Self {
             original,
             content,
             format,
-            recorded,
+            metadata,
         }
     }
 
@@ -76,7 +76,7 @@ impl Patched {
         if let Content::Windows(windows) = &self.content {
             return windows.verify();
         }
-        let (Some(original), Some(result)) = (self.recorded.original, self.recorded.result) else {
+        let (Some(original), Some(result)) = (self.metadata.original, self.metadata.result) else {
             return Ok(());
         };
         let found = Some(crc32(&*self.original)?);

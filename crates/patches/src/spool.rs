@@ -5,8 +5,8 @@ use std::sync::{PoisonError, RwLock};
 
 use hpimount_containers::io::{Error, ReadAt};
 
-/// Storage for the compressed sections of a patch, which are decoded once, when it is
-/// opened. What was appended can be read.
+/// /// Storage for the compressed sections of a patch, which are decoded once, when it is
+/// opened. Appended bytes can be read.
 pub trait Spool: ReadAt {
     /// Appends bytes.
     ///

@@ -1,4 +1,4 @@
-//! Sequential reads of a range of a patch, of which only a buffer is in memory.
+//! Sequential, buffered reads of a range of a patch.
 
 use std::io::{BufReader, Read};
 use std::ops::Range;

@@ -13,7 +13,7 @@ const FORBIDDEN: [&str; 6] = [
     "SystemTime",
 ];
 
-/// Asserts that no file of a folder names what is forbidden; returns the number of files.
+/// Asserts that no file of a folder has a forbidden word; returns the number of files.
 fn check(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());

@@ -73,9 +73,9 @@ fn build(original: &[u8], parts: &[Part]) -> (Extents, Vec<u8>) {
 }
 
 /// Writes a patch in a format.
-type Write_ = fn(&Extents, &dyn ReadAt, &mut dyn Write) -> Result<()>;
+type WritePatch = fn(&Extents, &dyn ReadAt, &mut dyn Write) -> Result<()>;
 
-const FORMATS: [(Format, Write_); 5] = [
+const FORMATS: [(Format, WritePatch); 5] = [
     (Format::Vcdiff, |extents, original, out| {
         let names = Some(("new", "old"));
         let options = write::VcdiffOptions {

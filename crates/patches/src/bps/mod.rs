@@ -21,7 +21,7 @@ pub(crate) const MAGIC: &[u8] = b"BPS1";
 /// Length of the checksums at the end, in bytes.
 const FOOTER: u64 = 12;
 
-/// Length of the pieces in which a patch is read, in bytes.
+/// Number of bytes of a patch that are read at a time.
 const PIECE: usize = 64 << 10;
 
 /// The sizes and checksums at the start and the end of BPS and UPS patches.
@@ -29,7 +29,7 @@ const PIECE: usize = 64 << 10;
 pub(crate) struct Frame {
     pub(crate) original: Sums,
     pub(crate) result: Sums,
-    /// Range of what is between, in bytes of the patch.
+    /// Range of the metadata and the actions, or of the blocks, in the patch.
     start: u64,
     end: u64,
 }
@@ -69,7 +69,7 @@ impl Frame {
         })
     }
 
-    /// Returns a stream of what is between the sizes and the checksums.
+    /// Returns a stream of the bytes between the sizes and the checksums.
     pub(crate) fn stream(&self, source: &Arc<dyn ReadAt>) -> Stream {
         Stream::new(source, self.start..self.end, PIECE)
     }
@@ -172,7 +172,7 @@ impl Actions {
             }
             _ => {
                 let from = self.moved(self.from_result)?;
-                // It may overlap what it appends.
+                // The copy may overlap the appended bytes.
                 let from = check_range(start, from, 1, position)?;
                 self.from_result = from + length;
                 parts.copy(from, length, inputs)

@@ -185,7 +185,7 @@ fn ups_patches_apply_in_both_directions() {
             crc32: Some(crc32fast::hash(bytes)),
         };
         assert_eq!(opened.format(), Format::Ups);
-        assert_eq!(opened.recorded().original, Some(sums(&old)));
+        assert_eq!(opened.metadata().original, Some(sums(&old)));
         assert_eq!(all(&apply(patch.clone(), old.clone()).unwrap()), new);
         assert_eq!(all(&apply(patch.clone(), new.clone()).unwrap()), old);
         let error = apply(patch, vec![1; 100]).err().unwrap();

@@ -14,7 +14,7 @@ use crate::number::write_bps;
 /// Maximum length of an action: programs that compute with 32 bits read it.
 const MAX_ACTION: u64 = 1 << 28;
 
-/// Length of the pieces in which the original is read, in bytes.
+/// Number of bytes of the original that are read at a time.
 const PIECE: u64 = 256 << 10;
 
 /// Writes a patch, see [`write::bps`](crate::write::bps).
@@ -22,7 +22,7 @@ pub(crate) fn write(extents: &Extents, original: &dyn ReadAt, out: &mut dyn Writ
     extents.check(original)?;
     let sums = RangeSums::new(extents, original)?;
     let mut actions = Actions {
-        out: Summed {
+        out: CrcWriter {
             out,
             hasher: Hasher::new(),
         },
@@ -48,12 +48,12 @@ pub(crate) fn write(extents: &Extents, original: &dyn ReadAt, out: &mut dyn Writ
 }
 
 /// An output whose CRC-32 is computed.
-struct Summed<'a> {
+struct CrcWriter<'a> {
     out: &'a mut dyn Write,
     hasher: Hasher,
 }
 
-impl Write for Summed<'_> {
+impl Write for CrcWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.hasher.update(&bytes[..written]);
@@ -65,8 +65,8 @@ impl Write for Summed<'_> {
     }
 }
 
-impl Summed<'_> {
-    /// Writes the checksums of the original and of the result, and that of the patch.
+impl CrcWriter<'_> {
+    /// Writes the CRC-32 of the original, of the result and of the patch.
     fn finish(mut self, sums: [u32; 2]) -> io::Result<()> {
         self.write_all(&sums[0].to_le_bytes())?;
         self.write_all(&sums[1].to_le_bytes())?;
@@ -77,7 +77,7 @@ impl Summed<'_> {
 
 /// The actions of a patch, and the cursors that they move.
 struct Actions<'a> {
-    out: Summed<'a>,
+    out: CrcWriter<'a>,
     position: u64,
     from_original: u64,
     from_result: u64,
@@ -188,8 +188,8 @@ impl RangeSums {
     /// Adds the bytes between two cuts to a checksum.
     fn add(&self, sum: &mut Hasher, start: u64, end: u64) {
         let length = end - start;
-        // The checksum of two parts is that of the first, moved by the length of the
-        // second, XOR that of the second.
+        // CRC-32 of A and B together: the CRC-32 of A, moved by the length of B, XOR the
+        // CRC-32 of B.
         let mut moved = Hasher::new_with_initial_len(self.before(start), start);
         moved.combine(&Hasher::new_with_initial_len(0, length));
         let range = self.before(end) ^ moved.finalize();

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use hpimount_containers::io::ReadAt;
 
-use crate::{Checked, Error, Extents, Format, Mismatch, Patch, Result, write};
+use crate::{Check, Error, Extents, Format, Mismatch, Patch, Result, write};
 
 fn original(length: usize) -> Arc<dyn ReadAt> {
     Arc::new((0..=250).cycle().take(length).collect::<Vec<u8>>())
@@ -97,10 +97,10 @@ fn records_have_only_what_differs() {
     let patch = patch_at(50_000, 1000, &bytes);
     assert_eq!(patch.len(), 60 + 1024 + 9 + 6 + 9 + 1);
     let opened = Patch::open(Arc::new(patch)).unwrap();
-    assert_eq!(opened.check(&original(50_000)).unwrap(), Checked::Block);
+    assert_eq!(opened.check(&original(50_000)).unwrap(), Check::Block);
 }
 
-/// Other programs take such ends for those of a file_id.
+/// Other programs would take such an end for a file_id.
 #[test]
 fn no_patch_ends_like_a_file_id() {
     for end in [&b"x.DIZ12"[..], b"x.DIZ1234"] {

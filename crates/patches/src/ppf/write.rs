@@ -94,7 +94,7 @@ impl Records<'_> {
         Ok(())
     }
 
-    /// Makes sure that the end is not taken for that of a file_id.
+    /// Makes sure that no program takes the end for a file_id.
     fn finish(mut self) -> Result<()> {
         let (offset, bytes) = self.last.take().ok_or(Error::Unchanged)?;
         let record = [&offset.to_le_bytes(), &[bytes.len() as u8][..], &bytes].concat();

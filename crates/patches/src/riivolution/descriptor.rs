@@ -17,11 +17,11 @@ const MAX_ITEMS: usize = 1000;
 /// A game mod descriptor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Descriptor {
-    /// The disc for which it was made, a path; it need not be opened.
+    /// Path of the disc that it was made for. It need not be opened.
     pub base_file: Option<String>,
     /// The name that Dolphin shows.
     pub display_name: Option<String>,
-    /// The XML files, in the order in which they are applied.
+    /// The XML files, in the order of their application.
     pub patches: Vec<DescriptorPatch>,
 }
 
@@ -30,7 +30,7 @@ pub struct Descriptor {
 pub struct DescriptorPatch {
     /// Path of the XML: absolute, or relative to the descriptor.
     pub xml: String,
-    /// Path of the root of the SD card, likewise; the folder of the XML if there is none.
+    /// Path of the root of the SD card, likewise; the folder of the XML if it is missing.
     pub root: Option<String>,
     /// The choices that are made.
     pub selections: Vec<Selection>,

@@ -19,7 +19,7 @@ pub struct Mod {
     ignored: BTreeMap<String, usize>,
 }
 
-/// The discs that a mod is for: what is given must fit.
+/// The discs that a mod is for. An empty field fits any disc.
 #[derive(Debug, Default)]
 struct Filter {
     /// Start of the ID.
@@ -121,9 +121,9 @@ impl Mod {
     /// Parses the XML.
     ///
     /// # Errors
-    /// Returns an error if it is not well-formed, longer than 4 MiB, nested more than 64
-    /// levels deep, has a document type, is no `wiidisc` of version 1, or has numbers that
-    /// are none.
+    /// /// Returns an error if the XML is not well-formed, longer than 4 MiB, nested more
+    /// than 64 levels deep, or has a document type. Likewise if it is not a `wiidisc` of
+    /// version 1, or if a number is not valid.
     pub fn parse(document: &[u8]) -> Result<Self> {
         let root = Element::parse(document)?;
         if root.name != "wiidisc" || root.get("version") != Some("1") {

@@ -10,8 +10,8 @@ use super::plan::Disc;
 /// Maximum length of a text with its parameters replaced, in bytes.
 const MAX_LENGTH: usize = 4096;
 
-/// The parameters of a patch: those of the patch, of its choice and of its option, which
-/// choices and patches share. The first value of a name counts.
+/// /// The parameters of a patch, of its choice and of its option; the last two are shared.
+/// The first value of a name counts.
 pub(super) type Parameters = [Arc<HashMap<String, String>>; 3];
 
 /// Replaces `{$NAME}` by parameters, and by parts of the ID of the disc. This is done

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// Maximum work of a plan, which is also its memory: the lengths of all paths, and
 /// [`STEP`] for each element, folder and file, and for each part of a file that is
 /// changed.
-const MAX_WORK: usize = 64 << 20;
+const MAX_WORK: usize = 16 << 20;
 
 /// Work of a step.
 const STEP: usize = 32;
@@ -45,10 +45,10 @@ pub struct Disc<'a> {
 /// The files of the SD card. Paths begin at its root, have no slash in front, and have
 /// neither `.` nor `..` in them.
 pub trait Card {
-    /// Returns the size of a file; `None` if there is none, or only a link.
+    /// Returns the size of a file; `None` if it is missing or a link.
     fn size(&self, path: &str) -> Option<u64>;
 
-    /// Returns the files and folders in a folder; `None` if there is none, or only a link.
+    /// Returns the files and folders in a folder; `None` if it is missing or a link.
     fn entries(&self, folder: &str) -> Option<Vec<Entry>>;
 }
 
@@ -99,9 +99,9 @@ pub struct File {
 /// The changes to a disc.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The files that change, in the order in which they are first changed.
+    /// The changed files, in the order of their first change.
     pub files: Vec<File>,
-    /// What was ignored, a sentence each: mods for several regions rely on that.
+    /// A sentence about each element that was ignored: mods for several regions rely on that.
     pub notes: Warnings,
 }
 
@@ -144,9 +144,9 @@ impl Mod {
     /// relative paths begin.
     ///
     /// # Errors
-    /// Returns [`Error::OtherGame`] if the mod is not for this disc, or an error if a path
-    /// leads out of its folder, if there are too many files, or if a file would be longer
-    /// than 4 GiB.
+    /// /// Returns [`Error::OtherGame`] if the mod is not for this disc. Returns an error
+    /// if a path leads out of its folder, if there are too many files, or if a file would
+    /// be longer than 4 GiB.
     pub fn plan(
         &self,
         disc: &Disc<'_>,
@@ -180,9 +180,9 @@ struct Planner<'a> {
     plan: Plan,
     /// Sizes of the files of the disc.
     sizes: HashMap<&'a str, u64>,
-    /// Paths of files on the disc and of new ones, by their paths in lower case without
-    /// `files/`; and those of the first file of each name, by that.
+    /// Paths of old and new files, by the path in lower case without `files/`.
     paths: HashMap<String, String>,
+    /// Paths of the first file of each name, by the name in lower case.
     names: HashMap<String, String>,
     /// Number of each file in the plan.
     numbers: HashMap<String, usize>,
@@ -322,7 +322,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns the file with this path, which is created if that is wanted and possible.
+    /// Returns the file with this path. A missing one is created if `can_create` is set and no file is in the way.
     fn by_path(&mut self, path: &str, can_create: bool) -> Option<String> {
         let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
         let path = names.join("/");

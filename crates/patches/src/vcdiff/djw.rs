@@ -8,7 +8,7 @@ use crate::stream::Stream;
 /// Number of byte values.
 const SYMBOLS: usize = 256;
 
-/// Values of the lengths of codes, in the order in which moving to the front begins.
+/// Lengths of codes, in the order that moving to the front begins with.
 const LENGTHS: [u8; 21] = [
     0, 4, 5, 6, 7, 8, 9, 10, 3, 11, 2, 12, 13, 1, 14, 15, 16, 17, 18, 19, 20,
 ];
@@ -223,7 +223,7 @@ mod tests {
         (0..count).rev().map(move |bit| value >> bit & 1)
     }
 
-    /// Returns the bits of a section in which each byte has a code of eight bits.
+    /// Returns the bits of a section; each byte has a code of eight bits.
     fn section(bytes: &[u8]) -> Vec<u8> {
         // One group; a code for lengths with two symbols: digit 0 of a run, and position 5
         // of the lengths, which is length 8.

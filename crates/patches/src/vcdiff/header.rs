@@ -27,7 +27,7 @@ const HAS_SOURCE: u8 = 1;
 const HAS_TARGET: u8 = 2;
 const HAS_ADLER: u8 = 4;
 
-/// Maximum length of the result of a window: that of xdelta3 since 3.1.
+/// Maximum length of the result of a window, as in xdelta3 since 3.1.
 const MAX_WINDOW: u64 = 64 << 20;
 
 /// Number of bytes of the application header that are kept.
@@ -235,7 +235,10 @@ fn read_window(stream: &mut Stream, start: u64, can_compress: bool) -> Result<Wi
     for section in &mut sections {
         section.start = stream.skip(section.length, "section")?;
     }
-    debug_assert_eq!(stream.offset(), encoding_end);
+    if stream.offset() != encoding_end {
+        let problem = "is of numbers that have not their shortest form".to_owned();
+        return damaged("length of the encoding", problem);
+    }
     Ok(Window {
         offset,
         start,

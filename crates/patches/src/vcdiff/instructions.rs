@@ -10,7 +10,7 @@ use crate::limits::check_count;
 use crate::number::read_vcdiff;
 use crate::stream::Stream;
 
-/// Length of the pieces in which sections are read, in bytes.
+/// Number of bytes of a section that are read at a time.
 const PIECE: usize = 16 << 10;
 
 /// An instruction of the code table. Size 0 means that a number follows.
@@ -52,12 +52,12 @@ pub(super) enum Instruction {
     Run(u8),
     /// From this offset of the original on.
     Original(u64),
-    /// From this offset of the window on. It may overlap what it makes.
+    /// From this offset of the window on. The copy may overlap the bytes that it appends.
     Window(u64),
 }
 
-/// The instructions of a window in order: their lengths in bytes, none of which is 0,
-/// and what they do. They make exactly the window.
+/// /// The instructions of a window in order, with their lengths in bytes, which are not 0.
+/// Together they are as long as the window.
 pub(super) struct Instructions {
     window: Window,
     data: Stream,

@@ -16,7 +16,7 @@ const LZMA2: [u8; 2] = [0x21, 1];
 /// sizes.
 const BLOCK_HEADER: usize = 12;
 
-/// Largest dictionary that is supported, that of `xdelta3 -9`, in bytes.
+/// Largest dictionary that is supported, in bytes, as `xdelta3 -9` has it.
 const MAX_DICTIONARY: u32 = 64 << 20;
 
 /// Memory of a decoder beside its dictionary, in bytes.

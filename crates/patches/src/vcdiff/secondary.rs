@@ -11,7 +11,7 @@ use crate::number::read_vcdiff;
 use crate::spool::Spool;
 use crate::stream::Stream;
 
-/// Length of the pieces in which sections are read and decoded, in bytes.
+/// Number of bytes of a section that are read or decoded at a time.
 pub(super) const PIECE: usize = 64 << 10;
 
 /// The method of compressed sections.

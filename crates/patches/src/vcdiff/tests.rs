@@ -3,7 +3,7 @@ use std::sync::Arc;
 use hpimount_containers::io::ReadAt;
 
 use crate::number::write_vcdiff;
-use crate::{Checked, Error, Mismatch, Options, Patch, Result};
+use crate::{Check, Error, Mismatch, Options, Patch, Result};
 
 const HEADER: &[u8] = &[0xD6, 0xC3, 0xC4, 0, 0];
 const LZMA: &[u8] = &[0xD6, 0xC3, 0xC4, 0, 1, 2];
@@ -78,7 +78,7 @@ fn apply_with(patch: Vec<u8>, memory: usize) -> Result<Vec<u8>> {
     };
     let patched = Patch::open_with(Arc::new(patch), options)?.apply(original())?;
     let mut bytes = vec![0; patched.len() as usize];
-    // Ranges that are not those of parts.
+    // Ranges that do not coincide with parts.
     for (number, piece) in bytes.chunks_mut(333).enumerate() {
         let read = patched.read_exact_at(piece, number as u64 * 333);
         read.map_err(|error| Error::Source(hpimount_containers::io::read_error(0, 0, error)))?;
@@ -112,6 +112,24 @@ fn copies_that_overlap_what_they_make_repeat_it() {
             "{period}"
         );
     }
+}
+
+#[test]
+fn lengths_of_a_window_have_their_shortest_form() {
+    let mut window = Window::default();
+    window.add(b"abcd");
+    let mut bytes = patch(HEADER, &[window]);
+    assert_eq!(apply(bytes.clone()).unwrap(), b"abcd");
+    // The length of the window, after the flags and the length of the encoding.
+    bytes.insert(HEADER.len() + 2, 0x80);
+    let error = apply(bytes.clone()).unwrap_err();
+    assert!(
+        error.to_string().contains("length of the encoding"),
+        "{error}"
+    );
+    // Likewise with another length of the encoding.
+    bytes[HEADER.len() + 1] += 1;
+    apply(bytes).unwrap_err();
 }
 
 /// 512 short pieces, which copies double eight times: as parts they would be 131,072.
@@ -199,7 +217,7 @@ fn a_wrong_original_is_noticed_and_named() {
     window.copy(10, 10);
     let bytes = patch(HEADER, &[window]);
     let patch = Patch::open(Arc::new(bytes)).unwrap();
-    assert_eq!(patch.check(&original()).unwrap(), Checked::Window);
+    assert_eq!(patch.check(&original()).unwrap(), Check::Window);
     let other: Arc<dyn ReadAt> = Arc::new(vec![1; 10_000]);
     let error = patch.check(&other).unwrap_err();
     assert_eq!(

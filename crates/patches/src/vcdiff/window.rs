@@ -17,14 +17,14 @@ const MAX_PARTS: usize = 16;
 const MIN_PARTS: usize = 4 << 10;
 
 /// A window that was touched.
-pub(super) enum Resolved {
+pub(super) enum Content {
     /// Parts; offsets are relative to the window.
     Parts(Parts),
     /// All bytes.
     Bytes(Vec<u8>),
 }
 
-impl Resolved {
+impl Content {
     /// Returns the memory in bytes.
     pub(super) fn memory(&self) -> usize {
         match self {
@@ -67,13 +67,13 @@ impl Vcdiff {
         window: &Window,
         original: &Arc<dyn ReadAt>,
         limit: usize,
-    ) -> error::Result<Resolved> {
+    ) -> error::Result<Content> {
         let most = (window.length as usize / MAX_PARTS)
             .max(MIN_PARTS)
             .min(limit);
         match self.parts(window, original, most) {
             Err(error::Error::Source(Error::NoMemory { .. })) => {}
-            parts => return parts.map(Resolved::Parts),
+            parts => return parts.map(Content::Parts),
         }
         let length = window.length as usize;
         if length > limit {
@@ -82,7 +82,7 @@ impl Vcdiff {
         let bytes = self.bytes(window, original)?;
         let found = simd_adler32::adler32(&bytes.as_slice());
         check_adler(window, found)?;
-        Ok(Resolved::Bytes(bytes))
+        Ok(Content::Bytes(bytes))
     }
 
     fn parts(
@@ -136,7 +136,7 @@ impl Vcdiff {
     }
 }
 
-/// Appends what is at `from` up to the length `end`, with what it appends.
+/// Appends a copy of the bytes at `from` up to the length `end`; it may overlap itself.
 fn copy_within(bytes: &mut Vec<u8>, from: usize, end: usize) {
     while bytes.len() < end {
         let now = (bytes.len() - from).min(end - bytes.len());

@@ -1,4 +1,4 @@
-//! The windows of a patched file, of which those that were touched last are kept.
+//! The windows of a patched file. The windows that were touched last are kept.
 
 use std::io;
 use std::ops::Range;
@@ -8,14 +8,14 @@ use hpimount_containers::io::{ReadAt, read_error};
 use lru::LruCache;
 
 use super::header::{Vcdiff, Window};
-use super::window::{Resolved, check_adler};
+use super::window::{Content, check_adler};
 use crate::error::Result;
 use crate::parts::Data;
 
 /// Length of the original that is read at most to compare one window, in bytes.
 const MAX_CHECKED: u64 = 16 << 20;
 
-/// Length of the pieces in which a window is read for its checksum, in bytes.
+/// Number of bytes of a window that are read at a time for its checksum.
 const PIECE: u64 = 64 << 10;
 
 /// A patch with its original.
@@ -30,7 +30,7 @@ pub(crate) struct Windows {
 
 /// The windows that were touched last.
 struct Cache {
-    windows: LruCache<usize, Arc<Resolved>>,
+    windows: LruCache<usize, Arc<Content>>,
     /// Memory that they take, and may take, in bytes.
     used: usize,
     limit: usize,
@@ -38,7 +38,7 @@ struct Cache {
 
 impl Cache {
     /// Keeps a window, and drops those that were touched before all others.
-    fn keep(&mut self, number: usize, window: &Arc<Resolved>) {
+    fn keep(&mut self, number: usize, window: &Arc<Content>) {
         self.used += memory(window);
         self.windows.put(number, window.clone());
         while self.used > self.limit {
@@ -51,8 +51,8 @@ impl Cache {
 }
 
 /// Returns the memory of a window and of its entry, in bytes.
-fn memory(window: &Resolved) -> usize {
-    size_of::<(usize, Resolved)>() + 64 + window.memory()
+fn memory(window: &Content) -> usize {
+    size_of::<(usize, Content)>() + 64 + window.memory()
 }
 
 /// Locks a mutex. A panic leaves no value half-changed.
@@ -91,7 +91,7 @@ impl Windows {
         after.saturating_sub(1)
     }
 
-    fn get(&self, number: usize) -> Result<Arc<Resolved>> {
+    fn get(&self, number: usize) -> Result<Arc<Content>> {
         let kept = || lock(&self.cache).windows.get(&number).cloned();
         if let Some(window) = kept() {
             return Ok(window);
@@ -124,7 +124,7 @@ impl Windows {
     }
 
     /// Calls `visit` with the length and the data of each piece of a range of the result,
-    /// in order. Bytes have no data, as have those of a decoded window.
+    /// in order. The bytes of a decoded window have no data.
     pub(crate) fn pieces(
         &self,
         range: Range<u64>,
@@ -136,8 +136,8 @@ impl Windows {
             let window = &self.patch.windows[number];
             let end = range.end.min(window.start + window.length);
             match &*self.get(number)? {
-                Resolved::Bytes(_) => visit(end - offset, None),
-                Resolved::Parts(parts) => {
+                Content::Bytes(_) => visit(end - offset, None),
+                Content::Parts(parts) => {
                     let pieces = parts.pieces(offset - window.start, end - window.start);
                     pieces.for_each(|(length, data)| visit(length, Some(data)));
                 }
@@ -152,8 +152,8 @@ impl Windows {
         (0..self.patch.windows.len()).try_for_each(|number| self.verify_window(number))
     }
 
-    /// Compares the first checksum for which little of the original is read. Returns
-    /// whether there is one.
+    /// /// Compares the first checksum that needs little of the original. Returns whether
+    /// there is one.
     pub(crate) fn verify_first(&self) -> Result<bool> {
         let is_short = |window: &Window| window.segment.1 <= MAX_CHECKED;
         let mut windows = self.patch.windows.iter();

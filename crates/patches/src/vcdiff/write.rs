@@ -19,7 +19,7 @@ const MAX_WINDOW: u64 = 8 << 20;
 /// Maximum length of the segment of a window: the source buffer of xdelta3.
 const MAX_SEGMENT: u64 = 64 << 20;
 
-/// Length of the pieces in which copied bytes are read for checksums, in bytes.
+/// Number of copied bytes that are read at a time for checksums.
 const PIECE: u64 = 64 << 10;
 
 /// Indexes of the code table.

@@ -144,7 +144,7 @@ pub(super) fn patches_seeds() -> Vec<Vec<u8>> {
     vec![
         xdelta,
         // A window of an ADD, a copy of itself and a run, without checksum.
-        b"\xD6\xC3\xC4\0\0\0\x11\x0D\0\x04\x05\x01abcd\x04\x17\0\x06\x14\0".to_vec(),
+        b"\xD6\xC3\xC4\0\0\0\x0F\x0E\0\x05\x04\x01abcd\x05\x05\x14\0\x06\0".to_vec(),
         of(write::bps),
         of(write::ppf),
         of(write::ips),
