@@ -7,9 +7,9 @@ use std::hint::black_box;
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use fixtures::heavy_iron as build;
-use hpimount_assets::heavy_iron::sound::{self, SoundTable};
-use hpimount_assets::heavy_iron::texture::{self, Texture};
-use hpimount_assets::heavy_iron::{Facts, Game, Platform};
+use hpimount_heavy_iron::sound::{self, SoundTable};
+use hpimount_heavy_iron::texture::{self, Texture};
+use hpimount_heavy_iron::{Facts, Game, Platform};
 
 /// Width and height of the pictures.
 const SIDE: u16 = 256;

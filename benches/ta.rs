@@ -14,9 +14,9 @@ use fixtures::ta::gaf::{Body, Frame, sequence};
 use hpimount_assets::model::scene::Alpha;
 use hpimount_assets::model::{self, png, preview};
 use hpimount_assets::parse::pcx;
-use hpimount_assets::total_annihilation::pal::Palette;
-use hpimount_assets::total_annihilation::{gaf, tdo, tnt};
 use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, Wanted};
+use hpimount_total_annihilation::pal::Palette;
+use hpimount_total_annihilation::{gaf, tdo, tnt};
 
 /// Edge of the pictures in pixels.
 const EDGE: u16 = 512;
@@ -256,7 +256,7 @@ fn tables(criterion: &mut Criterion) {
         .sample_size(20)
         .throughput(Throughput::Elements(UNITS as u64));
     let files = Mod::new();
-    let mut reports = hpimount_assets::total_annihilation::tables::REPORTS.iter();
+    let mut reports = hpimount_total_annihilation::tables::REPORTS.iter();
     let units = reports.find(|report| report.path == "tables/units.tsv");
     let units = units.unwrap();
     group.bench_function("units", |bencher| {

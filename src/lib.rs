@@ -29,6 +29,7 @@
 pub mod app;
 pub mod cli;
 pub mod content;
+pub mod formats;
 pub mod fuse;
 pub mod inspect;
 pub mod memory;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fixtures::{clump, txd};
-use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{self, AssetContext, AssetRef, MakeShared, Shared, ViewFormat, Wanted};
 
 use super::Total;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use fixtures::ta;
-use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{self, Alone};
 
 use super::Total;

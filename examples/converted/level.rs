@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fixtures::{heavy_iron as build, hip, noise};
-use hpimount_assets::formats::REPORTS;
-use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};
+use hpimount::formats::REPORTS;
+use hpimount::formats::VIEW_FORMATS;
+use hpimount_assets::view::NamedAsset;
 use hpimount_assets::view::{
     self, AssetContext, AssetRef, MakeShared, Shared, View, ViewFormat, Wanted,
 };
@@ -205,12 +205,6 @@ impl AssetContext for Level {
         Some(made)
     }
 
-    fn archive(&self) -> &dyn ArchiveContext {
-        self
-    }
-}
-
-impl ArchiveContext for Level {
     fn asset(&self) -> Option<AssetType> {
         self.asset_of(self.asset?)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use crate::mount::ChosenPalette;
-use hpimount_assets::total_annihilation::pal::palette_file;
+use hpimount_total_annihilation::pal::palette_file;
 
 /// Reads the palette in a file.
 ///
@@ -21,7 +21,7 @@ pub(super) fn read(path: &Path) -> Result<Arc<ChosenPalette>, Failure> {
     let bytes = bytes(path).map_err(|error| failure(&error))?;
     let palette = palette_file::parse(&bytes.into()).map_err(|error| failure(&error))?;
     Ok(Arc::new(ChosenPalette {
-        palette,
+        colors: palette.0,
         file: path.display().to_string(),
     }))
 }

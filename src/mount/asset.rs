@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::Options;
 use crate::content::MAX_ASSET;
+use crate::formats::VIEW_FORMATS;
 use crate::namespace::companion::{self, Meta, Shows};
 use crate::namespace::tree::TreeBuilder;
-use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::ViewFormat;
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{Entry, FileId, Name, Sink, Sources};

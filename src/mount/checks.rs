@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::context::Context;
 use super::{Ino, Result, Vfs, converted};
-use hpimount_assets::formats::{CHECKS, REPORTS};
+use crate::formats::{CHECKS, REPORTS};
 use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::report::Report;
 use hpimount_containers::io;

@@ -10,14 +10,13 @@ use super::folder_ids::FolderIds;
 use super::subtree::Node;
 use super::{Ino, Vfs, beside, find, game, place};
 use crate::content::{Caller, MAX_ASSET, SharedKey};
+use crate::formats::VIEW_FORMATS;
 use crate::namespace::companion;
 use crate::namespace::tree::InodeKind;
-use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::gta::context::GtaContext;
-use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};
 use hpimount_assets::model::Reservation;
-use hpimount_assets::total_annihilation::context::{ChosenPalette, GameContext};
-use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, View, Wanted};
+use hpimount_assets::view::{
+    AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View, Wanted,
+};
 use hpimount_containers::io;
 use hpimount_containers::volume::{AssetTable, AssetType, FileId};
 
@@ -304,20 +303,6 @@ impl AssetContext for Context<'_> {
         self.ok_or_record(shared)
     }
 
-    fn archive(&self) -> &dyn ArchiveContext {
-        self
-    }
-
-    fn game(&self) -> &dyn GameContext {
-        self
-    }
-
-    fn gta(&self) -> &dyn GtaContext {
-        self
-    }
-}
-
-impl GtaContext for Context<'_> {
     fn find_outside(&self, extensions: &[&str]) -> Vec<AssetRef> {
         let outermost = game::outermost(self.vfs, self.asset).ok();
         let Some((root, outermost)) = self.root().zip(outermost) else {
@@ -330,9 +315,7 @@ impl GtaContext for Context<'_> {
         let found = found.into_iter();
         found.map(|file| AssetRef(file.0.into())).collect()
     }
-}
 
-impl ArchiveContext for Context<'_> {
     fn asset(&self) -> Option<AssetType> {
         let file = self.asset.file()?;
         file.volume.volume.asset(file.file)
@@ -385,9 +368,7 @@ impl ArchiveContext for Context<'_> {
         let size = node.tree().inode(node.index)?.size()?;
         (size <= MAX_ASSET && self.vfs.reader.may_parse(size)).then_some(size)
     }
-}
 
-impl GameContext for Context<'_> {
     fn list(&self, directory: &str) -> Vec<AssetRef> {
         let found = self
             .at(directory)

@@ -5,7 +5,7 @@ use super::subtree::Node;
 use super::{Error, Result, Vfs};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, ROOT};
-use hpimount_assets::total_annihilation::context::{DIRECTORIES, FEWEST_DIRECTORIES};
+use hpimount_total_annihilation::directories::{DIRECTORIES, FEWEST_DIRECTORIES};
 
 /// Returns the directory that the paths in an asset are relative to: the
 /// nearest one around it that is the root of a game, or else the root of its

@@ -124,4 +124,4 @@ pub(crate) use self::xattr::{MAX_PREVIEW, PREVIEW};
 pub use crate::content::{Access, Bytes};
 pub use crate::namespace::companion::Meta;
 pub use crate::namespace::{FileKind, Ino};
-pub use hpimount_assets::total_annihilation::context::ChosenPalette;
+pub use hpimount_assets::view::ChosenPalette;

@@ -9,7 +9,7 @@ use crate::namespace::Ino;
 use crate::namespace::companion::{Companions, Meta};
 use crate::requester;
 use crate::source::remote::Network;
-use hpimount_assets::total_annihilation::context::ChosenPalette;
+use hpimount_assets::view::ChosenPalette;
 use hpimount_containers::crypt::Password;
 use hpimount_containers::format::{self, Encoding};
 use hpimount_containers::volume::Volume;

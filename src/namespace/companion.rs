@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-use hpimount_assets::formats::VIEW_FORMATS;
+use crate::formats::VIEW_FORMATS;
 use hpimount_containers::format::{Ambiguous, Pair};
 use hpimount_containers::formats;
 use hpimount_containers::image::IMAGES;

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use hpimount_assets::crash::hgo;
-use hpimount_assets::neversoft::{ddm, vab};
+use hpimount_crash::hgo;
+use hpimount_neversoft::{ddm, vab};
 use hpimount_record::{Record, field_table};
 
 /// The records with a table: the chapter, the name in the comment before the table,

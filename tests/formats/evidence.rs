@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_containers::{formats, image};
 
 /// A row of the table: names of formats, who wrote files, and the test with them.

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use fixtures::{assets, playstation};
-use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
 use testkit::gltf;
 

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use fixtures::assets::one_of_each;
 use fixtures::full::{full_hgo_files, full_ifp_files};
-use hpimount_assets::crash::hgo;
-use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::gta::ifp;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{Alone, ViewFormat};
+use hpimount_crash::hgo;
+use hpimount_gta::ifp;
 use proptest::prelude::*;
 use testkit::limits::{look, second, timed};
 use testkit::sources::ifp as ifp_of;

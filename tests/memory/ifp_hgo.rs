@@ -2,8 +2,8 @@
 
 use crate::look_at;
 use fixtures::full::{TAIL, full_hgo_files, full_ifp_files};
-use hpimount_assets::crash::hgo;
-use hpimount_assets::gta::ifp;
+use hpimount_crash::hgo;
+use hpimount_gta::ifp;
 use testkit::limits::second;
 
 #[test]

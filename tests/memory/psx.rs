@@ -1,7 +1,7 @@
 //! No PSX file of a megabyte takes more than a second or 64 MiB.
 
 use crate::look_at;
-use hpimount_assets::neversoft::psx::FORMAT;
+use hpimount_neversoft::psx::FORMAT;
 use testkit::limits::second;
 
 const MEGABYTE: usize = 1 << 20;

@@ -6,11 +6,11 @@ use std::io::{self, Write, sink};
 use allocation_counter::measure;
 use fixtures::assets::one_of_each;
 use fixtures::full::{full_hgo_files, full_ifp_files};
-use hpimount_assets::crash::hgo;
-use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::gta::ifp;
-use hpimount_assets::neversoft::psx;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{Alone, Bytes, View, ViewFile, ViewFormat};
+use hpimount_crash::hgo;
+use hpimount_gta::ifp;
+use hpimount_neversoft::psx;
 use testkit::sources;
 
 /// Runs `work` and returns its result, the bytes that remain allocated, and the

@@ -1,8 +1,8 @@
 //! Textures and sounds as the library decodes them.
 
-use hpimount_assets::heavy_iron::sound::{self, Sound};
-use hpimount_assets::heavy_iron::texture::{self, Texture};
-use hpimount_assets::heavy_iron::{Facts, Game, Platform};
+use hpimount_heavy_iron::sound::{self, Sound};
+use hpimount_heavy_iron::texture::{self, Texture};
+use hpimount_heavy_iron::{Facts, Game, Platform};
 
 pub fn first(bytes: Vec<u8>) -> Texture {
     let mut model = texture::parse(&bytes.into()).unwrap();

@@ -4,10 +4,10 @@
 #![allow(dead_code, unreachable_pub)]
 
 use bytes::Bytes;
-use hpimount_assets::heavy_iron::text::credits;
-use hpimount_assets::heavy_iron::{Facts, Parsed, model, object, sound, tables, text, texture};
-use hpimount_assets::renderware::clump::Mesh;
 use hpimount_containers::io::Warnings;
+use hpimount_heavy_iron::text::credits;
+use hpimount_heavy_iron::{Facts, Parsed, model, object, sound, tables, text, texture};
+use hpimount_renderware::clump::Mesh;
 
 /// The result of reading an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hpimount_assets::formats::VIEW_FORMATS;
+use crate::formats::VIEW_FORMATS;
 
 /// The file of a view with its model.
 const MODEL: &str = "model.glb";

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use hpimount_assets::formats::VIEW_FORMATS;
+use crate::formats::VIEW_FORMATS;
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::formats;
 use hpimount_containers::image::IMAGES;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Instant;
 
+use crate::formats::REPORTS;
 use crate::inspect::{Contents, Role};
 use crate::mount::{Ino, MAX_PICTURES, Vfs, arranged};
 use crate::namespace::companion::CONVERTED;
-use hpimount_assets::formats::REPORTS;
 use hpimount_assets::model::{MAX_PIXELS, Picture, png};
 use hpimount_assets::view::ALONE;
 

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use crate::formats::VIEW_FORMATS;
 use crate::mount::grafts::{Built, Files};
 use crate::mount::subtree::{Node, Rendered, Viewed};
 use crate::mount::{Attr, Error, Result, Vfs};
 use crate::namespace::companion::Companions;
 use crate::namespace::tree::{Label, NewInode, TreeBuilder};
-use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::View;
 use hpimount_containers::io;
 use hpimount_containers::volume::{FileId, Name, NodeId, Sink};

@@ -98,8 +98,8 @@ fn key(folder: Option<&str>, name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::VIEW_FORMATS;
     use crate::namespace::companion;
-    use hpimount_assets::formats::VIEW_FORMATS;
 
     const PNG: &[ConvertedFile] = &[ConvertedFile::first("png")];
     const MODEL: &[ConvertedFile] = &[ConvertedFile::first("png"), ConvertedFile::first("glb")];

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hpimount_assets::gta::data::files;
+use hpimount_gta::data::files;
 
 /// The folder of the lists.
 const LISTS: &str = "data";

@@ -3,11 +3,11 @@
 
 use bytes::Bytes;
 use fixtures::heavy_iron as build;
-use hpimount_assets::heavy_iron::object::{self, Link};
-use hpimount_assets::heavy_iron::record::Value;
-use hpimount_assets::heavy_iron::text::credits;
-use hpimount_assets::heavy_iron::texture;
-use hpimount_assets::heavy_iron::{Facts, Game, Platform, model, tables, text};
+use hpimount_heavy_iron::object::{self, Link};
+use hpimount_heavy_iron::record::Value;
+use hpimount_heavy_iron::text::credits;
+use hpimount_heavy_iron::texture;
+use hpimount_heavy_iron::{Facts, Game, Platform, model, tables, text};
 use proptest::prelude::*;
 use testkit::decoded::{first, read_sound};
 

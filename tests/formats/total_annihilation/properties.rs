@@ -4,7 +4,7 @@
 use fixtures::ta;
 use fixtures::ta::gaf::Body;
 use hpimount_assets::parse::pcx;
-use hpimount_assets::total_annihilation::{cob, gaf, tdf, tdo, tnt};
+use hpimount_total_annihilation::{cob, gaf, tdf, tdo, tnt};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use testkit::fuzz;

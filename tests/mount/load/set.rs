@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{self, Alone};
 use hpimount_containers::hpi::chunk::Method;
 use proptest::prelude::RngExt;

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use crate::shared;
-use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, View, Wanted};
 use serde_json::Value;
 use testkit::gltf;

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::assets::samples::{Sample, damage, rendered, samples};
 use crate::shared;
-use hpimount_assets::neversoft::psx::{self, Palette, Psx, TextureData};
 use hpimount_assets::view::Failure;
 use hpimount_containers::io::Error;
+use hpimount_neversoft::psx::{self, Palette, Psx, TextureData};
 use serde_json::Value;
 use testkit::facts::differences;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::LazyLock;
 
 use crate::shared;
-use hpimount_assets::neversoft::psx::FORMAT;
+use hpimount_neversoft::psx::FORMAT;
 use proptest::prelude::*;
 use testkit::limits::look;
 

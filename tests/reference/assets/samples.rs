@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{Alone, Bytes, Failure, View, ViewFormat};
 use serde_json::{Value, json};
 

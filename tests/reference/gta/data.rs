@@ -3,7 +3,7 @@
 
 use super::{Sample, list, samples};
 use crate::shared;
-use hpimount_assets::gta::data::{files, groups, handling, texts, water};
+use hpimount_gta::data::{files, groups, handling, texts, water};
 use serde_json::{Value, json};
 use testkit::fuse_test;
 use testkit::gltf::{self, scene, validate};

@@ -3,10 +3,10 @@
 
 use super::{Sample, list, same, samples};
 use crate::shared;
-use hpimount_assets::gta::document::schema::{IDE, IPL, Schema};
-use hpimount_assets::gta::document::{self, Document};
-use hpimount_assets::gta::map::binary::{self, Binary};
-use hpimount_assets::gta::map::instance;
+use hpimount_gta::document::schema::{IDE, IPL, Schema};
+use hpimount_gta::document::{self, Document};
+use hpimount_gta::map::binary::{self, Binary};
+use hpimount_gta::map::instance;
 use serde_json::Value;
 
 #[test]

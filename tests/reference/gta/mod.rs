@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 use crate::shared;
 use bytes::Bytes;
-use hpimount_assets::gta::col::{self, Face, Mesh, Model, Surface};
-use hpimount_assets::gta::txd::{self, Txd};
-use hpimount_assets::gta::{dff, gxt};
-use hpimount_assets::renderware::texture::{Sampling, Texture};
 use hpimount_assets::view::{Alone, ViewFormat};
+use hpimount_gta::col::{self, Face, Mesh, Model, Surface};
+use hpimount_gta::txd::{self, Txd};
+use hpimount_gta::{dff, gxt};
+use hpimount_renderware::texture::{Sampling, Texture};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use testkit::views::rendering;

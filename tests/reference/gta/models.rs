@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::{Sample, glbs, list, native, same, samples};
 use crate::shared;
-use hpimount_assets::gta::dff::{self, Dff, Effect, Value as Field, coats};
-use hpimount_assets::renderware::clump::{
+use hpimount_gta::dff::{self, Dff, Effect, Value as Field, coats};
+use hpimount_renderware::clump::{
     Clump, Frame, Geometry, Material, Placement, Skin, SkinForm, Vertices,
 };
-use hpimount_assets::renderware::texture::Sampling;
+use hpimount_renderware::texture::Sampling;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::list;
 use super::models::{Floats, bytes_equal};
-use hpimount_assets::renderware::clump::{Geometry, Mesh};
+use hpimount_renderware::clump::{Geometry, Mesh};
 use serde_json::Value;
 
 /// A sample whose indices have offsets past its end. They are found without

@@ -7,10 +7,8 @@ use serde_json::Value as Json;
 
 use crate::heavy_iron::native_models::samples;
 use crate::shared;
-use hpimount_assets::heavy_iron::sound::{
-    self, Bank, BankEntry, BankSound, Entry, Header, SoundKind,
-};
-use hpimount_assets::heavy_iron::{Facts, Game, Platform};
+use hpimount_heavy_iron::sound::{self, Bank, BankEntry, BankSound, Entry, Header, SoundKind};
+use hpimount_heavy_iron::{Facts, Game, Platform};
 use testkit::fuse_test;
 use testkit::mounted::mounted_files;
 use testkit::shown::{bytes_of, rows};

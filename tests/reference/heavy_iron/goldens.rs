@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use crate::heavy_iron::samples::{Archive, Asset, archives};
-use hpimount_assets::heavy_iron::sound::{self, Sound};
-use hpimount_assets::heavy_iron::texture;
+use hpimount_heavy_iron::sound::{self, Sound};
+use hpimount_heavy_iron::texture;
 
 /// Returns the width and the pixels of a PNG file.
 fn png(path: &Path) -> (u32, Vec<[u8; 4]>) {

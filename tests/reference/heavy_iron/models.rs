@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::heavy_iron::samples::{Archive, Asset, archives, text};
-use hpimount_assets::heavy_iron::model::{self, Model};
-use hpimount_assets::renderware::clump::{Clump, Placement, Vertices};
+use hpimount_heavy_iron::model::{self, Model};
+use hpimount_renderware::clump::{Clump, Placement, Vertices};
 use serde_json::{Value as Json, json};
 
 /// A triangle in the space of its clump: a texture, and for each corner its

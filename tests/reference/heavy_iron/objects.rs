@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::heavy_iron::samples::{Archive, Asset, archives, text};
-use hpimount_assets::heavy_iron::object::{self, Link, Object, Parameter};
-use hpimount_assets::heavy_iron::record::{Record, Rows, Value};
-use hpimount_assets::heavy_iron::text::credits;
-use hpimount_assets::heavy_iron::{Game, tables};
 use hpimount_containers::io::Warnings;
+use hpimount_heavy_iron::object::{self, Link, Object, Parameter};
+use hpimount_heavy_iron::record::{Record, Rows, Value};
+use hpimount_heavy_iron::text::credits;
+use hpimount_heavy_iron::{Game, tables};
 use serde_json::{Value as Json, json};
 
 /// Returns the results of the independent reader for the assets of an archive,
@@ -436,7 +436,7 @@ fn check_animation_table(archive: &Archive, asset: &Asset, known: &Json, shown: 
 
 #[test]
 fn texts_equal_the_texts_of_the_independent_reader() {
-    use hpimount_assets::heavy_iron::text::parse;
+    use hpimount_heavy_iron::text::parse;
     let mut seen = 0;
     for archive in archives(false) {
         for asset in archive.of_types(&["TEXT"]) {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::shared;
 use bytes::Bytes;
-use hpimount_assets::heavy_iron::{Facts, Game, Platform};
 use hpimount_containers::format::Options;
+use hpimount_heavy_iron::{Facts, Game, Platform};
 use serde_json::Value;
 use testkit::look::{Found, Verdict, code, entries, look_at, look_at_info, look_at_sound};
 use testkit::mounted::mounted_files;

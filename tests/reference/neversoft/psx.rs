@@ -1,8 +1,8 @@
 //! Facts of PSX files that earlier descriptions have wrong.
 
 use hpimount_assets::model::Scene;
-use hpimount_assets::neversoft::psx::export::{Colors, ExportPlan};
-use hpimount_assets::neversoft::psx::{self, Psx};
+use hpimount_neversoft::psx::export::{Colors, ExportPlan};
+use hpimount_neversoft::psx::{self, Psx};
 use serde_json::{Value, json};
 
 use super::samples::samples;

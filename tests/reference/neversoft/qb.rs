@@ -2,7 +2,7 @@
 
 use super::samples::{file, samples, sha256};
 use fixtures::qb;
-use hpimount_assets::neversoft::qb::parse;
+use hpimount_neversoft::qb::parse;
 use serde_json::Value;
 use testkit::facts::differences;
 

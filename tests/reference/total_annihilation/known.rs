@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use hpimount_assets::parse::{Incomplete, pcx};
-use hpimount_assets::total_annihilation::pal::Palette;
-use hpimount_assets::total_annihilation::terrain::{Minimap, Terrain};
-use hpimount_assets::total_annihilation::{cob, fnt, gaf, other, pal, sct, tdf, tdo, tnt, wav};
 use hpimount_containers::io::Warnings;
+use hpimount_total_annihilation::pal::Palette;
+use hpimount_total_annihilation::terrain::{Minimap, Terrain};
+use hpimount_total_annihilation::{cob, fnt, gaf, other, pal, sct, tdf, tdo, tnt, wav};
 use serde_json::{Map, Value, json};
 
 /// Samples that the manifest calls odd or bad although the games' own files
@@ -297,7 +297,7 @@ fn cob_facts(cob: &cob::Cob) -> Facts {
             *ops.entry(instruction.operation.mnemonic).or_default() += 1;
         }
     }
-    let names = |names: &hpimount_assets::total_annihilation::Names| -> Vec<String> {
+    let names = |names: &hpimount_total_annihilation::Names| -> Vec<String> {
         names.iter().map(|name| name.to_string()).collect()
     };
     let scripts = cob

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::shared;
 use fixtures::ta::bos;
-use hpimount_assets::total_annihilation::cob::{self, Cob, Content, OperandKind};
+use hpimount_total_annihilation::cob::{self, Cob, Content, OperandKind};
 use testkit::fuse_test;
 use testkit::mount::Fixture;
 

@@ -1,7 +1,7 @@
 //! Vectors, quaternions and transformations.
 
 // The functions of the standard library differ in the last bit between systems.
-pub(crate) use libm::{
+pub use libm::{
     asinf as asin, atan2f as atan2, cosf as cos, exp2, log10, powf, sincosf as sin_cos,
 };
 
@@ -9,7 +9,7 @@ pub(crate) use libm::{
 pub(super) type Vector = [f32; 3];
 
 /// A matrix, row by row, for column vectors.
-pub(crate) type Rows = [[f32; 3]; 3];
+pub type Rows = [[f32; 3]; 3];
 
 /// The identity matrix.
 pub(super) const IDENTITY: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
@@ -41,7 +41,7 @@ impl Transform {
 
     /// Creates a transformation from a rotation matrix and a translation.
     /// Anything but the rotation in the matrix is lost.
-    pub(crate) fn turned(rows: Rows, translation: Vector) -> Self {
+    pub fn turned(rows: Rows, translation: Vector) -> Self {
         Self {
             translation,
             rotation: quaternion(orthonormal(rows).0),
@@ -51,7 +51,7 @@ impl Transform {
 
     /// Creates a transformation from a matrix written row by row with the
     /// translation in the fourth row, for row vectors. Shear and NaN are lost.
-    pub(crate) fn from_row_vector_matrix(m: &[f32; 16]) -> Self {
+    pub fn from_row_vector_matrix(m: &[f32; 16]) -> Self {
         let m = m.map(finite);
         let rows = [[m[0], m[4], m[8]], [m[1], m[5], m[9]], [m[2], m[6], m[10]]];
         let (turn, scale) = orthonormal(rows);
@@ -64,7 +64,7 @@ impl Transform {
 
     /// Creates a transformation from the images of the three axes and of the
     /// origin. Shear and NaN are lost.
-    pub(crate) fn from_axes([right, up, at, position]: [Vector; 4]) -> Self {
+    pub fn from_axes([right, up, at, position]: [Vector; 4]) -> Self {
         let rows = [(right, 0.0), (up, 0.0), (at, 0.0), (position, 1.0)];
         let mut matrix = [0.0; 16];
         for (row, (vector, last)) in matrix.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
@@ -75,7 +75,7 @@ impl Transform {
 
     /// Returns the rotation of `other` followed by this one. Translations and
     /// scales are ignored.
-    pub(crate) fn after(&self, other: &Self) -> Self {
+    pub fn after(&self, other: &Self) -> Self {
         let rotation = quaternion(product(rows(self.rotation), rows(other.rotation)));
         Self {
             rotation,
@@ -99,7 +99,7 @@ impl Transform {
 
 /// Returns the number, or 0 for NaN and infinities. Huge numbers are clamped,
 /// so that sums stay finite.
-pub(crate) fn finite(value: f32) -> f32 {
+pub fn finite(value: f32) -> f32 {
     if value.is_finite() {
         value.clamp(-1e18, 1e18)
     } else {
@@ -108,7 +108,7 @@ pub(crate) fn finite(value: f32) -> f32 {
 }
 
 /// Converts a color component from sRGB to linear.
-pub(crate) fn linear(part: f32) -> f32 {
+pub fn linear(part: f32) -> f32 {
     if part <= 0.04045 {
         part / 12.92
     } else {
@@ -116,15 +116,18 @@ pub(crate) fn linear(part: f32) -> f32 {
     }
 }
 
-pub(crate) fn add(a: Vector, b: Vector) -> Vector {
+/// Returns the sum.
+pub fn add(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|axis| a[axis] + b[axis])
 }
 
-pub(crate) fn subtract(a: Vector, b: Vector) -> Vector {
+/// Returns the difference.
+pub fn subtract(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|axis| a[axis] - b[axis])
 }
 
-pub(crate) fn cross(a: Vector, b: Vector) -> Vector {
+/// Returns the cross product.
+pub fn cross(a: Vector, b: Vector) -> Vector {
     [
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],
@@ -132,12 +135,12 @@ pub(crate) fn cross(a: Vector, b: Vector) -> Vector {
     ]
 }
 
-pub(crate) fn dot(a: Vector, b: Vector) -> f32 {
+pub fn dot(a: Vector, b: Vector) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// Returns the vector scaled to length 1; `None` for one without a direction.
-pub(crate) fn unit(vector: Vector) -> Option<Vector> {
+pub fn unit(vector: Vector) -> Option<Vector> {
     let longest = vector
         .iter()
         .fold(0.0_f32, |most, part| most.max(part.abs()));
@@ -158,13 +161,13 @@ pub(super) fn transposed(a: Rows) -> Rows {
 }
 
 /// Returns the product of two matrices: `a` after `b`.
-pub(crate) fn product(a: Rows, b: Rows) -> Rows {
+pub fn product(a: Rows, b: Rows) -> Rows {
     let columns = transposed(b);
     a.map(|row| std::array::from_fn(|column| dot(row, columns[column])))
 }
 
 #[cfg(test)]
-pub(crate) fn turn(rows: Rows, vector: Vector) -> Vector {
+fn turn(rows: Rows, vector: Vector) -> Vector {
     rows.map(|row| dot(row, vector))
 }
 
@@ -211,7 +214,7 @@ pub(super) fn quaternion(m: Rows) -> [f32; 4] {
 }
 
 /// Rotates a vector by a unit quaternion.
-pub(crate) fn rotate(q: [f32; 4], vector: Vector) -> Vector {
+pub fn rotate(q: [f32; 4], vector: Vector) -> Vector {
     let axis = [q[0], q[1], q[2]];
     let twice = cross(axis, vector).map(|part| 2.0 * part);
     let across = cross(axis, twice);

@@ -8,18 +8,16 @@
 
 pub mod apng;
 pub mod bvh;
-#[cfg(test)]
-pub(crate) mod front;
 pub mod gltf;
-pub(crate) mod math;
+pub mod math;
 pub mod obj;
-pub(crate) mod palette;
+pub mod palette;
 mod picture;
 mod pixels;
 pub mod png;
 mod pose;
 pub mod preview;
-pub(crate) mod quality;
+pub mod quality;
 pub mod scene;
 mod sheet;
 pub mod wav;
@@ -42,7 +40,7 @@ pub type Reservation = Box<dyn Any + Send>;
 pub const MAX_CORNERS: usize = 1 << 20;
 
 /// Memory that a corner takes in a scene, in bytes.
-pub(crate) const CORNER_BYTES: usize = 96;
+pub const CORNER_BYTES: usize = 96;
 
 /// Maximum number of joints of a skeleton that is written.
 pub const MAX_JOINTS: usize = 1024;
@@ -56,12 +54,12 @@ pub const MAX_POSES: usize = 1 << 20;
 
 /// Returns the message for an item that is not shown, as in `info.json` and
 /// `info.txt`.
-pub(crate) fn not_shown(what: impl Display, why: impl Display) -> String {
+pub fn not_shown(what: impl Display, why: impl Display) -> String {
     format!("{what} is not shown: {why}")
 }
 
 /// Returns why a model is not shown, if it has too many face corners.
-pub(crate) fn corners_problem(corners: usize) -> Option<String> {
+pub fn corners_problem(corners: usize) -> Option<String> {
     let is_too_large = corners > MAX_CORNERS;
     is_too_large.then(|| format!("it has {corners} corners, more than {MAX_CORNERS}"))
 }

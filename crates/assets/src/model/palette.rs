@@ -10,7 +10,7 @@ const MAX_KNOWN: usize = 1 << 16;
 const TOLERATED: usize = 100;
 
 /// Finds palette indices for the pixels of an edited picture.
-pub(crate) struct Palettized<'a> {
+pub struct Palettized<'a> {
     colors: &'a [[u8; 4]],
     /// The index that no pixel may get.
     reserved: Option<u16>,
@@ -25,7 +25,7 @@ pub(crate) struct Palettized<'a> {
 impl<'a> Palettized<'a> {
     /// Creates a search among at most 65,536 colors; no pixel gets the index
     /// `reserved`.
-    pub(crate) fn new(colors: &'a [[u8; 4]], reserved: Option<u16>) -> Self {
+    pub fn new(colors: &'a [[u8; 4]], reserved: Option<u16>) -> Self {
         let colors = &colors[..colors.len().min(1 << 16)];
         let numbered = (0..=u16::MAX).zip(colors);
         let usable = numbered.filter(|&(index, _)| Some(index) != reserved);
@@ -45,7 +45,7 @@ impl<'a> Palettized<'a> {
 
     /// Returns the index for a pixel: the one that it had if its color is the
     /// same, else the first one with its color, else the nearest one.
-    pub(crate) fn index(&mut self, color: [u8; 4], old: u16) -> u16 {
+    pub fn index(&mut self, color: [u8; 4], old: u16) -> u16 {
         self.pixels += 1;
         let is_old = self.colors.get(usize::from(old)) == Some(&color);
         if is_old && self.reserved != Some(old) {
@@ -65,13 +65,13 @@ impl<'a> Palettized<'a> {
     }
 
     /// Returns whether the palette has a color.
-    pub(crate) fn has(&self, color: [u8; 4]) -> bool {
+    pub fn has(&self, color: [u8; 4]) -> bool {
         self.exact.contains_key(&color)
     }
 
     /// Returns a sentence about the pixels that got another color, if they are
     /// many.
-    pub(crate) fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         let Self {
             inexact, pixels, ..
         } = self;
@@ -105,7 +105,7 @@ fn nearest(colors: &[[u8; 4]], reserved: Option<u16>, wanted: [u8; 4]) -> (u16, 
 /// Chooses at most `count` colors for pixels, which are given as colors with their
 /// numbers: all of them if they are few enough, else by median cut. The result
 /// does not depend on their order.
-pub(crate) fn reduced(mut colors: Vec<([u8; 4], u32)>, count: usize) -> Vec<[u8; 4]> {
+pub fn reduced(mut colors: Vec<([u8; 4], u32)>, count: usize) -> Vec<[u8; 4]> {
     colors.sort_unstable();
     if colors.len() <= count {
         return colors.into_iter().map(|(color, _)| color).collect();

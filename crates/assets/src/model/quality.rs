@@ -5,20 +5,20 @@ use super::math::log10;
 /// Returns a sentence with the peak signal-to-noise ratio of pixels
 /// before they were encoded and after they were decoded again; `None` if they are
 /// equal. Colors of transparent pixels do not count.
-pub(crate) fn of_pixels(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<String> {
+pub fn of_pixels(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<String> {
     let ratio = psnr(before, after)?;
     Some(format!("loses quality: PSNR {ratio:.1} dB"))
 }
 
 /// Returns a sentence with the signal-to-noise ratio of samples that were encoded
 /// and decoded again; `None` if they are equal.
-pub(crate) fn of_samples(before: &[i16], after: &[i16]) -> Option<String> {
+pub fn of_samples(before: &[i16], after: &[i16]) -> Option<String> {
     let ratio = snr(before, after)?;
     Some(format!("loses quality: SNR {ratio:.1} dB"))
 }
 
 /// Returns the peak signal-to-noise ratio in decibels; `None` without any noise.
-pub(crate) fn psnr(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<f64> {
+pub fn psnr(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<f64> {
     let square = |a: u8, b: u8| f64::from(a.abs_diff(b)).powi(2);
     let noise = before.iter().zip(after).map(|(before, after)| {
         let parts = if before[3] == 0 && after[3] == 0 {
@@ -35,7 +35,7 @@ pub(crate) fn psnr(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<f64> {
 }
 
 /// Returns the signal-to-noise ratio in decibels; `None` without any noise.
-pub(crate) fn snr(before: &[i16], after: &[i16]) -> Option<f64> {
+pub fn snr(before: &[i16], after: &[i16]) -> Option<f64> {
     let power = |sum: f64, value: i32| sum + f64::from(value).powi(2);
     let signal = before.iter().map(|&sample| i32::from(sample));
     let noise = before.iter().zip(after);

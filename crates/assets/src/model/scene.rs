@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
+use super::Picture;
 use super::math::Transform;
 
 /// The contents of one file.
@@ -68,7 +69,7 @@ pub struct Material {
 
 impl Material {
     /// Returns the white material of surfaces without one.
-    pub(crate) fn plain() -> Self {
+    pub fn plain() -> Self {
         Self {
             name: "plain".into(),
             color: [1.0; 4],
@@ -83,14 +84,14 @@ impl Material {
 /// Names of materials that are unique in a file, also for programs that ignore
 /// case and for formats without white space in names.
 #[derive(Debug, Default)]
-pub(crate) struct MaterialNames {
+pub struct MaterialNames {
     /// The names so far, and how often each was wanted.
     taken: HashMap<String, usize>,
 }
 
 impl MaterialNames {
     /// Returns `name`, followed by a number if it is taken.
-    pub(crate) fn unique(&mut self, name: &str) -> String {
+    pub fn unique(&mut self, name: &str) -> String {
         let key = |name: &str| name.to_lowercase().replace(char::is_whitespace, "_");
         let Some(mut count) = self.taken.insert(key(name), 1) else {
             return name.to_owned();
@@ -141,6 +142,17 @@ pub enum Alpha {
     Mask,
     /// It blends with what is behind it.
     Blend,
+}
+
+/// The transparency of a texture's picture.
+impl From<&Picture> for Alpha {
+    fn from(picture: &Picture) -> Self {
+        if picture.rgba().iter().all(|color| color[3] == 255) {
+            Self::Opaque
+        } else {
+            Self::Mask
+        }
+    }
 }
 
 /// Geometry. Corners share points, and triangles share corners.
@@ -197,7 +209,7 @@ pub struct Part {
 impl Part {
     /// Adds a polygon with at least three corners, cut into triangles around the
     /// first of them.
-    pub(crate) fn add_polygon(&mut self, corners: std::ops::Range<u32>) {
+    pub fn add_polygon(&mut self, corners: std::ops::Range<u32>) {
         let first = corners.start;
         let count = self.triangles.len();
         let others = first + 1..corners.end.saturating_sub(1);
@@ -401,7 +413,7 @@ impl Scene<'_> {
 /// Returns the parent of each of `count` nodes by `parent_of`, which may return
 /// anything: a parent that does not exist, is the node itself or closes a cycle
 /// is omitted.
-pub(crate) fn sound_parents(
+pub fn sound_parents(
     count: usize,
     parent_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<Option<usize>> {

@@ -200,20 +200,20 @@ impl Bmp {
     }
 
     /// Returns red, green, blue and alpha of the colors of all 256 indices.
-    pub(crate) fn opaque(&self) -> Vec<[u8; 4]> {
+    pub fn opaque(&self) -> Vec<[u8; 4]> {
         let palette = self.palette.unwrap_or([[0; 3]; 256]).into_iter();
         palette.map(|[r, g, b]| [r, g, b, 255]).collect()
     }
 
     /// Returns the number of colors that an index can have.
-    pub(crate) fn colors(&self) -> usize {
+    pub fn colors(&self) -> usize {
         1 << self.bits.min(8)
     }
 
     /// Returns a file with other pixels, where `file` is the one that was parsed;
     /// `None` if that has its pixels in its header. Pixels must be of the kind and number that
     /// [`Bmp::decode`] returns.
-    pub(crate) fn with_pixels(&self, file: &[u8], pixels: &Pixels) -> Option<Vec<u8>> {
+    pub fn with_pixels(&self, file: &[u8], pixels: &Pixels) -> Option<Vec<u8>> {
         let start = u32::from_le_bytes(*file.get(10..)?.first_chunk()?) as usize;
         let (width, height, stride) = (self.width as usize, self.height as usize, self.stride());
         if start < FILE_HEADER_SIZE + HEADER_SIZE {

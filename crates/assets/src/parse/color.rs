@@ -3,7 +3,7 @@
 /// Returns red, green, blue and alpha of a color of 16 bits, which is opaque: 5
 /// bits of red, green and blue each, from the lowest. The highest bit matters
 /// for blending only.
-pub(crate) fn opaque(stored: u16) -> [u8; 4] {
+pub fn opaque(stored: u16) -> [u8; 4] {
     let part = |shift: u16| {
         let value = (stored >> shift & 31) as u8;
         value << 3 | value >> 2
@@ -13,7 +13,7 @@ pub(crate) fn opaque(stored: u16) -> [u8; 4] {
 
 /// Returns 256 colors, each red, green, blue; `None` if there are more or fewer
 /// bytes.
-pub(crate) fn palette(bytes: &[u8]) -> Option<[[u8; 3]; 256]> {
+pub fn palette(bytes: &[u8]) -> Option<[[u8; 3]; 256]> {
     let (colors, rest) = bytes.as_chunks();
     let colors = colors.try_into().ok()?;
     rest.is_empty().then_some(colors)

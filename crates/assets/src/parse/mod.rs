@@ -6,11 +6,12 @@
 //! index or a missing palette) is a warning, and parsing continues.
 
 pub mod bmp;
-pub(crate) mod color;
+pub mod color;
 pub mod count;
 pub mod name;
 pub mod pcx;
-pub(crate) mod short;
+pub mod pixels;
+pub mod short;
 pub mod spu;
 
 use bytes::Bytes;
@@ -27,7 +28,7 @@ pub struct Incomplete<M> {
 }
 
 /// Returns the model of a parser, whether it is complete or not, and the error.
-pub(crate) fn so_far<M>(result: std::result::Result<M, Box<Incomplete<M>>>) -> (M, Option<Error>) {
+pub fn so_far<M>(result: std::result::Result<M, Box<Incomplete<M>>>) -> (M, Option<Error>) {
     match result {
         Ok(model) => (model, None),
         Err(incomplete) => (incomplete.model, Some(incomplete.error)),
@@ -36,10 +37,7 @@ pub(crate) fn so_far<M>(result: std::result::Result<M, Box<Incomplete<M>>>) -> (
 
 /// Returns the result of a parser: the model, or the incomplete model and the
 /// error.
-pub(crate) fn finish<M>(
-    model: M,
-    result: Result<()>,
-) -> std::result::Result<M, Box<Incomplete<M>>> {
+pub fn finish<M>(model: M, result: Result<()>) -> std::result::Result<M, Box<Incomplete<M>>> {
     match result {
         Ok(()) => Ok(model),
         Err(error) => Err(Box::new(Incomplete { error, model })),
@@ -47,12 +45,12 @@ pub(crate) fn finish<M>(
 }
 
 /// Returns `part`, which a cursor over `bytes` returned, as a slice of `bytes`.
-pub(crate) fn slice_of(bytes: &Bytes, part: &[u8]) -> Bytes {
+pub fn slice_of(bytes: &Bytes, part: &[u8]) -> Bytes {
     bytes.slice_ref(part)
 }
 
 /// Takes `length` bytes from `cursor`, which reads `bytes`, as a slice of it.
-pub(crate) fn take(
+pub fn take(
     cursor: &mut Cursor<'_>,
     bytes: &Bytes,
     length: usize,
@@ -62,10 +60,7 @@ pub(crate) fn take(
 }
 
 /// Reads `N` floats.
-pub(crate) fn floats<const N: usize>(
-    cursor: &mut Cursor<'_>,
-    field: &'static str,
-) -> Result<[f32; N]> {
+pub fn floats<const N: usize>(cursor: &mut Cursor<'_>, field: &'static str) -> Result<[f32; N]> {
     let mut values = [0.0; N];
     for value in &mut values {
         *value = cursor.f32(field)?;

@@ -1,11 +1,11 @@
 //! Short runs of bytes, the most common ones in pictures.
 
 /// Number of bytes that are written at once.
-pub(crate) const AT_ONCE: usize = 16;
+pub const AT_ONCE: usize = 16;
 
 /// Fills `row[start..end]` with a value. Bytes after `end` may be changed too;
 /// later runs overwrite them.
-pub(crate) fn fill(row: &mut [u8], start: usize, end: usize, value: u8) {
+pub fn fill(row: &mut [u8], start: usize, end: usize, value: u8) {
     match row.get_mut(start..start + AT_ONCE) {
         Some(room) if end - start <= AT_ONCE => room.copy_from_slice(&[value; AT_ONCE]),
         _ => row[start..end].fill(value),
@@ -14,7 +14,7 @@ pub(crate) fn fill(row: &mut [u8], start: usize, end: usize, value: u8) {
 
 /// Copies the first bytes of `from` to `row[start..end]`. Bytes after `end` may
 /// be changed too.
-pub(crate) fn copy(row: &mut [u8], start: usize, end: usize, from: &[u8]) {
+pub fn copy(row: &mut [u8], start: usize, end: usize, from: &[u8]) {
     let length = end - start;
     match (row.get_mut(start..start + AT_ONCE), from.get(..AT_ONCE)) {
         (Some(room), Some(from)) if length <= AT_ONCE => room.copy_from_slice(from),

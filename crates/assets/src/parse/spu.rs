@@ -77,7 +77,7 @@ fn encode(samples: &[i16], rounding: Rounding) -> Vec<u8> {
 ///
 /// # Errors
 /// Returns why a loop does not fit.
-pub(crate) fn encode_like(
+pub fn encode_like(
     samples: &[i16],
     rounding: Rounding,
     old: &[u8],

@@ -8,10 +8,28 @@ use bytes::Bytes;
 
 use super::View;
 use super::wanted::{AssetRef, Wanted};
-use crate::gta::context::GtaContext;
-use crate::heavy_iron::context::ArchiveContext;
 use crate::model::{CORNER_BYTES, Reservation};
-use crate::total_annihilation::context::GameContext;
+use hpimount_containers::volume::AssetType;
+
+/// The name of an asset, and the archive where it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedAsset {
+    /// The name.
+    pub name: String,
+    /// The archive, if it is another one than the requesting asset's.
+    pub archive: Option<String>,
+    /// The four letters of its type; `None` if it is unknown.
+    pub code: Option<[u8; 4]>,
+}
+
+/// A palette chosen by the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenPalette {
+    /// The colors: red, green, blue.
+    pub colors: [[u8; 3]; 256],
+    /// Name of its file.
+    pub file: String,
+}
 
 /// A value that views compute once for a whole archive, game or folder, such as
 /// an index of its textures.
@@ -81,19 +99,85 @@ pub trait AssetContext {
     /// first call.
     fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>>;
 
-    /// Returns what only the assets in archives of Heavy Iron's games need.
-    fn archive(&self) -> &dyn ArchiveContext {
-        &Alone
+    /// Returns the number of bytes that [`AssetContext::read`] returns; `None`
+    /// for a file that is too large.
+    fn size_of(&self, file: AssetRef) -> Option<u64> {
+        let _ = file;
+        None
     }
 
-    /// Returns what only the assets of Total Annihilation need.
-    fn game(&self) -> &dyn GameContext {
-        &Alone
+    /// Returns the files in the directory at a path as in [`Wanted::Path`], in
+    /// order.
+    fn list(&self, directory: &str) -> Vec<AssetRef> {
+        let _ = directory;
+        Vec::new()
     }
 
-    /// Returns what only the assets of Grand Theft Auto need.
-    fn gta(&self) -> &dyn GtaContext {
-        &Alone
+    /// Returns the files with one of these extensions (lower case, without the
+    /// dot), in the order of their paths, of the folder, disc or archive that
+    /// contains the asset's archive, and of everything around it. The contents
+    /// of nested archives are not searched. Empty if there is nothing around.
+    fn find_outside(&self, extensions: &[&str]) -> Vec<AssetRef> {
+        let _ = extensions;
+        Vec::new()
+    }
+
+    /// Returns the palette chosen by the user for all pictures without one of
+    /// their own.
+    fn palette(&self) -> Option<&ChosenPalette> {
+        None
+    }
+
+    /// Returns the type of the asset, if its volume has one.
+    fn asset(&self) -> Option<AssetType> {
+        None
+    }
+
+    /// Returns the type of a file, if its volume has one.
+    fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
+        let _ = file;
+        None
+    }
+
+    /// Returns the assets of the asset's archive, in order: the files with a
+    /// known type.
+    fn assets(&self) -> Vec<AssetRef> {
+        Vec::new()
+    }
+
+    /// Returns the files of a type in the asset's archive, by the four letters
+    /// of [`AssetType::code`].
+    fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let _ = code;
+        Vec::new()
+    }
+
+    /// Returns the files of a type in the archives beside the asset's, in the
+    /// order of [`Wanted::Id`].
+    fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let _ = code;
+        Vec::new()
+    }
+
+    /// Returns the name of a file in its archive, as in
+    /// [`AssetContext::asset_name`].
+    fn name_of(&self, file: AssetRef) -> Option<String> {
+        let _ = file;
+        None
+    }
+
+    /// Returns the name of the asset with this id in its archive, looked up
+    /// like [`Wanted::Id`]. The file may have another name.
+    fn asset_name(&self, id: u32) -> Option<NamedAsset> {
+        let _ = id;
+        None
+    }
+
+    /// Returns the name of the asset with this id in any archive of the folder
+    /// or disc around the asset's archive, nearest first. Only links refer to
+    /// assets so far away.
+    fn asset_name_anywhere(&self, id: u32) -> Option<NamedAsset> {
+        self.asset_name(id)
     }
 }
 
@@ -105,14 +189,14 @@ impl dyn AssetContext + '_ {
 
     /// Reserves memory for a scene with this number of face corners, before it
     /// is built.
-    pub(crate) fn reserve_scene(&self, corners: usize) -> io::Result<Option<Reservation>> {
+    pub fn reserve_scene(&self, corners: usize) -> io::Result<Option<Reservation>> {
         self.reserve(corners * CORNER_BYTES)
     }
 }
 
 /// Returns the value that is shared under `name`, created by `make` on the
 /// first call.
-pub(crate) fn shared<T: Shared>(
+pub fn shared<T: Shared>(
     context: &dyn AssetContext,
     name: &'static str,
     make: fn(&dyn AssetContext) -> T,
@@ -142,9 +226,3 @@ impl AssetContext for Alone {
         Some(make(self).into())
     }
 }
-
-impl ArchiveContext for Alone {}
-
-impl GameContext for Alone {}
-
-impl GtaContext for Alone {}

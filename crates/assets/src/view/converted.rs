@@ -138,26 +138,10 @@ impl ConvertedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::VIEW_FORMATS;
     use std::io::{self, Write};
 
     use crate::view::{AssetContext, refused};
     use hpimount_containers::io::Error;
-
-    #[test]
-    fn no_format_declares_a_conversion_twice() {
-        for format in VIEW_FORMATS.iter() {
-            let converted = format.converted.of(None);
-            let mut names: Vec<_> = converted
-                .files
-                .iter()
-                .map(|file| (file.folder, file.extension))
-                .collect();
-            names.sort_unstable();
-            names.dedup();
-            assert_eq!(names.len(), converted.files.len(), "{}", format.name);
-        }
-    }
 
     /// A view with files of these names.
     struct Files(&'static [&'static str]);

@@ -23,7 +23,7 @@ struct Damaged {
 
 /// Returns the view of an asset that could not be parsed completely: the files
 /// of `parts`, a view of everything before the error, and `error.txt`.
-pub(crate) fn damaged(failure: Error, parts: Box<dyn View>) -> Box<dyn View> {
+pub fn damaged(failure: Error, parts: Box<dyn View>) -> Box<dyn View> {
     Box::new(Damaged {
         text: format!("{failure}\n"),
         failure,
@@ -32,7 +32,7 @@ pub(crate) fn damaged(failure: Error, parts: Box<dyn View>) -> Box<dyn View> {
 }
 
 /// Returns the failure for a file that could not be parsed at all.
-pub(crate) fn failure(format: &ViewFormat, bytes: &Bytes, error: Error) -> Box<Failure> {
+pub fn failure(format: &ViewFormat, bytes: &Bytes, error: Error) -> Box<Failure> {
     let partial = json!({ "format": format.name, "file_size": bytes.len() });
     Box::new(Failure { error, partial })
 }

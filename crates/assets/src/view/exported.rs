@@ -19,7 +19,7 @@ const MATERIALS: &str = "materials.mtl";
 
 /// A model with its export plan. Pictures and parts have numbers, of which some
 /// may not be shown.
-pub(crate) trait Exported: 'static {
+pub trait Exported: 'static {
     /// Returns the pictures that are shown: their numbers, and the names of
     /// their files without extension.
     fn pictures(&self) -> impl Iterator<Item = (usize, String)>;
@@ -51,7 +51,7 @@ pub(crate) trait Exported: 'static {
 
 /// Adds the files that show the model: `model.glb` and `preview.png` if it has
 /// a scene, its pictures in `textures`, and its parts in `models`.
-pub(crate) fn add_files<E: Exported>(exported: &E, files: &mut Vec<Listed<E>>) {
+pub fn add_files<E: Exported>(exported: &E, files: &mut Vec<Listed<E>>) {
     if exported.has_scene() {
         let render = Render::InContext(glb, 0);
         files.push(Listed::new(None, "model.glb".to_owned(), render));
@@ -78,7 +78,7 @@ pub(crate) fn add_files<E: Exported>(exported: &E, files: &mut Vec<Listed<E>>) {
 
 /// Writes the materials for an OBJ file; `textures` is the path of the folder
 /// of the pictures from its own.
-pub(crate) fn write_materials<E: Exported>(
+pub fn write_materials<E: Exported>(
     exported: &E,
     textures: &str,
     out: &mut dyn Write,

@@ -1,7 +1,6 @@
 //! The way back: an edited file of a view becomes the asset again.
 //!
-//! A format that can be written has an [`Import`] in its line of
-//! [`VIEW_FORMATS`](crate::formats::VIEW_FORMATS). The inverse of a view is in
+//! A format that can be written has an [`Import`] in its [`ViewFormat`]. The inverse of a view is in
 //! the room of the format, in its `import` or `encode`. An asset keeps its form:
 //! size, palette, number of levels, rate. What does not fit is refused with a
 //! reason and a remedy, which follow the path of the edited file in messages:
@@ -9,7 +8,7 @@
 
 use bytes::Bytes;
 
-use super::{AssetContext, AssetRef, ViewFile};
+use super::{Alone, AssetContext, AssetRef, ViewFile, ViewFormat};
 use crate::model::{Picture, png, wav};
 
 /// Encodes an edited file in the form of its asset.
@@ -64,10 +63,10 @@ impl From<Vec<u8>> for Imported {
 
 /// The reason to refuse an edit of a file that is only one of several that show
 /// the asset, and not the one to edit.
-pub(crate) const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it";
+pub const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it";
 
 /// Reads an edited PNG file, which must have `width` by `height` pixels.
-pub(crate) fn picture(file: &[u8], (width, height): (u32, u32)) -> Result<Picture, String> {
+pub fn picture(file: &[u8], (width, height): (u32, u32)) -> Result<Picture, String> {
     let size = u64::from(width) * u64::from(height);
     let found = png::size(file).map_err(|problem| format!("is not a PNG picture: {problem}"))?;
     if found != (width, height) {
@@ -81,7 +80,7 @@ pub(crate) fn picture(file: &[u8], (width, height): (u32, u32)) -> Result<Pictur
 
 /// Reads an edited WAV file, which must have these channels, samples per second, and
 /// at least one sample.
-pub(crate) fn sound(file: &[u8], channels: u16, rate: u32) -> Result<wav::Edited, String> {
+pub fn sound(file: &[u8], channels: u16, rate: u32) -> Result<wav::Edited, String> {
     let edited = wav::read(file)?;
     let found = edited.wav;
     if found.channels != channels {
@@ -106,63 +105,27 @@ pub(crate) fn sound(file: &[u8], channels: u16, rate: u32) -> Result<wav::Edited
 
 /// Returns a sentence about transparent pixels of a picture that will be opaque,
 /// if it has any.
-pub(crate) fn opacity_warning(pixels: &[[u8; 4]]) -> Option<String> {
+pub fn opacity_warning(pixels: &[[u8; 4]]) -> Option<String> {
     let count = pixels.iter().filter(|pixel| pixel[3] != 255).count();
     (count > 0).then(|| format!("{count} transparent pixels become opaque"))
 }
 
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use crate::model::Pixels;
-    use crate::view::{Alone, ViewFormat, open};
-
-    /// Returns the file of an asset's view with this name, which may be in a
-    /// folder.
-    pub(crate) fn shown(format: &ViewFormat, asset: &[u8], name: &str) -> Vec<u8> {
-        let view = open(format, &Bytes::copy_from_slice(asset), &Alone);
-        let number = view.position(&|file| *file == part(name)).unwrap();
-        let mut bytes = Vec::new();
-        view.render(number, &Alone, &mut bytes).unwrap();
-        bytes
-    }
-
-    /// Edits the file of an asset's view with this name.
-    pub(crate) fn edited(
-        format: &ViewFormat,
-        asset: &[u8],
-        name: &str,
-        file: &[u8],
-    ) -> Result<Imported, String> {
-        format.import.unwrap()(&Edit {
-            asset: &Bytes::copy_from_slice(asset),
-            context: &Alone,
-            part: &part(name),
-            file,
-        })
-    }
-
-    fn part(path: &str) -> ViewFile {
-        let (folder, name) = match path.rsplit_once('/') {
-            Some((folder, name)) => (Some(folder.to_owned().into()), name),
-            None => (None, path),
-        };
-        ViewFile {
-            folder,
-            name: name.to_owned(),
-        }
-    }
-
-    /// Returns a PNG file.
-    pub(crate) fn png_of(width: u32, height: u32, pixels: Vec<[u8; 4]>) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let pixels = Pixels::Rgba(pixels);
-        let picture = Picture {
-            width,
-            height,
-            pixels,
-        };
-        png::write(&picture, &mut bytes).unwrap();
-        bytes
-    }
+/// Edits the file with this path of an asset's view, such as `textures/0.png`, without
+/// other files of the mount.
+///
+/// # Errors
+/// Returns the reason why the file cannot be edited so.
+pub fn edited(
+    format: &ViewFormat,
+    asset: &[u8],
+    path: &str,
+    file: &[u8],
+) -> Result<Imported, String> {
+    let import = format.import.ok_or(NOT_THIS_FILE)?;
+    import(&Edit {
+        asset: &Bytes::copy_from_slice(asset),
+        context: &Alone,
+        part: &ViewFile::at(path),
+        file,
+    })
 }

@@ -8,17 +8,17 @@ use get_size2::GetSize;
 use super::{AssetContext, View, ViewFile};
 
 /// Renders a file from the whole model.
-pub(crate) type Whole<M> = fn(&M, &mut dyn Write) -> io::Result<()>;
+pub type Whole<M> = fn(&M, &mut dyn Write) -> io::Result<()>;
 
 /// Renders a file from the part of the model with this number.
-pub(crate) type Part<M> = fn(&M, usize, &mut dyn Write) -> io::Result<()>;
+pub type Part<M> = fn(&M, usize, &mut dyn Write) -> io::Result<()>;
 
 /// Renders a file from the part of the model with this number and from other
 /// files of the mount.
-pub(crate) type InContext<M> = fn(&M, usize, &dyn AssetContext, &mut dyn Write) -> io::Result<()>;
+pub type InContext<M> = fn(&M, usize, &dyn AssetContext, &mut dyn Write) -> io::Result<()>;
 
 /// How a file is rendered.
-pub(crate) enum Render<M> {
+pub enum Render<M> {
     /// From the whole model.
     Whole(Whole<M>),
     /// From the part of the model with this number.
@@ -44,7 +44,7 @@ impl<M> Render<M> {
 }
 
 /// A file and its renderer.
-pub(crate) struct Listed<M> {
+pub struct Listed<M> {
     pub(super) file: ViewFile,
     pub(super) render: Render<M>,
     pub(super) size: Option<u64>,
@@ -52,17 +52,17 @@ pub(crate) struct Listed<M> {
 
 impl<M> Listed<M> {
     /// Creates a file in `X.meta` itself, rendered from the whole model.
-    pub(crate) fn whole(name: &str, render: Whole<M>) -> Self {
+    pub fn whole(name: &str, render: Whole<M>) -> Self {
         Self::new(None, name.into(), Render::Whole(render))
     }
 
     /// Creates a file, in a folder if one is given.
-    pub(crate) fn new(folder: Option<&'static str>, name: String, render: Render<M>) -> Self {
+    pub fn new(folder: Option<&'static str>, name: String, render: Render<M>) -> Self {
         Self::placed(folder.map(Cow::Borrowed), name, render)
     }
 
     /// Creates a file in a folder with a name from the asset.
-    pub(crate) fn inside(folder: String, name: String, render: Render<M>) -> Self {
+    pub fn inside(folder: String, name: String, render: Render<M>) -> Self {
         Self::placed(Some(Cow::Owned(folder)), name, render)
     }
 
@@ -75,7 +75,7 @@ impl<M> Listed<M> {
     }
 
     /// Returns the same file with a known size in bytes.
-    pub(crate) fn sized(self, size: u64) -> Self {
+    pub fn sized(self, size: u64) -> Self {
         Self {
             size: Some(size),
             ..self
@@ -85,7 +85,7 @@ impl<M> Listed<M> {
 
 /// Returns the files in `X.meta` itself with these names, each rendered from
 /// the whole model.
-pub(crate) fn whole_files<M>(files: &[(&'static str, Whole<M>)]) -> Vec<Listed<M>> {
+pub fn whole_files<M>(files: &[(&'static str, Whole<M>)]) -> Vec<Listed<M>> {
     let files = files.iter();
     files
         .map(|&(name, render)| Listed::whole(name, render))
@@ -93,11 +93,11 @@ pub(crate) fn whole_files<M>(files: &[(&'static str, Whole<M>)]) -> Vec<Listed<M
 }
 
 /// A model and its files.
-pub(crate) struct ListedView<M: 'static> {
+pub struct ListedView<M: 'static> {
     /// The parsed asset.
-    pub(crate) model: M,
+    pub model: M,
     /// The files, in order.
-    pub(crate) files: Vec<Listed<M>>,
+    pub files: Vec<Listed<M>>,
 }
 
 /// Size of the buffer between a rendering and its destination, in bytes.

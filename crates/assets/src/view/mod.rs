@@ -2,25 +2,23 @@
 //! models.
 //!
 //! An asset `X` has a directory `X.meta` beside it; its files are the
-//! [`ViewFile`]s of the asset's [`View`]. A new asset format is a folder in the
-//! room of its family and one line in [`VIEW_FORMATS`].
-//!
-//! [`VIEW_FORMATS`]: crate::formats::VIEW_FORMATS
+//! [`ViewFile`]s of the asset's [`View`]. A new asset format is a folder in its
+//! family and one line in the family's list of formats.
 
-pub(crate) mod context;
+pub mod context;
 pub mod converted;
-pub(crate) mod damaged;
-pub(crate) mod exported;
+pub mod damaged;
+pub mod exported;
 pub mod import;
 pub mod json;
-pub(crate) mod listed;
+pub mod listed;
 pub mod node;
 pub mod page;
 pub mod report;
 mod summary;
 mod wanted;
 
-pub use self::context::{Alone, AssetContext, MakeShared, Shared};
+pub use self::context::{Alone, AssetContext, ChosenPalette, MakeShared, NamedAsset, Shared};
 use self::converted::Conversion;
 pub use self::damaged::ERROR_FILE;
 use self::import::Import;
@@ -43,6 +41,20 @@ pub struct ViewFile {
     pub folder: Option<Cow<'static, str>>,
     /// Name of the file, not yet escaped for a file system.
     pub name: String,
+}
+
+impl ViewFile {
+    /// Returns the file with this path below `X.meta`.
+    fn at(path: &str) -> Self {
+        let (folder, name) = match path.rsplit_once('/') {
+            Some((folder, name)) => (Some(folder.to_owned().into()), name),
+            None => (None, path),
+        };
+        Self {
+            folder,
+            name: name.to_owned(),
+        }
+    }
 }
 
 /// A parsed asset that can be shown.
@@ -212,48 +224,29 @@ pub fn refused(error: Error) -> Box<dyn View> {
 }
 
 /// Returns the bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the text of the file of an asset's view with this name.
-#[cfg(test)]
-pub(crate) fn rendered(open: Open, bytes: &[u8], name: &str) -> String {
-    let view = open(&Bytes::copy_from_slice(bytes), &Alone).unwrap();
-    let files = view.files();
-    let index = files.iter().position(|file| file.name == name);
-    let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
-    let mut text = Vec::new();
-    view.render(index, &Alone, &mut text).unwrap();
-    String::from_utf8(text).unwrap()
+/// Returns the file of an asset's view with this path, such as `textures/0.png`, drawn
+/// without other files of the mount.
+///
+/// # Errors
+/// Returns an error if there is no such file, or if it cannot be written.
+pub fn rendered(format: &ViewFormat, asset: &[u8], path: &str) -> io::Result<Vec<u8>> {
+    let view = open(format, &Bytes::copy_from_slice(asset), &Alone);
+    let part = ViewFile::at(path);
+    let number = view.position(&|file| *file == part);
+    let number = number.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, path))?;
+    let mut bytes = Vec::new();
+    view.render(number, &Alone, &mut bytes)?;
+    Ok(bytes)
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::formats::VIEW_FORMATS;
-
-    #[test]
-    fn a_format_is_found_by_its_extension_or_name_in_any_case() {
-        let format = |name: &str| {
-            let mut formats = VIEW_FORMATS.iter();
-            let format = formats.find(|format| format.shows(name.as_bytes()));
-            format.map(|format| format.name)
-        };
-        assert_eq!(format("crash.hgo"), Some("HGO"));
-        assert_eq!(format("CRASH.HGO.BLK"), Some("HGO block table"));
-        assert_eq!(format("ped.Ifp"), Some("IFP"));
-        assert_eq!(format("skhan.PSX"), Some("PSX"));
-        assert_eq!(format("Water.dat"), Some("water"));
-        for name in [
-            "ped.blk",
-            "hgo.blk",
-            ".hgo",
-            "hgo",
-            "crash.hgo.txt",
-            "sea.dat",
-            "",
-        ] {
-            assert_eq!(format(name), None, "{name}");
-        }
-    }
+/// Returns the same file as text.
+///
+/// # Errors
+/// Returns the errors of [`rendered`], and an error if it is not UTF-8.
+pub fn rendered_text(format: &ViewFormat, asset: &[u8], path: &str) -> io::Result<String> {
+    String::from_utf8(rendered(format, asset, path)?).map_err(io::Error::other)
 }

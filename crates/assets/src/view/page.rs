@@ -140,7 +140,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 
     /// Adds files that are listed with their renderers.
-    pub(crate) fn files(&mut self, files: Vec<Listed<M>>) -> &mut Self {
+    pub fn files(&mut self, files: Vec<Listed<M>>) -> &mut Self {
         self.files.extend(files.into_iter().map(|listed| {
             let Listed { file, render, size } = listed;
             let write: WriteFile<M> =

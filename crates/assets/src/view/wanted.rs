@@ -9,8 +9,8 @@ pub struct AssetRef(pub u64);
 pub enum Wanted<'a> {
     /// By its name, in the directory of the asset.
     Sibling(&'a str),
-    /// By its path from the root of its game, or of the archive or folder of the
-    /// asset ([`GameContext`](crate::total_annihilation::context::GameContext)).
+    /// By its path from the root of its game, or else of the archive, merged game or
+    /// folder of the asset (SEMANTICS, Meta).
     Path(&'a str),
     /// By its id: in the archive of the asset, then in the archives beside it
     /// (SEMANTICS, Names from other archives).

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hpimount_assets::consoles::{banner, save, xbox};
-use hpimount_assets::crash::hgo;
-use hpimount_assets::gta::{col, dff, gxt, ifp, map, txd};
-use hpimount_assets::neversoft::{bon, ddm, kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
 use hpimount_assets::view::{
     self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
+use hpimount_crash::hgo;
+use hpimount_gta::{col, dff, gxt, ifp, map, txd};
+use hpimount_neversoft::{bon, ddm, kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
 
 /// A PSX file, alone and with itself as the file with its textures.
 pub fn psx(data: &[u8]) {

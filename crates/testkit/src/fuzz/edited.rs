@@ -2,14 +2,13 @@
 //! is an asset that can be shown, and a second edit with the same file gives the same
 //! asset if the first one lost nothing.
 
-use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::heavy_iron::context::ArchiveContext;
-use hpimount_assets::heavy_iron::{Game, Platform};
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::import::{Edit, Imported};
 use hpimount_assets::view::{
     Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, ViewFile, ViewFormat, Wanted, open,
 };
 use hpimount_containers::volume::AssetType;
+use hpimount_heavy_iron::{Game, Platform};
 use std::sync::Arc;
 
 use super::seeds;
@@ -44,12 +43,6 @@ impl AssetContext for Archive {
         Some(make(self).into())
     }
 
-    fn archive(&self) -> &dyn ArchiveContext {
-        self
-    }
-}
-
-impl ArchiveContext for Archive {
     fn asset(&self) -> Option<AssetType> {
         Some(AssetType {
             code: *b"SND ",

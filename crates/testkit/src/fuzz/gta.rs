@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::asset::{check, look};
 use fixtures::clump;
-use hpimount_assets::gta::{data, dff, map, report};
 use hpimount_assets::view::{
     Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
 };
+use hpimount_gta::{data, dff, map, report};
 
 /// The files of the folder `data`.
 pub fn gta_data(data: &[u8]) {

@@ -1,7 +1,7 @@
 //! Assets of Heavy Iron's games: all operations of their models.
 
 use bytes::Bytes;
-use hpimount_assets::heavy_iron::{Facts, Game, Platform};
+use hpimount_heavy_iron::{Facts, Game, Platform};
 
 use crate::look;
 

@@ -1,11 +1,11 @@
 //! Assets of Total Annihilation: all operations of their models.
 
 use hpimount_assets::parse::{Incomplete, bmp, pcx};
-use hpimount_assets::total_annihilation::gaf::{Gaf, Pixels};
-use hpimount_assets::total_annihilation::pal::palette_file;
-use hpimount_assets::total_annihilation::terrain::Terrain;
-use hpimount_assets::total_annihilation::{cob, fnt, gaf, other, pal, sct, tdf, tdo, tnt, wav};
 use hpimount_containers::io::Error;
+use hpimount_total_annihilation::gaf::{Gaf, Pixels};
+use hpimount_total_annihilation::pal::palette_file;
+use hpimount_total_annihilation::terrain::Terrain;
+use hpimount_total_annihilation::{cob, fnt, gaf, other, pal, sct, tdf, tdo, tnt, wav};
 
 /// Maximum number of pixels of a picture that is decoded.
 const MAX_SIZE: u64 = 1 << 20;

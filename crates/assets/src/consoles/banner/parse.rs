@@ -4,8 +4,8 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::model::{Picture, Pixels};
+use crate::parse::pixels::{self, GxFormat};
 use crate::parse::take;
-use crate::renderware::texture::{self, GxFormat};
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 use hpimount_containers::text::Charset;
 
@@ -98,7 +98,7 @@ impl Banner {
         Picture {
             width: WIDTH,
             height: HEIGHT,
-            pixels: Pixels::Rgba(texture::gamecube_pixels(
+            pixels: Pixels::Rgba(pixels::gamecube_pixels(
                 (WIDTH, HEIGHT),
                 GxFormat::Rgb5a3,
                 &self.pixels,

@@ -5,8 +5,8 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::model::{Picture, Pixels, size_problem};
+use crate::parse::pixels::{self, Blocks, XboxColors, XboxFormat};
 use crate::parse::slice_of;
-use crate::renderware::texture::{self, Blocks, XboxColors, XboxFormat};
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 
 /// Extensions of the files.
@@ -132,7 +132,7 @@ impl Stored {
     pub fn decode(&self) -> Picture {
         let size = (self.width, self.height);
         let format = format_of(self.format);
-        let pixels = format.map(|format| texture::xbox_pixels(size, format, &self.pixels));
+        let pixels = format.map(|format| pixels::xbox_pixels(size, format, &self.pixels));
         Picture {
             width: self.width,
             height: self.height,

@@ -160,7 +160,7 @@ impl Writer<'_> {
 
 /// Returns the largest number of bytes that a mesh without joints and blend
 /// shapes takes in a file.
-pub(crate) fn bytes_of(mesh: &Mesh) -> usize {
+pub fn bytes_of(mesh: &Mesh) -> usize {
     const POSITION_AND_NORMAL: usize = 24;
     const UV: usize = 8;
     const COLOR: usize = 8;

@@ -4,7 +4,7 @@ mod buffer;
 mod geometry;
 mod nodes;
 
-pub(crate) use self::geometry::bytes_of;
+pub use self::geometry::bytes_of;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};

@@ -49,7 +49,7 @@ const MAX_PIXELS: u64 = 1 << 24;
 ///
 /// # Errors
 /// Returns errors of `reserve` and `out`.
-pub(crate) fn write(
+pub fn write(
     scene: &Scene<'_>,
     pictures: Pictures<'_>,
     reserve: Reserve<'_>,
@@ -60,7 +60,7 @@ pub(crate) fn write(
 }
 
 /// Returns the memory that drawing a scene takes, in bytes.
-fn memory(scene: &Scene<'_>) -> usize {
+pub fn memory(scene: &Scene<'_>) -> usize {
     let meshes = scene.drawn().map(|(_, _, mesh)| mesh);
     let triangles = meshes.map(Mesh::triangles);
     let faces = triangles.fold(0, |sum: usize, count| MAX_FACES.min(sum + count));

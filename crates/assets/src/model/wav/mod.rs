@@ -4,7 +4,7 @@ mod read;
 
 use std::io::{self, Write};
 
-pub(crate) use self::read::{Edited, read};
+pub use self::read::{Edited, read};
 
 /// Maximum number of samples of all channels of a written sound; five minutes
 /// of stereo music have fewer.

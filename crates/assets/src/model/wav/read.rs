@@ -21,18 +21,18 @@ const CONVERT: &str = "convert it with `ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav`
 
 /// A WAV file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Edited {
+pub struct Edited {
     /// Its properties.
-    pub(crate) wav: Wav,
+    pub wav: Wav,
     /// The interleaved samples.
-    pub(crate) samples: Vec<i16>,
+    pub samples: Vec<i16>,
 }
 
 /// Reads a WAV file.
 ///
 /// # Errors
 /// Returns why it cannot be read, with a remedy if there is one.
-pub(crate) fn read(bytes: &[u8]) -> Result<Edited, String> {
+pub fn read(bytes: &[u8]) -> Result<Edited, String> {
     if !bytes.starts_with(b"RIFF") || bytes.get(8..12) != Some(b"WAVE") {
         return Err(format!("is not a WAV file: {CONVERT}"));
     }

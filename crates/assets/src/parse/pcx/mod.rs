@@ -277,7 +277,7 @@ impl Pcx {
     ///
     /// # Errors
     /// Returns an error if [`parse`] did.
-    pub(crate) fn stored(&self) -> Result<Range<usize>> {
+    pub fn stored(&self) -> Result<Range<usize>> {
         let (_, length) = self.decode_all()?;
         let end = HEADER_SIZE + length;
         let has_palette = self.version == 5 && self.trailing_palette().is_some();

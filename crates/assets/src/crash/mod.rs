@@ -1,3 +1,0 @@
-//! Assets of Crash Bandicoot: The Wrath of Cortex.
-
-pub mod hgo;

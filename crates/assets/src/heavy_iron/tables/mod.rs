@@ -1,7 +1,0 @@
-//! Tables: lists of assets, animations, curves (FORMATS, HIP assets).
-
-pub mod parse;
-pub mod view;
-
-pub use self::parse::*;
-pub use self::view::FORMAT;

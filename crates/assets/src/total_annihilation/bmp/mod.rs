@@ -1,9 +1,0 @@
-//! BMP: pictures (FORMATS, TA 8). [`crate::parse::bmp`] reads them.
-
-mod import;
-pub mod view;
-
-pub use self::view::FORMAT;
-
-/// The file of `X.meta` with the picture.
-const PICTURE: &str = "picture.png";

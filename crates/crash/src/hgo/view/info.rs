@@ -1,0 +1,248 @@
+//! The facts of a model: everything except the contents of pictures and models. Of
+//! vertices, triangles, weights and pixels, there are only the counts.
+
+use hpimount_record::{self as record, Scope, Value};
+
+use super::tables::{blend_shapes, tag, translation};
+use super::{FORMAT, PlannedHgo};
+use crate::hgo::{
+    Block, BlockKind, Geometry, Hgo, Layer, Matrix, Mesh, Part, Primitive, Shadow, Skin, Slot,
+    Sprites, Texture, Vertex,
+};
+use hpimount_assets::view::node::{Node, Nodes, known, map, numbered};
+use hpimount_assets::view::page::Page;
+use hpimount_containers::io::{Endian, Warnings};
+
+/// Returns the page of a model with its facts and lists.
+pub(super) fn page(hgo: &Hgo, warnings: Warnings) -> Page<PlannedHgo> {
+    let (endian, order) = match hgo.endian {
+        Endian::Big => ("big", "big-endian, as on GameCube"),
+        Endian::Little => ("little", "little-endian"),
+    };
+    let heading = format!("HGO model (Crash Bandicoot: The Wrath of Cortex; {order})");
+    let mut page = Page::new(FORMAT.name, heading, warnings);
+    let meshes = || geometry(hgo).flat_map(Geometry::meshes);
+    let sprites = geometry(hgo).flat_map(Geometry::sprites);
+    let bounds = hgo.bounds.as_ref();
+    page.fact("endian", endian)
+        .fact("file_size", hgo.file_size())
+        .fact("declared_size", hgo.blocks.first().map(|root| root.size))
+        .fact("meshes", meshes().count())
+        .fact(
+            "vertices",
+            meshes().map(|mesh| mesh.vertices.len()).sum::<usize>(),
+        )
+        .fact(
+            "triangles",
+            meshes().map(Mesh::triangle_count).sum::<usize>(),
+        )
+        .fact(
+            "sprites",
+            sprites.map(|set| set.sprites.len()).sum::<usize>(),
+        )
+        .fact(
+            "blend_shapes",
+            meshes().map(blend_shapes).max().unwrap_or(0),
+        )
+        .fact(
+            "bounds",
+            bounds.map(|bounds| record::value(bounds, &Scope::default())),
+        )
+        .list("chunks", chunks)
+        .list("textures", |model| list(&model.hgo.textures, texture))
+        .list("materials", |model| {
+            list(&model.hgo.materials, |index, material| {
+                numbered(index, material, [])
+            })
+        })
+        .list("texture_animations", |model| {
+            let animations = &model.hgo.texture_animations;
+            list(animations, |index, animation| {
+                numbered(index, animation, [])
+            })
+        })
+        .list("joint_index", |model| {
+            list(&model.hgo.joint_index, |_, &joint| joint.into())
+        })
+        .list("poi_index", |model| {
+            list(&model.hgo.point_index, |_, &point| point.into())
+        })
+        .list("joints", |model| {
+            list(&model.hgo.joints, |index, joint| {
+                numbered(index, joint, [("translation", position(&joint.local))])
+            })
+        })
+        .list("layers", |model| list(&model.hgo.layers, layer))
+        .list("points_of_interest", |model| {
+            list(&model.hgo.points, |index, point| {
+                numbered(index, point, [("position", position(&point.matrix))])
+            })
+        })
+        .list("shadow", |model| {
+            list(&model.hgo.shadows, |_, one| shadow(one))
+        });
+    page
+}
+
+fn geometry(hgo: &Hgo) -> impl Iterator<Item = &Geometry> {
+    let parts = hgo.layers.iter().flat_map(|layer| &layer.parts);
+    parts.flat_map(|part| &part.geometry)
+}
+
+/// Returns the facts of each item.
+fn list<'a, T>(items: &'a [T], facts: fn(usize, &'a T) -> Node<'a>) -> Nodes<'a> {
+    let items = items.iter().enumerate();
+    Box::new(items.map(move |(index, item)| facts(index, item)))
+}
+
+/// Returns the position in a matrix.
+fn position<'a>(matrix: &Matrix) -> Node<'a> {
+    let position: Value = translation(matrix).into_iter().collect();
+    position.into()
+}
+
+fn chunks(model: &PlannedHgo) -> Nodes<'_> {
+    let hgo = &model.hgo;
+    let blocks = hgo.blocks.iter().filter(|block| block.depth == 1);
+    Box::new(blocks.map(|block| chunk(block, hgo)))
+}
+
+fn chunk<'a>(block: &Block, hgo: &'a Hgo) -> Node<'a> {
+    let mut chunk = vec![
+        ("type", tag(block.tag).into()),
+        ("offset", block.offset.into()),
+        ("size", block.size.into()),
+        ("consumed", block.consumed.into()),
+    ];
+    match BlockKind::from_tag(block.tag) {
+        Some(BlockKind::Names) => {
+            let names = || -> Nodes<'a> { Box::new(hgo.names.iter().map(Node::from)) };
+            chunk.push(("names", Node::Each(Box::new(names))));
+        }
+        Some(BlockKind::Textures) => chunk.push(("count", hgo.texture_count.into())),
+        Some(BlockKind::TextureAnimations) => {
+            chunk.push(("tids", Node::numbers(&hgo.texture_ids)));
+        }
+        _ => {}
+    }
+    known(chunk)
+}
+
+fn texture(index: usize, texture: &Texture) -> Node<'_> {
+    known([
+        ("index", index.into()),
+        ("type", texture.code.into()),
+        ("format", texture.format.name().into()),
+        ("width", texture.width.into()),
+        ("height", texture.height.into()),
+        ("offset", texture.offset.into()),
+        ("mipmaps", texture.mipmaps.into()),
+        ("data_size", texture.data.len().into()),
+        ("palette_size", texture.palette.len().into()),
+    ])
+}
+
+/// Returns a layer with its slots: geometry for each joint, or of the slot as a
+/// whole.
+fn layer(index: usize, layer: &Layer) -> Node<'_> {
+    let name = layer.name.get().map(str::to_owned);
+    let mut entries = vec![("index".into(), index.into()), ("name".into(), name.into())];
+    for slot in Slot::ALL {
+        let parts = || layer.parts.iter().filter(move |part| part.slot == slot);
+        let rigid =
+            parts().filter_map(|part| Some((part.joint?.to_string().into(), geometries(part))));
+        let rigid: Vec<_> = rigid.collect();
+        if !rigid.is_empty() {
+            entries.push((slot.name().into(), Node::Map(rigid)));
+        } else if let Some(part) = parts().next() {
+            entries.push((slot.name().into(), geometries(part)));
+        }
+    }
+    Node::Map(entries)
+}
+
+fn geometries(part: &Part) -> Node<'_> {
+    Node::each(&part.geometry, |geometry| match geometry {
+        Geometry::Meshes { origin, meshes } => map([
+            ("type", 0.into()),
+            ("origin", Node::numbers(origin)),
+            ("meshes", Node::each(meshes, mesh)),
+        ]),
+        Geometry::Sprites(sets) => map([("type", 1.into()), ("faces", Node::each(sets, sprites))]),
+    })
+}
+
+fn mesh(mesh: &Mesh) -> Node<'_> {
+    let mut facts = vec![
+        ("material", mesh.material.into()),
+        ("vertices", mesh.vertices.len().into()),
+        ("triangles", mesh.triangle_count().into()),
+        ("bounds", extent(&mesh.vertices)),
+        ("control", mesh.control.into()),
+        ("prims", Node::each(&mesh.primitives, primitive)),
+    ];
+    if let Some(skin) = &mesh.skin {
+        let kind = match skin {
+            Skin::Vertex(_) => "vertex",
+            Skin::Grouped(_) => "grouped",
+        };
+        let joints: Value = skin.joints().into_iter().collect();
+        facts.extend([("skin", kind.into()), ("skin_joints", joints.into())]);
+    }
+    if let Some(blend) = &mesh.blend_shapes {
+        let shapes = map([
+            ("ids", Node::numbers(&blend.ids)),
+            ("present", Node::numbers(&blend.present)),
+            ("bytes", blend.byte_count.into()),
+        ]);
+        facts.push(("blend_shapes", shapes));
+    }
+    known(facts)
+}
+
+fn primitive(primitive: &Primitive) -> Node<'_> {
+    map([
+        ("type", primitive.kind.code().into()),
+        ("indices", primitive.indices.len().into()),
+        ("triangles", primitive.triangles().count().into()),
+    ])
+}
+
+/// Returns the box around vertices.
+fn extent<'a>(vertices: &[Vertex]) -> Node<'a> {
+    let corner = |choose: fn(f32, f32) -> f32| -> Option<Value> {
+        let positions = vertices.iter().map(|vertex| vertex.position);
+        let corner = positions.reduce(|a, b| std::array::from_fn(|axis| choose(a[axis], b[axis])));
+        Some(corner?.into_iter().collect())
+    };
+    match (corner(f32::min), corner(f32::max)) {
+        (Some(min), Some(max)) => map([("min", min.into()), ("max", max.into())]),
+        _ => Value::Null.into(),
+    }
+}
+
+fn sprites(sprites: &Sprites) -> Node<'_> {
+    map([
+        ("material", sprites.material.into()),
+        ("count", sprites.sprites.len().into()),
+        ("faceon_type", sprites.kind.into()),
+        ("radius", sprites.radius.into()),
+    ])
+}
+
+fn shadow(shadow: &Shadow) -> Node<'_> {
+    map([
+        ("joint", shadow.joint.into()),
+        ("ellipsoids", shadow.ellipsoids.len().into()),
+        ("cylinders", shadow.cylinders.len().into()),
+        (
+            "meshes",
+            Node::each(&shadow.meshes, |mesh| {
+                map([
+                    ("normals", mesh.normals.len().into()),
+                    ("verts", mesh.vertices.len().into()),
+                ])
+            }),
+        ),
+    ])
+}

@@ -1,0 +1,226 @@
+//! View of an HGO model: skeleton, layers, materials, textures.
+
+pub mod blk;
+mod info;
+mod tables;
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use crate::hgo::export::{ExportPlan, layer_name, texture_name};
+use crate::hgo::{self, Hgo};
+use hpimount_assets::model::scene::Material;
+use hpimount_assets::model::{Picture, Scene};
+use hpimount_assets::parse::so_far;
+use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::exported::{self, Exported};
+use hpimount_assets::view::page::Rows;
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_containers::file_type::{FileType, Magic};
+
+/// HGO models.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: hgo::EXTENSIONS,
+    converted: Conversion::Always(Converted::parts(&[
+        ConvertedFile::named("png", "preview.png"),
+        ConvertedFile::first("glb"),
+    ])),
+    matches: Some(|bytes| hgo::parse(bytes).is_ok()),
+    types: &[FileType {
+        magic: &[Magic::at(0, b"FOGH"), Magic::at(0, b"HGOF")],
+        patterns: &["*.hgo"],
+        is_opened: true,
+        ..FileType::new("model/x-crash-hgo", Some("Crash Bandicoot model"))
+    }],
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 3,
+    }),
+    ..ViewFormat::new("HGO", open)
+};
+
+fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let (mut hgo, error) = so_far(hgo::parse(bytes));
+    let mut plan = ExportPlan::new(&hgo);
+    let mut warnings = std::mem::take(&mut hgo.warnings);
+    if error.is_none() {
+        warnings.append(std::mem::take(&mut plan.problems));
+    }
+    let model = PlannedHgo { hgo, plan };
+    let mut page = info::page(&model.hgo, warnings);
+    page.table("joints.tsv", |model| tables::joints(&model.hgo))
+        .table("layers.tsv", |model| tables::layers(&model.hgo))
+        .table("materials.tsv", |model| Rows::of(&model.hgo.materials))
+        .table("textures.tsv", |model| tables::textures(&model.hgo));
+    if model.hgo.names.iter().next().is_some() {
+        page.file("names.txt", |model, _, out| tables::names(&model.hgo, out));
+    }
+    page.table("points.tsv", |model| tables::points(&model.hgo))
+        .table("blocks.tsv", |model| tables::blocks(&model.hgo));
+    if error.is_none() {
+        let mut files = Vec::new();
+        exported::add_files(&model, &mut files);
+        page.files(files);
+    }
+    Ok(page.show(model, error))
+}
+
+/// A model, and its export plan.
+#[derive(GetSize)]
+struct PlannedHgo {
+    hgo: Hgo,
+    plan: ExportPlan,
+}
+
+impl Exported for PlannedHgo {
+    fn pictures(&self) -> impl Iterator<Item = (usize, String)> {
+        let numbers = self.plan.textures.iter();
+        numbers.map(|&number| (number, texture_name(&self.hgo, number)))
+    }
+
+    fn picture(&self, number: usize) -> Option<Picture> {
+        self.plan.picture(&self.hgo, number)
+    }
+
+    fn has_scene(&self) -> bool {
+        self.plan.has_scene
+    }
+
+    fn corners(&self) -> usize {
+        self.plan.corners
+    }
+
+    fn scene(&self) -> Scene<'_> {
+        self.plan.scene(&self.hgo)
+    }
+
+    fn part_count(&self) -> usize {
+        self.hgo.layers.len()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (usize, String)> {
+        let numbers = self.plan.layers.iter();
+        numbers.map(|&number| (number, layer_name(&self.hgo, number)))
+    }
+
+    fn part(&self, number: usize) -> Scene<'_> {
+        self.plan.layer(&self.hgo, number)
+    }
+
+    fn materials(&self) -> (Vec<Material>, Vec<String>) {
+        (self.plan.materials(&self.hgo), self.plan.notes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::hgo::Build;
+    use hpimount_assets::view::Alone;
+    use hpimount_containers::io::Endian;
+
+    fn mouse() -> Vec<u8> {
+        Build::new(Endian::Big).mouse()
+    }
+
+    fn rendered(bytes: &[u8], name: &str) -> String {
+        hpimount_assets::view::rendered_text(&FORMAT, bytes, name).unwrap()
+    }
+
+    #[test]
+    fn the_joints_table_has_the_rest_pose() {
+        assert_eq!(
+            rendered(&mouse(), "joints.tsv"),
+            "index\tflags\tlocator_offset_x\tlocator_offset_y\tlocator_offset_z\tparent\tname\t\
+             parent_name\tx\ty\tz\n\
+             0\t1\t0\t0\t0\t\troot\t\t0\t0\t0\n\
+             1\t1\t0\t0\t0\t0\thead\troot\t0\t1\t0.5\n"
+        );
+    }
+
+    #[test]
+    fn the_layers_table_has_a_row_for_every_part() {
+        assert_eq!(
+            rendered(&mouse(), "layers.tsv"),
+            "name\tslot\tjoint\tmeshes\tvertices\ttriangles\tskinned\tblend_shapes\n\
+             HIGH\trigid\t1\t1\t4\t2\tfalse\t0\n\
+             HIGH\tblend_skin\t\t1\t4\t2\tfalse\t1\n"
+        );
+    }
+
+    #[test]
+    fn the_materials_table_has_all_fields() {
+        let table = rendered(&mouse(), "materials.tsv");
+        let mut lines = table.lines().map(|line| line.split('\t'));
+        let cells: Vec<_> = lines.next().unwrap().zip(lines.next().unwrap()).collect();
+        assert_eq!(cells.len(), 40);
+        assert!(cells.contains(&("diffuse_g", "0.5")));
+        assert!(cells.contains(&("attributes_alpha", "0")));
+        assert!(cells.contains(&("alpha", "1")));
+        assert!(cells.contains(&("attributes", "0x00000000")));
+        assert!(lines.next().is_none());
+    }
+
+    #[test]
+    fn the_other_tables_have_a_row_for_every_item() {
+        let bytes = mouse();
+        assert_eq!(
+            rendered(&bytes, "textures.tsv"),
+            "index\ttype\tformat\twidth\theight\tmipmaps\toffset\tdata_size\tpalette_size\n\
+             0\t129\tRGB5A3\t4\t4\t\t84\t32\t0\n"
+        );
+        assert_eq!(rendered(&bytes, "names.txt"), "root\nhead\nHIGH\nhat\n");
+        assert_eq!(
+            rendered(&bytes, "points.tsv"),
+            "index\tjoint\tname\tjoint_name\tx\ty\tz\n0\t1\that\thead\t0\t0.25\t0\n"
+        );
+        let blocks = rendered(&bytes, "blocks.tsv");
+        assert!(
+            blocks.contains("\n1\t1\tNTBL\t8\t32\t31\tname table\n"),
+            "{blocks}"
+        );
+        assert_eq!(blocks.lines().count(), 8);
+    }
+
+    #[test]
+    fn the_summary_describes_the_model() {
+        assert_eq!(
+            rendered(&mouse(), "info.txt"),
+            "HGO model (Crash Bandicoot: The Wrath of Cortex; big-endian, as on GameCube)\n\
+             \n\
+             endian         big\n\
+             file size      1440\n\
+             declared size  1440\n\
+             meshes         2\n\
+             vertices       8\n\
+             triangles      4\n\
+             sprites        1\n\
+             blend shapes   1\n\
+             chunks         4\n\
+             textures       1\n\
+             materials      1\n\
+             texture animations 0\n\
+             joint index    2\n\
+             poi index      1\n\
+             joints         2: root, head\n\
+             layers         1: HIGH\n\
+             points of interest 1: hat\n\
+             shadow         1\n\
+             warnings       1\n  \
+             every sprite of layer 0 is not shown: sprites face the camera, and there are 1\n"
+        );
+    }
+
+    #[test]
+    fn a_damaged_model_shows_what_was_read_before_the_damage() {
+        let bytes = mouse();
+        let cut = Bytes::copy_from_slice(&bytes[..bytes.len() - 50]);
+        let view = open(&cut, &Alone).unwrap();
+        let error = view.failure().unwrap().to_string();
+        assert!(error.contains(" at 0x"), "{error}");
+        let info: serde_json::Value = serde_json::from_str(&rendered(&cut, "info.json")).unwrap();
+        assert_eq!(info["joints"][1]["name"], "head");
+        assert_eq!(info["layers"][0]["blend_skin"][1]["type"], 1);
+        assert!(info["bounds"].is_null());
+    }
+}

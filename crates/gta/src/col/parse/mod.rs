@@ -1,0 +1,301 @@
+//! COL: collision models (FORMATS, GTA 3). A file is models one after the
+//! other.
+
+mod shapes;
+mod v1;
+mod v2;
+
+pub use shapes::{Bounds, BoxShape, Face, FaceGroup, Mesh, Sphere, Surface};
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use hpimount_assets::parse::Incomplete;
+use hpimount_assets::parse::name::until_nul;
+use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
+
+/// Extensions of files with collision models.
+pub const EXTENSIONS: &[&str] = &["col"];
+
+/// Bytes before the body of a model: magic, size, name and id.
+const HEADER: usize = 32;
+
+/// Bytes of the header that the size includes.
+const NAMED: u32 = 24;
+
+/// Maximum number of models of a file. The largest file of the games has a
+/// hundredth as many.
+const MAX_MODELS: usize = 1 << 16;
+
+/// Collision models.
+#[derive(Debug, Default, GetSize)]
+pub struct Col {
+    /// The models, in the order of the file.
+    pub models: Vec<Model>,
+    /// Bytes after the last model.
+    pub trailing: u64,
+    /// Warnings.
+    pub warnings: Warnings,
+}
+
+/// A collision model. One that cannot be read does not hide the others.
+#[derive(Debug, GetSize)]
+pub struct Model {
+    /// Version of the format, 1 to 4.
+    pub version: u8,
+    /// Its name; that of the model that it belongs to.
+    pub name: String,
+    /// Its id in the game.
+    pub id: u16,
+    /// Absolute offset of its magic.
+    pub offset: u64,
+    /// Length in bytes after the first 8, as stored.
+    pub size: u32,
+    /// Its shapes; those before the error if there is one.
+    pub shapes: Shapes,
+    /// Why it cannot be read completely, if so.
+    #[get_size(ignore)]
+    pub error: Option<Error>,
+    /// Warnings.
+    pub warnings: Warnings,
+}
+
+/// The shapes of a model.
+#[derive(Debug, Default, GetSize)]
+pub struct Shapes {
+    /// The space that it takes; `None` if it cannot be read.
+    #[get_size(ignore)]
+    pub bounds: Option<Bounds>,
+    /// Flags of version 2 and later: 1 cones, 2 not empty, 8 face groups, 16
+    /// shadow mesh.
+    pub flags: Option<u32>,
+    /// Spheres.
+    pub spheres: Vec<Sphere>,
+    /// Number of lines, which games do not use.
+    pub lines: usize,
+    /// Boxes along the axes.
+    pub boxes: Vec<BoxShape>,
+    /// The mesh.
+    pub mesh: Mesh,
+    /// The mesh that casts the shadow; since version 3.
+    pub shadow: Mesh,
+    /// Consecutive faces with the space that they take.
+    pub groups: Vec<FaceGroup>,
+}
+
+/// Returns the version of a model with this magic.
+fn version(magic: [u8; 4]) -> Option<u8> {
+    match &magic {
+        b"COLL" => Some(1),
+        b"COL2" => Some(2),
+        b"COL3" => Some(3),
+        b"COL4" => Some(4),
+        _ => None,
+    }
+}
+
+/// Returns whether a file begins with a collision model.
+pub fn is_col(bytes: &Bytes) -> bool {
+    bytes
+        .first_chunk()
+        .is_some_and(|magic| version(*magic).is_some())
+        && bytes.len() > HEADER
+}
+
+/// Parses the collision models of a file.
+///
+/// # Errors
+/// Returns [`Incomplete`] if the file does not begin with a model. A model with
+/// an error is in the result.
+pub fn parse(bytes: &Bytes) -> std::result::Result<Col, Box<Incomplete<Col>>> {
+    let mut col = Col::default();
+    match read(bytes, &mut col) {
+        Ok(()) => Ok(col),
+        Err(error) => Err(Box::new(Incomplete { error, model: col })),
+    }
+}
+
+fn read(bytes: &Bytes, col: &mut Col) -> Result<()> {
+    let mut start = 0;
+    while let Some(magic) = bytes.get(start..).and_then(|rest| rest.first_chunk()) {
+        let Some(version) = version(*magic) else {
+            break;
+        };
+        if col.models.len() == MAX_MODELS {
+            col.warnings.push(format!(
+                "collision model at {start:#x}: is not shown; a file has at most {MAX_MODELS}"
+            ));
+            break;
+        }
+        if bytes.len() - start < HEADER {
+            if col.models.is_empty() {
+                let problem = format!("needs {HEADER} bytes, {} are left", bytes.len() - start);
+                return Err(Error::damaged(start as u64, "collision model", problem));
+            }
+            break;
+        }
+        let model = model(bytes, start, version)?;
+        let (is_last, end) = (model.size < NAMED, start + 8 + model.size as usize);
+        col.models.push(model);
+        start = if is_last {
+            start + 8
+        } else {
+            end.min(bytes.len())
+        };
+        if is_last {
+            break;
+        }
+    }
+    if col.models.is_empty() {
+        return Err(Error::damaged(
+            0,
+            "magic",
+            "is not that of a collision model",
+        ));
+    }
+    let rest = &bytes[start.min(bytes.len())..];
+    col.trailing = rest.len() as u64;
+    if rest.iter().any(|&byte| byte != 0) {
+        col.warnings.push(format!(
+            "{} bytes at {start:#x} belong to no model",
+            rest.len()
+        ));
+    }
+    Ok(())
+}
+
+/// Reads the model at `start`, where at least a header is left.
+fn model(bytes: &Bytes, start: usize, version: u8) -> Result<Model> {
+    let mut cursor = Cursor::new(&bytes[start..], start as u64, Endian::Little);
+    cursor.take(4, "magic")?;
+    let size_at = cursor.offset();
+    let size = cursor.u32("model size")?;
+    let name = until_nul(cursor.take(22, "model name")?);
+    let id = cursor.u16("model id")?;
+    let mut model = Model {
+        version,
+        name,
+        id,
+        offset: start as u64,
+        size,
+        shapes: Shapes::default(),
+        error: None,
+        warnings: Warnings::default(),
+    };
+    let end = (start + 8).saturating_add(size as usize);
+    if end > bytes.len() {
+        let left = bytes.len() - start - 8;
+        model.warnings.push(format!(
+            "model size at {size_at:#x}: is {size}, {left} bytes are left"
+        ));
+    }
+    let whole = bytes.slice(start..end.clamp(start + HEADER, bytes.len()));
+    let read = match version {
+        1 => v1::read(&whole, &mut model),
+        _ => v2::read(&whole, &mut model),
+    };
+    let too_small = (size < NAMED).then(|| {
+        let problem = format!("is {size}, the least is {NAMED}");
+        Error::damaged(size_at, "model size", problem)
+    });
+    model.error = too_small.or(read.err());
+    let shapes = &model.shapes;
+    for (what, mesh) in [("faces", &shapes.mesh), ("shadow faces", &shapes.shadow)] {
+        let vertices = mesh.vertices().count();
+        let is_odd = |face: &Face| face.corners.iter().any(|&one| one as usize >= vertices);
+        let odd = mesh.faces().filter(is_odd).count();
+        if odd > 0 {
+            model.warnings.push(format!(
+                "collision model at {start:#x}: {odd} {what} have a vertex of {vertices} that \
+                 does not exist; they are not shown"
+            ));
+        }
+    }
+    Ok(model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::col as build;
+
+    #[test]
+    fn all_versions_hold_the_same_shapes() {
+        for version in 1..=4 {
+            let col = parse(&build::model(version, "crate").into()).unwrap();
+            let [model] = &col.models[..] else {
+                panic!("{:?}", col.models)
+            };
+            assert!(model.error.is_none(), "{:?}", model.error);
+            assert!(model.warnings.is_empty(), "{:?}", model.warnings.texts());
+            assert_eq!((model.name.as_str(), model.id), ("crate", 7));
+            let shapes = &model.shapes;
+            assert_eq!(shapes.spheres[0].center, [1.0, 2.0, 3.0]);
+            assert_eq!(shapes.spheres[0].surface.material, 9);
+            assert_eq!(shapes.boxes[0].max, [1.0; 3]);
+            let vertices: Vec<_> = shapes.mesh.vertices().collect();
+            assert_eq!(vertices, [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 2.0, 0.5]]);
+            let faces: Vec<_> = shapes.mesh.faces().collect();
+            assert_eq!(
+                (faces[0].corners, faces[0].surface.material),
+                ([0, 1, 2], 5)
+            );
+            assert_eq!(faces[0].surface.light, 17);
+        }
+    }
+
+    #[test]
+    fn models_follow_each_other_until_the_padding() {
+        let bytes = [build::model(1, "a"), build::model(3, "b"), vec![0; 9]].concat();
+        let col = parse(&bytes.into()).unwrap();
+        let names: Vec<_> = col.models.iter().map(|model| model.name.as_str()).collect();
+        assert_eq!((names, col.trailing), (vec!["a", "b"], 9));
+        assert!(col.warnings.is_empty());
+    }
+
+    #[test]
+    fn a_broken_model_does_not_hide_the_next() {
+        let mut first = build::model(1, "a");
+        first[HEADER + 40..][..4].copy_from_slice(&[255; 4]);
+        let col = parse(&[first, build::model(2, "b")].concat().into()).unwrap();
+        let error = col.models[0].error.as_ref().unwrap().to_string();
+        assert_eq!(
+            error,
+            "sphere count at 0x48: 4294967295 items of 20 bytes do not fit into 116 bytes"
+        );
+        assert!(col.models[1].error.is_none());
+    }
+
+    #[test]
+    fn a_size_of_0_ends_the_file() {
+        let mut bytes = [build::model(1, "a"), build::model(1, "b")].concat();
+        bytes[4..8].copy_from_slice(&[0; 4]);
+        let col = parse(&bytes.into()).unwrap();
+        assert_eq!(col.models.len(), 1);
+        assert!(
+            col.models[0]
+                .error
+                .as_ref()
+                .unwrap()
+                .to_string()
+                .contains("0x4")
+        );
+    }
+
+    #[test]
+    fn faces_without_their_vertices_are_a_warning() {
+        let mut bytes = build::model(1, "a");
+        let last = bytes.len() - 16;
+        bytes[last] = 3;
+        let col = parse(&bytes.into()).unwrap();
+        assert!(col.models[0].error.is_none());
+        assert_eq!(col.models[0].warnings.len(), 1);
+    }
+
+    #[test]
+    fn another_file_is_an_error() {
+        for bytes in [&b""[..], b"COLX", b"COL2 is short"] {
+            assert!(parse(&Bytes::from_static(bytes)).is_err());
+        }
+    }
+}

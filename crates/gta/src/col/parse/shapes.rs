@@ -1,0 +1,190 @@
+//! The shapes of collision models.
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use hpimount_assets::parse::floats;
+use hpimount_containers::io::{Cursor, Result};
+
+/// The space that a model takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// The corner with the smallest coordinates.
+    pub min: [f32; 3],
+    /// The corner with the largest coordinates.
+    pub max: [f32; 3],
+    /// Center of the sphere around it.
+    pub center: [f32; 3],
+    /// Radius of that sphere.
+    pub radius: f32,
+}
+
+/// A surface.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
+pub struct Surface {
+    /// Number of its material.
+    pub material: u8,
+    /// Flags; of vehicles the part.
+    pub flags: u8,
+    /// Brightness, of unknown meaning.
+    pub brightness: u8,
+    /// Light: that of the day in the high half, that of the night in the low
+    /// one.
+    pub light: u8,
+}
+
+/// A sphere.
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+pub struct Sphere {
+    /// Its center.
+    pub center: [f32; 3],
+    /// Its radius.
+    pub radius: f32,
+    /// Its surface.
+    pub surface: Surface,
+}
+
+/// A box along the axes.
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+pub struct BoxShape {
+    /// The corner with the smallest coordinates.
+    pub min: [f32; 3],
+    /// The corner with the largest coordinates.
+    pub max: [f32; 3],
+    /// Its surface.
+    pub surface: Surface,
+}
+
+/// Consecutive faces.
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+pub struct FaceGroup {
+    /// The corner with the smallest coordinates.
+    pub min: [f32; 3],
+    /// The corner with the largest coordinates.
+    pub max: [f32; 3],
+    /// Number of the first face.
+    pub first: u16,
+    /// Number of the last face.
+    pub last: u16,
+}
+
+/// A face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Face {
+    /// Numbers of its vertices.
+    pub corners: [u32; 3],
+    /// Its surface.
+    pub surface: Surface,
+}
+
+/// A mesh, kept as stored.
+#[derive(Debug, Default, GetSize)]
+pub struct Mesh {
+    /// Whether vertices are 16-bit numbers and faces have 8 bytes, since
+    /// version 2; otherwise floats and 16 bytes.
+    pub(super) is_short: bool,
+    #[get_size(ignore)]
+    pub(super) vertices: Bytes,
+    #[get_size(ignore)]
+    pub(super) faces: Bytes,
+}
+
+/// Unit of coordinates of 16 bits.
+const SHORT_UNIT: f32 = 128.0;
+
+impl Mesh {
+    /// Bytes of a vertex and of a face.
+    pub(super) const fn sizes(is_short: bool) -> (usize, usize) {
+        if is_short { (6, 8) } else { (12, 16) }
+    }
+
+    /// Returns the vertices.
+    pub fn vertices(&self) -> impl Iterator<Item = [f32; 3]> {
+        let (size, _) = Self::sizes(self.is_short);
+        self.vertices.chunks_exact(size).map(|stored| {
+            if self.is_short {
+                let words = stored.as_chunks().0;
+                std::array::from_fn(|i| f32::from(i16::from_le_bytes(words[i])) / SHORT_UNIT)
+            } else {
+                let words = stored.as_chunks().0;
+                std::array::from_fn(|i| f32::from_le_bytes(words[i]))
+            }
+        })
+    }
+
+    /// Returns the faces. Their vertices may not exist.
+    pub fn faces(&self) -> impl Iterator<Item = Face> {
+        let (_, size) = Self::sizes(self.is_short);
+        self.faces.chunks_exact(size).map(|stored| {
+            if self.is_short {
+                let words = stored.as_chunks().0;
+                Face {
+                    corners: std::array::from_fn(|i| u16::from_le_bytes(words[i]).into()),
+                    surface: Surface {
+                        material: stored[6],
+                        light: stored[7],
+                        ..Surface::default()
+                    },
+                }
+            } else {
+                let words = stored.as_chunks().0;
+                Face {
+                    corners: std::array::from_fn(|i| u32::from_le_bytes(words[i])),
+                    surface: Surface {
+                        material: stored[12],
+                        flags: stored[13],
+                        brightness: stored[14],
+                        light: stored[15],
+                    },
+                }
+            }
+        })
+    }
+
+    /// Returns whether there are no faces.
+    pub fn is_empty(&self) -> bool {
+        self.faces.is_empty()
+    }
+}
+
+/// Bytes of a sphere.
+pub(super) const SPHERE: usize = 20;
+
+/// Bytes of a box.
+pub(super) const BOX: usize = 28;
+
+/// Reads a surface.
+fn surface(cursor: &mut Cursor<'_>) -> Result<Surface> {
+    Ok(Surface {
+        material: cursor.u8("surface")?,
+        flags: cursor.u8("surface")?,
+        brightness: cursor.u8("surface")?,
+        light: cursor.u8("surface")?,
+    })
+}
+
+/// Reads a sphere; in version 1 the radius is first.
+pub(super) fn sphere(cursor: &mut Cursor<'_>, has_radius_first: bool) -> Result<Sphere> {
+    let (center, radius);
+    if has_radius_first {
+        radius = cursor.f32("sphere radius")?;
+        center = floats(cursor, "sphere center")?;
+    } else {
+        center = floats(cursor, "sphere center")?;
+        radius = cursor.f32("sphere radius")?;
+    }
+    Ok(Sphere {
+        center,
+        radius,
+        surface: surface(cursor)?,
+    })
+}
+
+/// Reads a box.
+pub(super) fn box_shape(cursor: &mut Cursor<'_>) -> Result<BoxShape> {
+    Ok(BoxShape {
+        min: floats(cursor, "box")?,
+        max: floats(cursor, "box")?,
+        surface: surface(cursor)?,
+    })
+}

@@ -1,0 +1,129 @@
+//! The animations that the definition of a model gives it, and the packages around
+//! it (FORMATS, GTA 6.6).
+
+use super::Dff;
+use crate::ifp::motion::Bones;
+use crate::ifp::{self, Animation};
+use crate::models::{Given, Models};
+use hpimount_assets::model::Scene;
+use hpimount_assets::view::AssetContext;
+use hpimount_renderware::clump::Clump;
+use hpimount_renderware::export::{Motions, skeleton};
+
+/// Maximum number of packages around a model that are shown on it. The games have
+/// some hundred.
+const MAX_AROUND: usize = 1024;
+
+/// The animations of a model.
+#[derive(Debug, Default)]
+pub(super) struct Animations {
+    /// Those that its definition gives it, which exist or do not.
+    pub(super) given: Vec<Given>,
+    /// If it has a skeleton: all packages around it, each for a file of its own.
+    pub(super) around: Vec<Given>,
+}
+
+impl Animations {
+    /// Determines the animations of a model with this name.
+    pub(super) fn new(model: &Dff, name: &str, models: &Models) -> Self {
+        let given = models.animations(name);
+        let first = model.clumps.first();
+        let has_skeleton = first.is_some_and(|clump| skeleton::bones(clump).is_some());
+        let around = match has_skeleton {
+            true => models.packages().take(MAX_AROUND).collect(),
+            false => Vec::new(),
+        };
+        Self { given, around }
+    }
+
+    /// Returns the memory on the heap in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let all = self.given.iter().chain(&self.around);
+        all.map(|given| size_of_val(given) + given.memory()).sum()
+    }
+}
+
+/// Moves the scene of a clump by animations. The node of frame n is `first + n`.
+pub(super) fn animate(
+    scene: &mut Scene<'_>,
+    clump: &Clump,
+    first: usize,
+    all: &[Given],
+    context: &dyn AssetContext,
+) {
+    let mut bones = Bones::default();
+    for (number, frame) in clump.frames.iter().enumerate() {
+        let bone = frame.node.as_ref().map(|node| node.id);
+        bones.add(first + number, bone, &frame.name);
+    }
+    let mut motions = Motions::default();
+    for given in all {
+        add(&mut motions, &bones, given, context);
+    }
+    motions.put_into(scene);
+}
+
+/// Adds the animations of a package.
+fn add(motions: &mut Motions, bones: &Bones, given: &Given, context: &dyn AssetContext) {
+    let package = &given.package;
+    let Some(bytes) = given.file.and_then(|file| context.read(file)) else {
+        motions.note(format!("Package {package} of animations is missing."));
+        return;
+    };
+    let ifp = match ifp::parse(&bytes) {
+        Ok(ifp) => ifp,
+        Err(incomplete) => {
+            let error = incomplete.error;
+            motions.note(format!("Package {package} cannot be read: {error}."));
+            return;
+        }
+    };
+    let is_same = |one: &Animation, name: &String| one.name.eq_ignore_ascii_case(name);
+    match &given.names {
+        // The package of a vehicle moves the people in it.
+        None if !ifp.animations().any(|one| bones.moves(one)) => {
+            motions.note(format!("Package {package} moves no part of the model."));
+        }
+        None => {
+            for animation in ifp.animations() {
+                motions.add(&animation.name, bones.tracks(animation));
+            }
+        }
+        Some(names) => {
+            for name in names {
+                let animation = ifp.animations().find(|one| is_same(one, name));
+                let tracks = match animation {
+                    Some(animation) => bones.tracks(animation),
+                    None => Err(format!("package {package} does not have it")),
+                };
+                motions.add(name, tracks);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dff;
+    use fixtures::clump as build;
+
+    #[test]
+    fn only_a_model_with_a_skeleton_has_the_packages_around_it() {
+        let around = |frames: &[u8], packages: &[&str]| {
+            let square = build::square(&["skin"], &[]);
+            let clump = build::clump(frames, &[square], &[build::atomic(0, 0)], &[]);
+            let model = dff::parse(&clump.into()).unwrap();
+            let models = Models::with_packages(packages);
+            Animations::new(&model, "man", &models).around.len()
+        };
+        let names = [("root", -1), ("hand", 0)];
+        let bones = build::bones(&names);
+        assert_eq!(around(&build::frames(&names), &["dance"]), 0);
+        let packages = (0..=MAX_AROUND).map(|n| n.to_string());
+        let packages: Vec<_> = packages.collect();
+        let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+        assert_eq!(around(&bones, &packages[..200]), 200);
+        assert_eq!(around(&bones, &packages), MAX_AROUND);
+    }
+}

@@ -1,0 +1,146 @@
+//! Binary IPL files, which archives of San Andreas hold (FORMATS, GTA 6.3).
+
+use get_size2::GetSize;
+
+use hpimount_assets::parse::floats;
+use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
+
+/// The magic of a binary file.
+pub const MAGIC: &[u8] = b"bnry";
+
+/// Bytes of the header.
+const HEADER: usize = 0x4C;
+
+/// Kinds of entries in the header, and the two that are used.
+const KINDS: usize = 6;
+const INSTANCES: usize = 0;
+const CARS: usize = 4;
+
+/// A binary file.
+#[derive(Debug, Default, GetSize)]
+pub struct Binary {
+    /// Placed objects.
+    pub instances: Vec<Placed>,
+    /// Parked cars.
+    pub cars: Vec<Car>,
+    /// Warnings.
+    pub warnings: Warnings,
+}
+
+/// A placed object.
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+pub struct Placed {
+    /// Number of its model.
+    pub id: i32,
+    /// Interior in the low byte, and flags.
+    pub interior: u32,
+    /// Its position.
+    pub position: [f32; 3],
+    /// The inverse of its rotation.
+    pub rotation: [f32; 4],
+    /// Number of the object in the text file that replaces it from afar, or -1.
+    pub lod: i32,
+}
+
+/// A parked car.
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+pub struct Car {
+    /// Its position.
+    pub position: [f32; 3],
+    /// Its angle around the vertical axis in radians.
+    pub angle: f32,
+    /// Model, two colors, force, alarm, lock, and least and largest delay.
+    pub values: [i32; 8],
+}
+
+/// Reads a binary file.
+///
+/// # Errors
+/// Returns [`Error::Damaged`] if the header is incomplete or entries do not fit
+/// into the file.
+pub fn parse(bytes: &[u8]) -> Result<Binary> {
+    let mut cursor = Cursor::new(bytes, 0, Endian::Little);
+    cursor.take(MAGIC.len(), "magic")?;
+    let mut counts = [0; KINDS];
+    for count in &mut counts {
+        *count = cursor.u32("entry count")?;
+    }
+    let mut offsets = [0; KINDS];
+    for offset in &mut offsets {
+        *offset = cursor.u32("entry offset")?;
+        cursor.u32("entry size")?;
+    }
+    let mut binary = Binary::default();
+    let entries = |kind: usize, size: usize, field: &'static str| {
+        let (count, offset) = (counts[kind], offsets[kind]);
+        let stored_at = 4 + 4 * KINDS as u64 + 8 * kind as u64;
+        if count == 0 {
+            return Ok(Cursor::new(&[], 0, Endian::Little));
+        }
+        if (offset as usize) < HEADER {
+            let problem = format!("is {offset:#x}, inside of the header");
+            return Err(Error::damaged(stored_at, field, problem));
+        }
+        let mut cursor = Cursor::new(bytes, 0, Endian::Little);
+        cursor.seek(offset.into(), field)?;
+        let count = cursor.check_count(count.into(), size, field)?;
+        cursor.section(count * size, field)
+    };
+    let mut instances = entries(INSTANCES, 40, "instances")?;
+    while instances.remaining() > 0 {
+        binary.instances.push(placed(&mut instances)?);
+    }
+    let mut cars = entries(CARS, 48, "cars")?;
+    while cars.remaining() > 0 {
+        let position = floats(&mut cars, "car")?;
+        let angle = cars.f32("car")?;
+        let mut values = [0; 8];
+        for value in &mut values {
+            *value = cars.i32("car")?;
+        }
+        binary.cars.push(Car {
+            position,
+            angle,
+            values,
+        });
+    }
+    for (kind, count) in counts.iter().enumerate() {
+        if *count > 0 && ![INSTANCES, CARS].contains(&kind) {
+            binary.warnings.push(format!(
+                "kind {kind} has {count} entries, whose form is unknown"
+            ));
+        }
+    }
+    Ok(binary)
+}
+
+fn placed(cursor: &mut Cursor<'_>) -> Result<Placed> {
+    Ok(Placed {
+        position: floats(cursor, "instance")?,
+        rotation: floats(cursor, "instance")?,
+        id: cursor.i32("instance")?,
+        interior: cursor.u32("instance")?,
+        lod: cursor.i32("instance")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_bounded_by_the_file() {
+        let file = |count: u32, offset: u32| {
+            let mut words = [0_u32; 18];
+            (words[0], words[6]) = (count, offset);
+            [MAGIC, &words.map(u32::to_le_bytes).concat(), &[0; 40]].concat()
+        };
+        let read = |count, offset| parse(&file(count, offset));
+        assert_eq!(read(1, 0x4C).unwrap().instances.len(), 1);
+        assert_eq!(read(0, 7).unwrap().instances.len(), 0);
+        for (count, offset) in [(2, 0x4C), (1, 0x4D), (u32::MAX, 0x4C), (1, 8)] {
+            assert!(read(count, offset).is_err(), "{count} at {offset:#x}");
+        }
+        assert!(parse(&file(1, 0x4C)[..50]).is_err());
+    }
+}

@@ -1,0 +1,241 @@
+//! What the models of a game need, and where it is.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+
+use super::{each_document, each_file};
+use crate::col;
+use crate::data::groups::{self, Groups};
+use crate::document::schema::{IDE, IPL};
+use crate::document::{self, Named};
+use crate::map::binary;
+use crate::models::SECTIONS;
+use hpimount_assets::view::{AssetContext, Table};
+
+/// A file that a definition needs.
+struct Need<'a> {
+    /// What it is for.
+    kind: &'static str,
+    /// Its name, without extension.
+    name: &'a str,
+    /// Where it is; empty if it is nowhere.
+    found: &'a str,
+}
+
+/// A definition, and the files that it needs.
+struct Definition<'a> {
+    path: &'a str,
+    line: u32,
+    section: &'static str,
+    id: &'a str,
+    model: &'a str,
+    needs: Vec<Need<'a>>,
+}
+
+/// The files of a game, by their extensions and their names without it, in lower
+/// case.
+struct Present {
+    files: HashMap<(&'static str, String), String>,
+    /// Where collision models are, by their names in lower case.
+    collision: HashMap<String, String>,
+    groups: Groups,
+}
+
+const EXTENSIONS: [&str; 3] = ["dff", "txd", "ifp"];
+
+impl Present {
+    fn new(context: &dyn AssetContext) -> io::Result<Self> {
+        let mut files = HashMap::new();
+        for extension in EXTENSIONS {
+            for file in context.find_extensions("", &[extension]) {
+                let path = context.path_of(file);
+                let stem = stem(&path).to_ascii_lowercase();
+                files.insert((extension, stem), path);
+            }
+        }
+        let mut collision = HashMap::new();
+        each_file(context, "col", |path, bytes| {
+            let found = col::parse(&bytes);
+            for model in found.iter().flat_map(|found| &found.models) {
+                collision.insert(model.name.to_ascii_lowercase(), path.to_owned());
+            }
+            Ok(())
+        })?;
+        let mut groups = Groups::default();
+        each_file(context, "dat", |path, bytes| {
+            if stem(path).eq_ignore_ascii_case("animgrp") {
+                groups = groups::parse(&bytes).unwrap_or_default();
+            }
+            Ok(())
+        })?;
+        Ok(Self {
+            files,
+            collision,
+            groups,
+        })
+    }
+
+    /// Returns where a file is, or an empty path.
+    fn find(&self, extension: &'static str, name: &str) -> &str {
+        let found = self.files.get(&(extension, name.to_ascii_lowercase()));
+        found.map_or("", String::as_str)
+    }
+
+    /// Returns what the row of a definition needs.
+    fn needs<'a>(&'a self, row: &Named<'a>) -> Vec<Need<'a>> {
+        let need = |kind, extension, name| Need {
+            kind,
+            name,
+            found: self.find(extension, name),
+        };
+        let named = |column: &str| {
+            let name = row.get(column);
+            name.filter(|name| !name.eq_ignore_ascii_case("null"))
+        };
+        let model = named("model").map(|name| need("model", "dff", name));
+        let textures = named("txd").map(|name| need("textures", "txd", name));
+        let package = named("anim").or(named("anims"));
+        let package = package.map(|name| need("animations", "ifp", name));
+        let group = named("anim_group").and_then(|name| self.groups.find(name));
+        let group = group.map(|group| need("group", "ifp", &group.package));
+        let collision = named("model").and_then(|name| {
+            let found = self.collision.get(&name.to_ascii_lowercase())?;
+            Some(Need {
+                kind: "collision",
+                name,
+                found,
+            })
+        });
+        let needs = [model, textures, package, group, collision];
+        needs.into_iter().flatten().collect()
+    }
+}
+
+/// Returns the name of a file without its folder and extension.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Calls `visit` with each definition of a model, and the parents of
+/// dictionaries, which have no model.
+fn each_definition(
+    context: &dyn AssetContext,
+    mut visit: impl FnMut(&Definition<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let present = Present::new(context)?;
+    each_document(context, "ide", &IDE, |path, document| {
+        for section in SECTIONS {
+            for row in document.rows(section) {
+                let named = document.named(&IDE, section, row);
+                visit(&Definition {
+                    path,
+                    line: row.line,
+                    section,
+                    id: named.get("id").unwrap_or_default(),
+                    model: named.get("model").unwrap_or_default(),
+                    needs: present.needs(&named),
+                })?;
+            }
+        }
+        for row in document.rows("txdp") {
+            let names = document.fields(row).take(2);
+            let needs = names.map(|name| Need {
+                kind: "textures",
+                name,
+                found: present.find("txd", name),
+            });
+            visit(&Definition {
+                path,
+                line: row.line,
+                section: "txdp",
+                id: "",
+                model: "",
+                needs: needs.collect(),
+            })?;
+        }
+        Ok(())
+    })
+}
+
+const COLUMNS: [&str; 8] = [
+    "file", "line", "section", "id", "model", "needs", "name", "found",
+];
+
+fn write_row(
+    definition: &Definition<'_>,
+    need: &Need<'_>,
+    table: &mut Table<'_>,
+) -> io::Result<()> {
+    table
+        .text(definition.path)
+        .cell(definition.line)
+        .cell(definition.section)
+        .text(definition.id)
+        .text(definition.model)
+        .cell(need.kind)
+        .text(need.name)
+        .text(need.found)
+        .end_row()
+}
+
+/// Writes `references.tsv`: a row for each file that a definition needs.
+pub(super) fn references(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(out, &COLUMNS)?;
+    each_definition(context, |definition| {
+        let mut needs = definition.needs.iter();
+        needs.try_for_each(|need| write_row(definition, need, &mut table))
+    })
+}
+
+/// Writes `missing.tsv`: the rows of `references.tsv` whose file is nowhere, and
+/// a row for each placed object without a definition.
+pub(super) fn missing(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(out, &COLUMNS[..7])?;
+    let mut row = |path: &str, line: Option<u32>, cells: [&str; 5]| {
+        table.text(path).optional(line);
+        for cell in cells {
+            table.text(cell);
+        }
+        table.end_row()
+    };
+    let mut ids = HashSet::new();
+    each_definition(context, |definition| {
+        ids.extend(definition.id.parse::<i64>());
+        let Definition {
+            path,
+            line,
+            section,
+            id,
+            model,
+            ..
+        } = *definition;
+        let needs = definition.needs.iter();
+        let mut needs = needs.filter(|need| need.found.is_empty());
+        needs.try_for_each(|need| row(path, Some(line), [section, id, model, need.kind, need.name]))
+    })?;
+    each_file(context, "ipl", |path, bytes| {
+        let undefined = |id: &&str| id.parse().is_ok_and(|id: i64| !ids.contains(&id));
+        if bytes.starts_with(binary::MAGIC) {
+            let binary = binary::parse(&bytes).unwrap_or_default();
+            return binary.instances.iter().try_for_each(|one| {
+                let id = one.id.to_string();
+                match undefined(&id.as_str()) {
+                    true => row(path, None, ["inst", &id, "", "definition", &id]),
+                    false => Ok(()),
+                }
+            });
+        }
+        let Ok(document) = document::parse(&bytes, &IPL) else {
+            return Ok(());
+        };
+        document.rows("inst").iter().try_for_each(|one| {
+            let named = document.named(&IPL, "inst", one);
+            let model = named.get("model").unwrap_or_default();
+            match named.get("id").filter(undefined) {
+                Some(id) => row(path, Some(one.line), ["inst", id, model, "definition", id]),
+                None => Ok(()),
+            }
+        })
+    })
+}

@@ -1,0 +1,251 @@
+//! The animations of models: which ones the tables of an archive give to a
+//! model, and their keys as motions of its bones.
+//!
+//! A model is given the animations of the table of each MINF that begins with
+//! it, and those of the ALST of each object that shows it (FORMATS, HIP assets
+//! 8).
+
+use std::collections::HashMap;
+
+use crate::Facts;
+use crate::archive::{Archive, Member};
+use crate::names::Names;
+use crate::object::object_type;
+use crate::record::Value;
+use crate::tables::{
+    Animation, parse_animation, parse_animation_table, parse_list, parse_model_info,
+};
+use hpimount_assets::model::math::finite;
+use hpimount_assets::model::scene::{Scene, Track};
+use hpimount_assets::view::context::shared;
+use hpimount_assets::view::{AssetContext, Shared, Wanted};
+use hpimount_renderware::export::{Motions, skeleton, unit_rotation};
+
+/// An animation that a model is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// Id of the model.
+    pub(crate) model: u32,
+    /// Id of the animation.
+    pub(crate) animation: u32,
+    /// Id of the asset that names the table: a MINF or an object.
+    pub(crate) by: u32,
+}
+
+/// Maximum number of animations of the models of an archive. An archive of the
+/// games has some hundred.
+const MAX_GIVEN: usize = 1 << 16;
+
+/// What an archive and those beside it give to models, each pair once.
+struct AllGiven(Vec<Given>);
+
+impl Shared for AllGiven {
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.0.capacity() * size_of::<Given>()
+    }
+}
+
+/// Returns the animations that a model is given, in the order in which they are
+/// found.
+pub(crate) fn of_model(model: u32, context: &dyn AssetContext) -> Vec<Given> {
+    chosen(context, |given| given.model == model)
+}
+
+/// Returns the models that an animation is given to.
+pub(crate) fn of_animation(animation: u32, context: &dyn AssetContext) -> Vec<Given> {
+    chosen(context, |given| given.animation == animation)
+}
+
+fn chosen(context: &dyn AssetContext, is_chosen: impl Fn(&Given) -> bool) -> Vec<Given> {
+    let all = shared(context, "HIP animations", AllGiven::new);
+    all.map_or_else(Vec::new, |all| {
+        all.0.iter().copied().filter(is_chosen).collect()
+    })
+}
+
+impl AllGiven {
+    fn new(context: &dyn AssetContext) -> Self {
+        let mut finder = Finder {
+            archive: Archive::new(context),
+            given: Vec::new(),
+            firsts: HashMap::new(),
+        };
+        // What was found before too many bytes were read is kept.
+        let _ = finder.find();
+        let mut known = std::collections::HashSet::new();
+        let mut given = finder.given;
+        given.retain(|one| known.insert((one.model, one.animation)));
+        given.shrink_to_fit();
+        Self(given)
+    }
+}
+
+/// Finds the animations of models.
+struct Finder<'a> {
+    archive: Archive<'a>,
+    given: Vec<Given>,
+    /// The first model of each MINF.
+    firsts: HashMap<u32, u32>,
+}
+
+impl Finder<'_> {
+    fn find(&mut self) -> std::io::Result<()> {
+        for member in self.members(*b"MINF") {
+            self.model_info(&member)?;
+        }
+        let objects: Vec<_> = self
+            .archive
+            .of_type(|code| object_type(code).is_some_and(|kind| kind.is_entity))
+            .collect();
+        objects.iter().try_for_each(|member| self.object(member))
+    }
+
+    /// Returns the assets of a type in this archive, and then those beside it.
+    fn members(&self, code: [u8; 4]) -> Vec<Member> {
+        let context = self.archive.context;
+        let files = context.find_type(code).into_iter();
+        let files = files.chain(context.find_type_beside(code));
+        files.filter_map(|file| self.archive.member(file)).collect()
+    }
+
+    fn model_info(&mut self, member: &Member) -> std::io::Result<()> {
+        let bytes = self.archive.read(member)?.unwrap_or_default();
+        let Ok(info) = parse_model_info(&bytes, &member.origin().facts) else {
+            return Ok(());
+        };
+        let first = info.models.get(0).and_then(|row| row.number("model"));
+        let Some(model) = first.filter(|&model| model != 0) else {
+            return Ok(());
+        };
+        self.firsts.insert(member.asset.id, model);
+        self.give(model, info.animation_table, member.asset.id)
+    }
+
+    fn object(&mut self, member: &Member) -> std::io::Result<()> {
+        let Some(object) = self.archive.object(member)? else {
+            return Ok(());
+        };
+        let (Some(Value::Id(model)), Some(Value::Id(list))) =
+            (object.field("model"), object.field("anim_list"))
+        else {
+            return Ok(());
+        };
+        // An object shows a model, or a MINF with several.
+        let model = self.firsts.get(&model).copied().unwrap_or(model);
+        self.give(model, list, member.asset.id)
+    }
+
+    /// Gives a model the animations of a table or list.
+    fn give(&mut self, model: u32, table: u32, by: u32) -> std::io::Result<()> {
+        let file = self.archive.context.find(Wanted::Id(table));
+        let member = file.and_then(|file| self.archive.member(file));
+        let Some(member) = member.filter(|_| table != 0 && model != 0) else {
+            return Ok(());
+        };
+        let code = member.asset.code;
+        if !matches!(&code, b"ATBL" | b"ALST") {
+            return Ok(());
+        }
+        let bytes = self.archive.read(&member)?.unwrap_or_default();
+        let facts = member.origin().facts;
+        let rows = match &code {
+            b"ATBL" => parse_animation_table(&bytes, &facts)
+                .map(|table| table.animations)
+                .ok(),
+            _ => parse_list(&bytes, &facts, code).map(|list| list.rows).ok(),
+        };
+        let rows = rows.unwrap_or_default();
+        let ids = rows.iter().filter_map(|row| row.number("animation"));
+        for animation in ids.filter(|&id| id != 0) {
+            if self.given.len() == MAX_GIVEN {
+                break;
+            }
+            self.given.push(Given {
+                model,
+                animation,
+                by,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Adds an animation of bones, which are these nodes. Bones past them are
+/// ignored; nodes past the bones stay as they are.
+pub(crate) fn add(motions: &mut Motions, id: u32, nodes: &[usize], context: &dyn AssetContext) {
+    let name = Names(context).find(id);
+    let name = name.unwrap_or_else(|| format!("{id:08X}"));
+    let name = name.strip_suffix(".anm").unwrap_or(&name);
+    let animation = read(id, context);
+    if let Ok(animation) = &animation
+        && usize::from(animation.bones) != nodes.len()
+    {
+        let (bones, count) = (animation.bones, nodes.len());
+        motions.note(format!(
+            "Animation {name} has {bones} bones, the skeleton {count}."
+        ));
+    }
+    motions.add(
+        name,
+        animation.and_then(|animation| tracks(&animation, nodes)),
+    );
+}
+
+/// Returns the skeleton of the first model that an animation is given to and
+/// that has one, moved by it.
+pub(crate) fn skeleton_of(id: u32, context: &dyn AssetContext) -> Option<Scene<'static>> {
+    let mut given = of_animation(id, context).into_iter();
+    let clump = given.find_map(|given| {
+        let bytes = context.read(context.find(Wanted::Id(given.model))?)?;
+        let model = super::parse(&bytes).ok()?;
+        let mut clumps = model.clumps.into_iter();
+        clumps.find(|clump| skeleton::bones(clump).is_some())
+    })?;
+    let mut scene = Scene::default();
+    skeleton::add_frames(&clump, None, &mut scene);
+    let nodes = skeleton::bones(&clump)?;
+    let mut motions = Motions::default();
+    add(&mut motions, id, &nodes, context);
+    motions.put_into(&mut scene);
+    (!scene.motions.is_empty()).then_some(scene)
+}
+
+/// Returns the animation with this id, or why there is none.
+pub(crate) fn read(id: u32, context: &dyn AssetContext) -> Result<Animation, String> {
+    let file = context.find(Wanted::Id(id));
+    let asset = file.and_then(|file| Some((file, context.asset_of(file)?)));
+    let Some((file, asset)) = asset else {
+        return Err("it is in no available archive".to_owned());
+    };
+    if asset.code != *b"ANIM" {
+        return Err("it is another type of asset".to_owned());
+    }
+    let bytes = context.read(file).ok_or("it cannot be read")?;
+    let facts = Facts {
+        platform: asset.platform,
+        endian: asset.endian,
+        game: asset.game,
+    };
+    parse_animation(&bytes, &facts).map_err(|incomplete| incomplete.error.to_string())
+}
+
+/// Returns the tracks of the bones that have a node.
+pub(crate) fn tracks(animation: &Animation, nodes: &[usize]) -> Result<Vec<Track>, String> {
+    let tracks = animation.tracks()?;
+    let tracks = tracks.iter().zip(nodes).map(|(keys, &node)| {
+        let keys = || {
+            keys.iter()
+                .filter_map(|&key| animation.keys.get(usize::from(key)))
+        };
+        let time = |time: u16| animation.times.get(usize::from(time)).copied();
+        Track {
+            node,
+            times: keys()
+                .map(|key| time(key.time).unwrap_or_default())
+                .collect(),
+            translations: keys().map(|key| key.translation.map(finite)).collect(),
+            rotations: keys().map(|key| unit_rotation(key.rotation)).collect(),
+        }
+    });
+    Ok(tracks.collect())
+}

@@ -1,0 +1,180 @@
+//! Sets of models (MINF) as scenes: each model on the bone of another one that
+//! it is attached to (FORMATS, HIP assets 7).
+
+use std::io::{self, Write};
+
+use super::animated;
+use super::blending;
+use super::level::{self, Level};
+use super::textures::state_of;
+use crate::model::{self, Model};
+use crate::names::Names;
+use crate::record::Record;
+use crate::tables::ModelInfo;
+use hpimount_assets::model::{Scene, Transform, gltf};
+use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
+use hpimount_renderware::clump::Clump;
+use hpimount_renderware::export::{Motions, TextureUse, skeleton};
+
+/// Maximum number of models of a set that are shown.
+pub(crate) const MAX_MODELS: usize = 64;
+
+/// Flags of a model of a set.
+const SHARES_BONES: u32 = 8;
+const ON_A_BONE: u32 = 0x20;
+
+/// How a model of a set is attached to an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attached {
+    /// Index of the earlier one; `None` for the first model.
+    pub(crate) parent: Option<usize>,
+    /// Number of the bone that it is on; `None` for the model itself.
+    pub(crate) bone: Option<usize>,
+    /// Whether it has the bones of the earlier one.
+    pub(crate) shares_bones: bool,
+}
+
+impl Attached {
+    /// Returns how the model of a record is attached, of which `earlier` models
+    /// precede it.
+    pub(crate) fn of(row: &Record, earlier: usize) -> Self {
+        let number = |name| row.number(name).unwrap_or_default();
+        let parent = number("parent") as usize;
+        let parent = Some(parent).filter(|&parent| parent < earlier);
+        let (flags, bone) = (number("flags"), number("bone") as usize);
+        let is_on_bone = flags & ON_A_BONE != 0 && bone > 0;
+        Self {
+            parent,
+            bone: (is_on_bone && parent.is_some()).then_some(bone),
+            shares_bones: flags & SHARES_BONES != 0 && parent.is_some(),
+        }
+    }
+}
+
+/// Returns the clump of a model that has a skeleton, and the frames of its
+/// bones.
+fn skeleton_of(model: &Model) -> Option<(&Clump, Vec<usize>)> {
+    let mut clumps = model.clumps.iter();
+    clumps.find_map(|clump| Some((clump, skeleton::bones(clump)?)))
+}
+
+/// Returns the places of the bones of a model in the pose of its file; none
+/// without a skeleton.
+pub(crate) fn places_of_bones(model: &Model) -> Vec<Transform> {
+    let Some((clump, bones)) = skeleton_of(model) else {
+        return Vec::new();
+    };
+    let places = clump.placements();
+    let places = bones.iter().filter_map(|&bone| places.get(bone));
+    places.map(|place| place.transform()).collect()
+}
+
+/// A model in the scene.
+#[derive(Debug, Default, Clone)]
+struct Part {
+    /// The node that others are attached to.
+    node: usize,
+    /// The nodes of its bones, if they are in the scene.
+    joints: Vec<usize>,
+    /// The places of its bones otherwise.
+    bones: Vec<Transform>,
+}
+
+/// Returns whether a model of a set is available.
+pub(crate) fn is_shown(info: &ModelInfo, context: &dyn AssetContext) -> bool {
+    let mut rows = info.models.iter().take(MAX_MODELS);
+    rows.any(|row| file_of(row.number("model").unwrap_or_default(), context).is_some())
+}
+
+fn file_of(id: u32, context: &dyn AssetContext) -> Option<AssetRef> {
+    let file = context.find(Wanted::Id(id)).filter(|_| id != 0)?;
+    let asset = context.asset_of(file)?;
+    (asset.code == *b"MODL").then_some(file)
+}
+
+/// Writes the models of a set, with the animations of the first one, as a GLB
+/// file.
+pub(crate) fn write(
+    info: &ModelInfo,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (scene, textures) = scene_of(info, context);
+    let pictures = |number| level::picture_of(&textures, number, context);
+    gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
+}
+
+/// Returns the scene of a set, and the textures by their numbers.
+fn scene_of(info: &ModelInfo, context: &dyn AssetContext) -> (Scene<'static>, Vec<TextureUse>) {
+    let mut level = Level::default();
+    let mut parts: Vec<Part> = Vec::new();
+    for row in info.models.iter().take(MAX_MODELS) {
+        let attached = Attached::of(&row, parts.len());
+        let parent = attached.parent.map(|parent| parts[parent].clone());
+        let id = row.number("model").unwrap_or_default();
+        parts.push(add(id, attached, parent, context, &mut level));
+    }
+    let (mut scene, textures) = level.finish("The models are in the pose of their files.");
+    let first = info.models.get(0).and_then(|row| row.number("model"));
+    let joints: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
+    if let Some(first) = first.filter(|_| !joints.is_empty()) {
+        let mut motions = Motions::default();
+        for given in animated::of_model(first, context) {
+            animated::add(&mut motions, given.animation, &joints, context);
+        }
+        motions.put_into(&mut scene);
+    }
+    (scene, textures)
+}
+
+/// Adds a model to the scene.
+fn add(
+    id: u32,
+    attached: Attached,
+    parent: Option<Part>,
+    context: &dyn AssetContext,
+    level: &mut Level,
+) -> Part {
+    let name = Names(context)
+        .find(id)
+        .unwrap_or_else(|| format!("{id:08X}"));
+    let bytes = file_of(id, context).and_then(|file| context.read(file));
+    let parsed = bytes.and_then(|bytes| model::parse(&bytes).ok());
+    if parsed.is_none() {
+        level.omit(format!("{name} is missing or cannot be read."));
+    }
+    let model = parsed.unwrap_or_default();
+    let state = |name: &str| state_of(name, context);
+    let mut part = Part::default();
+    let mut place = Transform::IDENTITY;
+    let mut above = None;
+    match parent {
+        // The first model moves its bones.
+        None if !level.has_skeleton() => {
+            if let Some((clump, bones)) = skeleton_of(&model) {
+                part.joints = level.add_skeleton(clump, &bones);
+            }
+        }
+        None => {}
+        Some(parent) if attached.shares_bones && !parent.joints.is_empty() => {
+            part.joints = parent.joints;
+        }
+        Some(parent) => {
+            above = Some(parent.node);
+            if let Some(bone) = attached.bone {
+                match parent.joints.get(bone) {
+                    Some(&joint) => above = Some(joint),
+                    None => place = parent.bones.get(bone).copied().unwrap_or(place),
+                }
+            }
+        }
+    }
+    let atomics = blending::of_atomics(id, &model, context);
+    let may_move = !part.joints.is_empty();
+    let meshes = level.model(&name, &model, &atomics, may_move, state);
+    if part.joints.is_empty() {
+        part.bones = places_of_bones(&model);
+    }
+    part.node = level.attach(&name, above, place, &meshes);
+    part
+}

@@ -1,0 +1,454 @@
+//! Reading an object: the fields of its type, its parts and its links.
+
+use bytes::Bytes;
+
+use super::floor::{Floor, FloorFields};
+use super::later;
+use super::sections::{COMMAND, Section, sections};
+use super::types::{self, ObjectType, object_type};
+use super::{HEADER, LINK, Link, Object, dyna_type};
+use crate::parts::{BODY, DYNA, ENTITY, Part, PartKind, kind_of};
+use crate::record::{Layout, Record, Rows, Value, size};
+use crate::{Facts, Game};
+use hpimount_containers::io::{Cursor, Endian, Result};
+
+/// Length of the padding word in entities of Battle for Bikini Bottom, which
+/// other games do not have.
+const PAD: usize = 4;
+
+/// The bytes that an object is read from, and the state of reading them.
+pub(super) struct Body<'a> {
+    bytes: &'a Bytes,
+    facts: &'a Facts,
+    code: [u8; 4],
+    kind: Option<&'static ObjectType>,
+    /// Length of the asset without its links.
+    size: usize,
+    /// Offset of the next field.
+    at: usize,
+    /// Offset of the links.
+    end: usize,
+}
+
+impl Body<'_> {
+    pub(super) fn read(
+        bytes: &Bytes,
+        facts: &Facts,
+        code: [u8; 4],
+        object: &mut Object,
+    ) -> Result<()> {
+        let mut cursor = Cursor::new(bytes, 0, facts.endian);
+        object.id = cursor.u32("object id")?;
+        object.base_type = cursor.u8("base type")?;
+        object.link_count = cursor.u8("link count")?;
+        object.flags = cursor.u16("object flags")?;
+        let kind = object_type(code);
+        let tail = if code == *b"PLYR" { 4 } else { 0 };
+        let links = usize::from(object.link_count) * LINK;
+        let end = bytes.len().checked_sub(links + tail);
+        let end = end.filter(|&end| end >= HEADER);
+        if end.is_none() {
+            let (count, length) = (object.link_count, bytes.len());
+            object.warnings.push(format!(
+                "link count at 0x5: {count} links do not fit into {length} bytes"
+            ));
+        }
+        let mut body = Body {
+            bytes,
+            facts,
+            code,
+            kind,
+            size: end.map_or(bytes.len(), |end| end + tail),
+            at: HEADER,
+            end: end.unwrap_or(bytes.len()),
+        };
+        body.parts(object);
+        if end.is_some() {
+            cursor.seek(body.end as u64, "links")?;
+            for _ in 0..object.link_count {
+                object.links.push(Link::read(&mut cursor)?);
+            }
+            if tail > 0 {
+                object.light_kit = Some(cursor.u32("light kit")?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the data between the header and the links.
+    fn parts(&mut self, object: &mut Object) {
+        match self.kind {
+            Some(kind) => self.known(kind, object),
+            None => self.later(object),
+        }
+        object.rest = self.bytes.slice(self.at..self.end);
+    }
+
+    fn known(&mut self, kind: &ObjectType, object: &mut Object) {
+        self.check_type(kind, object);
+        if kind.is_entity {
+            self.entity(object);
+        }
+        if self.has_fields(kind, object) {
+            self.record(BODY, kind.fields, object);
+            self.sections(sections(kind.code), object);
+            self.list(kind, object);
+            self.dyna(kind, object);
+        }
+    }
+
+    /// Reads the body by the layout that ends where it ends; nothing if there is
+    /// none.
+    fn later(&mut self, object: &mut Object) {
+        let start = self.at;
+        for layout in later::layouts(self.code) {
+            let mut read = Object::default();
+            if layout.is_entity {
+                self.entity_fields(false, &mut read);
+            }
+            self.sections(layout.sections, &mut read);
+            if self.at == self.end && read.warnings.is_empty() {
+                (object.parts, object.lists) = (read.parts, read.lists);
+                return;
+            }
+            self.at = start;
+        }
+    }
+
+    fn sections(&mut self, sections: &[Section], object: &mut Object) {
+        for section in sections {
+            self.section(*section, object);
+        }
+    }
+
+    fn check_type(&self, kind: &ObjectType, object: &mut Object) {
+        let is_known = !self.facts.game.is_incredibles_or_later();
+        let found = object.base_type;
+        if let Some(usual) = kind.base_type.filter(|&usual| is_known && found != usual) {
+            object
+                .warnings
+                .push(format!("base type at 0x4: is {found}, usually {usual}"));
+        }
+    }
+
+    /// Reads the part that all entities have.
+    fn entity(&mut self, object: &mut Object) {
+        let has_pad = self.has_pad(object);
+        object.has_pad = Some(has_pad);
+        self.entity_fields(has_pad, object);
+    }
+
+    fn entity_fields(&mut self, has_pad: bool, object: &mut Object) {
+        self.record(ENTITY, types::ENTITY_FLAGS, object);
+        if has_pad {
+            self.at = (self.at + PAD).min(self.end);
+        }
+        self.record(ENTITY, types::ENTITY, object);
+    }
+
+    /// Returns whether the padding word is present. The body length decides;
+    /// for an unknown length, the layout with more plausible floats is chosen.
+    fn has_pad(&self, object: &mut Object) -> bool {
+        let usual = matches!(self.facts.game, Game::Bfbb | Game::Unknown);
+        let known = self.kind.and_then(|kind| kind.size);
+        let found = match known {
+            Some(size) if self.size == size => true,
+            Some(size) if self.size + PAD == size => false,
+            _ => self.likely_pad(usual),
+        };
+        if found != usual {
+            let word = if found { "has" } else { "lacks" };
+            object.warnings.push(format!(
+                "entity at 0xc: {word} a padding word, unlike other entities of its game"
+            ));
+        }
+        found
+    }
+
+    /// Returns whether the layout with the padding word has more plausible
+    /// floats; `usual` if both have the same number.
+    fn likely_pad(&self, usual: bool) -> bool {
+        let likely = |has_pad: bool| {
+            let start = HEADER + 4 + if has_pad { PAD } else { 0 };
+            let bytes = self.bytes.slice(start.min(self.end)..self.end);
+            let record = Record::new(types::ENTITY, self.facts.endian, &bytes);
+            let fields = record.fields();
+            fields.map(|(_, value)| likely_floats(value)).sum::<usize>()
+        };
+        match likely(true).cmp(&likely(false)) {
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Less => false,
+            std::cmp::Ordering::Equal => usual,
+        }
+    }
+
+    /// Returns whether the fields of Battle for Bikini Bottom apply: always in
+    /// that game and the one before it, in others if the length agrees.
+    fn has_fields(&self, kind: &ObjectType, object: &mut Object) -> bool {
+        let pad = if object.has_pad == Some(false) {
+            PAD
+        } else {
+            0
+        };
+        let Some(size) = kind.size.map(|size| size - pad) else {
+            return true;
+        };
+        if self.size == size {
+            return true;
+        }
+        let is_known = !self.facts.game.is_incredibles_or_later();
+        if is_known {
+            let found = self.size;
+            object.warnings.push(format!(
+                "object at 0x0: has {found} bytes without its links, usually {size}"
+            ));
+        }
+        is_known
+    }
+
+    fn record(&mut self, name: &'static str, layout: Layout, object: &mut Object) {
+        let record = self.take(layout, object);
+        object.parts.push(Part::plain(name, record));
+    }
+
+    fn take(&mut self, layout: Layout, object: &mut Object) -> Record {
+        self.take_in(self.facts.endian, layout, object)
+    }
+
+    /// Reads a record, as far as it is present.
+    fn take_in(&mut self, endian: Endian, layout: Layout, object: &mut Object) -> Record {
+        let bytes = self.bytes.slice(self.at..self.end);
+        let record = Record::new(layout, endian, &bytes);
+        if !record.is_whole() {
+            let (left, needed) = (bytes.len(), size(layout));
+            object.warnings.push(format!(
+                "fields at {:#x}: need {needed} bytes, {left} are left",
+                self.at
+            ));
+        }
+        self.at += record.used();
+        record
+    }
+
+    fn section(&mut self, section: Section, object: &mut Object) {
+        match section {
+            Section::Body(layout) => self.record(BODY, layout, object),
+            Section::Part(name, layout) => self.record(name, layout, object),
+            Section::Items(name, count, layout) => {
+                for item in 0..count {
+                    let record = self.take(layout, object);
+                    object.parts.push(Part {
+                        item: Some(item),
+                        ..Part::plain(name, record)
+                    });
+                }
+            }
+            Section::Kind {
+                name,
+                by,
+                size,
+                kinds,
+            } => self.kind(name, by, size, kinds, object),
+            Section::Rows(name, count, more, layout) => {
+                self.rows(name, (count, more), layout, object);
+            }
+            Section::LittleEndian(layout) => {
+                let record = self.take_in(Endian::Little, layout, object);
+                object.parts.push(Part::plain(BODY, record));
+            }
+            Section::Commands(kinds) => self.commands(kinds, object),
+            Section::Floor => self.floor(object),
+        }
+    }
+
+    /// Reads the fields that the value of another field determines. What
+    /// follows them, up to `size` bytes, is not used.
+    fn kind(
+        &mut self,
+        name: &'static str,
+        by: &str,
+        size: usize,
+        kinds: &'static [PartKind],
+        object: &mut Object,
+    ) {
+        let next = (self.at + size).min(self.end);
+        let Some(Value::Unsigned(number)) = object.field(by) else {
+            return;
+        };
+        match kind_of(kinds, number) {
+            Some(kind) => {
+                let record = self.take(kind.fields, object);
+                object.parts.push(Part {
+                    kind: Some(kind.name),
+                    ..Part::plain(name, record)
+                });
+            }
+            None => {
+                let at = self.at;
+                object
+                    .warnings
+                    .push(format!("{name} at {at:#x}: is of unknown kind {number}"));
+            }
+        }
+        self.at = next;
+    }
+
+    /// Reads as many records as a field says, and `more`.
+    fn rows(
+        &mut self,
+        name: &'static str,
+        (count, more): (&str, usize),
+        layout: Layout,
+        object: &mut Object,
+    ) {
+        let count = object.number(count).saturating_add(more);
+        let bytes = self.bytes.slice(self.at..self.end);
+        let rows = Rows::new(layout, self.facts.endian, &bytes, count);
+        if rows.len() < count {
+            let (at, found) = (self.at, rows.len());
+            object
+                .warnings
+                .push(format!("{name} at {at:#x}: has {found} records of {count}"));
+        }
+        self.at += rows.bytes().len();
+        object.lists.push((name, rows));
+    }
+
+    /// Reads commands, up to the first one of an unknown kind.
+    fn commands(&mut self, kinds: &'static [PartKind], object: &mut Object) {
+        let (count, length) = (object.number("cmd_count"), object.number("cmd_size"));
+        let links = self.end;
+        self.end = self.at.saturating_add(length).min(links);
+        for item in 0..u16::try_from(count).unwrap_or(u16::MAX) {
+            let head = self.bytes.slice(self.at..self.end);
+            let number = Cursor::new(&head, 0, self.facts.endian).u32("command");
+            let kind = number.as_ref().ok().and_then(|&n| kind_of(kinds, n));
+            let Some(kind) = kind.filter(|_| head.len() >= COMMAND) else {
+                let at = self.at;
+                object.warnings.push(match number {
+                    Ok(number) => format!("command at {at:#x}: is of unknown kind {number}"),
+                    Err(_) => format!("command at {at:#x}: is past the end of the commands"),
+                });
+                break;
+            };
+            let record = self.take(kind.fields, object);
+            object.parts.push(Part {
+                item: Some(item),
+                kind: Some(kind.name),
+                ..Part::plain("commands", record)
+            });
+        }
+        if self.at < self.end {
+            let (at, left) = (self.at, self.end - self.at);
+            object
+                .warnings
+                .push(format!("commands at {at:#x}: {left} bytes follow them"));
+        }
+        self.end = links;
+    }
+
+    /// Reads the texts and states of a disco floor, which are the whole rest of
+    /// the object.
+    fn floor(&mut self, object: &mut Object) {
+        let field = |name| match object.field(name) {
+            Some(Value::Unsigned(number)) => Some(number),
+            _ => None,
+        };
+        let fields = || {
+            Some(FloorFields {
+                prefixes: [
+                    field("off_prefix")?,
+                    field("transition_prefix")?,
+                    field("on_prefix")?,
+                ],
+                tiles: field("state_mask_size")?,
+                states: field("states_offset")?,
+                count: field("state_count")?,
+            })
+        };
+        let Some(fields) = fields() else {
+            return;
+        };
+        let bytes = self.bytes.slice(..self.end);
+        match Floor::read(&bytes, self.facts.endian, &fields) {
+            Ok(floor) => {
+                object.floor = Some(floor);
+                self.at = self.end;
+            }
+            Err(error) => object.warnings.push(error.to_string()),
+        }
+    }
+
+    /// Reads the ids whose count is a field.
+    fn list(&mut self, kind: &ObjectType, object: &mut Object) {
+        let count = match &kind.code {
+            b"GRUP" => "item_count",
+            b"MVPT" => "point_count",
+            _ => return,
+        };
+        let Some(Value::Unsigned(count)) = object.field(count) else {
+            return;
+        };
+        let bytes = self.bytes.slice(self.at..self.end);
+        object.list = Rows::new(types::ID, self.facts.endian, &bytes, count as usize);
+        let found = object.list.len();
+        if found < count as usize {
+            let at = self.at;
+            object
+                .warnings
+                .push(format!("list at {at:#x}: has {found} ids of {count}"));
+        }
+        self.at += object.list.bytes().len();
+        self.check_end(object);
+    }
+
+    fn dyna(&mut self, kind: &ObjectType, object: &mut Object) {
+        if kind.code != *b"DYNA" {
+            return;
+        }
+        let number = object
+            .parts
+            .last()
+            .and_then(|part| part.record.number("dyna_type"));
+        let is_own_game = !self.facts.game.is_incredibles_or_later();
+        let Some(found) = number.and_then(dyna_type) else {
+            if is_own_game {
+                object.warnings.push("DYNA type at 0x8: is unknown");
+            }
+            return;
+        };
+        object.dyna = Some(found);
+        if self.size != found.size {
+            if !is_own_game {
+                return;
+            }
+            let (length, usual) = (self.size, found.size);
+            object.warnings.push(format!(
+                "object at 0x0: has {length} bytes without its links, usually {usual}"
+            ));
+        }
+        self.record(DYNA, found.fields, object);
+    }
+
+    fn check_end(&self, object: &mut Object) {
+        let left = self.end - self.at;
+        if left > 0 {
+            let at = self.at;
+            object
+                .warnings
+                .push(format!("list at {at:#x}: {left} bytes follow it"));
+        }
+    }
+}
+
+/// Returns the number of plausible floats in a field: 0, or of a usual
+/// magnitude.
+fn likely_floats(value: Value) -> usize {
+    let is_likely = |value: &&f32| **value == 0.0 || (1e-4..1e6).contains(&value.abs());
+    match value {
+        Value::Float(float) => usize::from(is_likely(&&float)),
+        Value::Vec3(floats) => floats.iter().filter(is_likely).count(),
+        Value::Vec4(floats) => floats.iter().filter(is_likely).count(),
+        _ => 0,
+    }
+}

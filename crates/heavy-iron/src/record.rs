@@ -1,0 +1,353 @@
+//! Records: consecutive fields of fixed size, described by a layout and
+//! decoded on demand.
+
+use bytes::Bytes;
+
+use hpimount_containers::io::{Cursor, Endian, Result};
+
+/// The type of a field. Numbers are in the byte order of the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A byte.
+    U8,
+    /// A byte, signed.
+    I8,
+    /// 16 bits, unsigned.
+    U16,
+    /// 16 bits, signed.
+    I16,
+    /// 32 bits, unsigned.
+    U32,
+    /// 32 bits, signed.
+    I32,
+    /// A float.
+    F32,
+    /// Two floats.
+    Vec2,
+    /// Three floats.
+    Vec3,
+    /// Four floats.
+    Vec4,
+    /// An asset's id, 0 for none.
+    Id,
+    /// Four bytes: red, green, blue, alpha.
+    Color,
+    /// Four letters in a number, the first in its lowest byte.
+    Code,
+    /// A byte of padding.
+    Pad1,
+    /// Two bytes of padding.
+    Pad2,
+    /// Four bytes of padding.
+    Pad4,
+}
+
+impl Kind {
+    /// Returns whether it has no value.
+    pub const fn is_padding(self) -> bool {
+        matches!(self, Self::Pad1 | Self::Pad2 | Self::Pad4)
+    }
+
+    /// Returns its length in bytes.
+    pub const fn size(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 | Self::Pad1 => 1,
+            Self::U16 | Self::I16 | Self::Pad2 => 2,
+            Self::U32
+            | Self::I32
+            | Self::F32
+            | Self::Id
+            | Self::Color
+            | Self::Code
+            | Self::Pad4 => 4,
+            Self::Vec2 => 8,
+            Self::Vec3 => 12,
+            Self::Vec4 => 16,
+        }
+    }
+}
+
+/// A field of a layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+}
+
+/// The fields of a record, in their order.
+pub type Layout = &'static [Column];
+
+macro_rules! layout {
+    ($($name:ident: $kind:ident),* $(,)?) => {
+        &[$($crate::record::Column {
+            name: stringify!($name),
+            kind: $crate::record::Kind::$kind,
+        }),*]
+    };
+}
+pub(super) use layout;
+
+/// Returns the length of a record with this layout, in bytes.
+pub const fn size(layout: Layout) -> usize {
+    let mut size = 0;
+    let mut index = 0;
+    while index < layout.len() {
+        size += layout[index].kind.size();
+        index += 1;
+    }
+    size
+}
+
+/// The value of a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// An unsigned number.
+    Unsigned(u32),
+    /// A signed number.
+    Signed(i32),
+    /// A float; may be NaN or infinite.
+    Float(f32),
+    /// Two floats.
+    Vec2([f32; 2]),
+    /// Three floats.
+    Vec3([f32; 3]),
+    /// Four floats.
+    Vec4([f32; 4]),
+    /// An asset's id, 0 for none.
+    Id(u32),
+    /// Red, green, blue, alpha.
+    Color([u8; 4]),
+    /// Four letters.
+    Code([u8; 4]),
+}
+
+/// A record, possibly truncated.
+#[derive(Debug, Clone)]
+pub struct Record {
+    layout: Layout,
+    endian: Endian,
+    bytes: Bytes,
+}
+
+impl Record {
+    /// Returns the record at the start of `bytes`.
+    pub fn new(layout: Layout, endian: Endian, bytes: &Bytes) -> Self {
+        let length = size(layout).min(bytes.len());
+        Self {
+            layout,
+            endian,
+            bytes: bytes.slice(..length),
+        }
+    }
+
+    /// Returns whether all fields are present.
+    pub fn is_whole(&self) -> bool {
+        self.bytes.len() == size(self.layout)
+    }
+
+    /// Returns the length of the complete fields in bytes.
+    pub fn used(&self) -> usize {
+        let mut used = 0;
+        for column in self.layout {
+            if used + column.kind.size() > self.bytes.len() {
+                break;
+            }
+            used += column.kind.size();
+        }
+        used
+    }
+
+    /// Returns the fields of a whole record.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Returns the bytes of the record.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Returns the names and values of the complete fields, without padding.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let mut cursor = Cursor::new(&self.bytes, 0, self.endian);
+        let mut columns = self.layout.iter();
+        std::iter::from_fn(move || {
+            let column = columns.next()?;
+            let value = value(&mut cursor, column).ok()?;
+            Some((column.name, value))
+        })
+        .filter_map(|(name, value)| Some((name, value?)))
+    }
+
+    /// Returns the value of a field.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let mut fields = self.fields();
+        fields
+            .find(|(field, _)| *field == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Returns the ids among the values of the fields, with their names.
+    pub fn ids(&self) -> Vec<(&'static str, u32)> {
+        let ids = self.fields().filter_map(|(name, value)| match value {
+            Value::Id(id) => Some((name, id)),
+            _ => None,
+        });
+        ids.collect()
+    }
+
+    /// Returns the value of a field that is an unsigned number or an id.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        match self.get(name)? {
+            Value::Unsigned(value) | Value::Id(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a field; `None` for padding.
+fn value(cursor: &mut Cursor<'_>, column: &Column) -> Result<Option<Value>> {
+    let name = column.name;
+    let mut floats = |count: usize| -> Result<[f32; 4]> {
+        let mut values = [0.0; 4];
+        for value in &mut values[..count] {
+            *value = cursor.f32(name)?;
+        }
+        Ok(values)
+    };
+    Ok(Some(match column.kind {
+        Kind::Vec2 => {
+            let [x, y, ..] = floats(2)?;
+            Value::Vec2([x, y])
+        }
+        Kind::Vec3 => {
+            let [x, y, z, _] = floats(3)?;
+            Value::Vec3([x, y, z])
+        }
+        Kind::Vec4 => Value::Vec4(floats(4)?),
+        Kind::U8 => Value::Unsigned(cursor.u8(name)?.into()),
+        Kind::I8 => Value::Signed(i8::from_ne_bytes([cursor.u8(name)?]).into()),
+        Kind::U16 => Value::Unsigned(cursor.u16(name)?.into()),
+        Kind::I16 => Value::Signed(cursor.i16(name)?.into()),
+        Kind::U32 => Value::Unsigned(cursor.u32(name)?),
+        Kind::I32 => Value::Signed(cursor.i32(name)?),
+        Kind::F32 => Value::Float(cursor.f32(name)?),
+        Kind::Id => Value::Id(cursor.u32(name)?),
+        Kind::Code => Value::Code(cursor.u32(name)?.to_le_bytes()),
+        Kind::Color => {
+            let mut color = [0; 4];
+            color.copy_from_slice(cursor.take(4, name)?);
+            Value::Color(color)
+        }
+        Kind::Pad1 | Kind::Pad2 | Kind::Pad4 => {
+            cursor.take(column.kind.size(), name)?;
+            return Ok(None);
+        }
+    }))
+}
+
+/// Consecutive records of one layout.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    layout: Layout,
+    endian: Endian,
+    bytes: Bytes,
+}
+
+impl Rows {
+    /// Returns as many records as fit into `bytes`, at most `count`.
+    pub fn new(layout: Layout, endian: Endian, bytes: &Bytes, count: usize) -> Self {
+        let held = bytes.len() / size(layout).max(1);
+        Self {
+            layout,
+            endian,
+            bytes: bytes.slice(..count.min(held) * size(layout)),
+        }
+    }
+
+    /// Returns the number of records.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / size(self.layout).max(1)
+    }
+
+    /// Returns whether it is empty.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Returns the layout of the records.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Returns the bytes of the records.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Returns a record by its number.
+    pub fn get(&self, index: usize) -> Option<Record> {
+        let start = index.checked_mul(size(self.layout))?;
+        let rest = (start < self.bytes.len()).then(|| self.bytes.slice(start..))?;
+        Some(Record::new(self.layout, self.endian, &rest))
+    }
+
+    /// Returns all records.
+    pub fn iter(&self) -> impl Iterator<Item = Record> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self {
+            layout: &[],
+            endian: Endian::Little,
+            bytes: Bytes::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYOUT: Layout = layout!(a: U8, pad: Pad1, b: I16, c: F32, d: Code, e: Id);
+
+    #[test]
+    fn fields_are_read_in_the_byte_order_and_padding_is_omitted() {
+        let bytes = Bytes::from_static(b"\x07\0\xFF\xFE\x3F\x80\0\0\x31\x30BH\0\0\0\x09");
+        let record = Record::new(LAYOUT, Endian::Big, &bytes);
+        let fields: Vec<_> = record.fields().collect();
+        let expected = [
+            ("a", Value::Unsigned(7)),
+            ("b", Value::Signed(-2)),
+            ("c", Value::Float(1.0)),
+            ("d", Value::Code(*b"HB01")),
+            ("e", Value::Id(9)),
+        ];
+        assert_eq!(fields, expected);
+        assert!(record.is_whole());
+        assert_eq!((record.number("e"), record.number("c")), (Some(9), None));
+    }
+
+    #[test]
+    fn a_truncated_record_has_the_complete_fields() {
+        let bytes = Bytes::from_static(&[1, 0, 2, 0, 9, 9]);
+        let record = Record::new(LAYOUT, Endian::Little, &bytes);
+        assert_eq!(record.fields().count(), 2);
+        assert_eq!((record.is_whole(), record.used()), (false, 4));
+    }
+
+    #[test]
+    fn incomplete_rows_are_omitted() {
+        let bytes = Bytes::from(vec![1; 35]);
+        let rows = Rows::new(LAYOUT, Endian::Little, &bytes, usize::MAX);
+        assert_eq!((rows.len(), rows.iter().count()), (2, 2));
+        assert!(rows.get(2).is_none() && rows.get(usize::MAX).is_none());
+        assert_eq!(Rows::new(LAYOUT, Endian::Little, &bytes, 1).len(), 1);
+        assert!(Rows::default().is_empty());
+    }
+}

@@ -1,0 +1,36 @@
+//! `errors.tsv`: the assets that cannot be read, each with the reason.
+
+use std::io::{self, Write};
+
+use crate::FORMATS;
+use crate::archive::Archive;
+use hpimount_assets::view::{AssetContext, Table};
+
+/// Returns whether assets of a type are shown.
+pub(super) fn is_shown(code: [u8; 4]) -> bool {
+    let mut formats = FORMATS.iter();
+    formats.any(|format| format.asset_types.contains(&code))
+}
+
+/// Writes the table, in the order of the archive.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let archive = Archive::new(context);
+    let mut table = Table::new(out, &["id", "name", "type", "file", "error"])?;
+    for member in archive.of_type(is_shown) {
+        // Parsing counts as reading.
+        archive.count(member.file)?;
+        let view = context.model(member.file);
+        let error = match &view {
+            Some(view) => view.failure().map(ToString::to_string),
+            None => Some("its bytes cannot be read".to_owned()),
+        };
+        let Some(error) = error else {
+            continue;
+        };
+        table.cell(format_args!("{:08X}", member.asset.id));
+        table.text(&archive.name(&member)).text(&member.code());
+        table.text(&context.path_of(member.file)).text(&error);
+        table.end_row()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! `tables/links.tsv` and `tables/links_in.tsv`: the events that objects send
+//! to each other.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use crate::Game;
+use crate::archive::{Archive, code_text};
+use crate::names::Names;
+use crate::object::view::{PARAMETERS, WORDS, parameter_cells, word_cells};
+use crate::object::{Link, is_object};
+use hpimount_assets::view::context::shared;
+use hpimount_assets::view::{AssetContext, AssetRef, Shared, Table};
+
+/// Maximum number of links that are sorted by target. All archives of a game
+/// together have half as many.
+const MAX_LINKS: usize = 1 << 18;
+
+/// Writes `links.tsv`, in the order of the archive.
+pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let archive = Archive::new(context);
+    let columns = [
+        "source",
+        "source_name",
+        "source_type",
+        "event",
+        "event_id",
+        "target",
+        "target_name",
+        "target_type",
+        "send",
+        "send_id",
+    ];
+    let mut table = Table::new(out, &[&columns[..], &PARAMETERS, &WORDS].concat())?;
+    for member in archive.of_type(is_object) {
+        let Some(object) = archive.object(&member)? else {
+            continue;
+        };
+        if object.links.is_empty() {
+            continue;
+        }
+        let name = archive.name(&member);
+        let game = member.origin().facts.game;
+        for link in &object.links {
+            let [event, send] = link.event_names(game);
+            table.cell(format_args!("{:08X}", member.asset.id));
+            table.text(&name).text(&member.code());
+            table.optional(event).cell(link.source_event);
+            end_cells(link.target, archive.names(), &mut table);
+            table.optional(send).cell(link.target_event);
+            parameter_cells(link, archive.names(), &mut table);
+            word_cells(link, game, &mut table);
+            table.end_row()?;
+        }
+    }
+    Ok(())
+}
+
+/// A link, and its object.
+struct Incoming {
+    source: AssetRef,
+    game: Game,
+    link: Link,
+}
+
+/// The links of an archive, sorted by target.
+struct ByTarget {
+    links: Vec<Incoming>,
+    /// Why it is empty, if reading failed.
+    failed: Option<String>,
+}
+
+impl Shared for ByTarget {
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.links.capacity() * size_of::<Incoming>()
+    }
+}
+
+impl ByTarget {
+    fn new(context: &dyn AssetContext) -> Self {
+        match Self::read(&Archive::new(context)) {
+            Ok(links) => Self {
+                links,
+                failed: None,
+            },
+            Err(error) => Self {
+                links: Vec::new(),
+                failed: Some(error.to_string()),
+            },
+        }
+    }
+
+    fn read(archive: &Archive<'_>) -> io::Result<Vec<Incoming>> {
+        let mut links = Vec::new();
+        for member in archive.of_type(is_object) {
+            let object = archive.object(&member)?.unwrap_or_default();
+            if links.len() + object.links.len() > MAX_LINKS {
+                let text = format!("the objects have more than {MAX_LINKS} links");
+                return Err(io::Error::other(text));
+            }
+            let sent = object.links.into_iter().filter(|link| link.target != 0);
+            links.extend(sent.map(|link| Incoming {
+                source: member.file,
+                game: member.origin().facts.game,
+                link,
+            }));
+        }
+        // A stable sort keeps the links to one target in the order of the
+        // archive.
+        links.sort_by_key(|incoming| incoming.link.target);
+        Ok(links)
+    }
+}
+
+/// Writes `links_in.tsv`, sorted by the ids of the targets.
+pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
+        "target",
+        "target_name",
+        "target_type",
+        "send",
+        "send_id",
+        "source",
+        "source_name",
+        "source_type",
+        "event",
+        "event_id",
+    ];
+    let archive = Archive::new(context);
+    let by_target = by_target(context)?;
+    let mut table = Table::new(out, &[&columns[..], &PARAMETERS, &WORDS].concat())?;
+    for Incoming { source, game, link } in &by_target.links {
+        let [event, send] = link.event_names(*game);
+        end_cells(link.target, archive.names(), &mut table);
+        table.optional(send).cell(link.target_event);
+        let source = archive.member(*source);
+        table.optional(source.as_ref().map(|one| format!("{:08X}", one.asset.id)));
+        table.optional_text(source.as_ref().map(|one| archive.name(one)).as_deref());
+        table.optional_text(source.map(|one| one.code()).as_deref());
+        table.optional(event).cell(link.source_event);
+        parameter_cells(link, archive.names(), &mut table);
+        word_cells(link, *game, &mut table);
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+/// Returns the links sorted by target, which count towards the memory budget.
+fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
+    let links = shared(context, "HIP links by target", ByTarget::new);
+    let links = links.ok_or(io::ErrorKind::OutOfMemory)?;
+    match &links.failed {
+        Some(failed) => Err(io::Error::other(failed.clone())),
+        None => Ok(links),
+    }
+}
+
+/// Adds the cells of a target: id, name and type. They are empty for id 0.
+fn end_cells(id: u32, names: Names<'_>, table: &mut Table<'_>) {
+    let found = names.target_cells(id, table);
+    let code = found.and_then(|found| found.code);
+    table.optional_text(code.map(code_text).as_deref());
+}

@@ -1,0 +1,129 @@
+//! Reports about an archive: links, placements, references, checks, tables of
+//! all assets of a type, and the level.
+
+mod checks;
+mod errors;
+mod level;
+mod links;
+mod objects;
+mod placements;
+mod references;
+mod shapes;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod types;
+
+use crate::object::is_object;
+use hpimount_assets::view::AssetContext;
+use hpimount_assets::view::report::Report;
+
+/// Returns whether the archive has an asset whose type matches `wants`.
+fn has(context: &dyn AssetContext, wants: fn([u8; 4]) -> bool) -> bool {
+    let mut files = context.assets().into_iter();
+    files.any(|file| {
+        context
+            .asset_of(file)
+            .is_some_and(|asset| wants(asset.code))
+    })
+}
+
+/// Returns whether the archive has an asset of this type.
+fn has_type(context: &dyn AssetContext, code: [u8; 4]) -> bool {
+    !context.find_type(code).is_empty()
+}
+
+/// The table of all assets of a type.
+macro_rules! table {
+    ($module:ident::$write:ident $name:literal, $code:literal) => {
+        Report {
+            path: concat!("tables/", $name, ".tsv"),
+            applies: |context| has_type(context, *$code),
+            render: |context, out| $module::$write(context, *$code, out),
+        }
+    };
+}
+
+/// The reports of an archive.
+pub const REPORTS: &[Report] = &[
+    Report {
+        path: "level.glb",
+        applies: |context| has(context, level::is_shown),
+        render: level::write,
+    },
+    Report {
+        path: "checks.txt",
+        applies: |context| has(context, errors::is_shown),
+        render: checks::write,
+    },
+    Report {
+        path: "errors.tsv",
+        applies: |context| has(context, errors::is_shown),
+        render: errors::write,
+    },
+    Report {
+        path: "texts.tsv",
+        applies: |context| has(context, texts::is_text),
+        render: texts::write,
+    },
+    Report {
+        path: "tables/links.tsv",
+        applies: |context| has(context, is_object),
+        render: links::outgoing,
+    },
+    Report {
+        path: "tables/links_in.tsv",
+        applies: |context| has(context, is_object),
+        render: links::incoming,
+    },
+    Report {
+        path: "tables/placements.tsv",
+        applies: |context| has(context, placements::is_placed),
+        render: placements::write,
+    },
+    Report {
+        path: "tables/placements.png",
+        applies: |context| has(context, placements::is_placed),
+        render: placements::map,
+    },
+    Report {
+        path: "tables/refs.tsv",
+        applies: |context| has(context, references::refers),
+        render: references::write,
+    },
+    Report {
+        path: "tables/SNDI.tsv",
+        applies: |context| has_type(context, *b"SNDI"),
+        render: types::sounds,
+    },
+    table!(types::tables "ALST", b"ALST"),
+    table!(types::tables "ANIM", b"ANIM"),
+    table!(types::tables "ATBL", b"ATBL"),
+    table!(types::tables "COLL", b"COLL"),
+    table!(types::tables "FLY", b"FLY "),
+    table!(types::tables "JAW", b"JAW "),
+    table!(types::tables "LKIT", b"LKIT"),
+    table!(types::tables "LODT", b"LODT"),
+    table!(types::tables "MAPR", b"MAPR"),
+    table!(types::tables "MINF", b"MINF"),
+    table!(types::tables "MRKR", b"MRKR"),
+    table!(types::tables "PICK", b"PICK"),
+    table!(types::tables "PIPT", b"PIPT"),
+    table!(types::tables "SHDW", b"SHDW"),
+    table!(types::tables "SHRP", b"SHRP"),
+    table!(types::objects "CNTR", b"CNTR"),
+    table!(types::objects "COND", b"COND"),
+    table!(types::objects "GRUP", b"GRUP"),
+    table!(types::objects "PORT", b"PORT"),
+    table!(types::objects "TIMR", b"TIMR"),
+    table!(objects::write "BUTN", b"BUTN"),
+    table!(objects::write "PARE", b"PARE"),
+    table!(objects::write "PARP", b"PARP"),
+    table!(objects::write "PKUP", b"PKUP"),
+    table!(objects::write "PLAT", b"PLAT"),
+    table!(objects::write "SURF", b"SURF"),
+    table!(objects::write "TRIG", b"TRIG"),
+    table!(objects::write "VIL", b"VIL "),
+    table!(objects::fields "DYNA", b"DYNA"),
+    table!(objects::items "PARS", b"PARS"),
+];

@@ -1,0 +1,413 @@
+//! Tables of all objects of a type with everything that their parts have, such
+//! as the motion of platforms (FORMATS, HIP assets 10).
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::placements::Placed;
+use super::shapes::Extent;
+use crate::archive::{Archive, Member};
+use crate::fields::Words;
+use crate::names::Names;
+use crate::object::object_type;
+use crate::object::view::Typed;
+use crate::parts::{BODY, ENTITY, Part};
+use crate::record::{Column, Value};
+use crate::table_view::sheet::{add_blanks, add_cell, add_columns, add_floats, add_ids, new_table};
+use hpimount_assets::view::{AssetContext, Table};
+
+/// Maximum number of move points of the path of a platform.
+const MAX_PATH: usize = 64;
+
+/// The columns of entities before those of the type.
+const PLACE: [&str; 8] = ["x", "y", "z", "yaw", "pitch", "roll", "model", "model_name"];
+
+/// Writes a row for each object of a type. The columns are the fields that at
+/// least one of them has.
+pub(super) fn write(
+    context: &dyn AssetContext,
+    code: [u8; 4],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let reader = Reader::new(context, code);
+    let groups = reader.groups()?;
+    let paths = reader.paths()?;
+    let mut columns = vec!["asset".to_owned(), "asset_name".to_owned()];
+    let is_entity = object_type(code).is_some_and(|known| known.is_entity);
+    if is_entity {
+        columns.extend(PLACE.map(str::to_owned));
+    }
+    match &code {
+        b"TRIG" => columns.extend(Extent::COLUMNS.map(str::to_owned)),
+        b"PLAT" => columns.extend(Path::COLUMNS.map(str::to_owned)),
+        _ => {}
+    }
+    groups
+        .iter()
+        .for_each(|group| group.add_names(&mut columns));
+    let mut table = new_table(&columns, out)?;
+    let names = reader.archive.names();
+    reader.each(|member, typed| {
+        table.cell(format_args!("{:08X}", member.asset.id));
+        table.text(&reader.archive.name(member));
+        let placed = Placed::of(&typed.object);
+        if is_entity {
+            place_cells(placed.as_ref(), names, &mut table);
+        }
+        match &code {
+            b"TRIG" => Extent::of(&typed.object).add_cells(&mut table),
+            b"PLAT" => Path::of(typed, &paths).add_cells(names, &mut table),
+            _ => {}
+        }
+        for group in &groups {
+            group.add_cells(typed, names, &mut table);
+        }
+        table.end_row()
+    })
+}
+
+/// Writes a row for each field of each object of a type.
+pub(super) fn fields(
+    context: &dyn AssetContext,
+    code: [u8; 4],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let reader = Reader::new(context, code);
+    let names = reader.archive.names();
+    let columns = [
+        "asset",
+        "asset_name",
+        "kind",
+        "field",
+        "value",
+        "value_name",
+    ];
+    let mut table = Table::new(out, &columns)?;
+    reader.each(|member, typed| {
+        let name = reader.archive.name(member);
+        let kind = typed.object.dyna.map(|dyna| dyna.name);
+        for (field, value) in typed.object.fields() {
+            table.cell(format_args!("{:08X}", member.asset.id));
+            table.text(&name).optional_text(kind).text(field);
+            match (value, typed.instead(field, value)) {
+                (_, Some(words)) => {
+                    table.text(&words).cell("");
+                }
+                (Value::Id(id), None) => names.cells(id, &mut table),
+                (value, None) => {
+                    table.text(&text_of(value)).cell("");
+                }
+            }
+            table.end_row()?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes a row for each part of a list of the objects of a type, such as the
+/// commands of particle systems.
+pub(super) fn items(
+    context: &dyn AssetContext,
+    code: [u8; 4],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let reader = Reader::new(context, code);
+    let mut group = Group::default();
+    reader.each(|_, typed| {
+        let parts = typed.object.parts.iter();
+        let parts = parts.filter(|part| part.item.is_some());
+        parts.for_each(|part| group.add_fields(part, typed));
+        Ok(())
+    })?;
+    let mut columns = ["asset", "asset_name", "index"].map(str::to_owned).to_vec();
+    group.name = BODY;
+    group.add_names(&mut columns);
+    let mut table = new_table(&columns, out)?;
+    let names = reader.archive.names();
+    reader.each(|member, typed| {
+        let name = reader.archive.name(member);
+        for part in &typed.object.parts {
+            let Some(item) = part.item else { continue };
+            table.cell(format_args!("{:08X}", member.asset.id));
+            table.text(&name).cell(item);
+            group.add_cells_of(&[part], typed, names, &mut table);
+            table.end_row()?;
+        }
+        Ok(())
+    })
+}
+
+/// Returns a value without an id as text: the components of vectors are
+/// separated by spaces.
+fn text_of(value: Value) -> String {
+    let joined = |values: &[f32]| {
+        let texts = values.iter().map(|value| match value.is_finite() {
+            true => value.to_string(),
+            false => "null".to_owned(),
+        });
+        texts.collect::<Vec<_>>().join(" ")
+    };
+    match value {
+        Value::Unsigned(value) => value.to_string(),
+        Value::Signed(value) => value.to_string(),
+        Value::Float(value) => joined(&[value]),
+        Value::Vec2(values) => joined(&values),
+        Value::Vec3(values) => joined(&values),
+        Value::Vec4(values) => joined(&values),
+        Value::Id(id) => format!("{id:08X}"),
+        Value::Color(parts) => parts.map(|part| part.to_string()).join(" "),
+        Value::Code(code) => code.escape_ascii().to_string(),
+    }
+}
+
+fn place_cells(placed: Option<&Placed>, names: Names<'_>, table: &mut Table<'_>) {
+    let Some(placed) = placed else {
+        return add_blanks(PLACE.len(), table);
+    };
+    add_floats(&placed.position, table);
+    match placed.angles {
+        Some(angles) => add_floats(&angles, table),
+        None => add_blanks(3, table),
+    }
+    names.cells(placed.model, table);
+}
+
+/// Reads the objects of a type.
+struct Reader<'a> {
+    archive: Archive<'a>,
+    code: [u8; 4],
+}
+
+impl<'a> Reader<'a> {
+    fn new(context: &'a dyn AssetContext, code: [u8; 4]) -> Self {
+        let archive = Archive::new(context);
+        Self { archive, code }
+    }
+
+    /// Calls `visit` with each object.
+    fn each(&self, mut visit: impl FnMut(&Member, &Typed) -> io::Result<()>) -> io::Result<()> {
+        for file in self.archive.context.find_type(self.code) {
+            let Some(member) = self.archive.member(file) else {
+                continue;
+            };
+            if let Some(object) = self.archive.object(&member)? {
+                let typed = Typed {
+                    code: self.code,
+                    game: member.origin().facts.game,
+                    object,
+                };
+                visit(&member, &typed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the fields of the parts of all objects, without those of all
+    /// entities.
+    fn groups(&self) -> io::Result<Vec<Group>> {
+        let mut groups: Vec<Group> = Vec::new();
+        self.each(|_, typed| {
+            for part in &typed.object.parts {
+                if part.name == ENTITY {
+                    continue;
+                }
+                let known = groups.iter().position(|group| group.is_of(part));
+                let index = known.unwrap_or_else(|| {
+                    groups.push(Group {
+                        name: part.name,
+                        item: part.item,
+                        ..Group::default()
+                    });
+                    groups.len() - 1
+                });
+                groups[index].add_fields(part, typed);
+            }
+            Ok(())
+        })?;
+        Ok(groups)
+    }
+
+    /// Returns the places of the move points that platforms follow, and the
+    /// points after each.
+    fn paths(&self) -> io::Result<Paths> {
+        let mut paths = Paths::default();
+        if self.code != *b"PLAT" {
+            return Ok(paths);
+        }
+        let points = Reader {
+            archive: Archive::new(self.archive.context),
+            code: *b"MVPT",
+        };
+        points.each(|member, typed| {
+            if let Some(placed) = Placed::of(&typed.object) {
+                let next = typed.object.list.iter().next();
+                let next = next.and_then(|record| record.number("id"));
+                paths.insert(member.asset.id, (placed.position, next));
+            }
+            Ok(())
+        })?;
+        Ok(paths)
+    }
+}
+
+/// The columns of the fields of parts with one name.
+#[derive(Default)]
+struct Group {
+    name: &'static str,
+    item: Option<u16>,
+    /// Whether the fields depend on a kind, which has a column too.
+    has_kind: bool,
+    fields: Vec<GroupField>,
+}
+
+struct GroupField {
+    column: Column,
+    /// Whether a second column has the meaning of a number.
+    has_words: bool,
+}
+
+impl GroupField {
+    /// Returns the names of its columns.
+    fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        add_columns(&[self.column], &mut names);
+        if self.has_words && names.len() == 1 {
+            names.push(format!("{}_name", self.column.name));
+        }
+        names
+    }
+}
+
+impl Group {
+    fn is_of(&self, part: &Part) -> bool {
+        (self.name, self.item) == (part.name, part.item)
+    }
+
+    /// Adds the fields of a part that are not known yet.
+    fn add_fields(&mut self, part: &Part, typed: &Typed) {
+        self.has_kind |= part.kind.is_some();
+        for &column in part.record.layout() {
+            if column.kind.is_padding() {
+                continue;
+            }
+            let value = part.record.get(column.name);
+            let has_words = value.is_some_and(|value| typed.besides(column.name, value).is_some());
+            let mut known = self.fields.iter_mut();
+            match known.find(|field| field.column.name == column.name) {
+                Some(field) => field.has_words |= has_words,
+                None => self.fields.push(GroupField { column, has_words }),
+            }
+        }
+    }
+
+    fn add_names(&self, columns: &mut Vec<String>) {
+        let item = self.item.map_or_else(String::new, |item| item.to_string());
+        let is_body = self.name == BODY;
+        if self.has_kind {
+            columns.push(match is_body {
+                true => "kind".to_owned(),
+                false => format!("{}{item}", self.name),
+            });
+        }
+        // `motion_type` is a name without the part's, too.
+        let is_plain = |name: &str| is_body || item.is_empty() && name.starts_with(self.name);
+        let names = self.fields.iter().flat_map(GroupField::names);
+        columns.extend(names.map(|name| match is_plain(&name) {
+            true => name,
+            false => format!("{}{item}_{name}", self.name),
+        }));
+    }
+
+    fn add_cells(&self, typed: &Typed, names: Names<'_>, table: &mut Table<'_>) {
+        let parts = typed.object.parts.iter();
+        let parts: Vec<_> = parts.filter(|part| self.is_of(part)).collect();
+        self.add_cells_of(&parts, typed, names, table);
+    }
+
+    fn add_cells_of(
+        &self,
+        parts: &[&Part],
+        typed: &Typed,
+        names: Names<'_>,
+        table: &mut Table<'_>,
+    ) {
+        if self.has_kind {
+            table.optional_text(parts.iter().find_map(|part| part.kind));
+        }
+        for field in &self.fields {
+            let name = field.column.name;
+            let value = parts.iter().find_map(|part| part.record.get(name));
+            let Some(value) = value else {
+                add_blanks(field.names().len(), table);
+                continue;
+            };
+            match (typed.instead(name, value), typed.besides(name, value)) {
+                (Some(words), _) => {
+                    table.text(&words);
+                }
+                (None, Some((_, meaning))) => {
+                    table.text(&text_of(value)).text(&meaning);
+                }
+                (None, None) => {
+                    add_cell(value, names, table);
+                    if field.has_words && !matches!(value, Value::Id(_)) {
+                        table.cell("");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The places of move points, and the first of those after each, by their ids.
+type Paths = HashMap<u32, ([f32; 3], Option<u32>)>;
+
+/// The path of a platform.
+#[derive(Default)]
+struct Path {
+    /// The move points, if it follows some.
+    ids: Vec<u32>,
+    points: Vec<[f32; 3]>,
+}
+
+impl Path {
+    const COLUMNS: [&'static str; 3] = ["path", "path_name", "path_points"];
+
+    /// Returns the path of a platform that moves along move points or between
+    /// two places; empty for another one.
+    fn of(typed: &Typed, paths: &Paths) -> Self {
+        let vector = |name| match typed.object.field(name) {
+            Some(Value::Vec3(vector)) => Some(vector),
+            _ => None,
+        };
+        if let Some((start, way)) = vector("ret_pos").zip(vector("ext_dpos")) {
+            let end = std::array::from_fn(|axis| start[axis] + way[axis]);
+            return Self {
+                ids: Vec::new(),
+                points: vec![start, end],
+            };
+        }
+        let mut path = Self::default();
+        let mut next = match typed.object.field("movepoint") {
+            Some(Value::Id(id)) => Some(id),
+            _ => None,
+        };
+        while let Some(id) = next {
+            let Some((point, after)) = paths.get(&id) else {
+                break;
+            };
+            path.ids.push(id);
+            path.points.push(*point);
+            let is_new = |id: &u32| !path.ids.contains(id) && path.ids.len() < MAX_PATH;
+            next = after.filter(is_new);
+        }
+        path
+    }
+
+    fn add_cells(&self, names: Names<'_>, table: &mut Table<'_>) {
+        add_ids(&self.ids, names, table);
+        let points = self.points.iter();
+        let points: Vec<_> = points.map(|&point| text_of(Value::Vec3(point))).collect();
+        table.text(&points.join("; "));
+    }
+}

@@ -1,0 +1,248 @@
+//! `tables/refs.tsv`: the references between assets, and which are missing.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+
+use crate::archive::{Archive, Member, code_text, stored};
+use crate::model::textures::texture_ids;
+use crate::object::{Object, is_object};
+use crate::table_view::{self as view, Sheets};
+use crate::{model, text};
+use hpimount_assets::view::{AssetContext, AssetRef, Table, Wanted};
+use hpimount_containers::hip::asset_id;
+use hpimount_containers::io::Endian;
+
+/// A reference of an asset.
+pub(super) struct Reference {
+    /// The referring field, or the kind of the referenced asset.
+    pub(super) field: &'static str,
+    /// The id, or the first of those possible for the name.
+    pub(super) id: u32,
+    /// The name, if the reference is by name.
+    pub(super) name: Option<String>,
+    /// The asset.
+    pub(super) found: Option<AssetRef>,
+}
+
+/// What a reference says about the use of the asset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The field uses it.
+    Use,
+    /// The table has a row of properties for it, whether it is used or not.
+    Listed,
+    /// Undecoded bytes contain its id.
+    Bytes,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Use => "use",
+            Self::Listed => "listed",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    /// Returns the kind of a reference by a field of an asset of type `code`.
+    fn of(code: [u8; 4], field: &str) -> Self {
+        match &code {
+            _ if field == REST => Self::Bytes,
+            b"COLL" | b"LODT" | b"PIPT" | b"SHDW" if field == "model" => Self::Listed,
+            _ => Self::Use,
+        }
+    }
+}
+
+/// The field of references in undecoded bytes.
+const REST: &str = "rest";
+
+/// Fields with ids of something other than assets.
+const NOT_ASSETS: [&str; 3] = ["variable", "pickup", "npc_type"];
+
+/// A function that is called with each reference.
+type Visit<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
+
+/// Calls `visit` with every reference of an asset, except for the targets of
+/// its links.
+///
+/// # Errors
+/// Returns the errors of `visit`, or an error if too many bytes have been read.
+fn each(archive: &Archive<'_>, member: &Member, visit: Visit<'_>) -> io::Result<()> {
+    let code = member.asset.code;
+    if is_object(code) {
+        let Some(object) = archive.object(member)? else {
+            return Ok(());
+        };
+        of_object(archive, &object, visit)?;
+        return of_rest(archive, member, &object.rest, visit);
+    }
+    let Some(bytes) = archive.read(member)? else {
+        return Ok(());
+    };
+    if view::is_table(code) {
+        return match view::parse(&bytes, &member.origin().facts, code) {
+            Ok(sheets) => {
+                of_table(archive, &sheets, visit)?;
+                match &sheets {
+                    Sheets::Shrapnel(shrapnel) => of_rest(archive, member, &shrapnel.rest, visit),
+                    _ => Ok(()),
+                }
+            }
+            Err(_) => Ok(()),
+        };
+    }
+    of_names(archive, member, &bytes, visit)
+}
+
+/// Like [`each`], for an object.
+pub(super) fn of_object(
+    archive: &Archive<'_>,
+    object: &Object,
+    visit: Visit<'_>,
+) -> io::Result<()> {
+    let mut references = object.references();
+    references.try_for_each(|(field, id)| see(archive, field, id, visit))
+}
+
+/// Like [`each`], for a table.
+pub(super) fn of_table(archive: &Archive<'_>, sheets: &Sheets, visit: Visit<'_>) -> io::Result<()> {
+    let mut result = Ok(());
+    view::references(sheets, &mut |field, id| {
+        if result.is_ok() {
+            result = see(archive, field, id, visit);
+        }
+    });
+    result
+}
+
+/// Visits the ids of available assets in undecoded bytes. Other numbers are
+/// rarely the id of one, which is a hash.
+fn of_rest(
+    archive: &Archive<'_>,
+    member: &Member,
+    rest: &[u8],
+    visit: Visit<'_>,
+) -> io::Result<()> {
+    for &word in rest.as_chunks().0 {
+        let id = match member.origin().facts.endian {
+            Endian::Big => u32::from_be_bytes(word),
+            Endian::Little => u32::from_le_bytes(word),
+        };
+        let found = archive.context.find(Wanted::Id(id));
+        if id != 0 && found.is_some() {
+            visit(Reference {
+                field: REST,
+                id,
+                name: None,
+                found,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Visits the reference of a field with this id, if it refers to an asset.
+fn see(archive: &Archive<'_>, field: &'static str, id: u32, visit: Visit<'_>) -> io::Result<()> {
+    if NOT_ASSETS.contains(&field) {
+        return Ok(());
+    }
+    visit(Reference {
+        field,
+        id,
+        name: None,
+        found: archive.context.find(Wanted::Id(id)),
+    })
+}
+
+/// Like [`each`], for a model or a text, which refer to others by name.
+pub(super) fn of_names(
+    archive: &Archive<'_>,
+    member: &Member,
+    bytes: &Bytes,
+    visit: Visit<'_>,
+) -> io::Result<()> {
+    let find = |id| archive.context.find(Wanted::Id(id));
+    match &member.asset.code {
+        b"MODL" | b"JSP " | b"BSP " => {
+            let Ok(model) = model::parse(bytes) else {
+                return Ok(());
+            };
+            for name in model.texture_names() {
+                let ids = texture_ids(name);
+                visit(Reference {
+                    field: "texture",
+                    id: ids[0],
+                    name: Some(name.to_owned()),
+                    found: ids.into_iter().find_map(find),
+                })?;
+            }
+            Ok(())
+        }
+        b"TEXT" => {
+            let facts = member.origin().facts;
+            let text = text::parse(bytes, &facts).unwrap_or_default();
+            for (kind, name) in text.tags().filter_map(|tag| tag.reference()) {
+                let id = asset_id(&stored(name));
+                visit(Reference {
+                    field: match kind {
+                        text::Reference::Sound => "sound",
+                        text::Reference::Text => "text",
+                        text::Reference::Texture => "texture",
+                    },
+                    id,
+                    name: Some(name.to_owned()),
+                    found: find(id),
+                })?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether assets of a type may refer to others.
+pub(super) fn refers(code: [u8; 4]) -> bool {
+    let others = [*b"MODL", *b"JSP ", *b"BSP ", *b"TEXT"];
+    is_object(code) || view::is_table(code) || others.contains(&code)
+}
+
+/// Writes the table, in the order of the archive.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let archive = Archive::new(context);
+    let columns = [
+        "id",
+        "name",
+        "type",
+        "field",
+        "kind",
+        "target",
+        "target_name",
+        "target_type",
+        "archive",
+        "state",
+    ];
+    let mut table = Table::new(out, &columns)?;
+    for member in archive.of_type(refers) {
+        let name = archive.name(&member);
+        each(&archive, &member, &mut |reference| {
+            let target = reference.found.and_then(|file| archive.member(file));
+            table.cell(format_args!("{:08X}", member.asset.id));
+            table.text(&name).text(&member.code()).text(reference.field);
+            let kind = Kind::of(member.asset.code, reference.field);
+            table.cell(kind.name());
+            let id = target.as_ref().map_or(reference.id, |one| one.asset.id);
+            table.cell(format_args!("{id:08X}"));
+            let asset = context.asset_name(id);
+            let known = target.as_ref().map(|one| archive.name(one));
+            table.optional_text(known.or(reference.name).as_deref());
+            let code = target.as_ref().map(|one| code_text(one.asset.code));
+            table.optional_text(code.as_deref());
+            table.optional_text(asset.and_then(|asset| asset.archive).as_deref());
+            table.cell(if target.is_some() { "" } else { "missing" });
+            table.end_row()
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Edited WAV files as SND and SNDS. The header of a sound is in the table (SNDI)
+//! of its archive, and changes with it; codec, channels, rate and loop stay.
+
+use bytes::Bytes;
+
+use super::encode::{dsp, ima};
+use super::parse::dsp::{SAMPLES, nibble_of};
+use super::{Codec, DspHeader, Entry, Header, Sound};
+use crate::origin::Origin;
+use crate::sound;
+use hpimount_assets::model::quality;
+use hpimount_assets::parse::spu::{self, Rounding};
+use hpimount_assets::view::import::{self, Changed, Edit, Imported};
+use hpimount_assets::view::{AssetContext, AssetRef};
+
+/// Offsets in an entry of the table of the length of the data.
+const XBOX_SIZE: usize = 20;
+const VAG_SIZE: usize = 12;
+
+/// Encodes an edited WAV file.
+///
+/// # Errors
+/// Returns why the sound does not fit.
+pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
+    if !edit.part.name.ends_with(".wav") {
+        return Err("is made from the sound: edit its WAV file".to_owned());
+    }
+    let mut table = Table::find(edit.context)?;
+    let sound = sound::parse(edit.asset, &table.entry);
+    let sound = sound.map_err(|incomplete| incomplete.error.to_string())?;
+    let edited = import::sound(edit.file, sound.channels, sound.rate)?;
+    if sound.pcm() == edited.samples {
+        return Ok(Imported::Unchanged);
+    }
+    let (data, played) = encode(&sound, &edited.samples, &mut table)?;
+    let mut changed = Changed {
+        quality: quality::of_samples(&edited.samples, &played),
+        asset: data,
+        ..Changed::default()
+    };
+    if *table.bytes != *table.old {
+        changed.others.push((table.file, table.bytes));
+    }
+    Ok(Imported::Changed(changed))
+}
+
+/// The table with the header of a sound.
+struct Table {
+    file: AssetRef,
+    entry: Entry,
+    /// The table before.
+    old: Bytes,
+    /// The new table.
+    bytes: Vec<u8>,
+}
+
+impl Table {
+    /// Finds the table in the archive of an asset.
+    fn find(context: &dyn AssetContext) -> Result<Self, String> {
+        let origin = Origin::of(context);
+        let id = origin.id.unwrap_or_default();
+        for file in context.find_type(*b"SNDI") {
+            let Some(old) = context.read(file) else {
+                continue;
+            };
+            let table = sound::parse_table(&old, &origin.facts);
+            let table = table.unwrap_or_else(|incomplete| incomplete.model);
+            if let Some(entry) = table.find(id) {
+                return Ok(Self {
+                    file,
+                    entry: entry.clone(),
+                    bytes: old.to_vec(),
+                    old,
+                });
+            }
+        }
+        Err(format!(
+            "shows a sound whose header is not in this archive: its tables (SNDI) have no entry \
+             for {id:08X}"
+        ))
+    }
+
+    /// Writes into the entry of the sound.
+    fn put(&mut self, at: usize, new: &[u8]) -> Result<(), String> {
+        let start = self.entry.offset as usize + at;
+        let range = self.bytes.get_mut(start..start + new.len());
+        let range = range.ok_or("shows a sound whose header is not in the file")?;
+        range.copy_from_slice(new);
+        Ok(())
+    }
+}
+
+/// Encodes samples in the codec of a sound, and changes its entry in the table.
+/// Returns the data, and the samples as they are played.
+fn encode(
+    sound: &Sound,
+    samples: &[i16],
+    table: &mut Table,
+) -> Result<(Vec<u8>, Vec<i16>), String> {
+    let data = match (sound.codec, &sound.entry.header) {
+        (_, Header::Bank(_)) => {
+            return Err("shows a sound of a bank in the table, which is not written".to_owned());
+        }
+        (Codec::Dsp, Header::Dsp(header)) => {
+            let encoded = dsp::encode(samples, header.coefficients, header.history);
+            put_dsp(header, &encoded, samples.len(), table)?;
+            let mut data = encoded.data;
+            // Whatever followed the samples stays, if there are as many.
+            if samples.len() == header.samples as usize {
+                data.extend_from_slice(sound.data.get(data.len()..).unwrap_or_default());
+            }
+            return Ok((data, encoded.played));
+        }
+        (Codec::Pcm8, _) => {
+            let bytes = samples.iter().map(|&sample| pcm8(sample) ^ 0x80);
+            bytes.collect()
+        }
+        (Codec::Pcm8Signed, _) => samples.iter().map(|&sample| pcm8(sample)).collect(),
+        (Codec::Pcm16, _) => samples
+            .iter()
+            .flat_map(|sample| sample.to_le_bytes())
+            .collect(),
+        (Codec::Pcm16Big, _) => samples
+            .iter()
+            .flat_map(|sample| sample.to_be_bytes())
+            .collect(),
+        (Codec::XboxAdpcm, _) => ima::encode(samples, sound.channels.into(), &sound.data),
+        (Codec::Vag | Codec::Dsp, _) => {
+            let start = sound.loops.map(|part| part.start);
+            spu::encode_like(samples, Rounding::Sum, &sound.data, sound.samples, start)?
+        }
+    };
+    let size = u32::try_from(data.len()).map_err(|_| "has 4 GiB or more".to_owned())?;
+    match &sound.entry.header {
+        Header::Xbox(_) => table.put(XBOX_SIZE, &size.to_le_bytes())?,
+        Header::Vag(header) => {
+            // The table has its numbers in either order.
+            let at = sound.entry.offset as usize + VAG_SIZE;
+            let is_little = table.old.get(at..at + 4) == Some(&header.size.to_le_bytes());
+            let stored = match is_little {
+                true => size.to_le_bytes(),
+                false => size.to_be_bytes(),
+            };
+            table.put(VAG_SIZE, &stored)?;
+        }
+        Header::Dsp(_) | Header::Bank(_) => {}
+    }
+    let new = Bytes::from(data);
+    let played = Sound {
+        data: new.clone(),
+        samples: (samples.len() / usize::from(sound.channels)) as u32,
+        ..sound.clone()
+    };
+    Ok((new.to_vec(), played.pcm()))
+}
+
+/// Returns the nearest sample of 8 bits.
+fn pcm8(sample: i16) -> u8 {
+    let rounded = (i32::from(sample) + 128) >> 8;
+    (rounded.min(127) as i8).cast_unsigned()
+}
+
+/// Writes the entry of a sound on GameCube.
+fn put_dsp(
+    header: &DspHeader,
+    encoded: &dsp::Encoded,
+    count: usize,
+    table: &mut Table,
+) -> Result<(), String> {
+    let samples = u32::try_from(count).map_err(|_| "has too many samples".to_owned())?;
+    let first = encoded.data.first().copied().unwrap_or_default();
+    if samples != header.samples {
+        let nibbles = samples + 2 * samples.div_ceil(SAMPLES as u32);
+        let end = nibble_of(samples.saturating_sub(1));
+        if header.is_loop && header.loop_start >= end {
+            return Err("ends before its loop starts: keep it longer".to_owned());
+        }
+        for (at, word) in [(0x00, samples), (0x04, nibbles), (0x14, end)] {
+            table.put(at, &word.to_be_bytes())?;
+        }
+    }
+    let coefficients = encoded.coefficients.map(i16::to_be_bytes);
+    table.put(0x1C, coefficients.as_flattened())?;
+    table.put(0x3E, &[0, first])?;
+    if header.is_loop {
+        // The state of the decoder where the loop starts.
+        let start = super::parse::dsp::sample_at(header.loop_start) as usize;
+        let played = |before: usize| {
+            let at = start.checked_sub(before);
+            at.and_then(|at| encoded.played.get(at))
+                .copied()
+                .unwrap_or_default()
+        };
+        let frame = encoded.data.get(start / SAMPLES * super::parse::dsp::FRAME);
+        table.put(0x44, &[0, frame.copied().unwrap_or_default()])?;
+        table.put(0x46, &played(1).to_be_bytes())?;
+        table.put(0x48, &played(2).to_be_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,441 @@
+//! View of a PSX file: facts, a summary, tables, pictures, models and
+//! animations.
+
+mod facts;
+mod page;
+mod tables;
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use crate::psh::{self, Psh};
+use crate::psx::export::{Colors, ExportPlan, TextureSet, model_name, neighbors};
+use crate::psx::{self, Psx};
+use hpimount_assets::model::scene::Material;
+use hpimount_assets::model::{Picture, Scene, bvh, obj, padded};
+use hpimount_assets::parse::Incomplete;
+use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::exported::{self, Exported};
+use hpimount_assets::view::listed::{Listed, ListedView, Render, whole_files};
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_containers::file_type::{FileType, Magic};
+
+/// PSX models, levels and texture banks.
+///
+/// PlayStation programs and pictures have the same extension, so the content
+/// decides.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: psx::EXTENSIONS,
+    converted: Conversion::Always(Converted::parts(&[
+        ConvertedFile::named("png", "preview.png"),
+        ConvertedFile::first("glb"),
+    ])),
+    matches: Some(|bytes| psx::parse(bytes).is_ok()),
+    types: &[FileType {
+        magic: &[
+            Magic::at(0, &[3, 0, 2, 0]),
+            Magic::at(0, &[4, 0, 2, 0]),
+            Magic::at(0, &[6, 0, 2, 0]),
+        ],
+        priority: 50,
+        patterns: &["*.psx"],
+        is_opened: true,
+        ..FileType::new("model/x-neversoft-psx", Some("Neversoft model or level"))
+    }],
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 4,
+    }),
+    ..ViewFormat::new("PSX", open)
+};
+
+/// Maximum number of bytes of neighbors that are read.
+const MAX_NEIGHBORS: usize = 16 << 20;
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    match psx::parse(bytes) {
+        Ok(mut psx) => {
+            let neighbors = read_neighbors(&psx, context.name(), context);
+            let mut plan = ExportPlan::new(&psx, neighbors);
+            plan.name_parts(part_names(&psx, context).into_iter());
+            psx.warnings.append(std::mem::take(&mut plan.problems));
+            let model = Shown { psx, plan };
+            Ok(Box::new(ListedView {
+                files: files(&model),
+                model,
+            }))
+        }
+        Err(incomplete) => {
+            let Incomplete { error, model } = *incomplete;
+            let partial = model.map_or_else(|| serde_json::json!({}), |psx| facts::partial(&psx));
+            Err(Box::new(Failure { error, partial }))
+        }
+    }
+}
+
+/// Parses a file with this name, which is in the directory of the asset, and
+/// finds its textures. Returns `None` if it is damaged.
+pub(crate) fn level(
+    bytes: &Bytes,
+    name: &str,
+    context: &dyn AssetContext,
+) -> Option<(Psx, ExportPlan)> {
+    let psx = psx::parse(bytes).ok()?;
+    let plan = ExportPlan::new(&psx, read_neighbors(&psx, name, context));
+    Some((psx, plan))
+}
+
+/// Maximum length of the name of a part in bytes.
+const MAX_PART_NAME: usize = 64;
+
+/// Returns the names of a character's parts, with their numbers, from the PSH
+/// file of the same stem.
+fn part_names(psx: &Psx, context: &dyn AssetContext) -> Vec<(usize, String)> {
+    let names = |psh: Psh| {
+        let parts = psh.parts.into_iter().map(|part| part.named);
+        let mut parts: Vec<_> = parts.map(|one| (one.index as usize, one.name)).collect();
+        parts.retain(|(number, name)| *number < psx.objects.len() && name.len() <= MAX_PART_NAME);
+        parts
+    };
+    let stem = context.name().rsplit_once('.').map(|(stem, _)| stem);
+    let file = stem
+        .filter(|_| psx.parents().is_some())
+        .and_then(|stem| context.read_sibling(&format!("{stem}.psh")));
+    let psh = file.and_then(|bytes| psh::parse(&bytes).ok());
+    psh.map(names).unwrap_or_default()
+}
+
+/// Returns the files of the same level as the file with this name, if it needs
+/// something from them.
+fn read_neighbors(psx: &Psx, name: &str, context: &dyn AssetContext) -> Vec<Psx> {
+    if name.is_empty() || !TextureSet::lacks(psx) {
+        return Vec::new();
+    }
+    let mut left = MAX_NEIGHBORS;
+    let mut read = |name: String| {
+        let bytes = context.read_sibling(&name)?;
+        left = left.checked_sub(bytes.len())?;
+        psx::parse(&bytes).ok()
+    };
+    let names = neighbors(name).into_iter();
+    names.filter_map(&mut read).collect()
+}
+
+/// A file, and its export plan.
+#[derive(GetSize)]
+struct Shown {
+    psx: Psx,
+    plan: ExportPlan,
+}
+
+/// Folder of the animations.
+const ANIMATIONS: &str = "animations";
+
+/// File of the scene's materials.
+const SCENE_MATERIALS: &str = "scene.mtl";
+
+/// Returns the files, in order.
+fn files(shown: &Shown) -> Vec<Listed<Shown>> {
+    let mut files: Vec<Listed<Shown>> = whole_files(&[
+        ("info.json", |shown, out| facts::json(&shown.psx, out)),
+        ("info.txt", |shown, out| page::text(&shown.psx, out)),
+        ("objects.tsv", |shown, out| tables::objects(&shown.psx, out)),
+        ("models.tsv", |shown, out| tables::models(&shown.psx, out)),
+        ("textures.tsv", |shown, out| {
+            tables::textures(&shown.psx, out)
+        }),
+        ("palettes.tsv", |shown, out| {
+            tables::palettes(&shown.psx, out)
+        }),
+        ("chunks.tsv", |shown, out| tables::chunks(&shown.psx, out)),
+    ]);
+    let Shown { psx, plan } = shown;
+    if tables::has_animations(psx) {
+        files.push(Listed::whole("animations.tsv", |shown: &Shown, out| {
+            tables::animations(&shown.psx, out)
+        }));
+    }
+    if plan.has_scene {
+        let render = Render::InContext(scene, 0);
+        files.push(Listed::new(None, "scene.obj".to_owned(), render));
+        files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
+    }
+    exported::add_files(shown, &mut files);
+    let last = plan.motions.last().map_or(0, |&last| last + 1);
+    for &index in &plan.motions {
+        let name = format!("{}.bvh", padded(index, last, 3));
+        files.push(Listed::new(
+            Some(ANIMATIONS),
+            name,
+            Render::Part(motion, index),
+        ));
+    }
+    files
+}
+
+impl Exported for Shown {
+    fn pictures(&self) -> impl Iterator<Item = (usize, String)> {
+        let textures = &self.plan.textures;
+        (0..textures.len()).map(|number| (number, textures.name(number)))
+    }
+
+    fn picture(&self, number: usize) -> Option<Picture> {
+        self.plan.textures.picture(&self.psx, number)
+    }
+
+    fn has_scene(&self) -> bool {
+        self.plan.has_scene
+    }
+
+    fn corners(&self) -> usize {
+        self.plan.corners
+    }
+
+    fn scene(&self) -> Scene<'_> {
+        self.plan.scene(&self.psx, Colors::Corners)
+    }
+
+    fn part_count(&self) -> usize {
+        self.psx.models.len()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (usize, String)> {
+        let numbers = self.plan.models.iter();
+        numbers.map(|&number| (number, model_name(&self.psx, number)))
+    }
+
+    fn part(&self, number: usize) -> Scene<'_> {
+        self.plan.model(&self.psx, number)
+    }
+
+    fn materials(&self) -> (Vec<Material>, Vec<String>) {
+        self.plan.materials(&self.psx)
+    }
+}
+
+fn scene(
+    shown: &Shown,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let _memory = context.reserve_scene(shown.corners())?;
+    let scene = shown.plan.scene(&shown.psx, Colors::Materials);
+    obj::write(&scene, SCENE_MATERIALS, out)
+}
+
+fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    exported::write_materials(shown, "textures/", out)
+}
+
+fn motion(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    let scene = shown.plan.motion(&shown.psx, index);
+    match scene.animations.first() {
+        Some(motion) => bvh::write(&scene, motion, out),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::psx::{File, object, rich, texture};
+    use hpimount_assets::view::Alone;
+    use proptest::prelude::*;
+
+    fn rendered(bytes: &[u8], name: &str) -> String {
+        hpimount_assets::view::rendered_text(&FORMAT, bytes, name).unwrap()
+    }
+
+    #[test]
+    fn objects_have_positions_in_units_and_angles_in_degrees() {
+        let mut file = rich();
+        file.objects[1][4..8].copy_from_slice(&(-2048_i32).to_le_bytes());
+        file.objects[1][18..20].copy_from_slice(&1024_i16.to_le_bytes());
+        file.objects[1][0] = 0x22;
+        assert_eq!(
+            rendered(&file.bytes(), "objects.tsv"),
+            "index\tmodel\tx\ty\tz\tangles\tflags\tparent\n\
+             0\t0\t0\t0\t0\t0 0 0\t0x0000\t\n\
+             1\t1\t-0.5\t-20\t30\t0 90 0\t0x0022\t0\n"
+        );
+    }
+
+    #[test]
+    fn models_count_their_faces_by_kind() {
+        let text = rendered(&rich().bytes(), "models.tsv");
+        let (header, rows) = text.split_once('\n').unwrap();
+        assert_eq!(
+            header,
+            "index\tname_hash\tvertices\tnormals\tfaces\ttriangles\tquads\ttextured\tgouraud\t\
+             invisible\tlit\tcollides\tradius\tbounds\tlod_distance\tnext_lod"
+        );
+        assert_eq!(
+            rows,
+            "0\t6f0f6b9f\t3\t1\t2\t1\t1\t1\t1\t1\t0\t2\t100\t-50 -60 -70 50 60 70\t32767\t\n\
+             1\t6f0f6b9f\t3\t1\t0\t0\t0\t0\t0\t0\t0\t0\t100\t-50 -60 -70 50 60 70\t32767\t\n"
+        );
+    }
+
+    #[test]
+    fn textures_and_palettes_refer_to_each_other() {
+        let bytes = rich().bytes();
+        assert_eq!(
+            rendered(&bytes, "textures.tsv"),
+            "index\tid\twidth\theight\tbits\tpalette_id\tpalette_found\n\
+             0\t0000001e\t5\t3\t4\t000000aa\ttrue\n\
+             1\t0000001f\t4\t2\t4\t000000bb\tfalse\n\
+             2\t0000001f\t64\t64\t\t\t\n"
+        );
+        assert_eq!(
+            rendered(&bytes, "palettes.tsv"),
+            "index\tid\tcolors\ttransparent\ttextures\n0\t000000aa\t16\t0\t1\n"
+        );
+    }
+
+    #[test]
+    fn chunks_are_listed_with_their_meaning() {
+        let mut file = rich();
+        file.chunks.truncate(1);
+        file.chunks.push((0x0A, Vec::new()));
+        file.chunks.push((0x1234, vec![1]));
+        let text = rendered(&file.bytes(), "chunks.tsv");
+        let rows: Vec<_> = text
+            .lines()
+            .map(|row| row.split('\t').collect::<Vec<_>>())
+            .collect();
+        let offset = rows[1][1].parse::<usize>().unwrap();
+        assert_eq!(rows[0], ["tag", "offset", "length", "meaning"]);
+        assert_eq!((rows[1][0], rows[1][3]), ("RGBs", "gouraud colors: 2"));
+        assert_eq!(&file.bytes()[offset..offset + 4], [255, 0, 0, 0]);
+        let damaged = "collision grid: 0 x 0 cells, 0 entries, damaged";
+        assert_eq!((rows[2][0], rows[2][2], rows[2][3]), ("0x0a", "0", damaged));
+        assert_eq!((rows[3][0], rows[3][3]), ("0x1234", "unknown"));
+    }
+
+    #[test]
+    fn animations_are_listed_if_there_are_any() {
+        let mut file = rich();
+        let bytes = file.bytes();
+        let position = |tag: u32| {
+            let psx = psx::parse(&bytes.clone().into()).unwrap();
+            let chunk = psx.chunks.iter().find(|chunk| chunk.tag == tag);
+            chunk.unwrap().offset + 12
+        };
+        assert_eq!(
+            rendered(&bytes, "animations.tsv"),
+            format!(
+                "index\tkind\tname\tframes\tstored_frames\ttween\toffset\n\
+                 0\tkeyframes\t\t2\t2\t0\t{}\n\
+                 0\tcompressed\t\t7\t\t\t{}\n\
+                 0\tsprite\tsmoke\t1\t\t\t\n",
+                position(0x2A),
+                position(0x2C)
+            )
+        );
+        file.chunks.clear();
+        let files = open(&file.bytes().into(), &Alone).unwrap().files();
+        assert!(files.iter().all(|file| file.name != "animations.tsv"));
+    }
+
+    #[test]
+    fn the_summary_describes_the_file() {
+        let bytes = rich().bytes();
+        let psx = psx::parse(&bytes.clone().into()).unwrap();
+        assert_eq!(
+            rendered(&bytes, "info.txt"),
+            format!(
+                "PSX character (version 4: THPS 2 to 4, Spider-Man, Mat Hoffman's Pro BMX, some ports)\n\
+                 \n\
+                 file size      {} bytes\n\
+                 objects        2\n\
+                 models         2\n\
+                 vertices       6\n\
+                 faces          2 (triangles 1, quads 1, invisible 1)\n\
+                 bounds         x -3.125 to 13.125, y -23.75 to 3.75 (down), z -4.375 to 34.375\n\
+                 textures       3 (ids 2)\n\
+                 palettes       1 of 16 colors, 0 of 256, 1 missing\n\
+                 animations     3 (keyframes 1, compressed 1, sprites 1)\n\
+                 chunks         10: RGBs, HIER, 0x0a, 0x2a, 0x2c, 0x45, 0x06, 0x07 and 2 more\n\
+                 warnings       4\n  \
+                 palette 000000bb of texture {:#x} not in this file\n  \
+                 texture 1 is not shown: its palette 000000bb was not found\n  \
+                 texture 2 is not shown: its pixels are in a file of their own\n  \
+                 animation 0 is not shown: stream's header at {:#x}: needs 1 bytes, 0 are left\n",
+                bytes.len(),
+                psx.textures[1].offset,
+                psx.chunks[4].offset + 12,
+            )
+        );
+    }
+
+    #[test]
+    fn a_damaged_file_shows_only_what_was_read() {
+        let mut file = rich();
+        file.textures.push(texture([0, 16, 0xAA, 0], [2, 2], &[]));
+        let mut bytes = file.bytes();
+        let Failure { error, partial } = *{
+            bytes.truncate(bytes.len() - 1);
+            open(&bytes.into(), &Alone).err().unwrap()
+        };
+        assert!(
+            error.to_string().starts_with("texture 3: record"),
+            "{error}"
+        );
+        assert_eq!(partial["textures"].as_array().unwrap().len(), 3);
+        assert_eq!(partial["models"][0]["faces"], 2);
+        let only_head = open(&Bytes::from_static(&[4, 0, 2, 0, 1, 0, 0, 0]), &Alone)
+            .err()
+            .unwrap()
+            .partial;
+        let expected =
+            serde_json::json!({"format": "PSX", "version": 4, "file_size": 8, "meta_offset": 1});
+        assert_eq!(only_head, expected);
+    }
+
+    #[test]
+    fn a_large_damaged_file_shows_its_facts_without_lists() {
+        let mut file = rich();
+        file.objects = vec![object(0, [0; 3]); 20_000];
+        let mut bytes = file.bytes();
+        bytes.truncate(bytes.len() - 21);
+        let partial = open(&bytes.into(), &Alone).err().unwrap().partial;
+        assert_eq!(partial["version"], 4);
+        assert!(partial.get("objects").is_none());
+    }
+
+    /// Opens bytes as a PSX file and renders all files.
+    fn open_and_render(bytes: &[u8]) {
+        if let Ok(view) = open(&Bytes::copy_from_slice(bytes), &Alone) {
+            for index in 0..view.files().len() {
+                let mut text = Vec::new();
+                view.render(index, &Alone, &mut text).unwrap();
+                assert!(!text.is_empty());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(version in 0..8_u8, rest in proptest::collection::vec(any::<u8>(), 0..400)) {
+            open_and_render(&[vec![version, 0, 2, 0], rest].concat());
+        }
+
+        #[test]
+        fn no_damage_makes_it_panic(
+            version in prop_oneof![Just(3), Just(4), Just(6)],
+            damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+            lost in 0..40_usize,
+        ) {
+            let mut bytes = File { version, ..rich() }.bytes();
+            for (at, byte) in damage {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            bytes.truncate(bytes.len() - lost);
+            open_and_render(&bytes);
+        }
+    }
+}

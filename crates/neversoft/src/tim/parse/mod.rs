@@ -1,0 +1,238 @@
+//! The pictures of a TIM or TIM2 file.
+
+mod playstation;
+mod playstation2;
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use hpimount_assets::model::{MAX_PIXELS, Picture, Pixels};
+use hpimount_assets::parse::color::opaque;
+use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
+
+/// Extensions of the files.
+pub const EXTENSIONS: &[&str] = &["tim", "tm2"];
+
+/// First bytes of a TIM2 file.
+const TIM2: &[u8] = b"TIM2";
+
+/// Maximum number of pictures of a file that are read.
+const MAX_PICTURES: usize = 256;
+
+/// A parsed file.
+#[derive(Debug, Clone, Default, GetSize)]
+pub struct Tim {
+    /// The header of a TIM2 file; a TIM file has none.
+    pub header: Option<Tim2Header>,
+    /// The pictures, in the order of the file.
+    pub pictures: Vec<Stored>,
+    /// Warnings.
+    pub warnings: Warnings,
+}
+
+/// The header of a TIM2 file.
+#[derive(Debug, Clone, Copy, GetSize)]
+pub struct Tim2Header {
+    /// Version of the format.
+    pub version: u8,
+    /// Alignment of the pictures in bytes: 16 or 128.
+    pub alignment: u8,
+    /// Number of pictures, as it is stored.
+    pub count: u16,
+}
+
+/// A picture as it is stored.
+#[derive(Debug, Clone, GetSize)]
+pub struct Stored {
+    /// Absolute offset of the picture.
+    pub offset: u64,
+    /// Bits of a pixel: 4, 8, 16, 24 or 32.
+    pub bits: u8,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// What only one of the two formats has.
+    pub details: Details,
+    /// The rows, from the top.
+    #[get_size(ignore)]
+    data: Bytes,
+    /// Bytes of a row.
+    row_size: usize,
+    /// The colors of all palettes.
+    #[get_size(ignore)]
+    colors: Bytes,
+}
+
+/// What only one of the two formats stores about a picture.
+#[derive(Debug, Clone, GetSize)]
+pub enum Details {
+    /// TIM.
+    PlayStation {
+        /// The block of the palettes.
+        palette: Option<Block>,
+        /// The block of the pixels.
+        picture: Block,
+        /// Colors of the palettes with the bit for semi-transparency.
+        stp_colors: usize,
+    },
+    /// TIM2.
+    PlayStation2 {
+        /// Number of mipmaps, as it is stored.
+        mipmaps: u8,
+        /// Number of colors of the palette.
+        colors: u16,
+        /// 1, 2 or 3 for colors of 16, 24 or 32 bits.
+        palette_type: u8,
+        /// Whether the colors are in the order of the indices.
+        is_linear: bool,
+        /// The format, as it is stored.
+        format: u8,
+    },
+}
+
+/// A rectangle of the video memory.
+#[derive(Debug, Clone, Copy, GetSize)]
+pub struct Block {
+    /// Length of the block in bytes, as it is stored.
+    pub size: u32,
+    /// Left edge in the video memory, in words of 16 bits.
+    pub x: u16,
+    /// Upper edge in the video memory.
+    pub y: u16,
+    /// Width in words of 16 bits.
+    pub words: u16,
+    /// Height in rows.
+    pub height: u16,
+}
+
+/// Parses a file.
+///
+/// # Errors
+/// Returns [`Error::Damaged`] if a header is wrong or pixels are missing.
+pub fn parse(bytes: &Bytes) -> Result<Tim> {
+    let mut cursor = Cursor::new(bytes, 0, Endian::Little);
+    let mut tim = Tim::default();
+    if bytes.starts_with(TIM2) {
+        playstation2::read(&mut cursor, bytes, &mut tim)?;
+    } else {
+        playstation::read(&mut cursor, bytes, &mut tim)?;
+    }
+    match cursor.remaining() {
+        0 => {}
+        rest => tim
+            .warnings
+            .push(format!("{rest} bytes follow the last picture")),
+    }
+    Ok(tim)
+}
+
+/// Checks the number of pixels of a picture whose size is at `offset`.
+fn check_size(width: u32, height: u32, offset: u64) -> Result<()> {
+    if u64::from(width) * u64::from(height) > MAX_PIXELS {
+        let problem = format!("{width} by {height} pixels are more than {MAX_PIXELS}");
+        return Err(Error::damaged(offset, "picture size", problem));
+    }
+    Ok(())
+}
+
+/// Returns the error of a picture at `offset` that is too short.
+fn too_short(offset: u64, have: usize, needed: usize) -> Error {
+    Error::damaged(
+        offset,
+        "picture",
+        format!("has {have} of {needed} bytes of pixels"),
+    )
+}
+
+impl Stored {
+    /// Returns the number of palettes.
+    pub fn palettes(&self) -> usize {
+        match &self.details {
+            _ if self.bits > 8 => 0,
+            Details::PlayStation { palette: None, .. } => 0,
+            Details::PlayStation { .. } => ((self.colors.len() / 2) >> self.bits).max(1),
+            Details::PlayStation2 { .. } => 1,
+        }
+    }
+
+    /// Returns the number of pictures it is shown as: one for each palette, or
+    /// one without palettes.
+    pub fn faces(&self) -> usize {
+        self.palettes().max(1)
+    }
+
+    /// Decodes the picture with the palette of this number. Without palettes,
+    /// indices are shown as gray.
+    pub fn decode(&self, palette: usize) -> Picture {
+        let pixels = match self.bits {
+            bits @ (4 | 8) => Pixels::Indexed {
+                bits,
+                rows: self.indices(),
+                palette: self.palette(palette),
+            },
+            _ => Pixels::Rgba(self.true_color()),
+        };
+        Picture {
+            width: self.width,
+            height: self.height,
+            pixels,
+        }
+    }
+
+    /// Returns the rows of indices, with the left pixel in the high half.
+    fn indices(&self) -> Vec<u8> {
+        let rows = &self.data[..self.row_size * self.height as usize];
+        match self.bits {
+            4 => rows.iter().map(|byte| byte.rotate_left(4)).collect(),
+            _ => rows.to_vec(),
+        }
+    }
+
+    /// Returns the colors of the palette with this number.
+    fn palette(&self, number: usize) -> Vec<[u8; 4]> {
+        let count = 1_usize << self.bits;
+        match self.details {
+            _ if self.palettes() == 0 => {
+                let step = 255 / (count - 1);
+                let gray = |index| (index * step) as u8;
+                (0..count)
+                    .map(|index| [gray(index), gray(index), gray(index), 255])
+                    .collect()
+            }
+            Details::PlayStation { .. } => {
+                let start = (2 * count * number).min(self.colors.len());
+                playstation::colors(&self.colors[start..], count)
+            }
+            Details::PlayStation2 {
+                colors,
+                palette_type,
+                is_linear,
+                ..
+            } => {
+                let used = count.min(colors.into());
+                let is_swapped = self.bits == 8 && !is_linear;
+                playstation2::colors(&self.colors, palette_type, used, count, is_swapped)
+            }
+        }
+    }
+
+    fn true_color(&self) -> Vec<[u8; 4]> {
+        let size = usize::from(self.bits / 8);
+        let is_first = matches!(self.details, Details::PlayStation { .. });
+        let width = self.width as usize;
+        let pixel = |bytes: &[u8]| match *bytes {
+            [low, high] if is_first => playstation::color(u16::from_le_bytes([low, high])),
+            [low, high] => opaque(u16::from_le_bytes([low, high])),
+            [red, green, blue] => [red, green, blue, 255],
+            [red, green, blue, alpha] => [red, green, blue, playstation2::alpha(alpha)],
+            _ => [0; 4],
+        };
+        let rows = (0..self.height as usize).map(|y| &self.data[y * self.row_size..]);
+        rows.flat_map(|row| row[..width * size].chunks_exact(size).map(pixel))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Edited WAV files as VAG: header, channels, rate and loop stay.
+
+use bytes::Bytes;
+
+use super::SOUND;
+use crate::vag;
+use hpimount_assets::model::quality;
+use hpimount_assets::parse::spu::{self, Rounding};
+use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
+
+/// Offset in the header of the number of bytes of the blocks.
+const SIZE: usize = 12;
+
+/// Encodes an edited `sound.wav`.
+///
+/// # Errors
+/// Returns why the sound does not fit.
+pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
+    if edit.part.name != SOUND {
+        return Err(NOT_THIS_FILE.to_owned());
+    }
+    let vag = vag::parse(edit.asset).map_err(|error| error.to_string())?;
+    let edited = import::sound(edit.file, vag.channels.into(), vag.rate)?;
+    if vag.pcm() == edited.samples {
+        return Ok(Imported::Unchanged);
+    }
+    let Some(old) = vag.blocks() else {
+        return Err("shows a sound whose channels alternate, which is not written".to_owned());
+    };
+    let start = vag.loops.map(|(start, _)| start);
+    let data = spu::encode_like(&edited.samples, Rounding::Terms, old, vag.samples, start)?;
+    let mut asset = match &vag.header {
+        Some(header) => edit.asset[..header.data].to_vec(),
+        None => Vec::new(),
+    };
+    let after = asset.len() + old.len();
+    if let Some(header) = vag.header.as_ref().filter(|header| header.size > 0) {
+        let size = u32::try_from(data.len()).map_err(|_| "has 4 GiB or more".to_owned())?;
+        let is_little = asset[SIZE..SIZE + 4] == header.size.to_le_bytes();
+        let size = match is_little {
+            true => size.to_le_bytes(),
+            false => size.to_be_bytes(),
+        };
+        asset[SIZE..SIZE + 4].copy_from_slice(&size);
+    }
+    asset.extend_from_slice(&data);
+    asset.extend_from_slice(edit.asset.get(after..).unwrap_or_default());
+    let played = vag::parse(&Bytes::from(asset.clone())).map_err(|error| error.to_string())?;
+    Ok(Imported::Changed(Changed {
+        quality: quality::of_samples(&edited.samples, &played.pcm()),
+        asset,
+        ..Changed::default()
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hpimount_assets::model::math::sin_cos;
+    use hpimount_assets::model::wav::{self, Wav};
+    use hpimount_assets::view::import::edited;
+    use hpimount_assets::view::rendered;
+
+    /// Flags of the block behind a sound that repeats.
+    const TERMINATOR: u8 = 7;
+
+    /// Returns a file with blocks of these flags.
+    fn built(flags: &[u8]) -> Vec<u8> {
+        let size = (16 * flags.len() as u32).to_be_bytes();
+        let words = [
+            &b"VAGp"[..],
+            &[0, 0, 0, 4],
+            &[0; 4],
+            &size,
+            &22_050_u32.to_be_bytes(),
+        ];
+        let mut file = words.concat();
+        file.resize(0x30, 0);
+        for &flags in flags {
+            let (head, data) = if flags == TERMINATOR {
+                (0, 0x77)
+            } else {
+                (0x12, 0x35)
+            };
+            file.extend([head, flags]);
+            file.extend([data; 14]);
+        }
+        file
+    }
+
+    fn wav_of(samples: &[i16]) -> Vec<u8> {
+        let wav = Wav {
+            channels: 1,
+            rate: 22_050,
+            samples: samples.len() as u32,
+            loops: None,
+        };
+        let mut bytes = Vec::new();
+        wav::write(&wav, samples, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn samples(file: &[u8]) -> Vec<i16> {
+        wav::read(&rendered(&vag::FORMAT, file, SOUND).unwrap())
+            .unwrap()
+            .samples
+    }
+
+    #[test]
+    fn an_edited_sound_plays_well_and_keeps_its_loop() {
+        let tone: Vec<i16> = (0..28 * 30)
+            .map(|at| (sin_cos(at as f32 / 9.0).0 * 9000.0) as i16)
+            .collect();
+        for flags in [&[0, 0, 1][..], &[4, 2, 3], &[4, 2, 3, TERMINATOR]] {
+            let old = built(flags);
+            let before = rendered(&vag::FORMAT, &old, SOUND).unwrap();
+            let same = edited(&vag::FORMAT, &old, SOUND, &before);
+            assert_eq!(same, Ok(Imported::Unchanged));
+            let new = edited(&vag::FORMAT, &old, SOUND, &wav_of(&tone)).unwrap();
+            let Imported::Changed(changed) = new else {
+                panic!("is changed");
+            };
+            let after = samples(&changed.asset);
+            assert!(quality::snr(&tone, &after).unwrap() >= 25.0);
+            let parsed = vag::parse(&changed.asset.clone().into()).unwrap();
+            assert_eq!(parsed.samples, 28 * 30);
+            assert_eq!(parsed.loops, (flags[0] == 4).then_some((0, 28 * 30 - 1)));
+            assert!(parsed.warnings.is_empty(), "{:?}", parsed.warnings);
+            // The decoded samples are encoded again without loss.
+            let again = edited(&vag::FORMAT, &old, SOUND, &wav_of(&after)).unwrap();
+            let Imported::Changed(again) = again else {
+                panic!("is changed");
+            };
+            assert_eq!((samples(&again.asset), again.quality), (after, None));
+        }
+    }
+
+    #[test]
+    fn a_sound_that_ends_before_its_loop_is_refused() {
+        let short = edited(&vag::FORMAT, &built(&[0, 4, 3]), SOUND, &wav_of(&[5; 20]));
+        assert!(short.unwrap_err().contains("where its loop starts"));
+    }
+}

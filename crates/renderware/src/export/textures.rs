@@ -1,0 +1,65 @@
+//! The textures that materials of a model name.
+
+use crate::texture::Sampling;
+use hpimount_assets::model::scene::{Alpha, Texture, Wrap};
+
+/// A texture named by materials of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextureUse {
+    /// Its name, without extension.
+    pub name: String,
+    /// The result of looking up that name.
+    pub state: TextureState,
+}
+
+/// The result of looking up a texture by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextureState {
+    /// A texture that can be shown.
+    Found {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+        /// Its kind of transparency.
+        alpha: Alpha,
+    },
+    /// Nothing.
+    Missing,
+    /// An asset that cannot be shown as a picture, and why.
+    Unreadable(String),
+}
+
+impl TextureUse {
+    /// Returns it as the texture of a material, with this number of its picture.
+    pub fn sampled(&self, picture: usize, sampling: Sampling) -> Texture {
+        // 0 means that nothing is set.
+        let wrap = |address: u8| match address {
+            2 => Wrap::Mirror,
+            3 | 4 => Wrap::Clamp,
+            _ => Wrap::Repeat,
+        };
+        Texture {
+            picture,
+            file: self.name.clone(),
+            wrap: [wrap(sampling.address_u), wrap(sampling.address_v)],
+            sharp: matches!(sampling.filter, 1 | 3),
+        }
+    }
+
+    /// Returns the memory on the heap in bytes.
+    pub fn memory(&self) -> usize {
+        let why = match &self.state {
+            TextureState::Unreadable(why) => why.capacity(),
+            TextureState::Found { .. } | TextureState::Missing => 0,
+        };
+        self.name.capacity() + why
+    }
+}
+
+impl TextureState {
+    /// Returns whether there is a picture.
+    pub fn is_found(&self) -> bool {
+        matches!(self, Self::Found { .. })
+    }
+}

@@ -1,0 +1,211 @@
+//! Pictures as textures: the inverse of [`Texture::rgba`], for GameCube and
+//! Xbox. The texture keeps its size, format and number of levels; smaller levels
+//! are computed from the picture, and a palette is made anew if the old one does
+//! not have its colors.
+
+mod block;
+mod gx;
+mod mip;
+mod xbox;
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use super::{Format, Texture, XboxFormat};
+use hpimount_assets::model::palette::{Palettized, reduced};
+use hpimount_assets::model::quality;
+
+/// A file with the new pixels of a texture.
+pub struct Encoded {
+    /// The file.
+    pub file: Vec<u8>,
+    /// What may not be as expected.
+    pub warnings: Vec<String>,
+    /// How well the texture shows the picture.
+    pub quality: Option<String>,
+}
+
+/// Alpha below which a pixel counts as transparent.
+const OPAQUE: u8 = 128;
+
+/// Returns `file`, which `texture` was read from, with other pixels. `read` reads
+/// the texture from the new file.
+///
+/// # Errors
+/// Returns why the form of the texture cannot be written.
+pub fn with_pixels(
+    file: &Bytes,
+    texture: &Texture,
+    pixels: &[[u8; 4]],
+    read: impl FnOnce(Bytes) -> Option<Texture>,
+) -> Result<Encoded, String> {
+    let level = texture.levels.first().ok_or("shows no pixels")?;
+    let sizes: Vec<(u32, u32)> = texture
+        .levels
+        .iter()
+        .map(|level| (level.width, level.height))
+        .collect();
+    let levels = mip::levels(pixels.to_vec(), &sizes);
+    let palette = palette(texture, &levels[0])?;
+    let mut changed = file.to_vec();
+    if let Some(palette) = &palette {
+        put(file, &texture.palette, &palette.stored, &mut changed)?;
+    }
+    let colors = palette.map(|palette| palette.colors);
+    for (number, (level, pixels)) in texture.levels.iter().zip(&levels).enumerate() {
+        let indices = colors.as_ref().map(|colors| {
+            let mut palettized = Palettized::new(colors, None);
+            let old = old_indices(texture, number);
+            let pairs = pixels.iter().zip(old);
+            // Few colors are left to be searched in a large palette.
+            let rounded = |pixel| match colors.len() {
+                ..=256 => pixel,
+                _ => rounded(texture, pixel),
+            };
+            let indices = pairs.map(|(&pixel, old)| palettized.index(rounded(pixel), old));
+            indices.collect::<Vec<u16>>()
+        });
+        let indices = indices.unwrap_or_default();
+        let data = match texture.format {
+            Format::GameCube { format, .. } => gx::encode(level, format, pixels, &indices),
+            Format::Xbox(format) => {
+                xbox::encode(level, format, texture.is_opaque, pixels, &indices)
+            }
+            Format::PlayStation2(_) | Format::Direct3d(_) => return Err(not_written(texture)),
+        };
+        put(file, &level.data, &data, &mut changed)?;
+    }
+    let shown = read(changed.clone().into()).and_then(|texture| texture.rgba(0));
+    let shown = shown.filter(|shown| shown.len() == level.pixels());
+    let shown = shown.ok_or("cannot be read again in the form of the texture")?;
+    let opaque = pixels.iter().zip(&shown);
+    let opaque = opaque.filter(|(edited, shown)| edited[3] < OPAQUE && shown[3] == 255);
+    let opaque = opaque.count();
+    let form = texture.format.name();
+    let warning = || {
+        format!("{opaque} transparent pixels become opaque: a texture of form {form} has no alpha")
+    };
+    Ok(Encoded {
+        file: changed,
+        warnings: (opaque > 0).then(warning).into_iter().collect(),
+        quality: quality::of_pixels(pixels, &shown),
+    })
+}
+
+fn not_written(texture: &Texture) -> String {
+    let (platform, form) = (texture.format.platform(), texture.format.name());
+    format!("shows a texture of form {form} ({platform}), which is not written")
+}
+
+/// Writes `new` over the bytes of `old`, a slice of `file`. What does not fit,
+/// because the file ends in it, is left out.
+fn put(file: &Bytes, old: &Bytes, new: &[u8], out: &mut [u8]) -> Result<(), String> {
+    let start = (old.as_ptr() as usize).checked_sub(file.as_ptr() as usize);
+    let range = start.and_then(|start| out.get_mut(start..start + old.len()));
+    let range = range.ok_or("shows pixels that are not in the file")?;
+    let length = range.len().min(new.len());
+    range[..length].copy_from_slice(&new[..length]);
+    Ok(())
+}
+
+/// The palette of a texture.
+struct NewPalette {
+    /// Its colors.
+    colors: Vec<[u8; 4]>,
+    /// The same as they are stored.
+    stored: Vec<u8>,
+}
+
+/// Returns the palette for a picture: the old one if it has all colors, else a
+/// new one; `None` for a texture without a palette.
+fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Result<Option<NewPalette>, String> {
+    let count = match texture.format {
+        Format::GameCube { format, .. } => format.colors(),
+        // A palette of 16 colors is stored with room for 32.
+        Format::Xbox(XboxFormat::Palette { colors: 256, .. }) => 256,
+        Format::Xbox(XboxFormat::Palette { .. }) => 16,
+        _ => 0,
+    };
+    if count == 0 {
+        return Ok(None);
+    }
+    let mut colors = palette_colors(texture, &texture.palette);
+    colors.truncate(count);
+    let palettized = Palettized::new(&colors, None);
+    if pixels.iter().all(|&pixel| palettized.has(pixel)) {
+        let stored = texture.palette.to_vec();
+        return Ok(Some(NewPalette { colors, stored }));
+    }
+    let mut counts: HashMap<[u8; 4], u32> = HashMap::new();
+    for &pixel in pixels {
+        *counts.entry(rounded(texture, pixel)).or_default() += 1;
+    }
+    let chosen = reduced(counts.into_iter().collect(), count);
+    let stored = chosen.into_iter();
+    let mut stored: Vec<u8> = stored
+        .flat_map(|color| stored_color(texture, color))
+        .collect();
+    // Colors that are not needed stay.
+    stored.extend_from_slice(texture.palette.get(stored.len()..).unwrap_or_default());
+    let mut colors = palette_colors(texture, &stored);
+    colors.truncate(count);
+    Ok(Some(NewPalette { colors, stored }))
+}
+
+/// Returns the colors of a stored palette.
+fn palette_colors(texture: &Texture, stored: &[u8]) -> Vec<[u8; 4]> {
+    match texture.format {
+        Format::GameCube { palette, .. } => {
+            palette.map_or_else(Vec::new, |palette| palette.colors(stored))
+        }
+        Format::Xbox(format) => xbox::colors(format, stored),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a color as the palette of a texture stores it.
+fn stored_color(texture: &Texture, color: [u8; 4]) -> Vec<u8> {
+    match texture.format {
+        Format::GameCube {
+            palette: Some(palette),
+            ..
+        } => gx::palette_color(palette, color).to_vec(),
+        _ => xbox::palette_color(color).to_vec(),
+    }
+}
+
+/// Returns the color that the palette of a texture has for another one.
+fn rounded(texture: &Texture, color: [u8; 4]) -> [u8; 4] {
+    let colors = palette_colors(texture, &stored_color(texture, color));
+    colors.first().copied().unwrap_or(color)
+}
+
+/// Returns the palette indices of a level.
+fn old_indices(texture: &Texture, level: usize) -> Vec<u16> {
+    // In this palette, the color of each index has it as its red, and its high byte
+    // as its alpha.
+    let numbered = Texture {
+        palette: match texture.format {
+            Format::Xbox(_) => (0..=255).flat_map(|index| [0, 0, index, 0]).collect(),
+            _ => (0..1 << 14).flat_map(u16::to_be_bytes).collect(),
+        },
+        format: match texture.format {
+            Format::GameCube { format, .. } => Format::GameCube {
+                format,
+                palette: Some(super::GxPalette::Ia8),
+            },
+            format => format,
+        },
+        is_opaque: false,
+        ..texture.clone()
+    };
+    let pixels = numbered.rgba(level).unwrap_or_default();
+    let high = |alpha| match texture.format {
+        Format::GameCube { .. } => alpha,
+        _ => 0,
+    };
+    let indices = pixels.into_iter();
+    let indices = indices.map(|[red, .., alpha]| u16::from_be_bytes([high(alpha), red]));
+    indices.collect()
+}

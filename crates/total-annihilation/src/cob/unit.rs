@@ -1,0 +1,16 @@
+//! The scripts of units: files with the names of the units, whose models have the same
+//! pieces.
+
+use super::{Cob, parse};
+use hpimount_assets::view::{AssetContext, Wanted};
+
+/// Returns the path of the script of this name.
+pub(crate) fn path_of(name: &str) -> String {
+    format!("scripts/{name}.cob")
+}
+
+/// Returns the script of this name; `None` if the mount has none, or if it is damaged.
+pub(crate) fn of_unit(context: &dyn AssetContext, name: &str) -> Option<Cob> {
+    let file = context.find(Wanted::Path(&path_of(name)))?;
+    parse(&context.read(file)?).ok()
+}

@@ -1,0 +1,10 @@
+//! PCX: pictures (FORMATS, TA 8). [`hpimount_assets::parse::pcx`] reads them.
+
+mod export;
+mod import;
+pub mod view;
+
+pub use self::view::FORMAT;
+
+/// The file of `X.meta` with the picture.
+const PICTURE: &str = "picture.png";

@@ -1,0 +1,207 @@
+//! The table of maps. A map has a picture (TNT) and a text (OTA).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::file_name;
+use crate::tdf::{self, Section, Tdf};
+use crate::tnt::ota;
+use crate::tnt::{self, Tnt, Version};
+use crate::view::stem;
+use hpimount_assets::view::{AssetContext, AssetRef, Table};
+
+/// Maximum number of bytes of maps that are read for the table. All maps that
+/// were made for the games have a tenth as many.
+const MAX_BYTES: u64 = 4 << 30;
+
+const COLUMNS: [&str; 17] = [
+    "map",
+    "archive",
+    "size",
+    "players",
+    "minwind",
+    "tidal",
+    "schemas",
+    "features",
+    "title",
+    "planet",
+    "maxwind",
+    "gravity",
+    "kingdom",
+    "cells",
+    "sea_level",
+    "starts",
+    "file",
+];
+
+/// Returns the files of maps.
+pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
+    context.find_extensions("maps", &["ota", "tnt"])
+}
+
+/// The files of a map.
+#[derive(Default)]
+struct Map {
+    ota: Option<AssetRef>,
+    tnt: Option<AssetRef>,
+}
+
+/// Returns the maps, in the order of their paths.
+fn maps(context: &dyn AssetContext) -> Vec<Map> {
+    let mut maps: Vec<Map> = Vec::new();
+    let mut indices = HashMap::new();
+    for file in files(context) {
+        let path = context.path_of(file);
+        let (stem, extension) = path.rsplit_once('.').unwrap_or((&path, ""));
+        let index = *indices
+            .entry(stem.to_ascii_lowercase())
+            .or_insert(maps.len());
+        if index == maps.len() {
+            maps.push(Map::default());
+        }
+        match extension.eq_ignore_ascii_case("ota") {
+            true => maps[index].ota = Some(file),
+            false => maps[index].tnt = Some(file),
+        }
+    }
+    maps
+}
+
+/// A map that was read.
+struct Opened {
+    file: AssetRef,
+    ota: Option<Tdf>,
+    tnt: Option<Tnt>,
+}
+
+/// Reads the maps, in the order of their paths, while they are used.
+fn opened(context: &dyn AssetContext) -> impl Iterator<Item = Opened> {
+    let mut left = MAX_BYTES;
+    maps(context).into_iter().filter_map(move |map| {
+        let mut read = |file: Option<AssetRef>| {
+            let bytes = context.read(file?).filter(|_| left > 0)?;
+            left = left.saturating_sub(bytes.len() as u64);
+            Some(bytes)
+        };
+        let ota = read(map.ota).map(|bytes| tdf::parse(&bytes));
+        let tnt = read(map.tnt).map(|bytes| tnt::parse(&bytes));
+        let tnt = tnt.map(|parsed| parsed.unwrap_or_else(|lost| lost.model));
+        Some(Opened {
+            file: map.ota.or(map.tnt)?,
+            ota: ota.map(|parsed| parsed.unwrap_or_else(|lost| lost.model)),
+            tnt: tnt.filter(|tnt| tnt.cells() > 0),
+        })
+    })
+}
+
+/// Calls `found` with each mistake in a map: a player who starts outside of it, or a
+/// feature that `is_feature` does not know.
+pub(super) fn check(
+    context: &dyn AssetContext,
+    is_feature: &dyn Fn(&str) -> bool,
+    found: &mut dyn FnMut(AssetRef, String),
+) {
+    for Opened { file, ota, tnt } in opened(context) {
+        let Some(tnt) = tnt else {
+            continue;
+        };
+        let edge = match tnt.version {
+            Version::Ta | Version::OldTa => tnt::CELL_EDGE,
+            Version::Kingdoms => 1,
+        };
+        let size = [tnt.width, tnt.height].map(|cells| i64::from(cells) * i64::from(edge));
+        let header = Text::new(ota.as_ref()).header;
+        for start in header.map(ota::starts).unwrap_or_default() {
+            let [x, z] = start.position;
+            let is_in = |(at, size): (i32, i64)| (0..size).contains(&at.into());
+            if ![(x, size[0]), (z, size[1])].into_iter().all(is_in) {
+                let player = start.player;
+                let text = format!("player {player} starts at {x},{z}, outside of the map");
+                found(file, text);
+            }
+        }
+        let names = tnt.features.iter().map(|feature| feature.name);
+        for name in names.filter(|name| !is_feature(name)) {
+            found(file, format!("the feature {name} does not exist"));
+        }
+    }
+}
+
+/// Writes the table.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(out, &COLUMNS)?;
+    for Opened { file, ota, tnt } in opened(context) {
+        let ota = Text::new(ota.as_ref());
+        let path = context.path_of(file);
+        table.text(stem(file_name(&path)));
+        table.text(&context.archive_of(file));
+        for key in ["size", "numplayers", "minwindspeed", "tidalstrength"] {
+            table.text(&ota.get(key));
+        }
+        table.text(&ota.schemas());
+        table.optional(tnt.as_ref().map(placed));
+        for key in [
+            "missionname",
+            "planet",
+            "maxwindspeed",
+            "gravity",
+            "kingdom",
+        ] {
+            table.text(&ota.get(key));
+        }
+        let cells = tnt
+            .as_ref()
+            .map(|tnt| format!("{} x {}", tnt.width, tnt.height));
+        table.optional(cells);
+        table.optional(tnt.as_ref().map(|tnt| tnt.sea_level));
+        table.text(&ota.starts());
+        table.text(&path).end_row()?;
+    }
+    Ok(())
+}
+
+/// Returns the number of cells with a feature.
+fn placed(tnt: &Tnt) -> usize {
+    (0..tnt.cells())
+        .filter(|&cell| tnt.feature(cell).is_some())
+        .count()
+}
+
+/// The text of a map.
+struct Text<'a> {
+    header: Option<Section<'a>>,
+}
+
+impl<'a> Text<'a> {
+    fn new(ota: Option<&'a Tdf>) -> Self {
+        let header = ota.and_then(|ota| ota.root().section("GlobalHeader"));
+        Self { header }
+    }
+
+    fn get(&self, key: &str) -> Cow<'a, str> {
+        let value = self.header.and_then(|header| header.get(key));
+        value.unwrap_or_default()
+    }
+
+    /// Returns where the players start: their numbers and positions.
+    fn starts(&self) -> String {
+        let starts = self.header.map(ota::starts).unwrap_or_default();
+        let starts = starts.iter().map(|start| {
+            let [x, z] = start.position;
+            format!("{}:{x},{z}", start.player)
+        });
+        starts.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the kinds of game that the map is for: the types of its schemas.
+    fn schemas(&self) -> String {
+        let sections = self.header.iter().flat_map(|header| header.sections());
+        let schemas = sections.filter(|section| {
+            let name = section.name().to_ascii_lowercase();
+            name.starts_with("schema")
+        });
+        let types = schemas.map(|schema| schema.get("Type").unwrap_or_else(|| schema.name()));
+        types.collect::<Vec<_>>().join(", ")
+    }
+}

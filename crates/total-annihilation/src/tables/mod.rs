@@ -1,0 +1,142 @@
+//! Tables about a whole game (FORMATS, TA 15): a row for each unit, weapon,
+//! feature, sound, movement class and map, and what refers to what.
+
+mod checks;
+mod columns;
+mod conflicts;
+mod library;
+mod lines;
+mod maps;
+mod menu_entries;
+mod menus;
+mod place;
+mod references;
+mod rows;
+mod sequences;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use self::rows::{Source, flat, movement, units, weapons_of_units};
+use hpimount_assets::view::AssetContext;
+use hpimount_assets::view::report::{Check, Report};
+
+/// The table of the rows in some sources.
+macro_rules! table {
+    ($name:literal, $sources:expr) => {
+        Report {
+            path: concat!("tables/", $name, ".tsv"),
+            applies: |context| has_files($sources, context),
+            render: |context, out| rows::write($sources, context, out),
+        }
+    };
+}
+
+/// The tables.
+pub const REPORTS: &[Report] = &[
+    table!("units", UNITS),
+    table!("weapons", WEAPONS),
+    table!("features", FEATURES),
+    table!("sounds", SOUNDS),
+    table!("moveinfo", MOVEMENT),
+    Report {
+        path: "tables/maps.tsv",
+        applies: |context| !maps::files(context).is_empty(),
+        render: maps::write,
+    },
+    Report {
+        path: "checks.txt",
+        applies: CHECK.applies,
+        render: checks::write,
+    },
+    Report {
+        path: "tables/references.tsv",
+        applies: |context| has_files(UNITS, context),
+        render: references::write_all,
+    },
+    Report {
+        path: "tables/missing.tsv",
+        applies: |context| has_files(UNITS, context),
+        render: references::write_missing,
+    },
+    Report {
+        path: "tables/conflicts.tsv",
+        applies: |context| has_files(UNITS, context) || has_files(WEAPONS, context),
+        render: conflicts::write,
+    },
+    Report {
+        path: "tables/menus.tsv",
+        applies: menus::applies,
+        render: menus::write,
+    },
+    Report {
+        path: "tables/sequences.tsv",
+        applies: |context| !sequences::files(context).is_empty(),
+        render: sequences::write,
+    },
+    Report {
+        path: "tables/texts.tsv",
+        applies: |context| !texts::files(context).is_empty(),
+        render: texts::write,
+    },
+];
+
+/// The check of a whole game.
+pub const CHECK: Check = Check {
+    applies: |context| has_files(UNITS, context),
+    find: checks::find,
+};
+
+const UNITS: &[Source] = &[Source {
+    folder: "units",
+    extension: "fbi",
+    name_has: "",
+    rows: units,
+}];
+
+/// In Kingdoms the weapons are in the files of their units.
+const WEAPONS: &[Source] = &[
+    Source {
+        folder: "weapons",
+        extension: "tdf",
+        name_has: "",
+        rows: flat,
+    },
+    Source {
+        folder: "units",
+        extension: "fbi",
+        name_has: "",
+        rows: weapons_of_units,
+    },
+];
+
+const FEATURES: &[Source] = &[Source {
+    folder: "features",
+    extension: "tdf",
+    name_has: "",
+    rows: flat,
+}];
+
+const SOUNDS: &[Source] = &[Source {
+    folder: "gamedata",
+    extension: "tdf",
+    name_has: "sound",
+    rows: flat,
+}];
+
+const MOVEMENT: &[Source] = &[Source {
+    folder: "gamedata",
+    extension: "tdf",
+    name_has: "moveinfo",
+    rows: movement,
+}];
+
+fn has_files(sources: &[Source], context: &dyn AssetContext) -> bool {
+    let mut sources = sources.iter();
+    sources.any(|source| !source.files(context).is_empty())
+}
+
+/// Returns the last part of a path.
+fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}

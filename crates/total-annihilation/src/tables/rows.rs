@@ -1,0 +1,154 @@
+//! Tables with sections of texts as rows.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use super::columns::Columns;
+use super::file_name;
+use super::lines::{Kept, Row, make_line, write_line};
+use crate::tdf::{self, Section, Tdf};
+use crate::view::stem;
+use hpimount_assets::view::{AssetContext, AssetRef, Table};
+
+/// Maximum number of bytes of text for a table. A large mod has a tenth as
+/// many.
+pub(super) const MAX_BYTES: usize = 256 << 20;
+
+/// Texts with sections as rows.
+pub(super) struct Source {
+    /// The beginning of the names of their directories in the root: Kingdoms
+    /// has `unitscb` as well as `units`.
+    pub(super) folder: &'static str,
+    /// Their extension.
+    pub(super) extension: &'static str,
+    /// A part of their names, in lower case.
+    pub(super) name_has: &'static str,
+    /// Visits their rows.
+    pub(super) rows: fn(&Tdf, &str, VisitRow<'_>) -> io::Result<()>,
+}
+
+/// A function that is called with the name of a row, and its section.
+type VisitRow<'v> = &'v mut dyn FnMut(&str, Section<'_>) -> io::Result<()>;
+
+impl Source {
+    /// Returns the files, in the order of their paths.
+    pub(super) fn files(&self, context: &dyn AssetContext) -> Vec<AssetRef> {
+        let mut files = context.find_extensions(self.folder, &[self.extension]);
+        if !self.name_has.is_empty() {
+            files.retain(|&file| {
+                let path = context.path_of(file).to_ascii_lowercase();
+                file_name(&path).contains(self.name_has)
+            });
+        }
+        files
+    }
+}
+
+/// Visits the units: sections `UNITINFO`, by the names that other files use.
+pub(super) fn units(tdf: &Tdf, stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
+    let root = tdf.root();
+    for unit in root
+        .sections()
+        .filter(|section| section.is_named("UNITINFO"))
+    {
+        let name = unit.get("UnitName").filter(|name| !name.is_empty());
+        visit(&name.unwrap_or(Cow::Borrowed(stem)), unit)?;
+    }
+    Ok(())
+}
+
+/// Visits the weapons of a unit, which are sections beside its own, with names
+/// such as `ARAPRIES.WEAPON1`.
+pub(super) fn weapons_of_units(tdf: &Tdf, stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
+    for section in tdf.root().sections() {
+        let name = section.name().to_ascii_uppercase();
+        if name.starts_with("WEAPON") {
+            visit(&format!("{stem}.{name}"), section)?;
+        }
+    }
+    Ok(())
+}
+
+/// Visits all sections of a text, by their names.
+pub(super) fn flat(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
+    let root = tdf.root();
+    root.sections()
+        .try_for_each(|section| visit(&section.name(), section))
+}
+
+/// Visits movement classes: sections with numbers, which units refer to by the
+/// key `Name`.
+pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
+    let root = tdf.root();
+    root.sections().try_for_each(|section| {
+        let name = section.get("Name").filter(|name| !name.is_empty());
+        visit(&name.unwrap_or_else(|| section.name()), section)
+    })
+}
+
+/// Writes the table of all rows. All texts must be read to find the columns; if
+/// there is no memory for the rows until then, the texts are read again, so
+/// that only one of them is in memory at a time.
+pub(super) fn write(
+    sources: &[Source],
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut columns = Columns::default();
+    let mut kept = Some(Kept::new(context));
+    let mut line = String::new();
+    each_row(sources, context, &mut |row| {
+        columns.add_row();
+        make_line(&mut line, row, &mut columns);
+        kept.take_if(|kept| kept.push(&line).is_err());
+        Ok(())
+    })?;
+    let has_all = columns.settle();
+    let mut table = Table::new(out, &columns.names())?;
+    match kept.filter(|_| has_all) {
+        Some(kept) => kept
+            .lines()
+            .try_for_each(|line| write_line(line, &columns, &mut table)),
+        None => each_row(sources, context, &mut |row| {
+            make_line(&mut line, row, &mut columns);
+            write_line(&line, &columns, &mut table)
+        }),
+    }
+}
+
+/// Visits the rows of all texts, in order. An unreadable text has a row without
+/// keys.
+fn each_row(
+    sources: &[Source],
+    context: &dyn AssetContext,
+    visit: &mut dyn FnMut(&Row<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut left = MAX_BYTES;
+    for source in sources {
+        for file in source.files(context) {
+            let bytes = context.read(file);
+            let length = bytes.as_ref().map_or(0, |bytes| bytes.len());
+            let Some(rest) = left.checked_sub(length) else {
+                return Ok(());
+            };
+            left = rest;
+            let (path, archive) = (context.path_of(file), context.archive_of(file));
+            let stem = stem(file_name(&path));
+            let mut visit = |name: &str, section: Option<Section<'_>>| {
+                visit(&Row {
+                    first: [name, &path, &archive],
+                    section,
+                })
+            };
+            match bytes {
+                Some(bytes) => {
+                    // The part before the error of an incomplete text is used.
+                    let tdf = tdf::parse(&bytes).unwrap_or_else(|lost| lost.model);
+                    (source.rows)(&tdf, stem, &mut |name, section| visit(name, Some(section)))?;
+                }
+                None => visit(stem, None)?,
+            }
+        }
+    }
+    Ok(())
+}

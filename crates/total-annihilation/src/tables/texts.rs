@@ -1,0 +1,52 @@
+//! A long table of all texts: a row for each key. Two versions of a mod can be
+//! compared with `diff`, and a value is found with `grep`.
+
+use std::io::{self, Write};
+
+use super::lines::each_key;
+use super::rows::MAX_BYTES;
+use crate::tdf;
+use hpimount_assets::view::{AssetContext, AssetRef, Table};
+
+/// The beginnings of the names of directories with texts.
+const FOLDERS: [&str; 9] = [
+    "camps", "canbuild", "download", "features", "gamedata", "maps", "sections", "units", "weapons",
+];
+
+/// Returns the texts, in the order of their paths.
+pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
+    let folders = FOLDERS.into_iter();
+    let find = |folder| context.find_extensions(folder, &["tdf", "fbi", "ota"]);
+    folders.flat_map(find).collect()
+}
+
+/// Writes the table.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(out, &["file", "section", "key", "value"])?;
+    let mut left = MAX_BYTES;
+    for file in files(context) {
+        let Some(bytes) = context.read(file) else {
+            continue;
+        };
+        let Some(rest) = left.checked_sub(bytes.len()) else {
+            return Ok(());
+        };
+        left = rest;
+        // The part before the error of an incomplete text is used.
+        let tdf = tdf::parse(&bytes).unwrap_or_else(|lost| lost.model);
+        let path = context.path_of(file);
+        let mut result = Ok(());
+        each_key(tdf.root(), &mut String::new(), &mut |name, key| {
+            if result.is_err() {
+                return;
+            }
+            let section = name.strip_suffix(&*key.name()).unwrap_or_default();
+            let section = section.strip_suffix('.').unwrap_or(section);
+            table.text(&path).text(section);
+            table.text(&key.name()).text(&key.value());
+            result = table.end_row();
+        });
+        result?;
+    }
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! TNT: maps (FORMATS, TA).
+
+mod models;
+pub(crate) mod ota;
+pub mod parse;
+mod scenery;
+mod sprite;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

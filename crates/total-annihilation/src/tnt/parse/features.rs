@@ -1,0 +1,86 @@
+//! The table of features (FORMATS, TA 6).
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use crate::pointer::{Pointer, u32_at};
+use hpimount_assets::parse::name;
+use hpimount_containers::io::{Error, Result, Warnings};
+
+/// Bytes of a feature.
+const FEATURE_SIZE: usize = 132;
+
+/// Maximum number of features of a map.
+const MAX_FEATURES: u32 = 65535;
+
+/// Names of features of a map.
+#[derive(Debug, Clone, Default, GetSize)]
+pub struct Features {
+    #[get_size(ignore)]
+    table: Bytes,
+}
+
+/// A feature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feature {
+    /// Its number as stored; it should be its index in the table.
+    pub index: u32,
+    /// Its name, which refers to a section of a TDF file.
+    pub name: String,
+    /// Number of bytes after the NUL of the name that are not zero.
+    pub junk_after_nul: usize,
+}
+
+impl Features {
+    /// Reads the table; `count` was read at `count_offset`.
+    pub(super) fn read(
+        file: &Bytes,
+        pointer: Pointer,
+        count: u32,
+        count_offset: u64,
+        warnings: &mut Warnings,
+    ) -> Result<Self> {
+        if count > MAX_FEATURES {
+            let problem = format!("is {count}, more than {MAX_FEATURES}");
+            return Err(Error::damaged(count_offset, "feature count", problem));
+        }
+        let table = pointer.items(file, count.into(), FEATURE_SIZE)?;
+        let features = Self { table };
+        let numbers = features.iter().enumerate();
+        let misplaced = numbers.filter(|(number, feature)| feature.index as usize != *number);
+        match misplaced.count() {
+            0 => {}
+            count => warnings.push(format!(
+                "{count} features have a number other than their index"
+            )),
+        }
+        Ok(features)
+    }
+
+    /// Returns the number of features.
+    pub fn len(&self) -> usize {
+        self.table.len() / FEATURE_SIZE
+    }
+
+    /// Returns whether it is empty.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// Returns the feature with this number.
+    pub fn get(&self, number: usize) -> Option<Feature> {
+        let start = number.checked_mul(FEATURE_SIZE)?;
+        let bytes = self.table.get(start..start.checked_add(FEATURE_SIZE)?)?;
+        let name = &bytes[4..];
+        Some(Feature {
+            index: u32_at(bytes, 0)?,
+            name: name::until_nul(name),
+            junk_after_nul: name::junk_after_nul(name),
+        })
+    }
+
+    /// Returns all features, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Feature> {
+        (0..self.len()).filter_map(|number| self.get(number))
+    }
+}
