@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hpimount_containers::io;
 
-use crate::Format;
+use crate::format::Format;
 
 /// The reason why a patch could not be read, applied or written.
 ///

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bps;
+mod detect;
 mod error;
 mod extents;
 mod format;

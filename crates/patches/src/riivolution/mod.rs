@@ -7,6 +7,7 @@
 //! Nothing here reads a file: the caller names them by a [`Card`].
 
 mod descriptor;
+mod disc;
 mod model;
 mod paths;
 mod plan;
@@ -16,6 +17,7 @@ mod write;
 mod xml;
 
 pub use self::descriptor::{Descriptor, DescriptorPatch};
+pub use self::disc::{Card, Disc, Entry};
 pub use self::model::{Choice, Mod, Section, Selection, Switch};
-pub use self::plan::{Card, Disc, Entry, File, Part, Plan};
+pub use self::plan::{File, Part, Plan};
 pub use self::write::Output;

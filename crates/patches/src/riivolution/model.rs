@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hpimount_containers::io::{Error, Result};
 
+use super::disc::Disc;
 use super::paths::Parameters;
-use super::plan::Disc;
 use super::xml::Element;
 
 /// A parsed Riivolution XML.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hpimount_containers::io::{Error, Result};
 
-use super::plan::Disc;
+use super::disc::Disc;
 
 /// Maximum length of a text with its parameters replaced, in bytes.
 const MAX_LENGTH: usize = 4096;

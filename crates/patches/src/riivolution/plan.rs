@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hpimount_containers::io::{self, Warnings};
 
+use super::disc::{Card, Disc};
 use super::model::{FileElement, Mod, PatchElement, Selection};
 use super::paths::{Parameters, resolve, substitute};
 use crate::error::{Error, Result};
@@ -27,39 +28,6 @@ const MAX_LENGTH: u64 = u32::MAX as u64;
 /// The folder of the files of a disc, and its executable.
 const FILES: &str = "files/";
 const EXECUTABLE: &str = "sys/main.dol";
-
-/// A disc.
-#[derive(Debug, Clone, Copy)]
-pub struct Disc<'a> {
-    /// The ID, such as `GXXE01`.
-    pub id: &'a str,
-    /// Number of the disc, from 0.
-    pub number: u8,
-    /// Version of the disc.
-    pub version: u8,
-    /// Paths and sizes of the files in the order of the disc's table: `files/…` and
-    /// `sys/main.dol`.
-    pub files: &'a [(String, u64)],
-}
-
-/// The files of the SD card. Paths begin at its root, have no slash in front, and have
-/// neither `.` nor `..` in them.
-pub trait Card {
-    /// Returns the size of a file; `None` if it is missing or a link.
-    fn size(&self, path: &str) -> Option<u64>;
-
-    /// Returns the files and folders in a folder; `None` if it is missing or a link.
-    fn entries(&self, folder: &str) -> Option<Vec<Entry>>;
-}
-
-/// A file or folder of the card.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
-    /// Its name.
-    pub name: String,
-    /// Whether it is a folder.
-    pub is_folder: bool,
-}
 
 /// A part of a changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,18 +92,6 @@ impl Part {
             Self::Zeros { length } => *length = end - start,
         }
         part
-    }
-}
-
-impl<'a> Disc<'a> {
-    /// Creates a disc.
-    pub fn new(id: &'a str, number: u8, version: u8, files: &'a [(String, u64)]) -> Self {
-        Self {
-            id,
-            number,
-            version,
-            files,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hpimount_containers::io::{Error, Result};
 
-use super::secondary::PIECE;
+use super::layout::PIECE;
 use crate::stream::Stream;
 
 /// Number of byte values.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hpimount_containers::io::{Error, ReadAt, Result};
 
+use super::layout::{Section, Window};
 use super::secondary::{Compressor, Decoders};
 use crate::limits::{check_count, check_result};
 use crate::number::{read_vcdiff, vcdiff_length};
@@ -35,38 +36,6 @@ const MAX_APPLICATION: u64 = 256;
 
 /// Buffer for headers, which are short and far apart.
 const HEADER: usize = 128;
-
-/// The sections of a window, in their order.
-pub(super) const DATA: usize = 0;
-pub(super) const INSTRUCTIONS: usize = 1;
-pub(super) const ADDRESSES: usize = 2;
-
-/// A section of a window.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Section {
-    /// Offset of the first byte in the patch, or in the spool.
-    pub(super) start: u64,
-    /// Length in bytes.
-    pub(super) length: u64,
-    /// Whether it was compressed, and is in the spool.
-    pub(super) is_spooled: bool,
-}
-
-/// A window: a range of the result and how it is made.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
-    /// Offset of the header in the patch.
-    pub(super) offset: u64,
-    /// Offset of the first byte in the result.
-    pub(super) start: u64,
-    /// Length in the result, in bytes.
-    pub(super) length: u64,
-    /// Offset and length of the segment of the original that is copied from.
-    pub(super) segment: (u64, u64),
-    /// Adler-32 of the result.
-    pub(super) adler: Option<u32>,
-    pub(super) sections: [Section; 3],
-}
 
 /// A VCDIFF patch.
 pub(crate) struct Vcdiff {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hpimount_containers::io::{Error, ReadAt, Result};
 
 use super::addresses::Addresses;
-use super::header::{ADDRESSES, DATA, INSTRUCTIONS, Section, Window};
+use super::layout::{ADDRESSES, DATA, INSTRUCTIONS, Section, Window};
 use crate::limits::check_count;
 use crate::number::read_vcdiff;
 use crate::stream::Stream;

@@ -3,7 +3,7 @@
 use hpimount_containers::io::{Error, Result};
 use lzma_rust2::{Action, Lzma2Stream};
 
-use super::secondary::PIECE;
+use super::layout::PIECE;
 use crate::stream::Stream;
 
 /// The start of an xz stream.

@@ -4,6 +4,7 @@ mod addresses;
 mod djw;
 mod header;
 mod instructions;
+mod layout;
 mod lzma;
 mod secondary;
 #[cfg(test)]

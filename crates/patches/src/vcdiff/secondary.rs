@@ -5,14 +5,11 @@ use std::sync::Arc;
 use hpimount_containers::io::{Error, ReadAt, Result};
 
 use super::djw;
-use super::header::{ADDRESSES, DATA, INSTRUCTIONS, Section, Window};
+use super::layout::{ADDRESSES, DATA, INSTRUCTIONS, PIECE, Section, Window};
 use super::lzma::Lzma;
 use crate::number::read_vcdiff;
 use crate::spool::Spool;
 use crate::stream::Stream;
-
-/// Number of bytes of a section that are read or decoded at a time.
-pub(super) const PIECE: usize = 64 << 10;
 
 /// The method of compressed sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

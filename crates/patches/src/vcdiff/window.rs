@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use hpimount_containers::io::{BlockBuffer, Error, ReadAt, Result, read_error};
 
-use super::header::{DATA, Section, Vcdiff, Window};
+use super::header::Vcdiff;
 use super::instructions::{Instruction, Instructions};
+use super::layout::{DATA, Section, Window};
 use crate::error::{self, Mismatch};
 use crate::parts::{Data, Inputs, Parts};
 

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hpimount_containers::io::{ReadAt, read_error};
 use lru::LruCache;
 
-use super::header::{Vcdiff, Window};
+use super::header::Vcdiff;
+use super::layout::Window;
 use super::window::{Content, check_adler};
 use crate::error::Result;
 use crate::parts::Data;

@@ -1,0 +1,46 @@
+//! The disc that a mod is for, and the SD card with its files.
+
+/// A disc.
+#[derive(Debug, Clone, Copy)]
+pub struct Disc<'a> {
+    /// The ID, such as `GXXE01`.
+    pub id: &'a str,
+    /// Number of the disc, from 0.
+    pub number: u8,
+    /// Version of the disc.
+    pub version: u8,
+    /// Paths and sizes of the files in the order of the disc's table: `files/…` and
+    /// `sys/main.dol`.
+    pub files: &'a [(String, u64)],
+}
+
+/// The files of the SD card. Paths begin at its root, have no slash in front, and have
+/// neither `.` nor `..` in them.
+pub trait Card {
+    /// Returns the size of a file; `None` if it is missing or a link.
+    fn size(&self, path: &str) -> Option<u64>;
+
+    /// Returns the files and folders in a folder; `None` if it is missing or a link.
+    fn entries(&self, folder: &str) -> Option<Vec<Entry>>;
+}
+
+/// A file or folder of the card.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+}
+
+impl<'a> Disc<'a> {
+    /// Creates a disc.
+    pub fn new(id: &'a str, number: u8, version: u8, files: &'a [(String, u64)]) -> Self {
+        Self {
+            id,
+            number,
+            version,
+            files,
+        }
+    }
+}
