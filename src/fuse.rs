@@ -179,7 +179,7 @@ impl Mounted {
         if attr.ino == Ino::ROOT {
             ROOT_GENERATION
         } else {
-            Generation(self.generation.0.wrapping_add(attr.reuse.into()))
+            self.generation
         }
     }
 
@@ -305,6 +305,7 @@ impl Filesystem for Mounted {
             match found {
                 Ok(attr) => {
                     reply.entry(&self.ttl(attr), &self.attr(attr), self.generation(attr));
+                    self.vfs.trim_numbers();
                 }
                 // Inode 0 makes a negative dentry.
                 Err(Error::NotFound) => {
@@ -453,6 +454,7 @@ impl Filesystem for Mounted {
                 Ok(()) => reply.ok(),
                 Err(error) => return reply.error(errno(error)),
             }
+            self.vfs.trim_numbers();
             // The kernel has processed the entries of the replies before.
             if let Some(prefetch) = self.prefetch.as_ref().filter(|_| is_end) {
                 prefetch.note_listed(directory);
@@ -541,7 +543,6 @@ const NO_INODE: Attr = Attr {
     mode: 0,
     modified: 0,
     nlink: 0,
-    reuse: 0,
     lasting: true,
 };
 
@@ -550,13 +551,11 @@ fn errno(error: Error) -> Errno {
 }
 
 fn number(ino: Ino) -> INodeNo {
-    INodeNo(ino.0.into())
+    INodeNo(ino.0)
 }
 
-/// Converts a number from the kernel. Inode numbers fit into 32 bits; a larger
-/// number is converted to 0, which is no inode.
 fn ino(number: INodeNo) -> Ino {
-    Ino(u32::try_from(number.0).unwrap_or(0))
+    Ino(number.0)
 }
 
 fn file_type(kind: FileKind) -> FileType {

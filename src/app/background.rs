@@ -55,8 +55,9 @@ pub fn go_into_background() -> Result<Forked, Failure> {
     }
 }
 
+/// Forks. This must be the only thread of the process.
 #[expect(unsafe_code, reason = "a fork of threads would be unsound")]
-fn fork_alone() -> io::Result<ForkResult> {
+pub(super) fn fork_alone() -> io::Result<ForkResult> {
     // SAFETY: this is the only thread of the process, so no lock is held that the
     // new process would wait for.
     Ok(unsafe { fork() }?)
@@ -127,7 +128,8 @@ impl Detached {
     }
 }
 
-fn null() -> io::Result<OwnedFd> {
+/// Opens `/dev/null`.
+pub(super) fn null() -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     Ok(rustix::fs::open("/dev/null", flags, Mode::empty())?)
 }

@@ -54,6 +54,16 @@ pub fn close_inherited(arguments: impl Iterator<Item = OsString>) {
     close(next, u32::MAX);
 }
 
+/// Closes all but the standard streams and `kept`, also what this process owns: it must
+/// not use that any more.
+#[cfg(target_os = "linux")]
+pub(super) fn close_others(kept: u32) {
+    if kept > 3 {
+        close(3, kept - 1);
+    }
+    close(kept + 1, u32::MAX);
+}
+
 /// Returns the descriptors that arguments name, in ascending order.
 fn named(arguments: impl Iterator<Item = OsString>) -> Vec<u32> {
     let mut named = Vec::new();
@@ -75,8 +85,8 @@ fn named(arguments: impl Iterator<Item = OsString>) -> Vec<u32> {
 #[expect(unsafe_code, reason = "no crate has a safe interface")]
 fn close(first: u32, last: u32) {
     // SAFETY: the call takes three numbers. Nothing of this process owns one of
-    // the descriptors, since nothing has been opened. Where the call is missing or
-    // forbidden, they stay open, which is harmless.
+    // the descriptors, or uses it any more. Where the call is missing or forbidden,
+    // they stay open, which is harmless.
     unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
 }
 

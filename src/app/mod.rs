@@ -9,6 +9,8 @@ mod descriptors;
 pub mod desktop;
 mod exit;
 mod flood;
+#[cfg(target_os = "linux")]
+mod guard;
 mod idle;
 #[cfg(feature = "index")]
 mod index;
@@ -59,6 +61,8 @@ use self::confine::Confined;
 pub use self::confine::Confinement;
 pub use self::descriptors::{close_inherited, raise_file_limit};
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
+#[cfg(target_os = "linux")]
+use self::guard::Guard;
 #[cfg(feature = "index")]
 pub use self::index::{Index, index};
 pub use self::message::tell;
@@ -173,6 +177,9 @@ pub fn start_log(level: LevelFilter) {
 pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failure> {
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
+    // While this is the only thread.
+    #[cfg(target_os = "linux")]
+    let mut guard = Guard::start().map_err(|error| Failure::Other("cannot fork", error))?;
     let point = mount::mount_point(&plan.mount_point)?;
     // First: a password is asked for while there is no other thread.
     let vfs_options = crate::mount::Options {
@@ -190,6 +197,9 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     let signals = signals::catch().map_err(unhandled)?;
     let waiting = Waiting::of(background);
     let Serving { session, mount } = serve(plan, &point, vfs.clone(), confined)?;
+    // Fails if somebody has killed the guard.
+    #[cfg(target_os = "linux")]
+    let _ = guard.protect(mount.made());
     let handle = signals.handle();
     let without_threads = |error| {
         mount.unmount();

@@ -4,10 +4,11 @@
 //! path again after another process has unmounted it, and with it anything
 //! mounted below.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +21,7 @@ use rustix::fs::{Access, FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, FdFlags};
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use rustix::thread::CapabilitySet;
 
 use super::confine::unconfined;
 use super::exit::Failure;
@@ -48,15 +50,21 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A mount of this process.
 #[derive(Debug)]
 pub(super) struct Mount {
-    point: PathBuf,
-    id: MountId,
-    how: How,
+    made: Made,
     /// The device of the session, which shows whether it is alive.
     device: OwnedFd,
 }
 
+/// A mount, and how it must be undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Made {
+    point: PathBuf,
+    id: MountId,
+    how: How,
+}
+
 /// How the mount was made, and therefore how it must be undone.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     /// This process, by the system call.
     Directly,
@@ -141,9 +149,11 @@ fn made(point: &Path, how: How, device: &OwnedFd) -> Result<Mount, Failure> {
         .topmost(point)
         .ok_or_else(|| Failure::Refused(format!("{}: is not mounted", point.display())))?;
     Ok(Mount {
-        point: point.to_owned(),
-        id: top.id.clone(),
-        how,
+        made: Made {
+            point: point.to_owned(),
+            id: top.id.clone(),
+            how,
+        },
         device: device
             .try_clone()
             .map_err(|error| Failure::Other("cannot keep the FUSE device", error))?,
@@ -247,7 +257,7 @@ impl Mount {
     /// once, and ends with its last user. Returns whether the mount is gone.
     pub(super) fn unmount(&self) -> bool {
         self.try_unmount(true).unwrap_or_else(|error| {
-            log::error!("cannot unmount {}: {error}", self.point.display());
+            log::error!("cannot unmount {}: {error}", self.made.point.display());
             false
         })
     }
@@ -263,10 +273,12 @@ impl Mount {
             true => privileges::TO_UNMOUNT.union(privileges::TO_SEE_WATCHERS),
             false => privileges::TO_UNMOUNT,
         };
-        match self.how {
-            How::Directly => privileges::keep(kept).map_err(unconfined),
-            How::ByHelper => Ok(()),
-        }
+        self.made.how.keep(kept)
+    }
+
+    /// Returns the mount without its session.
+    pub(super) fn made(&self) -> &Made {
+        &self.made
     }
 
     /// Restricts the current thread to the system calls that unmounting needs, if
@@ -275,10 +287,7 @@ impl Mount {
     /// # Errors
     /// Returns an error if they are not filtered.
     pub(super) fn restrict_calls(&self) -> io::Result<()> {
-        match self.how {
-            How::Directly => syscalls::restrict(Work::Unmount).map_err(unconfined),
-            How::ByHelper => Ok(()),
-        }
+        self.made.how.restrict_calls()
     }
 
     /// Removes the mount if it still exists after the session has ended. The
@@ -307,17 +316,97 @@ impl Mount {
     /// Unmounts unless the mount is in use, or a program waits for changes of
     /// it. Returns whether it is gone.
     pub(super) fn unmount_unused(&self) -> bool {
-        if self.id.device().is_some_and(watchers::any) {
+        if self.made.id.device().is_some_and(watchers::any) {
             return false;
         }
         self.try_unmount(false).unwrap_or_else(|error| {
-            log::debug!("{} stays mounted: {error}", self.point.display());
+            log::debug!("{} stays mounted: {error}", self.made.point.display());
             false
         })
     }
 
     fn try_unmount(&self, lazy: bool) -> io::Result<bool> {
-        let connected = self.is_connected();
+        self.made.unmount(lazy, self.is_connected())
+    }
+
+    /// Returns whether the kernel still serves the session, as it does until
+    /// the last unmount. Afterwards another mount may have the same numbers.
+    pub(super) fn is_connected(&self) -> bool {
+        let mut device = [PollFd::new(&self.device, PollFlags::empty())];
+        let polled = poll(&mut device, Some(&Timespec::default()));
+        polled.is_err() || !device[0].revents().contains(PollFlags::ERR)
+    }
+}
+
+impl How {
+    /// All ways, by their numbers in [`Made::to_bytes`].
+    const ALL: [Self; 2] = [Self::Directly, Self::ByHelper];
+
+    /// Gives up the privileges of the current thread but `kept`, unless a program is
+    /// executed to unmount.
+    fn keep(self, kept: CapabilitySet) -> io::Result<()> {
+        match self {
+            Self::Directly => privileges::keep(kept).map_err(unconfined),
+            Self::ByHelper => Ok(()),
+        }
+    }
+
+    /// Restricts the current thread to the system calls that unmounting needs, unless a
+    /// program is executed for that.
+    fn restrict_calls(self) -> io::Result<()> {
+        match self {
+            Self::Directly => syscalls::restrict(Work::Unmount).map_err(unconfined),
+            Self::ByHelper => Ok(()),
+        }
+    }
+}
+
+impl Made {
+    /// Returns a text for another process that begins with how the mount was made.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let how = How::ALL.iter().position(|how| *how == self.how);
+        let point = self.point.as_os_str().as_bytes();
+        let id = self.id.parts().map(OsStr::as_bytes);
+        [
+            &[how.unwrap_or_default() as u8],
+            id[0],
+            b"\0",
+            id[1],
+            b"\0",
+            point,
+        ]
+        .concat()
+    }
+
+    /// Parses the text after its first byte, `how`.
+    pub(super) fn from_bytes(how: u8, text: &[u8]) -> Option<Self> {
+        let how = *How::ALL.get(usize::from(how))?;
+        let mut parts = text.splitn(3, |&byte| byte == 0).map(OsStr::from_bytes);
+        Some(Self {
+            how,
+            id: MountId::new(parts.next()?, parts.next()?),
+            point: parts.next()?.into(),
+        })
+    }
+
+    /// Gives up what unmounting a mount that was made in this way does not need.
+    ///
+    /// # Errors
+    /// Returns an error if that is kept.
+    pub(super) fn restrict(how: u8) -> io::Result<()> {
+        let Some(how) = How::ALL.get(usize::from(how)) else {
+            return Ok(());
+        };
+        how.keep(privileges::TO_UNMOUNT)?;
+        how.restrict_calls()
+    }
+
+    /// Unmounts, if it is in use only if `lazy`. `connected` is whether its session is
+    /// alive. Returns whether the mount is gone.
+    ///
+    /// # Errors
+    /// Returns an error if the system refuses.
+    pub(super) fn unmount(&self, lazy: bool, connected: bool) -> io::Result<bool> {
         let table = MountTable::read()?;
         let Some(Entry { point, .. }) = table.find(&self.id) else {
             return Ok(true);
@@ -332,14 +421,6 @@ impl Mount {
         }
         take_down(point, self.how, lazy)?;
         Ok(true)
-    }
-
-    /// Returns whether the kernel still serves the session, as it does until
-    /// the last unmount. Afterwards another mount may have the same numbers.
-    pub(super) fn is_connected(&self) -> bool {
-        let mut device = [PollFd::new(&self.device, PollFlags::empty())];
-        let polled = poll(&mut device, Some(&Timespec::default()));
-        polled.is_err() || !device[0].revents().contains(PollFlags::ERR)
     }
 }
 
@@ -510,6 +591,21 @@ fn is_dead(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_process_learns_which_mount_was_made() {
+        for how in How::ALL {
+            let made = Made {
+                point: "/mnt/a b".into(),
+                id: MountId::new("41".as_ref(), "0:51".as_ref()),
+                how,
+            };
+            let bytes = made.to_bytes();
+            assert_eq!(Made::from_bytes(bytes[0], &bytes[1..]), Some(made));
+        }
+        assert_eq!(Made::from_bytes(2, b"41\x000:51\0/mnt"), None);
+        assert_eq!(Made::from_bytes(0, b"41\x000:51"), None);
+    }
 
     #[test]
     fn a_comma_in_a_name_begins_no_option() {

@@ -15,6 +15,19 @@ pub(super) struct MountId {
 }
 
 impl MountId {
+    /// Creates the identity of a mount from what [`parts`](Self::parts) returns.
+    pub(super) fn new(mount: &OsStr, device: &OsStr) -> Self {
+        Self {
+            mount: mount.to_owned(),
+            device: device.to_owned(),
+        }
+    }
+
+    /// Returns its id and the number of its device, as the table has them.
+    pub(super) fn parts(&self) -> [&OsStr; 2] {
+        [&self.mount, &self.device]
+    }
+
     /// Returns the number of the device as the kernel has it internally: the
     /// minor number in the lower 20 bits, the major number above.
     pub(super) fn device(&self) -> Option<u32> {
@@ -75,10 +88,7 @@ fn entry(line: &[u8]) -> Option<Entry> {
     let point = fields.nth(1)?;
     fields.find(|&field| field == "-")?;
     Some(Entry {
-        id: MountId {
-            mount: mount.to_owned(),
-            device: device.to_owned(),
-        },
+        id: MountId::new(mount, device),
         point: OsString::from_vec(unescape(point.as_bytes())).into(),
         fs_type: fields.next()?.to_owned(),
     })

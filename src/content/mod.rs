@@ -41,9 +41,10 @@ pub use self::unwrap::unwrap;
 pub const BLOCK_SIZE: u32 = 65_536;
 
 /// Number of a volume in the mount. A volume that is evicted and opened again
-/// keeps it, so that its blocks are found again.
+/// keeps it, so that its blocks are found again. It consists of the number of the
+/// first inode of its subtree, and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct VolumeId(pub u64);
+pub struct VolumeId(pub u64, pub u32);
 
 /// A volume of the mount.
 pub struct OpenVolume {

@@ -29,7 +29,7 @@ pub struct SharedKey {
     /// What the value is.
     pub name: &'static str,
     /// Inode number of the directory whose files share it.
-    pub root: u32,
+    pub root: u64,
 }
 
 /// A cached shared value.

@@ -69,7 +69,7 @@ impl Reader {
     /// Returns a unique number for something packed around a volume. Volumes
     /// are numbered from 0 up, these from the maximum down.
     pub(super) fn next_image(&self) -> VolumeId {
-        VolumeId(u64::MAX - self.images.fetch_add(1, Ordering::Relaxed))
+        VolumeId(u64::MAX - self.images.fetch_add(1, Ordering::Relaxed), 0)
     }
 
     /// Returns the statistics of the caches for `stats.json`.

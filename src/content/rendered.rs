@@ -225,7 +225,7 @@ mod tests {
     fn a_rendering_ends_if_its_reader_was_killed() {
         let reader = Reader::new(&Budget::new(1 << 20), Spool::new(None, 0));
         let key = Key {
-            volume: VolumeId(1),
+            volume: VolumeId(1, 0),
             file: FileId(0),
         };
         let render: Render<'_> = &|out| {

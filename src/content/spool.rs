@@ -307,7 +307,7 @@ mod tests {
 
     fn key(file: u32) -> Key {
         Key {
-            volume: VolumeId(0),
+            volume: VolumeId(0, 0),
             file: FileId(file),
         }
     }

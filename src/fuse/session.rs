@@ -146,11 +146,10 @@ fn run(session: Session<Mounted>, background: Background) -> io::Result<Running>
     }
     let notifier = session.notifier();
     let invalidations = vfs.invalidations().clone();
-    let queue = invalidations.clone();
     std::thread::Builder::new()
         .name("invalidate".to_owned())
         .spawn(move || {
-            while let Some((parent, name)) = queue.next() {
+            while let Some((parent, name)) = vfs.next_invalidation() {
                 // The kernel may not know the entry any more.
                 let _ = notifier.inval_entry(number(parent), OsStr::new(&name));
             }

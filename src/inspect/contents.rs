@@ -54,9 +54,10 @@ pub struct Entry {
     pub role: Role,
     /// Number of its links.
     pub links: u32,
-    /// Decoded size in bytes; 0 for anything but a file, and for a generated
-    /// file of unknown size.
+    /// Decoded size in bytes; 0 for anything but a file, and for a file of unknown size.
     pub size: u64,
+    /// Whether it is a packed file of unknown size.
+    pub is_unmeasured: bool,
 }
 
 /// Names of the formats of CDs.
@@ -132,13 +133,24 @@ impl Contents<'_> {
 
     fn entry(&self, name: &str, node: &Node<'_>) -> Option<Entry> {
         let inode = node.tree().inode(node.index)?;
+        let role = role_of(self.0, node)?;
         Some(Entry {
             name: name.to_owned(),
             ino: node.ino(),
-            role: role_of(self.0, node)?,
+            role,
             links: inode.nlink,
             size: inode.size().unwrap_or(0),
+            is_unmeasured: matches!(role, Role::File { .. }) && inode.size().is_none(),
         })
+    }
+
+    /// Determines the size of a packed file, by decoding it if necessary. A file that
+    /// cannot be decoded counts as one byte: reading that reports the error.
+    pub(super) fn measure(&self, entry: &mut Entry) {
+        if entry.is_unmeasured {
+            let size = self.0.getattr(entry.ino).map(|attr| attr.size);
+            entry.size = size.unwrap_or(1);
+        }
     }
 
     /// Like [`Vfs::read`], but the error is returned in full instead of being
@@ -390,6 +402,15 @@ impl Iterator for Pieces<'_> {
     }
 }
 
+/// Returns whether the bytes of a file are made by the mount, or by its volume from
+/// metadata.
+fn is_generated(node: &Node<'_>) -> bool {
+    node.file().is_none_or(|file| {
+        let content = file.volume.volume.content(file.file);
+        node.size().is_none() && matches!(content, Ok(Content::Generated(_)))
+    })
+}
+
 /// Returns the role of an inode.
 fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
     if node.index == ROOT && node.subtree().is_rendered() {
@@ -407,9 +428,7 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
         },
         InodeKind::AssetLink { .. } => Role::Link { is_stored: false },
         InodeKind::Verbatim { .. } | InodeKind::StoredLink { .. } => Role::Link { is_stored: true },
-        InodeKind::File { .. } if node.file().is_none() || inode.size().is_none() => {
-            Role::Generated
-        }
+        InodeKind::File { .. } if is_generated(node) => Role::Generated,
         // The text that says why the archive cannot be opened.
         InodeKind::File { .. } if node.subtree().problem.is_some() => Role::Generated,
         InodeKind::File { .. } => Role::File {

@@ -286,6 +286,17 @@ impl Charge {
         Ok(())
     }
 
+    /// Accounts for what another charge within the limit accounts for as well.
+    pub fn absorb(&mut self, mut other: Self) {
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
+
+    /// Accounts for `bytes` less.
+    pub fn shrink(&mut self, bytes: usize) {
+        self.bytes -= bytes;
+        self.budget.subtract(bytes);
+    }
+
     /// Like [`Charge::grow_to`], but a charge that does not fit may exceed the
     /// limit if no other one does.
     ///

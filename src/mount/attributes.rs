@@ -21,8 +21,6 @@ pub struct Attr {
     pub modified: i64,
     /// Number of its links.
     pub nlink: u32,
-    /// How many inodes had its number before.
-    pub reuse: u32,
     /// Whether its name and attributes never change while mounted.
     pub lasting: bool,
 }
@@ -47,7 +45,6 @@ impl Attr {
             mode: mode(inode.kind.file_kind(), node.tree().mode(node.index)),
             modified: inode.modified,
             nlink: inode.nlink,
-            reuse: 0,
             lasting: true,
         }
     }
@@ -71,12 +68,11 @@ impl Attr {
     }
 
     /// Returns the attributes of the entry `name` of `parent`, which the kernel will
-    /// remember. `is_aliased` is whether the directory was reached by another
+    /// remember, and counts one lookup. `is_aliased` is whether the directory was reached by another
     /// spelling.
     ///
     /// # Errors
-    /// Returns [`Error::NoNumbers`], or an error under the same conditions as
-    /// [`Attr::of_node`].
+    /// Returns an error under the same conditions as [`Attr::of_node`].
     pub(super) fn of_entry(
         vfs: &Vfs,
         parent: Ino,
@@ -89,14 +85,15 @@ impl Attr {
             .as_ref()
             .is_some_and(|control| control.is_stats(node))
         {
-            let snapshot = stats::snapshot(vfs).ok_or(Error::NoNumbers)?;
-            return Self::of_transient(vfs, snapshot);
+            return Self::of_transient(vfs, stats::snapshot(vfs));
         }
         let attr = Self::of_node(vfs, node)?;
-        match is_aliased && attr.kind == FileKind::Directory {
-            true => attr.aliased(vfs, parent, name),
-            false => Ok(attr),
-        }
+        let attr = match is_aliased && attr.kind == FileKind::Directory {
+            true => attr.aliased(vfs, parent, name)?,
+            false => attr,
+        };
+        vfs.look(attr.ino);
+        Ok(attr)
     }
 
     /// Returns the attributes for a listing of a generated file whose size is
@@ -120,15 +117,11 @@ impl Attr {
     /// # Errors
     /// Returns [`Error::NotFound`].
     pub(super) fn of_transient(vfs: &Vfs, ino: Ino) -> Result<Self> {
-        let (kind, reuse) = {
-            let transients = lock(&vfs.transients);
-            let kind = transients.get(ino).cloned();
-            (kind.ok_or(Error::NotFound)?, transients.reuse(ino))
-        };
-        match kind {
+        let kind = lock(&vfs.transients).get(ino).cloned();
+        match kind.ok_or(Error::NotFound)? {
             TransientKind::Alias { directory, .. } => {
                 let attr = Self::of_node(vfs, &vfs.node(directory)?)?;
-                Ok(Self { ino, reuse, ..attr })
+                Ok(Self { ino, ..attr })
             }
             TransientKind::Snapshot(text) => Ok(Self {
                 ino,
@@ -137,7 +130,6 @@ impl Attr {
                 mode: mode(FileKind::File, None),
                 modified: vfs.getattr(Ino::ROOT)?.modified,
                 nlink: 1,
-                reuse,
                 lasting: false,
             }),
         }
@@ -167,17 +159,11 @@ impl Attr {
     /// # Errors
     /// Returns [`Error::NotFound`].
     pub(super) fn aliased(self, vfs: &Vfs, parent: Ino, name: &str) -> Result<Self> {
-        let mut transients = lock(&vfs.transients);
-        match transients.alias(vfs.grafts.numbers(), parent, name, self.ino) {
-            Some(alias) => Ok(Self {
-                ino: alias,
-                reuse: transients.reuse(alias),
-                ..self
-            }),
-            None => {
-                drop(transients);
-                Self::of_shortcut(vfs, self.ino)
-            }
+        let numbers = vfs.grafts.numbers();
+        let alias = lock(&vfs.transients).alias(numbers, parent, name, self.ino);
+        match alias {
+            Some(ino) => Ok(Self { ino, ..self }),
+            None => Self::of_shortcut(vfs, self.ino),
         }
     }
 }

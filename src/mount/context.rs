@@ -117,8 +117,7 @@ impl<'a> Context<'a> {
     }
 
     fn node(&self, file: AssetRef) -> Option<Node<'a>> {
-        let ino = u32::try_from(file.0).ok()?;
-        self.vfs.node(Ino(ino)).ok()
+        self.vfs.node(Ino(file.0)).ok()
     }
 
     /// Returns the directory that paths are relative to.
@@ -216,7 +215,7 @@ impl Making for Context<'_> {
 
 fn file_ref(node: &Node<'_>) -> Option<AssetRef> {
     let is_file = matches!(node.kind(), Some(InodeKind::File { .. }));
-    is_file.then(|| AssetRef(node.ino().0.into()))
+    is_file.then(|| AssetRef(node.lent().0))
 }
 
 impl AssetContext for Context<'_> {
@@ -245,7 +244,7 @@ impl AssetContext for Context<'_> {
         };
         let found = find::files_below(self.vfs, root, folder, extensions);
         let found = found.into_iter();
-        found.map(|file| AssetRef(file.0.into())).collect()
+        found.map(|file| AssetRef(file.0)).collect()
     }
 
     fn path_of(&self, file: AssetRef) -> String {
@@ -313,7 +312,7 @@ impl AssetContext for Context<'_> {
         }
         let found = find::files_below(self.vfs, &outermost, "", extensions);
         let found = found.into_iter();
-        found.map(|file| AssetRef(file.0.into())).collect()
+        found.map(|file| AssetRef(file.0)).collect()
     }
 
     fn asset(&self) -> Option<AssetType> {

@@ -52,25 +52,24 @@ pub(super) struct ControlInodes {
 impl ControlInodes {
     /// Adds the directory to a mount, with the facts of its `info.json`. `layers`
     /// are the volumes of the merged archives, which hold the files of its
-    /// subdirectories. Returns `None` if there are no inode numbers left, which is
-    /// logged.
+    /// subdirectories.
     pub(super) fn graft(
         grafts: &Grafts,
         directory: ControlTree,
         info: Info,
         mut layers: Vec<Arc<OpenVolume>>,
-    ) -> Option<Self> {
+    ) -> Self {
         let ControlTree { tree, stats, files } = directory;
         let subtree = grafts.add_with(Origin::Control, tree, |range| {
             let volume = Box::new(ControlVolume { info, files });
             let volume = NewVolume::generated(NAME, "control", volume);
             layers.push(Arc::new(volume.open(range, 0)));
             layers
-        })?;
-        Some(Self {
+        });
+        Self {
             root: subtree.range.ino(ROOT),
             stats: subtree.range.ino(stats),
-        })
+        }
     }
 
     /// Returns the directory if it is the entry `name` of `parent`.

@@ -388,7 +388,7 @@ impl<'a> Edits<'a> {
             Ok(Imported::Changed(new_assets)) => {
                 self.tell(&new.path, &new_assets);
                 let others = new_assets.others.into_iter();
-                let others = others.map(|(other, bytes)| (Ino(other.0 as u32), bytes));
+                let others = others.map(|(other, bytes)| (Ino(other.0), bytes));
                 let all = others.chain([(ino, new_assets.asset)]);
                 Ok(all
                     .map(|(ino, bytes)| {

@@ -35,9 +35,6 @@ pub enum Error {
     /// The archive is damaged or could not be read; the log has the cause.
     #[error("input/output error")]
     Io,
-    /// There are no inode numbers left.
-    #[error("too many directories in use")]
-    NoNumbers,
     /// The memory budget is exhausted; the log has the details.
     #[error("out of memory")]
     NoMemory,
@@ -92,7 +89,6 @@ impl Error {
             Self::Unsupported => libc::EOPNOTSUPP,
             Self::Io => libc::EIO,
             Self::Interrupted => libc::EINTR,
-            Self::NoNumbers => libc::ENFILE,
             Self::NoMemory => libc::ENOMEM,
             Self::Stale => libc::ESTALE,
         }

@@ -63,7 +63,7 @@ impl Search<'_> {
                 _ => false,
             };
             if is_wanted {
-                wanted.push(directory.ino_of(entry));
+                wanted.push(directory.other(entry).lent());
             }
         }
         wanted.reverse();

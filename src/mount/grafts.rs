@@ -1,16 +1,15 @@
 //! The subtrees of a mount, found by inode numbers.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::subtree::{Node, Rendered, Subtree};
 use super::volume::NewVolume;
 use super::{Error, Ino, Result};
 use crate::content::OpenVolume;
-use crate::memory::budget::{Budget, Charge};
+use crate::memory::budget::Budget;
 use crate::memory::cache::Cache;
-use crate::namespace::numbers::{Numbers, Origin, Range};
+use crate::namespace::numbers::{self, Numbers, Origin, Range};
 use crate::namespace::tree::{Index, ROOT, Tree, TreeBuilder};
-use crate::sync::lock;
 use hpimount_containers::io;
 
 /// Number of shards of the cache of subtrees; with more, the oldest subtree
@@ -20,11 +19,9 @@ const SHARDS: usize = 4;
 /// All subtrees: permanent ones, and those that are built on demand and evicted
 /// when memory is short.
 pub(super) struct Grafts {
-    numbers: Numbers,
-    /// The charge for the memory of `numbers`, which are never evicted.
-    numbers_charge: Mutex<Charge>,
-    /// The subtrees of the sources and of `.hpimount`. Their numbers precede all
-    /// others.
+    numbers: Arc<Numbers>,
+    /// The subtrees of the sources and of `.hpimount`, by their numbers, which precede
+    /// all others.
     permanent: boxcar::Vec<Subtree>,
     /// The other subtrees, within the budget.
     entered: Arc<Cache<Origin, Arc<Subtree>, Error>>,
@@ -78,26 +75,50 @@ impl Grafts {
     /// Creates an empty set within a budget.
     pub(super) fn new(budget: &Arc<Budget>) -> Self {
         Self {
-            numbers: Numbers::default(),
-            numbers_charge: Mutex::new(budget.empty_charge("inode numbers")),
+            numbers: Numbers::new(budget),
             permanent: boxcar::Vec::new(),
             entered: Cache::new(budget, SHARDS),
         }
     }
 
     /// Returns the numbers, which are assigned to transient inodes too.
-    pub(super) fn numbers(&self) -> &Numbers {
+    pub(super) fn numbers(&self) -> &Arc<Numbers> {
         &self.numbers
     }
 
     /// Returns the place of a number; `None` if it belongs to no subtree.
     pub(super) fn find(&self, ino: Ino) -> Option<Numbered<'_>> {
-        let (range_number, range) = self.numbers.find(ino)?;
-        let index = ino.0 - range.first;
-        Some(match self.permanent.get(range_number) {
-            Some(subtree) => Numbered::Permanent(Node::permanent(subtree, index)),
-            None => Numbered::Entered(range, index),
-        })
+        if let Some(node) = self.find_permanent(ino) {
+            return Some(Numbered::Permanent(node));
+        }
+        let range = self.numbers.find(ino)?;
+        Some(Numbered::Entered(range, range.index(ino)?))
+    }
+
+    /// Returns the inode of a permanent subtree with this number.
+    fn find_permanent(&self, ino: Ino) -> Option<Node<'_>> {
+        let (mut low, mut high) = (0, self.permanent.count());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.permanent.get(middle) {
+                Some(subtree) if subtree.range.first <= ino.0 => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        let subtree = self.permanent.get(low.checked_sub(1)?)?;
+        Some(Node::permanent(subtree, subtree.range.index(ino)?))
+    }
+
+    /// Counts a lookup of an inode by the kernel. Returns false if it is in no
+    /// subtree.
+    pub(super) fn look(&self, ino: Ino) -> bool {
+        self.find_permanent(ino).is_some() || self.numbers.look(ino)
+    }
+
+    /// Drops lookups of an inode that the kernel has forgotten. Returns false if it is
+    /// in no subtree.
+    pub(super) fn forget(&self, ino: Ino, lookups: u64) -> bool {
+        self.find_permanent(ino).is_some() || self.numbers.forget(ino, lookups)
     }
 
     /// Returns the permanent subtrees.
@@ -139,23 +160,22 @@ impl Grafts {
                 .map(|(number, volume)| Arc::new(volume.open(range, number)))
                 .collect()
         })
-        .map_or_else(Vec::new, |subtree| subtree.volumes.clone())
+        .volumes
+        .clone()
     }
 
     /// Adds a permanent subtree; `volumes` returns its volumes for its inode
-    /// numbers. Returns `None` if there are no numbers left, which is logged.
+    /// numbers.
     pub(super) fn add_with(
         &self,
         origin: Origin,
         tree: Tree,
         volumes: impl FnOnce(Range) -> Vec<Arc<OpenVolume>>,
-    ) -> Option<&Subtree> {
-        let Some((range, _)) = self.numbers.assign(origin, tree.inodes(), 0) else {
-            log::error!("there are no inode numbers left");
-            return None;
-        };
+    ) -> &Subtree {
+        let range = self.numbers.permanent(origin, tree.inodes());
         let number = self.permanent.push(Subtree {
             range,
+            hold: None,
             tree,
             volumes: volumes(range),
             _around: None,
@@ -163,7 +183,7 @@ impl Grafts {
             problem: None,
             _charge: None,
         });
-        self.permanent.get(number)
+        &self.permanent[number]
     }
 
     /// Assigns inode numbers to a subtree that was built on demand, and charges
@@ -178,16 +198,15 @@ impl Grafts {
             let memory = tree.memory() + volume_memory + built.rendered.memory();
             charge.grow_beyond(memory)?;
         }
-        let fingerprint = tree.fingerprint() ^ built.fingerprint;
-        let (range, is_new) = self
-            .numbers
-            .assign(origin, tree.inodes(), fingerprint)
-            .ok_or_else(|| io::Error::Unsupported("there are no inode numbers left".into()))?;
-        if is_new {
-            let mut charge = lock(&self.numbers_charge);
-            let bytes = charge.bytes() + Range::MEMORY;
-            charge.grow_to(bytes)?;
-        }
+        let (range, hold) = self.numbers.assign(numbers::Identity {
+            origin,
+            len: tree.inodes(),
+            fingerprint: tree.fingerprint() ^ built.fingerprint,
+            refers_to: match &built.rendered {
+                Rendered::Converted(converted) => Some(converted.of),
+                Rendered::No | Rendered::View(_) => None,
+            },
+        })?;
         let (volume, around) = match built.files {
             Files::Rendered => (None, None),
             Files::New(new) => (Some(Arc::new(new.open(range, 0))), None),
@@ -195,6 +214,7 @@ impl Grafts {
         };
         Ok(Arc::new(Subtree {
             range,
+            hold: Some(hold),
             tree,
             volumes: volume.into_iter().collect(),
             _around: around,
@@ -212,7 +232,11 @@ impl Grafts {
                 .permanent()
                 .map(|subtree| subtree.tree.total_size())
                 .sum(),
-            inodes: self.numbers.inodes(),
+            inodes: self
+                .permanent()
+                .map(|subtree| u64::from(subtree.tree.inodes()))
+                .sum::<u64>()
+                + self.numbers.inodes(),
         }
     }
 

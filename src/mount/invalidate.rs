@@ -1,8 +1,10 @@
-//! Entries that the kernel must forget because a file on disk has changed.
+//! Entries that the kernel must forget, because a file on disk has changed or memory is
+//! short.
 
 use std::collections::VecDeque;
 
 use super::Ino;
+use crate::namespace::numbers::Origin;
 use crate::sync::awaited::Awaited;
 
 /// Maximum number of entries waiting to be sent to the kernel. Beyond that the
@@ -10,18 +12,25 @@ use crate::sync::awaited::Awaited;
 /// again.
 const MAX_WAITING: usize = 4096;
 
-/// Directory entries that no longer refer to the same inode.
+/// An entry that the kernel must forget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StaleEntry {
+    /// The entry of the subtree at this origin.
+    Subtree(Origin),
+    /// The entry of a directory in another spelling.
+    Alias(Ino),
+}
+
+/// Directory entries that the kernel must forget.
 ///
 /// The kernel is notified by a separate thread, because the request that found
 /// the change may hold the lock of the directory.
 #[derive(Default)]
-pub struct Invalidations(Awaited<VecDeque<(Ino, String)>>);
+pub struct Invalidations(Awaited<VecDeque<StaleEntry>>);
 
 impl Invalidations {
-    /// Queues the entry `name` of `parent`, unless it is the last one in the
-    /// queue.
-    pub(super) fn push(&self, parent: Ino, name: String) {
-        let entry = (parent, name);
+    /// Queues an entry, unless it is the last one in the queue.
+    pub(super) fn push(&self, entry: StaleEntry) {
         self.0.change(|waiting| {
             if waiting.back() == Some(&entry) {
                 return false;
@@ -35,7 +44,7 @@ impl Invalidations {
     }
 
     /// Waits for the next entry; `None` after [`close`](Self::close).
-    pub fn next(&self) -> Option<(Ino, String)> {
+    pub(super) fn next(&self) -> Option<StaleEntry> {
         self.0.wait_for(VecDeque::pop_front)
     }
 

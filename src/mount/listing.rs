@@ -64,7 +64,10 @@ impl<'v> Listing<'v> {
     ) -> Result<()> {
         for (number, (next, name, child)) in self.entries().enumerate() {
             let attr = match Attr::of_unknown_size(self.vfs, &child) {
-                Some(attr) => Ok(attr),
+                Some(attr) => {
+                    self.vfs.look(attr.ino);
+                    Ok(attr)
+                }
                 None => Attr::of_entry(self.vfs, self.ino, name, &child, self.is_aliased),
             };
             let attr = match attr {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::grafts::Numbered;
+use super::invalidate::StaleEntry;
 use super::subtree::{Node, Subtree};
 use super::{Error, Ino, Result, Vfs, build, place};
 use crate::namespace::numbers::Origin;
@@ -16,13 +17,15 @@ impl Vfs {
     /// cached.
     ///
     /// # Errors
-    /// Returns [`Error::NotFound`] for other numbers, also for transient
-    /// inodes; [`Error::Stale`] if its source has changed; or an error if its
-    /// directory cannot be built again.
+    /// Returns [`Error::NotFound`] for transient inodes; [`Error::Stale`] for other
+    /// numbers, which may have been dropped, or if its source has changed; or an error
+    /// if its directory cannot be built again.
     pub fn node(&self, ino: Ino) -> Result<Node<'_>> {
-        match self.grafts.find(ino).ok_or(Error::NotFound)? {
-            Numbered::Permanent(node) => Ok(node),
-            Numbered::Entered(range, index) => {
+        match self.grafts.find(ino) {
+            None if self.is_transient(ino) => Err(Error::NotFound),
+            None => Err(Error::Stale),
+            Some(Numbered::Permanent(node)) => Ok(node),
+            Some(Numbered::Entered(range, index)) => {
                 let subtree = self.subtree(range.origin)?;
                 if subtree.range.first != range.first {
                     // The subtree was built again after its source had changed,
@@ -33,6 +36,10 @@ impl Vfs {
                 Ok(Node::entered(subtree, index))
             }
         }
+    }
+
+    fn is_transient(&self, ino: Ino) -> bool {
+        ino.shortcut_target().is_some() || lock(&self.transients).get(ino).is_some()
     }
 
     /// Returns the subtree at `origin`, and builds it unless it is cached.
@@ -92,8 +99,72 @@ impl Vfs {
     /// the old numbers in the subtree. It keeps those that are in use at the
     /// moment.
     pub(super) fn invalidate(&self, origin: Origin) {
-        if let Some((parent, name)) = place::entry_of(self, origin) {
-            self.invalidations.push(parent, name);
+        self.invalidations.push(StaleEntry::Subtree(origin));
+    }
+
+    /// Waits for the next entry that the kernel must forget: its directory and its
+    /// name; `None` when the mount ends.
+    pub fn next_invalidation(&self) -> Option<(Ino, String)> {
+        loop {
+            let entry = match self.invalidations.next()? {
+                StaleEntry::Subtree(origin) => place::entry_of(self, origin),
+                StaleEntry::Alias(alias) => match lock(&self.transients).get(alias) {
+                    Some(TransientKind::Alias {
+                        parent, spelling, ..
+                    }) => Some((*parent, spelling.to_string())),
+                    _ => None,
+                },
+            };
+            if entry.is_some() {
+                return entry;
+            }
+        }
+    }
+
+    /// Counts a lookup of an inode by the kernel. The caller holds its subtree. A lookup of
+    /// an alias is a lookup of its directory, too.
+    pub(super) fn look(&self, ino: Ino) {
+        let ino = ino.shortcut_target().unwrap_or(ino);
+        if self.grafts.look(ino) {
+            return;
+        }
+        let directory = lock(&self.transients).directory(ino);
+        if let Some(directory) = directory {
+            self.grafts.look(directory);
+        }
+    }
+
+    /// Drops `lookups` of the lookups of an inode, which the kernel has
+    /// forgotten.
+    pub fn forget(&self, ino: Ino, lookups: u64) {
+        let ino = ino.shortcut_target().unwrap_or(ino);
+        if self.grafts.forget(ino, lookups) {
+            return;
+        }
+        let directory = {
+            let mut transients = lock(&self.transients);
+            let directory = transients.directory(ino);
+            transients.forget(ino, lookups);
+            directory
+        };
+        if let Some(directory) = directory {
+            self.grafts.forget(directory, lookups);
+        }
+    }
+
+    /// Drops numbers that take more than their share of memory, and makes the kernel
+    /// forget directories that it has not used for the longest time, so that theirs
+    /// can be dropped.
+    pub fn trim_numbers(&self) {
+        let numbers = self.grafts.numbers();
+        if !numbers.exceed_their_share() {
+            return;
+        }
+        for origin in numbers.trim() {
+            self.invalidate(origin);
+        }
+        if let Some(alias) = lock(&self.transients).next_alias() {
+            self.invalidations.push(StaleEntry::Alias(alias));
         }
     }
 }

@@ -32,7 +32,12 @@ impl Vfs {
         }
         match plain::find(self, &node, name) {
             Err(Error::NotFound) => {}
-            file => return Attr::of_node(self, &file?),
+            file => {
+                let file = file?;
+                let attr = Attr::of_node(self, &file)?;
+                self.look(attr.ino);
+                return Ok(attr);
+            }
         }
         let found = HiddenCompanions::in_directory(self, &node)?.find(name)?;
         let is_aliased = is_aliased || found.name != name;
@@ -44,13 +49,16 @@ impl Vfs {
     /// for longer than the local kernel does.
     ///
     /// # Errors
-    /// Returns [`Error::NotFound`], also for inodes that exist only while the
+    /// Returns [`Error::Stale`], also for inodes that exist only while the
     /// kernel remembers them, such as another spelling of a directory.
     pub fn lookup_again(&self, ino: Ino) -> Result<Attr> {
-        if self.grafts.find(ino).is_none() {
+        let held = self.node(ino);
+        if matches!(held, Err(Error::NotFound)) {
             lock(&self.transients).look_again(ino);
         }
-        self.getattr(ino)
+        let attr = self.getattr(ino)?;
+        self.look(ino);
+        Ok(attr)
     }
 
     /// Returns the parent of a directory, and counts one lookup of it.
@@ -61,19 +69,10 @@ impl Vfs {
         self.lookup_again(self.parent(ino)?)
     }
 
-    /// Drops `lookups` of the lookups of an inode, which the kernel has
-    /// forgotten.
-    pub fn forget(&self, ino: Ino, lookups: u64) {
-        // Numbers of subtrees are permanent; only transient inodes are counted.
-        if self.grafts.find(ino).is_none() {
-            lock(&self.transients).forget(ino, lookups);
-        }
-    }
-
     /// Returns the attributes of an inode.
     ///
     /// # Errors
-    /// Returns [`Error::NotFound`], or [`Error::Io`] if a generated file cannot
+    /// Returns [`Error::Stale`], or [`Error::Io`] if a generated file cannot
     /// be rendered to determine its size.
     pub fn getattr(&self, ino: Ino) -> Result<Attr> {
         self.reader.stats.count(|stats| &stats.getattrs);
@@ -84,6 +83,18 @@ impl Vfs {
         match ino.shortcut_target() {
             Some(directory) => Attr::of_shortcut(self, directory),
             None => Attr::of_transient(self, ino),
+        }
+    }
+
+    /// Like [`Vfs::getattr`], but does not determine an unknown size: it is 0, and the
+    /// attributes are not lasting.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Vfs::getattr`].
+    pub fn attr_without_size(&self, ino: Ino) -> Result<Attr> {
+        match Attr::of_unknown_size(self, &self.node(ino)?) {
+            Some(attr) => Ok(attr),
+            None => self.getattr(ino),
         }
     }
 

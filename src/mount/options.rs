@@ -113,7 +113,7 @@ impl Options {
     /// Returns the root of the files: the root of the mount, or the mirrored
     /// directory if the root is a converted tree.
     pub(super) fn root_of_files(&self) -> Ino {
-        Ino(Ino::ROOT.0 + u32::from(self.converted))
+        Ino(Ino::ROOT.0 + u64::from(self.converted))
     }
 
     /// Returns whether two spellings name the same entry.

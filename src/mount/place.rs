@@ -122,8 +122,9 @@ pub(super) fn entry_of(vfs: &Vfs, origin: Origin) -> Option<(Ino, String)> {
             let of = vfs.node(of).ok()?;
             shows.name_beside(of.tree().name(of.index))
         }
-        // The plain files of a disc are forgotten together with its root.
-        Origin::Root | Origin::Files | Origin::Control | Origin::Plain(_) => return None,
+        // They are forgotten together with the root of the disc.
+        Origin::Plain(disc) => return entry_of(vfs, vfs.node(disc).ok()?.origin()?),
+        Origin::Root | Origin::Files | Origin::Control => return None,
     };
     Some((parent_of_root(vfs, origin).ok()?, name))
 }

@@ -73,14 +73,19 @@ impl Vfs {
         })
     }
 
-    /// Returns the size of a generated file; renders it only if neither a cache
-    /// nor the model of its asset knows its size.
+    /// Returns the size of a file that was declared without one; renders a generated file
+    /// only if neither a cache nor the model of its asset knows its size.
     pub(super) fn rendered_size(&self, node: &Node<'_>) -> io::Result<u64> {
         if let Some(file) = node.file() {
             return match file.volume.volume.content(file.file)? {
                 volume::Content::Generated(volume) => {
                     let render = |out: &mut dyn Write| volume.generate(file.file, out);
                     self.reader.rendered_size(file.key(), &render)
+                }
+                volume::Content::Stream(volume) => {
+                    let size = volume.size(file.file)?;
+                    self.reader.keep_size(file.key(), size);
+                    Ok(size)
                 }
                 _ => Err(io::Error::UnknownFormat),
             };

@@ -218,12 +218,12 @@ impl SourceTrees {
         let volumes = grafts.add(origin, self.tree, self.volumes);
         let mut sources = volumes.clone();
         for (node, tree, volume) in self.grafted {
-            let directory = Origin::Directory(Ino(files.0 + node.0));
+            let directory = Origin::Directory(Ino(files.0 + u64::from(node.0)));
             sources.extend(grafts.add(directory, tree, vec![volume]));
         }
         let info = Info::new(sources, skipped, self.order, options, applied);
         match control {
-            Ok(control) => ControlInodes::graft(grafts, control, info, volumes),
+            Ok(control) => Some(ControlInodes::graft(grafts, control, info, volumes)),
             Err(error) => {
                 log::error!("{} is not available: it {error}", control::NAME);
                 None

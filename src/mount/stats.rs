@@ -7,8 +7,8 @@ use crate::sync::lock;
 use hpimount_assets::view::json;
 
 /// Returns a new inode with the contents of `stats.json` at this moment, and
-/// counts one lookup of it; `None` if there are no inode numbers left.
-pub(super) fn snapshot(vfs: &Vfs) -> Option<Ino> {
+/// counts one lookup of it.
+pub(super) fn snapshot(vfs: &Vfs) -> Ino {
     let mut transients = lock(&vfs.transients);
     let count = transients.count();
     transients.snapshot(vfs.grafts.numbers(), || json::pretty(&stats(vfs, count)))

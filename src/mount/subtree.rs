@@ -7,7 +7,7 @@ use crate::content::{File, Key, OpenVolume, VolumeId};
 use crate::memory::budget::Charge;
 use crate::memory::cache::Value;
 use crate::namespace::Ino;
-use crate::namespace::numbers::{Origin, Range};
+use crate::namespace::numbers::{Hold, Origin, Range};
 use crate::namespace::tree::{Index, InodeKind, ROOT, Tree};
 use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::report::Report;
@@ -18,6 +18,8 @@ use hpimount_containers::volume::{FileId, Version};
 pub(crate) struct Subtree {
     /// Its inode numbers.
     pub(crate) range: Range,
+    /// Keeps the numbers, unless the subtree is permanent.
+    pub(crate) hold: Option<Hold>,
     /// Its inodes and their names.
     pub(crate) tree: Tree,
     /// The volumes of its files, by their numbers.
@@ -189,6 +191,14 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Returns its number, which the mount itself will remember.
+    pub(crate) fn lent(&self) -> Ino {
+        if let Some(hold) = &self.subtree.hold {
+            hold.lend();
+        }
+        self.ino()
+    }
+
     /// Returns its tree.
     pub(crate) fn tree(&self) -> &Tree {
         &self.subtree.tree
@@ -301,9 +311,8 @@ impl<'a> Node<'a> {
 /// shown. It cannot collide with a volume, whose ids are numbers of
 /// directories.
 fn key_of(asset: Ino, stamp: u64, position: u8) -> Key {
-    let stamp = (stamp ^ stamp >> 32) & u64::from(u32::MAX);
     Key {
-        volume: VolumeId(u64::from(asset.0) << 32 | stamp),
+        volume: VolumeId(asset.0, (stamp ^ stamp >> 32) as u32),
         file: FileId(position.into()),
     }
 }
@@ -311,5 +320,5 @@ fn key_of(asset: Ino, stamp: u64, position: u8) -> Key {
 /// Returns the id of a volume of a subtree with these inode numbers. It stays
 /// the same when the subtree is rebuilt.
 pub(crate) fn volume_id(range: Range, number: usize) -> VolumeId {
-    VolumeId(u64::from(range.first) << 32 | number as u64)
+    VolumeId(range.first, number as u32)
 }

@@ -1,18 +1,13 @@
 //! Cases that are hard to reach through the kernel.
 
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::sync::Arc;
 
 use super::*;
-use crate::namespace::companion::{Companions, Shows};
+use crate::namespace::companion::Companions;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::TreeBuilder;
 use crate::sync::lock;
-use hpimount_containers::hpi::chunk::Method;
-use hpimount_containers::hpi::write::{Serial, v1};
 use hpimount_containers::volume::{Name, Sink};
-use hpimount_containers::write::Directory;
 
 /// Creates a mount with the directories `MAPS/Sub` and room for few aliases.
 fn with_aliases(max_aliases: usize) -> Vfs {
@@ -60,49 +55,6 @@ fn beyond_the_limit_links_lead_out_of_other_spellings() {
 }
 
 #[test]
-fn a_listing_that_fails_in_the_middle_returns_the_entries_before() {
-    let mut archive = tempfile::NamedTempFile::new().unwrap();
-    let root = Directory::default();
-    let options = v1::Options {
-        method: Method::Stored,
-        key: 0,
-    };
-    v1::write(
-        &root,
-        options,
-        &mut archive,
-        &mut Serial::default(),
-        &mut |_| {},
-    )
-    .unwrap();
-    let sources = Sources::Given {
-        locations: vec![archive.path().to_owned().into()],
-        order: None,
-        separate: false,
-    };
-    let vfs = Vfs::open(&sources, Options::default()).unwrap();
-    let control = vfs.lookup(Ino::ROOT, ".hpimount").unwrap();
-    // Leaves no number for a snapshot of the counters.
-    let others = (1 << 31) - 1 - vfs.grafts.numbers().single().unwrap().0 - 1;
-    let numbers = vfs.grafts.numbers();
-    numbers.assign(Origin::Hidden(Ino(1), Shows::Inside), others, 0);
-    let list = |offset| {
-        let mut names = Vec::new();
-        let listed = vfs.readdir_plus(control.ino, offset, &mut |name, _, _| {
-            names.push(name.to_owned());
-            false
-        });
-        listed.map(|()| names)
-    };
-    assert_eq!(
-        list(0).unwrap(),
-        ["info.json"],
-        "the kernel counts a lookup"
-    );
-    assert_eq!(list(1), Err(Error::NoNumbers));
-}
-
-#[test]
 fn numbers_of_a_subtree_that_was_built_anew_are_stale_and_the_kernel_forgets_them() {
     let source = tempfile::tempdir().unwrap();
     let asset = source.path().join("a.tdf");
@@ -121,13 +73,101 @@ fn numbers_of_a_subtree_that_was_built_anew_are_stale_and_the_kernel_forgets_the
     let asset = vfs.lookup(Ino::ROOT, "a.tdf").unwrap().ino;
     vfs.reader
         .forget_model(vfs.node(asset).unwrap().file().unwrap());
-    let (_, range) = vfs.grafts.numbers().find(file).unwrap();
+    let range = vfs.grafts.numbers().find(file).unwrap();
     vfs.grafts.discard(range.origin);
 
     assert_eq!(vfs.getattr(file), Err(Error::Stale));
-    let (send, receive) = mpsc::channel();
-    let queue = vfs.invalidations().clone();
-    thread::spawn(move || send.send(queue.next()));
-    let forgotten = receive.recv_timeout(Duration::from_secs(10)).unwrap();
+    let forgotten = vfs.next_invalidation();
     assert_eq!(forgotten, Some((Ino::ROOT, "a.tdf.meta".to_owned())));
+}
+
+/// Creates a mount of a folder with that many assets, with little memory.
+fn with_assets(count: usize) -> (tempfile::TempDir, Arc<Vfs>) {
+    let source = tempfile::tempdir().unwrap();
+    for number in 0..count {
+        let asset = source.path().join(format!("{number}.tdf"));
+        std::fs::write(asset, "[UNIT]{Name=a;}").unwrap();
+    }
+    let sources = Sources::Given {
+        locations: vec![source.path().to_owned().into()],
+        order: None,
+        separate: false,
+    };
+    let options = Options {
+        cache_size: 256 << 10,
+        meta: Meta::Hidden,
+        ..Options::default()
+    };
+    let vfs = Vfs::open(&sources, options).unwrap();
+    (source, vfs)
+}
+
+/// Looks up a file in the `X.meta` of the asset with this number, as the kernel does.
+fn enter(vfs: &Vfs, number: usize) -> [Ino; 2] {
+    let name = format!("{number}.tdf.meta");
+    let directory = vfs.lookup(Ino::ROOT, &name).unwrap().ino;
+    let file = vfs.lookup(directory, "info.json").unwrap().ino;
+    vfs.trim_numbers();
+    [directory, file]
+}
+
+fn forget(vfs: &Vfs, inodes: [Ino; 2]) {
+    inodes.into_iter().for_each(|ino| vfs.forget(ino, 1));
+}
+
+#[test]
+fn numbers_that_the_kernel_has_forgotten_are_dropped_and_never_used_again() {
+    let (_source, vfs) = with_assets(1000);
+    let held = enter(&vfs, 0);
+    let forgotten = enter(&vfs, 1);
+    let mut last = forgotten;
+    forget(&vfs, forgotten);
+    for number in 2..1000 {
+        last = enter(&vfs, number);
+        forget(&vfs, last);
+    }
+    let inodes = vfs.grafts.numbers().inodes();
+    assert!(inodes < 2000, "{inodes}");
+    // The kernel has not forgotten this one.
+    assert_eq!(vfs.getattr(held[1]).unwrap().ino, held[1]);
+    assert_eq!(enter(&vfs, 0), held);
+    for ino in forgotten {
+        assert_eq!(vfs.getattr(ino), Err(Error::Stale));
+        assert_eq!(vfs.lookup_again(ino), Err(Error::Stale));
+    }
+    let again = enter(&vfs, 1);
+    assert!(again.iter().all(|ino| *ino > last[1]), "{again:?}");
+}
+
+#[test]
+fn the_kernel_is_to_forget_the_directories_that_it_used_first() {
+    let (_source, vfs) = with_assets(1000);
+    for number in 0..1000 {
+        enter(&vfs, number);
+    }
+    let mut names = Vec::new();
+    for _ in 0..100 {
+        let (parent, name) = vfs.next_invalidation().unwrap();
+        assert_eq!(parent, Ino::ROOT);
+        names.push(name);
+    }
+    assert!(names.contains(&"0.tdf.meta".to_owned()), "{names:?}");
+    assert!(!names.contains(&"999.tdf.meta".to_owned()), "{names:?}");
+}
+
+#[test]
+fn a_directory_under_another_spelling_keeps_its_numbers() {
+    let (_source, vfs) = with_assets(1000);
+    let alias = vfs.lookup(Ino::ROOT, "0.TDF.meta").unwrap().ino;
+    let directory = lock(&vfs.transients).directory(alias).unwrap();
+    let enter_all = || {
+        for number in 1..1000 {
+            forget(&vfs, enter(&vfs, number));
+        }
+    };
+    enter_all();
+    assert_eq!(vfs.getattr(directory).unwrap().ino, directory);
+    vfs.forget(alias, 1);
+    enter_all();
+    assert_eq!(vfs.getattr(directory), Err(Error::Stale));
 }

@@ -12,7 +12,7 @@ use hpimount_containers::image::IMAGES;
 use hpimount_containers::volume::AssetType;
 
 /// What a companion shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shows {
     /// The tree of an archive.
     Inside,

@@ -7,9 +7,10 @@ pub mod numbers;
 pub mod transient;
 pub mod tree;
 
-/// Number of an inode in the mount.
+/// Number of an inode in the mount. Numbers are never reused. The first 2^32 can be
+/// used by 32-bit programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Ino(pub u32);
+pub struct Ino(pub u64);
 
 impl Ino {
     /// The root directory.
@@ -18,7 +19,7 @@ impl Ino {
     /// Marks the number of a shortcut: a symbolic link to the directory with
     /// the number in the other bits. It replaces an alias when there are too
     /// many.
-    const SHORTCUT: u32 = 1 << 31;
+    const SHORTCUT: u64 = 1 << 63;
 
     /// Returns the number of the shortcut to the directory with this number.
     #[must_use]

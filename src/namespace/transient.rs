@@ -7,8 +7,9 @@
 //! spelling has a separate inode, an alias, for as long as the kernel holds it.
 //! Everything found below an alias is aliased too.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,9 +22,6 @@ use super::numbers::Numbers;
 /// that another spelling of a directory is answered with a symbolic link to the
 /// exact one, which needs no memory.
 const MAX_ALIASES: usize = 65_536;
-
-/// Number of released inode numbers that are kept before one is reused.
-const MAX_FREE: usize = 16_384;
 
 /// How long a snapshot that has not been read yet is valid.
 const UNREAD: Duration = Duration::from_secs(1);
@@ -39,22 +37,16 @@ pub struct Transients {
     hashes: RandomState,
     /// Maximum number of live aliases.
     pub max_aliases: usize,
-    /// Number of released inode numbers that are kept before the first is
-    /// reused.
-    max_free: usize,
     /// The last text that was looked up, until it is read.
     unread: Option<(Ino, Instant)>,
-    /// Released numbers, the longest unused first, and how often each was
-    /// reused.
-    free: VecDeque<(Ino, u32)>,
+    /// The alias that was returned last by [`Transients::next_alias`].
+    hand: Ino,
 }
 
 struct Transient {
     kind: TransientKind,
     /// The number of lookups that the kernel has not forgotten.
     lookups: u64,
-    /// How many inodes had its number before.
-    reuse: u32,
 }
 
 /// The kind of a transient inode.
@@ -81,9 +73,8 @@ impl Default for Transients {
             aliases: HashTable::new(),
             hashes: RandomState::new(),
             max_aliases: MAX_ALIASES,
-            max_free: MAX_FREE,
             unread: None,
-            free: VecDeque::new(),
+            hand: Ino(0),
         }
     }
 }
@@ -94,10 +85,20 @@ impl Transients {
         self.by_ino.get(&ino).map(|inode| &inode.kind)
     }
 
-    /// Returns how many inodes had the number of an inode before: a part of the
-    /// generation that lets NFS clients distinguish them.
-    pub fn reuse(&self, ino: Ino) -> u32 {
-        self.by_ino.get(&ino).map_or(0, |inode| inode.reuse)
+    /// Returns the directory of an alias.
+    pub fn directory(&self, ino: Ino) -> Option<Ino> {
+        match self.get(ino)? {
+            TransientKind::Alias { directory, .. } => Some(*directory),
+            TransientKind::Snapshot(_) => None,
+        }
+    }
+
+    /// Returns one alias after the other, again and again.
+    pub fn next_alias(&mut self) -> Option<Ino> {
+        let after = self.by_ino.range((Excluded(self.hand), Unbounded)).next();
+        let (&ino, _) = after.or_else(|| self.by_ino.first_key_value())?;
+        self.hand = ino;
+        Some(ino)
     }
 
     /// Returns the alias of `directory` for its name `spelling` in `parent`,
@@ -124,7 +125,7 @@ impl Transients {
             parent,
             spelling: spelling.into(),
         };
-        let ino = self.admit(numbers, kind)?;
+        let ino = self.admit(numbers, kind);
         let Self {
             by_ino,
             aliases,
@@ -139,17 +140,17 @@ impl Transients {
     /// Returns a snapshot of a text, and counts one lookup of it. A program
     /// that stats a file before it opens it, as `cp` does, must get the same
     /// one again, so a snapshot is returned until it is read.
-    pub fn snapshot(&mut self, numbers: &Numbers, text: impl FnOnce() -> Vec<u8>) -> Option<Ino> {
+    pub fn snapshot(&mut self, numbers: &Numbers, text: impl FnOnce() -> Vec<u8>) -> Ino {
         if let Some((ino, since)) = self.unread
             && since.elapsed() < UNREAD
             && let Some(inode) = self.by_ino.get_mut(&ino)
         {
             inode.lookups += 1;
-            return Some(ino);
+            return ino;
         }
-        let ino = self.admit(numbers, TransientKind::Snapshot(Arc::new(text())))?;
+        let ino = self.admit(numbers, TransientKind::Snapshot(Arc::new(text())));
         self.unread = Some((ino, Instant::now()));
-        Some(ino)
+        ino
     }
 
     /// Returns the text of a snapshot, and marks it as read.
@@ -179,8 +180,6 @@ impl Transients {
         if inode.lookups > 0 {
             return;
         }
-        let reuse = inode.reuse;
-        self.free.push_back((ino, reuse));
         let hash = self.hashes.hash_one(name_of(&self.by_ino, ino));
         // A snapshot is not among them.
         if let Ok(alias) = self.aliases.find_entry(hash, |&alias| alias == ino) {
@@ -194,23 +193,11 @@ impl Transients {
         self.by_ino.len()
     }
 
-    fn admit(&mut self, numbers: &Numbers, kind: TransientKind) -> Option<Ino> {
-        let is_full = self.free.len() >= self.max_free;
-        let fresh = if is_full { None } else { numbers.single() };
-        let (ino, reuse) = match fresh {
-            Some(ino) => (ino, 0),
-            None => {
-                let (ino, reuse) = self.free.pop_front()?;
-                (ino, reuse.wrapping_add(1))
-            }
-        };
-        let inode = Transient {
-            kind,
-            lookups: 1,
-            reuse,
-        };
+    fn admit(&mut self, numbers: &Numbers, kind: TransientKind) -> Ino {
+        let ino = numbers.single();
+        let inode = Transient { kind, lookups: 1 };
         self.by_ino.insert(ino, inode);
-        Some(ino)
+        ino
     }
 }
 
@@ -227,12 +214,17 @@ fn name_of(by_ino: &BTreeMap<Ino, Transient>, ino: Ino) -> Option<(Ino, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::budget::Budget;
 
     const DIRECTORY: Ino = Ino(77);
 
+    fn numbers() -> Arc<Numbers> {
+        Numbers::new(&Budget::new(0))
+    }
+
     #[test]
     fn a_spelling_keeps_its_inode_until_the_last_lookup_is_forgotten() {
-        let (numbers, mut inodes) = (Numbers::default(), Transients::default());
+        let (numbers, mut inodes) = (numbers(), Transients::default());
         let look = |inodes: &mut Transients, name| {
             inodes.alias(&numbers, Ino::ROOT, name, DIRECTORY).unwrap()
         };
@@ -244,21 +236,15 @@ mod tests {
         assert!(inodes.get(maps).is_some());
         inodes.forget(maps, 1);
         assert!(inodes.get(maps).is_none());
-        let later = look(&mut inodes, "maps");
-        assert_ne!(later, maps, "the number is not reused yet");
+        assert_ne!(look(&mut inodes, "maps"), maps, "no number is reused");
         assert_eq!(inodes.count(), 2);
-
-        inodes.max_free = 1;
-        let again = look(&mut inodes, "mAPS");
-        assert_eq!((again, inodes.reuse(again)), (maps, 1));
-        assert_eq!(inodes.reuse(later), 0);
     }
 
     #[test]
     fn of_many_spellings_each_keeps_its_inode() {
-        let (numbers, mut inodes) = (Numbers::default(), Transients::default());
+        let (numbers, mut inodes) = (numbers(), Transients::default());
         let mut look = |number: u32| {
-            let (parent, name) = (Ino(number % 7), format!("maps{}", number / 7));
+            let (parent, name) = (Ino(u64::from(number % 7)), format!("maps{}", number / 7));
             inodes.alias(&numbers, parent, &name, DIRECTORY).unwrap()
         };
         let first = Vec::from_iter((0..5000).map(&mut look));
@@ -272,10 +258,9 @@ mod tests {
 
     #[test]
     fn a_snapshot_stays_the_same_until_it_is_read() {
-        let (numbers, mut inodes) = (Numbers::default(), Transients::default());
-        let look = |inodes: &mut Transients, text: &[u8]| {
-            inodes.snapshot(&numbers, || text.to_vec()).unwrap()
-        };
+        let (numbers, mut inodes) = (numbers(), Transients::default());
+        let look =
+            |inodes: &mut Transients, text: &[u8]| inodes.snapshot(&numbers, || text.to_vec());
         let first = look(&mut inodes, b"1");
         assert_eq!(look(&mut inodes, b"2"), first);
         assert_eq!(*inodes.read(first).unwrap(), b"1");
@@ -290,7 +275,7 @@ mod tests {
 
     #[test]
     fn beyond_the_limit_there_are_no_more_aliases_until_some_are_forgotten() {
-        let (numbers, mut inodes) = (Numbers::default(), Transients::default());
+        let (numbers, mut inodes) = (numbers(), Transients::default());
         inodes.max_aliases = 1;
         let first = inodes
             .alias(&numbers, Ino::ROOT, "maps", DIRECTORY)

@@ -335,7 +335,7 @@ fn unmounting_removes_an_unused_mount() {
 #[fuse_test]
 fn a_dead_mount_is_unmounted_too() {
     let mount = Mount::new(&[]);
-    mount.signal(rustix::process::Signal::KILL);
+    mount.daemon().kill_with_guard();
     testkit::mount::eventually("the daemon ends", || mount.daemon().has_ended());
     assert_eq!(unmount(&[mount.path()]).code, Some(0));
     assert_eq!(mounts_at(mount.path()).len(), 0);

@@ -262,7 +262,10 @@ fn a_mount_in_use_is_not_unmounted_and_a_dead_one_is_replaced() {
 /// Kills the processes that have this mount point as an argument.
 fn kill_daemons_of(mount_point: &Path) {
     let mount_point = mount_point.as_os_str().as_encoded_bytes();
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
+    // A guard is younger than its mount, which would be gone otherwise.
+    let mut processes = Vec::from_iter(fs::read_dir("/proc").unwrap().flatten());
+    processes.reverse();
+    for entry in processes {
         let pid = entry
             .file_name()
             .to_str()

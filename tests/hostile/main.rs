@@ -4,6 +4,7 @@
 mod changes;
 mod checksums;
 mod containers;
+mod directories;
 mod discs;
 mod expansion;
 mod fuzz_targets;

@@ -139,6 +139,7 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
     let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
     let access = Access {
         ports: vec![port(&given)],
+        hosts: Vec::new(),
         readable: vec![path("roots")],
         writable: vec![path("blocks")],
     };

@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 use testkit::fuse_test;
 
 use rustix::mount::MountFlags;
@@ -24,7 +25,7 @@ fn a_dead_mount_is_removed_by_the_next() {
     // The kernel caches these, and answers them without the daemon.
     fs::metadata(mount.path()).unwrap();
     assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 2);
-    mount.signal(Signal::KILL);
+    mount.daemon().kill_with_guard();
     assert_eq!(mount.daemon().wait(), None);
     assert_eq!(mount.layers(), 1, "the dead mount");
     let mount = mount.into_fixture().mount(&[]);
@@ -32,6 +33,47 @@ fn a_dead_mount_is_removed_by_the_next() {
     mount.assert_answers();
     mount.signal(Signal::TERM);
     mount.assert_ends();
+}
+
+#[fuse_test]
+fn a_mount_whose_process_was_killed_is_gone_at_once() {
+    let endings = [Signal::KILL, Signal::SEGV, Signal::ILL];
+    for (signal, in_foreground) in endings.into_iter().zip([false, true, true]) {
+        let fixture = Fixture::new();
+        let mount = match in_foreground {
+            true => fixture.mount_in_foreground(&[]),
+            false => fixture.mount(&[]),
+        };
+        mount.assert_answers();
+        // It is unmounted although it is in use.
+        let _used = fs::File::open(mount.file(SMALL)).unwrap();
+        let guard = mount.daemon().guard().unwrap();
+        mount.signal(signal);
+        assert_eq!(mount.daemon().wait(), None);
+        let begun = Instant::now();
+        eventually("the mount is gone", || mount.layers() == 0);
+        assert!(begun.elapsed() < Duration::from_secs(2));
+        eventually("the guard ends", || {
+            let status = fs::read_to_string(format!("/proc/{}/stat", guard.as_raw_nonzero()));
+            status.map_or(true, |status| status.contains(") Z"))
+        });
+    }
+}
+
+#[fuse_test]
+fn a_failed_allocation_leaves_no_mount_behind() {
+    if !has_programs(&["prlimit"]) {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    mount.assert_answers();
+    let pid = mount.pid().to_string();
+    let limited = run(Command::new("prlimit").args(["--as=1", "--pid", &pid]));
+    assert_eq!(limited.code, Some(0), "{limited:?}");
+    // The thread that decodes it has no memory for it.
+    let _ = fs::read(mount.file(BIG));
+    eventually("the mount is gone", || mount.layers() == 0);
+    assert_eq!(mount.daemon().wait(), None);
 }
 
 #[fuse_test]
@@ -342,7 +384,7 @@ fn mount_points_may_be_written_in_any_way() {
         let mount = fixture.mount_by(command);
         assert_eq!(mount.layers(), 1, "{written}");
         mount.assert_answers();
-        mount.signal(Signal::KILL);
+        mount.daemon().kill_with_guard();
         mount.daemon().wait();
         // Over the dead mount, in the same spelling.
         let fixture = mount.into_fixture();
@@ -374,7 +416,7 @@ fn the_log_level_is_an_option() {
 fn a_warning_is_silenced_by_quiet() {
     for (args, said) in [(vec![], true), (vec!["-q"], false)] {
         let mount = Mount::new(&[]);
-        mount.signal(Signal::KILL);
+        mount.daemon().kill_with_guard();
         mount.daemon().wait();
         let fixture = mount.into_fixture();
         let ran = run(&mut fixture.command(&args));

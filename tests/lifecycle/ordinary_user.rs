@@ -88,12 +88,21 @@ fn a_signal_detaches_the_busy_mount_of_a_user() {
 fn a_user_removes_their_dead_mount_by_mounting_again() {
     let Some(namespace) = namespace() else { return };
     let mount = namespace.mount(&[]);
-    mount.0.signal(Signal::KILL);
+    mount.0.kill_with_guard();
     assert_eq!(mount.0.wait(), None);
     assert_eq!(namespace.mounts().len(), 1);
     let _mount = namespace.mount(&[]);
     assert_eq!(namespace.mounts().len(), 1);
     assert_eq!(namespace.cat(USER, SMALL).stdout, "hello\n");
+}
+
+#[fuse_test]
+fn a_mount_of_a_user_is_gone_when_its_process_is_killed() {
+    let Some(namespace) = namespace() else { return };
+    let mount = namespace.mount(&[]);
+    mount.0.signal(Signal::KILL);
+    assert_eq!(mount.0.wait(), None);
+    eventually("it is gone", || namespace.mounts().is_empty());
 }
 
 #[fuse_test]
@@ -105,7 +114,7 @@ fn a_user_cannot_remove_a_dead_mount_of_root() {
         .args([&fixture.archive, &fixture.point])
         .args(["-o", "allow_other"]);
     let mount = namespace.mount_by(command);
-    mount.0.signal(Signal::KILL);
+    mount.0.kill_with_guard();
     mount.0.wait();
     let ran = run(&mut namespace.hpimount(&[]));
     assert_eq!(ran.code, Some(20), "{ran:?}");

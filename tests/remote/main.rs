@@ -7,6 +7,7 @@ mod fixtures;
 mod http;
 mod inspect;
 mod line;
+mod names;
 mod pairs;
 mod servers;
 mod start;

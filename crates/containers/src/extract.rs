@@ -85,9 +85,14 @@ impl Sink for Listing {
 /// Returns an error if the file cannot be read or decoded, or if `out` fails.
 /// The bytes before the error have been written.
 pub fn copy(volume: &dyn Volume, entry: Entry, out: &mut dyn Write) -> Result<()> {
-    let size = entry.size.unwrap_or(0);
+    let content = volume.content(entry.file)?;
+    let size = match (&content, entry.size) {
+        (_, Some(size)) => size,
+        (Content::Stream(streams), None) => streams.size(entry.file)?,
+        (_, None) => 0,
+    };
     let mut piece = vec![0; size.min(PIECE as u64) as usize];
-    match volume.content(entry.file)? {
+    match content {
         Content::Extent { source, offset } => in_pieces(&mut piece, size, out, |at, piece| {
             let offset = offset.saturating_add(at);
             let read = source.read_exact_at(piece, offset);

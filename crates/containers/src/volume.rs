@@ -55,8 +55,8 @@ pub struct NodeId(pub u32);
 pub struct Entry {
     /// The volume's number for it. Files are numbered consecutively from 0.
     pub file: FileId,
-    /// Decoded size in bytes; `None` for generated data that must be rendered
-    /// to find its size.
+    /// Decoded size in bytes; `None` for generated data that must be rendered, and for
+    /// a stream that must be decoded ([`Streams::size`]), to find its size.
     pub size: Option<u64>,
     /// Modification time in seconds since 1970 UTC, if the volume has one.
     pub modified: Option<i64>,
@@ -222,6 +222,15 @@ pub trait Streams {
     /// # Errors
     /// Returns an error if its packed size is impossible for its size.
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>>;
+
+    /// Returns the decoded size in bytes of a file that was declared without one, which
+    /// may have to be decoded for that.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be decoded, or is too long to find out.
+    fn size(&self, file: FileId) -> Result<u64> {
+        Err(no_such_file(file))
+    }
 
     /// Returns the last position not after `position` at which decoding can begin.
     fn restart_before(&self, file: FileId, position: u64) -> u64 {

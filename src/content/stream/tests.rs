@@ -182,7 +182,7 @@ impl Case {
         Self {
             reader: Reader::new(&Budget::new(memory), Spool::new(None, spool)),
             volume: OpenVolume {
-                id: VolumeId(1),
+                id: VolumeId(1, 0),
                 name: String::new(),
                 location: String::new(),
                 format: "test",

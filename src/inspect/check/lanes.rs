@@ -82,12 +82,12 @@ mod tests {
 
     fn lane(number: u32) -> Key {
         Key {
-            volume: VolumeId(0),
+            volume: VolumeId(0, 0),
             file: FileId(number),
         }
     }
 
-    fn job(ino: u32, lane: Option<Key>) -> Job {
+    fn job(ino: u64, lane: Option<Key>) -> Job {
         Job::File {
             ino: Ino(ino),
             path: String::new(),
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    fn ino(job: &Job) -> u32 {
+    fn ino(job: &Job) -> u64 {
         match job {
             Job::File { ino, .. } => ino.0,
             Job::Together { .. } | Job::Images { .. } => 0,

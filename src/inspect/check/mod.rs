@@ -227,13 +227,14 @@ impl Check<'_, '_> {
                 break;
             }
             self.leave(&mut around, walk.archives() + 1);
-            let step = match step {
+            let mut step = match step {
                 Ok(step) => step,
                 Err((path, error)) => {
                     self.find(Severity::NotChecked, &path, Cause::text(&error));
                     continue;
                 }
             };
+            Contents(vfs).measure(&mut step.entry);
             let is_packed = bounds.is_packed(walk.archives());
             if is_packed && let Err(problem) = bounds.read(step.entry.size) {
                 self.unchecked(&problem);

@@ -122,7 +122,9 @@ impl<'a> Pairs<'a> {
             };
             let directory = level.directories.inos[side];
             match Contents(self.sides[side]).entries(directory, next, BATCH) {
-                Ok(entries) => {
+                Ok(mut entries) => {
+                    let contents = Contents(self.sides[side]);
+                    entries.iter_mut().for_each(|entry| contents.measure(entry));
                     level.next = (entries.len() == BATCH).then_some(next + BATCH);
                     level.listed = entries.into();
                 }
@@ -216,7 +218,8 @@ impl<'a> Pairs<'a> {
         let mut walk = Walk::new(entry.ino, path.to_owned());
         while let Some(step) = walk.next(vfs) {
             match step {
-                Ok(step) => {
+                Ok(mut step) => {
+                    Contents(vfs).measure(&mut step.entry);
                     if !self.counts(side, &step.entry) {
                         return;
                     }

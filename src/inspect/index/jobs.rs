@@ -100,7 +100,8 @@ impl<'a> Jobs<'a> {
         self.left_out.map_or(Ok(()), Err)
     }
 
-    fn step(&mut self, step: Step) -> Result<(), String> {
+    fn step(&mut self, mut step: Step) -> Result<(), String> {
+        Contents(self.vfs).measure(&mut step.entry);
         self.leave_archives(&step.path);
         let is_packed = self.bounds.is_packed(self.walk.archives());
         if is_packed {

@@ -17,7 +17,8 @@ pub(super) struct Line<'a> {
     mode: String,
     #[serde(skip)]
     permissions: u16,
-    size: u64,
+    /// `None` for a packed file whose size is not known.
+    size: Option<u64>,
     modified: String,
     #[serde(skip)]
     seconds: i64,
@@ -65,7 +66,7 @@ impl<'a> Line<'a> {
             letter,
             mode: format!("{permissions:04o}"),
             permissions,
-            size: attr.size,
+            size: (attr.lasting || attr.size > 0).then_some(attr.size),
             modified: Date::new(attr.modified).long(),
             seconds: attr.modified,
             type_of,
@@ -124,10 +125,8 @@ impl<'a> Line<'a> {
         let date = Date::new(self.seconds).short();
         let method = self.method.as_deref().unwrap_or("-");
         let letter = self.letter;
-        format!(
-            "{letter}{flags} {:>11} {date} {method:<7} {name}",
-            self.size
-        )
+        let size = self.size.map_or("?".to_owned(), |size| size.to_string());
+        format!("{letter}{flags} {size:>11} {date} {method:<7} {name}")
     }
 }
 

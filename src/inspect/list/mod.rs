@@ -105,7 +105,10 @@ pub fn list(
             if matches!(step.entry.role, Role::Inside | Role::AssetDirectory) {
                 continue;
             }
-            let attr = vfs.getattr(step.entry.ino);
+            let attr = match step.entry.is_unmeasured && !style.sha256 {
+                true => vfs.attr_without_size(step.entry.ino),
+                false => vfs.getattr(step.entry.ino),
+            };
             let attr = attr.map_err(|error| Error::path(&step.path, error))?;
             if style.sha256
                 && bounds.is_packed(walk.archives())

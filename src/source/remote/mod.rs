@@ -23,6 +23,9 @@ use self::absent as client;
 
 use std::path::PathBuf;
 
+#[cfg(feature = "remote")]
+#[doc(hidden)]
+pub use self::client::answer;
 pub use self::client::{ListedFile, Network, Remote, RemoteFile, RemoteFolder};
 pub use self::options::RemoteOptions;
 pub use self::url::{RemoteUrl, Scheme};
@@ -40,6 +43,9 @@ pub enum RemoteEntry {
 pub struct Access {
     /// TCP ports to connect to.
     pub ports: Vec<u16>,
+    /// Names in lower case of servers that may have local addresses, since users name
+    /// them.
+    pub hosts: Vec<String>,
     /// Files and directories to read.
     pub readable: Vec<PathBuf>,
     /// Directories to write to.

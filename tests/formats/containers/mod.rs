@@ -5,6 +5,7 @@ mod discs;
 mod foreign;
 mod forms;
 mod inno;
+mod long;
 mod nested;
 mod rock_ridge;
 mod seven_zip;

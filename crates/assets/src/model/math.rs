@@ -135,6 +135,7 @@ pub fn cross(a: Vector, b: Vector) -> Vector {
     ]
 }
 
+/// Returns the scalar product.
 pub fn dot(a: Vector, b: Vector) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

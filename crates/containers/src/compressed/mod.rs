@@ -2,7 +2,7 @@
 //! file. See `docs/formats/compressed.md`.
 
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 
@@ -16,6 +16,10 @@ use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volum
 /// Largest decoded size that is determined by decoding, in bytes: so that a
 /// small hostile file does not take hours.
 const MAX_MEASURED: u64 = 16 << 30;
+
+/// Largest decoded size that is determined when a file is opened, in bytes. Larger ones
+/// are determined when they are needed.
+const MEASURED_AT_ONCE: u64 = 16 << 20;
 
 /// Bytes that are decoded at a time to determine a size.
 const PIECE: usize = 64 << 10;
@@ -137,68 +141,97 @@ impl Packing {
 
 /// A compressed file.
 struct Compressed {
+    /// Its packed bytes; the decoded size there is not used.
     packed: PackedFile,
     packing: Packing,
-    warnings: Vec<String>,
+    options: Options,
+    decoded: OnceLock<DecodedSize>,
+}
+
+/// The decoded size of a file.
+struct DecodedSize {
+    size: u64,
+    /// Where decoding has ended before the end.
+    warning: Option<String>,
 }
 
 impl Compressed {
     /// Prepares the decoding of a source whose decoded size is not known yet.
-    fn new(source: &Arc<dyn ReadAt>, kind: Kind, force: bool) -> Result<Self> {
+    fn new(source: &Arc<dyn ReadAt>, kind: Kind, options: &Options) -> Result<Self> {
         let packed = PackedFile {
             stored: source.len(),
             source: source.clone(),
             offset: 0,
             size: 0,
             crc: None,
-            force,
+            force: options.force,
         };
         Ok(Self {
             packing: kind.packing(&packed)?,
             packed,
-            warnings: Vec::new(),
+            options: options.clone(),
+            decoded: OnceLock::new(),
         })
     }
 
-    /// Determines the decoded size: from what xz and Zstandard record, or by
-    /// decoding everything.
-    fn find_size(&mut self, kind: Kind, options: &Options) -> Result<()> {
+    /// Determines the decoded size: from what xz and Zstandard record, or by decoding, if
+    /// that is not more than `most` bytes.
+    fn find_size(&self, kind: Kind, most: u64) -> Result<Option<u64>> {
         let declared = match kind {
             Kind::Gzip | Kind::Bzip2 => Ok(None),
             Kind::Xz => self.packed.xz_size().map(Some),
             Kind::Zstandard => self.packed.zstandard_size(),
         };
-        self.packed.size = match declared {
-            Ok(Some(size)) => size,
+        let decoded = match declared {
+            Ok(Some(size)) => DecodedSize {
+                size,
+                warning: None,
+            },
             Err(error) if !self.packed.force || error.is_fault() => return Err(error),
-            Ok(None) | Err(_) => self.measure(options)?,
+            Ok(None) | Err(_) => match self.measure(most)? {
+                Some(decoded) => decoded,
+                None => return Ok(None),
+            },
         };
-        Ok(())
+        Ok(Some(self.decoded.get_or_init(|| decoded).size))
     }
 
-    /// Returns the number of bytes that can be decoded. With `force` this is
-    /// less than everything if the file is damaged.
-    fn measure(&mut self, options: &Options) -> Result<u64> {
+    /// Returns the number of bytes that can be decoded; `None` if they are more than
+    /// `most`. With `force` this is less than everything if the file is damaged.
+    fn measure(&self, most: u64) -> Result<Option<DecodedSize>> {
         let mut decode = self.packing.decode(&self.packed)?;
         let mut out = vec![0; PIECE];
         let mut size = 0;
-        loop {
-            options.step()?;
+        let warning = loop {
+            self.options.step()?;
             match decode(&mut out) {
-                Ok(0) => return Ok(size),
+                Ok(0) => break None,
                 Ok(length) => size += length as u64,
                 Err(error) if self.packed.force && !error.is_fault() => {
                     let text = format!("only the first {size} bytes can be decoded: {error}");
-                    self.warnings.push(text);
-                    return Ok(size);
+                    break Some(text);
                 }
                 Err(error) => return Err(error),
             }
-            if size > MAX_MEASURED {
-                return Err(Error::Unsupported(format!(
-                    "decodes to more than {MAX_MEASURED} bytes"
-                )));
+            if size > most {
+                return Ok(None);
             }
+        };
+        Ok(Some(DecodedSize { size, warning }))
+    }
+
+    /// Returns the decoded size, which is determined by decoding if it is not known.
+    fn size(&self) -> Result<u64> {
+        if let Some(decoded) = self.decoded.get() {
+            return Ok(decoded.size);
+        }
+        // Readers that ask at the same time may all decode: the one that another waits
+        // for could be killed.
+        match self.measure(MAX_MEASURED)? {
+            Some(decoded) => Ok(self.decoded.get_or_init(|| decoded).size),
+            None => Err(Error::Unsupported(format!(
+                "decodes to more than {MAX_MEASURED} bytes"
+            ))),
         }
     }
 
@@ -220,8 +253,8 @@ impl Compressed {
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let kind = Kind::of(&input)?.ok_or(Error::UnknownFormat)?;
-    let mut file = Compressed::new(&input.source, kind, input.options.force)?;
-    file.find_size(kind, &input.options)?;
+    let file = Compressed::new(&input.source, kind, &input.options)?;
+    let size = file.find_size(kind, MEASURED_AT_ONCE)?;
     let header = match kind {
         Kind::Gzip => GzipHeader::read(&mut file.packed.packed())?.unwrap_or_default(),
         _ => GzipHeader::default(),
@@ -235,7 +268,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     };
     let entry = Entry {
         file: FileId(0),
-        size: Some(file.packed.size),
+        size,
         modified: header.modified,
         asset: None,
     };
@@ -262,7 +295,7 @@ pub struct PackedTar {
     pub format: &'static str,
     /// The compressed file; its file number 0 is the archive.
     pub volume: Box<dyn Volume>,
-    /// Decoded size of the archive in bytes.
+    /// DecodedSize size of the archive in bytes.
     pub size: u64,
 }
 
@@ -276,9 +309,9 @@ pub fn packed_tar(input: &Input<'_>) -> Result<Option<PackedTar>> {
     let Some(kind) = Kind::of(input)? else {
         return Ok(None);
     };
-    let begun = Compressed::new(&input.source, kind, input.options.force)
+    let begun = Compressed::new(&input.source, kind, &input.options)
         .and_then(|file| Ok((file.head(tar::BLOCK)?, file)));
-    let (head, mut file) = match begun {
+    let (head, file) = match begun {
         Ok(begun) => begun,
         Err(error) if error.is_fault() => return Err(error),
         // Opening it reports the damage.
@@ -287,21 +320,28 @@ pub fn packed_tar(input: &Input<'_>) -> Result<Option<PackedTar>> {
     if !tar::begins(&head) {
         return Ok(None);
     }
-    file.find_size(kind, &input.options)?;
+    file.find_size(kind, 0)?;
     Ok(Some(PackedTar {
         format: kind.name(),
-        size: file.packed.size,
+        size: file.size()?,
         volume: Box::new(file),
     }))
 }
 
 impl Streams for Compressed {
     fn decoder(&self, _file: FileId) -> Result<Box<dyn Decoder>> {
-        let packed = self.packed.clone();
+        let packed = PackedFile {
+            size: self.size()?,
+            ..self.packed.clone()
+        };
         match self.packing {
             Packing::Gzip => Ok(packed.decoder(Gzip::new(self.packed.force))),
             Packing::Reader(method) => packed.reader(method, 0),
         }
+    }
+
+    fn size(&self, _file: FileId) -> Result<u64> {
+        Self::size(self)
     }
 
     fn needs(&self, _file: FileId) -> Needs {
@@ -329,11 +369,13 @@ impl Volume for Compressed {
     }
 
     fn info(&self) -> serde_json::Value {
-        json!({ "packed": self.packed.stored, "size": self.packed.size })
+        let size = self.decoded.get().map(|decoded| decoded.size);
+        json!({ "packed": self.packed.stored, "size": size })
     }
 
     fn warnings(&self) -> &[String] {
-        &self.warnings
+        let decoded = self.decoded.get();
+        decoded.map_or(&[], |decoded| decoded.warning.as_slice())
     }
 }
 
@@ -406,6 +448,26 @@ mod tests {
             let (_, entry) = listing.files().next().unwrap();
             let read = read(&*volume, entry).unwrap();
             assert!(read.len() > 100_000 && bytes.starts_with(&read));
+        }
+    }
+
+    #[test]
+    fn the_size_of_a_long_file_is_found_when_it_is_needed() {
+        let bytes = vec![0; MEASURED_AT_ONCE as usize + 1];
+        for (format, packed) in [
+            (&GZIP_FORMAT, gzip(None, &bytes)),
+            (&BZIP2_FORMAT, bzip2(&bytes)),
+        ] {
+            let (listing, volume) = open_named(format, "x", packed.clone(), None).unwrap();
+            let (_, entry) = listing.files().next().unwrap();
+            assert_eq!((entry.size, &volume.info()["size"]), (None, &json!(null)));
+            assert_eq!(read(&*volume, entry).unwrap().len(), bytes.len());
+            assert_eq!(volume.info()["size"], bytes.len());
+            // Damage that is found only then is an error.
+            let cut = packed[..packed.len() - 9].to_vec();
+            let (listing, volume) = open_named(format, "x", cut, None).unwrap();
+            let (_, entry) = listing.files().next().unwrap();
+            assert!(read(&*volume, entry).is_err());
         }
     }
 

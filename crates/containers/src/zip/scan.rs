@@ -24,6 +24,13 @@ const PIECE: u64 = 64 << 10;
 /// without sizes are searched for again and again.
 const MAX_SEARCHES: u64 = 8;
 
+/// Maximum number of bytes that are searched in all.
+const MAX_SEARCHED: u64 = 16 << 30;
+
+/// Maximum number of zero bytes in a row that are searched: a sparse file costs nothing,
+/// and may be of any length.
+const MAX_ZEROS: u64 = 64 << 20;
+
 /// Finds the files and declares them. `cause` is why the directory cannot be
 /// read.
 ///
@@ -39,9 +46,12 @@ pub(super) fn read(
     entries.warn(format!(
         "the files are found by their headers, because the directory is damaged: {cause}"
     ));
+    let searched = source.len().saturating_mul(MAX_SEARCHES);
     let mut scan = Scan {
         source,
-        left: source.len().saturating_mul(MAX_SEARCHES),
+        options,
+        left: searched.min(MAX_SEARCHED),
+        is_cut_off: false,
     };
     let mut at = 0;
     let mut found = 0;
@@ -52,6 +62,9 @@ pub(super) fn read(
             at = end;
         }
     }
+    if scan.is_cut_off {
+        entries.warn("files after large gaps are not found".to_owned());
+    }
     match found {
         0 => Err(cause.clone()),
         _ => Ok(entries.finish()),
@@ -60,8 +73,11 @@ pub(super) fn read(
 
 struct Scan<'a> {
     source: &'a dyn ReadAt,
+    options: &'a Options,
     /// Number of bytes that may still be searched.
     left: u64,
+    /// Whether a search has ended before the end of the source.
+    is_cut_off: bool,
 }
 
 /// The sizes of a file and its checksum, and where it ends.
@@ -76,9 +92,19 @@ impl Scan<'_> {
     /// Returns the offset of the next of these signatures from `at` on, and its
     /// number; `None` if there is none, or too much was searched.
     fn next(&mut self, mut at: u64, signatures: &[&[u8; 4]]) -> Result<Option<(u64, usize)>> {
-        while at.saturating_add(4) <= self.source.len() && self.left > 0 {
+        let mut zeros = 0;
+        while at.saturating_add(4) <= self.source.len() {
+            if self.left == 0 || zeros > MAX_ZEROS {
+                self.is_cut_off = true;
+                break;
+            }
+            self.options.step()?;
             let length = PIECE.min(self.source.len() - at);
             let bytes = read_vec(self.source, at, length, "local headers")?;
+            zeros = match bytes.iter().all(|&byte| byte == 0) {
+                true => zeros + length,
+                false => 0,
+            };
             let found = bytes.windows(4).enumerate().find_map(|(position, window)| {
                 let number = signatures
                     .iter()

@@ -4,6 +4,7 @@ use crate::extract::Listing;
 use crate::format::Encoding;
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file for an archive.
 struct File {
@@ -255,6 +256,51 @@ fn sizes_after_the_data_are_found_in_their_forms() {
                 "{signature:?} {is_long}"
             );
         }
+    }
+}
+
+/// A sparse file that begins with some bytes. It counts the bytes that are read.
+struct Sparse {
+    start: Vec<u8>,
+    read: AtomicU64,
+}
+
+impl ReadAt for Sparse {
+    fn len(&self) -> u64 {
+        1 << 40
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.read.fetch_add(out.len() as u64, Ordering::Relaxed);
+        let start = self.start.iter().skip(offset as usize);
+        let bytes = start.copied().chain(std::iter::repeat(0));
+        out.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+        Ok(())
+    }
+}
+
+#[test]
+fn headers_are_not_searched_for_in_a_sparse_file_of_any_length() {
+    let found = archive(&[file(b"a", b"text")]);
+    let found = &found[..LOCAL_LENGTH as usize + 5];
+    let without_sizes = [&LOCAL_HEADER[..], &shorts(&[20, 8, STORED, 0, 0]), &[0; 12]].concat();
+    let without_sizes = [&without_sizes[..], &shorts(&[1, 0]), b"b"].concat();
+    for start in [found.to_vec(), [found, &without_sizes].concat()] {
+        let source = Arc::new(Sparse {
+            start,
+            read: AtomicU64::new(0),
+        });
+        let options = Options {
+            force: true,
+            ..Options::default()
+        };
+        let mut listing = Listing::default();
+        let input = Input::alone(source.clone(), options);
+        let volume = super::open(input, &mut listing).unwrap();
+        assert_eq!(listing.paths(), ["a"]);
+        assert!(volume.warnings()[1].contains("large gaps"));
+        let read = source.read.load(Ordering::Relaxed);
+        assert!(read < 256 << 20, "{read}");
     }
 }
 

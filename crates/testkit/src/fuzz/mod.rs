@@ -13,6 +13,7 @@ mod dat;
 mod edited;
 mod gta;
 mod heavy_iron;
+mod http;
 mod mount;
 mod nested;
 mod ops;
@@ -34,6 +35,7 @@ pub use dat::dat;
 pub use edited::edited;
 pub use gta::{gta_data, gta_game};
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
+pub use http::http;
 pub use mount::vfs;
 pub use nested::nested;
 pub use ops::ops;
@@ -50,7 +52,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 61] = [
+pub const TARGETS: [Target; 62] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -107,6 +109,7 @@ pub const TARGETS: [Target; 61] = [
     target("udf", udf, container::udf_seeds),
     target("image", image, container::image_seeds),
     target("dat", dat, dat::seeds),
+    target("http", http, http::seeds),
     target("edited", edited, edited::edited_seeds),
     target("nested", nested, nested::nested_seeds),
     target("vfs", vfs, seeds::vfs),

@@ -323,9 +323,10 @@ impl<'a> Trial<'a> {
             Step::Read { of, offset, size } => self.read(self.place(of), offset, size),
             Step::Readlink { of } => {
                 let known = &self.known[self.place(of)];
-                let expected = match known.alias {
-                    true => Error::NotFound,
-                    false => Error::NotALink,
+                let expected = match (known.exists(), known.alias) {
+                    (false, _) => Error::Stale,
+                    (true, true) => Error::NotFound,
+                    (true, false) => Error::NotALink,
                 };
                 assert_eq!(self.vfs.readlink(known.ino), Err(expected));
             }
@@ -352,7 +353,7 @@ impl<'a> Trial<'a> {
     /// Returns the error of a directory operation, if there must be one.
     fn no_directory(&self, place: usize) -> Option<Error> {
         match (self.known[place].exists(), self.node(place).kind()) {
-            (false, _) => Some(Error::NotFound),
+            (false, _) => Some(Error::Stale),
             (true, FileKind::Directory) => None,
             (true, _) => Some(Error::NotADirectory),
         }
@@ -452,7 +453,7 @@ impl<'a> Trial<'a> {
                 assert_eq!(attr.ino, known.ino);
                 self.check_attr(known.node, attr);
             }
-            Err(error) => assert_eq!((error, known.exists()), (Error::NotFound, false)),
+            Err(error) => assert_eq!((error, known.exists()), (Error::Stale, false)),
         }
     }
 
@@ -538,7 +539,7 @@ impl<'a> Trial<'a> {
         }
         let parent = self.vfs.parent(known.ino);
         match (known.exists(), known.alias) {
-            (false, _) => assert_eq!(parent, Err(Error::NotFound)),
+            (false, _) => assert_eq!(parent, Err(Error::Stale)),
             (true, true) => assert_eq!(parent, Ok(self.known[known.parent].ino)),
             (true, false) => {
                 let parent = parent.unwrap();

@@ -20,6 +20,9 @@ pub fn hpimount() -> Command {
     command
 }
 
+/// Name of the process that unmounts when another one is killed, as `/proc` shows it.
+const GUARD: &str = "hpimount-guard\n";
+
 /// The result of running a program.
 #[derive(Debug)]
 pub struct Run {
@@ -96,9 +99,9 @@ impl Daemon {
         let wanted = format!("{TAG}={tag}");
         let tagged = |pid: &i32| {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environment
-                .split(|byte| *byte == 0)
-                .any(|variable| variable == wanted.as_bytes())
+            let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            name != GUARD && variables.any(|variable| variable == wanted.as_bytes())
         };
         let numbers = fs::read_dir("/proc")
             .unwrap()
@@ -128,6 +131,23 @@ impl Daemon {
     pub fn signal(&self, signal: Signal) {
         // Its id is not reused before `has_ended` has waited for it.
         rustix::process::kill_process(self.pid, signal).unwrap();
+    }
+
+    /// Returns the process that unmounts when this one is killed.
+    pub fn guard(&self) -> Option<Pid> {
+        let children = format!("/proc/{0}/task/{0}/children", self.pid());
+        let children = fs::read_to_string(children).unwrap();
+        let mut children = children.split_whitespace();
+        let is_guard = |pid: &&str| {
+            fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == GUARD)
+        };
+        Pid::from_raw(children.find(is_guard)?.parse().unwrap())
+    }
+
+    /// Kills it and its guard, so that the mount stays.
+    pub fn kill_with_guard(&self) {
+        rustix::process::kill_process(self.guard().unwrap(), Signal::KILL).unwrap();
+        self.signal(Signal::KILL);
     }
 
     /// Returns whether it has ended.

@@ -1,14 +1,19 @@
 //! The client for objects on servers, and its cache.
 //!
-//! * `wire`, `store`: requests and responses, by the crate `object_store`;
-//! * `network`: the threads for requests, and retries;
+//! * `wire`, `store`: requests and responses, by the crate `object_store`; `answer`: the
+//!   checks of responses;
+//! * `network`: the threads for requests, and retries; `access`: their permissions;
+//! * `resolver`: the addresses of servers;
 //! * `ahead`: how far ahead of a reader blocks are fetched;
 //! * `object`, `folder`: one object, and the objects of a prefix;
 //! * `kept`: what all of them share, and the cache of blocks in memory;
 //! * `disk`: the cache of blocks for concurrent and later mounts;
 //! * `block`: the blocks and their keys.
 
+mod access;
 mod ahead;
+#[doc(hidden)]
+pub mod answer;
 mod block;
 mod credentials;
 mod disk;
@@ -16,6 +21,7 @@ mod folder;
 mod kept;
 mod network;
 mod object;
+mod resolver;
 mod store;
 mod wire;
 

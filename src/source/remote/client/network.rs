@@ -6,7 +6,6 @@
 use std::env;
 use std::future::Future;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -21,10 +20,10 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::BLOCK;
-use super::credentials;
+use super::access::{ENDPOINTS, access};
 use super::disk::DiskCache;
 use super::store::{Failure, FailureKind, Pin, Store};
-use super::url::{RemoteUrl, Scheme, port_of};
+use super::url::{RemoteUrl, Scheme};
 use super::wire::{Connector, Wire};
 use super::{Access, RemoteOptions};
 use crate::requester;
@@ -41,50 +40,6 @@ const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 /// Interval at which a waiting thread looks whether its reader was killed.
 const MOMENT: Duration = Duration::from_millis(100);
-
-/// Ports that are permitted for all URLs: DNS over TCP, and HTTPS for redirects
-/// and for services that issue tokens.
-const USUAL_PORTS: [u16; 2] = [53, 443];
-
-/// Files with trusted certificates for TLS, and those that the system's
-/// resolver reads.
-const READABLE: [&str; 12] = [
-    "/etc",
-    "/lib",
-    "/lib64",
-    "/run/nscd",
-    "/run/systemd/resolve",
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/local/share/ca-certificates",
-    "/usr/share/ca-certificates",
-    "/usr/share/pki",
-    "/var/lib/ca-certificates",
-    "/var/run/nscd",
-];
-
-/// Environment variables with proxies, endpoints and services of S3, and files
-/// to read.
-const PROXIES: [&str; 6] = [
-    "http_proxy",
-    "HTTP_PROXY",
-    "https_proxy",
-    "HTTPS_PROXY",
-    "all_proxy",
-    "ALL_PROXY",
-];
-const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
-const SERVICES: [&str; 3] = [
-    "AWS_ENDPOINT_URL_STS",
-    "AWS_METADATA_ENDPOINT",
-    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-];
-const FILES: [&str; 4] = [
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
-];
 
 /// The threads for requests to servers. They end when it is dropped.
 #[derive(Debug)]
@@ -135,7 +90,7 @@ impl Network {
         let disk = disk.transpose()?.map(Arc::new);
         let access = access(options, urls);
         let wire = Arc::<Wire>::default();
-        let connector = Connector::new(&wire, options, &access.ports);
+        let connector = Connector::new(&wire, options, &access);
         let (sender, receiver) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let run = move || {
@@ -388,40 +343,6 @@ impl Patience {
         sleep(pause).await;
         self.pause = (self.pause * 2).min(MAX_PAUSE);
         Ok(())
-    }
-}
-
-/// Returns the access that the network threads need.
-fn access<'a>(options: &RemoteOptions, urls: impl Iterator<Item = &'a RemoteUrl>) -> Access {
-    let variable = |name: &&str| env::var(name).ok().filter(|value| !value.is_empty());
-    let mut ports = USUAL_PORTS.to_vec();
-    let mut is_s3 = false;
-    for url in urls {
-        is_s3 |= url.scheme() == Scheme::S3;
-        ports.extend(url.port());
-    }
-    let proxies = PROXIES.iter().filter_map(variable);
-    ports.extend(proxies.filter_map(|proxy| match proxy.contains("://") {
-        true => port_of(&proxy),
-        false => port_of(&format!("http://{proxy}")),
-    }));
-    let mut readable: Vec<PathBuf> = READABLE.iter().map(PathBuf::from).collect();
-    readable.extend(FILES.iter().filter_map(env::var_os).map(PathBuf::from));
-    if is_s3 {
-        let services = ENDPOINTS.iter().chain(&SERVICES).filter_map(variable);
-        ports.extend(services.filter_map(|url| port_of(&url)));
-        let is_given = |name| env::var_os(name).is_some();
-        if is_given("AWS_METADATA_ENDPOINT") || is_given("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
-            ports.push(80);
-        }
-        readable.extend(credentials::files().into_iter().flatten());
-    }
-    ports.sort_unstable();
-    ports.dedup();
-    Access {
-        ports,
-        readable,
-        writable: options.block_cache.iter().cloned().collect(),
     }
 }
 

@@ -18,9 +18,10 @@ use object_store::{
     ClientConfigKey, ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig,
 };
 
+use super::answer::Refusal;
 use super::credentials::{self, Credentials};
 use super::url::{RemoteUrl, Scheme};
-use super::wire::{Connector, Refusal, is_broken_connection, is_connect_failure, is_lasting};
+use super::wire::{Connector, is_broken_connection, is_connect_failure, is_lasting};
 
 /// Why a request failed.
 #[derive(Debug, Clone)]

@@ -1,5 +1,4 @@
-//! HTTP transport: clients, redirects, and checks of responses before the
-//! object store sees them.
+//! HTTP transport: clients and redirects.
 
 use std::error::Error as StdError;
 use std::io;
@@ -8,10 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use futures_util::StreamExt;
-use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName, RANGE, RETRY_AFTER};
-use http::{HeaderValue, StatusCode};
+use http::header::{HeaderMap, RANGE, RETRY_AFTER};
 use http_body_util::BodyExt;
 use object_store::ClientOptions;
 use object_store::client::{
@@ -20,7 +16,9 @@ use object_store::client::{
 };
 use reqwest::redirect;
 
-use super::{BLOCK, RemoteOptions};
+use super::answer::{judge, number, whole};
+use super::resolver::{LocalAddress, Resolver, is_local};
+use super::{Access, RemoteOptions};
 use crate::sync::lock;
 use crate::sync::tally::Tally;
 
@@ -32,37 +30,11 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// Maximum number of redirects of a request.
 const MAX_REDIRECTS: usize = 5;
 
-/// Maximum length of a response that is not a range of an object, in bytes: a
-/// page of a listing, or a token.
-const MAX_ANSWER: usize = 16 << 20;
-
 /// Maximum time that a server may ask to wait.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// Header that S3 returns the region of a bucket in.
-const BUCKET_REGION: HeaderName = HeaderName::from_static("x-amz-bucket-region");
-
-/// Unusable responses.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
-    #[error("the server answers {0}")]
-    Status(StatusCode),
-    #[error("the bucket is in another region; set AWS_REGION={0}")]
-    Region(String),
-    #[error("the server does not support range requests; hpimount cannot read from it")]
-    NoRanges,
-    #[error("the object has no bytes")]
-    Empty,
-    #[error("the object on the server has become shorter")]
-    Shorter,
-    #[error("the server answers with more than {MAX_ANSWER} bytes")]
-    Endless,
-    #[error("the server answers with {got} instead of {wanted}")]
-    WrongRange { wanted: String, got: String },
-}
-
 /// Returns whether an error of a client is permanent: a redirect that is not
-/// followed, or a certificate that is not trusted.
+/// followed, also because of its address, or a certificate that is not trusted.
 pub(super) fn is_lasting(error: &(dyn StdError + 'static)) -> bool {
     // The cause of an I/O error is not among its sources.
     let inner = error.downcast_ref().and_then(io::Error::get_ref);
@@ -71,6 +43,7 @@ pub(super) fn is_lasting(error: &(dyn StdError + 'static)) -> bool {
     }
     let client = error.downcast_ref::<reqwest::Error>();
     client.is_some_and(reqwest::Error::is_redirect)
+        || error.is::<LocalAddress>()
         || matches!(
             error.downcast_ref(),
             Some(rustls::Error::InvalidCertificate(_))
@@ -130,16 +103,18 @@ pub(super) struct Connector {
     ports: Arc<[u16]>,
     /// Whether public servers may redirect to local addresses.
     allows_local: bool,
+    resolver: Arc<Resolver>,
 }
 
 impl Connector {
-    pub(super) fn new(wire: &Arc<Wire>, options: &RemoteOptions, ports: &[u16]) -> Self {
+    pub(super) fn new(wire: &Arc<Wire>, options: &RemoteOptions, access: &Access) -> Self {
         Self {
             wire: wire.clone(),
             clients: Arc::default(),
             timeout: options.timeout,
-            ports: ports.into(),
+            ports: access.ports.as_slice().into(),
             allows_local: options.allow_local,
+            resolver: Arc::new(Resolver::new(&access.hosts, options.allow_local)),
         }
     }
 
@@ -166,23 +141,25 @@ impl Connector {
     ) -> reqwest::Result<reqwest::Client> {
         let ports = self.ports.clone();
         let allows_local = self.allows_local;
+        let resolver = self.resolver.clone();
         let follow = move |attempt: redirect::Attempt<'_>| {
             let url = attempt.url();
             let port = url.port_or_known_default().unwrap_or_default();
+            let is_from_local = attempt.previous().iter().all(is_for_local);
             let from_https = attempt.previous().iter().any(|url| url.scheme() == "https");
             if from_https && url.scheme() != "https" {
                 attempt.error("the server redirects from https to http, which is refused")
             } else if !ports.contains(&port) {
                 let text = format!("the server redirects to port {port}, which is refused");
                 attempt.error(text)
-            } else if is_local(url) && !allows_local && !attempt.previous().iter().all(is_local) {
-                attempt.error(
-                    "the server redirects to an address of this computer or its link, which \
-                     only -o allowlocal permits",
-                )
+            } else if is_for_local(url) && !allows_local && !is_from_local {
+                attempt.error(LocalAddress)
             } else if attempt.previous().len() > MAX_REDIRECTS {
                 attempt.error("the server redirects without end")
             } else {
+                if let (true, Some(host)) = (is_from_local, url.host_str()) {
+                    resolver.permit(host);
+                }
                 attempt.follow()
             }
         };
@@ -192,6 +169,7 @@ impl Connector {
             .redirect(redirect::Policy::custom(follow))
             .referer(false)
             .https_only(!allows_http)
+            .dns_resolver(self.resolver.clone())
             .http1_only()
             .connect_timeout(CONNECT_TIMEOUT.min(self.timeout))
             .read_timeout(SILENCE.min(self.timeout / 2))
@@ -199,14 +177,12 @@ impl Connector {
     }
 }
 
-/// Returns whether a URL leads to this computer or its link, where services may
-/// trust everyone: a loopback or link-local address, or a name for one.
-fn is_local(url: &reqwest::Url) -> bool {
+/// Returns whether a URL leads to this computer or its link: whether its host is a local
+/// address, or a name that always means one.
+fn is_for_local(url: &reqwest::Url) -> bool {
     let host = url.host_str().unwrap_or_default();
-    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-    match address.map(|address| address.to_canonical()) {
-        Ok(IpAddr::V4(v4)) => v4.is_loopback() || v4.is_link_local() || v4.is_unspecified(),
-        Ok(IpAddr::V6(v6)) => v6.is_loopback() || v6.is_unicast_link_local() || v6.is_unspecified(),
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(address) => is_local(address),
         Err(_) => host.trim_end_matches('.').rsplit('.').next() == Some("localhost"),
     }
 }
@@ -282,146 +258,13 @@ impl HttpService for Service {
     }
 }
 
-/// Returns the bytes of a response.
-///
-/// # Errors
-/// Returns an error if there are too many.
-async fn whole(body: HttpResponseBody) -> Result<Bytes, HttpError> {
-    let mut parts = body.bytes_stream();
-    let mut bytes = Vec::new();
-    while let Some(part) = parts.next().await {
-        let part = part?;
-        if part.len() > MAX_ANSWER - bytes.len() {
-            return Err(HttpError::new(HttpErrorKind::Unknown, Refusal::Endless));
-        }
-        bytes.extend_from_slice(&part);
-    }
-    Ok(bytes.into())
-}
-
-/// Checks the head of the response to a request for `range`, or for everything.
-fn judge(answer: &mut HttpResponse, range: Option<&HeaderValue>) -> Result<(), Refusal> {
-    let status = answer.status();
-    let Some(wanted) = range.and_then(requested_range) else {
-        return match status.is_success() {
-            true => Ok(()),
-            false => Err(unsuccessful(answer)),
-        };
-    };
-    let length = number(answer.headers(), CONTENT_LENGTH);
-    match status {
-        StatusCode::PARTIAL_CONTENT => check_range(answer.headers(), wanted, length),
-        // RFC 9110, section 14.2: a server may ignore the header. A response
-        // that is no longer than a block is equivalent to the range.
-        StatusCode::OK => match length {
-            Some(0) => Err(Refusal::Empty),
-            Some(length) if wanted.0 == 0 && length <= BLOCK => {
-                let text = format!("bytes 0-{}/{length}", length - 1);
-                if let Ok(value) = HeaderValue::from_str(&text) {
-                    answer.headers_mut().insert(CONTENT_RANGE, value);
-                }
-                *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
-                Ok(())
-            }
-            _ => Err(Refusal::NoRanges),
-        },
-        StatusCode::RANGE_NOT_SATISFIABLE => match content_range(answer.headers()) {
-            Some((_, _, 0)) => Err(Refusal::Empty),
-            _ => Err(Refusal::Shorter),
-        },
-        _ => Err(unsuccessful(answer)),
-    }
-}
-
-fn unsuccessful(answer: &HttpResponse) -> Refusal {
-    let region = answer.headers().get(BUCKET_REGION);
-    let is_elsewhere = matches!(
-        answer.status(),
-        StatusCode::MOVED_PERMANENTLY | StatusCode::TEMPORARY_REDIRECT | StatusCode::BAD_REQUEST
-    );
-    match region.and_then(|region| region.to_str().ok()) {
-        Some(region) if is_elsewhere => Refusal::Region(printable(region)),
-        _ => Refusal::Status(answer.status()),
-    }
-}
-
-fn check_range(
-    headers: &HeaderMap,
-    (start, end): (u64, u64),
-    length: Option<u64>,
-) -> Result<(), Refusal> {
-    let wrong = |got: String| Refusal::WrongRange {
-        wanted: format!("bytes {start}-{end}"),
-        got,
-    };
-    let Some((first, last, total)) = content_range(headers) else {
-        let text = headers
-            .get(CONTENT_RANGE)
-            .map(|value| printable(&String::from_utf8_lossy(value.as_bytes())));
-        return Err(wrong(text.unwrap_or("no Content-Range".to_owned())));
-    };
-    if first != start || last != end.min(total.saturating_sub(1)) {
-        return Err(wrong(format!("bytes {first}-{last}/{total}")));
-    }
-    match length {
-        Some(length) if length == last - first + 1 => Ok(()),
-        Some(length) => Err(wrong(format!("{length} bytes"))),
-        None => Err(wrong("no Content-Length".to_owned())),
-    }
-}
-
-/// Returns the first byte, the last byte and the total length; all 0 for an
-/// empty object.
-fn content_range(headers: &HeaderMap) -> Option<(u64, u64, u64)> {
-    let value = headers.get(CONTENT_RANGE)?.to_str().ok()?;
-    let (range, total) = value.trim().strip_prefix("bytes ")?.split_once('/')?;
-    let total = total.parse().ok()?;
-    if range == "*" {
-        return (total == 0).then_some((0, 0, 0));
-    }
-    let (first, last) = range.split_once('-')?;
-    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
-    (first <= last && last < total).then_some((first, last, total))
-}
-
-/// Returns the first and the last byte of a request for a range.
-fn requested_range(range: &HeaderValue) -> Option<(u64, u64)> {
-    let range = range.to_str().ok()?.strip_prefix("bytes=")?;
-    let (first, last) = range.split_once('-')?;
-    Some((first.parse().ok()?, last.parse().ok()?))
-}
-
-fn number(headers: &HeaderMap, name: HeaderName) -> Option<u64> {
-    headers.get(name)?.to_str().ok()?.trim().parse().ok()
-}
-
-/// Returns text of a response, truncated and without control characters.
-fn printable(text: &str) -> String {
-    let text = text.chars().take(80);
-    text.map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn judged(status: u16, headers: &[(HeaderName, &str)], range: &str) -> String {
-        let mut answer = HttpResponse::new(HttpResponseBody::from(Vec::new()));
-        *answer.status_mut() = StatusCode::from_u16(status).unwrap();
-        for (name, value) in headers {
-            let value = HeaderValue::from_str(value).unwrap();
-            answer.headers_mut().insert(name, value);
-        }
-        let range = HeaderValue::from_str(range).unwrap();
-        match judge(&mut answer, Some(&range)) {
-            Ok(()) => format!("{}", answer.status().as_u16()),
-            Err(refusal) => refusal.to_string(),
-        }
-    }
-
     #[test]
     fn addresses_of_this_computer_and_its_link_are_local() {
-        let is_local = |host: &str| is_local(&format!("http://{host}/").parse().unwrap());
+        let is_local = |host: &str| is_for_local(&format!("http://{host}/").parse().unwrap());
         for host in [
             "127.0.0.1",
             "0x7f.1:8080",
@@ -443,56 +286,5 @@ mod tests {
         ] {
             assert!(!is_local(host), "{host}");
         }
-    }
-
-    #[test]
-    fn a_response_must_match_the_request() {
-        let part = |range: &'static str, length| [(CONTENT_RANGE, range), (CONTENT_LENGTH, length)];
-        let judge = |range, length| judged(206, &part(range, length), "bytes=100-199");
-        assert_eq!(judge("bytes 100-199/1000", "100"), "206");
-        assert_eq!(judge("bytes 100-149/150", "50"), "206", "at the end");
-        for (range, length) in [
-            ("bytes 0-99/1000", "100"),
-            ("bytes 100-149/1000", "50"),
-            ("bytes 100-199/1000", "99"),
-            ("bytes 100-299/1000", "200"),
-            ("bytes 199-100/1000", "100"),
-            ("bytes 100-199/150", "100"),
-            ("bytes 100-199/*", "100"),
-            ("bytes 100-18446744073709551615/18446744073709551615", "1"),
-            ("apples", "100"),
-        ] {
-            let refusal = judge(range, length);
-            assert!(
-                refusal.starts_with("the server answers with "),
-                "{range}: {refusal}"
-            );
-        }
-        let without = judged(206, &[(CONTENT_LENGTH, "100")], "bytes=100-199");
-        assert!(without.contains("no Content-Range"), "{without}");
-    }
-
-    #[test]
-    fn a_whole_object_is_accepted_if_it_is_no_longer_than_a_block() {
-        let whole = |length, range| judged(200, &[(CONTENT_LENGTH, length)], range);
-        assert_eq!(whole("8", "bytes=0-131071"), "206");
-        assert_eq!(whole("131072", "bytes=0-131071"), "206");
-        let refused = "the server does not support range requests; hpimount cannot read from it";
-        assert_eq!(whole("131073", "bytes=0-131071"), refused);
-        assert_eq!(whole("8", "bytes=131072-131080"), refused);
-        assert_eq!(judged(200, &[], "bytes=0-131071"), refused);
-        assert_eq!(whole("0", "bytes=0-131071"), "the object has no bytes");
-    }
-
-    #[test]
-    fn other_responses_are_reported_with_their_cause() {
-        let end = [(CONTENT_RANGE, "bytes */0")];
-        assert_eq!(judged(416, &end, "bytes=0-1"), "the object has no bytes");
-        let shorter = judged(416, &[(CONTENT_RANGE, "bytes */9")], "bytes=10-11");
-        assert!(shorter.contains("shorter"), "{shorter}");
-        let region = [(BUCKET_REGION, "eu-west-1")];
-        assert!(judged(301, &region, "bytes=0-1").contains("AWS_REGION=eu-west-1"));
-        let missing = judged(404, &[], "bytes=0-1");
-        assert_eq!(missing, "the server answers 404 Not Found");
     }
 }

@@ -1,0 +1,105 @@
+//! The addresses of servers. Names that users did not choose, to which servers redirect,
+//! do not lead to this computer or its link, where services may trust everyone.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Mutex;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tokio::net::lookup_host;
+
+use crate::sync::lock;
+
+/// A redirect to a local address.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the server redirects to an address of this computer or its link, which only -o allowlocal \
+     permits"
+)]
+pub(super) struct LocalAddress;
+
+/// A resolver of names.
+#[derive(Debug)]
+pub(super) struct Resolver {
+    /// The names that may have local addresses; `None` for all.
+    local: Option<Mutex<HashSet<String>>>,
+}
+
+impl Resolver {
+    /// Creates a resolver that returns local addresses for these names, and, with
+    /// `allows_local`, for all others.
+    pub(super) fn new(hosts: &[String], allows_local: bool) -> Self {
+        let local = (!allows_local).then(|| Mutex::new(hosts.iter().cloned().collect()));
+        Self { local }
+    }
+
+    /// Permits a name to have local addresses: a local server redirects to it.
+    pub(super) fn permit(&self, host: &str) {
+        if let Some(local) = &self.local {
+            lock(local).insert(host.to_ascii_lowercase());
+        }
+    }
+
+    /// Returns whether a name may have local addresses: one that is permitted, or below
+    /// one, as buckets are.
+    fn permits(&self, name: &str) -> bool {
+        let Some(local) = &self.local else {
+            return true;
+        };
+        let (name, local) = (name.to_ascii_lowercase(), lock(local));
+        let mut dots = name.match_indices('.');
+        local.contains(&name) || dots.any(|(dot, _)| local.contains(&name[dot + 1..]))
+    }
+}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let permits_local = self.permits(name.as_str());
+        Box::pin(async move {
+            let found = lookup_host((name.as_str(), 0)).await?;
+            let mut found: Vec<SocketAddr> = found.collect();
+            let is_unknown = found.is_empty();
+            found.retain(|address| permits_local || !is_local(address.ip()));
+            match found.is_empty() && !is_unknown {
+                true => Err(LocalAddress.into()),
+                false => Ok(Box::new(found.into_iter()) as Addrs),
+            }
+        })
+    }
+}
+
+/// Returns whether an address is of this computer or its link.
+pub(super) fn is_local(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => v4.is_loopback() || v4.is_link_local() || v4.is_unspecified(),
+        IpAddr::V6(v6) => v6.is_loopback() || v6.is_unicast_link_local() || v6.is_unspecified(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_are_permitted_have_local_addresses() {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        let resolve = |resolver: &Resolver| {
+            let found = resolver.resolve("localhost".parse().unwrap());
+            runtime.block_on(found).map(Iterator::count)
+        };
+        let resolver = Resolver::new(&["example.org".to_owned()], false);
+        let refused = resolve(&resolver).unwrap_err();
+        assert!(refused.is::<LocalAddress>(), "{refused}");
+        resolver.permit("LocalHost");
+        assert!(resolve(&resolver).unwrap() > 0);
+        assert!(resolve(&Resolver::new(&[], true)).unwrap() > 0);
+        for (name, is_permitted) in [
+            ("bucket.Example.org", true),
+            ("bucketexample.org", false),
+            ("org", false),
+        ] {
+            assert_eq!(resolver.permits(name), is_permitted, "{name}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Compressed files that are too long to decode when they are opened: they do not record
+//! their sizes.
+
+use std::fs;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use testkit::files::read_at;
+use testkit::fuse_test;
+use testkit::mount::{hpimount, run};
+use testkit::sources::{folder, names};
+
+/// Size of the file, in bytes: more than what is decoded at once.
+const SIZE: usize = 40 << 20;
+
+/// Returns the file, packed.
+fn packed() -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&vec![0; SIZE - 3]).unwrap();
+    encoder.write_all(b"end").unwrap();
+    encoder.finish().unwrap()
+}
+
+#[fuse_test]
+fn a_long_file_has_its_size_when_a_program_requests_it() {
+    let fixture = folder(|source| fs::write(source.join("long.bin.gz"), packed()).unwrap());
+    let mount = fixture.mount(&[]);
+    let directory = mount.file("long.bin.gz.d");
+    assert_eq!(names(&directory), ["long.bin"]);
+    let file = directory.join("long.bin");
+    assert_eq!(fs::metadata(&file).unwrap().len(), SIZE as u64);
+    let file = fs::File::open(file).unwrap();
+    assert_eq!(read_at(&file, SIZE as u64 - 3, 9).unwrap(), b"end");
+}
+
+#[test]
+fn a_list_does_not_decode_a_long_file_and_a_check_does() {
+    let fixture = folder(|source| {
+        let packed = packed();
+        fs::write(source.join("a.gz"), &packed).unwrap();
+        fs::write(source.join("b.gz"), &packed[..packed.len() - 20]).unwrap();
+    });
+    let list = |options: &[&str]| {
+        let source = fixture.archive.join("a.gz");
+        let ran = run(hpimount().arg("--list").args(options).arg(source));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stdout
+    };
+    let text = list(&[]);
+    assert!(text.contains(" ? ") && text.contains(" a\n"), "{text}");
+    let text = list(&["--json"]);
+    assert!(text.contains("\"size\":null"), "{text}");
+    let checked = run(hpimount().arg("--check").arg(&fixture.archive));
+    assert_eq!(checked.code, Some(12), "{checked:?}");
+    let is_damaged = |name: &str| checked.stdout.contains(&format!("{name}.gz.d/{name}:"));
+    assert!(is_damaged("b") && !is_damaged("a"), "{checked:?}");
+    let bytes = SIZE.to_string();
+    let listed = run(hpimount()
+        .arg("--list")
+        .arg(&fixture.archive)
+        .arg("a.gz.d/a"));
+    assert!(listed.stdout.contains(&bytes), "{listed:?}");
+}
