@@ -91,6 +91,7 @@ fn report(vfs: &Vfs, folder: Ino, name: &str) -> u64 {
     assert_eq!(bytes.len() as u64, attr.size, "{name}");
     match name.rsplit_once('.').map(|(_, extension)| extension) {
         Some("glb") => assert!(bytes.starts_with(b"glTF"), "{name}"),
+        Some("png") => assert!(bytes.starts_with(b"\x89PNG"), "{name}"),
         Some("tsv") => {
             let text = str::from_utf8(&bytes).unwrap();
             let columns = text.lines().next().unwrap().split('\t').count();
