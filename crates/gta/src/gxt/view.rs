@@ -111,7 +111,7 @@ mod tests {
              [DEMO]\n0x00000001=Gr\u{fc}n\n0x00000002=\n"
         );
         assert_eq!(
-            rendered(&build::third(), "MAIN.tsv"),
+            rendered(&build::third(), "tables/MAIN.tsv"),
             "key\ttext\nOK\tGr\u{fc}n\nNO\t\n"
         );
     }

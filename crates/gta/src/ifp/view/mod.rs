@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn an_animation_shows_its_keys_one_per_line() {
         assert_eq!(
-            rendered(&walk(), "000 wa\tlk.json"),
+            rendered(&walk(), "animations/000 wa\tlk.json"),
             r#"{
   "index": 0,
   "name": "wa\tlk",
@@ -201,7 +201,7 @@ mod tests {
         let keys = floats(&[f32::NAN, 0.0, 0.0, 1.0, f32::INFINITY]);
         let object = build::anpk_object("Root", Tail::Bone(0), Some((b"KR00", &keys)));
         let bytes = build::anpk("ped", &[("walk", &[object])]);
-        let text = rendered(&bytes, "000 walk.json");
+        let text = rendered(&bytes, "animations/000 walk.json");
         assert!(text.contains(r#"{"time": null, "rotation": [null, 0.0, 0.0, 1.0]}"#));
         assert!(rendered(&bytes, "info.json").contains("\"duration\": null,"));
         assert!(rendered(&bytes, "animations.tsv").contains("\tnull\tfalse\tKR00\n"));
@@ -218,7 +218,7 @@ mod tests {
             names,
             ["000 a.json", "001 b.json", "000 a.ifp", "001 b.ifp"]
         );
-        assert!(rendered(&list, "001 b.json").contains("\"index\": 1,"));
+        assert!(rendered(&list, "animations/001 b.json").contains("\"index\": 1,"));
         let info = rendered(&list, "info.txt");
         assert!(info.contains("packages       2: ped, ped\n"), "{info}");
     }
