@@ -12,7 +12,7 @@ use hpimount_heavy_iron as heavy_iron;
 use hpimount_neversoft as neversoft;
 use hpimount_total_annihilation as ta;
 
-/// The asset formats that have views: first the formats of this crate, then the
+/// The asset formats that have views: first the formats of the families, then the
 /// ones added with [`add`]. A format is identified by its index; there are at
 /// most 256.
 pub static VIEW_FORMATS: LazyLock<Vec<ViewFormat>> = LazyLock::new(|| {
@@ -32,7 +32,7 @@ pub fn add(formats: &'static [ViewFormat]) -> bool {
     fits && ADDED.set(formats).is_ok()
 }
 
-/// The asset formats of this crate.
+/// The asset formats of the families.
 const OWN_FORMATS: &[&[ViewFormat]] = &[
     consoles::FORMATS,
     crash::FORMATS,

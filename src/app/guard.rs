@@ -75,6 +75,8 @@ fn detach(end: &PipeReader) -> io::Result<()> {
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
     rustix::stdio::dup2_stderr(&null)?;
+    // Closed here: no owner of a descriptor may remain that the next call closes.
+    drop(null);
     descriptors::close_others(end.as_raw_fd() as u32);
     Ok(())
 }

@@ -2,8 +2,9 @@
 //! all inside the sandbox.
 
 use std::fs;
+use std::io;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
 use std::thread;
 
@@ -108,27 +109,30 @@ fn names_are_resolved_inside_the_sandbox_also_by_one_query_at_a_time() {
     }
 }
 
-/// Forwards one request to a server, whatever its host, and the answer back.
+/// Forwards the requests of a client to a server, whatever their host, and the answers
+/// back.
 fn forward(client: TcpStream, server: &str) {
-    let mut server = TcpStream::connect(server).unwrap();
-    let mut lines = BufReader::new(client.try_clone().unwrap());
-    let mut line = String::new();
-    lines.read_line(&mut line).unwrap();
-    let (method, rest) = line.split_once(" http://files.example/").unwrap();
-    let mut head = format!("{method} /{rest}Connection: close\r\n");
-    loop {
-        line.clear();
-        lines.read_line(&mut line).unwrap();
-        head += &line;
-        if line == "\r\n" {
-            break;
+    let mut requests = BufReader::new(client.try_clone().unwrap());
+    while let Some((method, rest)) = head(&mut requests).split_once(" http://files.example/") {
+        let mut origin = BufReader::new(TcpStream::connect(server).unwrap());
+        let request = format!("{method} /{rest}");
+        origin.get_mut().write_all(request.as_bytes()).unwrap();
+        let answer = head(&mut origin).to_ascii_lowercase();
+        let length = answer.split_once("content-length: ").unwrap().1;
+        let length = length.lines().next().unwrap().parse().unwrap();
+        { &client }.write_all(answer.as_bytes()).unwrap();
+        if method != "HEAD" {
+            io::copy(&mut origin.take(length), &mut { &client }).unwrap();
         }
     }
-    server.write_all(head.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    server.read_to_end(&mut answer).unwrap();
-    { &client }.write_all(&answer).unwrap();
-    client.shutdown(Shutdown::Both).unwrap();
+}
+
+/// Returns the lines of a request or an answer up to its body; nothing at the end of the
+/// connection.
+fn head(connection: &mut impl BufRead) -> String {
+    let mut head = String::new();
+    while connection.read_line(&mut head).unwrap() > 0 && !head.ends_with("\r\n\r\n") {}
+    head
 }
 
 #[test]
@@ -139,7 +143,8 @@ fn a_source_is_read_through_a_proxy() {
     let address = format!("http://{}", proxy.local_addr().unwrap());
     thread::spawn(move || {
         for client in proxy.incoming() {
-            forward(client.unwrap(), &server);
+            let server = server.clone();
+            thread::spawn(move || forward(client.unwrap(), &server));
         }
     });
     let mut command = hpimount();

@@ -72,6 +72,8 @@ fn odd_hip_archives_keep_everything_else() {
                 let after = match after {
                     // The archive is truncated.
                     Err(error) if error.contains("extends past the end") => continue,
+                    // Noise is no sound of GameCube.
+                    Err(error) if error.contains("is no DSP-ADPCM") => continue,
                     after => after.unwrap_or_else(|error| panic!("{name}: {error}")),
                 };
                 let after = opened(&after);

@@ -453,7 +453,9 @@ mod tests {
 
     #[test]
     fn the_size_of_a_long_file_is_found_when_it_is_needed() {
-        let bytes = vec![0; MEASURED_AT_ONCE as usize + 1];
+        // The end of the packed data has many bytes: those that are cut are behind the
+        // ones that are measured.
+        let bytes = vec![0; MEASURED_AT_ONCE as usize + (1 << 20)];
         for (format, packed) in [
             (&GZIP_FORMAT, gzip(None, &bytes)),
             (&BZIP2_FORMAT, bzip2(&bytes)),
@@ -465,7 +467,11 @@ mod tests {
             assert_eq!(volume.info()["size"], bytes.len());
             // Damage that is found only then is an error.
             let cut = packed[..packed.len() - 9].to_vec();
-            let (listing, volume) = open_named(format, "x", cut, None).unwrap();
+            // All of bzip2 is one block, which is decoded at once.
+            let Ok((listing, volume)) = open_named(format, "x", cut, None) else {
+                assert_eq!(format.name, BZIP2_FORMAT.name);
+                continue;
+            };
             let (_, entry) = listing.files().next().unwrap();
             assert!(read(&*volume, entry).is_err());
         }
