@@ -9,7 +9,7 @@ mod descriptors;
 pub mod desktop;
 mod exit;
 mod flood;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), path = "guard_elsewhere.rs")]
 mod guard;
 mod idle;
 #[cfg(feature = "index")]
@@ -61,7 +61,6 @@ use self::confine::Confined;
 pub use self::confine::Confinement;
 pub use self::descriptors::{close_inherited, raise_file_limit};
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
-#[cfg(target_os = "linux")]
 use self::guard::Guard;
 #[cfg(feature = "index")]
 pub use self::index::{Index, index};
@@ -178,7 +177,6 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
     // While this is the only thread.
-    #[cfg(target_os = "linux")]
     let mut guard = Guard::start().map_err(|error| Failure::Other("cannot fork", error))?;
     let point = mount::mount_point(&plan.mount_point)?;
     // First: a password is asked for while there is no other thread.
@@ -196,10 +194,7 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     // for a slow source; from here on there is a mount to remove.
     let signals = signals::catch().map_err(unhandled)?;
     let waiting = Waiting::of(background);
-    let Serving { session, mount } = serve(plan, &point, vfs.clone(), confined)?;
-    // Fails if somebody has killed the guard.
-    #[cfg(target_os = "linux")]
-    let _ = guard.protect(mount.made());
+    let Serving { session, mount } = serve(plan, &point, vfs.clone(), confined, &mut guard)?;
     let handle = signals.handle();
     let without_threads = |error| {
         mount.unmount();
@@ -365,10 +360,13 @@ fn serve(
     point: &Path,
     vfs: Arc<Vfs>,
     confined: Confined,
+    guard: &mut Guard,
 ) -> Result<Serving, Failure> {
     let options = &plan.options;
     let (ownership, session) = (ownership(plan), session_options(plan));
     let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
+    // Fails if somebody has killed the guard.
+    let _ = guard.protect(mount.made());
     let session = confined.begin(move || crate::fuse::serve(vfs, ownership, session, device));
     // Meanwhile: the kernel takes a few tenths of a millisecond for it.
     let restricted = match options.no_sandbox {
@@ -395,6 +393,7 @@ fn serve(
     point: &Path,
     vfs: Arc<Vfs>,
     _confined: Confined,
+    _guard: &mut Guard,
 ) -> Result<Serving, Failure> {
     let refused = |error: io::Error| mount::refused(point, &error);
     let (ownership, session) = (ownership(plan), session_options(plan));
