@@ -117,8 +117,9 @@ fn forward(client: TcpStream, server: &str) {
         let mut origin = BufReader::new(TcpStream::connect(server).unwrap());
         let request = format!("{method} /{rest}");
         origin.get_mut().write_all(request.as_bytes()).unwrap();
-        let answer = head(&mut origin).to_ascii_lowercase();
-        let length = answer.split_once("content-length: ").unwrap().1;
+        let answer = head(&mut origin);
+        let fields = answer.to_ascii_lowercase();
+        let length = fields.split_once("content-length: ").unwrap().1;
         let length = length.lines().next().unwrap().parse().unwrap();
         { &client }.write_all(answer.as_bytes()).unwrap();
         if method != "HEAD" {
