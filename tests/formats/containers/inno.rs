@@ -406,9 +406,9 @@ fn calls(length: usize) -> Vec<u8> {
 fn decoding_begins_near_the_bytes_that_are_wanted() {
     let program = InnoFile {
         is_filtered: true,
-        ..inno_file("{app}\\game.exe", &calls(3 << 20))
+        ..inno_file("{app}\\game.exe", &calls(1 << 20))
     };
-    let data = text(5 << 20);
+    let data = text(2 << 20);
     let mut files = vec![inno_file("{app}\\a.dat", &data), program];
     files.extend(gog_files(
         "b.dat",
@@ -428,7 +428,7 @@ fn decoding_begins_near_the_bytes_that_are_wanted() {
         panic!("the chunk is a stream");
     };
     let mut restarts = 0;
-    for position in (0..all.len() as u64).step_by(333_333) {
+    for position in (0..all.len() as u64).step_by(250_000) {
         let restart = streams.restart_before(whole, position);
         assert!(restart <= position, "{restart} {position}");
         restarts += usize::from(restart > 0);
@@ -440,7 +440,7 @@ fn decoding_begins_near_the_bytes_that_are_wanted() {
         let start = restart as usize;
         assert!(bytes == all[start..start + length], "{position}");
     }
-    assert!(restarts > 20, "{restarts}");
+    assert!(restarts > 10, "{restarts}");
     assert!(read(&opened).values().all(Result::is_ok));
 }
 
