@@ -33,11 +33,10 @@ fn sources() -> Vec<Files> {
             ("The Game (1).bin", disc),
             ("sound #2.bin", vec![7; 2352 * 4]),
         ],
-        installer(),
     ]
 }
 
-/// Returns an installer of two files in two slices.
+/// Returns an installer of two files in two slices. Without them it is listed.
 fn installer() -> Files {
     let noise = inno_file("{app}\\noise.dat", &noise(1, 50_000));
     let installer = Inno {
@@ -78,7 +77,7 @@ fn serve(files: &Files) -> Origin {
 
 #[fuse_test]
 fn the_files_of_a_source_are_found_beside_it_on_a_web_server() {
-    for files in sources() {
+    for files in sources().into_iter().chain([installer()]) {
         let (name, _) = files[0];
         let origin = serve(&files);
         let dir = tempfile::tempdir().unwrap();
@@ -122,8 +121,9 @@ fn the_files_of_a_source_are_found_beside_it_in_a_bucket() {
         .iter()
         .map(|(name, value)| (*name, value.as_str()))
         .collect();
-    for (number, files) in sources().iter().enumerate() {
-        for (name, bytes) in files {
+    let sources = sources().into_iter().chain([installer()]);
+    for (number, files) in sources.enumerate() {
+        for (name, bytes) in &files {
             moto.put("cds", &format!("{number}/{name}"), bytes);
         }
         let url = format!("s3://cds/{number}/{}", files[0].0);
