@@ -157,8 +157,8 @@ impl Counts {
     }
 }
 
-/// The strings at the start of the header, whose character set is known only after the
-/// languages.
+/// The strings at the start of the header. The languages, which come later, determine
+/// their character set.
 struct Product<'a> {
     name: &'a [u8],
     publisher: &'a [u8],

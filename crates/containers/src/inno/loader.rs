@@ -36,7 +36,7 @@ pub(super) struct Offsets {
     pub(super) data: u64,
 }
 
-/// Returns the offset of the table in a program; `None` if it has none.
+/// Returns the offset of the table in a program; `None` for other programs.
 ///
 /// # Errors
 /// Returns an error if the source cannot be read.

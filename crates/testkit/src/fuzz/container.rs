@@ -161,7 +161,7 @@ fn installer(number: usize) -> Inno {
     Inno {
         version,
         is_unicode,
-        is_solid: number % 2 == 0,
+        is_solid: number.is_multiple_of(2),
         packing: if number < 3 {
             Packing::Zlib
         } else {
