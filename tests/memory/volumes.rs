@@ -6,6 +6,7 @@ use allocation_counter::measure;
 use fixtures::container_seeds as seeds;
 use fixtures::disc::Disc;
 use fixtures::hpi::{V1, V2, usual_tree};
+use fixtures::inno::{Inno, Packing, gog_files, inno_file};
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::formats::detect;
@@ -24,7 +25,24 @@ fn small() -> Vec<(&'static str, Vec<u8>)> {
         ("a.xiso", seeds::xdvdfs_with("a.txt", &[7; 100])),
         ("a.zip", seeds::zip()),
         ("a.img", seeds::img()),
+        ("setup.exe", installer()),
     ]
+}
+
+/// Returns an installer with files in many chunks, of which one cannot be read.
+fn installer() -> Vec<u8> {
+    let files =
+        (0..500).map(|number| inno_file(&format!("{number}.txt"), &[7; 100][..number % 90]));
+    let mut files: Vec<_> = files.collect();
+    files.extend(gog_files("a.txt", &[&b"first"[..], &b"second"[..]], ""));
+    files.extend(gog_files("b.txt", &[b"second", b"first"], ""));
+    files.extend(gog_files("c.txt", &[b"first", b"third"], "").drain(..1));
+    let installer = Inno {
+        packing: Packing::Lzma2,
+        components: vec!["a component with a long name"; 100],
+        ..Inno::new(files)
+    };
+    installer.program()
 }
 
 #[test]

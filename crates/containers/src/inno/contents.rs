@@ -10,7 +10,7 @@ use super::slices::Data;
 use super::sum::Checksum;
 use super::whole::{Chunks, Kind, Member, Segment, Whole};
 use crate::codec::MAX_DEFLATE_RATIO;
-use crate::io::{Error, Result};
+use crate::io::{Compact as _, Error, Result};
 
 /// Where a file is.
 #[derive(Debug)]
@@ -21,6 +21,16 @@ pub(super) enum Place {
     Member { whole: u32, member: u32 },
     /// It cannot be read.
     Broken(Box<Error>),
+}
+
+impl Place {
+    /// Returns the memory that it uses beside itself, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::Broken(error) => size_of::<Error>() + error.to_string().len(),
+            _ => 0,
+        }
+    }
 }
 
 /// The files of an installer, and the wholes and chunks that contain them.
@@ -64,6 +74,11 @@ pub(super) fn of(setup: &Setup, data: Data, items: &[Item]) -> Contents {
                 .unwrap_or_else(|error| Place::Broken(Box::new(error)))
         });
     let places = places.collect();
+    builder.chunks.compact();
+    for whole in &mut builder.wholes {
+        whole.segments.compact();
+        whole.members.compact();
+    }
     Contents {
         chunks: Chunks {
             chunks: builder.chunks,

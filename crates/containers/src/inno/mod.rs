@@ -106,8 +106,13 @@ struct Installer {
     places: Vec<Place>,
     options: Options,
     info: serde_json::Value,
+    /// Memory of the info in bytes.
+    info_memory: usize,
     warnings: Vec<String>,
 }
+
+/// Memory of a text in the info in bytes, beside its own bytes: with the name of a field.
+const VALUE: usize = size_of::<serde_json::Value>() + 32;
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let start = offsets(&input)?.ok_or(Error::UnknownFormat)?;
@@ -137,6 +142,11 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let missing = data.missing.clone();
     declare(&setup, &items, sink)?;
     let info = info(&setup, items.len());
+    let names = setup.languages.iter().chain(&setup.components);
+    let product = [&setup.name, &setup.publisher, &setup.product_version];
+    let texts = names.chain(product).map(|text| VALUE + text.len());
+    // The names of the fields.
+    let info_memory = 16 * VALUE + texts.sum::<usize>();
     let Contents {
         chunks,
         wholes,
@@ -153,6 +163,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         places,
         options: input.options,
         info,
+        info_memory,
         warnings: missing
             .into_iter()
             .map(|name| format!("{name} is missing, and so is the data of files in it"))
@@ -296,8 +307,11 @@ impl Volume for Installer {
     fn memory(&self) -> usize {
         let chunks = self.chunks.chunks.iter().map(chunk::Chunk::memory);
         let wholes = self.wholes.iter().map(|whole| whole.memory());
+        let broken = self.places.iter().map(Place::memory);
         size_of::<Self>()
+            + self.info_memory
             + self.places.capacity() * size_of::<Place>()
+            + broken.sum::<usize>()
             + chunks.sum::<usize>()
             + wholes.sum::<usize>()
     }

@@ -231,7 +231,10 @@ impl Whole {
     /// Returns the memory that it uses, in bytes.
     pub(super) fn memory(&self) -> usize {
         let sums = self.members.iter().filter_map(|member| member.sum.as_ref());
-        size_of::<Self>()
+        // With the counters of an `Arc`.
+        2 * size_of::<usize>()
+            + size_of::<Arc<Self>>()
+            + size_of::<Self>()
             + self.segments.capacity() * size_of::<Segment>()
             + self.members.capacity() * size_of::<Member>()
             + sums.map(|sum| sum.0.len()).sum::<usize>()
