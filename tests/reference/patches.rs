@@ -68,7 +68,7 @@ fn noise(seed: &str, length: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let words = (0..300).map(|number| {
         let hash = sha256(number.to_string().as_bytes());
-        hash[..3 + number % 7].as_bytes().to_vec()
+        hash.as_bytes()[..3 + number % 7].to_vec()
     });
     let words: Vec<Vec<u8>> = words.collect();
     for number in 0.. {

@@ -13,7 +13,7 @@ const MAX_WHOLE: u64 = 1 << 20;
 const MEMORY: usize = 4 << 20;
 
 fn original() -> Arc<dyn ReadAt> {
-    let bytes = (0..5000_u32).map(|number| (number * number >> 7) as u8);
+    let bytes = (0..5000_u32).map(|number| ((number * number) >> 7) as u8);
     Arc::new(bytes.collect::<Vec<u8>>())
 }
 

@@ -148,7 +148,7 @@ mod tests {
         let is_readable = |path: &str| {
             let path = fs::canonicalize(path).unwrap_or_else(|_| path.into());
             let allowed = access.readable.iter();
-            let mut allowed = allowed.map(|allowed| fs::canonicalize(allowed));
+            let mut allowed = allowed.map(fs::canonicalize);
             allowed.any(|allowed| allowed.is_ok_and(|allowed| path.starts_with(allowed)))
         };
         for file in ["/etc/hosts", RESOLVER] {
