@@ -201,7 +201,7 @@ pub fn folder_of(files: impl Iterator<Item = Bomb>) -> Fixture {
     })
 }
 
-/// Walks the entries of a folder one by one, so that [`DEPTH`] applies to each,
+/// Walks the entries of a folder one by one, so that `DEPTH` applies to each,
 /// and ends the mount.
 pub fn walk_each(mount: Mount, needed: &mut Needed) {
     for entry in fs::read_dir(mount.path()).unwrap() {

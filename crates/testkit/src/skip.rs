@@ -9,7 +9,7 @@ const REQUIRE: &str = "HPIMOUNT_REQUIRE";
 /// Reports that the running test is skipped, at least in part, and why.
 ///
 /// # Panics
-/// Panics if [`REQUIRE`] is set.
+/// Panics if `REQUIRE` is set.
 pub fn skip(why: &str) {
     assert!(std::env::var_os(REQUIRE).is_none(), "{why}");
     skip_anywhere(why);

@@ -29,7 +29,7 @@ impl ChunkHead {
 }
 
 /// Arbitrary chunks as the only file of an archive. The chunks follow a
-/// [`ChunkHead`]; in version 1 each begins at a marker.
+/// `ChunkHead`; in version 1 each begins at a marker.
 pub fn chunk(data: &[u8]) {
     let Some((&[flags, key, low, middle, high], chunks)) = data.split_first_chunk() else {
         return;

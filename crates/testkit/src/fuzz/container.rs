@@ -119,7 +119,7 @@ pub fn seven_zip_seeds() -> Vec<Vec<u8>> {
     vec![seeds::seven_zip()]
 }
 
-/// A program, and an installer of one of [`INSTALLERS`]: the number of the version, the
+/// A program, and an installer of one of `INSTALLERS`: the number of the version, the
 /// lengths of the two blocks of the header, the blocks, and the data.
 pub fn inno(data: &[u8]) {
     examine("x.exe", data, None);
@@ -268,7 +268,7 @@ pub fn udf(data: &[u8]) {
     examine("x.iso", &bytes, None);
 }
 
-/// Seeds for [`udf`].
+/// Seeds for `udf`.
 pub fn udf_seeds() -> Vec<Vec<u8>> {
     let maps = [
         Map::Physical,
@@ -381,7 +381,7 @@ impl ReadAt for Decoded {
     }
 }
 
-/// Seeds for [`image`].
+/// Seeds for `image`.
 pub fn image_seeds() -> Vec<Vec<u8>> {
     let mut files = Disc::default();
     files.file("D/A.TXT", b"bytes");
