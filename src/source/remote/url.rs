@@ -197,6 +197,7 @@ impl RemoteUrl {
 }
 
 /// Returns the scheme and the host of a URL, and its port if the URL gives one.
+#[cfg(feature = "remote")]
 fn server_of(url: &str) -> Option<(&str, &str, Option<u16>)> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -209,12 +210,14 @@ fn server_of(url: &str) -> Option<(&str, &str, Option<u16>)> {
 }
 
 /// Returns the host of a URL.
+#[cfg(feature = "remote")]
 pub(crate) fn host_of(url: &str) -> Option<&str> {
     server_of(url).map(|(_, host, _)| host)
 }
 
 /// Returns the TCP port of an HTTP URL; `None` for S3, whose endpoint is in the
 /// environment.
+#[cfg(feature = "remote")]
 pub(crate) fn port_of(url: &str) -> Option<u16> {
     let (scheme, _, port) = server_of(url)?;
     port.or(match scheme {
