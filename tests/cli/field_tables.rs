@@ -1,4 +1,4 @@
-//! The tables of fields in docs/formats are those of the records.
+//! The tables of fields in docs/formats have the fields of the records.
 
 use std::fs;
 

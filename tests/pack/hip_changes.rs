@@ -116,7 +116,7 @@ fn names(vfs: &Vfs, directory: Ino) -> Vec<String> {
     names
 }
 
-/// The types of assets of which noise is refused.
+/// The types of assets that refuse noise.
 const CHECKED: [[u8; 4]; 3] = [*b"TEXT", *b"SND ", *b"SNDS"];
 
 proptest! {

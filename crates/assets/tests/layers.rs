@@ -1,4 +1,4 @@
-//! This crate and those of the families parse bytes and write bytes: nothing in them
+//! This crate and the family crates parse bytes and write bytes: nothing in them
 //! mounts, waits, or uses the network, and the bytes are the same on all systems.
 
 use std::fs;

@@ -31,7 +31,7 @@
 //! Everything else follows from the declaration: reading in both byte orders, with
 //! the name and offset of the field in errors, and the fields before the damage;
 //! writing; the columns and cells of tables; JSON; and the ways back from a cell and
-//! from JSON, which change what they name and keep everything else. The functions
+//! from JSON, which change the named fields and keep all other bytes. The functions
 //! here do this for all records; a [`Field`] does it for a type of fields.
 //!
 //! Counts, offsets, and the choice of a layout are ordinary code around records.
@@ -97,7 +97,7 @@ pub struct Member {
     pub is_derived: bool,
     /// Tables have no columns of it.
     pub is_json_only: bool,
-    /// The names of the columns of an array; numbers if there are none.
+    /// The names of the columns of an array; without them, columns have numbers.
     pub parts: &'static [&'static str],
     /// The versions that have the field; all if there is no function.
     pub when: Option<fn(u32) -> bool>,
@@ -135,7 +135,7 @@ pub trait Field: Any {
         false
     }
 
-    /// Returns whether it is padding, for which tables have no columns.
+    /// Returns whether it is padding. Tables have no columns of it.
     fn is_padding(&self) -> bool {
         false
     }
@@ -147,7 +147,7 @@ pub trait FixedSize {
     const SIZE: usize;
 }
 
-/// The environment in which values are shown and set.
+/// The context of a value: it is shown and set depending on these.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// The version of the format.
@@ -351,8 +351,8 @@ pub fn field_table(record: &dyn Record, version: u32) -> String {
 }
 
 /// Asserts that records of random bytes survive every way back: they are written as
-/// they were read; setting what is shown, as JSON or in cells, changes nothing; and
-/// another record in which it is set shows it, too.
+/// they were read; setting their JSON and their cells changes nothing; and another
+/// record has the same JSON after it was set.
 ///
 /// # Panics
 /// Panics if one does not.
@@ -399,7 +399,7 @@ fn check_way_back<R: Record + Default>(bytes: &[u8], endian: Endian, version: u3
         set.unwrap_or_else(|problem| panic!("{problem}"));
     }
     assert_eq!(written(&record, endian, version), bytes, "from {json}");
-    // Texts of the other record end where those of this one do.
+    // The NULs of texts are at the same places in both records.
     let other: Vec<u8> = bytes
         .iter()
         .map(|&byte| if byte == 0 { 0 } else { byte % 254 + 1 })

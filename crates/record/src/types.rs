@@ -9,6 +9,25 @@ use hpimount_containers::text::{windows_1252, windows_1252_byte};
 use super::number::Stored;
 use super::{Field, FixedSize, Problem, Scope, Value, Writer};
 
+/// The stored form of `N` bytes.
+macro_rules! stored_bytes {
+    () => {
+        fn read(
+            &mut self,
+            cursor: &mut Cursor<'_>,
+            _version: u32,
+            label: &'static str,
+        ) -> Result<()> {
+            self.0.copy_from_slice(cursor.take(N, label)?);
+            Ok(())
+        }
+
+        fn write(&self, to: &mut Writer) {
+            to.put(&self.0);
+        }
+    };
+}
+
 /// Bytes without meaning, which are kept. JSON shows them if they are not zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Pad<const N: usize>(pub [u8; N]);
@@ -24,14 +43,7 @@ impl<const N: usize> FixedSize for Pad<N> {
 }
 
 impl<const N: usize> Field for Pad<N> {
-    fn read(&mut self, cursor: &mut Cursor<'_>, _version: u32, label: &'static str) -> Result<()> {
-        self.0.copy_from_slice(cursor.take(N, label)?);
-        Ok(())
-    }
-
-    fn write(&self, to: &mut Writer) {
-        to.put(&self.0);
-    }
+    stored_bytes!();
 
     fn value(&self, _scope: &Scope<'_>) -> Value {
         Value::text(
@@ -71,7 +83,7 @@ fn bytes<const N: usize>(value: &Value) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// A text of fixed size in Windows-1252, up to a NUL. What is behind the NUL is kept
+/// A text of fixed size in Windows-1252, up to a NUL. The bytes behind the NUL are kept
 /// while the text is the same.
 #[derive(Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Text<const N: usize>(pub [u8; N]);
@@ -106,14 +118,7 @@ impl<const N: usize> Text<N> {
 }
 
 impl<const N: usize> Field for Text<N> {
-    fn read(&mut self, cursor: &mut Cursor<'_>, _version: u32, label: &'static str) -> Result<()> {
-        self.0.copy_from_slice(cursor.take(N, label)?);
-        Ok(())
-    }
-
-    fn write(&self, to: &mut Writer) {
-        to.put(&self.0);
-    }
+    stored_bytes!();
 
     fn value(&self, _scope: &Scope<'_>) -> Value {
         Value::text(self.text())

@@ -26,7 +26,7 @@ pub enum Value {
     Text(Cow<'static, str>),
     /// Values in their order.
     List(Vec<Value>),
-    /// Values by name, in the order in which they are shown.
+    /// Values by name, in the order of their fields.
     Map(Vec<(Cow<'static, str>, Value)>),
 }
 
@@ -131,15 +131,6 @@ impl Value {
         number.is_finite().then_some(number)
     }
 
-    /// Returns the names of the columns in which tables show the parts of this map.
-    pub fn columns(&self) -> Vec<String> {
-        let mut columns = Vec::new();
-        for (name, value) in self.as_map().into_iter().flatten() {
-            value.add_columns(name, &[], &mut |column| columns.push(column));
-        }
-        columns
-    }
-
     /// Calls `add` with the name of the column of each part of this.
     pub(super) fn add_columns(&self, name: &str, parts: &[&str], add: &mut dyn FnMut(String)) {
         match self {
@@ -210,8 +201,8 @@ fn part_name(name: &str, parts: &[&str], index: usize) -> String {
     }
 }
 
-/// Returns the name of the column of a part: the value of a map without a name of
-/// its own has that of the field.
+/// Returns the name of the column of a part. A part without a name of its own is in
+/// the column of the field.
 fn joined(name: &str, part: &str) -> String {
     match part {
         "" => name.to_owned(),
@@ -243,7 +234,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Returns the text of a number that is not finite. That of NaN has all its bits.
+/// Returns the text of a number that is not finite. The text of NaN has all its bits.
 fn not_finite(number: f32) -> String {
     match number {
         f32::INFINITY => "Infinity".to_owned(),

@@ -1,6 +1,7 @@
 //! Scenes of models, as used by the writers: right-handed, y up, in the game's
 //! own units.
 
+use super::math::{cross, subtract, unit};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -362,6 +363,24 @@ impl Mesh {
     /// Returns the number of triangles.
     pub fn triangles(&self) -> usize {
         self.parts.iter().map(|part| part.triangles.len()).sum()
+    }
+
+    /// Adds the corners of a flat triangle, which have its normal, and returns their
+    /// numbers. The points are finite.
+    pub fn add_flat(&mut self, points: [[f32; 3]; 3]) -> [u32; 3] {
+        let [a, b, c] = points;
+        let normal = unit(cross(subtract(b, a), subtract(c, a))).unwrap_or([0.0, 1.0, 0.0]);
+        points.map(|point| {
+            let number = self.points.len() as u32;
+            self.points.push(point);
+            self.corners.push(Corner {
+                point: number,
+                normal,
+                uv: [0.0; 2],
+                color: [255; 4],
+            });
+            number
+        })
     }
 }
 

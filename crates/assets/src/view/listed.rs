@@ -101,7 +101,19 @@ pub struct ListedView<M: 'static> {
 }
 
 /// Size of the buffer between a rendering and its destination, in bytes.
-pub(super) const BUFFER_SIZE: usize = 32 << 10;
+const BUFFER_SIZE: usize = 32 << 10;
+
+/// Renders a file into a buffer before `out`.
+pub(super) fn buffered(
+    out: &mut dyn Write,
+    render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
+    let result = render(&mut buffer).and_then(|()| buffer.flush());
+    // On drop, the buffer would write once more after an error.
+    let (_, _unwritten) = buffer.into_parts();
+    result
+}
 
 impl<M: GetSize + Send + Sync> View for ListedView<M> {
     fn files(&self) -> Vec<ViewFile> {
@@ -118,12 +130,7 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let listed = self.files.get(index).ok_or(io::ErrorKind::NotFound)?;
-        let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
-        let rendered = listed.render.write(&self.model, context, &mut buffer);
-        let result = rendered.and_then(|()| buffer.flush());
-        // On drop, the buffer would write once more after an error.
-        let (_, _unwritten) = buffer.into_parts();
-        result
+        buffered(out, |out| listed.render.write(&self.model, context, out))
     }
 
     fn size(&self, index: usize) -> Option<u64> {
@@ -135,13 +142,7 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
     }
 
     fn memory(&self) -> usize {
-        let names = self.files.iter().map(|Listed { file, .. }| {
-            let folder = match &file.folder {
-                Some(Cow::Owned(folder)) => folder.capacity(),
-                _ => 0,
-            };
-            file.name.capacity() + folder
-        });
+        let names = self.files.iter().map(|listed| listed.file.heap_size());
         size_of_val(self)
             + self.files.capacity() * size_of::<Listed<M>>()
             + names.sum::<usize>()

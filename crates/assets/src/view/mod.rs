@@ -57,6 +57,17 @@ impl ViewFile {
     }
 }
 
+impl ViewFile {
+    /// Returns the memory of its names on the heap, in bytes.
+    fn heap_size(&self) -> usize {
+        let folder = match &self.folder {
+            Some(Cow::Owned(folder)) => folder.capacity(),
+            _ => 0,
+        };
+        self.name.capacity() + folder
+    }
+}
+
 /// A parsed asset that can be shown.
 pub trait View: Send + Sync {
     /// Returns the generated files. The order is fixed: a file's number is its

@@ -42,23 +42,6 @@ impl<'a> Node<'a> {
             Self::List(_) | Self::Each(_) => None,
         }
     }
-
-    /// Returns everything as one value.
-    pub fn into_value(self) -> Value {
-        match self {
-            Self::Value(value) => value,
-            Self::Map(entries) => {
-                let entries = entries.into_iter();
-                Value::Map(
-                    entries
-                        .map(|(name, node)| (name, node.into_value()))
-                        .collect(),
-                )
-            }
-            Self::List(nodes) => nodes.into_iter().map(Node::into_value).collect(),
-            Self::Each(nodes) => nodes().map(Node::into_value).collect(),
-        }
-    }
 }
 
 impl<T: Into<Value>> From<T> for Node<'_> {
@@ -111,7 +94,7 @@ pub fn of<'a>(record: &dyn Record) -> Node<'a> {
     record::value(record, &Scope::default()).into()
 }
 
-/// Returns the number of a record, its fields, and what is computed from it.
+/// Returns the number of a record, its fields, and computed facts.
 pub fn numbered<'a, const N: usize>(
     index: usize,
     record: &dyn Record,

@@ -1,10 +1,10 @@
-//! Pages: what is shown of an asset, as values.
+//! Pages: the values that a view shows.
 //!
 //! A page has facts and lists, which are `info.json` and, in short, `info.txt`;
 //! tables; other files; and warnings. The texts of all formats are written here.
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -13,7 +13,7 @@ use hpimount_record::{self as record, Record, Scope, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::damaged::damaged;
-use super::listed::{BUFFER_SIZE, Listed};
+use super::listed::{Listed, buffered};
 use super::node::{Node, Nodes};
 use super::{AssetContext, Summary, Table, View, ViewFile, json};
 use crate::model::wav::{self, Wav};
@@ -22,7 +22,7 @@ use crate::model::wav::{self, Wav};
 type WriteFile<M> =
     Box<dyn Fn(&M, &dyn AssetContext, &mut dyn Write) -> io::Result<()> + Send + Sync>;
 
-/// What is shown of an asset with the model `M`.
+/// The values and files that show an asset with the model `M`.
 pub struct Page<M> {
     format: &'static str,
     heading: Cow<'static, str>,
@@ -32,18 +32,51 @@ pub struct Page<M> {
     warnings: Warnings,
 }
 
-/// A list of facts, or a table of which each row is a fact.
+/// A list of facts, or a table whose rows are facts.
 enum List<M> {
     Nodes(fn(&M) -> Nodes<'_>),
     Rows(fn(&M) -> Rows<'_>),
 }
 
 impl<M> List<M> {
-    fn nodes<'a>(&self, model: &'a M) -> Nodes<'a> {
+    /// Adds the number of facts to a summary, and the names of the first ones.
+    fn summarize(&self, label: &str, model: &M, summary: &mut Summary) {
         match self {
-            Self::Nodes(nodes) => nodes(model),
-            Self::Rows(rows) => rows(model).into_nodes(),
+            Self::Nodes(nodes) => {
+                let name = |node: Node<'_>| node.get("name").cloned();
+                summary.named(label, nodes(model).map(name));
+            }
+            Self::Rows(rows) => {
+                let Rows { columns, rows } = rows(model);
+                let name = columns.iter().position(|column| column == "name");
+                let name = |row: Vec<Value>| row.into_iter().nth(name?);
+                summary.named(label, rows.map(name));
+            }
         }
+    }
+}
+
+/// A list with the model that it is made from, as JSON.
+struct ListOf<'a, M>(&'a List<M>, &'a M);
+
+impl<M> Serialize for ListOf<'_, M> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            List::Nodes(nodes) => serializer.collect_seq(nodes(self.1)),
+            List::Rows(rows) => {
+                let Rows { columns, rows } = rows(self.1);
+                serializer.collect_seq(rows.map(|row| RowFacts(&columns, row)))
+            }
+        }
+    }
+}
+
+/// A row as facts with the names of the columns.
+struct RowFacts<'a>(&'a [Cow<'static, str>], Vec<Value>);
+
+impl Serialize for RowFacts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().zip(&self.1))
     }
 }
 
@@ -95,7 +128,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self
     }
 
-    /// Adds a list of which `NAME.tsv` is the table.
+    /// Adds a list, and `NAME.tsv` as its table.
     pub fn rows(&mut self, name: &'static str, rows: fn(&M) -> Rows<'_>) -> &mut Self {
         self.lists.push((name, List::Rows(rows)));
         self.table(&format!("{name}.tsv"), rows)
@@ -106,7 +139,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self.add(name.to_owned(), None, Content::Table(rows))
     }
 
-    /// Adds the WAV file of a sound, of which `samples` returns the samples; a warning,
+    /// Adds the WAV file of a sound with the samples that `samples` returns; a warning,
     /// if it is too long for one.
     pub fn wav(
         &mut self,
@@ -170,8 +203,8 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self
     }
 
-    /// Returns the view of `model` with this page; of what was read of it, if there is
-    /// an error.
+    /// Returns the view of `model` with this page. With an error, the model is
+    /// incomplete, and the view is that of a damaged asset.
     pub fn show(self, model: M, error: Option<Error>) -> Box<dyn View> {
         let view = Box::new(PageView { page: self, model });
         match error {
@@ -192,14 +225,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         }
         for (name, list) in &self.lists {
             let label = name.replace('_', " ");
-            let names: Option<Vec<_>> = list
-                .nodes(model)
-                .map(|value| value.get("name").cloned())
-                .collect();
-            match names {
-                Some(names) => summary.list(&label, names.into_iter()),
-                None => summary.line(&label, list.nodes(model).count()),
-            };
+            list.summarize(&label, model, &mut summary);
         }
         summary.write(&self.warnings, out)
     }
@@ -214,7 +240,7 @@ impl<M> Serialize for PageView<M> {
             map.serialize_entry(name, value)?;
         }
         for (name, list) in &self.page.lists {
-            map.serialize_entry(name, &json::Seq::new(|| list.nodes(&self.model)))?;
+            map.serialize_entry(name, &ListOf(list, &self.model))?;
         }
         map.serialize_entry("warnings", &self.page.warnings.texts())?;
         map.end()
@@ -229,14 +255,17 @@ struct PageView<M> {
 /// The files that each page has.
 const INFO: [&str; 2] = ["info.json", "info.txt"];
 
+fn info_file(name: &str) -> ViewFile {
+    ViewFile {
+        folder: None,
+        name: name.to_owned(),
+    }
+}
+
 impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     fn files(&self) -> Vec<ViewFile> {
-        let info = INFO.map(|name| ViewFile {
-            folder: None,
-            name: name.to_owned(),
-        });
         let files = self.page.files.iter().map(|file| file.place.clone());
-        info.into_iter().chain(files).collect()
+        INFO.map(info_file).into_iter().chain(files).collect()
     }
 
     fn render(
@@ -245,20 +274,23 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         context: &dyn AssetContext,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
-        let written = match index.checked_sub(INFO.len()) {
+        buffered(out, |out| match index.checked_sub(INFO.len()) {
             Some(file) => match self.page.files.get(file).map(|file| &file.content) {
-                Some(Content::Table(rows)) => rows(&self.model).write(&mut buffer),
-                Some(Content::Other(write)) => write(&self.model, context, &mut buffer),
+                Some(Content::Table(rows)) => rows(&self.model).write(out),
+                Some(Content::Other(write)) => write(&self.model, context, out),
                 None => Err(io::ErrorKind::NotFound.into()),
             },
-            None if index == 0 => json::write_pretty(self, &mut buffer),
-            None => self.page.write_summary(&self.model, &mut buffer),
-        };
-        let result = written.and_then(|()| buffer.flush());
-        // On drop, the buffer would write once more after an error.
-        let (_, _unwritten) = buffer.into_parts();
-        result
+            None if index == 0 => json::write_pretty(self, out),
+            None => self.page.write_summary(&self.model, out),
+        })
+    }
+
+    fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
+        if let Some(info) = INFO.map(info_file).iter().position(wanted) {
+            return Some(info);
+        }
+        let mut files = self.page.files.iter();
+        Some(INFO.len() + files.position(|file| wanted(&file.place))?)
     }
 
     fn size(&self, index: usize) -> Option<u64> {
@@ -279,7 +311,7 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
                 Content::Table(_) => 0,
                 Content::Other(write) => size_of_val(&**write),
             };
-            file.place.name.capacity() + closure
+            file.place.heap_size() + closure
         });
         size_of_val(self)
             + facts.get_heap_size()
@@ -307,21 +339,6 @@ impl<'a> Rows<'a> {
         Self {
             columns: columns.map(Cow::Borrowed).to_vec(),
             rows: Box::new(rows.map(Vec::from)),
-        }
-    }
-
-    /// Creates a table of maps that have the same parts as `example`.
-    pub fn maps(example: Node<'_>, nodes: impl Iterator<Item = Node<'a>> + 'a) -> Self {
-        let columns = example.into_value().columns().into_iter();
-        let columns = columns.map(Cow::Owned);
-        let cells = |node: Node<'_>| {
-            let mut row = Vec::new();
-            node.into_value().into_leaves(&mut |cell| row.push(cell));
-            row
-        };
-        Self {
-            columns: columns.collect(),
-            rows: Box::new(nodes.map(cells)),
         }
     }
 
@@ -367,15 +384,6 @@ impl<'a> Rows<'a> {
             rows: Box::new(rows),
             ..self
         }
-    }
-
-    /// Returns each row as a fact with the names of the columns.
-    fn into_nodes(self) -> Nodes<'a> {
-        let columns = self.columns;
-        Box::new(self.rows.map(move |row| {
-            let cells = row.into_iter().map(Node::Value);
-            Node::Map(columns.iter().cloned().zip(cells).collect())
-        }))
     }
 
     fn write(self, out: &mut dyn Write) -> io::Result<()> {

@@ -43,19 +43,40 @@ impl Summary {
         items: impl ExactSizeIterator<Item = T>,
     ) -> &mut Self {
         let count = items.len();
-        let shown: Vec<_> = items
-            .take(ITEMS_SHOWN)
-            .map(|item| item.to_string())
-            .collect();
+        self.push_items(label, count, items.take(ITEMS_SHOWN));
+        self
+    }
+
+    /// Adds the number of items, and the names of the first ones if they have names.
+    pub fn named<T: Display>(
+        &mut self,
+        label: &str,
+        mut names: impl Iterator<Item = Option<T>>,
+    ) -> &mut Self {
+        let first: Vec<_> = names.by_ref().take(ITEMS_SHOWN).collect();
+        let count = first.len() + names.count();
+        match first.into_iter().collect::<Option<Vec<_>>>() {
+            Some(first) => self.push_items(label, count, first.into_iter()),
+            None => self.push(label, &count.to_string()),
+        }
+        self
+    }
+
+    fn push_items<T: Display>(
+        &mut self,
+        label: &str,
+        count: usize,
+        first: impl Iterator<Item = T>,
+    ) {
+        let first: Vec<_> = first.map(|item| item.to_string()).collect();
         let mut value = match count {
             0 => "0".into(),
-            _ => format!("{count}: {}", shown.join(", ")),
+            _ => format!("{count}: {}", first.join(", ")),
         };
         if count > ITEMS_SHOWN {
             value += &format!(" and {} more", count - ITEMS_SHOWN);
         }
         self.push(label, &value);
-        self
     }
 
     /// Adds the warnings and writes the summary.

@@ -3,8 +3,8 @@
 
 use super::skeleton::Skeleton;
 use super::{Animation, Ifp};
-use hpimount_assets::model::math::{cross, finite, subtract, unit};
-use hpimount_assets::model::scene::{Corner, Material, Mesh, Node, Outline, Part};
+use hpimount_assets::model::math::{cross, finite, unit};
+use hpimount_assets::model::scene::{Material, Mesh, Node, Outline, Part};
 use hpimount_assets::model::{Picture, Scale, Scene, Transform, preview, sheet};
 use hpimount_renderware::export::unit_rotation;
 
@@ -86,27 +86,11 @@ fn solid(end: [f32; 3]) -> Mesh {
     for (number, &point) in square.iter().enumerate() {
         let next = square[(number + 1) % square.len()];
         for triangle in [[[0.0; 3], next, point], [end, point, next]] {
-            part.triangles.push(add(triangle, &mut mesh));
+            part.triangles.push(mesh.add_flat(triangle));
         }
     }
     mesh.parts.push(part);
     mesh
-}
-
-/// Adds the corners of a triangle, which have its normal.
-fn add([a, b, c]: [[f32; 3]; 3], mesh: &mut Mesh) -> [u32; 3] {
-    let normal = unit(cross(subtract(b, a), subtract(c, a))).unwrap_or([0.0, 1.0, 0.0]);
-    [a, b, c].map(|point| {
-        let number = mesh.points.len() as u32;
-        mesh.points.push(point);
-        mesh.corners.push(Corner {
-            point: number,
-            normal,
-            uv: [0.0; 2],
-            color: [255; 4],
-        });
-        number
-    })
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use crate::archive::Archive;
 use crate::model::{self, JspInfo, is_level_info};
 use crate::record::Value;
-use hpimount_assets::model::math::{cross, finite, subtract, unit};
-use hpimount_assets::model::scene::{Corner, Material, Mesh, Node, Part};
+use hpimount_assets::model::math::finite;
+use hpimount_assets::model::scene::{Material, Mesh, Node, Part};
 use hpimount_assets::model::{MAX_CORNERS, Scene, Transform, gltf};
 use hpimount_assets::view::AssetContext;
 use hpimount_renderware::clump::{Clump, Placement, Vertices};
@@ -124,7 +124,7 @@ fn scene(info: &JspInfo, strips: &[Strips]) -> Scene<'static> {
         };
         parts[usize::from(flags & SOLID != 0)]
             .triangles
-            .push(add_triangle(points, &mut mesh));
+            .push(mesh.add_flat(points.map(|point| point.map(finite))));
     }
     if missing > 0 {
         scene.notes.push(format!(
@@ -140,24 +140,6 @@ fn scene(info: &JspInfo, strips: &[Strips]) -> Scene<'static> {
     });
     scene.meshes.push(mesh);
     scene
-}
-
-/// Adds the corners of a triangle, which have its normal.
-fn add_triangle(points: [[f32; 3]; 3], mesh: &mut Mesh) -> [u32; 3] {
-    let points = points.map(|point| point.map(finite));
-    let [a, b, c] = points;
-    let normal = unit(cross(subtract(b, a), subtract(c, a))).unwrap_or([0.0, 1.0, 0.0]);
-    points.map(|point| {
-        let number = mesh.points.len() as u32;
-        mesh.points.push(point);
-        mesh.corners.push(Corner {
-            point: number,
-            normal,
-            uv: [0.0; 2],
-            color: [255; 4],
-        });
-        number
-    })
 }
 
 /// The corners of the strips of all atomics.

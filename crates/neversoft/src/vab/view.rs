@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use crate::vab::{self, Program, Sound, Vab};
+use crate::vab::{self, Program, Vab};
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::node::{self, Node};
@@ -63,24 +63,34 @@ fn program(program: &Program) -> Node<'_> {
     node::map([slot].into_iter().chain(header).chain([tones]))
 }
 
-fn sound(sound: &Sound) -> Node<'_> {
-    let (start, end) = sound.loops.unzip();
-    let rate_from = if sound.has_tone { "tone" } else { "assumed" };
-    node::map([
-        ("index", sound.index.into()),
-        ("offset", sound.offset.into()),
-        ("size", sound.size.into()),
-        ("rate", sound.rate.into()),
-        ("rate_from", rate_from.into()),
-        ("samples", sound.samples.into()),
-        ("loop_start", start.into()),
-        ("loop_end", end.into()),
-        ("problem", sound.problem.clone().into()),
-    ])
-}
-
 fn sounds(vab: &Vab) -> Rows<'_> {
-    Rows::maps(sound(&Sound::default()), vab.sounds.iter().map(sound))
+    let columns = [
+        "index",
+        "offset",
+        "size",
+        "rate",
+        "rate_from",
+        "samples",
+        "loop_start",
+        "loop_end",
+        "problem",
+    ];
+    let rows = vab.sounds.iter().map(|sound| {
+        let (start, end) = sound.loops.unzip();
+        let rate_from = if sound.has_tone { "tone" } else { "assumed" };
+        [
+            sound.index.into(),
+            sound.offset.into(),
+            sound.size.into(),
+            sound.rate.into(),
+            rate_from.into(),
+            sound.samples.into(),
+            start.into(),
+            end.into(),
+            sound.problem.clone().into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
 fn programs(vab: &Vab) -> Rows<'_> {

@@ -14,11 +14,11 @@ use syn::{Attribute, Data, DeriveInput, Error, Expr, Fields, Lit, LitStr, Meta, 
 /// * `derived`: a count, size or offset that the writer computes; cannot be edited;
 /// * `json`: shown in JSON, without columns in tables;
 /// * `parts = "r g b"`: the names of the columns of an array;
-/// * `when = function`: only versions for which `fn(u32) -> bool` is true have it.
+/// * `when = function`: a version has the field if `fn(u32) -> bool` returns true.
 ///
 /// `#[record(versions = 3)]` on the structure says for how many versions, counted
-/// from 0, the test of the derive tries it: each record has a test that what is
-/// read, shown and set again is written as it was.
+/// from 0, the test of the derive tries it: each record is read from random bytes,
+/// shown, set again and written, and must have the same bytes.
 #[proc_macro_derive(Record, attributes(record))]
 pub fn derive_record(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);

@@ -95,7 +95,7 @@ impl NameTable {
 }
 
 /// A reference to a name in the table, with the name once it is looked up. It is
-/// shown as the name, or as the number where there is none.
+/// shown as the name; without one, as the number.
 #[derive(Debug, Default, Clone, PartialEq, Eq, GetSize)]
 pub struct NameOffset {
     /// The number as stored: an offset in the table, or one more.
