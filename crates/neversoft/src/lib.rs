@@ -4,6 +4,8 @@
 pub mod bon;
 pub mod ddm;
 pub mod dds;
+#[cfg(test)]
+mod dumps;
 pub mod kat;
 pub mod psh;
 pub mod psx;

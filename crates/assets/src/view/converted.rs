@@ -140,6 +140,8 @@ mod tests {
     use super::*;
     use std::io::{self, Write};
 
+    use crate::view::node::Node;
+    use crate::view::page::Rows;
     use crate::view::{AssetContext, refused};
     use hpimount_containers::io::Error;
 
@@ -148,11 +150,7 @@ mod tests {
 
     impl View for Files {
         fn files(&self) -> Vec<ViewFile> {
-            let file = |name: &&str| ViewFile {
-                folder: None,
-                name: (*name).to_owned(),
-            };
-            self.0.iter().map(file).collect()
+            self.0.iter().map(|name| ViewFile::from(*name)).collect()
         }
 
         fn render(
@@ -162,6 +160,18 @@ mod tests {
             _out: &mut dyn Write,
         ) -> io::Result<()> {
             Ok(())
+        }
+
+        fn info(&self) -> Node<'_> {
+            Node::List(Vec::new())
+        }
+
+        fn warnings(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn table(&self, _index: usize) -> Option<Rows<'_>> {
+            None
         }
 
         fn memory(&self) -> usize {

@@ -7,6 +7,8 @@ use get_size2::GetSize;
 use serde_json::{Value, json};
 
 use super::listed::{ListedView, whole_files};
+use super::node::Node;
+use super::page::Rows;
 use super::{AssetContext, Failure, Summary, View, ViewFile, ViewFormat, json};
 use hpimount_containers::io::{Error, Warnings};
 
@@ -88,7 +90,7 @@ fn summary(error: &Error, partial: &Value) -> Vec<u8> {
 impl View for Damaged {
     fn files(&self) -> Vec<ViewFile> {
         let mut files = self.parts.files();
-        files.insert(0, error_file());
+        files.insert(0, ERROR_FILE.into());
         files
     }
 
@@ -115,8 +117,20 @@ impl View for Damaged {
         Some(&self.failure)
     }
 
+    fn info(&self) -> Node<'_> {
+        self.parts.info()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.parts.warnings()
+    }
+
+    fn table(&self, index: usize) -> Option<Rows<'_>> {
+        self.parts.table(index.checked_sub(1)?)
+    }
+
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
-        if wanted(&error_file()) {
+        if wanted(&ERROR_FILE.into()) {
             return Some(0);
         }
         Some(self.parts.position(wanted)? + 1)
@@ -124,13 +138,6 @@ impl View for Damaged {
 
     fn memory(&self) -> usize {
         size_of_val(self) + self.text.capacity() + self.parts.memory()
-    }
-}
-
-fn error_file() -> ViewFile {
-    ViewFile {
-        folder: None,
-        name: ERROR_FILE.to_owned(),
     }
 }
 

@@ -5,7 +5,15 @@ use std::io::{self, BufWriter, Write};
 
 use get_size2::GetSize;
 
-use super::{AssetContext, View, ViewFile};
+use hpimount_containers::io::Bounded;
+use hpimount_record::Value;
+
+use super::node::Node;
+use super::page::Rows;
+use super::{Alone, AssetContext, View, ViewFile};
+
+/// Maximum length of an `info.json` that is read back.
+const MAX_INFO: usize = 16 << 20;
 
 /// Renders a file from the whole model.
 pub type Whole<M> = fn(&M, &mut dyn Write) -> io::Result<()>;
@@ -139,6 +147,32 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
 
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
         self.files.iter().position(|listed| wanted(&listed.file))
+    }
+
+    fn info(&self) -> Node<'_> {
+        let mut info = Bounded::new(MAX_INFO);
+        let file = self
+            .files
+            .iter()
+            .find(|listed| listed.file.name == "info.json");
+        let rendered = file.map(|listed| listed.render.write(&self.model, &Alone, &mut info));
+        let value = match rendered {
+            Some(Ok(())) => serde_json::from_slice::<serde_json::Value>(&info.into_bytes()).ok(),
+            _ => None,
+        };
+        Node::Value(value.map_or(Value::Null, Value::from))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        match self.info().get("warnings") {
+            Some(Value::List(texts)) => texts.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn table(&self, index: usize) -> Option<Rows<'_>> {
+        let _ = index;
+        None
     }
 
     fn memory(&self) -> usize {

@@ -22,6 +22,8 @@ pub use self::context::{Alone, AssetContext, ChosenPalette, MakeShared, NamedAss
 use self::converted::Conversion;
 pub use self::damaged::ERROR_FILE;
 use self::import::Import;
+use self::node::Node;
+use self::page::Rows;
 pub use self::summary::Summary;
 pub use self::wanted::{AssetRef, Wanted};
 pub use bytes::Bytes;
@@ -57,7 +59,25 @@ impl ViewFile {
     }
 }
 
+/// A file in `X.meta` itself.
+impl<N: Into<String>> From<N> for ViewFile {
+    fn from(name: N) -> Self {
+        Self {
+            folder: None,
+            name: name.into(),
+        }
+    }
+}
+
 impl ViewFile {
+    /// Creates a file in a folder.
+    pub fn inside(folder: impl Into<Cow<'static, str>>, name: impl Into<String>) -> Self {
+        Self {
+            folder: Some(folder.into()),
+            name: name.into(),
+        }
+    }
+
     /// Returns the memory of its names on the heap, in bytes.
     fn heap_size(&self) -> usize {
         let folder = match &self.folder {
@@ -100,6 +120,15 @@ pub trait View: Send + Sync {
     fn failure(&self) -> Option<&Error> {
         None
     }
+
+    /// Returns the facts, those of `info.json`.
+    fn info(&self) -> Node<'_>;
+
+    /// Returns the warnings.
+    fn warnings(&self) -> Vec<String>;
+
+    /// Returns the rows of the file with number `index`, if it is a table.
+    fn table(&self, index: usize) -> Option<Rows<'_>>;
 
     /// Returns the number of the first file that matches `wanted`.
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {

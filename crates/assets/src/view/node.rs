@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use hpimount_record::{self as record, Record, Scope, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::page::Columns;
+
 /// The nodes of a list.
 pub type Nodes<'a> = Box<dyn Iterator<Item = Node<'a>> + 'a>;
 
@@ -14,6 +16,8 @@ pub enum Node<'a> {
     Value(Value),
     /// Facts by name.
     Map(Vec<(Cow<'static, str>, Self)>),
+    /// A row of a table.
+    Row(Columns, Vec<Value>),
     /// A list.
     List(Vec<Self>),
     /// A list that is made when it is needed.
@@ -31,6 +35,11 @@ impl<'a> Node<'a> {
         Self::each(numbers, |&number| number.into().into())
     }
 
+    /// Creates a list of texts.
+    pub fn texts(texts: Vec<String>) -> Self {
+        Self::Value(Value::List(texts.into_iter().map(Value::text).collect()))
+    }
+
     /// Returns the fact with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {
@@ -39,6 +48,7 @@ impl<'a> Node<'a> {
                 (_, Self::Value(value)) => Some(value),
                 _ => None,
             },
+            Self::Row(columns, row) => row.get(columns.iter().position(|column| column == name)?),
             Self::List(_) | Self::Each(_) => None,
         }
     }
@@ -61,6 +71,7 @@ impl Serialize for Node<'_> {
                 }
                 map.end()
             }
+            Self::Row(columns, row) => serializer.collect_map(columns.iter().zip(row)),
             Self::List(nodes) => serializer.collect_seq(nodes),
             Self::Each(nodes) => serializer.collect_seq(nodes()),
         }

@@ -5,22 +5,25 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_record::{self as record, Record, Scope, Value};
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::damaged::damaged;
 use super::listed::{Listed, buffered};
-use super::node::{Node, Nodes};
+use super::node::{self, Node, Nodes};
 use super::{AssetContext, Summary, Table, View, ViewFile, json};
 use crate::model::wav::{self, Wav};
 
 /// Writes a file from a model.
 type WriteFile<M> =
     Box<dyn Fn(&M, &dyn AssetContext, &mut dyn Write) -> io::Result<()> + Send + Sync>;
+
+/// Makes a table from a model.
+type MakeTable<M> = Box<dyn Fn(&M) -> Rows<'_> + Send + Sync>;
 
 /// The values and files that show an asset with the model `M`.
 pub struct Page<M> {
@@ -39,6 +42,17 @@ enum List<M> {
 }
 
 impl<M> List<M> {
+    /// Returns the facts.
+    fn nodes<'a>(&self, model: &'a M) -> Nodes<'a> {
+        match self {
+            Self::Nodes(nodes) => nodes(model),
+            Self::Rows(rows) => {
+                let Rows { columns, rows } = rows(model);
+                Box::new(rows.map(move |row| Node::Row(Rc::clone(&columns), row)))
+            }
+        }
+    }
+
     /// Adds the number of facts to a summary, and the names of the first ones.
     fn summarize(&self, label: &str, model: &M, summary: &mut Summary) {
         match self {
@@ -56,30 +70,6 @@ impl<M> List<M> {
     }
 }
 
-/// A list with the model that it is made from, as JSON.
-struct ListOf<'a, M>(&'a List<M>, &'a M);
-
-impl<M> Serialize for ListOf<'_, M> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            List::Nodes(nodes) => serializer.collect_seq(nodes(self.1)),
-            List::Rows(rows) => {
-                let Rows { columns, rows } = rows(self.1);
-                serializer.collect_seq(rows.map(|row| RowFacts(&columns, row)))
-            }
-        }
-    }
-}
-
-/// A row as facts with the names of the columns.
-struct RowFacts<'a>(&'a [Cow<'static, str>], Vec<Value>);
-
-impl Serialize for RowFacts<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().zip(&self.1))
-    }
-}
-
 struct File<M> {
     place: ViewFile,
     size: Option<u64>,
@@ -87,7 +77,7 @@ struct File<M> {
 }
 
 enum Content<M> {
-    Table(fn(&M) -> Rows<'_>),
+    Table(MakeTable<M>),
     Other(WriteFile<M>),
 }
 
@@ -135,8 +125,12 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 
     /// Adds a table.
-    pub fn table(&mut self, name: &str, rows: fn(&M) -> Rows<'_>) -> &mut Self {
-        self.add(name.to_owned(), None, Content::Table(rows))
+    pub fn table(
+        &mut self,
+        path: &str,
+        rows: impl Fn(&M) -> Rows<'_> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.add(ViewFile::at(path), None, Content::Table(Box::new(rows)))
     }
 
     /// Adds the WAV file of a sound with the samples that `samples` returns; a warning,
@@ -153,23 +147,31 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         let size = Some(wav.size());
         let write: WriteFile<M> =
             Box::new(move |model, _, out| wav::write(&wav, &samples(model), out));
-        self.add(name, size, Content::Other(write))
+        self.add(ViewFile::from(name), size, Content::Other(write))
     }
 
-    /// Adds a file.
+    /// Adds a file, which `write` writes from the model.
     pub fn file(
         &mut self,
-        name: &str,
+        file: impl Into<ViewFile>,
         write: impl Fn(&M, &dyn AssetContext, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
     ) -> &mut Self {
-        self.add(name.to_owned(), None, Content::Other(Box::new(write)))
+        self.add(file.into(), None, Content::Other(Box::new(write)))
+    }
+
+    /// Sets the size in bytes of the file that was added last.
+    pub fn sized(&mut self, size: u64) -> &mut Self {
+        if let Some(file) = self.files.last_mut() {
+            file.size = Some(size);
+        }
+        self
     }
 
     /// Adds a file of these bytes, a slice of the asset.
     pub fn stored(&mut self, name: String, bytes: Bytes) -> &mut Self {
         let size = Some(bytes.len() as u64);
         let write: WriteFile<M> = Box::new(move |_, _, out| out.write_all(&bytes));
-        self.add(name, size, Content::Other(write))
+        self.add(ViewFile::from(name), size, Content::Other(write))
     }
 
     /// Adds files that are listed with their renderers.
@@ -193,8 +195,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self
     }
 
-    fn add(&mut self, name: String, size: Option<u64>, content: Content<M>) -> &mut Self {
-        let place = ViewFile { folder: None, name };
+    fn add(&mut self, place: ViewFile, size: Option<u64>, content: Content<M>) -> &mut Self {
         self.files.push(File {
             place,
             size,
@@ -231,22 +232,6 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 }
 
-/// A page with its model, as `info.json`.
-impl<M> Serialize for PageView<M> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("format", self.page.format)?;
-        for (name, value) in &self.page.facts {
-            map.serialize_entry(name, value)?;
-        }
-        for (name, list) in &self.page.lists {
-            map.serialize_entry(name, &ListOf(list, &self.model))?;
-        }
-        map.serialize_entry("warnings", &self.page.warnings.texts())?;
-        map.end()
-    }
-}
-
 struct PageView<M> {
     page: Page<M>,
     model: M,
@@ -255,17 +240,10 @@ struct PageView<M> {
 /// The files that each page has.
 const INFO: [&str; 2] = ["info.json", "info.txt"];
 
-fn info_file(name: &str) -> ViewFile {
-    ViewFile {
-        folder: None,
-        name: name.to_owned(),
-    }
-}
-
 impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     fn files(&self) -> Vec<ViewFile> {
         let files = self.page.files.iter().map(|file| file.place.clone());
-        INFO.map(info_file).into_iter().chain(files).collect()
+        INFO.map(ViewFile::from).into_iter().chain(files).collect()
     }
 
     fn render(
@@ -280,13 +258,13 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
                 Some(Content::Other(write)) => write(&self.model, context, out),
                 None => Err(io::ErrorKind::NotFound.into()),
             },
-            None if index == 0 => json::write_pretty(self, out),
+            None if index == 0 => json::write_pretty(&self.info(), out),
             None => self.page.write_summary(&self.model, out),
         })
     }
 
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
-        if let Some(info) = INFO.map(info_file).iter().position(wanted) {
+        if let Some(info) = INFO.map(ViewFile::from).iter().position(wanted) {
             return Some(info);
         }
         let mut files = self.page.files.iter();
@@ -295,6 +273,31 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
 
     fn size(&self, index: usize) -> Option<u64> {
         self.page.files.get(index.checked_sub(INFO.len())?)?.size
+    }
+
+    fn info(&self) -> Node<'_> {
+        let page = &self.page;
+        let facts = page.facts.iter();
+        let facts = facts.map(|(name, value)| (*name, value.clone().into()));
+        let lists = page.lists.iter().map(|(name, list)| {
+            let nodes = move || list.nodes(&self.model);
+            (*name, Node::Each(Box::new(nodes)))
+        });
+        let format = [("format", page.format.into())];
+        let warnings = Node::texts(self.warnings());
+        let entries = format.into_iter().chain(facts).chain(lists);
+        node::map(entries.chain([("warnings", warnings)]))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.page.warnings.texts()
+    }
+
+    fn table(&self, index: usize) -> Option<Rows<'_>> {
+        match &self.page.files.get(index.checked_sub(INFO.len())?)?.content {
+            Content::Table(rows) => Some(rows(&self.model)),
+            Content::Other(_) => None,
+        }
     }
 
     fn memory(&self) -> usize {
@@ -308,7 +311,7 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         } = &self.page;
         let files_memory = files.iter().map(|file| {
             let closure = match &file.content {
-                Content::Table(_) => 0,
+                Content::Table(rows) => size_of_val(&**rows),
                 Content::Other(write) => size_of_val(&**write),
             };
             file.place.heap_size() + closure
@@ -326,9 +329,14 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
 
 /// A table: its columns, and its rows, which are made one by one.
 pub struct Rows<'a> {
-    columns: Vec<Cow<'static, str>>,
-    rows: Box<dyn Iterator<Item = Vec<Value>> + 'a>,
+    /// The names of the columns.
+    pub columns: Columns,
+    /// The values of each row, one for each column.
+    pub rows: Box<dyn Iterator<Item = Vec<Value>> + 'a>,
 }
+
+/// Names of columns.
+pub type Columns = Rc<[Cow<'static, str>]>;
 
 impl<'a> Rows<'a> {
     /// Creates a table of values.
@@ -337,7 +345,7 @@ impl<'a> Rows<'a> {
         rows: impl Iterator<Item = [Value; N]> + 'a,
     ) -> Self {
         Self {
-            columns: columns.map(Cow::Borrowed).to_vec(),
+            columns: Rc::new(columns.map(Cow::Borrowed)),
             rows: Box::new(rows.map(Vec::from)),
         }
     }
@@ -375,7 +383,8 @@ impl<'a> Rows<'a> {
         columns: [&'static str; N],
         compute: impl Fn(usize) -> [Value; N] + 'a,
     ) -> Self {
-        self.columns.extend(columns.map(Cow::Borrowed));
+        let known = self.columns.iter().cloned();
+        self.columns = known.chain(columns.map(Cow::Borrowed)).collect();
         let rows = self.rows.enumerate().map(move |(index, mut row)| {
             row.extend(compute(index));
             row
