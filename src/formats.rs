@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use hpimount_assets::consoles;
 use hpimount_assets::view::ViewFormat;
-use hpimount_assets::view::report::{Check, Report};
+use hpimount_assets::view::report::{Check, References, Report};
 use hpimount_crash as crash;
 use hpimount_gta as gta;
 use hpimount_heavy_iron as heavy_iron;
@@ -47,6 +47,13 @@ pub const REPORTS: &[&[Report]] = &[
     heavy_iron::report::REPORTS,
     gta::report::REPORTS,
     ta::tables::REPORTS,
+];
+
+/// The references between the assets of an archive, game or folder.
+pub const REFERENCES: &[&[References]] = &[
+    heavy_iron::report::REFERENCES,
+    &[gta::report::REFERENCES],
+    &[ta::tables::REFERENCES],
 ];
 
 /// All checks that combine many assets.

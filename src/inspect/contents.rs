@@ -10,13 +10,10 @@ use crate::namespace::companion::Shows;
 use crate::namespace::tree::{InodeKind, ROOT};
 use crate::source::folder;
 use hpimount_assets::model::Picture;
-use hpimount_assets::view::{View, ViewFormat};
-use hpimount_containers::io::{self, Bounded, ReadAt};
+use hpimount_assets::view::ViewFormat;
+use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{AssetType, Content, DiscImage, RecordedSum};
 use hpimount_containers::{iso, sheet, udf};
-
-/// Maximum size of an `info.json` whose warnings are read, in bytes.
-const MAX_INFO: usize = 16 << 20;
 
 /// The role of an entry in a traversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -344,37 +341,10 @@ impl Contents<'_> {
         let model = self.0.model_in(&context, format, Caller::Request)?;
         let failure = model.view.failure().cloned();
         let warnings = match failure {
-            None => self.warnings_of(&*model.view, &context)?,
+            None => model.view.warnings(),
             Some(_) => Vec::new(),
         };
         Ok(Parsed { failure, warnings })
-    }
-
-    /// Returns the warnings in the `info.json` of a view.
-    fn warnings_of(&self, view: &dyn View, context: &Context<'_>) -> io::Result<Vec<String>> {
-        let mut files = view.files().into_iter();
-        let Some(number) = files.position(|file| file.folder.is_none() && file.name == "info.json")
-        else {
-            return Ok(Vec::new());
-        };
-        let budget = self.0.reader.budget();
-        let most = MAX_INFO.min(budget.limit() / 4);
-        let _memory = budget.reserve("its warnings", most, true)?;
-        let mut info = Bounded::new(most);
-        if let Err(error) = view.render(number, context, &mut info) {
-            return match error.kind() {
-                // Its warnings alone never make it that long.
-                std::io::ErrorKind::FileTooLarge => Ok(Vec::new()),
-                _ => Err(io::Error::of_output(&error)),
-            };
-        }
-        #[derive(serde::Deserialize)]
-        struct Info {
-            #[serde(default)]
-            warnings: Vec<String>,
-        }
-        let info = serde_json::from_slice::<Info>(&info.into_bytes());
-        Ok(info.map(|info| info.warnings).unwrap_or_default())
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Trouble;
 use crate::content::{Caller, Model};
 use crate::mount::{Context, Node, Vfs};
+use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{ViewFile, ViewFormat};
 use hpimount_containers::io::{self, Bounded};
 
@@ -46,14 +47,24 @@ impl<'a> Shown<'a> {
         files.map(|file| file.name.as_str())
     }
 
+    /// Returns the number of the file with this name.
+    fn position(&self, name: &str) -> Option<usize> {
+        let named = |file: &ViewFile| file.folder.is_none() && file.name == name;
+        self.files.iter().position(named)
+    }
+
+    /// Returns the rows of the table with this name.
+    pub(super) fn table(&self, name: &str) -> Option<Rows<'_>> {
+        self.model.view.table(self.position(name)?)
+    }
+
     /// Returns the text of the file with this name; `None` if there is none, or
     /// it is longer than `most` bytes.
     ///
     /// # Errors
     /// Returns an error if something that it depends on cannot be read.
     pub(super) fn text(&self, name: &str, most: usize) -> Result<Option<String>, Trouble> {
-        let named = |file: &ViewFile| file.folder.is_none() && file.name == name;
-        let Some(number) = self.files.iter().position(named) else {
+        let Some(number) = self.position(name) else {
             return Ok(None);
         };
         let mut text = Bounded::new(most);

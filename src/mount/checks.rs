@@ -1,12 +1,10 @@
 //! Checks and reports that combine many assets of a directory.
 
-use std::io::Write;
-
 use super::context::Context;
 use super::{Ino, Result, Vfs, converted};
-use crate::formats::{CHECKS, REPORTS};
+use crate::formats::{CHECKS, REFERENCES};
 use hpimount_assets::view::AssetContext;
-use hpimount_assets::view::report::Report;
+use hpimount_assets::view::report::VisitReference;
 use hpimount_containers::io;
 
 /// Something that a check has found.
@@ -34,37 +32,34 @@ impl Vfs {
         Ok(converted::has_reports(self, &node) && checks.any(|check| (check.applies)(&context)))
     }
 
-    /// Returns the reports about the assets of a directory.
+    /// Returns whether the assets of a directory may refer to each other.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be entered.
-    pub(crate) fn reports(&self, directory: Ino) -> Result<Vec<&'static Report>> {
+    pub(crate) fn has_references(&self, directory: Ino) -> Result<bool> {
         let (node, _) = self.directory(directory)?;
-        if !converted::has_reports(self, &node) {
-            return Ok(Vec::new());
-        }
         let context = Context::new(self, &node);
-        let reports = REPORTS.iter().copied().flatten();
-        Ok(reports
-            .filter(|report| (report.applies)(&context))
-            .collect())
+        let mut references = REFERENCES.iter().copied().flatten();
+        Ok(converted::has_reports(self, &node) && references.any(|one| (one.applies)(&context)))
     }
 
-    /// Writes a report about the assets of a directory.
+    /// Visits the references between the assets of a directory.
     ///
     /// # Errors
-    /// Returns an error if the directory cannot be entered, if something that the
-    /// report depends on cannot be read, or the errors of `out`.
-    pub(crate) fn write_report(
+    /// Returns an error if the directory cannot be entered, if something cannot be
+    /// read, or the errors of `visit`.
+    pub(crate) fn references(
         &self,
         directory: Ino,
-        report: &Report,
-        out: &mut dyn Write,
+        visit: VisitReference<'_>,
     ) -> Result<io::Result<()>> {
         let (node, _) = self.directory(directory)?;
         let context = Context::new(self, &node);
-        let written = (report.render)(&context, out);
-        Ok(match written {
+        let references = REFERENCES.iter().copied().flatten();
+        let visited = references
+            .filter(|references| (references.applies)(&context))
+            .try_for_each(|references| (references.each)(&context, visit));
+        Ok(match visited {
             Err(error) => Err(io::Error::of_output(&error)),
             Ok(()) => context.fault().map_or(Ok(()), Err),
         })

@@ -1,10 +1,11 @@
 //! How an asset has changed, in the terms of its view: the JSON, texts and tables
 //! of its `X.meta`. Pictures, sounds and models are not compared.
 
-use serde_json::Value;
+use hpimount_record::Value;
 
 use super::difference::{Difference, Differences};
-use super::{Side, json, table, text};
+use super::table::Table;
+use super::{Side, table, text, value};
 use crate::inspect::shown::{INFO, SUMMARY, Shown};
 use crate::inspect::{Contents, Trouble};
 use crate::memory::budget::Reservation;
@@ -14,6 +15,9 @@ use crate::mount::{Ino, Node, Vfs, format_of};
 /// comparison takes for each of them.
 const MAX_TEXT: usize = 1 << 20;
 const EXPANSION: usize = 12;
+
+/// Bytes of a text for which a value is counted.
+const VALUE: usize = 8;
 
 /// Part of the memory budget of a side that one comparison may use.
 const PART_OF_BUDGET: usize = 4;
@@ -71,20 +75,10 @@ pub(super) fn differences(
         shown.map_err(|trouble| (side, trouble))
     };
     let shown = [shown(0)?, shown(1)?];
-    let tiers: [fn(&str, Kind) -> bool; 3] = [
-        |name, kind| kind != Kind::Table && name != INFO && name != SUMMARY,
-        |name, _| name == INFO,
-        |_, kind| kind == Kind::Table,
-    ];
+    let tiers = [own_files, facts, tables];
     for tier in tiers {
         let mut found = Differences::default();
-        for name in shown[0].names() {
-            if let Some(kind) = Kind::of(name)
-                && tier(name, kind)
-            {
-                compare(&shown, name, kind, &mut found)?;
-            }
-        }
+        tier(&shown, &mut found)?;
         if !found.is_empty() {
             return Ok(found.finish());
         }
@@ -92,29 +86,54 @@ pub(super) fn differences(
     Ok(Vec::new())
 }
 
-/// Compares a file of two views; the summary instead if it is too long.
-fn compare(
-    shown: &[Shown<'_>; 2],
-    name: &str,
-    kind: Kind,
-    found: &mut Differences,
-) -> Result<(), (Side, Trouble)> {
+/// The side that cannot be compared, and the cause.
+type Failed = (Side, Trouble);
+
+/// Compares the texts and the JSON that say all of an asset.
+fn own_files(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed> {
     let vfs = [shown[0].vfs, shown[1].vfs];
     let most = most(vfs);
-    let _memory = reserved(vfs, most)?;
-    let texts = |name: &str| {
+    for name in shown[0].names() {
+        let Some(kind) = Kind::of(name).filter(|kind| *kind != Kind::Table) else {
+            continue;
+        };
+        if [INFO, SUMMARY].contains(&name) {
+            continue;
+        }
+        let _memory = reserved(vfs, most)?;
         let text = |side: Side| {
             let text = shown[side].text(name, most);
             text.map_err(|trouble| (side, trouble))
         };
-        Ok([text(0)?, text(1)?])
-    };
-    if let [Some(old), Some(new)] = &texts(name)? {
-        compare_texts(name, kind, [old, new], found);
-    } else if name == INFO
-        && let [Some(old), Some(new)] = &texts(SUMMARY)?
-    {
-        text::compare(SUMMARY, [old, new], found);
+        if let [Some(old), Some(new)] = &[text(0)?, text(1)?] {
+            compare_texts(name, kind, [old, new], found);
+        }
+    }
+    Ok(())
+}
+
+/// Compares the facts about an asset; of long lists, nothing.
+fn facts(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed> {
+    let vfs = [shown[0].vfs, shown[1].vfs];
+    let most = most(vfs);
+    let _memory = reserved(vfs, most)?;
+    let facts = |side: Side| shown[side].model.view.info().collect(&mut (most / VALUE));
+    if let [Some(old), Some(new)] = &[facts(0), facts(1)] {
+        value::compare(String::new(), old, new, found);
+    }
+    Ok(())
+}
+
+/// Compares the tables about an asset that are not too long.
+fn tables(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed> {
+    let vfs = [shown[0].vfs, shown[1].vfs];
+    let most = most(vfs);
+    for name in shown[0].names() {
+        let _memory = reserved(vfs, most)?;
+        let table = |side: Side| Table::new(shown[side].table(name)?, most / VALUE);
+        if let [Some(old), Some(new)] = [table(0), table(1)] {
+            table::compare(name, [old, new], found);
+        }
     }
     Ok(())
 }
@@ -166,12 +185,11 @@ fn reserved(sides: [&Vfs; 2], most: usize) -> Result<[Reservation; 2], (Side, Tr
 fn compare_texts(name: &str, kind: Kind, texts: [&str; 2], found: &mut Differences) {
     match kind {
         Kind::Json => {
-            let parse = |text: &str| serde_json::from_str::<Value>(text);
-            if let (Ok(old), Ok(new)) = (parse(texts[0]), parse(texts[1])) {
-                json::compare(String::new(), &old, &new, found);
+            if let [Ok(old), Ok(new)] = &texts.map(Value::parse) {
+                value::compare(String::new(), old, new, found);
             }
         }
-        Kind::Table => table::compare(name, texts, found),
+        Kind::Table => table::compare(name, texts.map(Table::parse), found),
         Kind::Text => text::compare(name, texts, found),
     }
 }

@@ -1,6 +1,7 @@
 //! Differences between two assets.
 
-use serde_json::{Value, json};
+use hpimount_record::Value;
+use serde_json::json;
 
 use super::Side;
 use crate::inspect::Trouble;
@@ -25,15 +26,15 @@ impl Difference {
         Self::Note(format!("not compared: on the {side} side, {trouble}"))
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(super) fn json(&self) -> serde_json::Value {
         match self {
             Self::Field { field, old, new } => {
                 let mut line = json!({ "field": field });
                 if let Some(old) = old {
-                    line["old"] = old.clone();
+                    line["old"] = json!(old);
                 }
                 if let Some(new) = new {
-                    line["new"] = new.clone();
+                    line["new"] = json!(new);
                 }
                 line
             }

@@ -9,13 +9,13 @@
 
 mod asset;
 mod difference;
-mod json;
 mod lone;
 mod output;
 mod pairs;
 mod same;
 mod table;
 mod text;
+mod value;
 
 use std::io::Write;
 use std::sync::Mutex;

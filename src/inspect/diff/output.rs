@@ -314,9 +314,9 @@ impl Record {
 }
 
 /// Returns a value for a line of text.
-fn shown(value: &Value) -> String {
+fn shown(value: &hpimount_record::Value) -> String {
     let text = match value {
-        Value::String(text) => text.clone(),
+        hpimount_record::Value::Null => "null".to_owned(),
         value => value.to_string(),
     };
     match text.char_indices().nth(MAX_SHOWN) {

@@ -2,85 +2,188 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use hpimount_assets::view::page::Rows;
+use hpimount_record::Value;
 
 use super::difference::Differences;
-use super::text;
+use super::text::hunks;
+use super::value::is_same;
 
-/// Columns that identify rows, the best first. Without them, the first column
-/// does whose cells are all different.
+/// Columns that identify rows, the best first. Without them, a column of texts does
+/// that are all different.
 const KEYS: [&str; 2] = ["id", "name"];
 
-/// Adds the differences between two tables with the same columns, by the cells
-/// that identify rows; otherwise the lines that differ.
-pub(super) fn compare(name: &str, texts: [&str; 2], found: &mut Differences) {
-    let tables = texts.map(Rows::new);
-    let key = match tables[0].columns == tables[1].columns {
-        true => key(&tables),
-        false => None,
-    };
-    let Some(key) = key else {
-        return text::compare(name, texts, found);
-    };
-    let [olds, news] = &tables;
-    let by_key = [olds.by_key(key), news.by_key(key)];
-    let cell = |cell: &str| Some(Value::String(cell.to_owned()));
-    let row = |row: &[&str]| cell(&row.join(" "));
-    for old in &olds.rows {
-        let field = format!("{name}[{}]", old[key]);
-        let Some(new) = by_key[1].get(old[key]) else {
-            found.add(field, row(old), None);
-            continue;
-        };
-        let columns = olds.columns.iter().zip(old.iter().zip(new.iter()));
-        for (column, (old, new)) in columns.filter(|(_, (old, new))| old != new) {
-            found.add(format!("{field}.{column}"), cell(old), cell(new));
-        }
-    }
-    for new in &news.rows {
-        if !by_key[0].contains_key(new[key]) {
-            found.add(format!("{name}[{}]", new[key]), None, row(new));
-        }
-    }
+/// Columns that say where a row is. They differ in all rows after an added one, and
+/// are not compared if there are others.
+const PLACES: [&str; 3] = ["index", "line", "offset"];
+
+/// A table in memory.
+pub(super) struct Table {
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
 }
 
-/// The rows of a table, each with a cell for each column.
-struct Rows<'a> {
-    columns: Vec<&'a str>,
-    rows: Vec<Vec<&'a str>>,
-}
+impl Table {
+    /// Collects the rows of a table; `None` if they have more than `cells` cells.
+    pub(super) fn new(table: Rows<'_>, cells: usize) -> Option<Self> {
+        let columns: Vec<_> = table.columns.iter().map(ToString::to_string).collect();
+        let most = cells / columns.len().max(1);
+        let rows: Vec<_> = table.rows.take(most + 1).collect();
+        (rows.len() <= most).then_some(Self { columns, rows })
+    }
 
-impl<'a> Rows<'a> {
-    fn new(text: &'a str) -> Self {
-        let mut lines = text
-            .lines()
-            .map(|line| line.split('\t').collect::<Vec<_>>());
-        let columns = lines.next().unwrap_or_default();
-        let rows = lines.map(|mut row| {
-            row.resize(columns.len(), "");
-            row
-        });
-        let rows = rows.collect();
+    /// Parses a table that an archive generates.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned));
+        let columns = lines.next().into_iter().flatten().collect();
+        let rows = lines.map(|line| line.map(Value::from).collect()).collect();
         Self { columns, rows }
     }
 
-    /// Returns the rows by the cells of a column.
-    fn by_key(&self, key: usize) -> HashMap<&'a str, &[&'a str]> {
-        let rows = self.rows.iter();
-        rows.map(|row| (row[key], row.as_slice())).collect()
+    fn has(&self, column: &str) -> bool {
+        self.columns.iter().any(|one| one == column)
+    }
+
+    /// Returns the rows with these columns alone.
+    fn only(self, columns: &[String]) -> Vec<Row> {
+        let place = |name| self.columns.iter().position(|column| column == name);
+        let places: Vec<_> = columns.iter().filter_map(place).collect();
+        let rows = self.rows.into_iter();
+        rows.map(|row| {
+            let cell = |&place: &usize| row.get(place).cloned().unwrap_or(Value::Null);
+            Row(places.iter().map(cell).collect())
+        })
+        .collect()
     }
 }
 
-/// Returns the column that identifies the rows of both tables.
-fn key(tables: &[Rows<'_>; 2]) -> Option<usize> {
-    let columns = &tables[0].columns;
-    let is_unique = |column: &usize| {
-        let mut tables = tables.iter();
-        tables.all(|table| table.by_key(*column).len() == table.rows.len())
+/// The compared cells of a row.
+struct Row(Vec<Value>);
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        self.0
+            .iter()
+            .zip(&other.0)
+            .all(|(old, new)| is_same(old, new))
+    }
+}
+
+impl Row {
+    fn text(&self) -> Option<Value> {
+        let cells: Vec<_> = self.0.iter().map(ToString::to_string).collect();
+        Some(cells.join(" ").into())
+    }
+}
+
+/// Adds the differences between two tables: the columns that only one of them has,
+/// and the rows and cells of the others that differ.
+pub(super) fn compare(name: &str, [old, new]: [Table; 2], found: &mut Differences) {
+    let column = |column: &str| Some(Value::from(format!("column {column}")));
+    for gone in old.columns.iter().filter(|one| !new.has(one)) {
+        found.add(name.to_owned(), column(gone), None);
+    }
+    for added in new.columns.iter().filter(|one| !old.has(one)) {
+        found.add(name.to_owned(), None, column(added));
+    }
+    let mut columns = old.columns.clone();
+    columns.retain(|column| new.has(column));
+    if columns.iter().any(|column| !PLACES.contains(&&**column)) {
+        columns.retain(|column| !PLACES.contains(&&**column));
+    }
+    let rows = [old.only(&columns), new.only(&columns)];
+    let compared = Compared {
+        name,
+        columns: &columns,
     };
-    let named = KEYS.iter();
-    let named = named.filter_map(|key| columns.iter().position(|column| column == key));
-    named.chain(0..columns.len()).find(is_unique)
+    match compared.keyed(&rows) {
+        Some(keyed) => compared.by_key(&rows, &keyed, found),
+        None => compared.by_position(&rows, found),
+    }
+}
+
+/// The rows of both tables by what identifies them, and the column with that.
+struct Keyed<'a> {
+    key: usize,
+    rows: [HashMap<String, &'a Row>; 2],
+}
+
+struct Compared<'a> {
+    name: &'a str,
+    columns: &'a [String],
+}
+
+impl Compared<'_> {
+    /// Returns the rows by the first column that identifies those of both tables.
+    fn keyed<'r>(&self, rows: &'r [Vec<Row>; 2]) -> Option<Keyed<'r>> {
+        let columns = self.columns.iter();
+        let named = KEYS
+            .iter()
+            .filter_map(|key| columns.clone().position(|one| one == key));
+        let is_text = |row: &Row, column: usize| matches!(row.0[column], Value::Text(_));
+        let texts = (0..self.columns.len())
+            .filter(|&column| rows.iter().flatten().all(|row| is_text(row, column)));
+        named.chain(texts).find_map(|key| {
+            let [old, new] = rows.each_ref().map(|rows| {
+                let by_key = rows.iter().map(|row| (row.0[key].to_string(), row));
+                let by_key: HashMap<_, _> = by_key.collect();
+                (by_key.len() == rows.len()).then_some(by_key)
+            });
+            Some(Keyed {
+                key,
+                rows: [old?, new?],
+            })
+        })
+    }
+
+    fn by_key(&self, rows: &[Vec<Row>; 2], keyed: &Keyed<'_>, found: &mut Differences) {
+        let named = |row: &Row| {
+            let key = row.0[keyed.key].to_string();
+            (format!("{}[{key}]", self.name), key)
+        };
+        for old in &rows[0] {
+            let (label, key) = named(old);
+            match keyed.rows[1].get(&key) {
+                Some(new) => self.cells(&label, old, new, found),
+                None => found.add(label, old.text(), None),
+            }
+        }
+        for new in &rows[1] {
+            let (label, key) = named(new);
+            if !keyed.rows[0].contains_key(&key) {
+                found.add(label, None, new.text());
+            }
+        }
+    }
+
+    /// Compares rows that nothing identifies: of those between equal ones, the first
+    /// ones were changed, and the rest was removed or added.
+    fn by_position(&self, [olds, news]: &[Vec<Row>; 2], found: &mut Differences) {
+        let label = |row: usize| format!("{}: row {}", self.name, row + 1);
+        for [old, new] in hunks(olds, news) {
+            let changed = old.len().min(new.len());
+            for step in 0..changed {
+                let rows = [&olds[old.start + step], &news[new.start + step]];
+                self.cells(&label(old.start + step), rows[0], rows[1], found);
+            }
+            for row in old.skip(changed) {
+                found.add(label(row), olds[row].text(), None);
+            }
+            for row in new.skip(changed) {
+                found.add(label(row), None, news[row].text());
+            }
+        }
+    }
+
+    fn cells(&self, label: &str, old: &Row, new: &Row, found: &mut Differences) {
+        let cells = old.0.iter().zip(&new.0);
+        for (column, (old, new)) in self.columns.iter().zip(cells) {
+            if !is_same(old, new) {
+                let field = format!("{label}.{column}");
+                found.add(field, Some(old.clone()), Some(new.clone()));
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -90,8 +193,8 @@ mod tests {
 
     fn fields(old: &str, new: &str) -> Vec<(String, Option<String>, Option<String>)> {
         let mut found = Differences::default();
-        compare("t.tsv", [old, new], &mut found);
-        let text = |value: Option<Value>| value.and_then(|value| Some(value.as_str()?.to_owned()));
+        compare("t.tsv", [old, new].map(Table::parse), &mut found);
+        let text = |value: Option<Value>| value.map(|value| value.to_string());
         let fields = found.finish().into_iter();
         fields
             .map(|difference| match difference {
@@ -101,25 +204,41 @@ mod tests {
             .collect()
     }
 
+    fn text(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
     #[test]
     fn cells_differ_by_row_and_column() {
         let old = "index\tid\tsize\n0\tA1\t5\n1\tB2\t6\n";
         let new = "index\tid\tsize\n0\tA1\t7\n1\tC3\t6\n";
-        let text = |text: &str| Some(text.to_owned());
         let expected = [
             ("t.tsv[A1].size".to_owned(), text("5"), text("7")),
-            ("t.tsv[B2]".to_owned(), text("1 B2 6"), None),
-            ("t.tsv[C3]".to_owned(), None, text("1 C3 6")),
+            ("t.tsv[B2]".to_owned(), text("B2 6"), None),
+            ("t.tsv[C3]".to_owned(), None, text("C3 6")),
         ];
         assert_eq!(fields(old, new), expected);
     }
 
     #[test]
-    fn tables_without_a_key_differ_by_lines() {
-        let found = fields("a\nx\nx\n", "a\nx\ny\n");
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert_eq!(found[0].0, "t.tsv: line 3");
-        // Without columns in common.
-        assert_eq!(fields("a\n1\n", "b\n1\n").len(), 2);
+    fn an_added_row_is_one_difference_although_all_rows_after_it_move() {
+        let old = "line\tx\ty\n1\t5\t5\n2\t5\t6\n3\t5\t6\n";
+        let new = "line\tx\ty\n2\t5\t5\n3\t7\t7\n4\t5\t6\n5\t5\t8\n";
+        let expected = [
+            ("t.tsv: row 2".to_owned(), None, text("7 7")),
+            ("t.tsv: row 3.y".to_owned(), text("6"), text("8")),
+        ];
+        assert_eq!(fields(old, new), expected);
+        let moved = "line\tx\ty\n2\t5\t5\n3\t5\t6\n4\t5\t6\n";
+        assert_eq!(fields(old, moved), []);
+    }
+
+    #[test]
+    fn columns_of_one_table_alone_are_named() {
+        let expected = [
+            ("t.tsv".to_owned(), text("column a"), None),
+            ("t.tsv".to_owned(), None, text("column b")),
+        ];
+        assert_eq!(fields("a\tx\n1\t2\n", "b\tx\n9\t2\n"), expected);
     }
 }

@@ -1,6 +1,8 @@
 //! Differences between two texts, line by line.
 
-use serde_json::Value;
+use std::ops::Range;
+
+use hpimount_record::Value;
 
 use super::difference::Differences;
 
@@ -18,25 +20,41 @@ enum Edit {
 /// Adds the lines that only one of two texts has.
 pub(super) fn compare(name: &str, texts: [&str; 2], found: &mut Differences) {
     let [olds, news] = texts.map(|text| text.lines().collect::<Vec<_>>());
-    let (start, end) = ends_in_common(&olds, &news);
-    let (olds, news) = (
-        &olds[start..olds.len() - end],
-        &news[start..news.len() - end],
-    );
-    let line = |line: &str| Some(Value::String(line.to_owned()));
-    let field = |number: usize| format!("{name}: line {}", start + number + 1);
-    for edit in edits(olds, news).unwrap_or_else(|| all_edits(olds, news)) {
-        match edit {
-            Edit::Removed(number) => found.add(field(number), line(olds[number]), None),
-            Edit::Added(number) => found.add(field(number), None, line(news[number])),
-        }
+    let line = |line: &str| Some(Value::text(line.to_owned()));
+    let field = |number: usize| format!("{name}: line {}", number + 1);
+    for [old, new] in hunks(&olds, &news) {
+        old.for_each(|number| found.add(field(number), line(olds[number]), None));
+        new.for_each(|number| found.add(field(number), None, line(news[number])));
     }
 }
 
-/// Returns the edits that replace all lines.
-fn all_edits(olds: &[&str], news: &[&str]) -> Vec<Edit> {
-    let removed = (0..olds.len()).map(Edit::Removed);
-    removed.chain((0..news.len()).map(Edit::Added)).collect()
+/// Returns the parts of two lists that differ, between equal ones.
+pub(super) fn hunks<T: PartialEq>(olds: &[T], news: &[T]) -> Vec<[Range<usize>; 2]> {
+    let (start, end) = ends_in_common(olds, news);
+    let ends = [olds.len() - end, news.len() - end];
+    let all = || vec![[start..ends[0], start..ends[1]]];
+    let Some(edits) = edits(&olds[start..ends[0]], &news[start..ends[1]]) else {
+        return all();
+    };
+    let mut hunks: Vec<[Range<usize>; 2]> = Vec::new();
+    // Where both lists have been followed to.
+    let mut at = [start; 2];
+    for edit in edits {
+        let (side, number) = match edit {
+            Edit::Removed(number) => (0, start + number),
+            Edit::Added(number) => (1, start + number),
+        };
+        let same = number - at[side];
+        at = at.map(|at| at + same);
+        if same > 0 || hunks.is_empty() {
+            hunks.push(at.map(|at| at..at));
+        }
+        at[side] += 1;
+        if let Some(hunk) = hunks.last_mut() {
+            hunk[side].end = at[side];
+        }
+    }
+    hunks
 }
 
 /// Returns the fewest edits that make one list from another; `None` if they are

@@ -265,17 +265,18 @@ impl Database {
     }
 
     fn add_reference(&self, row: &ReferenceRow) -> rusqlite::Result<()> {
+        let ReferenceRow { archive, reference } = row;
         let insert = "INSERT INTO refs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         self.connection.prepare_cached(insert)?.execute(params![
             self.source,
-            row.archive,
-            row.from[0],
-            row.from[1],
-            row.field,
-            row.to[0],
-            row.to[1],
-            row.resolved_in,
-            row.is_missing,
+            archive,
+            reference.from[0],
+            reference.from[1],
+            reference.field,
+            reference.to[0],
+            reference.to[1],
+            reference.resolved_in,
+            reference.is_missing,
         ])?;
         Ok(())
     }

@@ -1,17 +1,10 @@
-//! The numbers that compare assets of all formats, from their views.
-
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+//! The numbers that compare assets of all formats, from the values of their views.
 
 use crate::inspect::Trouble;
-use crate::inspect::shown::{INFO, SUMMARY, Shown};
-
-/// Maximum length of an `info.json` that is searched, in bytes.
-const MAX_INFO: usize = 16 << 20;
-
-/// Maximum length of an `info.txt`.
-const MAX_SUMMARY: usize = 64 << 10;
+use crate::inspect::shown::Shown;
+use hpimount_assets::view::node::Node;
+use hpimount_assets::view::page::Rows;
+use hpimount_record::Value;
 
 /// Facts about an asset, if its view has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -26,56 +19,37 @@ pub struct Facts {
     pub seconds: Option<f64>,
 }
 
-/// The table of the pictures of a sprite, whose sizes are not in its `info.json`.
+/// The table of the pictures of a sprite, whose sizes are not among its facts.
 const FRAMES: &str = "frames.tsv";
 
-/// Returns the facts of an asset from its `info.json`, and the missing ones from
-/// its `info.txt` and its `frames.tsv`.
+/// Returns the facts of an asset from those of its view, and the size of a sprite
+/// from its frames.
 ///
 /// # Errors
-/// Returns an error if something that they depend on cannot be read.
+/// Returns an error if there is not enough memory.
 pub(super) fn of(shown: &Shown<'_>) -> Result<Facts, Trouble> {
-    let budget = shown.vfs.reader().budget();
-    let most = MAX_INFO.min(budget.limit() / 4);
-    let _memory = budget.reserve("its facts", most, true)?;
     let mut found = Found::default();
-    if let Some(info) = shown.text(INFO, most)? {
-        found.search(&info);
-    }
+    found.search(&shown.model.view.info(), 0);
     let mut facts = found.facts();
-    if facts.vertices.is_none()
-        && let Some(summary) = shown.text(SUMMARY, MAX_SUMMARY.min(most))?
-    {
-        facts.vertices = in_summary(&summary, "vertices");
-    }
     if (facts.width, facts.height) == (None, None)
-        && let Some(frames) = shown.text(FRAMES, most)?
+        && let Some(frames) = shown.table(FRAMES)
     {
-        [facts.width, facts.height] = in_table(&frames);
+        [facts.width, facts.height] = in_table(frames);
     }
     Ok(facts)
 }
 
 /// Returns the size of the largest picture in a table.
-fn in_table(table: &str) -> Size {
-    let mut rows = table.lines().map(|line| line.split('\t'));
-    let columns: Vec<&str> = rows.next().into_iter().flatten().collect();
-    let places = ["width", "height"].map(|name| columns.iter().position(|column| *column == name));
-    let sizes = rows.map(|row| {
-        let cells: Vec<&str> = row.collect();
-        places.map(|place| cells.get(place?)?.parse().ok())
-    });
+fn in_table(table: Rows<'_>) -> Size {
+    let place = |name| table.columns.iter().position(|column| column == name);
+    let places = ["width", "height"].map(place);
+    let sizes = table
+        .rows
+        .map(|row| places.map(|place| row.get(place?)?.number()));
     sizes.reduce(larger).unwrap_or_default()
 }
 
-/// Returns the number in the line of a summary with this label.
-fn in_summary(summary: &str, label: &str) -> Option<f64> {
-    let mut lines = summary.lines();
-    let value = lines.find_map(|line| line.strip_prefix(label)?.strip_prefix(' '))?;
-    value.split_whitespace().next()?.parse().ok()
-}
-
-/// The facts found in a JSON text: those that are nested least. Of several at the
+/// The facts found among values: those that are nested least. Of several at the
 /// same depth, the largest picture, the sum of the vertices and the longest time
 /// count.
 #[derive(Debug, Default)]
@@ -90,14 +64,19 @@ struct Found {
 type Size = [Option<f64>; 2];
 
 impl Found {
-    fn search(&mut self, json: &str) {
-        let mut text = serde_json::Deserializer::from_str(json);
-        let seed = Search {
-            found: self,
-            depth: 0,
-        };
-        // What was found before an error counts.
-        let _ = seed.deserialize(&mut text);
+    /// Searches a fact and everything in it.
+    fn search(&mut self, node: &Node<'_>, depth: u32) {
+        let mut numbers = Numbers::default();
+        node.for_each(&mut |name, inner| {
+            if name == Some("warnings") {
+                return;
+            }
+            self.search(inner, depth + 1);
+            if let (Some(name), Node::Value(value)) = (name, inner) {
+                numbers.set(name, value);
+            }
+        });
+        self.add(depth, &numbers);
     }
 
     /// Adds the numbers of an object.
@@ -156,14 +135,13 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn set(&mut self, field: &str, value: Value) {
-        if let ("pixels", Value::Pair(size)) = (field, value) {
-            self.size = size.map(Some);
+    fn set(&mut self, field: &str, value: &Value) {
+        if let ("pixels", Value::List(values)) = (field, value)
+            && let [width, height] = &values[..]
+            && let (Some(width), Some(height)) = (number(width), number(height))
+        {
+            self.size = [Some(width), Some(height)];
         }
-        let number = match value {
-            Value::Number(number) => Some(number),
-            _ => None,
-        };
         *match field {
             "width" => &mut self.size[0],
             "height" => &mut self.size[1],
@@ -172,7 +150,7 @@ impl Numbers {
             "samples" => &mut self.samples,
             "rate" => &mut self.rate,
             _ => return,
-        } = number;
+        } = number(value);
     }
 
     /// Returns the length, which follows from the samples of a sound.
@@ -182,108 +160,11 @@ impl Numbers {
     }
 }
 
-/// What the search of a value returns.
-#[derive(Debug, Clone, Copy)]
-enum Value {
-    Number(f64),
-    /// A list of two numbers, such as the width and height of a map.
-    Pair([f64; 2]),
-    Other,
-}
-
-/// Searches a value without keeping it.
-struct Search<'a> {
-    found: &'a mut Found,
-    depth: u32,
-}
-
-impl Search<'_> {
-    /// Returns a search of a value inside this one.
-    fn inner(&mut self) -> Search<'_> {
-        Search {
-            found: &mut *self.found,
-            depth: self.depth + 1,
-        }
-    }
-
-    /// Reads the fields of an object.
-    fn fields<'de, A: MapAccess<'de>>(
-        &mut self,
-        map: &mut A,
-        numbers: &mut Numbers,
-    ) -> Result<(), A::Error> {
-        while let Some(field) = map.next_key::<String>()? {
-            if field == "warnings" {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            }
-            let value = map.next_value_seed(self.inner())?;
-            numbers.set(&field, value);
-        }
-        Ok(())
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Search<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Search<'_> {
-    type Value = Value;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("JSON")
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Value::Number(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Value::Number(value as f64))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Value::Number(value as f64))
-    }
-
-    fn visit_bool<E>(self, _value: bool) -> Result<Self::Value, E> {
-        Ok(Value::Other)
-    }
-
-    fn visit_str<E>(self, _value: &str) -> Result<Self::Value, E> {
-        Ok(Value::Other)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Value::Other)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut numbers = [0.0; 2];
-        let (mut count, mut are_numbers) = (0, true);
-        while let Some(value) = list.next_element_seed(self.inner())? {
-            match (value, numbers.get_mut(count)) {
-                (Value::Number(number), Some(place)) => *place = number,
-                _ => are_numbers = false,
-            }
-            count += 1;
-        }
-        Ok(match are_numbers && count == numbers.len() {
-            true => Value::Pair(numbers),
-            false => Value::Other,
-        })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut numbers = Numbers::default();
-        let read = self.fields(&mut map, &mut numbers);
-        self.found.add(self.depth, &numbers);
-        read.map(|()| Value::Other)
+/// Returns a value that is a number, and not a text of one.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(_) | Value::Float(_) | Value::Double(_) => value.number(),
+        _ => None,
     }
 }
 
@@ -293,7 +174,7 @@ mod tests {
 
     fn facts(json: &str) -> Facts {
         let mut found = Found::default();
-        found.search(json);
+        found.search(&Node::Value(Value::parse(json).unwrap()), 0);
         found.facts()
     }
 
@@ -308,7 +189,6 @@ mod tests {
             seconds: None,
         };
         assert_eq!(facts(json), expected);
-        assert_eq!(facts(r#"{"width": 3, "x": "#).width, Some(3.0));
         assert_eq!(facts(r#"{"width": [1, 2]}"#).width, None);
     }
 
@@ -347,16 +227,15 @@ mod tests {
 
     #[test]
     fn a_table_has_the_sizes_of_its_pictures() {
-        let table = "name\theight\twidth\nboom\t30\t40\nboom\t16\t64\nnone\t\t\n";
-        assert_eq!(in_table(table), [Some(40.0), Some(30.0)]);
-        assert_eq!(in_table("name\n"), Size::default());
-        assert_eq!(in_table("name\nboom\n"), Size::default());
-    }
-
-    #[test]
-    fn a_summary_has_a_number_after_its_label() {
-        let summary = "PSX level\n\nvertices       212 (3 unused)\n";
-        assert_eq!(in_summary(summary, "vertices"), Some(212.0));
-        assert_eq!(in_summary(summary, "vert"), None);
+        let size = |sizes: &'static [[u32; 2]]| {
+            let rows = sizes.iter().map(|size| size.map(Value::from));
+            in_table(Rows::new(["height", "width"], rows))
+        };
+        assert_eq!(size(&[[30, 40], [16, 64]]), [Some(40.0), Some(30.0)]);
+        assert_eq!(size(&[]), Size::default());
+        assert_eq!(
+            in_table(Rows::new(["name"], [["x".into()]].into_iter())),
+            Size::default()
+        );
     }
 }

@@ -114,8 +114,7 @@ impl<'a> Jobs<'a> {
                 }
             }
             Role::Directory => {
-                let reports = self.vfs.reports(step.entry.ino);
-                if reports.is_ok_and(|all| !all.is_empty()) {
+                if self.vfs.has_references(step.entry.ino).unwrap_or_default() {
                     self.push_references(self.archive(), step.entry.ino);
                 }
                 self.push_entry(&step, "directory");

@@ -8,7 +8,6 @@
 mod database;
 mod facts;
 mod jobs;
-mod references;
 mod texts;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,6 +28,7 @@ use super::shown::Shown;
 use super::walk::Step;
 use super::{Contents, Role};
 use crate::mount::{Ino, Meta, Vfs, format_of};
+use hpimount_assets::view::report::Reference;
 
 /// Length of the texts that wait for the database without taking room.
 const SHORT: usize = 16 << 10;
@@ -58,11 +58,11 @@ impl Row {
                 let names = lengths(&[&row.archive, &row.path]);
                 (&row.archive, ROW + names + texts)
             }
-            Self::Reference(row) => {
-                let [from, from_place] = &row.from;
-                let [to, to_place] = &row.to;
-                let all = [&row.archive, from, from_place, &row.field, to, to_place];
-                (&row.archive, ROW + lengths(&all))
+            Self::Reference(ReferenceRow { archive, reference }) => {
+                let [from, from_place] = &reference.from;
+                let [to, to_place] = &reference.to;
+                let all = [archive, from, from_place, &reference.field, to, to_place];
+                (archive, ROW + lengths(&all))
             }
         }
     }
@@ -112,21 +112,13 @@ pub struct AssetRow {
     pub error: Option<String>,
 }
 
-/// A reference from one definition or asset to another.
+/// A reference between assets of an archive.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ReferenceRow {
     /// The path of the archive, empty for the source itself.
     pub archive: String,
-    /// The name of what refers, and its path or id.
-    pub from: [String; 2],
-    /// The field, the kind of the reference, or the event of a link.
-    pub field: String,
-    /// The name of what is referred to, and its path or id.
-    pub to: [String; 2],
-    /// The archive that it was found in, if that is known.
-    pub resolved_in: Option<String>,
-    /// Whether it was not found.
-    pub is_missing: bool,
+    /// The reference.
+    pub reference: Reference,
 }
 
 /// Sends a row for each entry of a source, and for each reference in it. Ends
@@ -186,8 +178,16 @@ impl Indexer<'_> {
         }
         match job {
             Job::References { archive, directory } => {
-                let mut send = |row: ReferenceRow| self.send(Row::Reference(row));
-                references::send(self.vfs, directory, &archive, &mut send);
+                let mut send = |reference| {
+                    let archive = archive.clone();
+                    self.send(Row::Reference(ReferenceRow { archive, reference }));
+                    match self.is_over.load(Ordering::Relaxed) {
+                        true => Err(std::io::ErrorKind::BrokenPipe.into()),
+                        false => Ok(()),
+                    }
+                };
+                // The file that is at fault has the error as its own row.
+                let _ = self.vfs.references(directory, &mut send);
             }
             Job::Unlisted {
                 archive,

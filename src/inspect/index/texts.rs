@@ -10,15 +10,25 @@ use hpimount_containers::text::windows_1252;
 /// Maximum length of a text in bytes; of longer ones, nothing is searched.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Extensions of texts that no format shows.
-const EXTENSIONS: [&str; 8] = ["bos", "cfg", "gui", "h", "htm", "html", "ini", "txt"];
+/// Extensions of files that are texts, if nothing in them says otherwise.
+const EXTENSIONS: [&str; 15] = [
+    "bos", "cfg", "dat", "fxt", "grp", "gui", "h", "htm", "html", "ide", "ini", "ipl", "txt",
+    "xml", "zon",
+];
+
+/// Extensions of the texts of views.
+const VIEW_EXTENSIONS: [&str; 3] = ["bos", "q", "txt"];
 
 /// Returns the texts of the view of an asset; `None` if it has none.
 ///
 /// # Errors
 /// Returns an error if something that they depend on cannot be read.
 pub(super) fn of_view(shown: &Shown<'_>) -> Result<Option<String>, Trouble> {
-    let is_text = |name: &&str| name.ends_with(".txt") && ![SUMMARY, ERROR_FILE].contains(name);
+    let is_text = |name: &&str| {
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        extension.is_some_and(|one| VIEW_EXTENSIONS.contains(&one))
+            && ![SUMMARY, ERROR_FILE].contains(name)
+    };
     let names: Vec<String> = shown.names().filter(is_text).map(str::to_owned).collect();
     let mut all = String::new();
     for name in names {
@@ -34,19 +44,18 @@ pub(super) fn of_view(shown: &Shown<'_>) -> Result<Option<String>, Trouble> {
 /// `None` for others, and if it cannot be read.
 pub(super) fn of_file(vfs: &Vfs, ino: Ino, row: &EntryRow) -> Option<String> {
     let node = vfs.node(ino).ok()?;
-    let is_text = match format_of(&node) {
-        Some(format) => format.types.iter().any(|known| known.is_text),
-        None => {
-            let extension = row.type_of.as_deref()?;
-            EXTENSIONS.contains(&extension)
-        }
-    };
-    if !is_text || row.size > MAX_TEXT as u64 {
+    let mut known = format_of(&node).into_iter().flat_map(|format| format.types);
+    let has_extension = |known: &str| EXTENSIONS.contains(&known);
+    let is_text = known.any(|one| one.is_text) || row.type_of.as_deref().is_some_and(has_extension);
+    if row.size > MAX_TEXT as u64 || !is_text {
         return None;
     }
     let mut bytes = Vec::new();
     for piece in Contents(vfs).pieces(ino) {
         bytes.extend_from_slice(&piece.ok()?);
+    }
+    if bytes.contains(&0) {
+        return None;
     }
     let text = String::from_utf8(bytes);
     Some(text.unwrap_or_else(|error| windows_1252(error.as_bytes()).into_owned()))

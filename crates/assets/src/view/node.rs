@@ -40,6 +40,59 @@ impl<'a> Node<'a> {
         Self::Value(Value::List(texts.into_iter().map(Value::text).collect()))
     }
 
+    /// Calls `see` with each part of a map, a row or a list, with its name in the
+    /// first two.
+    pub fn for_each(&self, see: &mut dyn FnMut(Option<&str>, &Self)) {
+        match self {
+            Self::Value(Value::Map(entries)) => {
+                for (name, value) in entries {
+                    see(Some(name), &Self::Value(value.clone()));
+                }
+            }
+            Self::Value(Value::List(values)) => {
+                for value in values {
+                    see(None, &Self::Value(value.clone()));
+                }
+            }
+            Self::Value(_) => {}
+            Self::Map(entries) => entries
+                .iter()
+                .for_each(|(name, node)| see(Some(name), node)),
+            Self::Row(columns, row) => {
+                for (name, value) in columns.iter().zip(row) {
+                    see(Some(name), &Self::Value(value.clone()));
+                }
+            }
+            Self::List(nodes) => nodes.iter().for_each(|node| see(None, node)),
+            Self::Each(nodes) => nodes().for_each(|node| see(None, &node)),
+        }
+    }
+
+    /// Returns the fact with everything in it as a value; `None` if it has more than
+    /// `left` parts, from which its own are taken.
+    pub fn collect(&self, left: &mut usize) -> Option<Value> {
+        *left = left.checked_sub(1)?;
+        if let Self::Value(value) = self {
+            return Some(value.clone());
+        }
+        let (mut entries, mut values) = (Vec::new(), Vec::new());
+        let mut is_whole = true;
+        self.for_each(
+            &mut |name, node| match (is_whole.then(|| node.collect(left)).flatten(), name) {
+                (Some(value), Some(name)) => entries.push((Cow::Owned(name.to_owned()), value)),
+                (Some(value), None) => values.push(value),
+                (None, _) => is_whole = false,
+            },
+        );
+        let is_map = matches!(self, Self::Map(_) | Self::Row(..));
+        let collected = if is_map {
+            Value::Map(entries)
+        } else {
+            Value::List(values)
+        };
+        is_whole.then_some(collected)
+    }
+
     /// Returns the fact with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {

@@ -51,3 +51,33 @@ pub struct Finding {
     /// Whether the warnings of the file itself have it too.
     pub is_known: bool,
 }
+
+/// The references between the assets of one archive, merged game or folder. Its
+/// context is that of a [`Report`].
+pub struct References {
+    /// Returns whether there are any, by the names and types of the entries alone.
+    pub applies: fn(&dyn AssetContext) -> bool,
+    /// Visits each.
+    ///
+    /// # Errors
+    /// Returns the errors of the visitor, or an error if there are too many.
+    pub each: fn(&dyn AssetContext, VisitReference<'_>) -> io::Result<()>,
+}
+
+/// A function that is called with each reference, until it returns an error.
+pub type VisitReference<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
+
+/// A reference from one definition or asset to another.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reference {
+    /// The name of what refers, and its path or id.
+    pub from: [String; 2],
+    /// The field, the kind of the reference, or the event of a link.
+    pub field: String,
+    /// The name of what is referred to, and its path or id.
+    pub to: [String; 2],
+    /// The archive that it was found in, if that is known.
+    pub resolved_in: Option<String>,
+    /// Whether it was not found.
+    pub is_missing: bool,
+}

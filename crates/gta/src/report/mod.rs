@@ -14,7 +14,7 @@ use super::document::{self, Document};
 use super::map::binary::{self, Placed};
 use super::map::instance::{self, Instance};
 use super::models::SECTIONS;
-use hpimount_assets::view::report::Report;
+use hpimount_assets::view::report::{References, Report};
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
 
 /// Maximum number of bytes of files that are read for a table. The texture
@@ -82,6 +82,12 @@ pub const REPORTS: &[Report] = &[
         render: listed::texts,
     },
 ];
+
+/// The files that definitions need.
+pub const REFERENCES: References = References {
+    applies: |context| !files(context, "ide").is_empty(),
+    each: references::each,
+};
 
 /// Returns the files with this extension. Assets with a type belong to
 /// another family, whose textures may have the same extension.

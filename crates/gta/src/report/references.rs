@@ -10,6 +10,7 @@ use crate::document::schema::{IDE, IPL};
 use crate::document::{self, Named};
 use crate::map::binary;
 use crate::models::SECTIONS;
+use hpimount_assets::view::report::{Reference, VisitReference};
 use hpimount_assets::view::{AssetContext, Table};
 
 /// A file that a definition needs.
@@ -185,6 +186,21 @@ pub(super) fn references(context: &dyn AssetContext, out: &mut dyn Write) -> io:
     each_definition(context, |definition| {
         let mut needs = definition.needs.iter();
         needs.try_for_each(|need| write_row(definition, need, &mut table))
+    })
+}
+
+/// Visits the references of all definitions.
+pub(super) fn each(context: &dyn AssetContext, visit: VisitReference<'_>) -> io::Result<()> {
+    each_definition(context, |definition| {
+        definition.needs.iter().try_for_each(|need| {
+            visit(Reference {
+                from: [definition.model, definition.path].map(str::to_owned),
+                field: need.kind.to_owned(),
+                to: [need.name, need.found].map(str::to_owned),
+                resolved_in: None,
+                is_missing: need.found.is_empty(),
+            })
+        })
     })
 }
 

@@ -10,6 +10,7 @@ use crate::names::Names;
 use crate::object::view::{PARAMETERS, WORDS, parameter_cells, word_cells};
 use crate::object::{Link, is_object};
 use hpimount_assets::view::context::shared;
+use hpimount_assets::view::report::{Reference, VisitReference};
 use hpimount_assets::view::{AssetContext, AssetRef, Shared, Table};
 
 /// Maximum number of links that are sorted by target. All archives of a game
@@ -51,6 +52,31 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
             parameter_cells(link, archive.names(), &mut table);
             word_cells(link, game, &mut table);
             table.end_row()?;
+        }
+    }
+    Ok(())
+}
+
+/// Visits the links of all objects.
+pub(super) fn each(context: &dyn AssetContext, visit: VisitReference<'_>) -> io::Result<()> {
+    let archive = Archive::new(context);
+    for member in archive.of_type(is_object) {
+        let object = archive.object(&member)?.unwrap_or_default();
+        let game = member.origin().facts.game;
+        for link in &object.links {
+            let [event, _] = link.event_names(game);
+            let target = archive.names().find_target(link.target);
+            let id = (link.target != 0).then(|| format!("{:08X}", link.target));
+            visit(Reference {
+                from: [archive.name(&member), format!("{:08X}", member.asset.id)],
+                field: event.unwrap_or_default().to_owned(),
+                is_missing: id.is_some() && target.is_none(),
+                to: [
+                    target.map_or_else(String::new, |found| found.name),
+                    id.unwrap_or_default(),
+                ],
+                resolved_in: None,
+            })?;
         }
     }
     Ok(())

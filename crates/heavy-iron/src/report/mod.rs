@@ -16,7 +16,7 @@ mod types;
 
 use crate::object::is_object;
 use hpimount_assets::view::AssetContext;
-use hpimount_assets::view::report::Report;
+use hpimount_assets::view::report::{References, Report};
 
 /// Returns whether the archive has an asset whose type matches `wants`.
 fn has(context: &dyn AssetContext, wants: fn([u8; 4]) -> bool) -> bool {
@@ -126,4 +126,16 @@ pub const REPORTS: &[Report] = &[
     table!(objects::write "VIL", b"VIL "),
     table!(objects::fields "DYNA", b"DYNA"),
     table!(objects::items "PARS", b"PARS"),
+];
+
+/// The references between assets, and the links between objects.
+pub const REFERENCES: &[References] = &[
+    References {
+        applies: |context| has(context, references::refers),
+        each: references::of_archive,
+    },
+    References {
+        applies: |context| has(context, is_object),
+        each: links::each,
+    },
 ];

@@ -9,6 +9,7 @@ use crate::model::textures::texture_ids;
 use crate::object::{Object, is_object};
 use crate::table_view::{self as view, Sheets};
 use crate::{model, text};
+use hpimount_assets::view::report::{self, VisitReference};
 use hpimount_assets::view::{AssetContext, AssetRef, Table, Wanted};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::io::Endian;
@@ -224,25 +225,81 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         "state",
     ];
     let mut table = Table::new(out, &columns)?;
+    each_of_all(&archive, &mut |member, reference| {
+        let Ends {
+            from,
+            to,
+            to_type,
+            resolved_in,
+        } = Ends::new(&archive, member, reference);
+        table.text(&from[1]).text(&from[0]).text(&member.code());
+        table.text(reference.field);
+        table.cell(Kind::of(member.asset.code, reference.field).name());
+        table.text(&to[1]).text(&to[0]);
+        table.optional_text(to_type.as_deref());
+        table.optional_text(resolved_in.as_deref());
+        table.cell(if reference.found.is_some() {
+            ""
+        } else {
+            "missing"
+        });
+        table.end_row()
+    })
+}
+
+/// Visits the references of all assets.
+pub(super) fn of_archive(context: &dyn AssetContext, visit: VisitReference<'_>) -> io::Result<()> {
+    let archive = Archive::new(context);
+    each_of_all(&archive, &mut |member, reference| {
+        let Ends {
+            from,
+            to,
+            resolved_in,
+            ..
+        } = Ends::new(&archive, member, reference);
+        visit(report::Reference {
+            from,
+            field: reference.field.to_owned(),
+            to,
+            resolved_in,
+            is_missing: reference.found.is_none(),
+        })
+    })
+}
+
+/// Calls `visit` with every asset that refers to others, and each of its references.
+fn each_of_all(
+    archive: &Archive<'_>,
+    visit: &mut dyn FnMut(&Member, &Reference) -> io::Result<()>,
+) -> io::Result<()> {
     for member in archive.of_type(refers) {
-        let name = archive.name(&member);
-        each(&archive, &member, &mut |reference| {
-            let target = reference.found.and_then(|file| archive.member(file));
-            table.cell(format_args!("{:08X}", member.asset.id));
-            table.text(&name).text(&member.code()).text(reference.field);
-            let kind = Kind::of(member.asset.code, reference.field);
-            table.cell(kind.name());
-            let id = target.as_ref().map_or(reference.id, |one| one.asset.id);
-            table.cell(format_args!("{id:08X}"));
-            let asset = context.asset_name(id);
-            let known = target.as_ref().map(|one| archive.name(one));
-            table.optional_text(known.or(reference.name).as_deref());
-            let code = target.as_ref().map(|one| code_text(one.asset.code));
-            table.optional_text(code.as_deref());
-            table.optional_text(asset.and_then(|asset| asset.archive).as_deref());
-            table.cell(if target.is_some() { "" } else { "missing" });
-            table.end_row()
+        each(archive, &member, &mut |reference| {
+            visit(&member, &reference)
         })?;
     }
     Ok(())
+}
+
+/// The names and ids of both ends of a reference.
+struct Ends {
+    from: [String; 2],
+    to: [String; 2],
+    to_type: Option<String>,
+    resolved_in: Option<String>,
+}
+
+impl Ends {
+    fn new(archive: &Archive<'_>, member: &Member, reference: &Reference) -> Self {
+        let target = reference.found.and_then(|file| archive.member(file));
+        let id = target.as_ref().map_or(reference.id, |one| one.asset.id);
+        let name = target.as_ref().map(|one| archive.name(one));
+        let name = name.or_else(|| reference.name.clone()).unwrap_or_default();
+        let asset = archive.context.asset_name(id);
+        Self {
+            from: [archive.name(member), format!("{:08X}", member.asset.id)],
+            to: [name, format!("{id:08X}")],
+            to_type: target.map(|one| code_text(one.asset.code)),
+            resolved_in: asset.and_then(|asset| asset.archive),
+        }
+    }
 }

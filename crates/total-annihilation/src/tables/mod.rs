@@ -19,7 +19,7 @@ mod texts;
 
 use self::rows::{Source, flat, movement, units, weapons_of_units};
 use hpimount_assets::view::AssetContext;
-use hpimount_assets::view::report::{Check, Report};
+use hpimount_assets::view::report::{Check, References, Report};
 
 /// The table of the rows in some sources.
 macro_rules! table {
@@ -85,6 +85,12 @@ pub const REPORTS: &[Report] = &[
 pub const CHECK: Check = Check {
     applies: |context| has_files(UNITS, context),
     find: checks::find,
+};
+
+/// What units refer to.
+pub const REFERENCES: References = References {
+    applies: |context| has_files(UNITS, context),
+    each: references::each,
 };
 
 const UNITS: &[Source] = &[Source {

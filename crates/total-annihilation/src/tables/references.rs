@@ -13,6 +13,7 @@ use crate::tdo::export::drawn_textures;
 use crate::tdo::textures::Textures;
 use crate::view::stem;
 use crate::{gaf, tdo};
+use hpimount_assets::view::report::{self, VisitReference};
 use hpimount_assets::view::{AssetContext, AssetRef, Table, Wanted};
 use hpimount_containers::text::has_extension;
 
@@ -382,31 +383,45 @@ pub(super) fn write_all(context: &dyn AssetContext, out: &mut dyn Write) -> io::
 
 /// Writes the table of the missing references.
 pub(super) fn write_missing(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    write(context, out, |reference| reference.found.is_none())
+    write(context, out, |reference| reference.is_missing)
 }
 
 fn write(
     context: &dyn AssetContext,
     out: &mut dyn Write,
-    is_shown: fn(&Reference<'_>) -> bool,
+    is_shown: fn(&report::Reference) -> bool,
 ) -> io::Result<()> {
+    let mut table = Table::new(out, &COLUMNS)?;
+    each(context, &mut |reference| {
+        if !is_shown(&reference) {
+            return Ok(());
+        }
+        let [unit, from] = &reference.from;
+        let [name, path] = &reference.to;
+        table
+            .text(unit)
+            .text(&reference.field)
+            .text(name)
+            .text(path);
+        table.text(reference.resolved_in.as_deref().unwrap_or_default());
+        table.text(from).end_row()
+    })
+}
+
+/// Visits the references of all units.
+pub(super) fn each(context: &dyn AssetContext, visit: VisitReference<'_>) -> io::Result<()> {
     let library = Library::of(context);
     let mut references = References::new(context, &library);
-    let mut table = Table::new(out, &COLUMNS)?;
     for unit in &library.units.all {
         references.of_unit(unit, &mut |reference| {
-            if !is_shown(&reference) {
-                return Ok(());
-            }
-            table.text(&unit.name).text(reference.kind);
-            table.text(reference.name);
-            match reference.found {
-                Some(file) => table
-                    .text(&context.path_of(file))
-                    .text(&context.archive_of(file)),
-                None => table.cell("").cell(""),
-            };
-            table.text(&context.path_of(reference.from.file)).end_row()
+            let path = reference.found.map(|file| context.path_of(file));
+            visit(report::Reference {
+                from: [unit.name.clone(), context.path_of(reference.from.file)],
+                field: reference.kind.to_owned(),
+                to: [reference.name.to_owned(), path.unwrap_or_default()],
+                resolved_in: reference.found.map(|file| context.archive_of(file)),
+                is_missing: reference.found.is_none(),
+            })
         })?;
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! Differences between two JSON values, field by field.
+//! Differences between two values, field by field.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use hpimount_record::Value;
 
 use super::difference::Differences;
 use super::text::ends_in_common;
@@ -15,25 +15,25 @@ const KEYS: [&str; 3] = ["id", "name", "index"];
 /// or texts is one value.
 pub(super) fn compare(field: String, old: &Value, new: &Value, found: &mut Differences) {
     match (old, new) {
-        (old, new) if old == new => {}
-        (Value::Object(old), Value::Object(new)) => {
+        (old, new) if is_same(old, new) => {}
+        (Value::Map(olds), Value::Map(news)) => {
             let inner = |name: &str| match field.as_str() {
                 "" => name.to_owned(),
                 field => format!("{field}.{name}"),
             };
-            for (name, value) in old {
-                match new.get(name) {
+            let others: HashMap<_, _> = news.iter().map(|(name, value)| (name, value)).collect();
+            for (name, value) in olds {
+                match others.get(name) {
                     Some(other) => compare(inner(name), value, other, found),
                     None => found.add(inner(name), Some(value.clone()), None),
                 }
             }
-            for (name, value) in new {
-                if !old.contains_key(name) {
-                    found.add(inner(name), None, Some(value.clone()));
-                }
+            let known: HashSet<_> = olds.iter().map(|(name, _)| name).collect();
+            for (name, value) in news.iter().filter(|(name, _)| !known.contains(name)) {
+                found.add(inner(name), None, Some(value.clone()));
             }
         }
-        (Value::Array(olds), Value::Array(news)) if has_parts(olds) || has_parts(news) => {
+        (Value::List(olds), Value::List(news)) if has_parts(olds) || has_parts(news) => {
             match KEYS
                 .iter()
                 .find_map(|key| Some((keyed(olds, key)?, keyed(news, key)?)))
@@ -46,10 +46,21 @@ pub(super) fn compare(field: String, old: &Value, new: &Value, found: &mut Diffe
     }
 }
 
+/// Returns whether two values are shown alike: NaN is the same as itself.
+pub(super) fn is_same(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Float(old), Value::Float(new)) => old.to_bits() == new.to_bits(),
+        (Value::List(olds), Value::List(news)) => {
+            olds.len() == news.len() && olds.iter().zip(news).all(|(old, new)| is_same(old, new))
+        }
+        (old, new) => old == new,
+    }
+}
+
 /// Returns whether a list has objects or lists.
 fn has_parts(list: &[Value]) -> bool {
     list.iter()
-        .any(|value| value.is_object() || value.is_array())
+        .any(|value| matches!(value, Value::Map(_) | Value::List(_)))
 }
 
 /// The objects of a list with the values that identify them, in order.
@@ -67,8 +78,8 @@ fn keyed<'a>(list: &'a [Value], key: &str) -> Option<Keyed<'a>> {
     };
     for object in list {
         let name = match object.get(key)? {
-            Value::String(name) => name.clone(),
-            Value::Number(number) => number.to_string(),
+            Value::Text(name) => name.clone().into_owned(),
+            Value::Integer(number) => number.to_string(),
             _ => return None,
         };
         if found.values.insert(name.clone(), object).is_some() {
@@ -115,14 +126,13 @@ fn by_position(field: &str, olds: &[Value], news: &[Value], found: &mut Differen
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::inspect::diff::difference::Difference;
 
-    fn differences(old: &Value, new: &Value) -> Vec<(String, Option<Value>, Option<Value>)> {
+    fn differences(old: &str, new: &str) -> Vec<(String, Option<Value>, Option<Value>)> {
         let mut found = Differences::default();
-        compare(String::new(), old, new, &mut found);
+        let [old, new] = [old, new].map(|json| Value::parse(json).unwrap());
+        compare(String::new(), &old, &new, &mut found);
         let fields = found.finish().into_iter();
         fields
             .map(|difference| match difference {
@@ -132,45 +142,49 @@ mod tests {
             .collect()
     }
 
+    fn json(text: &str) -> Option<Value> {
+        Some(Value::parse(text).unwrap())
+    }
+
     #[test]
     fn fields_differ_by_their_paths() {
-        let old = json!({"a": {"b": 1, "gone": [1]}, "same": "x", "at": [1, 2]});
-        let new = json!({"a": {"b": 2}, "same": "x", "at": [1, 3], "more": null});
+        let old = r#"{"a": {"b": 1, "gone": [1]}, "same": "x", "at": [1, 2]}"#;
+        let new = r#"{"a": {"b": 2}, "same": "x", "at": [1, 3], "more": null}"#;
         let expected = [
-            ("a.b".to_owned(), Some(json!(1)), Some(json!(2))),
-            ("a.gone".to_owned(), Some(json!([1])), None),
-            ("at".to_owned(), Some(json!([1, 2])), Some(json!([1, 3]))),
-            ("more".to_owned(), None, Some(json!(null))),
+            ("a.b".to_owned(), json(r#"1"#), json(r#"2"#)),
+            ("a.gone".to_owned(), json(r#"[1]"#), None),
+            ("at".to_owned(), json(r#"[1, 2]"#), json(r#"[1, 3]"#)),
+            ("more".to_owned(), None, json(r#"null"#)),
         ];
-        assert_eq!(differences(&old, &new), expected);
-        assert!(differences(&old, &old).is_empty());
+        assert_eq!(differences(old, new), expected);
+        assert!(differences(old, old).is_empty());
     }
 
     #[test]
     fn objects_of_a_list_are_found_by_name_in_any_order() {
-        let old = json!([{"name": "a", "x": 1}, {"name": "b"}, {"name": "c"}]);
-        let new = json!([{"name": "c"}, {"name": "a", "x": 2}, {"name": "d"}]);
+        let old = r#"[{"name": "a", "x": 1}, {"name": "b"}, {"name": "c"}]"#;
+        let new = r#"[{"name": "c"}, {"name": "a", "x": 2}, {"name": "d"}]"#;
         let expected = [
-            ("[a].x".to_owned(), Some(json!(1)), Some(json!(2))),
-            ("[b]".to_owned(), Some(json!({"name": "b"})), None),
-            ("[d]".to_owned(), None, Some(json!({"name": "d"}))),
+            ("[a].x".to_owned(), json(r#"1"#), json(r#"2"#)),
+            ("[b]".to_owned(), json(r#"{"name": "b"}"#), None),
+            ("[d]".to_owned(), None, json(r#"{"name": "d"}"#)),
         ];
-        assert_eq!(differences(&old, &new), expected);
+        assert_eq!(differences(old, new), expected);
     }
 
     #[test]
     fn an_inserted_item_without_a_name_is_one_difference() {
-        let old = json!([[1, 2], [3, 4], [5, 6]]);
-        let new = json!([[1, 2], [9, 9], [3, 4], [5, 6]]);
-        let expected = [("[1]".to_owned(), None, Some(json!([9, 9])))];
-        assert_eq!(differences(&old, &new), expected);
+        let old = "[[1, 2], [3, 4], [5, 6]]";
+        let new = "[[1, 2], [9, 9], [3, 4], [5, 6]]";
+        let expected = [("[1]".to_owned(), None, json(r#"[9, 9]"#))];
+        assert_eq!(differences(old, new), expected);
     }
 
     #[test]
     fn differences_are_counted_beyond_the_first_hundred() {
-        let object = |value: u32| -> Value {
-            let fields = (0..150).map(|number| (number.to_string(), json!(value)));
-            Value::Object(fields.collect())
+        let object = |value: u32| {
+            let fields = (0..150).map(|number| format!("\"{number}\": {value}"));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         };
         let found = differences(&object(1), &object(2));
         assert_eq!(found.len(), 101);
