@@ -4,7 +4,7 @@ use std::io::Write;
 
 /// The environment variable that `scripts/test --foreign` sets, which has installed
 /// everything that tests need: a test that would be skipped fails.
-const REQUIRE: &str = "HPIMOUNT_REQUIRE";
+pub(crate) const REQUIRE: &str = "HPIMOUNT_REQUIRE";
 
 /// Reports that the running test is skipped, at least in part, and why.
 ///

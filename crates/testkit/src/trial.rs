@@ -7,6 +7,8 @@ use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::Write;
 
+use crate::skip;
+
 /// The environment variable with the file that a long run appends its rows to.
 const ROWS: &str = "HPIMOUNT_SOAK";
 
@@ -16,6 +18,13 @@ pub fn length<T>(short: T, long: T) -> T {
         Some(_) => long,
         None => short,
     }
+}
+
+/// Returns the step between the cases of a trial: `step` in most test runs, 1 in
+/// `scripts/test --foreign` and in `scripts/soak`, which try them all.
+pub fn step(step: usize) -> usize {
+    let is_whole = env::var_os(skip::REQUIRE).is_some() || env::var_os(ROWS).is_some();
+    if is_whole { 1 } else { step }
 }
 
 /// Prints the outcome of a successful trial, and appends it to the rows of a

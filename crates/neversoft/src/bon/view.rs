@@ -60,7 +60,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
 /// Adds the texture of the material with this number, as it is stored and as PNG.
 fn add_texture(page: &mut Page<Bon>, index: usize, texture: &Texture, name: &str) {
     if texture.file.is_shown() {
-        page.file(&format!("{name}.png"), move |bon: &Bon, _, out| {
+        page.file(format!("{name}.png"), move |bon: &Bon, _, out| {
             let texture = bon.materials[index].texture.as_ref();
             match texture.and_then(|texture| texture.file.picture()) {
                 Some(picture) => png::write(&picture, out),
