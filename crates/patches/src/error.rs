@@ -81,33 +81,37 @@ pub enum Mismatch {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.of("this file"))
+    }
+}
+
+impl Mismatch {
+    /// Returns the message with the name of the file.
+    pub fn of(&self, name: &str) -> String {
         match self {
             Self::File { expected, found } => {
-                write!(f, "made for a file of {expected}; this one has {found}")
+                format!("made for a file of {expected}; {name} has {found}")
             }
             Self::Patched(sums) => {
-                write!(f, "the file of {sums} is the result of this patch already")
+                format!("{name} is the result of this patch already, {sums}")
             }
-            Self::TooShort { needed, found } => write!(
-                f,
-                "reads the original up to byte {needed}; this file has {found}"
-            ),
-            Self::Block(offset) => write!(
-                f,
-                "the 1024 bytes at {offset:#x} are not those of the original"
-            ),
+            Self::TooShort { needed, found } => {
+                format!("reads the original up to byte {needed}; {name} has {found}")
+            }
+            Self::Block(offset) => {
+                format!("the 1024 bytes of {name} at {offset:#x} are not those of the original")
+            }
             Self::Window {
                 offset,
                 expected,
                 found,
-            } => write!(
-                f,
-                "window at {offset:#x}: Adler-32 is {found:08x}, expected {expected:08x}: this file is not the original of the patch"
+            } => format!(
+                "window at {offset:#x}: Adler-32 is {found:08x}, expected {expected:08x}: \
+                 {name} is not the original of the patch"
             ),
-            Self::Result { expected, found } => write!(
-                f,
-                "made for a result of {expected}; this one has CRC-32 {found:08x}"
-            ),
+            Self::Result { expected, found } => {
+                format!("made for a result of {expected}; that of {name} has CRC-32 {found:08x}")
+            }
         }
     }
 }
@@ -132,6 +136,14 @@ impl fmt::Display for Sums {
 }
 
 impl Error {
+    /// Returns the message with the name of the file that was given as the original.
+    pub fn of(&self, original: &str) -> String {
+        match self {
+            Self::WrongOriginal(mismatch) => mismatch.of(original),
+            other => other.to_string(),
+        }
+    }
+
     /// Returns whether the cause is outside the patch and the original: a source could
     /// not be read, or there was no memory.
     pub fn is_fault(&self) -> bool {

@@ -95,13 +95,13 @@ fn another_original_is_an_error_that_names_both() {
     let error = |original| apply(patch.clone(), original).err().unwrap().to_string();
     assert_eq!(
         error(vec![1; 150]),
-        "made for a file of 200 bytes with CRC-32 3a6e0b7e; this one has 150 bytes"
+        "made for a file of 200 bytes with CRC-32 3a6e0b7e; this file has 150 bytes"
             .replace("3a6e0b7e", &format!("{:08x}", crc32fast::hash(&original())))
     );
-    assert!(error(vec![1; 200]).contains("; this one has 200 bytes with CRC-32 "));
+    assert!(error(vec![1; 200]).contains("; this file has 200 bytes with CRC-32 "));
     assert_eq!(
         error(original()[..100].to_vec()),
-        "the file of 100 bytes is the result of this patch already"
+        "this file is the result of this patch already, 100 bytes"
     );
 }
 
