@@ -11,6 +11,7 @@ mod fuzz_targets;
 mod heavy_iron;
 mod hpi;
 mod ifp_hgo;
+mod installers;
 mod matrix;
 mod plain;
 mod resources;

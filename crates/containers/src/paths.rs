@@ -14,6 +14,7 @@ use crate::volume::{Content, Entry, FileId, MAX_DEPTH, Name, NodeId, Sink, no_su
 pub(super) struct Paths<'a> {
     sink: &'a mut dyn Sink,
     directories: HashMap<(NodeId, Box<[u8]>), NodeId>,
+    ignores_case: bool,
 }
 
 impl<'a> Paths<'a> {
@@ -22,6 +23,16 @@ impl<'a> Paths<'a> {
         Self {
             sink,
             directories: HashMap::new(),
+            ignores_case: false,
+        }
+    }
+
+    /// Creates a set in which names of directories in UTF-8 that differ only in case are
+    /// one directory, in the first spelling.
+    pub(super) fn ignoring_case(sink: &'a mut dyn Sink) -> Self {
+        Self {
+            ignores_case: true,
+            ..Self::new(sink)
         }
     }
 
@@ -60,7 +71,13 @@ impl<'a> Paths<'a> {
                     "has directories that are nested deeper than {MAX_DEPTH}"
                 )));
             }
-            let key = (node, component.into());
+            let key = match self.ignores_case {
+                true => String::from_utf8_lossy(component)
+                    .to_lowercase()
+                    .into_bytes(),
+                false => component.to_vec(),
+            };
+            let key = (node, key.into());
             node = match self.directories.get(&key) {
                 Some(&known) => known,
                 None => {
@@ -227,6 +244,22 @@ mod tests {
     fn a_directory_is_declared_once_for_all_separators() {
         let found = announce(&["a\\b\\c.txt", "/a/b//d.txt", "./e.txt"]);
         assert_eq!(found, ["a/", "a/b/", "a/b/c.txt", "a/b/d.txt", "e.txt"]);
+    }
+
+    #[test]
+    fn directories_in_several_spellings_are_one_in_the_first() {
+        let mut listing = Listing::default();
+        let mut builder = Paths::ignoring_case(&mut listing);
+        for (number, path) in ["Maps/É/a", "maps/é/A", "MAPS/b"].iter().enumerate() {
+            let entry = plain_entry(number, 0);
+            builder
+                .file(path.as_bytes(), b"/", Charset::Utf8, entry)
+                .unwrap();
+        }
+        assert_eq!(
+            listing.paths(),
+            ["Maps/", "Maps/É/", "Maps/É/a", "Maps/É/A", "Maps/b"]
+        );
     }
 
     #[test]

@@ -18,7 +18,6 @@ mod sum;
 mod version;
 mod whole;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -184,39 +183,23 @@ fn info(setup: &Setup, files: usize) -> serde_json::Value {
     })
 }
 
-/// Declares the directories and the files. Names of directories that differ only in
-/// case are one directory, in the first spelling.
+/// Declares the directories and the files.
 fn declare(setup: &Setup, items: &[Item], sink: &mut dyn Sink) -> Result<()> {
     sink.expect(items.len());
-    let mut paths = Paths::new(sink);
-    let mut spellings = HashMap::new();
+    let mut paths = Paths::ignoring_case(sink);
     for directory in &setup.directories {
         let path = path::expanded(directory);
-        let path = spelled(&path, &mut spellings);
         paths.directory(path.as_bytes(), b"/", Charset::Utf8)?;
     }
     for (number, item) in items.iter().enumerate() {
-        let (directory, name) = item.path.rsplit_once('/').unwrap_or(("", &item.path));
-        let path = format!("{}/{name}", spelled(directory, &mut spellings));
         let data = |number: u32| &setup.data[number as usize];
         let entry = Entry {
             modified: item.location().and_then(|number| data(number).modified),
             ..plain_entry(number, item.size(|number| data(number).size))
         };
-        paths.file(path.as_bytes(), b"/", Charset::Utf8, entry)?;
+        paths.file(item.path.as_bytes(), b"/", Charset::Utf8, entry)?;
     }
     Ok(())
-}
-
-/// Returns a directory with each part of its path in the spelling that came first.
-fn spelled(directory: &str, spellings: &mut HashMap<String, String>) -> String {
-    let mut path = String::new();
-    for name in directory.split('/').filter(|name| !name.is_empty()) {
-        let key = format!("{}/{}", path.to_lowercase(), name.to_lowercase());
-        let known = spellings.entry(key).or_insert_with(|| name.to_owned());
-        path = format!("{path}/{known}");
-    }
-    path
 }
 
 impl Installer {

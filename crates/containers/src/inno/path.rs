@@ -1,7 +1,5 @@
 //! Destinations as paths: constants in braces become directories of their names.
 
-use std::borrow::Cow;
-
 /// Returns the path of a destination, with slashes. `..` leads up, but not above the
 /// root. Characters that names on Windows cannot have are `$`.
 pub(super) fn expanded(destination: &str) -> String {
@@ -20,18 +18,24 @@ pub(super) fn expanded(destination: &str) -> String {
 
 /// Returns the path of `name`, which is relative to the directory `below`.
 pub(super) fn relative(below: &str, name: &str) -> String {
-    let mut components: Vec<Cow<'_, str>> = Vec::new();
+    let mut path = String::new();
     for component in [below].into_iter().chain(name.split(['\\', '/'])) {
         match component {
             "" | "." => {}
-            ".." => drop(components.pop()),
-            _ if component.contains(is_invalid) => {
-                components.push(component.replace(is_invalid, "$").into());
+            ".." => path.truncate(path.rfind('/').unwrap_or(0)),
+            _ => {
+                if !path.is_empty() {
+                    path.push('/');
+                }
+                let shown = |character| match is_invalid(character) {
+                    true => '$',
+                    false => character,
+                };
+                path.extend(component.chars().map(shown));
             }
-            _ => components.push(component.into()),
         }
     }
-    components.join("/")
+    path
 }
 
 /// Returns whether names on Windows cannot have a character.
