@@ -195,6 +195,25 @@ fn names_have_the_code_page_of_the_languages() {
     }
 }
 
+/// An empty file and one that is not installed are before it in its chunk.
+#[test]
+fn a_file_that_is_read_in_place_has_its_own_bytes() {
+    let installer = Inno {
+        packing: Packing::Stored,
+        is_solid: true,
+        ..Inno::new(vec![
+            inno_file("{app}\\a.dat", b"some"),
+            inno_file("{app}\\empty.dat", b""),
+            inno_file("", b"not installed"),
+            inno_file("{app}\\b.dat", b"some more"),
+        ])
+    };
+    let opened = open("setup.exe", installer.program(), &|_| None, false).unwrap();
+    let found = read(&opened);
+    assert_eq!(found["app/a.dat"], Ok(b"some".to_vec()));
+    assert_eq!(found["app/b.dat"], Ok(b"some more".to_vec()));
+}
+
 #[test]
 fn a_header_without_its_program_is_an_installer() {
     let installer = Inno {

@@ -212,10 +212,10 @@ impl Installer {
 
     /// Returns the offset of a member in the data, if it is stored as it is.
     fn stored(&self, whole: &Whole, member: usize) -> Result<Option<u64>> {
-        // A member that is stored has one segment.
+        // A member that is stored has one segment. Empty ones may begin there, too.
         let (start, _) = whole.file(member).unwrap_or_default();
         let segments = &whole.segments;
-        let number = segments.partition_point(|segment| segment.start < start);
+        let number = segments.partition_point(|segment| segment.end_in_whole() <= start);
         let Some(segment) = segments
             .get(number)
             .filter(|found| found.kind == Kind::Plain)
