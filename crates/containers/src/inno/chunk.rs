@@ -163,12 +163,15 @@ impl Chunk {
         }
     }
 
-    /// Returns the memory of a decoder, in bytes; 0 if the chunk cannot be decoded.
-    pub(super) fn decoder_memory(&self, data: &dyn ReadAt) -> usize {
-        match self.packing(data).map(|packing| packing.method) {
-            Ok(Method::Reader(method)) => method.memory(),
-            _ => 0,
-        }
+    /// Returns the memory of a decoder, in bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the chunk cannot be read, or its properties are not valid.
+    pub(super) fn decoder_memory(&self, data: &dyn ReadAt) -> Result<usize> {
+        Ok(match self.packing(data)?.method {
+            Method::Reader(method) => method.memory(),
+            Method::Stored | Method::Zlib => 0,
+        })
     }
 
     /// Returns the absolute offset of the byte at `position` of a chunk that is stored.

@@ -136,17 +136,26 @@ impl Whole {
         }
     }
 
-    /// Returns the memory of a decoder for it, in bytes.
+    /// Returns the memory of a decoder for it in bytes, or the maximum while that of its
+    /// chunk cannot be read.
     pub(super) fn decoder_memory_in(&self, chunks: &Chunks) -> usize {
-        *self.memory.get_or_init(|| match &self.segments[..] {
+        if let Some(memory) = self.memory.get() {
+            return *memory;
+        }
+        let memory = match &self.segments[..] {
             [first, .., last] if first.chunk != last.chunk => {
                 // Not by reading the start of each, which may be on a server.
                 let chunks = self.segments.iter().map(|segment| chunks.of(segment));
                 chunks.map(Chunk::max_decoder_memory).max().unwrap_or(0)
             }
-            [first, ..] => chunks.of(first).decoder_memory(&*chunks.data),
+            [first, ..] => match chunks.of(first).decoder_memory(&*chunks.data) {
+                Ok(memory) => memory,
+                // The next read may succeed.
+                Err(_) => return chunks.of(first).max_decoder_memory(),
+            },
             [] => 0,
-        })
+        };
+        *self.memory.get_or_init(|| memory)
     }
 
     /// Returns the last position not after `position` where decoding can begin.
@@ -197,7 +206,6 @@ impl Whole {
         position: u64,
         chunks: &Arc<Chunks>,
     ) -> Result<Box<dyn Decoder>> {
-        self.decoder_memory_in(chunks);
         let place = self.place(position, chunks);
         let mut reader = Reader {
             whole: self.clone(),
@@ -209,6 +217,8 @@ impl Whole {
         if place.segment < self.segments.len() {
             reader.begin(place.within)?;
         }
+        // What the decoder asks for.
+        self.decoder_memory_in(chunks);
         Ok(Box::new(SolidDecoder::new(
             Box::new(reader),
             self,
@@ -394,5 +404,54 @@ impl Read for Reader {
             return Ok(length);
         }
         Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::super::header::Compression;
+    use super::*;
+
+    /// A chunk of LZMA2 with a dictionary of 1 MiB, which can be read if that is set.
+    struct Switched(AtomicBool);
+
+    impl ReadAt for Switched {
+        fn len(&self) -> u64 {
+            5
+        }
+
+        fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+            match self.0.load(Ordering::Relaxed) {
+                true => b"zlb\x1A\x10".to_vec().read_exact_at(buf, offset),
+                false => Err(io::ErrorKind::TimedOut.into()),
+            }
+        }
+    }
+
+    #[test]
+    fn the_memory_of_a_decoder_is_known_after_a_read_that_failed() {
+        let mut chunk = Chunk::new(0, 1, Compression::Lzma2);
+        chunk.decoded = 1 << 30;
+        let max = chunk.max_decoder_memory();
+        let source = Arc::new(Switched(AtomicBool::new(false)));
+        let chunks = Chunks {
+            chunks: vec![chunk],
+            data: source.clone(),
+        };
+        let mut whole = Whole::new(0);
+        whole.segments.push(Segment {
+            chunk: 0,
+            offset: 0,
+            length: 1 << 30,
+            start: 0,
+            size: 1 << 30,
+            kind: Kind::Plain,
+        });
+        assert_eq!(whole.decoder_memory_in(&chunks), max);
+        source.0.store(true, Ordering::Relaxed);
+        let memory = whole.decoder_memory_in(&chunks);
+        assert!((1 << 20..max).contains(&memory), "{memory}");
     }
 }
