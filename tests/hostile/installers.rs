@@ -2,22 +2,49 @@
 
 use std::time::{Duration, Instant};
 
-use fixtures::inno::{Inno, InnoFile, inno_file};
+use fixtures::inno::{Inno, InnoFile, Packing, inno_file};
 use hpimount_containers::io::Result;
 use testkit::containers::{Opened, open};
 
 /// What takes longer does not end in any useful time.
 const LONGEST: Duration = Duration::from_secs(30);
 
-fn opened(files: Vec<InnoFile>) -> Result<Opened> {
-    open("setup.exe", Inno::new(files).program(), &|_| None, true)
+fn opened(installer: &Inno) -> Result<Opened> {
+    open("setup.exe", installer.program(), &|_| None, true)
 }
 
 #[test]
 fn a_destination_of_very_many_directories_is_refused_at_once() {
     let begun = Instant::now();
     let destination = format!("{{app}}\\{}x", "a\\".repeat(100_000));
-    let error = opened(vec![inno_file(&destination, b"x")]).err().unwrap();
+    let files = vec![inno_file(&destination, b"x")];
+    let error = opened(&Inno::new(files)).err().unwrap();
     assert!(error.to_string().contains("nested deeper"), "{error}");
     assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
+}
+
+/// Returns the error of reading a file.
+fn problem(opened: &Opened, path: &str) -> Option<String> {
+    let (_, entry) = opened.files().find(|(found, _)| *found == path).unwrap();
+    opened.bytes(entry).err().map(|error| error.to_string())
+}
+
+#[test]
+fn a_size_that_the_data_cannot_have_makes_its_file_unreadable() {
+    let installer = Inno {
+        packing: Packing::Stored,
+        ..Inno::new(vec![
+            inno_file("{app}\\a.dat", b"some"),
+            inno_file("{app}\\b.dat", b"some more"),
+        ])
+    };
+    let (mut parts, _) = installer.parts();
+    // After the slices and the chunk: the offset in the chunk, the size, and the
+    // stored size.
+    parts.second[20..36].fill(0x7F);
+    let program = installer.assemble(&parts);
+    let opened = open("setup.exe", program, &|_| None, true).unwrap();
+    let error = problem(&opened, "app/a.dat").unwrap();
+    assert!(error.contains("cannot decode to its file"), "{error}");
+    assert_eq!(problem(&opened, "app/b.dat"), None);
 }

@@ -178,9 +178,10 @@ impl Span {
     /// by the end of the source can be read up to there.
     ///
     /// # Errors
-    /// Returns an error if it extends past the end of the source.
+    /// Returns an error if it extends past the end of the source, or of all offsets.
     pub(super) fn content(self, source: &dyn ReadAt, force: bool) -> Result<Content<'_>> {
-        if !self.is_inside(source.len()) && !force {
+        let length = if force { u64::MAX } else { source.len() };
+        if !self.is_inside(length) {
             return Err(self.outside(source.len()));
         }
         Ok(Content::Extent {
@@ -294,5 +295,6 @@ mod tests {
         assert!(span(4, 7).content(&source, false).is_err());
         assert!(span(u64::MAX, 2).content(&source, false).is_err());
         assert!(span(4, 7).content(&source, true).is_ok());
+        assert!(span(u64::MAX, 2).content(&source, true).is_err());
     }
 }

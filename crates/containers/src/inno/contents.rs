@@ -54,13 +54,14 @@ enum Use {
 pub(super) fn of(setup: &Setup, data: Data, items: &[Item]) -> Contents {
     let mut builder = Builder {
         setup,
+        data: &data,
         uses: vec![Use::None; setup.data.len()],
         segments: Vec::new(),
         wholes: Vec::new(),
         chunks: Vec::new(),
     };
     let checked: Vec<Result<()>> = items.iter().map(|item| builder.note(item)).collect();
-    builder.make_segments(&data);
+    builder.make_segments();
     let runs = builder.runs(items);
     let members = builder.make_members(items, &runs);
     let places = (0..)
@@ -74,23 +75,29 @@ pub(super) fn of(setup: &Setup, data: Data, items: &[Item]) -> Contents {
                 .unwrap_or_else(|error| Place::Broken(Box::new(error)))
         });
     let places = places.collect();
-    builder.chunks.compact();
-    for whole in &mut builder.wholes {
+    let Builder {
+        mut chunks,
+        mut wholes,
+        ..
+    } = builder;
+    chunks.compact();
+    for whole in &mut wholes {
         whole.segments.compact();
         whole.members.compact();
     }
     Contents {
         chunks: Chunks {
-            chunks: builder.chunks,
+            chunks,
             data: data.source,
         },
-        wholes: builder.wholes,
+        wholes,
         places,
     }
 }
 
 struct Builder<'a> {
     setup: &'a Setup,
+    data: &'a Data,
     uses: Vec<Use>,
     /// The whole and the number of the segment of each data entry that files use, or why
     /// it cannot be read.
@@ -149,9 +156,13 @@ impl Builder<'_> {
             return Err(Error::Encrypted(problem.to_owned()));
         }
         let end = entry.start.checked_add(entry.size);
-        let most = self.compression(entry).most(entry.stored);
+        let stored = match self.data.missing {
+            None => entry.stored.min(self.data.source.len()),
+            Some(_) => entry.stored,
+        };
+        let most = self.compression(entry).most(stored);
         if end.is_none_or(|end| end > most) {
-            let problem = format!("{} bytes cannot decode to its file", entry.stored);
+            let problem = format!("{stored} bytes cannot decode to its file");
             return Err(self.damaged(location, problem));
         }
         if let Use::Part(size) = wanted
@@ -171,7 +182,7 @@ impl Builder<'_> {
     }
 
     /// Finds the chunks, and makes a whole of the segments of each.
-    fn make_segments(&mut self, data: &Data) {
+    fn make_segments(&mut self) {
         self.segments.resize_with(self.setup.data.len(), || None);
         let used = (0..)
             .zip(&self.uses)
@@ -185,13 +196,14 @@ impl Builder<'_> {
         let setup = self.setup;
         let of = |number: &u32| chunk_of(&setup.data[*number as usize]);
         for numbers in used.chunk_by(|one, next| of(one) == of(next)) {
-            self.make_whole(numbers, data);
+            self.make_whole(numbers);
         }
     }
 
     /// Makes the whole of a chunk with these data entries, in the order of their offsets.
-    fn make_whole(&mut self, numbers: &[u32], data: &Data) {
+    fn make_whole(&mut self, numbers: &[u32]) {
         let first = self.entry(numbers[0]);
+        let data = self.data;
         let Some(offset) = data.offset_of(first.first_slice, first.chunk) else {
             let slice = match &data.missing {
                 Some(name) => format!("{name}, which"),
@@ -206,7 +218,7 @@ impl Builder<'_> {
         };
         let mut chunk = Chunk::new(offset, first.stored, self.compression(first));
         let mut whole = Whole::new(offset);
-        let mut position = 0;
+        let mut position = 0_u64;
         for &number in numbers {
             let entry = self.entry(number);
             let (kind, size) = match self.uses[number as usize] {
@@ -217,11 +229,12 @@ impl Builder<'_> {
                 }
                 _ => (Kind::Plain, entry.size),
             };
-            let place = match entry.start >= chunk.decoded {
-                true => Ok((self.wholes.len() as u32, whole.segments.len() as u32)),
-                false => Err(self.damaged(number, "overlaps another one")),
+            let end = match entry.start >= chunk.decoded {
+                true => position.checked_add(size).ok_or("ends after any offset"),
+                false => Err("overlaps another one"),
             };
-            if place.is_ok() {
+            let place = (self.wholes.len() as u32, whole.segments.len() as u32);
+            let place = end.map(|end| {
                 whole.segments.push(Segment {
                     chunk: self.chunks.len() as u32,
                     offset: entry.start,
@@ -230,10 +243,12 @@ impl Builder<'_> {
                     size,
                     kind,
                 });
-                position = position.saturating_add(size);
+                position = end;
                 // The sum was checked.
                 chunk.decoded = entry.start + entry.size;
-            }
+                place
+            });
+            let place = place.map_err(|problem| self.damaged(number, problem));
             self.segments[number as usize] = Some(place);
         }
         self.chunks.push(chunk);
