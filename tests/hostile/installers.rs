@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use fixtures::inno::{Inno, InnoFile, Packing, inno_file};
+use fixtures::inno::{Inno, Packing, gog_files, inno_file};
 use hpimount_containers::io::Result;
 use testkit::containers::{Opened, open};
 
@@ -47,4 +47,22 @@ fn a_size_that_the_data_cannot_have_makes_its_file_unreadable() {
     let error = problem(&opened, "app/a.dat").unwrap();
     assert!(error.contains("cannot decode to its file"), "{error}");
     assert_eq!(problem(&opened, "app/b.dat"), None);
+}
+
+#[test]
+fn a_file_whose_parts_are_decoded_again_and_again_is_unreadable() {
+    let begun = Instant::now();
+    // After a file that takes a while.
+    let mut files = vec![inno_file("{app}\\large.dat", &vec![0; 16 << 20])];
+    files.extend(gog_files("few.dat", &[&b"x"[..]; 3], ""));
+    files.extend(gog_files("many.dat", &[&b"x"[..]; 2000], ""));
+    let installer = Inno {
+        is_solid: true,
+        ..Inno::new(files)
+    };
+    let opened = opened(&installer).unwrap();
+    assert_eq!(problem(&opened, "app/few.dat"), None);
+    let error = problem(&opened, "app/many.dat").unwrap();
+    assert!(error.contains("again and again"), "{error}");
+    assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
 }

@@ -1,6 +1,8 @@
 //! From the files of an installer and its data entries to the chunks, and to the wholes
 //! that are decoded together.
 
+use std::collections::HashSet;
+
 use super::calls::Filter;
 use super::chunk::Chunk;
 use super::data::DataEntry;
@@ -9,8 +11,13 @@ use super::item::{Bytes, Item, Part};
 use super::slices::Data;
 use super::sum::Checksum;
 use super::whole::{Chunks, Kind, Member, Segment, Whole};
-use crate::codec::MAX_DEFLATE_RATIO;
+use crate::codec::{MAX_DEFLATE_RATIO, Solid as _};
 use crate::io::{Compact as _, Error, Result};
+
+/// Number of bytes that may be decoded in vain for a file of parts: this many, and this
+/// many for each of its bytes.
+const MAX_VAIN: u64 = 1 << 30;
+const MAX_VAIN_RATIO: u64 = 8;
 
 /// Where a file is.
 #[derive(Debug)]
@@ -353,11 +360,46 @@ impl Builder<'_> {
                 start: position,
                 ..whole.segments[segment as usize]
             };
-            position = segment.end_in_whole();
+            let end = position.checked_add(segment.size);
+            let after_all = || self.damaged(part.location, "ends after any offset");
+            position = end.ok_or_else(after_all)?;
             own.segments.push(segment);
         }
         own.members.push(Member::new(position, sum));
-        Ok(own)
+        match self.is_soon_decoded(&own) {
+            true => Ok(own),
+            false => {
+                let problem = "would be decoded again and again for the parts of a file";
+                Err(self.damaged(parts[0].location, problem))
+            }
+        }
+    }
+
+    /// Returns whether decoding the segments of a file goes back in its chunks so seldom
+    /// that it takes not much longer than to decode each of them once.
+    fn is_soon_decoded(&self, file: &Whole) -> bool {
+        let mut opened = HashSet::new();
+        let (mut once, mut decoded) = (0_u64, 0_u64);
+        let mut last = None;
+        for segment in &file.segments {
+            let chunk = &self.chunks[segment.chunk as usize];
+            let end = segment.offset.saturating_add(segment.length);
+            // Another chunk, or what precedes, is decoded from the start.
+            let start = match last.replace((segment.chunk, end)) {
+                Some((last, end)) if last == segment.chunk && end <= segment.offset => end,
+                _ => 0,
+            };
+            if chunk.compression != Compression::Stored {
+                decoded = decoded.saturating_add(end - start);
+                if opened.insert(segment.chunk) {
+                    once = once.saturating_add(chunk.decoded);
+                }
+            }
+        }
+        // Chunks may overlap.
+        let once = once.min(self.setup.compression.most(self.data.source.len()));
+        let vain = file.size().saturating_mul(MAX_VAIN_RATIO);
+        decoded <= once.saturating_add(vain).saturating_add(MAX_VAIN)
     }
 
     fn segment(&self, location: u32) -> Result<(u32, u32)> {
