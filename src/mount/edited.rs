@@ -50,7 +50,7 @@ impl Convert for Converter<'_> {
     }
 
     fn is_asset(&self, original: &Original<'_>) -> io::Result<bool> {
-        match asset::shows(original.name, &*original.source) {
+        match asset::shows(original.shown, &*original.source) {
             Err(io::Error::UnknownFormat) => Ok(false),
             shows => shows.map(|_| true),
         }

@@ -463,6 +463,7 @@ impl Opener<'_> {
         let original = Original {
             source: candidate.source.clone(),
             name: &candidate.name,
+            shown: &file_name(&candidate.path),
             partner: &|name| partners.find(name),
         };
         let applied = changes.apply(&original, self.reader, self.options);

@@ -92,9 +92,11 @@ impl Edit {
 
     /// Applies a folder of changes.
     fn apply(&self, folder: Folder, strict: bool) -> Result<(Written, Report)> {
+        let name = self.name();
         let original = Original {
             source: self.source.clone(),
-            name: &self.name(),
+            name: &name,
+            shown: &name,
             partner: &|wanted| self.partner(wanted),
         };
         apply(&original, folder, self.spool.clone(), strict)
@@ -159,6 +161,7 @@ impl Plan {
         let original = Original {
             source: Arc::new(bytes),
             name: empty.name(),
+            shown: empty.name(),
             partner: &|_| partner.clone(),
         };
         let (written, report) = apply(&original, folder, None, false)?;

@@ -545,6 +545,7 @@ fn damaged_originals_are_refused_or_changed_and_never_panic() {
             let original = Original {
                 source: source(&bytes),
                 name: seed.name,
+                shown: seed.name,
                 partner: &|_| beside.as_deref().map(source),
             };
             let unwrap = |source| Ok((source, Vec::new()));

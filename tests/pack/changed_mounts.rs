@@ -332,6 +332,26 @@ fn sources_side_by_side_have_their_changes_in_directories_of_their_names() {
     assert!(problem.contains("a.zip/d.zip.d: "), "{problem}");
 }
 
+/// The directory of the second one has a number, and the asset in it has none.
+#[test]
+fn assets_of_one_name_side_by_side_each_have_their_changes() {
+    let work = Work::new();
+    let paths = ["one", "two"].map(|folder| {
+        write(&work.path(folder), "a.tdf", b"[A]{x=1;}");
+        work.path(folder).join("a.tdf")
+    });
+    let sources = given(&paths);
+    work.edit("a.tdf/a.tdf", b"[A]{x=2;}");
+    work.edit("a (1).tdf/a.tdf", b"[A]{x=3;}");
+    let vfs = work.open(&sources).unwrap();
+    assert_eq!(read_at(&vfs, "a.tdf/a.tdf"), b"[A]{x=2;}");
+    assert_eq!(read_at(&vfs, "a (1).tdf/a.tdf"), b"[A]{x=3;}");
+    work.edit("a (1).tdf/b.tdf", b"[B]{}");
+    let problem = work.open(&sources).err().unwrap();
+    let reason = "a (1).tdf/b.tdf: cannot be added: the source is the file a.tdf";
+    assert!(problem.contains(reason), "{problem}");
+}
+
 #[test]
 fn hpipack_says_what_to_do_with_a_folder() {
     let work = Work::new();

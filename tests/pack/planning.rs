@@ -178,6 +178,7 @@ fn planning_reads_nothing_of_a_file_that_stays() {
         let original = Original {
             source,
             name,
+            shown: name,
             partner: &|_| partner.clone(),
         };
         let tools = Tools {

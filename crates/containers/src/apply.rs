@@ -241,7 +241,7 @@ impl Level<'_> {
         };
         let mut tree = Tree::default();
         let root = tree.root();
-        let asset = tree.file(root, Name::utf_8(original.name), asset)?;
+        let asset = tree.file(root, Name::utf_8(original.shown), asset)?;
         let tools = self.tools;
         let files = Files {
             tree,
@@ -252,11 +252,11 @@ impl Level<'_> {
         let others = tree.nodes().skip(1).filter(|&(node, _)| node != asset);
         for (node, _) in others {
             let path = format!("{prefix}{}", tree.path(node));
-            let reason = format!("cannot be added: the source is the file {}", original.name);
+            let reason = format!("cannot be added: the source is the file {}", original.shown);
             report.refuse(path, reason);
         }
         if tree.is_deleted(asset) {
-            report.refuse(original.name, "is the source, and cannot be deleted");
+            report.refuse(original.shown, "is the source, and cannot be deleted");
         }
         let mut whole = Spliced::default();
         let new = tree.new_at(asset).map(|new| &new.bytes);
@@ -290,6 +290,7 @@ impl Level<'_> {
         let plain = Original {
             source: sheet.clone(),
             name,
+            shown: name,
             partner: &|wanted| {
                 let mut tracks = tracks.iter();
                 let found = tracks.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
@@ -329,6 +330,7 @@ impl Level<'_> {
         let original = Original {
             source,
             name: &name,
+            shown: &name,
             partner: &|wanted| {
                 let sibling = tree.find(parent, wanted).ok()??;
                 content(tree, volume, tree.resolve(sibling)).ok()

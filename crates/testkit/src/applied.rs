@@ -68,6 +68,7 @@ pub fn planned(name: &str, archive: &[u8], folder: Folder) -> Result<Written, St
     let original = Original {
         source: Arc::new(archive.to_vec()),
         name,
+        shown: name,
         partner: &|_| None,
     };
     let mut report = Report::default();

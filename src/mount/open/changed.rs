@@ -63,7 +63,7 @@ impl Vfs {
             Ok(opened) => (opened.builder, opened.volume),
             Err(io::Error::UnknownFormat) => {
                 let mut builder = TreeBuilder::new(0, 0, vfs.options.companions_in(0, true));
-                let (name, source) = (original.name, &original.source);
+                let (name, source) = (original.shown, &original.source);
                 asset::prepare(&mut builder, name, &**source, &vfs.options)?;
                 let volume = asset::declare(&mut builder, name, source.clone())?;
                 (builder, NewVolume::folder(name, name, Box::new(volume)))

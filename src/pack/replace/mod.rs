@@ -164,6 +164,7 @@ fn encode(original: &Original, edited: Vec<ForAsset>, assets: &mut NewAssets) ->
     let archive = changes::Original {
         source: original.bytes.clone(),
         name: &name,
+        shown: &name,
         partner: &|_| None,
     };
     let converter = Converter {

@@ -46,8 +46,10 @@ pub type Apply = fn(&mut Job<'_>) -> Result<Written>;
 pub struct Original<'a> {
     /// Its bytes.
     pub source: Arc<dyn ReadAt>,
-    /// The name of its file.
+    /// The name of its file, which differs from those of other sources.
     pub name: &'a str,
+    /// The name that the mount shows for it if it is an asset.
+    pub shown: &'a str,
     /// Finds the other files that it consists of.
     pub partner: FindPartner<'a>,
 }

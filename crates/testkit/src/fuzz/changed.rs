@@ -59,6 +59,7 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> Option<Report
     let original = Original {
         source: source(bytes),
         name,
+        shown: name,
         partner: &partner,
     };
     let unwrap = |source| Ok((source, Vec::new()));
