@@ -442,6 +442,20 @@ fn an_opaque_directory_has_only_what_the_folder_has() {
     assert_eq!(found, ["DATA/FILE1.DAT", "README.TXT"]);
 }
 
+/// As an overlay leaves a directory that was deleted and made again.
+#[test]
+fn a_directory_in_an_opaque_one_has_only_what_the_folder_has() {
+    let work = tempdir().unwrap();
+    let original = work.path().join("a.zip");
+    fs::write(&original, seeds::zip_with("d/sub/deep/old", b"old")).unwrap();
+    let folder = work.path().join("changes");
+    write(&folder, "d/.wh..wh..opq", b"");
+    write(&folder, "d/sub/deep/new", b"new");
+    let mounted = open_changed(&original, &folder).unwrap();
+    let found: Vec<String> = digests(&mounted).into_keys().collect();
+    assert_eq!(found, ["d/sub/deep/new"]);
+}
+
 #[test]
 fn files_that_moved_on_a_disc_are_refused_only_if_asked() {
     let work = tempdir().unwrap();

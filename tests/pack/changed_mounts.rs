@@ -201,6 +201,8 @@ fn changed_folder(work: &Work) -> PathBuf {
         ("sub/deep/b.txt", b"old b"),
         ("sub/c.txt", b"old c"),
         ("opaque/old.txt", b"old"),
+        ("opaque/sub/old.txt", b"old"),
+        ("opaque/file.txt", b"old"),
         ("file.txt", b"file"),
     ] {
         write(&folder, path, bytes);
@@ -212,6 +214,8 @@ fn changed_folder(work: &Work) -> PathBuf {
     work.edit("sub/new/n.txt", b"n");
     work.edit("opaque/.wh..wh..opq", b"");
     work.edit("opaque/own.txt", b"own");
+    work.edit("opaque/sub/own.txt", b"own");
+    work.edit("opaque/file.txt/own.txt", b"own");
     work.edit("file.txt/.wh..wh..opq", b"");
     work.edit("file.txt/inner.txt", b"inner");
     work.edit("link", b"no link");
@@ -219,11 +223,13 @@ fn changed_folder(work: &Work) -> PathBuf {
     folder
 }
 
-const CHANGED_FOLDER: [(&str, &[u8]); 7] = [
+const CHANGED_FOLDER: [(&str, &[u8]); 9] = [
     ("file.txt/inner.txt", b"inner"),
     ("kept/x.txt", b"x"),
     ("link", b"no link"),
+    ("opaque/file.txt/own.txt", b"own"),
     ("opaque/own.txt", b"own"),
+    ("opaque/sub/own.txt", b"own"),
     ("sub/c.txt", b"old c"),
     ("sub/deep/a.txt", b"new a"),
     ("sub/new/n.txt", b"n"),
@@ -445,5 +451,5 @@ fn a_mount_of_a_changed_folder_says_what_was_applied() {
     assert!(applied("sub/c.txt").is_err());
     let info = testkit::mounted::info(&mount);
     assert_eq!(info["applied"]["ignored"], 1);
-    assert_eq!(info["applied"]["deleted"], 3);
+    assert_eq!(info["applied"]["deleted"], 5);
 }

@@ -82,11 +82,15 @@ impl Matching<'_, '_> {
         }
         let is_opaque = folder.is_opaque;
         let mut named = HashSet::new();
-        for (name, change) in self.merged(folder, path) {
+        for (name, mut change) in self.merged(folder, path) {
             let full = format!("{path}{name}");
             match self.job.tree.find(at, &name) {
                 Ok(Some(node)) => {
                     named.insert(node);
+                    // What it does not have is deleted at any depth.
+                    if let (true, Change::Directory(inner)) = (is_opaque, &mut change) {
+                        inner.is_opaque = true;
+                    }
                     self.present(node, change, full, depth)?;
                 }
                 Ok(None) => self.absent(at, &name, change, full, depth)?,
