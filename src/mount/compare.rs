@@ -1,15 +1,13 @@
 //! Comparing what a mount shows of a folder of changes with the folder.
 
 use super::{FileKind, Ino, Result, Vfs};
+use crate::namespace::companion::CONVERTED;
 use hpimount_containers::changes::NewFile;
 use hpimount_containers::io::read_vec;
 use hpimount_containers::iso::SECTOR_SUFFIXES;
 
 /// Number of bytes that are compared at a time.
 const PIECE: u64 = 256 << 10;
-
-/// Directory of converted assets, whose bytes are not those that the mount shows.
-const CONVERTED: &str = "converted";
 
 impl Vfs {
     /// Returns whether the source has changes of a folder.
@@ -26,6 +24,7 @@ impl Vfs {
     /// the folder of changes, sorted.
     pub fn wrongly_applied(&self) -> Vec<String> {
         let wrong = self.applied.iter().filter(|(path, file)| {
+            // The mount shows assets, not these bytes.
             let is_converted = file.path.split('/').any(|part| part == CONVERTED);
             let is_in_sectors = SECTOR_SUFFIXES.iter().any(|suffix| path.ends_with(suffix));
             let is_changed_inside = self.applied.begins(&format!("{path}.d/"));

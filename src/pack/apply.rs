@@ -12,7 +12,7 @@ use super::target::Target;
 use super::{Error, Result, identity};
 use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
-use crate::mount::{self, Converter};
+use crate::mount;
 use crate::source::{FilePool, FileSource, files_beside, has_name, read_changes};
 use hpimount_containers::apply::{self, Tools};
 use hpimount_containers::changes::{
@@ -223,26 +223,9 @@ fn apply(
     let options = mount::Options::default();
     let space = spool.as_ref().map_or(0, |_| options.spool_size);
     let reader = Reader::new(&Budget::new(MEMORY), Spool::new(spool, space));
-    let mut report = Report::default();
-    let unwrap = |source| {
-        let (source, images) = unwrap(&reader, source, &Options::default())?;
-        Ok((source, images.tracks))
-    };
-    let tools = Tools {
-        unwrap: &unwrap,
-        convert: &Converter {
-            options: &options,
-            reader: &reader,
-        },
-    };
-    let written = apply::apply(original, folder, "", tools, &mut report);
-    if strict {
-        report.refuse_risks();
-    }
-    match written.filter(|_| report.refusals.is_empty()) {
-        Some(written) => Ok((written, report)),
-        None => Err(Error::Refused(report.refusals)),
-    }
+    let apply =
+        |tools: Tools<'_>, report: &mut Report| apply::apply(original, folder, "", tools, report);
+    mount::with_tools(&reader, &options, strict, apply).map_err(Error::Refused)
 }
 
 /// Returns the files of a result with their paths: the first one is `out`, and the

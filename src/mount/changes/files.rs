@@ -7,14 +7,12 @@ use super::layer::Layer;
 use crate::mount::edited;
 use crate::mount::subtree::Node;
 use crate::mount::{Attr, Error, Ino, OpenCause, Vfs};
+use crate::namespace::companion::CONVERTED;
 use crate::namespace::tree::InodeKind;
 use hpimount_containers::apply::{self, Tools, apply_to_files};
 use hpimount_containers::changes::{Change, Edited, Folder, Report, Tree};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink, Sources};
-
-/// Directory of edited files of the converted tree.
-const CONVERTED: &str = "converted";
 
 /// The files of a mount, in the directories that changes have. Other directories are
 /// not listed.

@@ -21,7 +21,7 @@ use super::{Converter, OpenCause, OpenError, Vfs};
 use crate::content::{Reader, unwrap};
 use crate::source::{FilePool, FileStat, read_changes};
 use hpimount_containers::apply::{Tools, apply};
-use hpimount_containers::changes::{Change, Folder, Original, Report, Spliced, is_litter};
+use hpimount_containers::changes::{Change, Folder, Notice, Original, Report, Spliced, is_litter};
 use hpimount_containers::format::Options;
 use hpimount_containers::formats;
 use hpimount_containers::io::ReadAt;
@@ -153,7 +153,7 @@ impl Changes {
         let (folder, prefix) = (self.folder, &self.prefix);
         let apply =
             |tools: Tools<'_>, report: &mut Report| apply(original, folder, prefix, tools, report);
-        let (written, report) = with_tools(reader, options, self.is_strict, apply)?;
+        let (written, report) = logged(with_tools(reader, options, self.is_strict, apply))?;
         let files = written.files.iter().map(|(_, file)| file);
         let all = files.chain(&written.directory).chain([&written.data]);
         let memory = all.map(Spliced::memory).sum::<usize>() + report.memory();
@@ -193,17 +193,20 @@ impl Changes {
         let (folder, prefix) = (self.folder, &self.prefix);
         let apply =
             |tools: Tools<'_>, report: &mut Report| files.apply(folder, prefix, tools, report);
-        with_tools(&vfs.reader, &vfs.options, self.is_strict, apply)
+        logged(with_tools(&vfs.reader, &vfs.options, self.is_strict, apply))
     }
 }
 
-/// Applies changes by a function. Notes about them go to the log.
-fn with_tools<T>(
+/// Applies changes by a function.
+///
+/// # Errors
+/// Returns everything that cannot be applied, or if `is_strict` is a risk.
+pub(crate) fn with_tools<T>(
     reader: &Arc<Reader>,
     options: &super::Options,
     is_strict: bool,
     apply: impl FnOnce(Tools<'_>, &mut Report) -> Option<T>,
-) -> Result<(T, Report), OpenCause> {
+) -> Result<(T, Report), Vec<Notice>> {
     let unwrap = |source| {
         let (source, images) = unwrap(reader, source, &Options::default())?;
         Ok((source, images.tracks))
@@ -217,9 +220,15 @@ fn with_tools<T>(
     if is_strict {
         report.refuse_risks();
     }
-    let Some(applied) = applied.filter(|_| report.refusals.is_empty()) else {
-        return Err(OpenCause::Refused(report.refusals));
-    };
+    match applied.filter(|_| report.refusals.is_empty()) {
+        Some(applied) => Ok((applied, report)),
+        None => Err(report.refusals),
+    }
+}
+
+/// Writes the notes about changes that have been applied to the log.
+fn logged<T>(applied: Result<(T, Report), Vec<Notice>>) -> Result<(T, Report), OpenCause> {
+    let (applied, report) = applied.map_err(OpenCause::Refused)?;
     report.information().for_each(|note| log::info!("{note}"));
     report.warnings().for_each(|note| log::warn!("{note}"));
     Ok((applied, report))
