@@ -46,20 +46,24 @@ pub(super) fn read(source: &dyn ReadAt, offset: u64, version: Version) -> Result
         return Err(too_long(offset));
     }
     let start = offset + length;
-    let stored = read_vec(source, start, stored, "header block")?;
-    let mut bytes = Vec::with_capacity(stored.len());
-    for (number, piece) in (0..).zip(stored.chunks(PIECE)) {
-        let at = start + number * PIECE as u64;
-        let sum = Cursor::new(piece, at, Endian::Little).u32("piece checksum")?;
-        super::check_crc(&piece[4..], sum, at, "piece of a header block")?;
-        bytes.extend_from_slice(&piece[4..]);
+    let mut bytes = read_vec(source, start, stored, "header block")?;
+    // The pieces become one in place: of a large block there are no copies.
+    let mut length = 0;
+    for at in (0..bytes.len()).step_by(PIECE) {
+        let end = bytes.len().min(at + PIECE);
+        let (piece, offset) = (&bytes[at..end], start + at as u64);
+        let sum = Cursor::new(piece, offset, Endian::Little).u32("piece checksum")?;
+        super::check_crc(&piece[4..], sum, offset, "piece of a header block")?;
+        bytes.copy_within(at + 4..end, length);
+        length += end - at - 4;
     }
+    bytes.truncate(length);
     Ok(Block {
         bytes: match is_packed {
             true => unpack(&bytes, offset)?,
             false => bytes,
         },
-        end: start + stored.len() as u64,
+        end: start + stored,
     })
 }
 

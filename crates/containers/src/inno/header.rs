@@ -3,7 +3,7 @@
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-use super::block;
+use super::block::{self, Block};
 use super::data::DataEntry;
 use super::fields::Fields;
 use super::file::FileEntry;
@@ -96,11 +96,12 @@ fn read_as(
     if version.since(6, 5, 0) {
         offset = after_encryption(version, source, offset)?;
     }
-    let first = block::read(source, offset, version)?;
-    let mut fields = Fields::new(&first.bytes, version);
+    let Block { bytes, end } = block::read(source, offset, version)?;
+    let mut fields = Fields::new(&bytes, version);
     let entries = read_entries(&mut fields, encoding);
     let (mut setup, data) = entries.map_err(|error| error.within("decoded header"))?;
-    let second = block::read(source, first.end, version)?;
+    drop(bytes);
+    let second = block::read(source, end, version)?;
     let mut fields = Fields::new(&second.bytes, version);
     let entries = fields.entries(data, "number of data entries", DataEntry::read);
     setup.data = entries.map_err(|error| error.within("decoded data entries"))?;
