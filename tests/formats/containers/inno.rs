@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use fixtures::container_seeds::zip_with;
-use fixtures::inno::{Inno, InnoFile, Packing, gog_files, inno_file};
+use fixtures::inno::{Inno, InnoFile, Packing, Slice, gog_files, inno_file};
 use fixtures::{noise, text};
 use hpimount_containers::io::Error;
 use hpimount_containers::volume::{Content, FileId};
@@ -21,12 +21,10 @@ fn opened(installer: &Inno) -> Result<Opened, Error> {
 }
 
 /// Opens an installer whose slices have names that begin with `stem`.
-fn opened_with_slices(installer: &Inno, stem: &str, without: &[usize]) -> Opened {
+fn opened_with_slices(installer: &Inno, stem: &str, edit: impl Fn(&mut Vec<Slice>)) -> Opened {
     let built = installer.build();
     let mut slices = built.slices;
-    for &number in without {
-        slices.remove(number);
-    }
+    edit(&mut slices);
     let beside = |wanted: &str| {
         let mut slices = slices.iter();
         let found = slices.find(|(end, _)| format!("{stem}{end}") == wanted);
@@ -242,7 +240,7 @@ fn chunks_run_from_one_slice_to_the_next() {
                 ..Inno::new(files())
             };
             for stem in ["setup", "compiled"] {
-                let opened = opened_with_slices(&installer, stem, &[]);
+                let opened = opened_with_slices(&installer, stem, |_| ());
                 assert_eq!(read(&opened), expected(), "{per_disk}");
                 assert!(opened.volume.warnings().is_empty());
             }
@@ -257,13 +255,40 @@ fn files_in_a_missing_slice_are_listed_and_cannot_be_read() {
         packing: Packing::Stored,
         ..Inno::new(files())
     };
-    let opened = opened_with_slices(&installer, "setup", &[2]);
+    let opened = opened_with_slices(&installer, "setup", |slices| {
+        slices.remove(2);
+    });
     let found = read(&opened);
     assert!(found["app/a.txt"].is_err() && found["sys/b.dat"].is_err());
     let warnings = opened.volume.warnings().join("");
     assert!(warnings.contains("setup-3.bin is missing"), "{warnings}");
     let error = found["sys/b.dat"].as_ref().unwrap_err();
     assert!(error.contains("setup-3.bin"), "{error}");
+}
+
+#[test]
+fn a_slice_that_is_none_is_missing_and_what_follows_one_is_no_data() {
+    let installer = Inno {
+        slices: Some((30_000, 1)),
+        packing: Packing::Stored,
+        ..Inno::new(files())
+    };
+    let cut: [fn(&mut Vec<u8>); 3] = [
+        Vec::clear,
+        |slice| slice.truncate(11),
+        |slice| slice[0] ^= 1,
+    ];
+    for cut in cut {
+        let opened = opened_with_slices(&installer, "compiled", |slices| cut(&mut slices[2].1));
+        assert!(read(&opened)["sys/b.dat"].is_err());
+        let warnings = opened.volume.warnings().join("");
+        assert!(
+            warnings.contains("the start of compiled-3.bin is missing"),
+            "{warnings}"
+        );
+    }
+    let longer = opened_with_slices(&installer, "setup", |slices| slices[0].1.extend([0; 99]));
+    assert_eq!(read(&longer), expected());
 }
 
 #[test]

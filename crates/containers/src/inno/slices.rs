@@ -24,7 +24,7 @@ pub(super) struct Data {
     starts: Vec<u64>,
     /// Number of bytes that precede the data of a slice.
     header: u64,
-    /// The name of the first slice that is missing.
+    /// The name of the first slice that is missing, or what is missing of it.
     pub(super) missing: Option<String>,
 }
 
@@ -39,10 +39,11 @@ impl Data {
         }
     }
 
-    /// Finds the slices that the data entries refer to.
+    /// Finds the slices that the data entries refer to, up to the first one that is
+    /// missing, or is none.
     ///
     /// # Errors
-    /// Returns an error if one cannot be read, or is none.
+    /// Returns an error if one cannot be read.
     pub(super) fn in_slices(setup: &Setup, input: &Input<'_>) -> Result<Self> {
         let last = setup.data.iter().map(|data| data.last_slice).max();
         let count = last.map_or(0, |last| last.saturating_add(1).min(MAX_SLICES));
@@ -52,17 +53,27 @@ impl Data {
         let mut missing = None;
         for number in 0..count {
             let names = names.map(|name| slice_name(name, number, setup.slices_per_disk));
-            let Some(slice) = names.iter().find_map(|name| (input.partner)(name)) else {
+            let mut beside = names.iter().filter_map(|name| {
+                let slice = (input.partner)(name)?;
+                Some((name, slice))
+            });
+            let Some((name, slice)) = beside.next() else {
                 let [first, _] = names;
                 missing = Some(first);
                 break;
             };
-            let length = length(&*slice).map_err(|error| error.within(&names[0]))?;
+            let length = match length(&*slice) {
+                Err(error) if error.is_fault() => return Err(error.within(name)),
+                Err(_) => {
+                    missing = Some(format!("the start of {name}"));
+                    break;
+                }
+                Ok(length) => length,
+            };
             let is_cut = slice.len() < length;
-            slices.push(Arc::new(Tail::new(slice, HEADER)));
+            slices.push(Arc::new(Tail::new(slice, HEADER).until(length)));
             if is_cut {
-                let [first, _] = names;
-                missing = Some(format!("the end of {first}"));
+                missing = Some(format!("the end of {name}"));
                 break;
             }
         }

@@ -80,18 +80,25 @@ impl ReadAt for Joined {
 pub struct Tail {
     source: Arc<dyn ReadAt>,
     start: u64,
+    end: u64,
 }
 
 impl Tail {
     /// Creates the part of a source from `start` on, which is inside it.
     pub fn new(source: Arc<dyn ReadAt>, start: u64) -> Self {
-        Self { source, start }
+        let end = u64::MAX;
+        Self { source, start, end }
+    }
+
+    /// Ends it at the offset `end` of the source.
+    pub fn until(self, end: u64) -> Self {
+        Self { end, ..self }
     }
 }
 
 impl ReadAt for Tail {
     fn len(&self) -> u64 {
-        self.source.len().saturating_sub(self.start)
+        self.source.len().min(self.end).saturating_sub(self.start)
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
