@@ -178,6 +178,26 @@ fn versions_that_are_not_supported_are_named_with_a_program_that_unpacks_them() 
 }
 
 #[test]
+fn an_installer_before_4_1_6_is_refused_by_its_table() {
+    let mut program = Inno {
+        version: [5, 0, 0, 0],
+        ..Inno::new(files())
+    }
+    .program();
+    for mark in [*b"2\x87eVx", *b"4\x87eVx", *b"5\x87eVx", *b"6\x87eVx"] {
+        let table = program.windows(7).position(|bytes| bytes == b"rDlPtS0");
+        let at = table.unwrap() + 7;
+        program[at..at + 5].copy_from_slice(&mark);
+        let error = open("setup.exe", program.clone(), &|_| None, false).err();
+        let error = error.unwrap().to_string();
+        assert!(
+            error.contains("before 4.1.6") && error.contains("`innoextract`"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn names_have_the_code_page_of_the_languages() {
     let languages = [
         (vec![("ru", 1251)], "\u{e9}", "app/й.txt"),

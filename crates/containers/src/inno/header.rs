@@ -72,10 +72,7 @@ pub(super) fn read(
         return Err(Error::damaged(offset, "version", problem));
     };
     if !version.is_supported() {
-        return Err(Error::Unsupported(format!(
-            "is an installer by Inno Setup {version}, which is not supported; \
-             `innoextract` unpacks it"
-        )));
+        return Err(super::unsupported(version));
     }
     let mut first_error = None;
     for layout in version.candidates() {

@@ -12,6 +12,9 @@ const MAGICS: [&[u8; 12]; 2] = [
 /// First bytes of tables before 5.1.5, which have no revision.
 const OLD_MAGIC: &[u8; 12] = b"rDlPtS07\x87eVx";
 
+/// How these begin, and those of versions before 4.1.6, which have other offsets.
+const OLD_PREFIX: &[u8] = b"rDlPtS0";
+
 /// Length of the longest table.
 const LENGTH: u64 = 64;
 
@@ -71,7 +74,7 @@ fn at_mark(source: &dyn ReadAt) -> Result<u64> {
     let mark = fields.take(OLD_MARK.len(), "mark")?;
     let (offset, complement) = (fields.u32("offset")?, fields.u32("complement")?);
     let magic = read_vec(source, offset.into(), OLD_MAGIC.len() as u64, "table")?;
-    let is_table = magic == OLD_MAGIC || MAGICS.iter().any(|known| magic == *known);
+    let is_table = magic.starts_with(OLD_PREFIX) || MAGICS.iter().any(|known| magic == *known);
     match mark == OLD_MARK && offset == !complement && is_table {
         true => Ok(offset.into()),
         false => Err(not_an_installer(offset.into())),
@@ -207,12 +210,16 @@ impl Offsets {
     /// Reads the table at `offset`.
     ///
     /// # Errors
-    /// Returns an error if it is damaged.
+    /// Returns an error if it is damaged, or of a version that is not supported.
     pub(super) fn read(source: &dyn ReadAt, offset: u64) -> Result<Self> {
         let length = source.len().saturating_sub(offset).min(LENGTH);
         let bytes = read_vec(source, offset, length, "table")?;
         let mut fields = Cursor::new(&bytes, offset, Endian::Little);
-        let is_old = fields.take(OLD_MAGIC.len(), "magic")? == OLD_MAGIC;
+        let magic = fields.take(OLD_MAGIC.len(), "magic")?;
+        let is_old = magic == OLD_MAGIC;
+        if magic.starts_with(OLD_PREFIX) && !is_old {
+            return Err(super::unsupported("before 4.1.6"));
+        }
         let revision = if is_old { 1 } else { fields.u32("revision")? };
         let is_wide = match revision {
             1 => false,

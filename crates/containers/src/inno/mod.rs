@@ -18,6 +18,7 @@ mod sum;
 mod version;
 mod whole;
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -95,6 +96,14 @@ fn encrypted(version: Version) -> Error {
     Error::Encrypted(format!(
         "is an encrypted installer by Inno Setup {version}; \
          `innoextract --password` unpacks it"
+    ))
+}
+
+/// Returns the error for an installer of another version.
+fn unsupported(version: impl Display) -> Error {
+    Error::Unsupported(format!(
+        "is an installer by Inno Setup {version}, which is not supported; \
+         `innoextract` unpacks it"
     ))
 }
 
