@@ -2,6 +2,7 @@
 //! them writes the database.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::sync_channel;
@@ -70,7 +71,7 @@ fn add(
     let prepared =
         prepared.and_then(|prepared| prepared.with_changes(&options.apply, options.apply_strict));
     let identity = match &prepared {
-        Ok(prepared) => identity(sources, prepared, &vfs_options),
+        Ok(prepared) => identity(sources, prepared, options, &vfs_options),
         Err(_) => None,
     };
     if !database.begin(&name, identity.as_deref())? {
@@ -127,7 +128,12 @@ fn add_rows(
 /// Returns a text that changes when a source does: the sizes and times of all
 /// its files, and what else the rows depend on. `None` for a source on a server,
 /// which is always read again.
-fn identity(sources: &Sources, prepared: &Prepared, options: &Options) -> Option<String> {
+fn identity(
+    sources: &Sources,
+    prepared: &Prepared,
+    mount_options: &MountOptions,
+    options: &Options,
+) -> Option<String> {
     if sources.urls().next().is_some() {
         return None;
     }
@@ -140,15 +146,20 @@ fn identity(sources: &Sources, prepared: &Prepared, options: &Options) -> Option
     )
         .hash(&mut hasher);
     options.password.is_some().hash(&mut hasher);
+    mount_options.apply_strict.hash(&mut hasher);
     for path in prepared.paths() {
-        add_identity(&path, &mut hasher);
+        add_identity(&path, false, &mut hasher);
+    }
+    for path in &mount_options.apply {
+        add_identity(path, true, &mut hasher);
     }
     let version = env!("CARGO_PKG_VERSION");
     Some(format!("{version} {:016x}", hasher.finish()))
 }
 
-/// Adds the size and the time of a file, or of everything in a directory.
-fn add_identity(path: &Path, hasher: &mut DefaultHasher) {
+/// Adds the size and the time of a file, or of everything in a directory. Directories of
+/// changes count by themselves as well: they may be added, or marked as opaque.
+fn add_identity(path: &Path, is_change: bool, hasher: &mut DefaultHasher) {
     let mut left = vec![path.canonicalize().unwrap_or_else(|_| path.to_owned())];
     while let Some(path) = left.pop() {
         let Ok(found) = path.metadata() else {
@@ -160,6 +171,9 @@ fn add_identity(path: &Path, hasher: &mut DefaultHasher) {
             let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
             paths.sort();
             left.extend(paths);
+            if is_change {
+                (path, found.ctime(), found.ctime_nsec()).hash(hasher);
+            }
             continue;
         }
         let modified = found.modified().ok();

@@ -244,6 +244,29 @@ fn unchanged_sources_are_skipped_and_damaged_ones_have_their_error() {
 }
 
 #[test]
+fn a_source_is_read_again_after_an_empty_directory_of_its_changes_was_made() {
+    if !has_programs(&["sqlite3"]) {
+        return;
+    }
+    let games = games();
+    let directory = &games.archive;
+    fs::create_dir(directory.join("edit")).unwrap();
+    let with_changes = ["--apply", "edit", "one.hpi"];
+    let numbers = || {
+        let query = "SELECT id FROM files WHERE source = 'one.hpi' ORDER BY id";
+        lines(directory, query)
+    };
+    indexed(directory, &with_changes);
+    indexed(directory, &["two.hpi"]);
+    let before = numbers();
+    indexed(directory, &with_changes);
+    assert_eq!(numbers(), before);
+    fs::create_dir(directory.join("edit/new")).unwrap();
+    indexed(directory, &with_changes);
+    assert_ne!(numbers(), before);
+}
+
+#[test]
 fn another_file_is_not_overwritten() {
     let games = games();
     let text = "this is a text of more than a hundred bytes, so that it could begin with the \
