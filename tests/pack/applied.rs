@@ -175,17 +175,22 @@ fn a_plan_that_exceeds_the_memory_budget_is_refused() {
     let archive = work.path().join("a.zip");
     let ran = hpipack(&["--quiet"], &files, &archive);
     assert!(ran.status.success(), "{}", stderr(&ran));
-    let changes: [(&str, &[u8]); 1] = [("new.txt", b"new")];
-    let changed = changed("a.zip", &fs::read(archive).unwrap(), &changes);
-    let fixture = Fixture::new();
-    let [mut small, mut enough] = [(); 2].map(|()| changed.program(&fixture));
-    let refused = run(small.args(["-o", "cachesize=64K"]));
-    assert_ne!(refused.code, Some(0));
-    let problem = "a.zip: the plan of the changes needs ";
-    assert!(refused.stderr.contains(problem), "{refused:?}");
-    enough.args(["-o", "cachesize=1M"]);
-    let mount = fixture.mount_by(enough);
-    assert_eq!(fs::read(mount.file("new.txt")).unwrap(), b"new");
+    let bytes = fs::read(&archive).unwrap();
+    let alone = changed("a.zip", &bytes, &[("new.txt", b"new")]);
+    let mut in_folder = changed("a.zip", &bytes, &[("a.zip.d/new.txt", b"new")]);
+    in_folder.original = in_folder.work.path().join("folder");
+    write(&in_folder.original, "a.zip", &bytes);
+    for (changed, path) in [(alone, "new.txt"), (in_folder, "a.zip.d/new.txt")] {
+        let fixture = Fixture::new();
+        let [mut small, mut enough] = [(); 2].map(|()| changed.program(&fixture));
+        let refused = run(small.args(["-o", "cachesize=64K"]));
+        assert_ne!(refused.code, Some(0));
+        let problem = ": the plan of the changes needs ";
+        assert!(refused.stderr.contains(problem), "{refused:?}");
+        enough.args(["-o", "cachesize=1M"]);
+        let mount = fixture.mount_by(enough);
+        assert_eq!(fs::read(mount.file(path)).unwrap(), b"new");
+    }
 }
 
 #[test]

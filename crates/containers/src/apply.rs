@@ -318,7 +318,7 @@ impl Level<'_> {
         if let (None, Kind::File(Some(entry))) = (tree.new_at(node), tree.node(node).kind)
             && !is_stored(volume, entry)?
         {
-            job.report.decoded += source.len() as usize;
+            job.report.inside += source.len() as usize;
         }
         if tree.new_at(node).is_some() {
             let text = "is changed inside as well: these changes are applied on top";
@@ -342,10 +342,13 @@ impl Level<'_> {
         let Some(written) = written else {
             return Ok(());
         };
-        let file = |spliced: Spliced| NewFile {
-            bytes: Arc::new(spliced),
-            path: path.as_str().into(),
-            modified: None,
+        let mut file = |spliced: Spliced| {
+            job.report.inside += spliced.memory();
+            NewFile {
+                bytes: Arc::new(spliced),
+                path: path.as_str().into(),
+                modified: None,
+            }
         };
         if let Some(directory) = written.directory {
             let names = formats::changed_pairs().filter_map(|pair| pair.directory_of(&name));

@@ -471,6 +471,13 @@ pub trait Volume: Send + Sync {
         Ok(DataFacts::default())
     }
 
+    /// Returns the source whose bytes `file` has, if it is one of its own: whoever keeps
+    /// it does not keep the volume.
+    fn source_of(&self, file: FileId) -> Option<Arc<dyn ReadAt>> {
+        let _ = file;
+        None
+    }
+
     /// Returns the memory of the file tables, in bytes.
     fn memory(&self) -> usize;
 

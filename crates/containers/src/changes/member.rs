@@ -12,13 +12,16 @@ use crate::volume::{Content, Entry, Volume};
 /// it is kept in memory.
 const MAX_DECODED: u64 = 64 << 20;
 
-/// Returns the bytes of a file of a volume. A stored one is read from there; a
-/// packed one is decoded.
+/// Returns the bytes of a file of a volume. A stored one is read from there, and keeps
+/// the volume unless it has a source of its own; a packed one is decoded.
 ///
 /// # Errors
 /// Returns an error if it cannot be read or decoded, or if it is packed and
 /// larger than 64 MiB.
 pub(crate) fn member(volume: &Arc<dyn Volume>, entry: Entry) -> Result<Arc<dyn ReadAt>> {
+    if let Some(source) = volume.source_of(entry.file) {
+        return Ok(source);
+    }
     if let (true, Some(len)) = (is_stored(volume, entry)?, entry.size) {
         return Ok(Arc::new(Stored {
             volume: volume.clone(),

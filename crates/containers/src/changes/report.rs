@@ -118,9 +118,9 @@ pub struct Report {
     pub applied: Vec<Applied>,
     /// Number of files that are equal to the original, or are not applied.
     pub ignored: usize,
-    /// Length of the packed archives that were decoded into memory to be changed
-    /// inside, in bytes.
-    pub decoded: usize,
+    /// Memory of the archives that are changed inside, in bytes: those that were
+    /// decoded into memory, and the tables of the changed ones.
+    pub inside: usize,
 }
 
 impl Report {
@@ -140,12 +140,12 @@ impl Report {
             .count()
     }
 
-    /// Returns the memory of the list of applied changes and of decoded archives, in
-    /// bytes.
+    /// Returns the memory of the list of applied changes and of archives that are
+    /// changed inside, in bytes.
     pub fn memory(&self) -> usize {
         let texts = self.applied.iter();
         let texts = texts.map(|applied| applied.path.as_ref().map_or(0, |path| path.len()));
-        self.applied.capacity() * size_of::<Applied>() + texts.sum::<usize>() + self.decoded
+        self.applied.capacity() * size_of::<Applied>() + texts.sum::<usize>() + self.inside
     }
 
     /// Adds what another report says.
@@ -154,7 +154,7 @@ impl Report {
         self.notes.extend(other.notes);
         self.applied.extend(other.applied);
         self.ignored += other.ignored;
-        self.decoded += other.decoded;
+        self.inside += other.inside;
     }
 
     /// Returns one line of how much is applied.

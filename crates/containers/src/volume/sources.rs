@@ -17,6 +17,10 @@ impl Volume for Sources {
         })
     }
 
+    fn source_of(&self, file: FileId) -> Option<Arc<dyn ReadAt>> {
+        self.0.get(file.0 as usize).cloned()
+    }
+
     fn memory(&self) -> usize {
         size_of::<Self>() + self.0.capacity() * size_of::<Arc<dyn ReadAt>>()
     }
