@@ -30,6 +30,16 @@ fn problem(opened: &Opened, path: &str) -> Option<String> {
 }
 
 #[test]
+fn many_files_with_one_destination_take_no_longer_than_others() {
+    let files = (0..20_000).map(|_| inno_file("{app}\\same.txt", b"x"));
+    let installer = Inno {
+        is_solid: true,
+        ..Inno::new(files.collect())
+    };
+    assert_eq!(opened(&installer).unwrap().files().count(), 20_000);
+}
+
+#[test]
 fn a_size_that_the_data_cannot_have_makes_its_file_unreadable() {
     let installer = Inno {
         packing: Packing::Stored,

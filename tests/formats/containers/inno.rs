@@ -549,16 +549,6 @@ fn truncated_and_damaged_headers_are_refused() {
     }
 }
 
-#[test]
-fn many_files_with_one_destination_take_no_longer_than_others() {
-    let files = (0..20_000).map(|_| inno_file("{app}\\same.txt", b"x"));
-    let installer = Inno {
-        is_solid: true,
-        ..Inno::new(files.collect())
-    };
-    assert_eq!(opened(&installer).unwrap().files().count(), 20_000);
-}
-
 /// Other programs are not entered, and cost a few reads.
 #[test]
 fn an_installer_in_a_folder_has_its_tree_beside_it() {
