@@ -7,13 +7,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tempfile::{TempDir, tempdir};
 use testkit::fuse_test;
 
 use fixtures::container_seeds::zip_with;
 use fixtures::gxt;
-use fixtures::hpi::V1;
+use fixtures::hpi::{V1, V2};
 use hpimount::mount::{FileKind, Ino, Sources, Vfs};
 use testkit::applied::{hpipack_apply, open_sources, read_at, write};
 use testkit::hpipack::stderr;
@@ -141,6 +142,33 @@ fn changes_are_above_all_merged_archives_and_delete_from_all_of_them() {
     assert_eq!(shadowed("b.hpi/UNITS/c.fbi"), b"high c");
     assert_eq!(shadowed("a.hpi/gone/x.txt"), b"x");
     assert_eq!(shadowed("b.hpi/both.txt"), b"file");
+}
+
+/// There the newest file of any archive is shown.
+#[test]
+fn changes_are_above_newer_files_of_kingdoms_too() {
+    let work = Work::new();
+    let game = work.path("game");
+    for (name, date) in [("a.hpi", 950_000_000), ("b.hpi", 950_000_001)] {
+        let files = ["changed.txt", "gone.txt", "kept.txt"].map(|path| text(path, name));
+        let archive = V2 {
+            date,
+            ..V2::new(files.into())
+        };
+        write(&game, name, &archive.build().bytes);
+    }
+    work.edit("changed.txt", b"new");
+    work.edit(".wh.gone.txt", b"");
+    let changed = work.path("edit/changed.txt");
+    let changed = fs::File::options().append(true).open(changed).unwrap();
+    changed.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    let vfs = work.open(&Sources::Game {
+        folder: game,
+        order: None,
+        mods: Vec::new(),
+    });
+    let changed: [(&str, &[u8]); 2] = [("changed.txt", b"new"), ("kept.txt", b"b.hpi")];
+    assert_eq!(sums(&vfs.unwrap()), expected(&changed));
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use std::fs;
 
 use crate::fixtures::servers::{Nginx, PlainServer, S3sFs, as_texts, moto};
-use crate::fixtures::{mounted, mounted_with, refused};
+use crate::fixtures::{mounted, mounted_all, mounted_with, refused};
 use fixtures::hpi::{File, V1, file};
 use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
+use testkit::applied::write;
 use testkit::fuse_test;
 use testkit::mount::sample;
 use testkit::mounted::{counter, stats};
@@ -120,6 +121,29 @@ fn a_folder_of_a_bucket_is_listed_when_it_is_entered() {
     assert_eq!(fs::read(deep).unwrap(), b"deep\n");
     assert!(names("empty").is_empty());
     assert_eq!(counter(&mount, "errors"), 0);
+}
+
+#[fuse_test]
+fn changes_are_applied_to_a_folder_of_a_bucket() {
+    let Some((moto, variables)) = moto() else {
+        return;
+    };
+    moto.make_bucket("mods");
+    moto.put("mods", "all/sub/a.txt", b"a\n");
+    moto.put("mods", "all/sub/gone.txt", b"gone\n");
+    moto.put("mods", "all/kept.txt", b"kept\n");
+    let edit = tempfile::tempdir().unwrap();
+    write(edit.path(), "sub/a.txt", b"new\n");
+    write(edit.path(), "sub/b.txt", b"b\n");
+    write(edit.path(), "sub/.wh.gone.txt", b"");
+    let folder = edit.path().to_str().unwrap();
+    let arguments = ["-o", OPTIONS, "--apply", folder];
+    let mount = mounted_all(&["s3://mods/all/"], &arguments, &as_texts(&variables));
+    let read = |path: &str| fs::read_to_string(mount.file(path)).ok();
+    assert_eq!(read("sub/a.txt").unwrap(), "new\n");
+    assert_eq!(read("sub/b.txt").unwrap(), "b\n");
+    assert_eq!(read("sub/gone.txt"), None);
+    assert_eq!(read("kept.txt").unwrap(), "kept\n");
 }
 
 #[fuse_test]
