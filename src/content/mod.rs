@@ -29,7 +29,7 @@ pub use self::block::{Access, Bytes};
 pub use self::image::Image;
 pub use self::images::Images;
 pub use self::member::Member;
-pub use self::model::{MAX_ASSET, Model, SharedKey};
+pub use self::model::{Kept, MAX_ASSET, Model, SharedKey};
 pub use self::parse::Caller;
 pub use self::reader::Reader;
 pub use self::spool::Spool;

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use super::Key;
 use crate::memory::budget::Charge;
 use crate::memory::cache::{Cache, Value};
+use crate::namespace::numbers::Hold;
 use hpimount_assets::view::{Shared, View};
 use hpimount_containers::io::Error;
 use hpimount_containers::volume::Version;
 
 /// Largest asset that is parsed, in bytes.
 pub const MAX_ASSET: u64 = 64 << 20;
+
+/// What is kept for a model or a shared value: the numbers of the files that it refers to.
+pub type Kept = Box<[Arc<Hold>]>;
 
 /// A parsed asset.
 pub struct Model {
@@ -19,6 +23,8 @@ pub struct Model {
     /// The version of the file that it was parsed from
     /// (see [`hpimount_containers::volume::LiveFolder::version`]).
     pub version: Version,
+    /// The numbers of files that it refers to.
+    pub kept: Kept,
     /// Charges the asset's bytes and the parsed model.
     pub(super) _memory: Charge,
 }
@@ -36,7 +42,7 @@ pub struct SharedKey {
 #[derive(Clone)]
 pub(super) struct SharedValue {
     pub(super) value: Arc<dyn Shared>,
-    pub(super) _memory: Arc<Charge>,
+    pub(super) _memory: Arc<(Charge, Kept)>,
 }
 
 /// The cached shared values.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::model::{Model, SharedKey, SharedValue};
+use super::model::{Kept, Model, SharedKey, SharedValue};
 use super::{Access, File, Reader};
 use crate::memory::budget::Reservation;
 use hpimount_assets::view::{Shared, View};
@@ -26,7 +26,7 @@ pub enum Caller {
 
 impl Reader {
     /// Returns the model of an asset of `len` bytes, built by `parse` unless it
-    /// is cached.
+    /// is cached, with what is kept for it.
     ///
     /// # Errors
     /// Returns an error if the asset cannot be read; [`Error::NoMemory`] if
@@ -37,7 +37,7 @@ impl Reader {
         file: File<'_>,
         len: u64,
         caller: Caller,
-        parse: impl FnOnce(&Bytes) -> Result<Box<dyn View>>,
+        parse: impl FnOnce(&Bytes) -> Result<(Box<dyn View>, Kept)>,
     ) -> Result<Arc<Model>> {
         let key = file.key();
         if let Some(model) = self.models.peek(&key) {
@@ -53,16 +53,17 @@ impl Reader {
         let make = || {
             let bytes = Bytes::from(self.all_bytes(file, len)?);
             self.stats.count(|stats| &stats.parsed);
-            let view = parse(&bytes)?;
+            let (view, kept) = parse(&bytes)?;
             if file.volume.volume.version(file.file)? != version {
                 return Err(Error::Changed);
             }
             let memory = memory.take().ok_or(Error::Changed)?;
-            let size = bytes.len() + view.memory();
+            let size = bytes.len() + view.memory() + size_of_val(&*kept);
             Ok(Arc::new(Model {
                 version,
                 _memory: memory.into_charge("a parsed asset", size),
                 view: view.into(),
+                kept,
             }))
         };
         match caller {
@@ -71,7 +72,8 @@ impl Reader {
         }
     }
 
-    /// Returns a shared value, created by `make` unless it is cached. Parsers
+    /// Returns a shared value, created by `make` unless it is cached, with what is
+    /// kept for it. Parsers
     /// and renderings may call this, since it never waits for them.
     ///
     /// # Errors
@@ -79,14 +81,15 @@ impl Reader {
     pub fn shared(
         &self,
         key: SharedKey,
-        make: impl FnOnce() -> Result<Box<dyn Shared>>,
+        make: impl FnOnce() -> Result<(Box<dyn Shared>, Kept)>,
     ) -> Result<Arc<dyn Shared>> {
         let kept = self.shared_values.get_without_waiting(&key, || {
-            let value: Arc<dyn Shared> = make()?.into();
-            let charge = self.budget().charge("an index", value.memory())?;
+            let (value, kept) = make()?;
+            let memory = value.memory() + size_of_val(&*kept);
+            let charge = self.budget().charge("an index", memory)?;
             Ok(SharedValue {
-                value,
-                _memory: Arc::new(charge),
+                value: value.into(),
+                _memory: Arc::new((charge, kept)),
             })
         })?;
         Ok(kept.value)

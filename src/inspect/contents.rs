@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::content::{BLOCK_SIZE, Caller, Key};
-use crate::mount::{Access, Bytes, Context, Error, Ino, Meta, Node, Result, Vfs, format_of};
+use crate::mount::{
+    Access, Bytes, Context, Error, HeldIno, Ino, Meta, Node, Result, Vfs, format_of,
+};
 use crate::namespace::companion::Shows;
 use crate::namespace::tree::{InodeKind, ROOT};
 use crate::source::folder;
@@ -46,7 +48,7 @@ pub struct Entry {
     /// Its name.
     pub name: String,
     /// Its inode number.
-    pub ino: Ino,
+    pub ino: HeldIno,
     /// Its role.
     pub role: Role,
     /// Number of its links.
@@ -133,7 +135,7 @@ impl Contents<'_> {
         let role = role_of(self.0, node)?;
         Some(Entry {
             name: name.to_owned(),
-            ino: node.ino(),
+            ino: node.held_ino(),
             role,
             links: inode.nlink,
             size: inode.size().unwrap_or(0),
@@ -145,7 +147,7 @@ impl Contents<'_> {
     /// cannot be decoded counts as one byte: reading that reports the error.
     pub(super) fn measure(&self, entry: &mut Entry) {
         if entry.is_unmeasured {
-            let size = self.0.getattr(entry.ino).map(|attr| attr.size);
+            let size = self.0.getattr(*entry.ino).map(|attr| attr.size);
             entry.size = size.unwrap_or(1);
         }
     }
@@ -215,7 +217,7 @@ impl Contents<'_> {
     }
 
     /// Returns the `X.d` of a file, if it has one.
-    pub fn inside(&self, ino: Ino) -> Option<Ino> {
+    pub fn inside(&self, ino: Ino) -> Option<HeldIno> {
         let node = self.0.node(ino).ok()?;
         let name = Shows::Inside.name_beside(node.tree().name(node.index));
         let directory = node.tree().inode(node.index)?.parent;
@@ -225,7 +227,7 @@ impl Contents<'_> {
             found.kind(),
             Some(InodeKind::Companion { shows: Shows::Inside, of }) if of == node.index
         )
-        .then(|| found.ino())
+        .then(|| found.held_ino())
     }
 
     /// Returns whether parts of a file can be read without those before them.

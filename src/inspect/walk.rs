@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use crate::inspect::{Contents, Entry, Role};
-use crate::mount::{self, Ino, Vfs};
+use crate::mount::{self, HeldIno, Vfs};
 
 /// Number of entries listed at a time.
 const BATCH: usize = 256;
 
 /// A directory on the current path.
 struct Level {
-    directory: Ino,
+    directory: HeldIno,
     /// Length of the path of its parent.
     outer: usize,
     /// Number of archives around it below the start of the walk.
@@ -38,7 +38,7 @@ pub(super) struct Step {
 
 impl Walk {
     /// Creates a walk of everything below a directory with this path.
-    pub(super) fn new(directory: Ino, path: String) -> Self {
+    pub(super) fn new(directory: HeldIno, path: String) -> Self {
         let mut walk = Self {
             levels: Vec::new(),
             path,
@@ -47,7 +47,7 @@ impl Walk {
         walk
     }
 
-    fn push(&mut self, directory: Ino, outer: usize, archives: usize) {
+    fn push(&mut self, directory: HeldIno, outer: usize, archives: usize) {
         self.levels.push(Level {
             directory,
             outer,
@@ -74,7 +74,7 @@ impl Walk {
                 self.levels.pop();
                 continue;
             };
-            match Contents(vfs).entries(level.directory, next, BATCH) {
+            match Contents(vfs).entries(*level.directory, next, BATCH) {
                 Ok(entries) => {
                     level.next = (entries.len() == BATCH).then_some(next + BATCH);
                     level.listed = entries.into();

@@ -27,6 +27,12 @@ pub trait Reclaim: Send + Sync {
         true
     }
 
+    /// Returns whether its values are evicted only for what nothing else makes room
+    /// for: not for a reservation that can wait, or for what may exceed the limit.
+    fn is_last_resort(&self) -> bool {
+        false
+    }
+
     /// Returns when the value that would be evicted next was last used; `None`
     /// if no value can be evicted.
     fn oldest(&self) -> Option<u64>;
@@ -34,6 +40,17 @@ pub trait Reclaim: Send + Sync {
     /// Evicts the least recently used value that is not in use. Returns false
     /// if all values are in use.
     fn evict_oldest(&self) -> bool;
+}
+
+/// Returns whether a cache is one of those whose values are evicted.
+type Yields = fn(&dyn Reclaim) -> bool;
+
+fn evict_all(_: &dyn Reclaim) -> bool {
+    true
+}
+
+fn spare_last(cache: &dyn Reclaim) -> bool {
+    !cache.is_last_resort()
 }
 
 /// A limit in bytes, and how much of it is used.
@@ -166,13 +183,18 @@ impl Budget {
     ) -> Result<Reservation, Error> {
         let limit = self.limit.saturating_add(RESERVE_EXTRA);
         let mut reservations = lock(&self.reservations);
-        while !self.try_take(bytes, self.limit) && !self.try_take(bytes, limit) {
-            if !waits || bytes > limit || *reservations == 0 {
+        while !self.try_take(bytes, self.limit, spare_last)
+            && !self.try_take(bytes, limit, spare_last)
+        {
+            if waits && bytes <= limit && *reservations > 0 {
+                requester::check()?;
+                reservations = wait_a_moment(&self.ended, reservations);
+            } else if self.try_take(bytes, limit, evict_all) {
+                break;
+            } else {
                 let left = limit.saturating_sub(self.used() + self.extra());
                 return Err(Error::no_memory(what, bytes, left));
             }
-            requester::check()?;
-            reservations = wait_a_moment(&self.ended, reservations);
         }
         *reservations += 1;
         Ok(Reservation {
@@ -181,8 +203,8 @@ impl Budget {
         })
     }
 
-    /// Takes `bytes`, evicting values if needed.
-    fn try_take(&self, bytes: usize, limit: usize) -> bool {
+    /// Takes `bytes`, evicting values of caches that `yields` if needed.
+    fn try_take(&self, bytes: usize, limit: usize, yields: Yields) -> bool {
         let take = || self.try_add(bytes, limit);
         if bytes > limit {
             return false;
@@ -193,7 +215,7 @@ impl Budget {
                 taken = take();
                 taken
             };
-            if !self.evict_oldest(|_| true, is_taken) {
+            if !self.evict_oldest(yields, is_taken) {
                 return taken;
             }
         }
@@ -214,11 +236,7 @@ impl Budget {
 
     /// Evicts a value of a cache that `yields`, unless `needless` returns true by
     /// then. Returns false if none of them has a value to evict.
-    fn evict_oldest(
-        &self,
-        yields: impl Fn(&dyn Reclaim) -> bool,
-        mut needless: impl FnMut() -> bool,
-    ) -> bool {
+    fn evict_oldest(&self, yields: Yields, mut needless: impl FnMut() -> bool) -> bool {
         let _one_at_a_time = lock(&self.evicting);
         if needless() {
             return true;
@@ -266,9 +284,21 @@ impl Charge {
     /// # Errors
     /// Returns [`Error::NoMemory`] if nothing is left to evict.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), Error> {
+        self.grow(bytes, evict_all)
+    }
+
+    /// Like [`Charge::grow_to`], but evicts no last resort.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoMemory`] if nothing else is left to evict.
+    pub fn grow_sparing(&mut self, bytes: usize) -> Result<(), Error> {
+        self.grow(bytes, spare_last)
+    }
+
+    fn grow(&mut self, bytes: usize, yields: Yields) -> Result<(), Error> {
         if self.counted == Counted::Oversize {
             // A charge that exceeded the limit temporarily may fit now.
-            if self.budget.try_take(bytes, self.budget.limit) {
+            if self.budget.try_take(bytes, self.budget.limit, yields) {
                 self.counted = Counted::Within;
                 self.budget.oversize.store(false, Ordering::Relaxed);
             }
@@ -276,7 +306,7 @@ impl Charge {
             return Ok(());
         }
         let more = bytes.saturating_sub(self.bytes);
-        if more > 0 && !self.budget.try_take(more, self.budget.limit) {
+        if more > 0 && !self.budget.try_take(more, self.budget.limit, yields) {
             let others = self.budget.used().saturating_sub(self.bytes);
             let left = self.budget.limit.saturating_sub(others);
             return Err(Error::no_memory(self.what, bytes, left));
@@ -303,13 +333,13 @@ impl Charge {
     /// # Errors
     /// Returns [`Error::NoMemory`] if another charge exceeds the limit.
     pub fn grow_beyond(&mut self, bytes: usize) -> Result<(), Error> {
-        let Err(error) = self.grow_to(bytes) else {
+        if self.grow_sparing(bytes).is_ok() {
             return Ok(());
-        };
-        // Evict everything: this may release a charge that exceeds the limit.
-        while self.budget.evict_oldest(|_| true, || false) {}
+        }
+        // Evict everything else: this may release a charge that exceeds the limit.
+        while self.budget.evict_oldest(spare_last, || false) {}
         if self.budget.oversize.swap(true, Ordering::Relaxed) {
-            return Err(error);
+            return self.grow_to(bytes);
         }
         self.budget.subtract(self.bytes);
         self.counted = Counted::Oversize;

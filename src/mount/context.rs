@@ -1,17 +1,18 @@
 //! Access of views to other files of the mount.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::folder_ids::FolderIds;
-use super::subtree::Node;
+use super::subtree::{HeldIno, Node};
 use super::{Ino, Vfs, beside, find, game, place};
-use crate::content::{Caller, MAX_ASSET, SharedKey};
+use crate::content::{Caller, Kept, MAX_ASSET, SharedKey};
 use crate::formats::VIEW_FORMATS;
 use crate::namespace::companion;
+use crate::namespace::numbers::Hold;
 use crate::namespace::tree::InodeKind;
 use hpimount_assets::model::Reservation;
 use hpimount_assets::view::{
@@ -39,6 +40,8 @@ pub(crate) struct Context<'a> {
     see: Option<&'a See<'a>>,
     /// The last fault that made something unreadable.
     fault: RefCell<Option<io::Error>>,
+    /// Keeps the numbers of the files that were found, by the first number of each range.
+    holds: RefCell<BTreeMap<u64, Arc<Hold>>>,
 }
 
 impl<'a> Context<'a> {
@@ -54,6 +57,7 @@ impl<'a> Context<'a> {
             changed: None,
             see: None,
             fault: RefCell::default(),
+            holds: RefCell::default(),
         }
     }
 
@@ -186,7 +190,33 @@ impl<'a> Context<'a> {
         };
         let found = files(assets).into_iter();
         let node = |file| Some(archive.other(archive.tree().asset(file)?));
-        found.filter_map(|file| file_ref(&node(file)?)).collect()
+        found
+            .filter_map(|file| self.file_ref(&node(file)?))
+            .collect()
+    }
+
+    /// Returns a reference to a file, which is valid for as long as this context and
+    /// what is made with it.
+    fn file_ref(&self, node: &Node<'_>) -> Option<AssetRef> {
+        matches!(node.kind(), Some(InodeKind::File { .. })).then(|| self.lend(&node.held_ino()))
+    }
+
+    fn lend(&self, file: &HeldIno) -> AssetRef {
+        self.hold(file.hold());
+        AssetRef(file.0)
+    }
+
+    /// Keeps ranges of numbers.
+    fn hold<'h>(&self, holds: impl IntoIterator<Item = &'h Arc<Hold>>) {
+        let mut kept = self.holds.borrow_mut();
+        for hold in holds {
+            kept.entry(hold.first()).or_insert_with(|| hold.clone());
+        }
+    }
+
+    /// Returns what keeps the numbers of the files that were found.
+    pub(super) fn kept(&self) -> Kept {
+        self.holds.borrow().values().cloned().collect()
     }
 
     fn directory_of_asset(&self) -> Option<Node<'a>> {
@@ -213,11 +243,6 @@ impl Making for Context<'_> {
     }
 }
 
-fn file_ref(node: &Node<'_>) -> Option<AssetRef> {
-    let is_file = matches!(node.kind(), Some(InodeKind::File { .. }));
-    is_file.then(|| AssetRef(node.lent().0))
-}
-
 impl AssetContext for Context<'_> {
     fn name(&self) -> &str {
         self.asset.tree().name(self.asset.index)
@@ -228,12 +253,12 @@ impl AssetContext for Context<'_> {
             Wanted::Sibling(name) => {
                 let directory = self.directory_of_asset()?;
                 let (_, index) = directory.tree().find(directory.index, name, true)?;
-                file_ref(&directory.other(index))
+                self.file_ref(&directory.other(index))
             }
-            Wanted::Path(path) => file_ref(&self.at(path)?),
+            Wanted::Path(path) => self.file_ref(&self.at(path)?),
             Wanted::Id(id) => {
                 let (archive, file) = self.find_asset(id)?;
-                file_ref(&archive.other(archive.tree().asset(file)?))
+                self.file_ref(&archive.other(archive.tree().asset(file)?))
             }
         }
     }
@@ -243,8 +268,7 @@ impl AssetContext for Context<'_> {
             return Vec::new();
         };
         let found = find::files_below(self.vfs, root, folder, extensions);
-        let found = found.into_iter();
-        found.map(|file| AssetRef(file.0)).collect()
+        found.iter().map(|file| self.lend(file)).collect()
     }
 
     fn path_of(&self, file: AssetRef) -> String {
@@ -286,7 +310,9 @@ impl AssetContext for Context<'_> {
         let format = VIEW_FORMATS.get(companion::view_format(name, asset)? as usize)?;
         let context = Context::within(self, &node);
         let model = self.vfs.model_in(&context, format, Caller::Parser);
-        Some(self.ok_or_record(model)?.view.clone())
+        let model = self.ok_or_record(model)?;
+        self.hold(&model.kept);
+        Some(model.view.clone())
     }
 
     fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
@@ -297,7 +323,7 @@ impl AssetContext for Context<'_> {
         let shared = self.vfs.reader.shared(key, || {
             let context = Context::within(self, self.asset);
             let made = make(&context);
-            context.fault().map_or(Ok(made), Err)
+            context.fault().map_or(Ok((made, context.kept())), Err)
         });
         self.ok_or_record(shared)
     }
@@ -311,8 +337,7 @@ impl AssetContext for Context<'_> {
             return Vec::new();
         }
         let found = find::files_below(self.vfs, &outermost, "", extensions);
-        let found = found.into_iter();
-        found.map(|file| AssetRef(file.0)).collect()
+        found.iter().map(|file| self.lend(file)).collect()
     }
 
     fn asset(&self) -> Option<AssetType> {
@@ -377,7 +402,7 @@ impl AssetContext for Context<'_> {
         };
         let entries = node.tree().entries(node.index, 0);
         entries
-            .filter_map(|(_, index)| file_ref(&node.other(index)))
+            .filter_map(|(_, index)| self.file_ref(&node.other(index)))
             .collect()
     }
 

@@ -1,7 +1,7 @@
 //! Search for files by their extensions, in all directories.
 
-use super::subtree::Node;
-use super::{Ino, Vfs};
+use super::Vfs;
+use super::subtree::{HeldIno, Node};
 use crate::namespace::tree::InodeKind;
 use hpimount_containers::text::has_extension;
 
@@ -17,14 +17,14 @@ pub(super) fn files_below(
     root: &Node<'_>,
     folder: &str,
     extensions: &[&str],
-) -> Vec<Ino> {
+) -> Vec<HeldIno> {
     let search = Search { folder, extensions };
     let mut found = Vec::new();
     let mut left = MAX_FOUND;
-    // Inode numbers instead of nodes: subtrees may be evicted meanwhile.
+    // Numbers instead of nodes: subtrees may be evicted meanwhile.
     let mut open = search.within(root, true, &mut left);
     while let Some(ino) = open.pop() {
-        let Ok(node) = vfs.node(ino) else {
+        let Ok(node) = vfs.node(*ino) else {
             continue;
         };
         if matches!(node.kind(), Some(InodeKind::File { .. })) {
@@ -45,7 +45,7 @@ struct Search<'s> {
 impl Search<'_> {
     /// Returns the matching files of a directory, and its directories, the last
     /// one first.
-    fn within(&self, directory: &Node<'_>, is_root: bool, left: &mut usize) -> Vec<Ino> {
+    fn within(&self, directory: &Node<'_>, is_root: bool, left: &mut usize) -> Vec<HeldIno> {
         let (tree, index) = (directory.tree(), directory.index);
         let entries = tree.entries_by_name(index).take(*left);
         let mut wanted = Vec::new();
@@ -63,7 +63,7 @@ impl Search<'_> {
                 _ => false,
             };
             if is_wanted {
-                wanted.push(directory.other(entry).lent());
+                wanted.push(directory.other(entry).held_ino());
             }
         }
         wanted.reverse();
@@ -86,7 +86,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::mount::{Options, Sources, place};
+    use crate::mount::{Ino, Options, Sources, place};
     use crate::namespace::tree::ROOT;
 
     /// Returns the paths that are found in a folder with these files.
@@ -105,7 +105,7 @@ mod tests {
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let root = vfs.node(Ino::ROOT).unwrap().other(ROOT);
         let found = files_below(&vfs, &root, folder, extensions).into_iter();
-        let path = |ino| place::path(&vfs, &vfs.node(ino).unwrap()).unwrap();
+        let path = |ino: HeldIno| place::path(&vfs, &vfs.node(*ino).unwrap()).unwrap();
         found.map(path).collect()
     }
 

@@ -4,9 +4,9 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::subtree::Node;
+use super::subtree::{HeldIno, Node};
 use super::{Ino, Vfs, beside, find};
-use crate::content::SharedKey;
+use crate::content::{Kept, SharedKey};
 use hpimount_assets::view::Shared;
 use hpimount_containers::{hip, io};
 
@@ -19,7 +19,7 @@ const MAX_IDS: usize = 1 << 20;
 /// The ids of the assets of all archives in a folder.
 pub(super) struct FolderIds {
     /// The companions of the archives that show their contents.
-    archives: Vec<Ino>,
+    archives: Vec<HeldIno>,
     /// Ids with the index of their first archive, sorted.
     ids: Vec<(u32, u16)>,
 }
@@ -27,7 +27,7 @@ pub(super) struct FolderIds {
 impl Shared for FolderIds {
     fn memory(&self) -> usize {
         size_of::<Self>()
-            + self.archives.capacity() * size_of::<Ino>()
+            + self.archives.capacity() * size_of::<HeldIno>()
             + self.ids.capacity() * size_of::<(u32, u16)>()
     }
 }
@@ -51,7 +51,7 @@ impl FolderIds {
         };
         let ids = vfs.reader.shared(key, || {
             let ids = Self::collect(vfs, &folder).map_err(fault)?;
-            Ok(Box::new(ids))
+            Ok((Box::new(ids), Kept::default()))
         })?;
         let ids: Arc<dyn Any + Send + Sync> = ids;
         Ok(ids.downcast().ok())
@@ -61,18 +61,19 @@ impl FolderIds {
     /// id.
     pub(super) fn archive_of(&self, id: u32) -> Option<Ino> {
         let found = self.ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        self.archives.get(usize::from(self.ids[found].1)).copied()
+        let archive = self.archives.get(usize::from(self.ids[found].1))?;
+        Some(**archive)
     }
 
     fn collect(vfs: &Vfs, folder: &Node<'_>) -> super::Result<Self> {
         let files = find::files_below(vfs, folder, "", hip::FORMAT.extensions);
         let (mut archives, mut ids) = (Vec::new(), Vec::new());
         for file in files.into_iter().take(MAX_ARCHIVES) {
-            let Some(companion) = beside::companion(&vfs.node(file)?) else {
+            let Some(companion) = beside::companion(&vfs.node(*file)?) else {
                 continue;
             };
             let number = archives.len() as u16;
-            archives.push(companion.ino());
+            archives.push(companion.held_ino());
             let archive = vfs.enter(companion)?;
             let volume = archive.subtree().volumes.first();
             let Some(volume) = volume.map(|volume| &volume.volume) else {

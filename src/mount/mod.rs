@@ -118,7 +118,7 @@ pub use self::options::Options;
 pub use self::order::Order;
 pub(crate) use self::picture::{MAX_PICTURES, arranged, format_of};
 pub use self::sources::{Prepared, Sources};
-pub use self::subtree::Node;
+pub use self::subtree::{HeldIno, Node};
 pub use self::vfs::Vfs;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub(crate) use self::xattr::{MAX_PREVIEW, PREVIEW};

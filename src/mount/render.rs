@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::context::Context;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
 use super::{Bytes, Vfs};
-use crate::content::{Caller, MAX_ASSET, Model};
+use crate::content::{Caller, Kept, MAX_ASSET, Model};
 use hpimount_assets::view::report::Report;
 use hpimount_assets::view::{self, ViewFormat};
 use hpimount_containers::io;
@@ -39,20 +39,21 @@ impl Vfs {
         let size = size.unwrap_or(0);
         if size > MAX_ASSET {
             return self.reader.model(file, 0, caller, |_| {
-                Ok(view::refused(io::Error::Unsupported(format!(
+                let error = io::Error::Unsupported(format!(
                     "has {size} bytes; assets are shown up to {MAX_ASSET}"
-                ))))
+                ));
+                Ok((view::refused(error), Kept::default()))
             });
         }
         let parsed = self.reader.model(file, size, caller, |bytes| {
             context.show(bytes);
             let view = view::open(format, bytes, context);
             // A model that lacks unreadable parts must not be cached.
-            context.fault().map_or(Ok(view), Err)
+            context.fault().map_or(Ok((view, context.kept())), Err)
         });
         let refused = |error| {
-            self.reader
-                .model(file, 0, caller, |_| Ok(view::refused(error)))
+            let view = (view::refused(error), Kept::default());
+            self.reader.model(file, 0, caller, |_| Ok(view))
         };
         match parsed {
             Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => {

@@ -19,7 +19,7 @@ pub(crate) struct Subtree {
     /// Its inode numbers.
     pub(crate) range: Range,
     /// Keeps the numbers, unless the subtree is permanent.
-    pub(crate) hold: Option<Hold>,
+    pub(crate) hold: Option<Arc<Hold>>,
     /// Its inodes and their names.
     pub(crate) tree: Tree,
     /// The volumes of its files, by their numbers.
@@ -191,12 +191,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns its number, which the mount itself will remember.
-    pub(crate) fn lent(&self) -> Ino {
-        if let Some(hold) = &self.subtree.hold {
-            hold.lend();
+    /// Returns what keeps the numbers of its subtree; `None` for a permanent one.
+    pub(crate) fn hold(&self) -> Option<&Arc<Hold>> {
+        self.subtree.hold.as_ref()
+    }
+
+    /// Returns its number for something that remembers it.
+    pub(crate) fn held_ino(&self) -> HeldIno {
+        HeldIno {
+            ino: self.ino(),
+            hold: self.hold().cloned(),
         }
-        self.ino()
     }
 
     /// Returns its tree.
@@ -304,6 +309,35 @@ impl<'a> Node<'a> {
                 })
             }
         }
+    }
+}
+
+/// A number that leads to the same inode for as long as this lives, also when its subtree
+/// is evicted and built again.
+#[derive(Debug, Clone)]
+pub struct HeldIno {
+    ino: Ino,
+    hold: Option<Arc<Hold>>,
+}
+
+impl HeldIno {
+    /// Returns the number of an inode that something else keeps: a permanent subtree, or
+    /// a lookup that was not forgotten.
+    pub(crate) fn kept(ino: Ino) -> Self {
+        Self { ino, hold: None }
+    }
+
+    /// Returns what keeps it.
+    pub(crate) fn hold(&self) -> Option<&Arc<Hold>> {
+        self.hold.as_ref()
+    }
+}
+
+impl Deref for HeldIno {
+    type Target = Ino;
+
+    fn deref(&self) -> &Ino {
+        &self.ino
     }
 }
 

@@ -34,7 +34,7 @@ impl Ino {
     }
 }
 
-/// InodeKind of an inode.
+/// Kind of an inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// A directory.

@@ -6,13 +6,15 @@
 //!
 //! The ranges of subtrees that are built on demand count towards the memory budget. A
 //! range may be dropped when its subtree is evicted, the kernel has forgotten all of
-//! its inodes, and the ranges of directories inside it are dropped; entered again, its
-//! directory gets new numbers. Ranges are dropped when they take more than their share
-//! of the budget ([`Numbers::trim`]), or when there is nothing else to evict.
+//! its inodes, nothing in the mount has a [`Hold`] of it, and the ranges of directories
+//! inside it are dropped; entered again, its directory gets new numbers. Ranges are dropped
+//! when they take more than their share of the budget ([`Numbers::trim`]), or for something
+//! that has no room even with everything else evicted.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Bound::{Excluded, Unbounded};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::Ino;
@@ -129,10 +131,8 @@ struct Record {
     lookups: u32,
     /// Ranges that refer to its inodes, as their origins or otherwise.
     inner: u32,
-    /// Subtrees with these numbers in memory; more than one for a moment.
-    subtrees: u32,
-    /// Whether the mount itself may remember numbers.
-    is_lent: bool,
+    /// Holds of it. A subtree that was evicted and built again has another one.
+    holds: u32,
     /// Whether a number was used since the range was examined.
     was_used: bool,
 }
@@ -143,7 +143,7 @@ impl Record {
     const MEMORY: usize = 2 * (size_of::<(u64, Self)>() + size_of::<(Origin, u64)>());
 
     fn is_idle(&self) -> bool {
-        self.lookups == 0 && self.inner == 0 && self.subtrees == 0
+        self.lookups == 0 && self.inner == 0 && self.holds == 0
     }
 }
 
@@ -181,11 +181,11 @@ impl Numbers {
     }
 
     /// Returns the range for a subtree that is built on demand, which stays for as
-    /// long as the other value lives: the previous range if nothing has changed.
+    /// long as it is held: the previous range if nothing has changed.
     ///
     /// # Errors
     /// Returns an error if there is no memory for it.
-    pub fn assign(self: &Arc<Self>, identity: Identity) -> Result<(Range, Hold)> {
+    pub fn assign(self: &Arc<Self>, identity: Identity) -> Result<(Range, Arc<Hold>)> {
         let known = lock(&self.state).again(&identity);
         let first = match known {
             Some(first) => first,
@@ -194,7 +194,7 @@ impl Numbers {
                 let charge = self.budget.charge("inode numbers", Record::MEMORY)?;
                 let mut state = lock(&self.state);
                 let first = state.add(identity, charge);
-                if state.charge.bytes() > self.budget.limit() / SHARE {
+                if state.charge.bytes() > self.share() {
                     self.due.fetch_add(EXAMINED, Ordering::Relaxed);
                 }
                 first
@@ -208,9 +208,13 @@ impl Numbers {
         let hold = Hold {
             numbers: self.clone(),
             first,
-            is_lent: AtomicBool::new(false),
         };
-        Ok((range, hold))
+        Ok((range, Arc::new(hold)))
+    }
+
+    /// Returns how many bytes ranges may take before the oldest are dropped.
+    fn share(&self) -> usize {
+        self.budget.limit() / SHARE
     }
 
     /// Returns the range of a subtree that is built on demand and has this number.
@@ -259,7 +263,7 @@ impl Numbers {
         let due = self.due.swap(0, Ordering::Relaxed);
         let state = &mut *lock(&self.state);
         for _ in 0..due.min(EXAMINED_AT_ONCE).min(state.ranges.len()) {
-            if state.charge.bytes() <= self.budget.limit() / SHARE {
+            if state.charge.bytes() <= self.share() {
                 break;
             }
             let Some((first, record)) = state.advance() else {
@@ -268,7 +272,7 @@ impl Numbers {
             if std::mem::take(&mut record.was_used) {
                 continue;
             }
-            if record.is_idle() && !record.is_lent {
+            if record.is_idle() {
                 state.remove(first);
             } else if record.lookups > 0 && record.inner == 0 {
                 known.push(record.identity.origin);
@@ -284,6 +288,14 @@ impl Numbers {
 }
 
 impl Reclaim for Numbers {
+    fn yields_to_values(&self) -> bool {
+        !self.is_last_resort()
+    }
+
+    fn is_last_resort(&self) -> bool {
+        lock(&self.state).charge.bytes() <= self.share()
+    }
+
     /// Everything else is evicted first: it may refer to inodes by their numbers.
     fn oldest(&self) -> Option<u64> {
         (lock(&self.state).idle > 0).then_some(u64::MAX)
@@ -311,26 +323,25 @@ impl State {
     }
 
     /// Returns the latest range of a subtree, if nothing has changed, and counts one
-    /// more subtree that has it.
+    /// more hold.
     fn again(&mut self, identity: &Identity) -> Option<u64> {
         let first = *self.by_origin.get(&identity.origin)?;
         let known = self.ranges.get(&first)?.identity;
         let is_same = (known.len, known.fingerprint) == (identity.len, identity.fingerprint);
         is_same.then(|| {
-            self.change(first, |record| record.subtrees += 1);
+            self.change(first, |record| record.holds += 1);
             first
         })
     }
 
-    /// Adds a range, which one subtree has.
+    /// Adds a range with one hold.
     fn add(&mut self, identity: Identity, charge: Charge) -> u64 {
         let first = self.take(identity.len);
         let record = Record {
             identity,
             lookups: 0,
             inner: 0,
-            subtrees: 1,
-            is_lent: false,
+            holds: 1,
             was_used: true,
         };
         for ino in referred(&identity) {
@@ -397,28 +408,30 @@ fn referred(identity: &Identity) -> impl Iterator<Item = Ino> + use<> {
     origin.into_iter().chain(identity.refers_to)
 }
 
-/// Keeps the range of a subtree that is in memory.
+/// Keeps a range of numbers: of a subtree in memory, or of one that may be evicted while
+/// something in the mount remembers numbers of it.
 pub struct Hold {
     numbers: Arc<Numbers>,
     first: u64,
-    is_lent: AtomicBool,
 }
 
 impl Hold {
-    /// Records that the mount itself may remember numbers of the range, so that it is
-    /// dropped only when there is nothing else to evict.
-    pub fn lend(&self) {
-        if !self.is_lent.swap(true, Ordering::Relaxed) {
-            let mut state = lock(&self.numbers.state);
-            state.change(self.first, |record| record.is_lent = true);
-        }
+    /// Returns the first number of the range.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Hold").field(&self.first).finish()
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
         let mut state = lock(&self.numbers.state);
-        state.change(self.first, |record| record.subtrees -= 1);
+        state.change(self.first, |record| record.holds -= 1);
     }
 }
 
@@ -493,15 +506,28 @@ mod tests {
             fingerprint: 0,
             refers_to: None,
         };
-        let (_, lent) = numbers.assign(identity(1)).unwrap();
-        lent.lend();
+        let (_, first) = numbers.assign(identity(1)).unwrap();
         let second = numbers.assign(identity(2)).unwrap();
         assert!(numbers.assign(identity(3)).is_err(), "both are in use");
-        drop(lent);
+        drop(first);
         let third = numbers.assign(identity(3)).unwrap();
         let ranges = lock(&numbers.state).ranges.len();
         assert_eq!((ranges, room_for_two.used()), (2, 2 * Record::MEMORY));
         drop((second, third));
         assert_eq!(lock(&numbers.state).idle, 2);
+    }
+
+    #[test]
+    fn ranges_within_their_share_are_dropped_only_if_there_is_no_other_room() {
+        let budget = Budget::new(SHARE * Record::MEMORY);
+        let numbers = Numbers::new(&budget);
+        assign(&numbers, A, 0);
+        let parsing = budget.reserve("an asset", budget.limit(), true).unwrap();
+        let mut tree = budget.empty_charge("a tree");
+        tree.grow_beyond(2 * budget.limit()).unwrap();
+        assert_eq!(numbers.inodes(), 10);
+        let index = budget.charge("an index", 1);
+        assert_eq!((index.is_ok(), numbers.inodes()), (false, 0));
+        drop((parsing, tree));
     }
 }

@@ -14,7 +14,7 @@ use fixtures::hip::Hip;
 use fixtures::hpi::{self, V1, file};
 use testkit::limits::peak_memory_of;
 use testkit::mount::others::forget_names;
-use testkit::mount::{Mount, eventually, has_programs};
+use testkit::mount::{Mount, eventually, has_programs, hpimount, run};
 use testkit::mounted::{counter, mounted, stats};
 use testkit::sources::{folder, ifp, names};
 use testkit::trial;
@@ -204,6 +204,31 @@ fn listing_a_directory_without_evictable_memory_fails_with_enomem() {
         "{errors}"
     );
     assert_eq!(names(&mount.file("in.ufo.d")).len(), 20_002);
+}
+
+#[test]
+fn directories_that_are_evicted_are_checked_all_the_same() {
+    let fixture = folder(|source| {
+        for number in 0..600 {
+            let unit = || hpi::File::new(b"[A]{b=1;}", Method::Stored);
+            let units = (0..4).map(|number| file(format!("{number}.tdf").as_bytes(), unit()));
+            let archive = V1::new(units.collect()).build().bytes;
+            fs::write(source.join(format!("{number}.hpi")), archive).unwrap();
+        }
+    });
+    // Less memory than the warnings of eight assets at once may take.
+    let options = ["--check", "-o", "threads=8,cachesize=4M"];
+    let ran = run(hpimount().args(options).arg(&fixture.archive));
+    assert_eq!(
+        (ran.code, ran.stdout.lines().count()),
+        (Some(0), 1),
+        "{ran:?}"
+    );
+    assert!(
+        ran.stdout
+            .contains(" 600 archives, 3000 files, 2400 assets, "),
+        "{ran:?}"
+    );
 }
 
 #[fuse_test]

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::formats::REPORTS;
 use crate::inspect::{Contents, Role};
-use crate::mount::{Ino, MAX_PICTURES, Vfs, arranged};
+use crate::mount::{HeldIno, Ino, MAX_PICTURES, Vfs, arranged};
 use crate::namespace::companion::CONVERTED;
 use hpimount_assets::model::{MAX_PIXELS, Picture, png};
 use hpimount_assets::view::ALONE;
@@ -31,7 +31,7 @@ pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Pictur
     }
     let found = find(vfs);
     let mut alone = found.get(&ALONE).into_iter().flatten();
-    if let Some(picture) = alone.find_map(|&asset| picture_of(asset)) {
+    if let Some(picture) = alone.find_map(|asset| picture_of(**asset)) {
         return Some(picture);
     }
     let mut pictures = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Pictur
         if pictures.len() == MAX_PICTURES || Instant::now() >= deadline {
             break;
         }
-        pictures.extend(picture_of(asset));
+        pictures.extend(picture_of(*asset));
     }
     arranged(pictures).or_else(|| report(vfs))
 }
@@ -66,25 +66,25 @@ fn report(vfs: &Vfs) -> Option<Picture> {
 
 /// Returns the assets of formats with a preview, in a list for each
 /// [`Preview::rank`](hpimount_assets::view::Preview::rank).
-fn find(vfs: &Vfs) -> BTreeMap<u8, Vec<Ino>> {
-    let mut found: BTreeMap<u8, Vec<Ino>> = BTreeMap::new();
+fn find(vfs: &Vfs) -> BTreeMap<u8, Vec<HeldIno>> {
+    let mut found: BTreeMap<u8, Vec<HeldIno>> = BTreeMap::new();
     let mut seen = HashSet::new();
-    let mut directories = VecDeque::from([Ino::ROOT]);
+    let mut directories = VecDeque::from([HeldIno::kept(Ino::ROOT)]);
     let mut left = MAX_ENTRIES;
     while let Some(directory) = directories.pop_front() {
         for entry in Contents(vfs)
-            .entries(directory, 0, left)
+            .entries(*directory, 0, left)
             .unwrap_or_default()
         {
             left -= 1;
             // An asset of a HIP has several names.
-            if !seen.insert(entry.ino) {
+            if !seen.insert(*entry.ino) {
                 continue;
             }
             match entry.role {
                 Role::Directory => directories.push_back(entry.ino),
                 Role::File { .. } => {
-                    let format = Contents(vfs).view_format(entry.ino);
+                    let format = Contents(vfs).view_format(*entry.ino);
                     if let Some(format) = format
                         && let Some(preview) = format.preview
                     {

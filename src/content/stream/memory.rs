@@ -87,7 +87,7 @@ impl Turn<'_> {
             .budget
             .empty_charge("the dictionary of a packed file");
         let charged = loop {
-            if charge.grow_to(bytes).is_ok() {
+            if charge.grow_sparing(bytes).is_ok() {
                 break Ok(charge);
             }
             let is_awaited = |other: &Use| !other.waits && other.nesting <= self.nesting;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use super::output::CheckOutput;
 use crate::inspect::{Contents, Entry, Role};
-use crate::mount::{Ino, Vfs};
+use crate::mount::{HeldIno, Vfs};
 use crate::sync::lock;
 use hpimount_containers::io::{ReadAt, layers_of};
 use hpimount_containers::volume::DiscImage;
@@ -21,7 +21,7 @@ const MAX_UNREAD: usize = 1024;
 /// The images of an archive that are hashed.
 pub(super) struct HashedImages {
     /// The directory that shows the archive, and its path.
-    pub(super) directory: Ino,
+    pub(super) directory: HeldIno,
     pub(super) path: String,
     /// What of the images could not be read.
     unread: Mutex<Vec<PartOfImage>>,
@@ -40,7 +40,7 @@ pub(super) struct PartOfImage {
 impl HashedImages {
     /// Creates the images of the archive that a directory shows, before they are
     /// hashed.
-    pub(super) fn new(directory: Ino, path: &str) -> Arc<Self> {
+    pub(super) fn new(directory: HeldIno, path: &str) -> Arc<Self> {
         Arc::new(Self {
             directory,
             path: path.to_owned(),
@@ -141,7 +141,7 @@ impl ImageSources {
         if file.role != (Role::File { is_asset: false }) || file.size == 0 {
             return None;
         }
-        Contents(vfs).plain_extent(file.ino, |source, range| {
+        Contents(vfs).plain_extent(*file.ino, |source, range| {
             let length = range.end - range.start;
             layers_of(source, range).find_map(|(source, start)| self.at(source, start, length))
         })
@@ -170,6 +170,7 @@ fn address(source: &dyn ReadAt) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mount::Ino;
     use hpimount_containers::io::BlockBuffer;
     use hpimount_containers::volume::Part;
 
@@ -202,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_overlaps_an_unreadable_part_was_not_read() {
-        let hashed = HashedImages::new(Ino::ROOT, "");
+        let hashed = HashedImages::new(HeldIno::kept(Ino::ROOT), "");
         hashed.note_unread(part(1, 10..20));
         hashed.note_unread(part(1, 20..30));
         assert_eq!(lock(&hashed.unread).len(), 1);

@@ -142,7 +142,7 @@ impl ImageCheck<'_, '_> {
         let mut hashed = Vec::new();
         let mut is_complete = true;
         for number in numbers {
-            let image = match Contents(self.subject.vfs).image(self.hashed.directory, number) {
+            let image = match Contents(self.subject.vfs).image(*self.hashed.directory, number) {
                 Ok(image) => image,
                 Err(error) => {
                     let cause = Cause::text(&error);

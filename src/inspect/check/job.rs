@@ -10,13 +10,13 @@ use super::finding::{Cause, Severity};
 use super::image::{Hashing, ImageCheck};
 use super::subject::Subject;
 use crate::content::Key;
-use crate::mount::Ino;
+use crate::mount::{HeldIno, Ino};
 
 /// A job.
 pub(super) enum Job {
     /// Read a file, or a part of one.
     File {
-        ino: Ino,
+        ino: HeldIno,
         path: String,
         range: Range<u64>,
         /// Whether to parse it as well.
@@ -27,7 +27,7 @@ pub(super) enum Job {
         lane: Option<Key>,
     },
     /// Check the assets of a directory together.
-    Together { directory: Ino, path: String },
+    Together { directory: HeldIno, path: String },
     /// Hash those images of an archive that belong together.
     Images {
         hashed: Arc<HashedImages>,
@@ -59,7 +59,7 @@ impl Workplace<'_, '_> {
     pub(super) fn run(&self, job: Job) {
         let subject = &self.subject;
         match job {
-            Job::Together { directory, path } => self.together(directory, &path),
+            Job::Together { directory, path } => self.together(*directory, &path),
             Job::Images {
                 hashed,
                 numbers,
@@ -84,7 +84,7 @@ impl Workplace<'_, '_> {
             } => {
                 let check = FileCheck {
                     subject,
-                    ino,
+                    ino: *ino,
                     path: &path,
                     range,
                     is_asset,

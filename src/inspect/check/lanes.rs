@@ -77,7 +77,7 @@ impl<'q> Lanes<'q> {
 mod tests {
     use super::*;
     use crate::content::VolumeId;
-    use crate::mount::Ino;
+    use crate::mount::{HeldIno, Ino};
     use hpimount_containers::volume::FileId;
 
     fn lane(number: u32) -> Key {
@@ -89,7 +89,7 @@ mod tests {
 
     fn job(ino: u64, lane: Option<Key>) -> Job {
         Job::File {
-            ino: Ino(ino),
+            ino: HeldIno::kept(Ino(ino)),
             path: String::new(),
             range: 0..1,
             is_asset: false,

@@ -39,7 +39,7 @@ use self::subject::Subject;
 use super::bounds::Bounds;
 use super::walk::{Step, Walk};
 use super::{Archive, Contents, Entry, Error, Role};
-use crate::mount::{Ino, Meta, OpenCause, OpenError, Options, Prepared, Vfs};
+use crate::mount::{HeldIno, Ino, Meta, OpenCause, OpenError, Options, Prepared, Vfs};
 use hpimount_containers::volume::DiscImage;
 
 /// Maximum number of queued jobs.
@@ -211,14 +211,15 @@ impl Check<'_, '_> {
     /// Walks the tree and queues jobs. Returns the number of discs.
     fn walk(&self, jobs: &Adder<'_, Job>) -> usize {
         let Subject { vfs, output, .. } = self.workplace.subject;
-        let Some((root, hashed)) = self.archive(Ino::ROOT, "", jobs) else {
+        let root_ino = HeldIno::kept(Ino::ROOT);
+        let Some((root, hashed)) = self.archive(&root_ino, "", jobs) else {
             return 0;
         };
         let mut discs = usize::from(root.is_disc);
         let mut bounds = Bounds::new(&root, self.plan.expansion);
         let mut enters = true;
-        self.together(Ino::ROOT, "", jobs);
-        let mut walk = Walk::new(Ino::ROOT, String::new());
+        self.together(&root_ino, "", jobs);
+        let mut walk = Walk::new(root_ino, String::new());
         // The root of the source, and the archives around the walk.
         let mut around = vec![hashed];
         let mut linked = HashSet::new();
@@ -242,7 +243,7 @@ impl Check<'_, '_> {
             }
             match step.entry.role {
                 Role::Directory => {
-                    self.together(step.entry.ino, &step.path, jobs);
+                    self.together(&step.entry.ino, &step.path, jobs);
                     walk.enter(step);
                 }
                 Role::Inside if !enters => {}
@@ -252,13 +253,13 @@ impl Check<'_, '_> {
                         enters = false;
                         continue;
                     }
-                    if let Some((archive, hashed)) = self.archive(step.entry.ino, &step.path, jobs)
+                    if let Some((archive, hashed)) = self.archive(&step.entry.ino, &step.path, jobs)
                     {
                         discs += usize::from(archive.is_disc);
                         if !is_packed {
                             bounds.store(&archive);
                         }
-                        self.together(step.entry.ino, &step.path, jobs);
+                        self.together(&step.entry.ino, &step.path, jobs);
                         around.push(hashed);
                         walk.enter(step);
                     }
@@ -282,7 +283,7 @@ impl Check<'_, '_> {
     /// Queues the files that are parts of images that could not be read.
     fn read_files_of(&self, hashed: &HashedImages, jobs: &Adder<'_, Job>) {
         let Subject { vfs, output, .. } = self.workplace.subject;
-        let images = match Contents(vfs).archive(hashed.directory) {
+        let images = match Contents(vfs).archive(*hashed.directory) {
             Ok(archive) => ImageSources::of(archive.images),
             Err(error) => {
                 let cause = Cause::text(&error);
@@ -290,7 +291,7 @@ impl Check<'_, '_> {
             }
         };
         let mut left = hashed.files();
-        let mut walk = Walk::new(hashed.directory, hashed.path.clone());
+        let mut walk = Walk::new(hashed.directory.clone(), hashed.path.clone());
         let mut linked = HashSet::new();
         while left > 0
             && !output.is_broken()
@@ -352,7 +353,7 @@ impl Check<'_, '_> {
     /// properties, and its images if there are any; `None` if it cannot be entered.
     fn archive(
         &self,
-        directory: Ino,
+        directory: &HeldIno,
         path_of_directory: &str,
         jobs: &Adder<'_, Job>,
     ) -> Option<(Archive, Option<Around>)> {
@@ -360,7 +361,7 @@ impl Check<'_, '_> {
             .strip_suffix(".d")
             .unwrap_or(path_of_directory);
         let Subject { vfs, output, .. } = self.workplace.subject;
-        let mut archive = match Contents(vfs).archive(directory) {
+        let mut archive = match Contents(vfs).archive(**directory) {
             Ok(archive) => archive,
             Err(error) => {
                 self.find(Severity::NotChecked, path, Cause::text(&error));
@@ -385,7 +386,7 @@ impl Check<'_, '_> {
         if images.is_empty() {
             return Some((archive, None));
         }
-        let hashed = HashedImages::new(directory, path_of_directory);
+        let hashed = HashedImages::new(directory.clone(), path_of_directory);
         // A list is about all files of a disc together.
         let belong_together =
             |one: &DiscImage, other: &DiscImage| self.plan.list.is_some() || one.file == other.file;
@@ -406,11 +407,11 @@ impl Check<'_, '_> {
 
     /// Queues the check of the assets of a directory together, if there is one.
     /// Why a directory cannot be entered is found by the walk.
-    fn together(&self, directory: Ino, path: &str, jobs: &Adder<'_, Job>) {
+    fn together(&self, directory: &HeldIno, path: &str, jobs: &Adder<'_, Job>) {
         let vfs = self.workplace.subject.vfs;
         let is_shown = self.plan.options.meta != Meta::Off;
-        if is_shown && vfs.is_checked_as_a_whole(directory) == Ok(true) {
-            let path = path.to_owned();
+        if is_shown && vfs.is_checked_as_a_whole(**directory) == Ok(true) {
+            let (directory, path) = (directory.clone(), path.to_owned());
             jobs.add(Job::Together { directory, path });
         }
     }
@@ -421,9 +422,9 @@ impl Check<'_, '_> {
         let Subject { vfs, output, .. } = self.workplace.subject;
         let contents = Contents(vfs);
         output.expect(entry.size);
-        let lane = contents.whole_of(entry.ino);
+        let lane = contents.whole_of(*entry.ino);
         let file = |range, is_whole| Job::File {
-            ino: entry.ino,
+            ino: entry.ino.clone(),
             path: path.clone(),
             range,
             is_asset: is_asset && is_whole,
@@ -431,8 +432,8 @@ impl Check<'_, '_> {
             lane,
         };
         let is_divisible = || {
-            let has_sum = contents.recorded_sum(entry.ino).is_some();
-            !has_sum && contents.is_divisible(entry.ino) == Ok(true)
+            let has_sum = contents.recorded_sum(*entry.ino).is_some();
+            !has_sum && contents.is_divisible(*entry.ino) == Ok(true)
         };
         if is_asset || entry.size < LARGE || !is_divisible() {
             return jobs.add(file(0..entry.size, true));
@@ -448,5 +449,5 @@ impl Check<'_, '_> {
 
 /// Returns whether an entry is the first one of its inode.
 fn is_first_link(entry: &Entry, linked: &mut HashSet<Ino>) -> bool {
-    entry.links == 1 || linked.insert(entry.ino)
+    entry.links == 1 || linked.insert(*entry.ino)
 }

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::Side;
 use super::output::Record;
-use crate::mount::{FileKind, Ino};
+use crate::mount::{FileKind, HeldIno, Ino};
 
 /// An entry that only one side has.
 pub(super) struct Lone {
     pub(super) side: Side,
     pub(super) path: Box<str>,
-    pub(super) ino: Ino,
+    pub(super) ino: HeldIno,
     pub(super) kind: FileKind,
     /// Its size in bytes; 0 for anything but a file.
     pub(super) size: u64,
@@ -119,7 +119,7 @@ impl Matching {
                     && file.may_be_moved()
                     && sizes[1 - side].contains(&file.size)
                 {
-                    found.push((side, number, file.ino));
+                    found.push((side, number, *file.ino));
                 }
             }
         }
@@ -175,7 +175,7 @@ mod tests {
         Lone {
             side,
             path: path.into(),
-            ino: Ino(1),
+            ino: HeldIno::kept(Ino(1)),
             kind: FileKind::File,
             size,
             asset,

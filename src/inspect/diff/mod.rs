@@ -30,7 +30,7 @@ use self::pairs::{Directories, Item, Pairs};
 use super::bounds::Bounds;
 use super::ordered::ordered;
 use super::{Contents, Error, Trouble};
-use crate::mount::{Ino, Meta, Options, Prepared, Vfs};
+use crate::mount::{HeldIno, Ino, Meta, Options, Prepared, Vfs};
 use crate::namespace::companion::Shows;
 use crate::sync::lock;
 
@@ -119,7 +119,7 @@ impl Diff<'_> {
     fn pairs(&self, lone: &mut LoneFiles, output: &mut DiffOutput<'_>) {
         let root = Directories {
             path: String::new(),
-            inos: [Ino::ROOT; 2],
+            inos: [0, 1].map(|_| HeldIno::kept(Ino::ROOT)),
         };
         let mut level = vec![root];
         // Number of the pairs of archives that were entered, and how many archives
@@ -189,7 +189,7 @@ impl Diff<'_> {
                 let left_out = |cause| Record::Trouble { side, path, cause };
                 bounds.enter().map_err(left_out)?;
             } else {
-                let archive = Contents(self.sides[side]).archive(archives.inos[side]);
+                let archive = Contents(self.sides[side]).archive(*archives.inos[side]);
                 bounds.store(&archive.unwrap_or_default());
             }
         }
@@ -203,12 +203,12 @@ impl Diff<'_> {
                 Compared::Different(Record::Trouble { side, path, cause })
             }
             Item::Kinds { path, kinds } => Compared::Different(Record::Kinds { path, kinds }),
-            Item::Links { path, inos } => match self.links(inos) {
+            Item::Links { path, inos } => match self.links(numbers(&inos)) {
                 Ok([old, new]) if old == new => Compared::Same { size: 0 },
                 Ok(targets) => Compared::Different(Record::Target { path, targets }),
                 Err((side, cause)) => Compared::Different(Record::Trouble { side, path, cause }),
             },
-            Item::Files { path, inos } => self.files(path, inos),
+            Item::Files { path, inos } => self.files(path, numbers(&inos)),
         }
     }
 
@@ -276,7 +276,7 @@ impl Diff<'_> {
     fn moved(&self, lone: LoneFiles, output: &mut DiffOutput<'_>) {
         let mut matching = lone.into_matching();
         for [old, new] in matching.take_same_assets() {
-            let inos = [old.ino, new.ino];
+            let inos = [*old.ino, *new.ino];
             let record = match same::files(self.sides, inos) {
                 Ok(same::Verdict { is_same: true, .. }) => Record::Moved {
                     path: old.path.into(),
@@ -315,4 +315,9 @@ impl Diff<'_> {
             output.record(&file.into_record());
         }
     }
+}
+
+/// Returns the numbers of two entries, which the caller keeps.
+fn numbers(held: &[HeldIno; 2]) -> [Ino; 2] {
+    [*held[0], *held[1]]
 }

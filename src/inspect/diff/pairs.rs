@@ -6,7 +6,7 @@ use super::Side;
 use super::lone::Lone;
 use crate::inspect::walk::Walk;
 use crate::inspect::{Contents, Entry, Role};
-use crate::mount::{self, FileKind, Ino, Vfs};
+use crate::mount::{self, FileKind, HeldIno, Vfs};
 
 /// Number of entries listed at a time.
 const BATCH: usize = 256;
@@ -14,15 +14,15 @@ const BATCH: usize = 256;
 /// Two directories to compare.
 pub(super) struct Directories {
     pub(super) path: String,
-    pub(super) inos: [Ino; 2],
+    pub(super) inos: [HeldIno; 2],
 }
 
 /// What the walk has found.
 pub(super) enum Item {
     /// Both sides have a file.
-    Files { path: String, inos: [Ino; 2] },
+    Files { path: String, inos: [HeldIno; 2] },
     /// Both sides have a link.
-    Links { path: String, inos: [Ino; 2] },
+    Links { path: String, inos: [HeldIno; 2] },
     /// The sides have entries of different kinds.
     Kinds { path: String, kinds: [FileKind; 2] },
     /// One side has an entry alone.
@@ -120,7 +120,7 @@ impl<'a> Pairs<'a> {
                 }
                 continue;
             };
-            let directory = level.directories.inos[side];
+            let directory = *level.directories.inos[side];
             match Contents(self.sides[side]).entries(directory, next, BATCH) {
                 Ok(mut entries) => {
                     let contents = Contents(self.sides[side]);
@@ -158,7 +158,7 @@ impl<'a> Pairs<'a> {
         side: Side,
         path: &str,
         entry: &Entry,
-    ) -> Result<Option<[Ino; 2]>, (Side, mount::Error)> {
+    ) -> Result<Option<[HeldIno; 2]>, (Side, mount::Error)> {
         let Some(kind) = kind(entry.role) else {
             return Ok(None);
         };
@@ -169,7 +169,7 @@ impl<'a> Pairs<'a> {
         if side == 1 {
             return Ok(None);
         }
-        let inos = [entry.ino, other.ino];
+        let inos = [entry.ino.clone(), other.ino];
         let path = path.to_owned();
         let item = match (kind, self::kind(other.role).unwrap_or(kind)) {
             (FileKind::Directory, FileKind::Directory) => return Ok(Some(inos)),
@@ -192,7 +192,7 @@ impl<'a> Pairs<'a> {
         entry: &Entry,
     ) -> Result<Option<Entry>, (Side, mount::Error)> {
         let find = |side: Side, name: &str| {
-            let found = Contents(self.sides[side]).find(directories.inos[side], name);
+            let found = Contents(self.sides[side]).find(*directories.inos[side], name);
             found.map_err(|error| (side, error))
         };
         let found = find(1 - side, &entry.name)?;
@@ -215,7 +215,7 @@ impl<'a> Pairs<'a> {
             return;
         }
         let vfs = self.sides[side];
-        let mut walk = Walk::new(entry.ino, path.to_owned());
+        let mut walk = Walk::new(entry.ino.clone(), path.to_owned());
         while let Some(step) = walk.next(vfs) {
             match step {
                 Ok(mut step) => {
@@ -237,11 +237,11 @@ impl<'a> Pairs<'a> {
     }
 
     fn push_lone(&mut self, side: Side, path: String, entry: &Entry, kind: FileKind) {
-        let known = Contents(self.sides[side]).asset_of(entry.ino);
+        let known = Contents(self.sides[side]).asset_of(*entry.ino);
         (self.push)(Item::Lone(Lone {
             side,
             path: path.into(),
-            ino: entry.ino,
+            ino: entry.ino.clone(),
             kind,
             size: entry.size,
             asset: known.map(|known| (self.archive, known.id)),

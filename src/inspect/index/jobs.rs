@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::inspect::bounds::Bounds;
 use crate::inspect::walk::{Step, Walk};
 use crate::inspect::{Contents, Entry, Role};
-use crate::mount::{Ino, Vfs};
+use crate::mount::{HeldIno, Ino, Vfs};
 
 /// A job of a thread. `archive` is the path of the archive around it, empty for
 /// the source itself.
@@ -26,7 +26,7 @@ pub(super) enum Job {
         cause: String,
     },
     /// Read the references in the reports about a directory.
-    References { archive: String, directory: Ino },
+    References { archive: String, directory: HeldIno },
 }
 
 /// An archive around the entries of a walk.
@@ -66,7 +66,7 @@ impl<'a> Jobs<'a> {
         Self {
             vfs,
             push,
-            walk: Walk::new(Ino::ROOT, String::new()),
+            walk: Walk::new(HeldIno::kept(Ino::ROOT), String::new()),
             bounds,
             most,
             around: Vec::new(),
@@ -80,7 +80,7 @@ impl<'a> Jobs<'a> {
     /// # Errors
     /// Returns a message if something was left out because it exceeds the bounds.
     pub(super) fn queue(mut self, is_over: &AtomicBool) -> Result<(), String> {
-        self.push_references(String::new(), Ino::ROOT);
+        self.push_references(String::new(), HeldIno::kept(Ino::ROOT));
         while !is_over.load(Ordering::Relaxed) {
             match self.walk.next(self.vfs) {
                 None => break,
@@ -109,13 +109,13 @@ impl<'a> Jobs<'a> {
         }
         match step.entry.role {
             Role::Inside => {
-                if self.may_enter(step.entry.ino, is_packed) {
+                if self.may_enter(*step.entry.ino, is_packed) {
                     self.enter_archive(step);
                 }
             }
             Role::Directory => {
-                if self.vfs.has_references(step.entry.ino).unwrap_or_default() {
-                    self.push_references(self.archive(), step.entry.ino);
+                if self.vfs.has_references(*step.entry.ino).unwrap_or_default() {
+                    self.push_references(self.archive(), step.entry.ino.clone());
                 }
                 self.push_entry(&step, "directory");
                 self.walk.enter(step);
@@ -164,7 +164,7 @@ impl<'a> Jobs<'a> {
 
     fn enter_archive(&mut self, step: Step) {
         let archive = step.path.strip_suffix(".d").unwrap_or(&step.path);
-        self.push_references(archive.to_owned(), step.entry.ino);
+        self.push_references(archive.to_owned(), step.entry.ino.clone());
         self.around.push(Around {
             archive: archive.to_owned(),
             contents: step.path.clone(),
@@ -174,7 +174,7 @@ impl<'a> Jobs<'a> {
 
     /// Returns whether no other name of a file was queued.
     fn is_first_name(&mut self, entry: &Entry) -> bool {
-        entry.links == 1 || self.linked.insert(entry.ino)
+        entry.links == 1 || self.linked.insert(*entry.ino)
     }
 
     fn push_entry(&mut self, step: &Step, kind: &'static str) {
@@ -186,7 +186,7 @@ impl<'a> Jobs<'a> {
         });
     }
 
-    fn push_references(&mut self, archive: String, directory: Ino) {
+    fn push_references(&mut self, archive: String, directory: HeldIno) {
         (self.push)(Job::References { archive, directory });
     }
 }

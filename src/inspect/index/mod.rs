@@ -187,7 +187,7 @@ impl Indexer<'_> {
                     }
                 };
                 // The file that is at fault has the error as its own row.
-                let _ = self.vfs.references(directory, &mut send);
+                let _ = self.vfs.references(*directory, &mut send);
             }
             Job::Unlisted {
                 archive,
@@ -248,32 +248,32 @@ impl Indexer<'_> {
             path,
             kind,
             size: entry.size,
-            modified: self.vfs.getattr(entry.ino).map_or(0, |attr| attr.modified),
+            modified: self.vfs.getattr(*entry.ino).map_or(0, |attr| attr.modified),
             ..EntryRow::default()
         };
         let Role::File { is_asset } = entry.role else {
             return row;
         };
-        row.type_of = contents.type_of(entry.ino);
-        match sha256(self.vfs, entry.ino) {
+        row.type_of = contents.type_of(*entry.ino);
+        match sha256(self.vfs, *entry.ino) {
             Ok(sum) => row.sha256 = Some(sum),
             Err(trouble) => {
                 row.error = Some(trouble.to_string());
                 return row;
             }
         }
-        row.stored_size = contents.stored_size(entry.ino);
-        if let Some(inside) = contents.inside(entry.ino) {
+        row.stored_size = contents.stored_size(*entry.ino);
+        if let Some(inside) = contents.inside(*entry.ino) {
             row.kind = "archive";
-            row.error = match contents.archive(inside) {
+            row.error = match contents.archive(*inside) {
                 Ok(archive) => archive.problem.map(|problem| problem.to_string()),
                 Err(error) => Some(error.to_string()),
             };
         } else if is_asset {
-            self.asset(entry.ino, &mut row);
+            self.asset(*entry.ino, &mut row);
         }
         if row.text.is_none() && self.vfs.options.meta != Meta::Off {
-            row.text = texts::of_file(self.vfs, entry.ino, &row);
+            row.text = texts::of_file(self.vfs, *entry.ino, &row);
         }
         row
     }

@@ -13,7 +13,7 @@ use super::path::find;
 use super::walk::Walk;
 use super::{Contents, Error};
 use crate::inspect::Role;
-use crate::mount::{Attr, FileKind, Vfs};
+use crate::mount::{Attr, FileKind, HeldIno, Vfs};
 
 /// How entries are listed.
 #[derive(Debug, Clone)]
@@ -84,30 +84,31 @@ pub fn list(
     let mut sorted = style.sort.map(|key| Sorted::new(vfs, key));
     let found = find(vfs, path)?;
     let mut left_out = None;
-    let mut add = |path: &str, attr: Attr| {
+    let mut add = |path: &str, attr: Attr, ino: &HeldIno| {
         if !lister.is_wanted(attr) {
             return Ok(());
         }
         match &mut sorted {
-            Some(sorted) => sorted.add(path, attr),
+            Some(sorted) => sorted.add(path, attr, ino),
             None => lister.write(path, attr, out, trouble),
         }
     };
+    let root = HeldIno::kept(found.attr.ino);
     if !found.path.is_empty() {
-        add(&found.path, found.attr)?;
+        add(&found.path, found.attr, &root)?;
     }
     if found.attr.kind == FileKind::Directory {
         let archive = Contents(vfs).archive(found.attr.ino);
         let mut bounds = Bounds::new(&archive.unwrap_or_default(), style.expansion);
-        let mut walk = Walk::new(found.attr.ino, found.path);
+        let mut walk = Walk::new(root, found.path);
         while let Some(step) = walk.next(vfs) {
             let step = step.map_err(|(path, error)| Error::path(&path, error))?;
             if matches!(step.entry.role, Role::Inside | Role::AssetDirectory) {
                 continue;
             }
             let attr = match step.entry.is_unmeasured && !style.sha256 {
-                true => vfs.attr_without_size(step.entry.ino),
-                false => vfs.getattr(step.entry.ino),
+                true => vfs.attr_without_size(*step.entry.ino),
+                false => vfs.getattr(*step.entry.ino),
             };
             let attr = attr.map_err(|error| Error::path(&step.path, error))?;
             if style.sha256
@@ -117,14 +118,14 @@ pub fn list(
                 left_out = Some(problem);
                 break;
             }
-            add(&step.path, attr)?;
+            add(&step.path, attr, &step.entry.ino)?;
             if step.entry.role == Role::Directory {
                 walk.enter(step);
             }
         }
     }
-    for (path, attr) in sorted.map(Sorted::finish).unwrap_or_default() {
-        lister.write(&path, attr, out, trouble)?;
+    for kept in sorted.map(Sorted::finish).unwrap_or_default() {
+        lister.write(&kept.path, kept.attr, out, trouble)?;
     }
     match left_out {
         Some(problem) if path.is_empty() => Err(Error::LeftOut(format!("the source {problem}"))),

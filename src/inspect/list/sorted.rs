@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::SortKey;
 use crate::inspect::{Contents, Error, Trouble};
 use crate::memory::budget::{Budget, Charge};
-use crate::mount::{Attr, FileKind, Vfs};
+use crate::mount::{Attr, FileKind, HeldIno, Vfs};
 use hpimount_containers::io;
 
 /// Number of entries after which the memory charge is updated.
@@ -22,9 +22,12 @@ pub(super) struct Sorted<'v> {
     charge: Charge,
 }
 
-struct Kept {
-    path: Box<str>,
-    attr: Attr,
+/// An entry.
+pub(super) struct Kept {
+    pub(super) path: Box<str>,
+    pub(super) attr: Attr,
+    /// Keeps its number.
+    _ino: HeldIno,
     /// The type, if that is the key.
     type_of: Option<Box<str>>,
 }
@@ -45,7 +48,7 @@ impl<'v> Sorted<'v> {
     ///
     /// # Errors
     /// Returns an error if the list does not fit in the memory budget.
-    pub(super) fn add(&mut self, path: &str, attr: Attr) -> Result<(), Error> {
+    pub(super) fn add(&mut self, path: &str, attr: Attr, ino: &HeldIno) -> Result<(), Error> {
         let type_of = match (self.key, attr.kind) {
             (SortKey::Type, FileKind::File) => Contents(self.vfs).type_of(attr.ino),
             _ => None,
@@ -60,18 +63,18 @@ impl<'v> Sorted<'v> {
         self.entries.push(Kept {
             path: path.into(),
             attr,
+            _ino: ino.clone(),
             type_of: type_of.map(String::into_boxed_str),
         });
         Ok(())
     }
 
-    /// Returns the paths and attributes in order.
-    pub(super) fn finish(mut self) -> Vec<(Box<str>, Attr)> {
+    /// Returns the entries in order.
+    pub(super) fn finish(mut self) -> Vec<Kept> {
         let key = self.key;
         self.entries
             .sort_unstable_by(|one, other| compare(key, one, other));
-        let entries = self.entries.into_iter();
-        entries.map(|kept| (kept.path, kept.attr)).collect()
+        self.entries
     }
 }
 
