@@ -30,6 +30,8 @@ impl Guard {
         match fork_alone()? {
             ForkResult::Parent { .. } => Ok(Self(guard)),
             ForkResult::Child => {
+                // Otherwise the pipe would never end.
+                drop(guard);
                 // Nobody sees an error.
                 let _ = wait(end);
                 std::process::exit(0);
