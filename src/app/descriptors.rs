@@ -44,24 +44,20 @@ pub(super) fn warn_of_few(threads: usize) {
 /// a mount would keep it open as long as it exists. Descriptors that an argument
 /// names, such as `@/dev/fd/63`, stay open. Nothing may have been opened before.
 pub fn close_inherited(arguments: impl Iterator<Item = OsString>) {
+    close_all_but(named(arguments));
+}
+
+/// Closes all but the standard streams and those in `kept`, which is in ascending order,
+/// also what this process owns: it must not use that any more.
+pub(super) fn close_all_but(kept: impl IntoIterator<Item = u32>) {
     let mut next = 3;
-    for kept in named(arguments) {
+    for kept in kept {
         if next < kept {
             close(next, kept - 1);
         }
         next = next.max(kept.saturating_add(1));
     }
     close(next, u32::MAX);
-}
-
-/// Closes all but the standard streams and `kept`, also what this process owns: it must
-/// not use that any more.
-#[cfg(target_os = "linux")]
-pub(super) fn close_others(kept: u32) {
-    if kept > 3 {
-        close(3, kept - 1);
-    }
-    close(kept + 1, u32::MAX);
 }
 
 /// Returns the descriptors that arguments name, in ascending order.

@@ -79,6 +79,6 @@ fn detach(end: &PipeReader) -> io::Result<()> {
     rustix::stdio::dup2_stderr(&null)?;
     // Closed here: no owner of a descriptor may remain that the next call closes.
     drop(null);
-    descriptors::close_others(end.as_raw_fd() as u32);
+    descriptors::close_all_but([end.as_raw_fd() as u32]);
     Ok(())
 }
