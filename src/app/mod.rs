@@ -177,7 +177,9 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
     // While this is the only thread.
-    let mut guard = Guard::start().map_err(|error| Failure::Other("cannot fork", error))?;
+    let is_sandboxed = !plan.options.no_sandbox;
+    let cannot_fork = |error| Failure::Other("cannot fork", error);
+    let mut guard = Guard::start(is_sandboxed).map_err(cannot_fork)?;
     let point = mount::mount_point(&plan.mount_point)?;
     // First: a password is asked for while there is no other thread.
     let vfs_options = crate::mount::Options {
@@ -187,7 +189,7 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     // Before any thread is confined to the sources.
     #[cfg(target_os = "linux")]
     watch_requesters(&plan.options)?;
-    let confined = Confined::start(!plan.options.no_sandbox).map_err(Failure::no_thread)?;
+    let confined = Confined::start(is_sandboxed).map_err(Failure::no_thread)?;
     let vfs = open(plan, vfs_options, &confined)?;
     descriptors::warn_of_few(session_options(plan).threads);
     // Until here a signal terminates the process at once, even while it waits

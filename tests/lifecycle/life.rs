@@ -41,7 +41,7 @@ fn a_mount_whose_process_was_killed_is_gone_at_once() {
     for (signal, in_foreground) in endings.into_iter().zip([false, true, true]) {
         let fixture = Fixture::new();
         let mount = match in_foreground {
-            true => fixture.mount_in_foreground(&[]),
+            true => fixture.mount_in_foreground(&["-o", "nosandbox"]),
             false => fixture.mount(&[]),
         };
         mount.assert_answers();
