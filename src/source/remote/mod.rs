@@ -44,7 +44,8 @@ pub struct Access {
     /// TCP ports to connect to.
     pub ports: Vec<u16>,
     /// Names in lower case of servers that may have local addresses, since users name
-    /// them.
+    /// them. One that begins with a dot stands for all names below it, as of the buckets
+    /// of an endpoint of S3.
     pub hosts: Vec<String>,
     /// Files and directories to read.
     pub readable: Vec<PathBuf>,

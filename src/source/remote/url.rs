@@ -196,37 +196,6 @@ impl RemoteUrl {
     }
 }
 
-/// Returns the scheme and the host of a URL, and its port if the URL gives one.
-#[cfg(feature = "remote")]
-fn server_of(url: &str) -> Option<(&str, &str, Option<u16>)> {
-    let (scheme, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let host = authority.rsplit('@').next()?;
-    let split = host.rsplit_once(':');
-    Some(match split.filter(|(_, port)| !port.contains(']')) {
-        Some((host, port)) => (scheme, host, port.parse().ok()),
-        None => (scheme, host, None),
-    })
-}
-
-/// Returns the host of a URL.
-#[cfg(feature = "remote")]
-pub(crate) fn host_of(url: &str) -> Option<&str> {
-    server_of(url).map(|(_, host, _)| host)
-}
-
-/// Returns the TCP port of an HTTP URL; `None` for S3, whose endpoint is in the
-/// environment.
-#[cfg(feature = "remote")]
-pub(crate) fn port_of(url: &str) -> Option<u16> {
-    let (scheme, _, port) = server_of(url)?;
-    port.or(match scheme {
-        "http" => Some(80),
-        "https" => Some(443),
-        _ => None,
-    })
-}
-
 fn label(shown: &str, scheme: Scheme) -> PathBuf {
     let (parent, name) = shown.rsplit_once('/').unwrap_or(("", shown));
     if scheme == Scheme::S3 {
@@ -292,7 +261,6 @@ mod tests {
             parsed.request(),
             "https://host:8443/mods/a%20b.hpi?X-Signature=secret"
         );
-        assert_eq!(port_of(parsed.request()), Some(8443));
 
         let refused = RemoteUrl::parse("https://me:secret@host/a.hpi?secret").unwrap_err();
         assert!(refused.starts_with("https://host/a.hpi: "), "{refused}");
@@ -324,10 +292,6 @@ mod tests {
             assert_eq!(url.bucket_and_key(), bucket_and_key);
             assert_eq!(url.is_folder(), is_folder);
         }
-        assert_eq!(port_of("http://h/a"), Some(80));
-        let brackets = RemoteUrl::parse("http://[::1]:81/a").unwrap();
-        assert_eq!(port_of(brackets.request()), Some(81));
-        assert_eq!(port_of("https://[::1]/a"), Some(443));
     }
 
     #[test]

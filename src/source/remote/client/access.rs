@@ -5,8 +5,10 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use reqwest::Url;
+
 use super::credentials;
-use super::url::{RemoteUrl, Scheme, host_of, port_of};
+use super::url::{RemoteUrl, Scheme};
 use super::{Access, RemoteOptions};
 
 /// Ports that are permitted for all URLs: DNS over TCP, and HTTPS for redirects
@@ -90,8 +92,11 @@ pub(super) fn access<'a>(
     let mut ports = USUAL_PORTS.to_vec();
     let mut is_s3 = false;
     for url in urls {
-        is_s3 |= url.scheme() == Scheme::S3;
-        servers.push(url.request().to_owned());
+        match url.scheme() {
+            // Its endpoint is in the environment.
+            Scheme::S3 => is_s3 = true,
+            Scheme::Http | Scheme::Https => servers.push(url.request().to_owned()),
+        }
     }
     let proxies = PROXIES.iter().filter_map(variable);
     servers.extend(proxies.map(|proxy| match proxy.contains("://") {
@@ -101,21 +106,32 @@ pub(super) fn access<'a>(
     let mut readable: Vec<PathBuf> = READABLE.iter().map(PathBuf::from).collect();
     readable.extend(settings());
     readable.extend(FILES.iter().filter_map(env::var_os).map(PathBuf::from));
+    let mut endpoints = Vec::new();
     if is_s3 {
-        servers.extend(ENDPOINTS.iter().chain(&SERVICES).filter_map(variable));
+        endpoints.extend(ENDPOINTS.iter().filter_map(variable));
+        servers.extend(SERVICES.iter().filter_map(variable));
         let is_given = |name| env::var_os(name).is_some();
         if is_given("AWS_METADATA_ENDPOINT") || is_given("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
             ports.push(80);
         }
         readable.extend(credentials::files().into_iter().flatten());
     }
-    ports.extend(servers.iter().filter_map(|url| port_of(url)));
+    let mut hosts = Vec::new();
+    for (urls, has_buckets) in [(servers, false), (endpoints, true)] {
+        for url in urls.iter().filter_map(|url| Url::parse(url).ok()) {
+            ports.extend(url.port_or_known_default());
+            let host = url.host_str().map(str::to_ascii_lowercase);
+            if has_buckets {
+                hosts.extend(host.iter().map(|host| format!(".{host}")));
+            }
+            hosts.extend(host);
+        }
+    }
     ports.sort_unstable();
     ports.dedup();
-    let hosts = servers.iter().filter_map(|url| host_of(url));
     Access {
         ports,
-        hosts: hosts.map(str::to_ascii_lowercase).collect(),
+        hosts,
         readable,
         writable: options.block_cache.iter().cloned().collect(),
     }
@@ -140,11 +156,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn servers_may_have_the_hosts_and_ports_of_urls_and_no_names_of_buckets() {
+        let urls = [
+            "http://Host.example:8080/a.hpi",
+            "http://[::1]:81/a",
+            "http://b\u{fc}cher.example/a",
+            "s3://internal/a.hpi",
+        ];
+        let urls = urls.map(|url| RemoteUrl::parse(url).unwrap());
+        let access = access(&RemoteOptions::default(), urls.iter());
+        for port in [80, 81, 443, 8080] {
+            assert!(access.ports.contains(&port), "{port}");
+        }
+        let hosts = ["host.example", "[::1]", "xn--bcher-kva.example"];
+        assert_eq!(access.hosts[..3], hosts);
+        assert!(!access.hosts.iter().any(|host| host.ends_with("internal")));
+    }
+
+    #[test]
     fn root_reads_the_settings_of_the_network_and_no_secrets() {
         let url = RemoteUrl::parse("http://Host.example:8080/a.hpi").unwrap();
         let access = access(&RemoteOptions::default(), [&url].into_iter());
-        assert!(access.ports.contains(&8080));
-        assert_eq!(access.hosts[0], "host.example");
         let is_readable = |path: &str| {
             let path = fs::canonicalize(path).unwrap_or_else(|_| path.into());
             let allowed = access.readable.iter();

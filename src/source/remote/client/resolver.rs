@@ -26,8 +26,8 @@ pub(super) struct Resolver {
 }
 
 impl Resolver {
-    /// Creates a resolver that returns local addresses for these names, and, with
-    /// `allows_local`, for all others.
+    /// Creates a resolver that returns local addresses for these names (see
+    /// `Access::hosts`), and, with `allows_local`, for all others.
     pub(super) fn new(hosts: &[String], allows_local: bool) -> Self {
         let local = (!allows_local).then(|| Mutex::new(hosts.iter().cloned().collect()));
         Self { local }
@@ -40,15 +40,15 @@ impl Resolver {
         }
     }
 
-    /// Returns whether a name may have local addresses: one that is permitted, or below
-    /// one, as buckets are.
+    /// Returns whether a name may have local addresses: one that is permitted, or that is
+    /// below one whose name begins with a dot.
     fn permits(&self, name: &str) -> bool {
         let Some(local) = &self.local else {
             return true;
         };
         let (name, local) = (name.to_ascii_lowercase(), lock(local));
         let mut dots = name.match_indices('.');
-        local.contains(&name) || dots.any(|(dot, _)| local.contains(&name[dot + 1..]))
+        local.contains(&name) || dots.any(|(dot, _)| local.contains(&name[dot..]))
     }
 }
 
@@ -88,16 +88,20 @@ mod tests {
             let found = resolver.resolve("localhost".parse().unwrap());
             runtime.block_on(found).map(Iterator::count)
         };
-        let resolver = Resolver::new(&["example.org".to_owned()], false);
+        let hosts = ["example.org", ".s3.example", "s3.example"].map(str::to_owned);
+        let resolver = Resolver::new(&hosts, false);
         let refused = resolve(&resolver).unwrap_err();
         assert!(refused.is::<LocalAddress>(), "{refused}");
         resolver.permit("LocalHost");
         assert!(resolve(&resolver).unwrap() > 0);
         assert!(resolve(&Resolver::new(&[], true)).unwrap() > 0);
         for (name, is_permitted) in [
-            ("bucket.Example.org", true),
-            ("bucketexample.org", false),
-            ("org", false),
+            ("Example.org", true),
+            ("inside.example.org", false),
+            ("s3.example", true),
+            ("bucket.S3.example", true),
+            ("buckets3.example", false),
+            ("example", false),
         ] {
             assert_eq!(resolver.permits(name), is_permitted, "{name}");
         }
