@@ -57,11 +57,10 @@ impl Attr {
     /// that a symbolic link leads to cannot be built again.
     pub(super) fn of_node(vfs: &Vfs, node: &Node<'_>) -> Result<Self> {
         let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
-        let size = match (place::text_of(vfs, node)?, inode.size()) {
-            (Some(text), _) => text.len() as u64,
-            (None, Some(size)) => size,
-            (None, None) => vfs
-                .rendered_size(node)
+        let size = match place::text_of(vfs, node)? {
+            Some(text) => text.len() as u64,
+            None => vfs
+                .size_of(node)
                 .map_err(|error| vfs.failed(node, &error))?,
         };
         Ok(Self::new(node, inode, size))

@@ -389,7 +389,7 @@ impl AssetContext for Context<'_> {
 
     fn size_of(&self, file: AssetRef) -> Option<u64> {
         let node = self.node(file)?;
-        let size = node.tree().inode(node.index)?.size()?;
+        let size = self.ok_or_record(self.vfs.size_of(&node))?;
         (size <= MAX_ASSET && self.vfs.reader.may_parse(size)).then_some(size)
     }
 

@@ -359,7 +359,7 @@ impl<'a> Edits<'a> {
             return Ok(Vec::new());
         };
         let reader = &self.vfs.reader;
-        let size = node.size().unwrap_or_default();
+        let size = self.vfs.size_of(&node)?;
         let memory = size
             .saturating_add(new.len())
             .saturating_mul(MEMORY_OF_EDIT);

@@ -70,12 +70,9 @@ impl Vfs {
         if !matches!(node.kind(), Some(InodeKind::File { .. })) {
             return Err(Error::IsADirectory);
         }
-        let size = match node.size() {
-            Some(size) => size,
-            None => match self.rendered_size(node) {
-                Ok(size) => size,
-                Err(error) => return Ok(Err(error)),
-            },
+        let size = match self.size_of(node) {
+            Ok(size) => size,
+            Err(error) => return Ok(Err(error)),
         };
         let range = range.start..range.end.min(size);
         if range.is_empty() {

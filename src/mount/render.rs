@@ -32,29 +32,27 @@ impl Vfs {
     ) -> io::Result<Arc<Model>> {
         let asset = context.node_of_asset();
         let file = asset.file().ok_or(io::Error::UnknownFormat)?;
-        let size = asset
-            .tree()
-            .inode(asset.index)
-            .and_then(|inode| inode.size());
-        let size = size.unwrap_or(0);
-        if size > MAX_ASSET {
-            return self.reader.model(file, 0, caller, |_| {
-                let error = io::Error::Unsupported(format!(
-                    "has {size} bytes; assets are shown up to {MAX_ASSET}"
-                ));
-                Ok((view::refused(error), Kept::default()))
-            });
-        }
+        let refused = |error| {
+            let view = (view::refused(error), Kept::default());
+            self.reader.model(file, 0, caller, |_| Ok(view))
+        };
+        let size = match self.size_of(asset) {
+            Ok(size) if size > MAX_ASSET => {
+                let text = format!("has {size} bytes; assets are shown up to {MAX_ASSET}");
+                return refused(io::Error::Unsupported(text));
+            }
+            Ok(size) => size,
+            Err(error @ (io::Error::Damaged { .. } | io::Error::Unsupported(_))) => {
+                return refused(error);
+            }
+            Err(error) => return Err(error),
+        };
         let parsed = self.reader.model(file, size, caller, |bytes| {
             context.show(bytes);
             let view = view::open(format, bytes, context);
             // A model that lacks unreadable parts must not be cached.
             context.fault().map_or(Ok((view, context.kept())), Err)
         });
-        let refused = |error| {
-            let view = (view::refused(error), Kept::default());
-            self.reader.model(file, 0, caller, |_| Ok(view))
-        };
         match parsed {
             Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => {
                 refused(error)
@@ -72,6 +70,12 @@ impl Vfs {
         self.reader.rendered(key, range, &|out| {
             self.part_of(node, &rendered)?.render(self, out)
         })
+    }
+
+    /// Returns the size of a file in bytes. One that was declared without a size is
+    /// decoded or rendered if no cache knows it.
+    pub(super) fn size_of(&self, node: &Node<'_>) -> io::Result<u64> {
+        node.size().map_or_else(|| self.rendered_size(node), Ok)
     }
 
     /// Returns the size of a file that was declared without one; renders a generated file

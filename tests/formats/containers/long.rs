@@ -16,9 +16,12 @@ const SIZE: usize = 40 << 20;
 
 /// Returns the file, packed.
 fn packed() -> Vec<u8> {
+    gzip(&[&vec![0; SIZE - 3], &b"end"[..]].concat())
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(&vec![0; SIZE - 3]).unwrap();
-    encoder.write_all(b"end").unwrap();
+    encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
@@ -61,4 +64,18 @@ fn a_list_does_not_decode_a_long_file_and_a_check_does() {
         .arg(&fixture.archive)
         .arg("a.gz.d/a"));
     assert!(listed.stdout.contains(&bytes), "{listed:?}");
+}
+
+#[test]
+fn a_long_asset_is_shown() {
+    // A header of BMP: 24 bits for each pixel.
+    let (width, height) = (2432_u32, 2400_u32);
+    let header = [54, 0, 54, 40, width, height, 24 << 16 | 1, 0, 0, 0, 0, 0, 0];
+    let header = header.iter().flat_map(|number| number.to_le_bytes());
+    let mut bitmap: Vec<u8> = b"BM".iter().copied().chain(header).collect();
+    bitmap.resize(54 + (3 * width * height) as usize, 0);
+    let fixture = folder(|source| fs::write(source.join("a.bmp.gz"), gzip(&bitmap)).unwrap());
+    let info = "a.bmp.gz.d/a.bmp.meta/info.json";
+    let ran = run(hpimount().arg("--cat").arg(&fixture.archive).arg(info));
+    assert!(ran.stdout.contains("\"width\": 2432,"), "{ran:?}");
 }
