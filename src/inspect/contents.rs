@@ -376,10 +376,11 @@ impl Iterator for Pieces<'_> {
 
 /// Returns whether the bytes of a file are made by the mount, or by its volume from
 /// metadata.
-fn is_generated(node: &Node<'_>) -> bool {
+fn has_generated_bytes(node: &Node<'_>) -> bool {
     node.file().is_none_or(|file| {
-        let content = file.volume.volume.content(file.file);
-        node.size().is_none() && matches!(content, Ok(Content::Generated(_)))
+        // First: to find the content of a member of a zip archive reads its header.
+        let content = || file.volume.volume.content(file.file);
+        node.size().is_none() && matches!(content(), Ok(Content::Generated(_)))
     })
 }
 
@@ -400,7 +401,7 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
         },
         InodeKind::AssetLink { .. } => Role::Link { is_stored: false },
         InodeKind::Verbatim { .. } | InodeKind::StoredLink { .. } => Role::Link { is_stored: true },
-        InodeKind::File { .. } if is_generated(node) => Role::Generated,
+        InodeKind::File { .. } if has_generated_bytes(node) => Role::Generated,
         // The text that says why the archive cannot be opened.
         InodeKind::File { .. } if node.subtree().problem.is_some() => Role::Generated,
         InodeKind::File { .. } => Role::File {
