@@ -67,8 +67,8 @@ impl Attr {
     }
 
     /// Returns the attributes of the entry `name` of `parent`, which the kernel will
-    /// remember, and counts one lookup. `is_aliased` is whether the directory was reached by another
-    /// spelling.
+    /// remember, and counts one lookup. `is_aliased` is whether the directory was reached
+    /// by another spelling.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Attr::of_node`].

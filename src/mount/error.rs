@@ -41,7 +41,8 @@ pub enum Error {
     /// The process that waited for the answer was killed.
     #[error("interrupted")]
     Interrupted,
-    /// It was generated from a file that has changed.
+    /// It was generated from a file that has changed, or its number was dropped since the
+    /// kernel had forgotten it.
     #[error("stale file handle")]
     Stale,
 }

@@ -121,8 +121,8 @@ impl Vfs {
         }
     }
 
-    /// Counts a lookup of an inode by the kernel. The caller holds its subtree. A lookup of
-    /// an alias is a lookup of its directory, too.
+    /// Counts a lookup of an inode by the kernel. The caller holds its subtree. A lookup
+    /// of an alias is a lookup of its directory, too.
     pub(super) fn look(&self, ino: Ino) {
         let ino = ino.shortcut_target().unwrap_or(ino);
         if self.grafts.look(ino) {

@@ -196,8 +196,7 @@ impl SourceTrees {
 
     /// Assigns inode numbers to the trees, and adds the control directory, whose
     /// `info.json` names the sources, those that were skipped, and what was `applied`.
-    /// The directory
-    /// is missing if there are too many entries for it, which is logged.
+    /// The directory is missing if there are too many entries for it, which is logged.
     pub(super) fn graft(
         self,
         grafts: &Grafts,

@@ -18,8 +18,7 @@ use crate::sync::tally::Tally;
 /// The mounted file system.
 pub struct Vfs {
     pub(super) grafts: Grafts,
-    /// The inodes of `.hpimount`, which is missing if the sources use up all
-    /// inode numbers.
+    /// The inodes of `.hpimount`, which is missing if there are too many entries for it.
     pub(super) control: Option<ControlInodes>,
     pub(super) transients: Mutex<Transients>,
     pub(crate) reader: Arc<Reader>,

@@ -295,7 +295,7 @@ pub struct PackedTar {
     pub format: &'static str,
     /// The compressed file; its file number 0 is the archive.
     pub volume: Box<dyn Volume>,
-    /// DecodedSize size of the archive in bytes.
+    /// Decoded size of the archive in bytes.
     pub size: u64,
 }
 
