@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -149,9 +150,16 @@ fn run(session: Session<Mounted>, background: Background) -> io::Result<Running>
     std::thread::Builder::new()
         .name("invalidate".to_owned())
         .spawn(move || {
-            while let Some((parent, name)) = vfs.next_invalidation() {
-                // The kernel may not know the entry any more.
-                let _ = notifier.inval_entry(number(parent), OsStr::new(&name));
+            loop {
+                // Finding an entry may open archives.
+                match catch_unwind(AssertUnwindSafe(|| vfs.next_invalidation())) {
+                    // The kernel may not know it any more.
+                    Ok(Some((parent, name))) => {
+                        let _ = notifier.inval_entry(number(parent), OsStr::new(&name));
+                    }
+                    Ok(None) => break,
+                    Err(_) => log::error!("invalidate: internal error"),
+                }
             }
         })?;
     let device = OpenDevice(session.notifier());
