@@ -95,8 +95,9 @@ impl Transients {
 
     /// Returns one alias after the other, again and again.
     pub fn next_alias(&mut self) -> Option<Ino> {
-        let after = self.by_ino.range((Excluded(self.hand), Unbounded)).next();
-        let (&ino, _) = after.or_else(|| self.by_ino.first_key_value())?;
+        let after = self.by_ino.range((Excluded(self.hand), Unbounded));
+        let mut all = after.chain(self.by_ino.range(..=self.hand));
+        let (&ino, _) = all.find(|(_, one)| matches!(one.kind, TransientKind::Alias { .. }))?;
         self.hand = ino;
         Some(ino)
     }
