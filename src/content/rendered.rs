@@ -58,7 +58,7 @@ impl Reader {
         if let Some(rendering) = self.kept(key) {
             return Ok(rendering.len());
         }
-        let size = self.blocks.get(&(key, Part::Size), || {
+        self.size(key, || {
             let writer = Writer::new(&self.spool, self.max_in_memory());
             let mut counter = Counter::new(writer);
             render(&mut counter)?;
@@ -67,9 +67,18 @@ impl Reader {
             if let Some(Ok(rendering)) = kept.map(|writer| writer.finish(key)) {
                 self.blocks.put(&(key, Part::Rendering), rendering);
             }
-            Ok(Block::Size(len))
-        })?;
-        match size {
+            Ok(len)
+        })
+    }
+
+    /// Returns the size of a file, found by `find` unless it is cached; while one caller
+    /// finds it, others wait.
+    ///
+    /// # Errors
+    /// Returns the errors of `find`.
+    pub fn size(&self, key: Key, find: impl FnOnce() -> Result<u64>) -> Result<u64> {
+        let find = || find().map(Block::Size);
+        match self.blocks.get(&(key, Part::Size), find)? {
             Block::Size(size) => Ok(size),
             _ => unreachable!("the key of a size has nothing else"),
         }

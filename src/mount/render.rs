@@ -87,11 +87,14 @@ impl Vfs {
                     let render = |out: &mut dyn Write| volume.generate(file.file, out);
                     self.reader.rendered_size(file.key(), &render)
                 }
-                volume::Content::Stream(volume) => {
+                volume::Content::Stream(volume) => self.reader.size(file.key(), || {
                     let size = volume.size(file.file)?;
-                    self.reader.keep_size(file.key(), size);
+                    // With `-o force`, what cannot be decoded.
+                    for warning in file.volume.warnings() {
+                        log::warn!("{}: {warning}", file.volume.name);
+                    }
                     Ok(size)
-                }
+                }),
                 _ => Err(io::Error::UnknownFormat),
             };
         }
