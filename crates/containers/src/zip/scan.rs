@@ -51,7 +51,7 @@ pub(super) fn read(
         source,
         options,
         left: searched.min(MAX_SEARCHED),
-        is_cut_off: false,
+        left_out: None,
     };
     let mut at = 0;
     let mut found = 0;
@@ -62,8 +62,8 @@ pub(super) fn read(
             at = end;
         }
     }
-    if scan.is_cut_off {
-        entries.warn("files after large gaps are not found".to_owned());
+    if let Some(left_out) = scan.left_out {
+        entries.warn(left_out.to_owned());
     }
     match found {
         0 => Err(cause.clone()),
@@ -76,8 +76,8 @@ struct Scan<'a> {
     options: &'a Options,
     /// Number of bytes that may still be searched.
     left: u64,
-    /// Whether a search has ended before the end of the source.
-    is_cut_off: bool,
+    /// Why a search has ended before the end of the source.
+    left_out: Option<&'static str>,
 }
 
 /// The sizes of a file and its checksum, and where it ends.
@@ -94,8 +94,12 @@ impl Scan<'_> {
     fn next(&mut self, mut at: u64, signatures: &[&[u8; 4]]) -> Result<Option<(u64, usize)>> {
         let mut zeros = 0;
         while at.saturating_add(4) <= self.source.len() {
-            if self.left == 0 || zeros > MAX_ZEROS {
-                self.is_cut_off = true;
+            if self.left == 0 {
+                self.left_out = Some("files after too many damaged ones are not found");
+                break;
+            }
+            if zeros > MAX_ZEROS {
+                self.left_out = Some("files after large gaps are not found");
                 break;
             }
             self.options.step()?;

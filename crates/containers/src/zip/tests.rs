@@ -305,6 +305,18 @@ fn headers_are_not_searched_for_in_a_sparse_file_of_any_length() {
 }
 
 #[test]
+fn headers_without_an_end_are_not_searched_for_again_and_again() {
+    let found = archive(&[file(b"a", b"text")]);
+    let found = &found[..LOCAL_LENGTH as usize + 5];
+    let endless = [&LOCAL_HEADER[..], &shorts(&[20, 8, STORED, 0, 0]), &[0; 12]].concat();
+    let endless = [&endless[..], &shorts(&[1, 0]), b"b"].concat();
+    let bytes = [found, &endless.repeat(20), &[b'x'; 100_000]].concat();
+    let (paths, volume) = forced(bytes).unwrap();
+    assert_eq!(paths, ["a"]);
+    assert!(volume.warnings()[1].contains("too many damaged"));
+}
+
+#[test]
 fn an_end_in_a_comment_is_not_the_end() {
     let mut bytes = archive(&[file(b"a", b"text")]);
     let false_end = [&END[..], &shorts(&[0, 0, 1, 1]), &words(&[46, 7]), &[0, 0]].concat();
