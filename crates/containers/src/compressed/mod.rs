@@ -227,12 +227,8 @@ impl Compressed {
         }
         // Readers that ask at the same time may all decode: the one that another waits
         // for could be killed.
-        match self.measure(MAX_MEASURED)? {
-            Some(decoded) => Ok(self.decoded.get_or_init(|| decoded).size),
-            None => Err(Error::Unsupported(format!(
-                "decodes to more than {MAX_MEASURED} bytes"
-            ))),
-        }
+        let decoded = self.measure(MAX_MEASURED)?.ok_or_else(too_long)?;
+        Ok(self.decoded.get_or_init(|| decoded).size)
     }
 
     /// Returns the first `length` decoded bytes, as far as they exist.
@@ -249,6 +245,10 @@ impl Compressed {
         head.truncate(filled);
         Ok(head)
     }
+}
+
+fn too_long() -> Error {
+    Error::Unsupported(format!("decodes to more than {MAX_MEASURED} bytes"))
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
@@ -320,10 +320,10 @@ pub fn packed_tar(input: &Input<'_>) -> Result<Option<PackedTar>> {
     if !tar::begins(&head) {
         return Ok(None);
     }
-    file.find_size(kind, 0)?;
+    let size = file.find_size(kind, MAX_MEASURED)?;
     Ok(Some(PackedTar {
         format: kind.name(),
-        size: file.size()?,
+        size: size.ok_or_else(too_long)?,
         volume: Box::new(file),
     }))
 }
