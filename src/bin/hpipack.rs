@@ -75,9 +75,9 @@ fn run(args: &Args) -> Result<(), Failure> {
 
 /// Prints what would change.
 fn dry_run(args: &Args, source: &Path) -> Result<(), Failure> {
-    let edit = Edit::open(source, &args.folders)?;
+    let edit = Edit::open(source, &args.folders, args.is_strict)?;
     let confinement = Confinement::to(&edit.paths());
-    let (table, notes) = confined(&confinement, || DryRun::new(edit, args.is_strict))?;
+    let (table, notes) = confined(&confinement, || DryRun::new(edit))?;
     let written = table.write(&mut io::stdout().lock());
     written.map_err(|error| Failure {
         lines: vec![format!("cannot write to standard output: {error}")],
@@ -94,9 +94,9 @@ fn dry_run(args: &Args, source: &Path) -> Result<(), Failure> {
 fn prepare(args: &Args, dir: &Path, out: &Path) -> Result<(Archive, Option<Confinement>), Failure> {
     if !args.folders.is_empty() {
         check_target(out, dir, &args.folders, args.force)?;
-        let edit = Edit::open(dir, &args.folders)?;
+        let edit = Edit::open(dir, &args.folders, args.is_strict)?;
         let confinement = Confinement::to(&edit.paths());
-        let plan = || Archive::with_changes(edit, out, args.is_strict);
+        let plan = || Archive::with_changes(edit, out);
         return Ok((confined(&confinement, plan)?, Some(confinement)));
     }
     if !args.replacements.is_empty() {

@@ -13,6 +13,7 @@ pub(super) fn info(report: &Report) -> Value {
         "deleted": report.count(Action::Delete),
         "ignored": report.ignored,
         "notes": notes.collect::<Vec<_>>(),
+        "patches": report.patches,
     })
 }
 

@@ -410,8 +410,11 @@ impl Opener<'_> {
     ) -> Result<OpenedSource, OpenCause> {
         let changed = self.changed(candidate, partners)?;
         let source = changed.as_ref().map(|changed| changed.source.clone());
+        let name = changed
+            .as_ref()
+            .map_or(&candidate.name, |changed| &changed.name);
         let file = VolumeFile {
-            name: &candidate.name,
+            name,
             location: &candidate.location,
             nesting: 0,
             source: source.unwrap_or_else(|| candidate.source.clone()),
@@ -432,6 +435,7 @@ impl Opener<'_> {
             }
             opened => opened?,
         };
+        opened.volume.name.clone_from(&candidate.name);
         if self.options.lists_converted(&*opened.volume.volume) {
             opened.builder.list_converted();
         }

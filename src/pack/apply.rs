@@ -3,21 +3,19 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{iter, mem};
 
 use super::copy::copy;
 use super::target::Target;
 use super::{Error, Result, identity};
 use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
-use crate::mount;
+use crate::mount::{self, Changes, OpenCause, Outcome};
 use crate::source::{FilePool, FileSource, files_beside, has_name, read_changes};
 use hpimount_containers::apply::{self, Tools};
-use hpimount_containers::changes::{
-    Action, Applied, Folder, Notice, Original, Report, Spliced, Written,
-};
+use hpimount_containers::changes::{Action, Applied, Original, Report, Spliced, Written};
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::io::{self, ReadAt};
@@ -36,35 +34,27 @@ pub struct Edit {
     /// The files beside it that it may consist of.
     beside: Vec<PathBuf>,
     pool: Arc<FilePool>,
-    /// The folders of changes on disk.
-    folders: Vec<PathBuf>,
-    /// Their contents, the last one on top.
-    folder: Folder,
+    changes: Changes,
     /// A file for new assets, which confined threads cannot create.
     spool: Option<Arc<File>>,
 }
 
 impl Edit {
-    /// Opens the source at `path`, and lists folders of changes, the last
-    /// one on top.
+    /// Opens the source at `path`, and reads folders of changes and patches, which are
+    /// applied one after the other. If it `is_strict`, risks are refused too.
     ///
     /// # Errors
-    /// Returns [`Error::Source`] if the archive or a folder cannot be read, or
-    /// [`Error::Refused`] if `path` is a folder.
-    pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Self> {
+    /// Returns [`Error::Source`] if something cannot be read, or [`Error::Refused`] if
+    /// `path` is a folder.
+    pub fn open(path: &Path, changes: &[PathBuf], is_strict: bool) -> Result<Self> {
         if path.is_dir() {
             let text = "is a folder: mount it with `hpimount --apply`, and copy what the \
                         mount shows; or apply the changes in X.d to an archive X in it";
-            return Err(Error::Refused(vec![Notice {
-                path: path.display().to_string(),
-                text: text.to_owned(),
-            }]));
+            return Err(Error::refused(path, text));
         }
         let pool = Arc::new(FilePool::default());
-        let mut folder = Folder::default();
-        for path in folders {
-            folder.overlay(read(path, &pool)?);
-        }
+        let changes = Changes::read(changes, is_strict)
+            .map_err(|error| Error::source(Path::new(&error.source_name), error.cause))?;
         let source = FileSource::open(path, &pool);
         let source = source.map_err(|cause| Error::source(path, cause))?;
         Ok(Self {
@@ -72,8 +62,7 @@ impl Edit {
             source: Arc::new(source),
             beside: files_beside(path),
             pool,
-            folders: folders.to_vec(),
-            folder,
+            changes,
             spool: tempfile::tempfile().ok().map(Arc::new),
         })
     }
@@ -81,8 +70,12 @@ impl Edit {
     /// Returns everything that will be read: files, and directories including
     /// their contents.
     pub fn paths(&self) -> Vec<PathBuf> {
-        let beside = self.beside.iter().chain(&self.folders);
+        let beside = self.beside.iter().chain(&self.changes.paths);
         beside.chain([&self.path]).cloned().collect()
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     fn name(&self) -> String {
@@ -90,16 +83,57 @@ impl Edit {
         name.to_string_lossy().into_owned()
     }
 
-    /// Applies a folder of changes.
-    fn apply(&self, folder: Folder, strict: bool) -> Result<(Written, Report)> {
-        let name = self.name();
+    /// Applies the changes.
+    fn apply(&self) -> Result<Outcome> {
+        self.apply_to(&self.reader(), self.source.clone(), &self.name())
+    }
+
+    /// Applies the changes to the plain image that the source is a compressed one of, if
+    /// it is, so that the result can be compared with it. Returns that image as well, with
+    /// its name.
+    pub(super) fn apply_to_plain(&self) -> Result<(Outcome, Arc<dyn ReadAt>, String)> {
+        let reader = self.reader();
+        let unwrapped = unwrap(&reader, self.source.clone(), &Options::default());
+        let (source, images) = unwrapped.map_err(|error| Error::source(&self.path, error))?;
+        let name = match (images.formats.is_empty(), self.path.file_stem()) {
+            (false, Some(stem)) => format!("{}.iso", stem.to_string_lossy()),
+            _ => self.name(),
+        };
+        if !images.tracks.is_empty() {
+            let text = "is a compressed CD; patches are made from plain images";
+            return Err(Error::refused(&self.path, text));
+        }
+        let outcome = self.apply_to(&reader, source.clone(), &name)?;
+        Ok((outcome, source, name))
+    }
+
+    fn apply_to(
+        &self,
+        reader: &Arc<Reader>,
+        source: Arc<dyn ReadAt>,
+        name: &str,
+    ) -> Result<Outcome> {
         let original = Original {
-            source: self.source.clone(),
-            name: &name,
-            shown: &name,
+            source,
+            name,
+            shown: name,
             partner: &|wanted| self.partner(wanted),
         };
-        apply(&original, folder, self.spool.clone(), strict)
+        let outcome = self
+            .changes
+            .write(&original, reader, &mount::Options::default());
+        outcome.map_err(|cause| match cause {
+            OpenCause::Refused(refusals) => Error::Refused(refusals),
+            cause => Error::source(&self.path, cause),
+        })
+    }
+
+    fn reader(&self) -> Arc<Reader> {
+        let space = match &self.spool {
+            Some(_) => mount::Options::default().spool_size,
+            None => 0,
+        };
+        Reader::new(&Budget::new(MEMORY), Spool::new(self.spool.clone(), space))
     }
 
     /// Opens the file with this name, ignoring ASCII case, that belongs to the
@@ -130,16 +164,16 @@ impl std::fmt::Debug for Plan {
 }
 
 impl Plan {
-    /// Plans to apply changes, and to write the result to `out`. With `strict`,
-    /// risks are refused too.
+    /// Plans to apply changes, and to write the result to `out`.
     ///
     /// # Errors
     /// Returns [`Error::Refused`] with everything that cannot be applied, or
     /// [`Error::Target`] if the result has several files and `out` does not have the
     /// extension of the first one.
-    pub(super) fn new(mut edit: Edit, out: &Path, strict: bool) -> Result<Self> {
-        let folder = mem::take(&mut edit.folder);
-        let (written, report) = edit.apply(folder, strict)?;
+    pub(super) fn new(edit: Edit, out: &Path) -> Result<Self> {
+        let Outcome {
+            written, report, ..
+        } = edit.apply()?;
         Ok(Self {
             files: files(written, &edit.path, out)?,
             original: Some(edit.source),
@@ -155,7 +189,8 @@ impl Plan {
     /// [`Error::Refused`] with everything that the format has no place for.
     pub(super) fn of_directory(directory: &Path, out: &Path, empty: Empty) -> Result<Self> {
         let pool = Arc::new(FilePool::default());
-        let folder = read(directory, &pool)?;
+        let folder = read_changes(directory, &pool);
+        let folder = folder.map_err(|cause| Error::source(directory, cause))?;
         let (bytes, partner) = empty.bytes();
         let partner: Option<Arc<dyn ReadAt>> = partner.map(|bytes| Arc::new(bytes) as _);
         let original = Original {
@@ -164,7 +199,12 @@ impl Plan {
             shown: empty.name(),
             partner: &|_| partner.clone(),
         };
-        let (written, report) = apply(&original, folder, None, false)?;
+        let reader = Reader::new(&Budget::new(MEMORY), Spool::new(None, 0));
+        let apply = |tools: Tools<'_>, report: &mut Report| {
+            apply::apply(&original, folder, "", tools, report)
+        };
+        let written = mount::with_tools(&reader, &mount::Options::default(), false, apply);
+        let (written, report) = written.map_err(Error::Refused)?;
         Ok(Self {
             files: files(written, directory, out)?,
             original: None,
@@ -210,22 +250,6 @@ impl Plan {
     pub(super) fn report(&self) -> &Report {
         &self.report
     }
-}
-
-/// Applies a folder of changes to an original. New assets are kept in the file
-/// `spool`, or without one in memory.
-fn apply(
-    original: &Original<'_>,
-    folder: Folder,
-    spool: Option<Arc<File>>,
-    strict: bool,
-) -> Result<(Written, Report)> {
-    let options = mount::Options::default();
-    let space = spool.as_ref().map_or(0, |_| options.spool_size);
-    let reader = Reader::new(&Budget::new(MEMORY), Spool::new(spool, space));
-    let apply =
-        |tools: Tools<'_>, report: &mut Report| apply::apply(original, folder, "", tools, report);
-    mount::with_tools(&reader, &options, strict, apply).map_err(Error::Refused)
 }
 
 /// Returns the files of a result with their paths: the first one is `out`, and the
@@ -299,9 +323,10 @@ impl DryRun {
     /// # Errors
     /// Returns [`Error::Refused`] with everything that cannot be applied, or
     /// [`Error::Source`] if the original cannot be read.
-    pub fn new(mut edit: Edit, strict: bool) -> Result<(Self, Vec<String>)> {
-        let folder = mem::take(&mut edit.folder);
-        let (written, report) = edit.apply(folder, strict)?;
+    pub fn new(edit: Edit) -> Result<(Self, Vec<String>)> {
+        let Outcome {
+            written, report, ..
+        } = edit.apply()?;
         let failed = |error: io::Error| Error::source(&edit.path, error);
         let source: Arc<dyn ReadAt> = edit.source.clone();
         let before = places(&edit, source, &|_| None).map_err(failed)?;
@@ -459,11 +484,6 @@ pub fn check_target(out: &Path, source: &Path, folders: &[PathBuf], force: bool)
         }
         None => Ok(()),
     }
-}
-
-/// Reads a folder of changes.
-fn read(path: &Path, pool: &Arc<FilePool>) -> Result<Folder> {
-    read_changes(path, pool).map_err(|cause| Error::source(path, cause))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod apply;
 mod copy;
 pub mod hip;
+mod patch;
 mod replace;
 mod target;
 mod threads;
@@ -83,6 +84,12 @@ impl Error {
         }
     }
 
+    fn refused(path: &Path, text: impl Into<String>) -> Self {
+        let path = path.display().to_string();
+        let text = text.into();
+        Self::Refused(vec![Notice { path, text }])
+    }
+
     fn target(path: &Path, problem: impl ToString) -> Self {
         Self::Target {
             path: path.to_owned(),
@@ -126,6 +133,7 @@ enum Plan {
     Hip(Box<hip::Plan>),
     Replace(replace::Plan),
     Apply(Box<apply::Plan>),
+    Patch(Box<patch::Plan>),
 }
 
 impl Archive {
@@ -167,15 +175,25 @@ impl Archive {
         })
     }
 
-    /// Prepares an archive or a disc with changes, which is written to `out`. With
-    /// `strict`, changes are refused that games may not find.
+    /// Prepares an archive or a disc with changes, which is written to `out`: as it is,
+    /// or as a patch if that is what the extension of `out` says.
     ///
     /// # Errors
     /// Returns [`Error::Refused`] with everything that cannot be applied, or
     /// [`Error::Target`] if the result has several files and `out` does not have the
     /// extension of the first one.
-    pub fn with_changes(edit: Edit, out: &Path, strict: bool) -> Result<Self> {
-        Ok(Self::with(apply::Plan::new(edit, out, strict)?))
+    pub fn with_changes(edit: Edit, out: &Path) -> Result<Self> {
+        let Some(format) = patch::format_of(out) else {
+            return Ok(Self::with(apply::Plan::new(edit, out)?));
+        };
+        let plan = patch::Plan::new(edit, format, out)?;
+        Ok(Self {
+            bytes: plan.bytes(),
+            warnings: plan.report().warnings().chain(plan.applies_to()).collect(),
+            notes: plan.report().information().collect(),
+            skipped: Vec::new(),
+            plan: Plan::Patch(Box::new(plan)),
+        })
     }
 
     fn with(plan: apply::Plan) -> Self {
@@ -240,6 +258,7 @@ impl Archive {
             Plan::Hip(plan) => plan.write(out, progress)?,
             Plan::Replace(plan) => plan.write(target.file(), progress)?,
             Plan::Apply(plan) => plan.write(target.file(), beside, progress)?,
+            Plan::Patch(plan) => plan.write(out, progress)?,
         }
         Ok(())
     }

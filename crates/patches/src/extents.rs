@@ -75,6 +75,51 @@ impl Extents {
         self.push(length, Data::Source(Arc::new(bytes), 0), |_, _| false);
     }
 
+    /// Appends a range of another result of the same original.
+    pub fn append_range(&mut self, other: &Self, range: Range<u64>) {
+        let first = other
+            .list
+            .partition_point(|(start, _)| *start <= range.start);
+        for (number, (start, data)) in other.list.iter().enumerate().skip(first.saturating_sub(1)) {
+            let end = other
+                .list
+                .get(number + 1)
+                .map_or(other.len, |(next, _)| *next);
+            let (from, to) = (range.start.max(*start), range.end.min(end));
+            if from >= to {
+                break;
+            }
+            let skip = from - start;
+            match data {
+                Data::Original(at) => self.append_original(at + skip..at + skip + (to - from)),
+                Data::Source(source, at) => {
+                    self.append_source(source, at + skip..at + skip + (to - from));
+                }
+                Data::Fill(byte) => self.append_fill(*byte, to - from),
+            }
+        }
+    }
+
+    /// Returns the same result in terms of the original of `base`, a result that is the
+    /// original of this one.
+    #[must_use]
+    pub fn over(&self, base: &Self) -> Self {
+        let mut whole = Self::default();
+        for (number, (start, data)) in self.list.iter().enumerate() {
+            let end = self
+                .list
+                .get(number + 1)
+                .map_or(self.len, |(next, _)| *next);
+            let length = end - start;
+            match data {
+                Data::Original(at) => whole.append_range(base, *at..at + length),
+                Data::Source(source, at) => whole.append_source(source, *at..at + length),
+                Data::Fill(byte) => whole.append_fill(*byte, length),
+            }
+        }
+        whole
+    }
+
     /// Appends `length` times the same byte.
     pub fn append_fill(&mut self, byte: u8, length: u64) {
         let continues = |data: &Data, _| matches!(data, Data::Fill(other) if *other == byte);

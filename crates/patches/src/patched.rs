@@ -36,7 +36,7 @@ pub(crate) enum Content {
     Windows(Windows),
 }
 
-/// /// A file with a patch applied to it. A read computes only its range; nothing is stored
+/// A file with a patch applied to it. A read computes only its range; nothing is stored
 /// but the parts, or the windows that were touched last.
 pub struct Patched {
     original: Arc<dyn ReadAt>,
@@ -63,6 +63,15 @@ impl Patched {
     /// Returns the file that the patch is applied to.
     pub fn original(&self) -> &Arc<dyn ReadAt> {
         &self.original
+    }
+
+    /// Returns the memory that its parts take, or that its windows may take together, in
+    /// bytes.
+    pub fn memory(&self) -> usize {
+        match &self.content {
+            Content::Parts(parts, _) => parts.memory(),
+            Content::Windows(windows) => windows.limit(),
+        }
     }
 
     /// Compares all checksums that the patch records: of the original and of the result

@@ -1,4 +1,4 @@
-//! Sources with the changes of folders (`--apply`).
+//! Sources with the changes of folders and patches (`--apply`).
 //!
 //! An archive, a disc or an asset becomes another source ([`Changes::apply`]). Files
 //! that are not in one archive, those of a folder and of merged archives, get a
@@ -8,8 +8,10 @@
 mod files;
 mod folder;
 mod layer;
+mod patch;
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,29 +19,45 @@ use rustix::fs::CWD;
 
 pub(super) use self::folder::{ChangedFolder, List};
 pub(super) use self::layer::Layer;
+use self::patch::PatchFile;
+use super::volume::{self, VolumeFile};
 use super::{Converter, OpenCause, OpenError, Vfs};
 use crate::content::{Reader, unwrap};
+use crate::namespace::tree::TreeBuilder;
 use crate::source::{FilePool, FileStat, read_changes};
 use hpimount_containers::apply::{Tools, apply};
-use hpimount_containers::changes::{Change, Folder, Notice, Original, Report, Spliced, is_litter};
+use hpimount_containers::changes::{
+    Change, Folder, Notice, Original, Report, Spliced, Weight, Written, is_litter,
+};
 use hpimount_containers::format::Options;
-use hpimount_containers::formats;
-use hpimount_containers::io::ReadAt;
+use hpimount_containers::io::{self as containers, ReadAt};
+use hpimount_containers::text::has_extension;
+use hpimount_containers::{formats, image};
+use hpimount_patches::Patched;
 
-/// Folders of changes that have been read, the last one on top.
+/// Folders of changes that have been read, and patches, in the order in which they are
+/// applied.
 #[derive(Clone)]
-pub(super) struct Changes {
-    folder: Folder,
+pub(crate) struct Changes {
+    steps: Vec<Step>,
     /// Path in the mount of the source that they belong to: empty, or with a slash
     /// at the end.
     prefix: String,
-    /// The folders.
-    pub(super) paths: Vec<PathBuf>,
+    /// The folders and patches.
+    pub(crate) paths: Vec<PathBuf>,
     /// The modification time of the last one that was changed, in seconds since 1970
     /// UTC.
     pub(super) modified: i64,
     /// Whether risks are refused.
     is_strict: bool,
+}
+
+/// Changes that are applied together.
+#[derive(Clone)]
+enum Step {
+    /// Folders, the last one on top.
+    Folder(Folder),
+    Patch(PatchFile),
 }
 
 impl std::fmt::Debug for Changes {
@@ -50,6 +68,8 @@ impl std::fmt::Debug for Changes {
 
 /// A source with changes.
 pub(super) struct Changed {
+    /// Its name.
+    pub(super) name: String,
     /// Its bytes.
     pub(super) source: Arc<dyn ReadAt>,
     /// The names and the bytes of the other files that it consists of.
@@ -58,34 +78,85 @@ pub(super) struct Changed {
     pub(super) memory: usize,
     /// What became of the changes.
     pub(super) report: Report,
+    stages: Vec<Stage>,
+}
+
+/// The files that a source becomes by the last step.
+pub(crate) struct Outcome {
+    /// The name of the source.
+    name: String,
+    /// Its files.
+    pub(crate) written: Written,
+    /// What became of the changes of all steps.
+    pub(crate) report: Report,
+    /// The results of the steps before, and of patches: parts of `written` may be ranges
+    /// of them.
+    pub(crate) stages: Vec<Stage>,
+    /// Memory of patches and of the steps before, in bytes.
+    memory: usize,
+}
+
+/// A result that parts of later ones are ranges of.
+pub(crate) enum Stage {
+    /// Of a folder.
+    Spliced(Arc<Spliced>),
+    /// Of a patch.
+    Patched(Arc<Patched>),
 }
 
 impl Changes {
-    /// Reads the folders.
+    /// Reads the folders and opens the patches at these paths.
     ///
     /// # Errors
-    /// Returns an error with the folder that cannot be read.
-    pub(super) fn read(folders: &[PathBuf], is_strict: bool) -> Result<Self, OpenError> {
+    /// Returns an error with the path that cannot be read.
+    pub(crate) fn read(paths: &[PathBuf], is_strict: bool) -> Result<Self, OpenError> {
         let pool = Arc::new(FilePool::default());
-        let mut folder = Folder::default();
-        let mut paths = Vec::with_capacity(folders.len());
-        let mut modified = i64::MIN;
-        for path in folders {
-            let failed =
-                |error| OpenError::new(path.to_string_lossy(), OpenCause::Unreadable(error));
-            folder.overlay(read_changes(path, &pool).map_err(failed)?);
-            let stat = FileStat::through_links(CWD, path);
-            let stat = stat.map_err(|error| failed(error.into()))?;
-            modified = modified.max(stat.modified);
-            paths.push(path.canonicalize().map_err(failed)?);
-        }
-        Ok(Self {
-            folder,
+        let mut changes = Self {
+            steps: Vec::new(),
             prefix: String::new(),
-            paths,
-            modified,
+            paths: Vec::with_capacity(paths.len()),
+            modified: i64::MIN,
             is_strict,
-        })
+        };
+        for path in paths {
+            let added = changes.add(path, &pool);
+            added.map_err(|error| {
+                OpenError::new(path.to_string_lossy(), OpenCause::Unreadable(error))
+            })?;
+        }
+        Ok(changes)
+    }
+
+    fn add(&mut self, path: &Path, pool: &Arc<FilePool>) -> io::Result<()> {
+        let stat = FileStat::through_links(CWD, path)?;
+        self.modified = self.modified.max(stat.modified);
+        self.paths.push(path.canonicalize()?);
+        if !path.is_dir() {
+            self.steps.push(Step::Patch(PatchFile::open(path, pool)?));
+            return Ok(());
+        }
+        let folder = read_changes(path, pool)?;
+        match self.steps.last_mut() {
+            Some(Step::Folder(below)) => below.overlay(folder),
+            _ => self.steps.push(Step::Folder(folder)),
+        }
+        Ok(())
+    }
+
+    /// Returns the folder of changes, if there are no patches.
+    fn folder(&mut self) -> Result<Folder, OpenCause> {
+        let mut steps = std::mem::take(&mut self.steps).into_iter();
+        match (steps.next(), steps.next()) {
+            (Some(Step::Patch(patch)), _) | (_, Some(Step::Patch(patch))) => {
+                let path = patch.name();
+                let text = "is a patch of one file: it cannot be applied to a folder, or to \
+                            several sources together";
+                let text = text.to_owned();
+                Err(OpenCause::Refused(vec![Notice { path, text }]))
+            }
+            (Some(Step::Folder(folder)), _) => Ok(folder),
+            (None, _) => Ok(Folder::default()),
+        }
     }
 
     /// Divides the changes among sources that the mount shows as directories called
@@ -93,28 +164,22 @@ impl Changes {
     ///
     /// # Errors
     /// Returns [`OpenCause::Refused`] with everything that is in none of them.
-    pub(super) fn divide(self, names: &[String]) -> Result<HashMap<String, Self>, OpenCause> {
+    pub(super) fn divide(mut self, names: &[String]) -> Result<HashMap<String, Self>, OpenCause> {
+        let folder = self.folder()?;
         let mut report = Report::default();
-        if self.folder.is_opaque {
+        if folder.is_opaque {
             report.refuse(
                 "",
                 "sources cannot be deleted: the folder is marked as opaque",
             );
         }
-        let mut divided: HashMap<String, Self> = HashMap::new();
-        for (name, change) in self.folder.entries {
+        let mut divided: HashMap<String, Folder> = HashMap::new();
+        for (name, change) in folder.entries {
             let source = names.iter().find(|own| own.eq_ignore_ascii_case(&name));
             match (source, change) {
                 (Some(source), Change::Directory(folder)) => {
-                    let part = divided.entry(source.clone());
-                    let part = part.or_insert_with(|| Self {
-                        folder: Folder::default(),
-                        prefix: format!("{source}/"),
-                        paths: self.paths.clone(),
-                        modified: self.modified,
-                        is_strict: self.is_strict,
-                    });
-                    for twice in part.folder.absorb(folder) {
+                    let part = divided.entry(source.clone()).or_default();
+                    for twice in part.absorb(folder) {
                         let reason = "is in several directories whose names differ in case";
                         report.refuse(format!("{name}/{twice}"), reason);
                     }
@@ -134,10 +199,18 @@ impl Changes {
                 }
             }
         }
-        match report.refusals.is_empty() {
-            true => Ok(divided),
-            false => Err(OpenCause::Refused(report.refusals)),
+        if !report.refusals.is_empty() {
+            return Err(OpenCause::Refused(report.refusals));
         }
+        let part = |(source, folder): (String, Folder)| {
+            let part = Self {
+                steps: vec![Step::Folder(folder)],
+                prefix: format!("{source}/"),
+                ..self.clone()
+            };
+            (source, part)
+        };
+        Ok(divided.into_iter().map(part).collect())
     }
 
     /// Returns a source with the changes. Notes about them go to the log.
@@ -150,37 +223,75 @@ impl Changes {
         reader: &Arc<Reader>,
         options: &super::Options,
     ) -> Result<Changed, OpenCause> {
-        let (folder, prefix) = (self.folder, &self.prefix);
-        let apply =
-            |tools: Tools<'_>, report: &mut Report| apply(original, folder, prefix, tools, report);
-        let (written, report) = logged(with_tools(reader, options, self.is_strict, apply))?;
-        let files = written.files.iter().map(|(_, file)| file);
-        let all = files.chain(&written.directory).chain([&written.data]);
-        let memory = all.map(Spliced::memory).sum::<usize>() + report.memory();
-        let data: Arc<dyn ReadAt> = Arc::new(written.data);
-        let files = written.files.into_iter();
-        let files = files.map(|(name, file)| (name, Arc::new(file) as Arc<dyn ReadAt>));
-        let mut changed = Changed {
-            source: data.clone(),
-            partners: files.collect(),
-            memory,
-            report,
-        };
-        let Some(directory) = written.directory else {
-            return Ok(changed);
-        };
-        let directory: Arc<dyn ReadAt> = Arc::new(directory);
-        let pairs = formats::changed_pairs;
-        match pairs().find_map(|pair| pair.directory_of(original.name)) {
-            Some(name) => changed.partners.push((name, directory)),
-            // The source is the file with the directory.
-            None => {
-                let name = pairs().find_map(|pair| pair.other(original.name));
-                changed.partners.extend(name.map(|name| (name, data)));
-                changed.source = directory;
-            }
-        }
+        let changed = Changed::new(self.write(original, reader, options)?);
+        log_notes(&changed.report);
         Ok(changed)
+    }
+
+    /// Applies the steps to a source, each to the result of the one before, and returns
+    /// the files that it becomes.
+    ///
+    /// # Errors
+    /// Returns [`OpenCause::Refused`] with everything that cannot be applied.
+    pub(crate) fn write(
+        &self,
+        original: &Original<'_>,
+        reader: &Arc<Reader>,
+        options: &super::Options,
+    ) -> Result<Outcome, OpenCause> {
+        let mut outcome: Option<Outcome> = None;
+        for step in &self.steps {
+            let before = outcome.take().map(Changed::new);
+            let partner = |name: &str| {
+                let changed = before.as_ref().and_then(|before| before.partner(name));
+                changed.or_else(|| (original.partner)(name))
+            };
+            let original = Original {
+                source: before
+                    .as_ref()
+                    .map_or(&original.source, |before| &before.source)
+                    .clone(),
+                name: before.as_ref().map_or(original.name, |before| &before.name),
+                shown: before
+                    .as_ref()
+                    .map_or(original.shown, |before| &before.name),
+                partner: &partner,
+            };
+            let mut next = match step {
+                Step::Folder(folder) => self.with_folder(folder, &original, reader, options)?,
+                Step::Patch(patch) => with_patch(patch, &original, reader, options)?,
+            };
+            if let Some(before) = before {
+                let mut report = before.report;
+                report.extend(std::mem::take(&mut next.report));
+                next.report = report;
+                next.stages.splice(..0, before.stages);
+                next.memory += before.memory;
+            }
+            outcome = Some(next);
+        }
+        outcome.ok_or_else(|| OpenCause::Refused(Vec::new()))
+    }
+
+    fn with_folder(
+        &self,
+        folder: &Folder,
+        original: &Original<'_>,
+        reader: &Arc<Reader>,
+        options: &super::Options,
+    ) -> Result<Outcome, OpenCause> {
+        let apply = |tools: Tools<'_>, report: &mut Report| {
+            apply(original, folder.clone(), &self.prefix, tools, report)
+        };
+        let (written, report) =
+            with_tools(reader, options, self.is_strict, apply).map_err(OpenCause::Refused)?;
+        Ok(Outcome {
+            name: original.name.to_owned(),
+            written,
+            report,
+            stages: Vec::new(),
+            memory: 0,
+        })
     }
 
     /// Returns what changes do to the files of a mount.
@@ -188,12 +299,16 @@ impl Changes {
     /// # Errors
     /// Returns [`OpenCause::Refused`] with everything that cannot be applied, or an
     /// error if a directory cannot be listed.
-    pub(super) fn layer_over(self, vfs: &Arc<Vfs>) -> Result<(Layer, Report), OpenCause> {
-        let files = files::Files::declare(vfs, &self.folder)?;
-        let (folder, prefix) = (self.folder, &self.prefix);
+    pub(super) fn layer_over(mut self, vfs: &Arc<Vfs>) -> Result<(Layer, Report), OpenCause> {
+        let folder = self.folder()?;
+        let files = files::Files::declare(vfs, &folder)?;
+        let prefix = &self.prefix;
         let apply =
             |tools: Tools<'_>, report: &mut Report| files.apply(folder, prefix, tools, report);
-        logged(with_tools(&vfs.reader, &vfs.options, self.is_strict, apply))
+        let applied = with_tools(&vfs.reader, &vfs.options, self.is_strict, apply);
+        let (layer, report) = applied.map_err(OpenCause::Refused)?;
+        log_notes(&report);
+        Ok((layer, report))
     }
 }
 
@@ -227,14 +342,145 @@ pub(crate) fn with_tools<T>(
 }
 
 /// Writes the notes about changes that have been applied to the log.
-fn logged<T>(applied: Result<(T, Report), Vec<Notice>>) -> Result<(T, Report), OpenCause> {
-    let (applied, report) = applied.map_err(OpenCause::Refused)?;
+fn log_notes(report: &Report) {
     report.information().for_each(|note| log::info!("{note}"));
     report.warnings().for_each(|note| log::warn!("{note}"));
-    Ok((applied, report))
+}
+
+/// Applies a patch to one of the files that a source is, see [`originals`].
+fn with_patch(
+    patch: &PatchFile,
+    original: &Original<'_>,
+    reader: &Arc<Reader>,
+    options: &super::Options,
+) -> Result<Outcome, OpenCause> {
+    let (sheet, mut files) = originals(original, reader, options);
+    let applied = patch.apply(&files, reader.budget(), options.verify)?;
+    let memory = applied.patched.memory();
+    let mut report = Report::default();
+    for note in applied.notes {
+        report.note(Weight::Warning, patch.name(), note);
+    }
+    report.patches.push(applied.facts);
+    files[applied.number].1 = applied.patched.clone();
+    let is_itself = applied.number + 1 == files.len();
+    let (name, source) = files[applied.number].clone();
+    let sheet = sheet.filter(|_| !is_itself && !has_extension(name.as_bytes(), "iso"));
+    let (name, written) = match sheet {
+        None => (name, Written::alone(whole(&source))),
+        Some((name, sheet)) => {
+            // The last one is the source itself.
+            files.pop();
+            let files = files.iter().map(|(name, file)| (name.clone(), whole(file)));
+            let written = Written {
+                files: files.collect(),
+                ..Written::alone(whole(&sheet))
+            };
+            (name, written)
+        }
+    };
+    Ok(Outcome {
+        name,
+        written,
+        report,
+        stages: vec![Stage::Patched(applied.patched)],
+        memory,
+    })
+}
+
+fn whole(source: &Arc<dyn ReadAt>) -> Spliced {
+    let mut spliced = Spliced::default();
+    spliced.append_all(source);
+    spliced
+}
+
+/// A file with its name.
+type Named = (String, Arc<dyn ReadAt>);
+
+/// Extensions of files that refer to those with the data.
+const SHEETS: [&str; 5] = ["001", "ccd", "cue", "gdi", "mds"];
+
+/// Returns the files that a patch may have been made for, the likeliest first: the
+/// plain files of a disc, which people have whatever the source is packed as, and the
+/// source itself. The sheet that refers to them is apart.
+fn originals(
+    original: &Original<'_>,
+    reader: &Arc<Reader>,
+    options: &super::Options,
+) -> (Option<Named>, Vec<Named>) {
+    let is_sheet = |name: &str| SHEETS.iter().any(|one| has_extension(name.as_bytes(), one));
+    let is_packed = matches!(image::detect(&*original.source), Ok(Some(_)));
+    let mut files = match is_packed || is_sheet(original.name) {
+        true => plain_files(original, reader, options).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let sheet = files.iter().position(|(name, _)| is_sheet(name));
+    let sheet = sheet.map(|number| files.remove(number));
+    files.push((original.name.to_owned(), original.source.clone()));
+    (sheet, files)
+}
+
+/// Returns the plain files of a disc; none for other archives.
+fn plain_files(
+    original: &Original<'_>,
+    reader: &Arc<Reader>,
+    options: &super::Options,
+) -> Result<Vec<Named>, containers::Error> {
+    let file = VolumeFile {
+        name: original.name,
+        location: original.name,
+        nesting: 0,
+        source: original.source.clone(),
+        partner: original.partner,
+    };
+    let new_builder = |companions| TreeBuilder::new(0, 0, companions);
+    let opened = volume::open(file, reader, options, |_| true, new_builder)?;
+    Ok(opened.volume.volume.plain_files(stem(original.name)))
 }
 
 impl Changed {
+    /// Lets the files that a source becomes be read.
+    fn new(outcome: Outcome) -> Self {
+        let Outcome {
+            name,
+            written,
+            report,
+            mut stages,
+            memory,
+        } = outcome;
+        let files = written.files.iter().map(|(_, file)| file);
+        let all = files.chain(&written.directory).chain([&written.data]);
+        let memory = memory + all.map(Spliced::memory).sum::<usize>() + report.memory();
+        let spliced = Arc::new(written.data);
+        stages.push(Stage::Spliced(spliced.clone()));
+        let data: Arc<dyn ReadAt> = spliced;
+        let files = written.files.into_iter();
+        let files = files.map(|(name, file)| (name, Arc::new(file) as Arc<dyn ReadAt>));
+        let mut changed = Self {
+            source: data.clone(),
+            partners: files.collect(),
+            memory,
+            report,
+            stages,
+            name,
+        };
+        let Some(directory) = written.directory else {
+            return changed;
+        };
+        let directory: Arc<dyn ReadAt> = Arc::new(directory);
+        let pairs = formats::changed_pairs;
+        match pairs().find_map(|pair| pair.directory_of(&changed.name)) {
+            Some(name) => changed.partners.push((name, directory)),
+            // The source is the file with the directory.
+            None => {
+                let name = pairs().find_map(|pair| pair.other(&changed.name));
+                changed.partners.extend(name.map(|name| (name, data)));
+                changed.source = directory;
+            }
+        }
+        changed
+    }
+
     /// Returns the file with this name, if it is one of those that it consists of.
     pub(super) fn partner(&self, name: &str) -> Option<Arc<dyn ReadAt>> {
         let mut partners = self.partners.iter();

@@ -121,6 +121,8 @@ pub struct Report {
     /// Memory of the archives that are changed inside, in bytes: those that were
     /// decoded into memory, and the tables of the changed ones.
     pub inside: usize,
+    /// The facts about each patch of the whole file, for `info.json`.
+    pub patches: Vec<serde_json::Value>,
 }
 
 impl Report {
@@ -155,6 +157,7 @@ impl Report {
         self.applied.extend(other.applied);
         self.ignored += other.ignored;
         self.inside += other.inside;
+        self.patches.extend(other.patches);
     }
 
     /// Returns one line of how much is applied.

@@ -7,6 +7,14 @@ use std::sync::Arc;
 
 use crate::io::ReadAt;
 
+/// The origin of a part of a [`Spliced`] source.
+pub enum Piece<'a> {
+    /// A source, from this offset on.
+    Source(&'a dyn ReadAt, u64),
+    /// All bytes are equal.
+    Fill(u8),
+}
+
 /// Where the bytes of a part come from.
 #[derive(Clone)]
 enum Data {
@@ -145,6 +153,17 @@ impl Spliced {
             Data::Source(source, start) => Some((&**source, start + skip, part.length - skip)),
             Data::Fill(_) => None,
         }
+    }
+
+    /// Returns the length and the origin of each part, in order.
+    pub fn pieces(&self) -> impl Iterator<Item = (u64, Piece<'_>)> {
+        self.parts.iter().map(|part| {
+            let piece = match &part.data {
+                Data::Source(source, start) => Piece::Source(&**source, *start),
+                Data::Fill(byte) => Piece::Fill(*byte),
+            };
+            (part.length, piece)
+        })
     }
 
     /// Returns the parts from the one with the byte at `offset` on.

@@ -79,6 +79,12 @@ impl Windows {
         }
     }
 
+    /// Returns the memory of the list of windows, and of as many windows as may be kept
+    /// and resolved at a time, in bytes.
+    pub(crate) fn limit(&self) -> usize {
+        self.patch.memory() + lock(&self.cache).limit + *lock(&self.resolving)
+    }
+
     /// Returns the length of the result in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.patch.size

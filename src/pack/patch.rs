@@ -1,0 +1,193 @@
+//! Writing the changes of an archive or a disc as a patch.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::apply::Edit;
+use super::{Error, Result};
+use crate::mount::{Outcome, Stage};
+use hpimount_containers::changes::{Piece, Report, Spliced};
+use hpimount_containers::io::ReadAt;
+use hpimount_containers::write;
+use hpimount_patches::write::{self as patches, VcdiffOptions};
+use hpimount_patches::{Extents, Format};
+
+/// Returns the format of the patch at this path, by its extension.
+pub(super) fn format_of(path: &Path) -> Option<Format> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    Some(match extension.as_str() {
+        "xdelta" | "xd3" | "vcdiff" | "delta" => Format::Vcdiff,
+        "bps" => Format::Bps,
+        "ppf" => Format::Ppf,
+        "ips" => Format::Ips,
+        _ => return None,
+    })
+}
+
+/// A patch that is ready to be written.
+pub(super) struct Plan {
+    format: Format,
+    /// The result, in ranges of the original.
+    extents: Extents,
+    original: Arc<dyn ReadAt>,
+    /// The names of the original and of the result.
+    names: [String; 2],
+    /// The source.
+    path: PathBuf,
+    /// The patch.
+    out: PathBuf,
+    is_packed: bool,
+    report: Report,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("patch::Plan")
+    }
+}
+
+impl Plan {
+    /// Plans to write the changes of a source as a patch to `out`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Refused`] with everything that cannot be applied, or if the
+    /// result has several files.
+    pub(super) fn new(edit: Edit, format: Format, out: &Path) -> Result<Self> {
+        let path = edit.path().to_owned();
+        let (outcome, original, name) = edit.apply_to_plain()?;
+        let Outcome {
+            written,
+            report,
+            stages,
+            ..
+        } = outcome;
+        if written.directory.is_some() || !written.files.is_empty() {
+            let text = "consists of several files; a patch is made for one";
+            return Err(Error::refused(&path, text));
+        }
+        let lineage = Lineage::new(&original, &stages);
+        let lineage = lineage.map_err(|error| Error::source(&path, error))?;
+        let extents = lineage.of_spliced(&Arc::new(written.data));
+        let stem = |path: &Path| {
+            path.file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        let extension = name
+            .rsplit_once('.')
+            .map_or("bin", |(_, extension)| extension);
+        Ok(Self {
+            format,
+            names: [name.clone(), format!("{}.{extension}", stem(out))],
+            is_packed: Some(name.as_ref()) != path.file_name(),
+            original,
+            extents,
+            path,
+            out: out.to_owned(),
+            report,
+        })
+    }
+
+    /// Returns the number of bytes of the result.
+    pub(super) fn bytes(&self) -> u64 {
+        self.extents.len()
+    }
+
+    pub(super) fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Returns a sentence about what the patch is for, if it is not the source itself.
+    pub(super) fn applies_to(&self) -> Option<String> {
+        self.is_packed.then(|| {
+            format!(
+                "{} applies to the plain image of {}, {} of {} bytes",
+                self.out.display(),
+                self.path.display(),
+                self.names[0],
+                self.original.len()
+            )
+        })
+    }
+
+    /// Writes the patch.
+    ///
+    /// # Errors
+    /// Returns [`Error::Refused`] if the format cannot express the changes or nothing has
+    /// changed, or an error if a file cannot be read or `out` fails.
+    pub(super) fn write(&self, mut out: impl Write, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let (extents, original) = (&self.extents, &*self.original);
+        let written = match self.format {
+            Format::Bps => patches::bps(extents, original, &mut out),
+            Format::Ppf => patches::ppf(extents, original, &mut out),
+            Format::Ips => patches::ips(extents, original, &mut out),
+            _ => {
+                let options = VcdiffOptions {
+                    names: Some((&self.names[1], &self.names[0])),
+                    ..VcdiffOptions::default()
+                };
+                patches::xdelta(extents, original, options, &mut out)
+            }
+        };
+        written.map_err(|error| match error {
+            hpimount_patches::Error::Output(error) => {
+                let error = std::io::Error::new(error.kind(), error.to_string());
+                write::Error::Output(error).into()
+            }
+            error if error.is_fault() => Error::source(&self.path, error),
+            error => Error::refused(&self.out, error.to_string()),
+        })?;
+        out.flush().map_err(write::Error::Output)?;
+        progress(self.bytes());
+        Ok(())
+    }
+}
+
+/// The original and the results of the steps, in terms of the original.
+struct Lineage(Vec<(Arc<dyn ReadAt>, Extents)>);
+
+impl Lineage {
+    fn new(original: &Arc<dyn ReadAt>, stages: &[Stage]) -> hpimount_patches::Result<Self> {
+        let mut extents = Extents::default();
+        extents.append_original(0..original.len());
+        let mut lineage = Self(vec![(original.clone(), extents)]);
+        for stage in stages {
+            let (source, extents): (Arc<dyn ReadAt>, _) = match stage {
+                Stage::Spliced(spliced) => (spliced.clone(), Some(lineage.of_spliced(spliced))),
+                Stage::Patched(patched) => {
+                    let extents = patched.extents()?;
+                    let before = lineage.of(&**patched.original());
+                    (patched.clone(), before.map(|before| extents.over(before)))
+                }
+            };
+            lineage.0.extend(extents.map(|extents| (source, extents)));
+        }
+        Ok(lineage)
+    }
+
+    /// Returns a source in terms of the original; `None` if all of it is new.
+    fn of(&self, source: &dyn ReadAt) -> Option<&Extents> {
+        let known = self.0.iter();
+        let mut same = known.filter(|(known, _)| std::ptr::addr_eq(source, &**known));
+        same.next().map(|(_, extents)| extents)
+    }
+
+    /// Returns the result of a folder in terms of the original.
+    fn of_spliced(&self, spliced: &Arc<Spliced>) -> Extents {
+        let whole: Arc<dyn ReadAt> = spliced.clone();
+        let mut extents = Extents::default();
+        for (length, piece) in spliced.pieces() {
+            let start = extents.len();
+            match piece {
+                Piece::Fill(byte) => extents.append_fill(byte, length),
+                Piece::Source(source, from) => match self.of(source) {
+                    Some(before) => extents.append_range(before, from..from + length),
+                    None => extents.append_source(&whole, start..start + length),
+                },
+            }
+        }
+        extents
+    }
+}
