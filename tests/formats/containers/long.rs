@@ -85,7 +85,7 @@ fn what_of_a_long_file_cannot_be_decoded_is_logged_with_force() {
     let packed = packed();
     let cut = &packed[..packed.len() - 20];
     let fixture = folder(|source| fs::write(source.join("b.gz"), cut).unwrap());
-    let list = ["--list", "-o", "force"];
+    let list = ["-v", "--list", "-o", "force"];
     let ran = run(hpimount().args(list).arg(&fixture.archive).arg("b.gz.d/b"));
     assert_eq!(ran.stderr.matches("can be decoded").count(), 1, "{ran:?}");
 }
