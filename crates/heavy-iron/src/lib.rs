@@ -17,6 +17,8 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+#[cfg(test)]
+mod dumps;
 mod fields;
 pub mod info;
 pub mod model;

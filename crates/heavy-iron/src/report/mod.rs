@@ -10,7 +10,7 @@ mod placements;
 mod references;
 mod shapes;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod texts;
 mod types;
 

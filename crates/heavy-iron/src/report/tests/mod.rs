@@ -1,6 +1,6 @@
 //! Tests of reports on synthetic archives.
 
-mod objects;
+pub(crate) mod objects;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,25 +19,26 @@ use hpimount_containers::volume::AssetType;
 
 /// An asset of an archive.
 #[derive(Clone)]
-struct Asset {
+pub(crate) struct Asset {
     archive: &'static str,
-    kind: AssetType,
-    name: &'static str,
-    bytes: Bytes,
+    pub(crate) kind: AssetType,
+    pub(crate) name: &'static str,
+    pub(crate) bytes: Bytes,
 }
 
 /// The available archives, the first of which is the asset's own, and the
 /// asset.
-struct Archives {
-    assets: Vec<Asset>,
-    asset: Option<usize>,
+#[derive(Clone)]
+pub(crate) struct Archives {
+    pub(crate) assets: Vec<Asset>,
+    pub(crate) asset: Option<usize>,
     /// How often each asset was read or parsed.
     reads: RefCell<HashMap<AssetRef, usize>>,
 }
 
 impl Archives {
     /// Creates big-endian assets of one game: archive, type, name and bytes.
-    fn new(assets: &[(&'static str, &[u8; 4], &'static str, Vec<u8>)]) -> Self {
+    pub(crate) fn new(assets: &[(&'static str, &[u8; 4], &'static str, Vec<u8>)]) -> Self {
         let assets = assets.iter().map(|(archive, code, name, bytes)| Asset {
             archive,
             kind: AssetType {
@@ -167,24 +168,29 @@ impl AssetContext for Archives {
     }
 }
 
-fn words(words: &[u32]) -> Vec<u8> {
+pub(crate) fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-fn floats(values: &[f32]) -> Vec<u8> {
+pub(crate) fn floats(values: &[f32]) -> Vec<u8> {
     values
         .iter()
         .flat_map(|value| value.to_be_bytes())
         .collect()
 }
 
-fn id(name: &str) -> u32 {
+pub(crate) fn id(name: &str) -> u32 {
     asset_id(name.as_bytes())
 }
 
 /// Returns an object with a body and links from one event to another of a
 /// target.
-fn object(name: &str, base_type: u32, body: &[u8], links: &[(u16, u16, u32)]) -> Vec<u8> {
+pub(crate) fn object(
+    name: &str,
+    base_type: u32,
+    body: &[u8],
+    links: &[(u16, u16, u32)],
+) -> Vec<u8> {
     let head = base_type << 24 | (links.len() as u32) << 16 | 0x1D;
     let links = links.iter().flat_map(|&(event, send, target)| {
         let events = u32::from(event) << 16 | u32::from(send);
@@ -195,7 +201,7 @@ fn object(name: &str, base_type: u32, body: &[u8], links: &[(u16, u16, u32)]) ->
 }
 
 /// Returns a SIMP with a model, at a position.
-fn simple(name: &str, position: [f32; 3], model: u32) -> Vec<u8> {
+pub(crate) fn simple(name: &str, position: [f32; 3], model: u32) -> Vec<u8> {
     let body = [
         words(&[0x0100_0000, 0, 0]),
         floats(&[1.5, 0.0, 0.0]),
@@ -207,7 +213,7 @@ fn simple(name: &str, position: [f32; 3], model: u32) -> Vec<u8> {
     object(name, 11, &body.concat(), &[])
 }
 
-fn dispatcher(name: &str, links: &[(u16, u16, u32)]) -> Vec<u8> {
+pub(crate) fn dispatcher(name: &str, links: &[(u16, u16, u32)]) -> Vec<u8> {
     object(name, 30, &[], links)
 }
 
@@ -367,7 +373,7 @@ fn references_tell_uses_from_rows_of_properties_and_undecoded_bytes() {
 }
 
 /// Returns a table with the header of one sound, with a loop far past its end.
-fn sound_table(sound: u32) -> Vec<u8> {
+pub(crate) fn sound_table(sound: u32) -> Vec<u8> {
     let entry = [
         &words(&[14, 16, 8000, 0x0001_0000, 2, 1_142_857, 2])[..],
         &[0; 0x60 - 0x1C],

@@ -19,7 +19,13 @@ fn rows(archives: &Archives, path: &str) -> Vec<BTreeMap<String, String>> {
 
 /// Returns an entity at a position with its fields after those of all
 /// entities.
-fn entity(name: &str, base: u32, subtype: u32, position: [f32; 3], body: &[u8]) -> Vec<u8> {
+pub(crate) fn entity(
+    name: &str,
+    base: u32,
+    subtype: u32,
+    position: [f32; 3],
+    body: &[u8],
+) -> Vec<u8> {
     let fields = [
         words(&[0x0100_0000 | subtype << 16, 0, 0]),
         floats(&[0.0; 3]),
@@ -32,7 +38,7 @@ fn entity(name: &str, base: u32, subtype: u32, position: [f32; 3], body: &[u8]) 
 }
 
 /// Returns a platform of a type with 14 words for it, and of a motion with 11.
-fn platform(name: &str, kinds: [u32; 2], of_type: &[u8], of_motion: &[u8]) -> Vec<u8> {
+pub(crate) fn platform(name: &str, kinds: [u32; 2], of_type: &[u8], of_motion: &[u8]) -> Vec<u8> {
     let padded = |bytes: &[u8], length: usize| {
         let mut bytes = bytes.to_vec();
         bytes.resize(length, 0);
@@ -47,7 +53,7 @@ fn platform(name: &str, kinds: [u32; 2], of_type: &[u8], of_motion: &[u8]) -> Ve
     entity(name, 6, kinds[0], [1.0, 2.0, 3.0], &body.concat())
 }
 
-fn move_point(name: &str, position: [f32; 3], next: &[u32]) -> Vec<u8> {
+pub(crate) fn move_point(name: &str, position: [f32; 3], next: &[u32]) -> Vec<u8> {
     let body = [
         floats(&position),
         words(&[0, next.len() as u32, 0, 0, 0]),
