@@ -129,6 +129,10 @@ impl View for Damaged {
         self.parts.table(index.checked_sub(1)?)
     }
 
+    fn table_in<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {
+        self.parts.table_in(index.checked_sub(1)?, context)
+    }
+
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
         if wanted(&ERROR_FILE.into()) {
             return Some(0);

@@ -130,6 +130,12 @@ pub trait View: Send + Sync {
     /// Returns the rows of the file with number `index`, if it is a table.
     fn table(&self, index: usize) -> Option<Rows<'_>>;
 
+    /// Like [`View::table`], with values from other files of the mount.
+    fn table_in<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {
+        let _ = context;
+        self.table(index)
+    }
+
     /// Returns the number of the first file that matches `wanted`.
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
         self.files().iter().position(wanted)

@@ -15,7 +15,7 @@ use hpimount_record::{self as record, Record, Scope, Value};
 use super::damaged::damaged;
 use super::listed::{Listed, buffered};
 use super::node::{self, Node, Nodes};
-use super::{AssetContext, Summary, Table, View, ViewFile, json};
+use super::{Alone, AssetContext, Summary, Table, View, ViewFile, json};
 use crate::model::wav::{self, Wav};
 
 /// Writes a file from a model.
@@ -23,7 +23,7 @@ type WriteFile<M> =
     Box<dyn Fn(&M, &dyn AssetContext, &mut dyn Write) -> io::Result<()> + Send + Sync>;
 
 /// Makes a table from a model.
-type MakeTable<M> = Box<dyn Fn(&M) -> Rows<'_> + Send + Sync>;
+type MakeTable<M> = Box<dyn for<'a> Fn(&'a M, &'a dyn AssetContext) -> Rows<'a> + Send + Sync>;
 
 /// The values and files that show an asset with the model `M`.
 pub struct Page<M> {
@@ -130,6 +130,15 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         path: &str,
         rows: impl Fn(&M) -> Rows<'_> + Send + Sync + 'static,
     ) -> &mut Self {
+        self.table_in(path, move |model, _| rows(model))
+    }
+
+    /// Adds a table with values from other files.
+    pub fn table_in(
+        &mut self,
+        path: &str,
+        rows: impl for<'a> Fn(&'a M, &'a dyn AssetContext) -> Rows<'a> + Send + Sync + 'static,
+    ) -> &mut Self {
         self.add(ViewFile::at(path), None, Content::Table(Box::new(rows)))
     }
 
@@ -219,9 +228,11 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         for (name, value) in &self.facts {
             let label = name.replace('_', " ");
             match value {
-                Value::List(values) => summary.list(&label, values.iter()),
-                Value::Map(_) => continue,
-                value => summary.line(&label, value),
+                Value::List(values) => summary.named(&label, values.iter().map(brief)),
+                value => match brief(value) {
+                    Some(value) => summary.line(&label, value),
+                    None => continue,
+                },
             };
         }
         for (name, list) in &self.lists {
@@ -230,6 +241,15 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         }
         summary.write(&self.warnings, out)
     }
+}
+
+/// Returns a value as summaries show it: a map by its name, if it has one.
+fn brief(value: &Value) -> Option<&Value> {
+    let shown = match value {
+        Value::Map(_) => value.get("name")?,
+        value => value,
+    };
+    (*shown != Value::Null).then_some(shown)
 }
 
 struct PageView<M> {
@@ -254,7 +274,7 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     ) -> io::Result<()> {
         buffered(out, |out| match index.checked_sub(INFO.len()) {
             Some(file) => match self.page.files.get(file).map(|file| &file.content) {
-                Some(Content::Table(rows)) => rows(&self.model).write(out),
+                Some(Content::Table(rows)) => rows(&self.model, context).write(out),
                 Some(Content::Other(write)) => write(&self.model, context, out),
                 None => Err(io::ErrorKind::NotFound.into()),
             },
@@ -294,8 +314,12 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     }
 
     fn table(&self, index: usize) -> Option<Rows<'_>> {
+        self.table_in(index, &Alone)
+    }
+
+    fn table_in<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {
         match &self.page.files.get(index.checked_sub(INFO.len())?)?.content {
-            Content::Table(rows) => Some(rows(&self.model)),
+            Content::Table(rows) => Some(rows(&self.model, context)),
             Content::Other(_) => None,
         }
     }
@@ -414,7 +438,6 @@ impl<'a> Rows<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Alone;
 
     fn page() -> Box<dyn View> {
         let mut warnings = Warnings::default();

@@ -2,6 +2,7 @@
 
 use super::{Sampling, Texture};
 use hpimount_assets::view::Table;
+use hpimount_record::Value;
 
 /// The columns of the facts about a texture, without its name.
 pub const COLUMNS: [&str; 15] = [
@@ -22,23 +23,34 @@ pub const COLUMNS: [&str; 15] = [
     "offset",
 ];
 
+/// Returns the values of [`COLUMNS`].
+pub fn values(texture: &Texture) -> [Value; COLUMNS.len()] {
+    let sampling = texture.sampling;
+    [
+        texture.mask.clone().into(),
+        texture.format.platform().into(),
+        texture.format.name().into(),
+        texture.format.palette_name().into(),
+        texture.width.into(),
+        texture.height.into(),
+        texture.depth.into(),
+        texture.declared_levels.into(),
+        texture.levels.len().into(),
+        texture.has_alpha.into(),
+        sampling.filter_name().into(),
+        Sampling::address_name(sampling.address_u).into(),
+        Sampling::address_name(sampling.address_v).into(),
+        format!("{:#x}", texture.raster).into(),
+        texture.offset.into(),
+    ]
+}
+
 /// Adds the cells of [`COLUMNS`] to a row.
 pub fn cells(texture: &Texture, table: &mut Table<'_>) {
-    let sampling = texture.sampling;
-    table
-        .text(&texture.mask)
-        .cell(texture.format.platform())
-        .cell(texture.format.name())
-        .optional(texture.format.palette_name())
-        .cell(texture.width)
-        .cell(texture.height)
-        .cell(texture.depth)
-        .cell(texture.declared_levels)
-        .cell(texture.levels.len())
-        .optional(texture.has_alpha)
-        .optional(sampling.filter_name())
-        .optional(Sampling::address_name(sampling.address_u))
-        .optional(Sampling::address_name(sampling.address_v))
-        .cell(format_args!("{:#x}", texture.raster))
-        .cell(texture.offset);
+    for value in values(texture) {
+        match value {
+            Value::Text(text) => table.text(&text),
+            value => table.cell(value),
+        };
+    }
 }
