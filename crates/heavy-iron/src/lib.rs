@@ -10,8 +10,8 @@
 //!
 //! Each kind of asset has a room: its `parse` reads the bytes, its `export`, if
 //! it has one, turns the model into pictures or scenes, and its `view` declares
-//! the format and writes the files of `X.meta`. [`view`], [`info`] and
-//! [`names`] are shared by these views, [`record`] by the objects and tables,
+//! the format and writes the files of `X.meta`. [`view`] and [`names`]
+//! are shared by these views, [`record`] by the objects and tables,
 //! and [`report`] has the files about a whole archive.
 
 #![forbid(unsafe_code)]
@@ -20,7 +20,6 @@ mod archive;
 #[cfg(test)]
 mod dumps;
 mod fields;
-pub mod info;
 pub mod model;
 pub mod model_view;
 pub mod names;

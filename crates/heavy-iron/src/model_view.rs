@@ -1,11 +1,11 @@
 //! MODL, JSP and BSP: models with their textures.
 
-use std::io::{self, Write};
+use std::io;
 
 use bytes::Bytes;
-use serde_json::json;
+use get_size2::GetSize;
+use hpimount_record::Value;
 
-use crate::info::Info;
 use crate::model::animated::{self, Given};
 use crate::model::blending;
 use crate::model::export::ExportPlan;
@@ -13,13 +13,14 @@ use crate::model::textures::{find_texture, read, state_of};
 use crate::model::{self, Model, is_level_info};
 use crate::names::Names;
 use crate::origin::Origin;
-use crate::table_view as view;
-use crate::view::{Kind, Shown};
-use hpimount_assets::model::not_shown;
-use hpimount_assets::model::{Picture, gltf, obj, png, preview};
+use crate::table_view;
+use crate::view::{self, list};
+use hpimount_assets::model::{Picture, Reservation, Scene, gltf, not_shown, obj, png, preview};
+use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
-use hpimount_assets::view::listed::{InContext, Listed, Render};
-use hpimount_assets::view::{AssetContext, Failure, Preview, Table, View, ViewFormat};
+use hpimount_assets::view::node::{self, Nodes};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFile, ViewFormat};
 use hpimount_containers::volume::AssetType;
 use hpimount_renderware::export::{Motions, TextureState, TextureUse, skeleton};
 use hpimount_renderware::texture::export::picture;
@@ -59,146 +60,169 @@ const TEXTURES: &str = "textures";
 const MATERIALS: &str = "model.mtl";
 
 /// A model, and its export plan.
-pub(crate) struct Planned {
+struct Planned {
     model: Model,
     plan: ExportPlan,
 }
 
-pub(crate) const KIND: Kind<Planned> = Kind {
-    title: "HIP model",
-    describe,
-    warnings: |planned| &mut planned.model.warnings,
-    heap: |planned| planned.model.memory() + planned.plan.memory(),
-};
+impl GetSize for Planned {
+    fn get_heap_size(&self) -> usize {
+        self.model.memory() + self.plan.memory()
+    }
+}
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     if is_level_info(bytes) {
-        return view::open_level(bytes, context);
+        return Ok(table_view::open_level(bytes, context));
     }
-    let parsed = match model::parse(bytes) {
-        Ok(model) => {
-            let mut plan = ExportPlan::new(&model, |name| state_of(name, context));
-            if let Some(id) = Origin::of(context).id {
-                plan.blend(&model, &blending::of_atomics(id, &model, context));
-            }
-            Ok(Planned { model, plan })
+    let (mut model, error) = so_far(model::parse(bytes));
+    let mut warnings = std::mem::take(&mut model.warnings);
+    let mut plan = ExportPlan::default();
+    if error.is_none() {
+        plan = ExportPlan::new(&model, |name| state_of(name, context));
+        if let Some(id) = Origin::of(context).id {
+            plan.blend(&model, &blending::of_atomics(id, &model, context));
         }
-        Err(incomplete) => Err(Box::new(hpimount_assets::parse::Incomplete {
-            error: incomplete.error,
-            model: Planned {
-                model: incomplete.model,
-                plan: ExportPlan::default(),
-            },
-        })),
-    };
-    KIND.view(bytes, context, parsed, |shown| {
-        let plan = &mut shown.model.plan;
-        shown
-            .info
-            .warnings
-            .append(std::mem::take(&mut plan.problems));
-        files(plan)
-    })
+        warnings.append(std::mem::take(&mut plan.problems));
+    }
+    let mut page = view::page(FORMAT.name, bytes, context, warnings);
+    let planned = Planned { model, plan };
+    describe(&planned, &mut page, Names(context));
+    if error.is_none() {
+        add_files(&planned.plan, &mut page);
+    }
+    Ok(page.show(planned, error))
 }
 
-fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
-    let mut files = vec![Listed::new(
-        None,
-        "textures.tsv".to_owned(),
-        Render::InContext(
-            |shown: &Shown<Planned>, _, context, out| textures(&shown.model.plan, context, out),
-            0,
-        ),
-    )];
+fn add_files(plan: &ExportPlan, page: &mut Page<Planned>) {
+    page.table_in("textures.tsv", |planned, context| {
+        textures(&planned.plan, context)
+    });
     if plan.has_scene {
-        files.push(Listed::new(
-            None,
-            "model.glb".to_owned(),
-            Render::InContext(glb, 0),
-        ));
-        let drawn = Render::InContext(drawn as InContext<_>, 0);
-        files.push(Listed::new(None, "preview.png".to_owned(), drawn));
-        let wavefront = Render::InContext(wavefront as InContext<_>, 0);
-        files.push(Listed::new(None, "model.obj".to_owned(), wavefront));
-        files.push(Listed::whole(MATERIALS, materials));
+        page.file("model.glb", |planned: &Planned, context, out| {
+            let (mut scene, _memory) = planned.scene(context)?;
+            let nodes: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
+            let mut motions = Motions::default();
+            for given in given(&planned.plan, context) {
+                animated::add(&mut motions, given.animation, &nodes, context);
+            }
+            motions.put_into(&mut scene);
+            let pictures = |index| shown_picture(&planned.plan, index, context);
+            gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
+        })
+        .file("preview.png", |planned: &Planned, context, out| {
+            let (scene, _memory) = planned.scene(context)?;
+            let pictures = |index| shown_picture(&planned.plan, index, context);
+            preview::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
+        })
+        .file("model.obj", |planned: &Planned, context, out| {
+            let (scene, _memory) = planned.scene(context)?;
+            obj::write(&scene, MATERIALS, out)
+        })
+        .file(MATERIALS, |Planned { model, plan }: &Planned, _, out| {
+            let folder = format!("{TEXTURES}/");
+            obj::write_materials(&plan.materials(model), &plan.notes(), &folder, out)
+        });
     }
     if plan.skeleton.is_some() {
-        files.push(Listed::new(
-            None,
-            "animations.tsv".to_owned(),
-            Render::InContext(animations, 0),
-        ));
-        files.push(Listed::whole("skeleton.tsv", bones));
+        page.table_in("animations.tsv", |planned, context| {
+            animations(&planned.plan, Names(context))
+        })
+        .table("skeleton.tsv", bones);
     }
     for (index, texture) in plan.textures.iter().enumerate() {
         if texture.state.is_found() {
-            let name = format!("{}.png", texture.name);
-            let render = Render::InContext(write_picture, index);
-            files.push(Listed::new(Some(TEXTURES), name, render));
+            let place = ViewFile::inside(TEXTURES, format!("{}.png", texture.name));
+            page.file(
+                place,
+                move |planned: &Planned, context, out| match picture_of(
+                    &planned.plan,
+                    index,
+                    context,
+                ) {
+                    Some(picture) => png::write(&picture, out),
+                    None => Ok(()),
+                },
+            );
         }
     }
-    files
 }
 
-fn describe(planned: &Planned, info: &mut Info, names: Names<'_>) {
+fn describe(planned: &Planned, page: &mut Page<Planned>, names: Names<'_>) {
     let Planned { model, plan } = planned;
-    info.add("clumps", model.clumps.len());
-    let worlds = model.worlds.iter().map(|world| {
-        json!({
-            "version": format!("{:#x}", world.version.number()),
-            "sectors": world.sectors.len(),
-            "planes": world.planes,
-            "depth": world.depth,
-            "box": world.bounds,
-            "materials": world.materials.len(),
-            "flags": format!("{:#010x}", world.flags),
-        })
-    });
-    info.add("worlds", worlds.collect::<Vec<_>>());
     let clumps = || model.clumps.iter();
-    info.add(
-        "frames",
-        clumps().map(|clump| clump.frames.len()).sum::<usize>(),
-    );
-    info.add(
-        "atomics",
-        clumps().map(|clump| clump.atomics.len()).sum::<usize>(),
-    );
-    info.add("triangles", plan.triangles);
-    let geometries = clumps().flat_map(|clump| &clump.geometries);
-    let geometries = geometries.take(MAX_GEOMETRIES).map(|geometry| {
-        json!({
-            "form": geometry.vertices.name(),
-            "vertices": geometry.declared_vertices,
-            "triangles": geometry.declared_triangles,
-            "uv_sets": geometry.uv_sets,
-            "morphs": geometry.morphs.len(),
-            "materials": geometry.materials.len(),
-            "skinned": geometry.has_skin,
-            "bones": geometry.skin.as_ref().map(|skin| skin.bones),
-            "flags": format!("{:#06x}", geometry.flags),
-            "version": format!("{:#x}", geometry.version.number()),
-            "error": geometry.error.as_ref().map(ToString::to_string),
-        })
-    });
-    info.add("geometries", geometries.collect::<Vec<_>>());
-    let textures = plan.textures.iter().map(|texture| &texture.name);
-    info.add("textures", textures.collect::<Vec<_>>());
+    let name = |texture: &TextureUse| texture.name.clone();
     let missing = plan
         .textures
         .iter()
         .filter(|texture| !texture.state.is_found());
-    let missing = missing.map(|texture| &texture.name);
-    info.add("missing_textures", missing.collect::<Vec<_>>());
     let animations = given(plan, names.0).into_iter();
-    let animations: Vec<_> = animations
-        .map(|given| names.reference(given.animation))
-        .collect();
-    info.add("animations", animations);
+    let animations = animations.map(|given| names.reference(given.animation));
+    page.fact("clumps", model.clumps.len())
+        .fact(
+            "frames",
+            clumps().map(|clump| clump.frames.len()).sum::<usize>(),
+        )
+        .fact(
+            "atomics",
+            clumps().map(|clump| clump.atomics.len()).sum::<usize>(),
+        )
+        .fact("triangles", plan.triangles)
+        .fact("textures", list(plan.textures.iter().map(name)))
+        .fact("missing_textures", list(missing.map(name)))
+        .fact("animations", animations.collect::<Value>())
+        .list("worlds", worlds)
+        .list("geometries", geometries);
 }
 
-/// Maximum number of geometries that `info.json` lists individually.
-const MAX_GEOMETRIES: usize = 256;
+fn worlds(planned: &Planned) -> Nodes<'_> {
+    Box::new(planned.model.worlds.iter().map(|world| {
+        node::map([
+            ("version", format!("{:#x}", world.version.number()).into()),
+            ("sectors", world.sectors.len().into()),
+            ("planes", world.planes.into()),
+            ("depth", world.depth.into()),
+            ("box", world.bounds.map(|ends| list(ends.map(list))).into()),
+            ("materials", world.materials.len().into()),
+            ("flags", format!("{:#010x}", world.flags).into()),
+        ])
+    }))
+}
+
+fn geometries(planned: &Planned) -> Nodes<'_> {
+    let clumps = planned.model.clumps.iter();
+    Box::new(clumps.flat_map(|clump| &clump.geometries).map(|geometry| {
+        let bones = geometry.skin.as_ref().map(|skin| skin.bones);
+        let error = geometry.error.as_ref().map(ToString::to_string);
+        node::map([
+            ("form", geometry.vertices.name().into()),
+            ("vertices", geometry.declared_vertices.into()),
+            ("triangles", geometry.declared_triangles.into()),
+            ("uv_sets", geometry.uv_sets.into()),
+            ("morphs", geometry.morphs.len().into()),
+            ("materials", geometry.materials.len().into()),
+            ("skinned", geometry.has_skin.into()),
+            ("bones", bones.into()),
+            ("flags", format!("{:#06x}", geometry.flags).into()),
+            (
+                "version",
+                format!("{:#x}", geometry.version.number()).into(),
+            ),
+            ("error", error.into()),
+        ])
+    }))
+}
+
+impl Planned {
+    /// Returns the scene, and the memory that is reserved for it.
+    fn scene(
+        &self,
+        context: &dyn AssetContext,
+    ) -> io::Result<(Scene<'static>, Option<Reservation>)> {
+        let memory = context.reserve_scene(self.plan.corners)?;
+        Ok((self.plan.scene(&self.model), memory))
+    }
+}
 
 fn picture_of(plan: &ExportPlan, index: usize, context: &dyn AssetContext) -> Option<Picture> {
     let texture = plan.textures.get(index)?;
@@ -214,51 +238,13 @@ fn shown_picture(plan: &ExportPlan, index: usize, context: &dyn AssetContext) ->
     })
 }
 
-fn write_picture(
-    shown: &Shown<Planned>,
-    index: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    match picture_of(&shown.model.plan, index, context) {
-        Some(picture) => png::write(&picture, out),
-        None => Ok(()),
-    }
-}
-
-fn glb(
-    shown: &Shown<Planned>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let Planned { model, plan } = &shown.model;
-    let pictures = |index| shown_picture(plan, index, context);
-    let reserve = |bytes| context.reserve(bytes);
-    let _memory = context.reserve_scene(plan.corners)?;
-    let mut scene = plan.scene(model);
-    let nodes: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
-    let mut motions = Motions::default();
-    for given in given(plan, context) {
-        animated::add(&mut motions, given.animation, &nodes, context);
-    }
-    motions.put_into(&mut scene);
-    gltf::write(&scene, &pictures, &reserve, out)
-}
-
 /// Returns the animations of the model; none without a skeleton.
 fn given(plan: &ExportPlan, context: &dyn AssetContext) -> Vec<Given> {
     let own = Origin::of(context).id.filter(|_| plan.skeleton.is_some());
     own.map_or_else(Vec::new, |id| animated::of_model(id, context))
 }
 
-/// Writes `animations.tsv`.
-fn animations(
-    shown: &Shown<Planned>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn animations<'a>(plan: &ExportPlan, names: Names<'a>) -> Rows<'a> {
     let columns = [
         "index",
         "animation",
@@ -269,98 +255,71 @@ fn animations(
         "bones",
         "problem",
     ];
-    let mut table = Table::new(out, &columns)?;
-    let names = Names(context);
-    for (index, given) in given(&shown.model.plan, context).iter().enumerate() {
-        table.cell(index);
-        names.cells(given.animation, &mut table);
-        names.cells(given.by, &mut table);
-        let read = animated::read(given.animation, context);
-        match &read {
-            Ok(animation) => table.float(animation.duration()).cell(animation.bones),
-            Err(_) => table.cell("").cell(""),
-        };
+    let given = given(plan, names.0).into_iter().enumerate();
+    let rows = given.map(move |(index, given)| {
+        let ids = [given.animation, given.by].map(|id| names.pair(id));
+        let [[animation, animation_name], [by, by_name]] = ids;
+        let read = animated::read(given.animation, names.0);
+        let animation_read = read.as_ref().ok();
+        let duration = animation_read.map(|animation| animation.duration()).into();
+        let bones = animation_read.map(|animation| animation.bones).into();
         let problem = read.and_then(|animation| animation.tracks()).err();
-        table.optional_text(problem.as_deref());
-        table.end_row()?;
-    }
-    Ok(())
+        [
+            index.into(),
+            animation,
+            animation_name,
+            by,
+            by_name,
+            duration,
+            bones,
+            problem.into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
-/// Writes `skeleton.tsv`: the nodes in the order of the bones of animations.
-fn bones(shown: &Shown<Planned>, out: &mut dyn Write) -> io::Result<()> {
-    let Planned { model, plan } = &shown.model;
+/// Returns the nodes in the order of the bones of animations.
+fn bones(Planned { model, plan }: &Planned) -> Rows<'_> {
     let clump = plan.skeleton.and_then(|number| model.clumps.get(number));
     let frames = clump.and_then(skeleton::bones).unwrap_or_default();
-    let columns = ["bone", "node", "parent", "x", "y", "z"];
-    let mut table = Table::new(out, &columns)?;
-    for (bone, &frame) in frames.iter().enumerate() {
-        let Some(frame) = clump.and_then(|clump| clump.frames.get(frame)) else {
-            continue;
-        };
+    let rows = (0..frames.len()).filter_map(move |bone| {
+        let frame = clump?.frames.get(frames[bone])?;
         let parent = frames.iter().position(|&one| Some(one) == frame.parent);
         let id = frame.node.as_ref().map(|node| node.id);
-        table.cell(bone).optional(id).optional(parent);
-        let place = frame.placement.position;
-        place.iter().for_each(|&part| {
-            table.float(part);
-        });
-        table.end_row()?;
-    }
-    Ok(())
+        let [x, y, z] = frame.placement.position.map(Value::from);
+        Some([bone.into(), id.into(), parent.into(), x, y, z])
+    });
+    Rows::new(["bone", "node", "parent", "x", "y", "z"], rows)
 }
 
-fn drawn(
-    shown: &Shown<Planned>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let Planned { model, plan } = &shown.model;
-    let pictures = |index| shown_picture(plan, index, context);
-    let reserve = |bytes| context.reserve(bytes);
-    let _memory = context.reserve_scene(plan.corners)?;
-    preview::write(&plan.scene(model), &pictures, &reserve, out)
-}
-
-fn wavefront(
-    shown: &Shown<Planned>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let Planned { model, plan } = &shown.model;
-    let _memory = context.reserve_scene(plan.corners)?;
-    obj::write(&plan.scene(model), MATERIALS, out)
-}
-
-fn materials(shown: &Shown<Planned>, out: &mut dyn Write) -> io::Result<()> {
-    let Planned { model, plan } = &shown.model;
-    let folder = format!("{TEXTURES}/");
-    obj::write_materials(&plan.materials(model), &plan.notes(), &folder, out)
-}
-
-/// Writes `textures.tsv` of a model.
-fn textures(plan: &ExportPlan, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let columns = ["index", "name", "asset", "width", "height", "problem"];
-    let mut table = Table::new(out, &columns)?;
-    for (index, TextureUse { name, state }) in plan.textures.iter().enumerate() {
+fn textures<'a>(plan: &'a ExportPlan, context: &'a dyn AssetContext) -> Rows<'a> {
+    let textures = plan.textures.iter().enumerate();
+    let rows = textures.map(|(index, TextureUse { name, state })| {
         let asset = find_texture(name, context).map(|file| context.path_of(file));
-        table.cell(index).text(name);
-        table.optional_text(asset.as_deref());
         let placeholder = "it is replaced by magenta";
-        match state {
-            TextureState::Found { width, height, .. } => table.cell(width).cell(height).cell(""),
-            TextureState::Missing => table
-                .cell("")
-                .cell("")
-                .text(&format!("is in no available archive; {placeholder}")),
-            TextureState::Unreadable(why) => table
-                .cell("")
-                .cell("")
-                .text(&not_shown(name, format_args!("{why}; {placeholder}"))),
+        let (size, problem) = match state {
+            TextureState::Found { width, height, .. } => (Some([*width, *height]), None),
+            TextureState::Missing => (
+                None,
+                Some(format!("is in no available archive; {placeholder}")),
+            ),
+            TextureState::Unreadable(why) => (
+                None,
+                Some(not_shown(name, format_args!("{why}; {placeholder}"))),
+            ),
         };
-        table.end_row()?;
-    }
-    Ok(())
+        let [width, height] = [0, 1].map(|side| size.map(|size| size[side]).into());
+        [
+            index.into(),
+            name.clone().into(),
+            asset.into(),
+            width,
+            height,
+            problem.into(),
+        ]
+    });
+    Rows::new(
+        ["index", "name", "asset", "width", "height", "problem"],
+        rows,
+    )
 }

@@ -1,99 +1,107 @@
 //! Names for ids, from the archive of the asset and those beside it.
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-
-use hpimount_assets::view::NamedAsset;
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::{AssetContext, NamedAsset, Table};
+use hpimount_record::Value;
 
 /// Looks up the names of assets by their ids.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a>(pub(super) &'a dyn AssetContext);
 
-impl<'a> Names<'a> {
+impl Names<'_> {
     /// Returns the name of the asset with this id.
     pub(super) fn find(self, id: u32) -> Option<String> {
         Some(self.look_up(id)?.name)
     }
 
+    /// Returns the name of the asset with this id, or else the id.
+    pub(super) fn name_or_id(self, id: u32) -> String {
+        self.find(id).unwrap_or_else(|| format!("{id:08X}"))
+    }
+
     /// Returns the name of the asset with this id, and its archive if that is
     /// another one.
     fn look_up(self, id: u32) -> Option<NamedAsset> {
-        if id == 0 {
-            return None;
-        }
-        self.0.asset_name(id)
+        (id != 0).then(|| self.0.asset_name(id))?
     }
 
     /// Returns the asset with this id, which is the target of a link and may be
     /// in any archive of the mount.
     pub(super) fn find_target(self, id: u32) -> Option<NamedAsset> {
-        if id == 0 {
-            return None;
-        }
-        self.0.asset_name_anywhere(id)
+        (id != 0).then(|| self.0.asset_name_anywhere(id))?
     }
 
-    /// Returns a reference to the asset with this id.
-    pub(super) fn reference(self, id: u32) -> Reference<'a> {
-        Reference {
-            id,
-            names: self,
-            is_target: false,
-        }
+    /// Returns a reference to the asset with this id, as in `info.json`:
+    /// `{"id": "0x06E27239", "name": "..."}`, with `archive` if it is in another one,
+    /// without a name if no archive has it, and no value for id 0.
+    pub(super) fn reference(self, id: u32) -> Value {
+        described(id, hex(id), self.look_up(id))
     }
 
-    /// Returns a reference to the target of a link, see [`Names::find_target`].
-    pub(super) fn target(self, id: u32) -> Reference<'a> {
-        Reference {
-            is_target: true,
-            ..self.reference(id)
-        }
+    /// Returns the same as in `object.json`, where an id is `06E27239`.
+    pub(super) fn in_object(self, id: u32) -> Value {
+        described(id, format!("{id:08X}").into(), self.look_up(id))
     }
 
-    /// Adds two cells to a table: an id, and the name of its asset. Both are
-    /// empty for id 0.
+    /// Returns a reference to the target of a link in `object.json`.
+    pub(super) fn target(self, id: u32) -> Value {
+        described(id, format!("{id:08X}").into(), self.find_target(id))
+    }
+
+    /// Returns the two cells of an id in a table: the id, and the name of its asset.
+    /// Both are empty for id 0.
+    pub(super) fn pair(self, id: u32) -> [Value; 2] {
+        [cell(id), self.find(id).into()]
+    }
+
+    /// Returns the two cells of the target of a link in a table.
+    pub(super) fn target_pair(self, id: u32) -> [Value; 2] {
+        [
+            cell(id),
+            self.find_target(id).map(|found| found.name).into(),
+        ]
+    }
+
+    /// Returns the two cells of several ids in a table: the ids separated by spaces,
+    /// and their names separated by `; `, because names have spaces.
+    pub(super) fn pair_of_all(self, ids: &[u32]) -> [Value; 2] {
+        let hex: Vec<_> = ids.iter().map(|id| format!("{id:08X}")).collect();
+        let shown: Vec<_> = ids.iter().map(|&id| self.name_or_id(id)).collect();
+        [hex.join(" ").into(), shown.join("; ").into()]
+    }
+
+    /// Adds the cells of [`Names::pair`] to a table.
     pub(super) fn cells(self, id: u32, table: &mut Table<'_>) {
-        table.optional((id != 0).then(|| format!("{id:08X}")));
+        table.cell(cell(id));
         table.optional_text(self.find(id).as_deref());
     }
 
-    /// Adds two cells to a table: the id of the target of a link, and its name.
-    /// Returns the target.
+    /// Adds the cells of the target of a link to a table. Returns the target.
     pub(super) fn target_cells(self, id: u32, table: &mut Table<'_>) -> Option<NamedAsset> {
         let found = self.find_target(id);
-        table.optional((id != 0).then(|| format!("{id:08X}")));
+        table.cell(cell(id));
         table.optional_text(found.as_ref().map(|found| found.name.as_str()));
         found
     }
 }
 
-/// A reference to an asset: `{"id": "06E27239", "name": "..."}`, with `archive`
-/// if it is in another one, without a name if no archive has it, and `null` for
-/// none.
-pub(super) struct Reference<'a> {
-    id: u32,
-    names: Names<'a>,
-    is_target: bool,
+/// Returns the cell of an id.
+fn cell(id: u32) -> Value {
+    (id != 0).then(|| format!("{id:08X}")).into()
 }
 
-impl Serialize for Reference<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.id == 0 {
-            return serializer.serialize_none();
-        }
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &format_args!("{:08X}", self.id))?;
-        let found = match self.is_target {
-            true => self.names.find_target(self.id),
-            false => self.names.look_up(self.id),
-        };
-        if let Some(NamedAsset { name, archive, .. }) = found {
-            map.serialize_entry("name", &name)?;
-            if let Some(archive) = archive {
-                map.serialize_entry("archive", &archive)?;
-            }
-        }
-        map.end()
+fn described(id: u32, text: Value, found: Option<NamedAsset>) -> Value {
+    if id == 0 {
+        return Value::Null;
     }
+    let mut entries = vec![("id".into(), text)];
+    if let Some(NamedAsset { name, archive, .. }) = found {
+        entries.push(("name".into(), name.into()));
+        entries.extend(archive.map(|archive| ("archive".into(), archive.into())));
+    }
+    Value::Map(entries)
+}
+
+/// Returns an id as a fact.
+pub(super) fn hex(id: u32) -> Value {
+    format!("0x{id:08X}").into()
 }

@@ -1,5 +1,4 @@
-//! Views of the assets in archives of Heavy Iron's games: pictures, sounds,
-//! texts, models, objects and tables.
+//! What the views of assets share: the facts that all have, and their names.
 //!
 //! The view depends on the asset type given by the archive; names for ids come
 //! from the same archive.
@@ -8,76 +7,64 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 use get_size2::GetSize;
+use hpimount_record::Value;
 
-use crate::Parsed;
-use crate::info::Info;
-use crate::names::Names;
-use hpimount_assets::view::listed::{Listed, ListedView, whole_files};
-use hpimount_assets::view::{AssetContext, Failure, View};
-use hpimount_containers::io::Warnings;
+use crate::names::hex;
+use crate::origin::Origin;
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Table};
+use hpimount_containers::io::{Endian, Warnings};
 use hpimount_containers::text::has_extension;
 
-/// A parsed asset, and its `info.json`.
-pub(crate) struct Shown<M> {
-    pub(crate) model: M,
-    pub(crate) info: Info,
-    /// Heap memory of the model in bytes.
-    pub(crate) heap: usize,
+/// Creates the page of an asset, with the facts that all assets have.
+pub(crate) fn page<M: GetSize + Send + Sync + 'static>(
+    format: &'static str,
+    bytes: &Bytes,
+    context: &dyn AssetContext,
+    warnings: Warnings,
+) -> Page<M> {
+    let origin = Origin::of(context);
+    let mut page = Page::new(format, format, warnings);
+    if let Some(id) = origin.id {
+        let code = origin.code.escape_ascii().to_string();
+        page.fact("asset_type", code.trim().to_owned())
+            .fact("id", hex(id));
+    }
+    let endian = match origin.facts.endian {
+        Endian::Big => "big",
+        Endian::Little => "little",
+    };
+    page.fact("platform", origin.facts.platform.name())
+        .fact("game", origin.game)
+        .fact("endian", endian)
+        .fact("file_size", bytes.len());
+    page
 }
 
-impl<M> GetSize for Shown<M> {
-    fn get_heap_size(&self) -> usize {
-        self.heap + self.info.memory()
+/// Creates a table with these columns.
+pub(crate) fn new_table<'w>(columns: &[String], out: &'w mut dyn Write) -> io::Result<Table<'w>> {
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    Table::new(out, &columns)
+}
+
+/// Adds cells to a table.
+pub(crate) fn add_all<T: Into<Value>>(values: impl IntoIterator<Item = T>, table: &mut Table<'_>) {
+    for value in values {
+        match value.into() {
+            Value::Text(text) => table.text(&text),
+            value => table.cell(value),
+        };
     }
 }
 
-/// The description of a kind of asset.
-pub(crate) struct Kind<M: 'static> {
-    /// The title in `info.json` and `info.txt`.
-    pub(crate) title: &'static str,
-    /// Adds the properties of a model.
-    pub(crate) describe: fn(&M, &mut Info, Names<'_>),
-    /// Returns the warnings of a model.
-    pub(crate) warnings: fn(&mut M) -> &mut Warnings,
-    /// Heap memory of a model in bytes.
-    pub(crate) heap: fn(&M) -> usize,
+/// Adds empty cells to a table.
+pub(crate) fn add_blanks(count: usize, table: &mut Table<'_>) {
+    add_all(std::iter::repeat_n(Value::Null, count), table);
 }
 
-impl<M: Send + Sync + 'static> Kind<M> {
-    /// Returns the view of a parsed asset, with the files that `files` adds to
-    /// `info.json` and `info.txt`.
-    pub(crate) fn view(
-        &self,
-        bytes: &Bytes,
-        context: &dyn AssetContext,
-        parsed: Parsed<M>,
-        files: impl FnOnce(&mut Shown<M>) -> Vec<Listed<Shown<M>>>,
-    ) -> Result<Box<dyn View>, Box<Failure>> {
-        let mut info = Info::new(self.title, bytes, context);
-        match parsed {
-            Ok(mut model) => {
-                (self.describe)(&model, &mut info, Names(context));
-                info.warnings = std::mem::take((self.warnings)(&mut model));
-                let heap = (self.heap)(&model);
-                let mut model = Shown { model, info, heap };
-                let own = files(&mut model);
-                let mut files = whole_files::<Shown<M>>(&[
-                    ("info.json", |shown, out| shown.info.json(out)),
-                    ("info.txt", |shown, out| shown.info.text(out)),
-                ]);
-                files.extend(own);
-                Ok(Box::new(ListedView { model, files }))
-            }
-            Err(mut incomplete) => {
-                (self.describe)(&incomplete.model, &mut info, Names(context));
-                info.warnings = std::mem::take((self.warnings)(&mut incomplete.model));
-                Err(Box::new(Failure {
-                    partial: hpimount_assets::view::json::value(&info),
-                    error: incomplete.error,
-                }))
-            }
-        }
-    }
+/// Returns a list of values.
+pub(crate) fn list<T: Into<Value>>(values: impl IntoIterator<Item = T>) -> Value {
+    values.into_iter().collect()
 }
 
 /// Returns the name of the asset in its archive, or else the name of its file.
@@ -99,9 +86,4 @@ pub(crate) fn stem(context: &dyn AssetContext, extensions: &[&str], unnamed: &st
         true => unnamed.to_owned(),
         false => name,
     }
-}
-
-/// Writes a text as a whole file.
-pub(crate) fn write_text(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(text.as_bytes())
 }

@@ -173,8 +173,7 @@ impl Finder<'_> {
 /// Adds an animation of bones, which are these nodes. Bones past them are
 /// ignored; nodes past the bones stay as they are.
 pub(crate) fn add(motions: &mut Motions, id: u32, nodes: &[usize], context: &dyn AssetContext) {
-    let name = Names(context).find(id);
-    let name = name.unwrap_or_else(|| format!("{id:08X}"));
+    let name = Names(context).name_or_id(id);
     let name = name.strip_suffix(".anm").unwrap_or(&name);
     let animation = read(id, context);
     if let Ok(animation) = &animation

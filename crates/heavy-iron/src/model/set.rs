@@ -135,9 +135,7 @@ fn add(
     context: &dyn AssetContext,
     level: &mut Level,
 ) -> Part {
-    let name = Names(context)
-        .find(id)
-        .unwrap_or_else(|| format!("{id:08X}"));
+    let name = Names(context).name_or_id(id);
     let bytes = file_of(id, context).and_then(|file| context.read(file));
     let parsed = bytes.and_then(|bytes| model::parse(&bytes).ok());
     if parsed.is_none() {

@@ -1,28 +1,27 @@
 //! Objects: their fields and links, with the names of referenced assets.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde::ser::{SerializeMap, SerializeSeq};
-use serde::{Serialize, Serializer};
+use get_size2::GetSize;
+use hpimount_record::Value;
 
-use crate::fields::{Field, Parts, Words};
-use crate::info::Info;
-use crate::names::Names;
+use crate::Game;
+use crate::fields::{self, Words};
+use crate::names::{Names, hex};
 use crate::object::{
     self, Floor, Link, Object, Parameter, base_type_name, condition_sign, interpolation, npc_type,
     pickup_name, trigger_shape, variable_name,
 };
 use crate::origin::Origin;
 use crate::parts::Part;
-use crate::record::{Record, Rows, Value};
-use crate::view::{Kind, Shown, name_of};
-use crate::{Game, Parsed};
+use crate::record::{self, Rows as Records};
+use crate::view::{self, add_all, list, name_of};
+use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
-use hpimount_assets::view::listed::{Listed, Render};
-use hpimount_assets::view::{AssetContext, Failure, Table, View, ViewFormat, hex, json};
-use hpimount_containers::io::Warnings;
+use hpimount_assets::view::node::{self, Entry, Node};
+use hpimount_assets::view::page::Rows;
+use hpimount_assets::view::{self as assets, AssetContext, Failure, Table, View, ViewFormat, json};
 use hpimount_containers::text::windows_1252;
 
 /// Objects.
@@ -52,170 +51,190 @@ pub(crate) struct Typed {
     pub(crate) object: Object,
 }
 
-pub(crate) const KIND: Kind<Typed> = Kind {
-    title: "HIP object",
-    describe,
-    warnings: |model| &mut model.object.warnings,
-    heap: |model| {
-        let Object { parts, links, .. } = &model.object;
+impl GetSize for Typed {
+    fn get_heap_size(&self) -> usize {
+        let Object { parts, links, .. } = &self.object;
         parts.capacity() * size_of::<Part>() + links.capacity() * size_of::<Link>()
-    },
-};
+    }
+}
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let Origin { code, facts, .. } = Origin::of(context);
-    let typed = |object| Typed {
+    let (object, error) = so_far(object::parse(bytes, &facts, code));
+    let warnings = object.warnings.clone();
+    let mut page = view::page(FORMAT.name, bytes, context, warnings);
+    let typed = Typed {
         code,
         game: facts.game,
         object,
     };
-    let parsed: Parsed<Typed> = match object::parse(bytes, &facts, code) {
-        Ok(object) => Ok(typed(object)),
-        Err(incomplete) => Err(Box::new(hpimount_assets::parse::Incomplete {
-            error: incomplete.error,
-            model: typed(incomplete.model),
-        })),
-    };
-    KIND.view(bytes, context, parsed, |_| {
-        vec![
-            Listed::new(
-                None,
-                "object.json".to_owned(),
-                Render::InContext(
-                    |shown, _, context, out| write_json(shown, Names(context), out),
-                    0,
-                ),
-            ),
-            Listed::new(
-                None,
-                "links.tsv".to_owned(),
-                Render::InContext(
-                    |shown, _, context, out| write_links(&shown.model, Names(context), out),
-                    0,
-                ),
-            ),
-        ]
-    })
-}
-
-fn describe(model: &Typed, info: &mut Info, _names: Names<'_>) {
-    let object = &model.object;
-    info.add("own_id", format!("{:08X}", object.id));
-    info.add("base_type", model.base_type());
+    let object = &typed.object;
+    page.fact("own_id", hex(object.id))
+        .fact("base_type", typed.base_type());
     if let Some(dyna) = object.dyna {
-        info.add("dyna_type", dyna.name);
+        page.fact("dyna_type", dyna.name);
     }
-    info.add("fields", object.fields().count());
     let lists = object.lists.iter().map(|(_, rows)| rows.len());
-    info.add("listed", object.list.len() + lists.sum::<usize>());
-    info.add("unknown_bytes", object.rest.len());
-    info.add("links", object.links.len());
+    page.fact("fields", object.fields().count())
+        .fact("listed", object.list.len() + lists.sum::<usize>())
+        .fact("unknown_bytes", object.rest.len())
+        .fact("links", object.links.len());
+    if error.is_none() {
+        page.file("object.json", |typed: &Typed, context, out| {
+            json::write_lines(&typed.json(Names(context)), 2, out)
+        });
+    }
+    page.table_in("links.tsv", |typed, context| typed.links(Names(context)));
+    Ok(page.show(typed, error))
 }
 
 impl Typed {
     /// Returns the base type by its name in a game with known names, otherwise
     /// by its number.
-    fn base_type(&self) -> serde_json::Value {
+    fn base_type(&self) -> Value {
         let number = self.object.base_type;
         let name = (self.game == Game::Bfbb).then(|| base_type_name(number));
-        match name.flatten() {
-            Some(name) => name.into(),
-            None => number.into(),
-        }
+        name.flatten().map_or(number.into(), Value::from)
     }
-}
 
-/// Writes `object.json`.
-fn write_json(shown: &Shown<Typed>, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let whole = Whole {
-        typed: &shown.model,
-        warnings: &shown.info.warnings,
-        names,
-    };
-    json::write_lines(&whole, 2, out)
-}
-
-/// An object as JSON.
-struct Whole<'a> {
-    typed: &'a Typed,
-    warnings: &'a Warnings,
-    names: Names<'a>,
-}
-
-impl Serialize for Whole<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (typed, names) = (self.typed, self.names);
-        let object = &typed.object;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &name_of(names.0))?;
-        map.serialize_entry("type", typed.code.escape_ascii().to_string().trim())?;
-        map.serialize_entry("header", &Header(typed))?;
-        let parts = Parts {
-            parts: &object.parts,
-            words: typed,
-            names,
-        };
-        parts.entries(&mut map)?;
-        if let Some(floor) = &object.floor {
-            map.serialize_entry("floor", &Tiles(floor))?;
-        }
+    /// Returns `object.json`.
+    fn json<'a>(&'a self, names: Names<'a>) -> Node<'a> {
+        let object = &self.object;
+        let mut entries: Vec<Entry<'a>> = vec![
+            ("name", name_of(names.0).into()),
+            (
+                "type",
+                self.code
+                    .escape_ascii()
+                    .to_string()
+                    .trim()
+                    .to_owned()
+                    .into(),
+            ),
+            ("header", self.header()),
+        ];
+        let parts = fields::entries(&object.parts, self, &|id| names.in_object(id));
+        entries.extend(parts.into_iter().map(|(name, value)| (name, value.into())));
+        entries.extend(object.floor.as_ref().map(|floor| ("floor", tiles(floor))));
         if !object.list.is_empty() {
-            map.serialize_entry("list", &List(object, names))?;
+            let ids = move || object.list.iter().filter_map(|record| record.number("id"));
+            let ids = move || Box::new(ids().map(move |id| names.in_object(id).into())) as _;
+            entries.push(("list", Node::Each(Box::new(ids))));
         }
-        for (name, rows) in &object.lists {
-            map.serialize_entry(name, &Records(rows, names))?;
-        }
+        let lists = object.lists.iter();
+        entries.extend(lists.map(|(name, rows)| (*name, records(rows, names))));
         if !object.rest.is_empty() {
-            map.serialize_entry("rest", &hex(&object.rest))?;
+            entries.push(("rest", assets::hex(&object.rest).into()));
         }
-        if let Some(id) = object.light_kit {
-            map.serialize_entry("light_kit", &names.reference(id))?;
+        let kit = object.light_kit.map(|id| names.in_object(id).into());
+        entries.extend(kit.map(|kit| ("light_kit", kit)));
+        let links = object.links.iter().map(|link| self.link(link, names));
+        entries.push(("links", Node::List(links.collect())));
+        entries.push(("warnings", Node::texts(object.warnings.texts())));
+        node::map(entries)
+    }
+
+    fn header(&self) -> Node<'_> {
+        let object = &self.object;
+        let head = [
+            ("id", format!("{:08X}", object.id).into()),
+            ("base_type", self.base_type().into()),
+            ("base_type_id", object.base_type.into()),
+            ("link_count", object.link_count.into()),
+            ("flags", object.flags.into()),
+        ];
+        let flags = object
+            .flag_names()
+            .map(|(name, is_set)| (name, is_set.into()));
+        node::map(head.into_iter().chain(flags))
+    }
+
+    fn link<'a>(&self, link: &Link, names: Names<'_>) -> Node<'a> {
+        let [event, send] = link.event_names(self.game);
+        // An event by its name, or else by its number.
+        let shown =
+            |name: Option<&'static str>, number: u16| name.map_or(number.into(), Node::from);
+        let head = [
+            ("event", shown(event, link.source_event)),
+            ("event_id", link.source_event.into()),
+            ("send", shown(send, link.target_event)),
+            ("send_id", link.target_event.into()),
+        ];
+        let words = WORDS.into_iter().zip(link.event_words(self.game));
+        let words = words.filter_map(|(name, word)| Some((name, word?.into())));
+        let parameters = link.parameters.iter().enumerate();
+        let parameters = parameters.map(|(index, &bits)| match names.find(bits) {
+            Some(_) => names.in_object(bits),
+            None => number(link, index),
+        });
+        let tail = [
+            ("target", names.target(link.target).into()),
+            ("params", list(parameters).into()),
+            ("param_asset", names.in_object(link.parameter_asset).into()),
+            ("check_asset", names.in_object(link.check_asset).into()),
+        ];
+        node::map(head.into_iter().chain(words).chain(tail))
+    }
+
+    /// Returns the rows of `links.tsv`.
+    fn links<'a>(&'a self, names: Names<'a>) -> Rows<'a> {
+        let columns = [
+            "index",
+            "event",
+            "event_id",
+            "send",
+            "send_id",
+            "target",
+            "target_name",
+        ];
+        let columns = columns.into_iter().chain(PARAMETERS).chain(WORDS);
+        let links = self.object.links.iter().enumerate();
+        Rows {
+            columns: columns.map(Into::into).collect(),
+            rows: Box::new(links.map(move |(index, link)| {
+                let [event, send] = link.event_names(self.game);
+                let (event_id, send_id) = (link.source_event, link.target_event);
+                let mut row = vec![index.into()];
+                row.extend([event.into(), event_id.into(), send.into(), send_id.into()]);
+                row.extend(names.target_pair(link.target));
+                row.extend(parameters(link, names));
+                row.extend(link.event_words(self.game).map(Value::from));
+                row
+            })),
         }
-        map.serialize_entry("links", &Links(typed, names))?;
-        map.serialize_entry("warnings", &self.warnings.texts())?;
-        map.end()
     }
 }
 
-/// The header of an object.
-struct Header<'a>(&'a Typed);
-
-impl Serialize for Header<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let object = &self.0.object;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &format_args!("{:08X}", object.id))?;
-        map.serialize_entry("base_type", &self.0.base_type())?;
-        map.serialize_entry("base_type_id", &object.base_type)?;
-        map.serialize_entry("link_count", &object.link_count)?;
-        map.serialize_entry("flags", &object.flags)?;
-        for (name, is_set) in object.flag_names() {
-            map.serialize_entry(name, &is_set)?;
-        }
-        map.end()
-    }
+/// Returns the texts and states of a disco floor.
+fn tiles(floor: &Floor) -> Node<'_> {
+    let [off, transition, on] = floor
+        .prefixes
+        .each_ref()
+        .map(|text| windows_1252(text).into_owned());
+    let states = || Box::new(floor.states().map(Node::from)) as _;
+    node::map([
+        ("off", off.into()),
+        ("transition", transition.into()),
+        ("on", on.into()),
+        ("tiles", floor.tiles.into()),
+        ("states", Node::Each(Box::new(states))),
+    ])
 }
 
-/// The texts and states of a disco floor.
-struct Tiles<'a>(&'a Floor);
-
-impl Serialize for Tiles<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(floor) = self;
-        let [off, transition, on] = floor.prefixes.each_ref().map(|text| windows_1252(text));
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("off", &off)?;
-        map.serialize_entry("transition", &transition)?;
-        map.serialize_entry("on", &on)?;
-        map.serialize_entry("tiles", &floor.tiles)?;
-        map.serialize_entry("states", &json::Seq::new(|| floor.states()))?;
-        map.end()
-    }
+/// Returns the records of a list.
+fn records<'a>(rows: &'a Records, names: Names<'a>) -> Node<'a> {
+    let record = move |record: record::Record| {
+        let fields = record.fields();
+        let fields = fields
+            .map(|(name, value)| (name, fields::json(value, &|id| names.in_object(id)).into()));
+        node::map(fields)
+    };
+    Node::Each(Box::new(move || Box::new(rows.iter().map(record))))
 }
 
 impl Words for Typed {
-    fn instead(&self, field: &str, value: Value) -> Option<Cow<'static, str>> {
-        let Value::Unsigned(number) = value else {
+    fn instead(&self, field: &str, value: record::Value) -> Option<Cow<'static, str>> {
+        let record::Value::Unsigned(number) = value else {
             return None;
         };
         match (&self.code, field) {
@@ -228,8 +247,12 @@ impl Words for Typed {
         }
     }
 
-    fn besides(&self, field: &str, value: Value) -> Option<(&'static str, Cow<'static, str>)> {
-        let (Value::Unsigned(number) | Value::Id(number)) = value else {
+    fn besides(
+        &self,
+        field: &str,
+        value: record::Value,
+    ) -> Option<(&'static str, Cow<'static, str>)> {
+        let (record::Value::Unsigned(number) | record::Value::Id(number)) = value else {
             return None;
         };
         let found = |key, meaning: Option<&'static str>| Some((key, Cow::Borrowed(meaning?)));
@@ -244,142 +267,7 @@ impl Words for Typed {
     }
 }
 
-/// The ids in the list of an object.
-struct List<'a>(&'a Object, Names<'a>);
-
-impl Serialize for List<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let ids = self.0.list.iter().filter_map(|record| record.number("id"));
-        serializer.collect_seq(ids.map(|id| self.1.reference(id)))
-    }
-}
-
-/// The records of a list.
-struct Records<'a>(&'a Rows, Names<'a>);
-
-impl Serialize for Records<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let records = self.0.iter();
-        serializer.collect_seq(records.map(|record| OneRecord(record, self.1)))
-    }
-}
-
-struct OneRecord<'a>(Record, Names<'a>);
-
-impl Serialize for OneRecord<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = self.0.fields();
-        serializer.collect_map(fields.map(|(name, value)| (name, Field(value, self.1))))
-    }
-}
-
-/// The links of an object.
-struct Links<'a>(&'a Typed, Names<'a>);
-
-impl Serialize for Links<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let links = self.0.object.links.iter();
-        serializer.collect_seq(links.map(|link| OneLink {
-            link,
-            game: self.0.game,
-            names: self.1,
-        }))
-    }
-}
-
-struct OneLink<'a> {
-    link: &'a Link,
-    game: Game,
-    names: Names<'a>,
-}
-
-impl Serialize for OneLink<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (link, names) = (self.link, self.names);
-        let [event, send] = link.event_names(self.game);
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("event", &Event(event, link.source_event))?;
-        map.serialize_entry("event_id", &link.source_event)?;
-        map.serialize_entry("send", &Event(send, link.target_event))?;
-        map.serialize_entry("send_id", &link.target_event)?;
-        for (name, word) in WORDS.into_iter().zip(link.event_words(self.game)) {
-            if let Some(word) = word {
-                map.serialize_entry(name, word)?;
-            }
-        }
-        map.serialize_entry("target", &names.target(link.target))?;
-        map.serialize_entry("params", &Parameters(link, names))?;
-        map.serialize_entry("param_asset", &names.reference(link.parameter_asset))?;
-        map.serialize_entry("check_asset", &names.reference(link.check_asset))?;
-        map.end()
-    }
-}
-
-/// An event by its name, or else by its number.
-struct Event(Option<&'static str>, u16);
-
-impl Serialize for Event {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Some(name) => name.serialize(serializer),
-            None => self.1.serialize(serializer),
-        }
-    }
-}
-
-/// The parameters of a link: floats of plausible magnitude, ids of assets of
-/// the archive, and otherwise integers.
-struct Parameters<'a>(&'a Link, Names<'a>);
-
-impl Serialize for Parameters<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(link, names) = *self;
-        let mut seq = serializer.serialize_seq(Some(link.parameters.len()))?;
-        for (index, &bits) in link.parameters.iter().enumerate() {
-            if names.find(bits).is_some() {
-                seq.serialize_element(&names.reference(bits))?;
-                continue;
-            }
-            match link.parameter(index) {
-                Parameter::Zero => seq.serialize_element(&0)?,
-                Parameter::Float(value) => seq.serialize_element(&value)?,
-                Parameter::Number(value) => seq.serialize_element(&value)?,
-            }
-        }
-        seq.end()
-    }
-}
-
-/// Writes `links.tsv`.
-fn write_links(model: &Typed, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [
-        "index",
-        "event",
-        "event_id",
-        "send",
-        "send_id",
-        "target",
-        "target_name",
-    ];
-    let columns = [&columns[..], &PARAMETERS, &WORDS].concat();
-    let mut table = Table::new(out, &columns)?;
-    for (index, link) in model.object.links.iter().enumerate() {
-        let [event, send] = link.event_names(model.game);
-        table
-            .cell(index)
-            .optional(event)
-            .cell(link.source_event)
-            .optional(send)
-            .cell(link.target_event);
-        names.target_cells(link.target, &mut table);
-        parameter_cells(link, names, &mut table);
-        word_cells(link, model.game, &mut table);
-        table.end_row()?;
-    }
-    Ok(())
-}
-
-/// The columns of [`parameter_cells`].
+/// The columns of [`parameters`].
 pub(crate) const PARAMETERS: [&str; 8] = [
     "param1",
     "param2",
@@ -391,31 +279,42 @@ pub(crate) const PARAMETERS: [&str; 8] = [
     "check_asset_name",
 ];
 
-/// Adds the parameters of a link to a row.
-pub(crate) fn parameter_cells(link: &Link, names: Names<'_>, table: &mut Table<'_>) {
-    for (index, &bits) in link.parameters.iter().enumerate() {
-        if let Some(name) = names.find(bits) {
-            table.text(&name);
-            continue;
-        }
-        match link.parameter(index) {
-            Parameter::Zero => table.cell(0),
-            Parameter::Float(value) => table.float(value),
-            Parameter::Number(value) => table.cell(value),
-        };
-    }
-    names.cells(link.parameter_asset, table);
-    names.cells(link.check_asset, table);
+/// The columns of the words for the events of a link.
+pub(crate) const WORDS: [&str; 2] = ["event_word", "send_word"];
+
+/// Returns the cells of the parameters of a link.
+fn parameters(link: &Link, names: Names<'_>) -> Vec<Value> {
+    let words = link.parameters.iter().enumerate();
+    let mut row: Vec<_> = words
+        .map(|(index, &bits)| {
+            names
+                .find(bits)
+                .map_or_else(|| number(link, index), Value::from)
+        })
+        .collect();
+    row.extend(names.pair(link.parameter_asset));
+    row.extend(names.pair(link.check_asset));
+    row
 }
 
-/// The columns of [`word_cells`].
-pub(crate) const WORDS: [&str; 2] = ["event_word", "send_word"];
+/// Returns a parameter of a link that is no id: a float of plausible magnitude, or
+/// else a whole number.
+fn number(link: &Link, index: usize) -> Value {
+    match link.parameter(index) {
+        Parameter::Zero => 0_u32.into(),
+        Parameter::Float(value) => value.into(),
+        Parameter::Number(value) => value.into(),
+    }
+}
+
+/// Adds the parameters of a link to a row.
+pub(crate) fn parameter_cells(link: &Link, names: Names<'_>, table: &mut Table<'_>) {
+    add_all(parameters(link, names), table);
+}
 
 /// Adds the words for the events of a link to a row.
 pub(crate) fn word_cells(link: &Link, game: Game, table: &mut Table<'_>) {
-    for word in link.event_words(game) {
-        table.optional(word);
-    }
+    add_all(link.event_words(game).map(Value::from), table);
 }
 
 #[cfg(test)]

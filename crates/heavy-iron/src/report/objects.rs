@@ -7,13 +7,13 @@ use std::io::{self, Write};
 use super::placements::Placed;
 use super::shapes::Extent;
 use crate::archive::{Archive, Member};
-use crate::fields::Words;
+use crate::fields::{Words, cells, columns};
 use crate::names::Names;
 use crate::object::object_type;
 use crate::object::view::Typed;
 use crate::parts::{BODY, ENTITY, Part};
 use crate::record::{Column, Value};
-use crate::table_view::sheet::{add_blanks, add_cell, add_columns, add_floats, add_ids, new_table};
+use crate::view::{add_all, add_blanks, new_table};
 use hpimount_assets::view::{AssetContext, Table};
 
 /// Maximum number of move points of the path of a platform.
@@ -164,9 +164,9 @@ fn place_cells(placed: Option<&Placed>, names: Names<'_>, table: &mut Table<'_>)
     let Some(placed) = placed else {
         return add_blanks(PLACE.len(), table);
     };
-    add_floats(&placed.position, table);
+    add_all(placed.position, table);
     match placed.angles {
-        Some(angles) => add_floats(&angles, table),
+        Some(angles) => add_all(angles, table),
         None => add_blanks(3, table),
     }
     names.cells(placed.model, table);
@@ -269,8 +269,7 @@ struct GroupField {
 impl GroupField {
     /// Returns the names of its columns.
     fn names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        add_columns(&[self.column], &mut names);
+        let mut names: Vec<_> = columns(&[self.column]).collect();
         if self.has_words && names.len() == 1 {
             names.push(format!("{}_name", self.column.name));
         }
@@ -349,7 +348,7 @@ impl Group {
                     table.text(&text_of(value)).text(&meaning);
                 }
                 (None, None) => {
-                    add_cell(value, names, table);
+                    add_all(cells(value, names), table);
                     if field.has_words && !matches!(value, Value::Id(_)) {
                         table.cell("");
                     }
@@ -405,7 +404,7 @@ impl Path {
     }
 
     fn add_cells(&self, names: Names<'_>, table: &mut Table<'_>) {
-        add_ids(&self.ids, names, table);
+        add_all(names.pair_of_all(&self.ids), table);
         let points = self.points.iter();
         let points: Vec<_> = points.map(|&point| text_of(Value::Vec3(point))).collect();
         table.text(&points.join("; "));

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use crate::archive::{Archive, Member};
 use crate::object::{Object, is_object};
 use crate::record::Value;
-use crate::table_view::sheet::add_floats;
 use crate::tables::parse_marker;
+use crate::view::{add_all, add_blanks};
 use hpimount_assets::model::math::finite;
 use hpimount_assets::model::{Picture, Pixels, png};
 use hpimount_assets::view::{AssetContext, Table};
@@ -44,13 +44,11 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         };
         table.cell(format_args!("{:08X}", member.asset.id));
         table.text(&archive.name(&member)).text(&member.code());
-        add_floats(&placed.position, &mut table);
+        add_all(placed.position, &mut table);
         for triple in [placed.angles, placed.scale] {
             match triple {
-                Some(values) => add_floats(&values, &mut table),
-                None => (0..3).for_each(|_| {
-                    table.cell("");
-                }),
+                Some(values) => add_all(values, &mut table),
+                None => add_blanks(3, &mut table),
             }
         }
         archive.names().cells(placed.model, &mut table);

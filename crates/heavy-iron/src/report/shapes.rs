@@ -5,7 +5,7 @@ use crate::model::level::{Mark, object_transform};
 use crate::model::outline;
 use crate::object::{Object, trigger_shape};
 use crate::record::Value;
-use crate::table_view::sheet::{add_blanks, add_floats};
+use crate::view::{add_all, add_blanks};
 use hpimount_assets::model::Transform;
 use hpimount_assets::model::math::{add, finite, subtract};
 use hpimount_assets::view::Table;
@@ -69,22 +69,22 @@ impl Extent {
     pub(super) fn add_cells(&self, table: &mut Table<'_>) {
         table.optional_text(self.shape);
         match &self.place {
-            Some(place) => add_floats(&place.translation, table),
+            Some(place) => add_all(place.translation, table),
             None => add_blanks(3, table),
         }
         let [radius, height, _] = self.size;
         match self.shape {
             Some("box") => {
-                add_floats(&self.size, table);
+                add_all(self.size, table);
                 add_blanks(2, table);
             }
             Some("cylinder") => {
                 add_blanks(3, table);
-                add_floats(&[radius, height], table);
+                add_all([radius, height], table);
             }
             Some(_) => {
                 add_blanks(3, table);
-                add_floats(&[radius], table);
+                add_all([radius], table);
                 add_blanks(1, table);
             }
             None => add_blanks(5, table),

@@ -3,16 +3,15 @@
 use std::io::{self, Write};
 
 use crate::archive::{Archive, Member};
-use crate::fields::Words;
+use crate::fields::{self, Words};
 use crate::names::Names;
 use crate::object::object_type;
 use crate::object::view::Typed;
 use crate::record::Record;
 use crate::sound::view::headers;
-use crate::table_view as view;
-use crate::table_view::sheet::{
-    MAX_LISTED, Rows, add_cell, add_columns, add_ids, new_table, sheet_of_all,
-};
+use crate::table_view;
+use crate::table_view::sheet::{MAX_LISTED, has_fixed_columns, of_all};
+use crate::view::{add_all, new_table};
 use hpimount_assets::view::{AssetContext, Table};
 
 /// The columns before the type's own.
@@ -32,7 +31,7 @@ pub(super) fn tables(
     let parsed = |member: &Member| -> io::Result<_> {
         let bytes = archive.read(member)?;
         let facts = member.origin().facts;
-        Ok(bytes.and_then(|bytes| view::parse(&bytes, &facts, code).ok()))
+        Ok(bytes.and_then(|bytes| table_view::parse(&bytes, &facts, code).ok()))
     };
     // Some types have more fields in some games, and an empty asset has no
     // record to determine the fields.
@@ -41,12 +40,11 @@ pub(super) fn tables(
         let Some(sheets) = parsed(&member)? else {
             continue;
         };
-        let sheet = sheet_of_all(&sheets);
-        let found = sheet.columns(&sheets);
+        let found = of_all(&sheets, member.asset.id, archive.names()).columns;
         if found.len() > columns.len() {
-            columns = found;
+            columns = found.iter().map(ToString::to_string).collect();
         }
-        if sheet.has_fixed_columns() {
+        if has_fixed_columns(&sheets) {
             break;
         }
     }
@@ -57,8 +55,12 @@ pub(super) fn tables(
             continue;
         };
         let name = archive.name(&member);
-        let mut rows = Rows::of_asset(&mut table, member.asset.id, &name);
-        sheet_of_all(&sheets).rows(&sheets, archive.names(), &mut rows)?;
+        for row in of_all(&sheets, member.asset.id, archive.names()).rows {
+            table.cell(format_args!("{:08X}", member.asset.id));
+            table.text(&name);
+            add_all(row, &mut table);
+            table.end_row()?;
+        }
     }
     Ok(())
 }
@@ -72,7 +74,7 @@ pub(super) fn objects(
     let archive = Archive::new(context);
     let mut columns = ASSET.map(str::to_owned).to_vec();
     if let Some(known) = object_type(code) {
-        add_columns(known.fields, &mut columns);
+        columns.extend(fields::columns(known.fields));
     }
     let has_list = code == *b"GRUP";
     if has_list {
@@ -94,19 +96,19 @@ pub(super) fn objects(
         table.cell(format_args!("{:08X}", member.asset.id));
         table.text(&archive.name(&member));
         for part in &typed.object.parts {
-            fields(&typed, &part.record, archive.names(), &mut table);
+            add_fields(&typed, &part.record, archive.names(), &mut table);
         }
         if has_list {
             let list = typed.object.list.iter().take(MAX_LISTED);
             let list: Vec<_> = list.filter_map(|record| record.number("id")).collect();
-            add_ids(&list, archive.names(), &mut table);
+            add_all(archive.names().pair_of_all(&list), &mut table);
         }
         table.end_row()?;
     }
     Ok(())
 }
 
-fn fields(typed: &Typed, record: &Record, names: Names<'_>, table: &mut Table<'_>) {
+fn add_fields(typed: &Typed, record: &Record, names: Names<'_>, table: &mut Table<'_>) {
     for (field, value) in record.fields() {
         match (typed.instead(field, value), typed.besides(field, value)) {
             (Some(words), _) => {
@@ -116,7 +118,7 @@ fn fields(typed: &Typed, record: &Record, names: Names<'_>, table: &mut Table<'_
                 table.optional(record.number(field).map(|id| format!("{id:08X}")));
                 table.text(&meaning);
             }
-            (None, None) => add_cell(value, names, table),
+            (None, None) => add_all(fields::cells(value, names), table),
         }
     }
 }

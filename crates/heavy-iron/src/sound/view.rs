@@ -1,26 +1,26 @@
 //! SND, SNDS and SNDI: sounds, and the table with their headers.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use get_size2::GetSize;
+use hpimount_record::Value;
 
 use crate::Platform;
-use crate::info::Info;
 use crate::names::Names;
 use crate::origin::Origin;
 use crate::sound::import::import;
 use crate::sound::{self, Bank, BankEntry, BankSound, Entry, Header, Sound, SoundTable};
-use crate::view::{Kind, Shown, stem};
-use hpimount_assets::model::wav::{self, Wav};
-use hpimount_assets::model::{not_shown, padded};
-use hpimount_assets::parse::Incomplete;
+use crate::view::{self, stem};
+use hpimount_assets::model::padded;
+use hpimount_assets::model::wav::Wav;
+use hpimount_assets::parse::{Incomplete, so_far};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
-use hpimount_assets::view::listed::{InContext, Listed, Render};
-use hpimount_assets::view::{AssetContext, Failure, Shared, Table, View, ViewFormat};
-use hpimount_containers::io::Error;
+use hpimount_assets::view::page::Rows;
+use hpimount_assets::view::{AssetContext, Failure, Shared, View, ViewFormat};
+use hpimount_containers::io::{Error, Warnings};
 use hpimount_containers::volume::AssetType;
 
 /// Sounds.
@@ -55,34 +55,26 @@ fn converted(asset: Option<AssetType>) -> Converted {
     Converted::whole(files).within(Folder::Named("sounds"))
 }
 
-pub(crate) const KIND: Kind<Sound> = Kind {
-    title: "HIP sound",
-    describe,
-    warnings: |model| &mut model.warnings,
-    heap: |model| match &model.entry.header {
-        Header::Dsp(header) => header.stored.len(),
-        Header::Bank(entry) => bank_sound_memory(&entry.sound) + entry.sound.data.len(),
-        Header::Xbox(_) | Header::Vag(_) => 0,
-    },
-};
+impl GetSize for Sound {
+    fn get_heap_size(&self) -> usize {
+        match &self.entry.header {
+            Header::Dsp(header) => header.stored.len(),
+            Header::Bank(entry) => bank_sound_memory(&entry.sound) + entry.sound.data.len(),
+            Header::Xbox(_) | Header::Vag(_) => 0,
+        }
+    }
+}
 
-pub(crate) const TABLE: Kind<SoundTable> = Kind {
-    title: "HIP sound table",
-    describe: |model, info, _| {
-        info.add("sounds", model.entries.len());
-    },
-    warnings: |model| &mut model.warnings,
-    heap: table_memory,
-};
-
-/// Returns the memory of a table on the heap in bytes, without its bytes.
-fn table_memory(table: &SoundTable) -> usize {
-    // Entries share the sounds of the banks.
-    let sounds = table.banks.iter().flat_map(|bank| &bank.sounds);
-    let sounds = sounds.map(|sound| size_of::<BankSound>() + bank_sound_memory(sound));
-    table.entries.capacity() * size_of::<Entry>()
-        + table.banks.capacity() * size_of::<Bank>()
-        + sounds.sum::<usize>()
+/// Without the bytes of the table.
+impl GetSize for SoundTable {
+    fn get_heap_size(&self) -> usize {
+        // Entries share the sounds of the banks.
+        let sounds = self.banks.iter().flat_map(|bank| &bank.sounds);
+        let sounds = sounds.map(|sound| size_of::<BankSound>() + bank_sound_memory(sound));
+        self.entries.capacity() * size_of::<Entry>()
+            + self.banks.capacity() * size_of::<Bank>()
+            + sounds.sum::<usize>()
+    }
 }
 
 /// Returns the memory of a sound of a bank on the heap in bytes, without its
@@ -158,7 +150,7 @@ impl Headers {
 
 impl Shared for Headers {
     fn memory(&self) -> usize {
-        let tables = self.tables.iter().map(table_memory);
+        let tables = self.tables.iter().map(SoundTable::get_heap_size);
         let problems = self.problems.iter().map(String::capacity);
         size_of::<Self>()
             + self.bytes
@@ -207,103 +199,79 @@ fn archive_with(id: u32, context: &dyn AssetContext) -> Option<String> {
 }
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let entry = header(context).map_err(|error| {
-        let info = Info::new(KIND.title, bytes, context);
-        let partial = hpimount_assets::view::json::value(&info);
-        Box::new(Failure { error, partial })
-    })?;
+    let entry = match header(context) {
+        Ok(entry) => entry,
+        Err(error) => {
+            let page = view::page(FORMAT.name, bytes, context, Warnings::default());
+            return Ok(page.show((), Some(error)));
+        }
+    };
+    let (mut sound, error) = so_far(sound::parse(bytes, &entry));
+    let warnings = std::mem::take(&mut sound.warnings);
+    let mut page = view::page(FORMAT.name, bytes, context, warnings);
+    let loops = sound.loops;
+    page.fact("codec", sound.codec.name())
+        .fact("list", sound.entry.kind.name())
+        .fact("channels", sound.channels)
+        .fact("rate", sound.rate)
+        .fact("stored_rate", sound.entry.header.rate())
+        .fact("samples", sound.samples)
+        .fact(
+            "seconds",
+            Value::Double(f64::from(sound.samples) / f64::from(sound.rate.max(1))),
+        )
+        .fact("loop_start", loops.map(|part| part.start))
+        .fact("loop_end", loops.map(|part| part.end))
+        .fact(
+            "loop_end_clamped",
+            loops.is_some_and(|part| part.is_clamped),
+        );
     let stem = stem(context, &["wav", "dsp", "vag"], "sound");
-    KIND.view(bytes, context, sound::parse(bytes, &entry), |shown| {
-        let sound = &shown.model;
-        let mut files = Vec::new();
-        if let Some(why) = wav_of(sound).length_problem() {
-            let warning = not_shown(format_args!("{stem}.wav"), why);
-            shown.info.warnings.push(warning);
-        } else if sound.samples > 0 {
-            let file = Listed::new(None, format!("{stem}.wav"), Render::Whole(samples));
-            files.push(file.sized(wav_of(sound).size()));
-        }
-        if let Some((header, extension)) = sound.native_header().filter(|_| !sound.data.is_empty())
-        {
-            let name = format!("{stem}.{extension}");
-            let size = header.len() + sound.data.len();
-            files.push(Listed::new(None, name, Render::Whole(native)).sized(size as u64));
-        }
-        files
-    })
-}
-
-fn describe(sound: &Sound, info: &mut Info, _names: Names<'_>) {
-    info.add("codec", sound.codec.name());
-    info.add("list", sound.entry.kind.name());
-    info.add("channels", sound.channels);
-    info.add("rate", sound.rate);
-    info.add("stored_rate", sound.entry.header.rate());
-    info.add("samples", sound.samples);
-    let seconds = f64::from(sound.samples) / f64::from(sound.rate.max(1));
-    info.add("seconds", seconds);
-    info.add("loop_start", sound.loops.map(|part| part.start));
-    info.add("loop_end", sound.loops.map(|part| part.end));
-    info.add(
-        "loop_end_clamped",
-        sound.loops.is_some_and(|part| part.is_clamped),
-    );
-}
-
-fn wav_of(sound: &Sound) -> Wav {
-    Wav {
-        channels: sound.channels,
-        rate: sound.rate,
-        samples: sound.samples,
-        loops: sound.loops.map(|part| (part.start, part.end)),
+    if error.is_none() && sound.samples > 0 {
+        let wav = Wav {
+            channels: sound.channels,
+            rate: sound.rate,
+            samples: sound.samples,
+            loops: loops.map(|part| (part.start, part.end)),
+        };
+        page.wav(format!("{stem}.wav"), wav, Sound::pcm);
     }
-}
-
-fn samples(shown: &Shown<Sound>, out: &mut dyn Write) -> io::Result<()> {
-    wav::write(&wav_of(&shown.model), &shown.model.pcm(), out)
-}
-
-fn native(shown: &Shown<Sound>, out: &mut dyn Write) -> io::Result<()> {
-    if let Some((header, _)) = shown.model.native_header() {
-        out.write_all(&header)?;
+    let has_data = error.is_none() && !sound.data.is_empty();
+    if let Some((header, extension)) = sound.native_header().filter(|_| has_data) {
+        let size = header.len() + sound.data.len();
+        page.file(format!("{stem}.{extension}"), |sound: &Sound, _, out| {
+            if let Some((header, _)) = sound.native_header() {
+                out.write_all(&header)?;
+            }
+            out.write_all(&sound.data)
+        })
+        .sized(size as u64);
     }
-    out.write_all(&shown.model.data)
+    Ok(page.show(sound, error))
 }
 
 fn open_table(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let facts = Origin::of(context).facts;
-    let render: InContext<Shown<SoundTable>> =
-        |shown, _, context, out| table(&shown.model, Names(context), out);
-    TABLE.view(bytes, context, sound::parse_table(bytes, &facts), |shown| {
-        let rows = Render::InContext(render, 0);
-        let mut files = vec![Listed::new(None, "table.tsv".to_owned(), rows)];
-        let banks = &shown.model.banks;
-        if !banks.is_empty() {
-            let rows = Render::InContext(
-                |shown: &Shown<SoundTable>, _, context, out| {
-                    bank_table(&shown.model, Names(context), out)
-                },
-                0,
-            );
-            files.push(Listed::new(None, "banks.tsv".to_owned(), rows));
-        }
-        for (number, bank) in banks.iter().enumerate() {
-            let name = format!("bank{}.fsb", padded(number, banks.len(), 1));
-            let render = Render::InContext(
-                |shown: &Shown<SoundTable>, number, _, out| {
-                    let bank = shown.model.banks.get(number);
-                    out.write_all(bank.map_or(&[][..], |bank| &bank.bytes[..]))
-                },
-                number,
-            );
-            files.push(Listed::new(None, name, render).sized(bank.bytes.len() as u64));
-        }
-        files
-    })
+    let (mut model, error) = so_far(sound::parse_table(bytes, &facts));
+    let warnings = std::mem::take(&mut model.warnings);
+    let mut page = view::page(TABLE_FORMAT.name, bytes, context, warnings);
+    page.fact("sounds", model.entries.len())
+        .table_in("table.tsv", |model, context| entries(model, Names(context)));
+    let banks = &model.banks;
+    if !banks.is_empty() {
+        page.table_in("banks.tsv", |model, context| {
+            in_banks(model, Names(context))
+        });
+    }
+    for (number, bank) in banks.iter().enumerate() {
+        let name = format!("bank{}.fsb", padded(number, banks.len(), 1));
+        page.stored(name, bank.bytes.clone());
+    }
+    Ok(page.show(model, error))
 }
 
-/// Writes `banks.tsv`: the sounds of the banks, with the assets that they are.
-fn bank_table(model: &SoundTable, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Returns the sounds of the banks, with the assets that they are.
+fn in_banks<'a>(model: &'a SoundTable, names: Names<'a>) -> Rows<'a> {
     let columns = [
         "bank",
         "sample",
@@ -323,34 +291,47 @@ fn bank_table(model: &SoundTable, names: Names<'_>, out: &mut dyn Write) -> io::
             assets.entry((bank, index)).or_insert(entry.asset);
         }
     }
-    let mut table = Table::new(out, &columns)?;
-    for (number, bank) in model.banks.iter().enumerate() {
-        for (sample, sound) in bank.sounds.iter().enumerate() {
-            table.cell(number).cell(sample).text(&sound.name);
-            table.text(sound.codec.map_or_else(|name| name, |codec| codec.name()));
-            table.cell(sound.channels).cell(sound.rate);
-            table.cell(sound.samples);
-            table.optional(sound.loops.map(|[start, _]| start));
-            table.optional(sound.loops.map(|[_, end]| end));
-            let asset = assets.get(&(number, sample)).copied();
-            names.cells(asset.unwrap_or_default(), &mut table);
-            table.end_row()?;
-        }
-    }
-    Ok(())
+    let banks = model.banks.iter().enumerate();
+    let sounds = banks.flat_map(|(bank, one)| {
+        let sounds = one.sounds.iter().enumerate();
+        sounds.map(move |(sample, sound)| ((bank, sample), sound))
+    });
+    let rows = sounds.map(move |(place, sound)| {
+        let codec = sound.codec.map_or_else(|name| name, |codec| codec.name());
+        let [id, name] = names.pair(assets.get(&place).copied().unwrap_or_default());
+        [
+            place.0.into(),
+            place.1.into(),
+            sound.name.clone().into(),
+            codec.into(),
+            sound.channels.into(),
+            sound.rate.into(),
+            sound.samples.into(),
+            sound.loops.map(|[start, _]| start).into(),
+            sound.loops.map(|[_, end]| end).into(),
+            id,
+            name,
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
-/// Writes `table.tsv` of an SNDI asset.
-fn table(model: &SoundTable, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let columns = ["index", "list", "sound", "sound_name", "rate", "offset"];
-    let mut table = Table::new(out, &columns)?;
-    for (index, entry) in model.entries.iter().enumerate() {
-        table.cell(index).cell(entry.kind.name());
-        names.cells(entry.asset, &mut table);
-        table
-            .cell(entry.header.rate())
-            .cell(entry.offset)
-            .end_row()?;
-    }
-    Ok(())
+/// Returns the headers of a table.
+fn entries<'a>(model: &'a SoundTable, names: Names<'a>) -> Rows<'a> {
+    let rows = model.entries.iter().enumerate().map(move |(index, entry)| {
+        let [id, name] = names.pair(entry.asset);
+        let (list, rate) = (entry.kind.name(), entry.header.rate());
+        [
+            index.into(),
+            list.into(),
+            id,
+            name,
+            rate.into(),
+            entry.offset.into(),
+        ]
+    });
+    Rows::new(
+        ["index", "list", "sound", "sound_name", "rate", "offset"],
+        rows,
+    )
 }

@@ -2,30 +2,26 @@
 
 pub(crate) mod sheet;
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use get_size2::GetSize;
+use hpimount_record::Value;
 
-use self::sheet::sheets_of;
-use crate::fields::{NoWords, Parts};
-use crate::info::Info;
+use crate::fields;
 use crate::model::{JspInfo, animated, collision, parse_jsp_info, set};
-use crate::names::Names;
+use crate::names::{Names, hex};
 use crate::origin::Origin;
 use crate::parts::Part;
-use crate::record::{Rows as Records, Value};
+use crate::record::{self, Rows as Records};
 use crate::tables::{
     self, Animation, AnimationTable, Effect, Flythrough, Fragment, Jaw, JawCurve, Key, LightKit,
     List, Marker, ModelInfo, ModelParameter, Shrapnel,
 };
-use crate::view::{Kind, Shown};
+use crate::view;
 use crate::{Facts, Parsed};
 use hpimount_assets::model::gltf;
-use hpimount_assets::parse::Incomplete;
-use hpimount_assets::view::listed::{InContext, Listed, Render};
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat, json};
+use hpimount_assets::parse::{Incomplete, so_far};
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
 use hpimount_containers::io::{Error, Warnings};
 
 /// Tables.
@@ -51,86 +47,72 @@ pub(crate) enum Sheets {
     Level(JspInfo),
 }
 
-pub(crate) const KIND: Kind<Sheets> = Kind {
-    title: "HIP table",
-    describe,
-    warnings,
-    heap,
-};
-
-pub(crate) const LEVEL: Kind<Sheets> = Kind {
-    title: "HIP level info",
-    ..KIND
-};
-
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let Origin {
         code, facts, id, ..
     } = Origin::of(context);
-    let parsed = parse(bytes, &facts, code);
-    KIND.view(bytes, context, parsed, |shown| {
-        let mut files = files(&shown.model);
-        if let Sheets::Models(info) = &shown.model
-            && set::is_shown(info, context)
-        {
-            let render: InContext<Shown<Sheets>> = |shown, _, context, out| match &shown.model {
-                Sheets::Models(info) => set::write(info, context, out),
-                _ => Ok(()),
-            };
-            let render = Render::InContext(render, 0);
-            files.push(Listed::new(None, "model.glb".to_owned(), render));
-        }
-        let is_animation = matches!(shown.model, Sheets::Animation(_));
-        let id = id.filter(|_| is_animation).unwrap_or_default();
-        if id != 0 {
-            let models = animated::of_animation(id, context).into_iter();
-            let models: Vec<_> = models
-                .map(|given| Names(context).reference(given.model))
-                .collect();
-            shown.info.add("models", models);
-            if animated::skeleton_of(id, context).is_some() {
-                let render = Render::InContext(moved_skeleton, 0);
-                files.push(Listed::new(None, "model.glb".to_owned(), render));
-            }
-        }
-        files
-    })
-}
-
-/// Writes the skeleton of a model that an animation is given to, with the
-/// animation.
-fn moved_skeleton(
-    _shown: &Shown<Sheets>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let id = Origin::of(context).id.unwrap_or_default();
-    match animated::skeleton_of(id, context) {
-        Some(scene) => gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out),
-        None => Ok(()),
+    let (mut sheets, error) = so_far(parse(bytes, &facts, code));
+    let mut page = page(FORMAT.name, bytes, context, &mut sheets);
+    if let Sheets::Models(info) = &sheets
+        && set::is_shown(info, context)
+    {
+        page.file("model.glb", |sheets, context, out| match sheets {
+            Sheets::Models(info) => set::write(info, context, out),
+            _ => Ok(()),
+        });
     }
+    if let (Sheets::Animation(_), Some(id), None) = (&sheets, id, &error) {
+        let models = animated::of_animation(id, context).into_iter();
+        let models = models.map(|given| Names(context).reference(given.model));
+        page.fact("models", models.collect::<Value>());
+        if animated::skeleton_of(id, context).is_some() {
+            // The skeleton of a model that the animation is given to.
+            page.file(
+                "model.glb",
+                move |_, context, out| match animated::skeleton_of(id, context) {
+                    Some(scene) => {
+                        gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
+                    }
+                    None => Ok(()),
+                },
+            );
+        }
+    }
+    Ok(page.show(sheets, error))
 }
 
 /// Returns the view of a JSP asset of a JSPINFO layer.
-pub(crate) fn open_level(
-    bytes: &Bytes,
-    context: &dyn AssetContext,
-) -> Result<Box<dyn View>, Box<Failure>> {
+pub(crate) fn open_level(bytes: &Bytes, context: &dyn AssetContext) -> Box<dyn View> {
     let facts = Origin::of(context).facts;
     let parsed = as_sheets(parse_jsp_info(bytes, &facts), Sheets::Level);
-    LEVEL.view(bytes, context, parsed, |shown| {
-        let mut files = files(&shown.model);
-        if matches!(&shown.model, Sheets::Level(info) if info.collision.is_some()) {
-            let render: InContext<Shown<Sheets>> = |shown, _, context, out| match &shown.model {
-                Sheets::Level(info) => collision::write(info, context, out),
-                _ => Ok(()),
-            };
-            let render = Render::InContext(render, 0);
-            files.push(Listed::new(None, "collision.glb".to_owned(), render));
-        }
-        files
-    })
+    let (mut sheets, error) = so_far(parsed);
+    let mut page = page("HIP level info", bytes, context, &mut sheets);
+    if matches!(&sheets, Sheets::Level(info) if info.collision.is_some()) && error.is_none() {
+        page.file("collision.glb", |sheets, context, out| match sheets {
+            Sheets::Level(info) => collision::write(info, context, out),
+            _ => Ok(()),
+        });
+    }
+    page.show(sheets, error)
+}
+
+/// Returns the page of a table, with its facts and rows.
+fn page(
+    title: &'static str,
+    bytes: &Bytes,
+    context: &dyn AssetContext,
+    sheets: &mut Sheets,
+) -> Page<Sheets> {
+    let warnings = std::mem::take(warnings(sheets));
+    let mut page = view::page(title, bytes, context, warnings);
+    describe(sheets, &mut page, Names(context));
+    let files = sheet::tables(sheets, Names(context)).into_iter();
+    for (number, (file, _)) in files.enumerate() {
+        page.table_in(file, move |sheets, context| {
+            sheet::tables(sheets, Names(context)).swap_remove(number).1
+        });
+    }
+    page
 }
 
 /// Returns whether assets of a type are tables.
@@ -201,7 +183,7 @@ pub(crate) fn references(sheets: &Sheets, visit: &mut dyn FnMut(&'static str, u3
         Sheets::Shrapnel(model) => {
             let parts = model.fragments.iter().flat_map(|one| &one.parts);
             for (name, value) in parts.flat_map(|part| part.record.fields()) {
-                if let Value::Id(id) = value {
+                if let record::Value::Id(id) = value {
                     see(name, id);
                 }
             }
@@ -222,144 +204,94 @@ pub(crate) fn references(sheets: &Sheets, visit: &mut dyn FnMut(&'static str, u3
     }
     for record in records(sheets).into_iter().flat_map(Records::iter) {
         for (name, value) in record.fields() {
-            if let Value::Id(id) = value {
+            if let record::Value::Id(id) = value {
                 see(name, id);
             }
         }
     }
 }
 
-fn heap(sheets: &Sheets) -> usize {
-    match sheets {
-        Sheets::Models(model) => model.parameters.capacity() * size_of::<ModelParameter>(),
-        Sheets::States(model) => {
-            model.lists.capacity() * size_of::<Bytes>()
-                + model.effects.capacity() * size_of::<Effect>()
+impl GetSize for Sheets {
+    fn get_heap_size(&self) -> usize {
+        match self {
+            Sheets::Models(model) => model.parameters.capacity() * size_of::<ModelParameter>(),
+            Sheets::States(model) => {
+                model.lists.capacity() * size_of::<Bytes>()
+                    + model.effects.capacity() * size_of::<Effect>()
+            }
+            Sheets::Animation(model) => {
+                model.times.capacity() * size_of::<f32>()
+                    + model.first_keys.capacity() * size_of::<u16>()
+                    + model.keys.capacity() * size_of::<Key>()
+            }
+            Sheets::Jaw(model) => model.curves.capacity() * size_of::<JawCurve>(),
+            Sheets::Shrapnel(model) => {
+                let parts = model.fragments.iter().map(|one| one.parts.capacity());
+                model.fragments.capacity() * size_of::<Fragment>()
+                    + parts.sum::<usize>() * size_of::<Part>()
+            }
+            _ => 0,
         }
-        Sheets::Animation(model) => {
-            model.times.capacity() * size_of::<f32>()
-                + model.first_keys.capacity() * size_of::<u16>()
-                + model.keys.capacity() * size_of::<Key>()
-        }
-        Sheets::Jaw(model) => model.curves.capacity() * size_of::<JawCurve>(),
-        Sheets::Shrapnel(model) => {
-            let parts = model.fragments.iter().map(|one| one.parts.capacity());
-            model.fragments.capacity() * size_of::<Fragment>()
-                + parts.sum::<usize>() * size_of::<Part>()
-        }
-        _ => 0,
     }
 }
 
-fn describe(sheets: &Sheets, info: &mut Info, names: Names<'_>) {
+fn describe(sheets: &Sheets, page: &mut Page<Sheets>, names: Names<'_>) {
     match sheets {
-        Sheets::List(model) => {
-            info.add("own_id", model.id.map(|id| format!("{id:08X}")));
-            info.add("rows", model.rows.len());
-        }
-        Sheets::Lights(model) => {
-            info.add("group", names.reference(model.group));
-            info.add("lights", model.lights.len());
-        }
-        Sheets::Marker(model) => {
-            info.add("position", model.position);
-        }
-        Sheets::Shrapnel(model) => {
-            info.add("own_id", format!("{:08X}", model.id));
-            info.add("entries", model.count);
-            info.add("fragments", fragments(model, names));
-            info.add("unknown_bytes", model.rest.len());
-        }
-        Sheets::Models(model) => {
-            info.add("animation_table", names.reference(model.animation_table));
-            info.add("combat", names.reference(model.combat));
-            info.add("brain", model.brain.map(|id| names.reference(id)));
-            info.add("models", model.models.len());
-            info.add("parameters", model.parameters.len());
-        }
-        Sheets::States(model) => {
-            info.add("construct", model.construct);
-            info.add("animations", model.animations.len());
-            info.add("files", model.files.len());
-            info.add("states", model.states.len());
-        }
-        Sheets::Animation(model) => {
-            info.add("flags", model.flags);
-            info.add("bones", model.bones);
-            info.add("times", model.times.len());
-            info.add("keys", model.keys.len());
-            info.add("version", model.version);
-            info.add("duration", model.duration());
-            info.add("scale", model.scale);
-        }
-        Sheets::Frames(model) => {
-            info.add("frames", model.frames.len());
-        }
-        Sheets::Jaw(model) => {
-            info.add("curves", model.curves.len());
-        }
+        Sheets::List(model) => page
+            .fact("own_id", model.id.map(hex))
+            .fact("rows", model.rows.len()),
+        Sheets::Lights(model) => page
+            .fact("group", names.reference(model.group))
+            .fact("lights", model.lights.len()),
+        Sheets::Marker(model) => page.fact("position", model.position.map(view::list)),
+        Sheets::Shrapnel(model) => page
+            .fact("own_id", hex(model.id))
+            .fact("entries", model.count)
+            .fact("fragments", fragments(model, names))
+            .fact("unknown_bytes", model.rest.len()),
+        Sheets::Models(model) => page
+            .fact("animation_table", names.reference(model.animation_table))
+            .fact("combat", names.reference(model.combat))
+            .fact("brain", model.brain.map(|id| names.reference(id)))
+            .fact("models", model.models.len())
+            .fact("parameters", model.parameters.len()),
+        Sheets::States(model) => page
+            .fact("construct", model.construct)
+            .fact("animations", model.animations.len())
+            .fact("files", model.files.len())
+            .fact("states", model.states.len()),
+        Sheets::Animation(model) => page
+            .fact("flags", model.flags)
+            .fact("bones", model.bones)
+            .fact("times", model.times.len())
+            .fact("keys", model.keys.len())
+            .fact("version", model.version)
+            .fact("duration", model.duration())
+            .fact("scale", view::list(model.scale)),
+        Sheets::Frames(model) => page.fact("frames", model.frames.len()),
+        Sheets::Jaw(model) => page.fact("curves", model.curves.len()),
         Sheets::Level(model) => {
-            let collision = model.collision.as_ref();
-            info.add("branches", collision.map(|tree| tree.branches.len()));
-            info.add("triangles", collision.map(|tree| tree.triangles.len()));
-            info.add("version", model.version);
-            info.add("nodes", model.nodes.len());
-            info.add("vectors", model.vectors.len());
-            info.add(
-                "box",
-                model.bounds.map(|[greatest, least]| [least, greatest]),
-            );
+            let tree = model.collision.as_ref();
+            let bounds = model.bounds.map(|[greatest, least]| [least, greatest]);
+            page.fact("branches", tree.map(|tree| tree.branches.len()))
+                .fact("triangles", tree.map(|tree| tree.triangles.len()))
+                .fact("version", model.version)
+                .fact("nodes", model.nodes.len())
+                .fact("vectors", model.vectors.len())
+                .fact("box", bounds.map(|ends| view::list(ends.map(view::list))))
         }
-    }
+    };
 }
 
 /// Returns the fragments of a shrapnel definition with all their fields.
-fn fragments(model: &Shrapnel, names: Names<'_>) -> Vec<serde_json::Value> {
-    let fragments = model.fragments.iter();
-    fragments
-        .map(|fragment| {
-            json::value(&Pieces {
-                fragment,
-                parts: Parts {
-                    parts: &fragment.parts,
-                    words: &NoWords,
-                    names,
-                },
-            })
-        })
-        .collect()
-}
-
-/// A fragment as JSON: its kind, and its parts.
-struct Pieces<'a> {
-    fragment: &'a Fragment,
-    parts: Parts<'a>,
-}
-
-impl Serialize for Pieces<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("kind", self.fragment.kind)?;
-        self.parts.entries(&mut map)?;
-        map.end()
-    }
-}
-
-fn files(sheets: &Sheets) -> Vec<Listed<Shown<Sheets>>> {
-    let render: InContext<Shown<Sheets>> = |shown, number, context, out| {
-        let sheets = sheets_of(&shown.model);
-        match sheets.get(number) {
-            Some(sheet) => sheet.write(&shown.model, Names(context), out),
-            None => Ok(()),
-        }
-    };
-    let sheets = sheets_of(sheets).iter().enumerate();
-    sheets
-        .map(|(number, sheet)| {
-            let file = sheet.file.to_owned();
-            Listed::new(None, file, Render::InContext(render, number))
-        })
-        .collect()
+fn fragments(model: &Shrapnel, names: Names<'_>) -> Value {
+    let fragments = model.fragments.iter().map(|fragment| {
+        let parts = fields::entries(&fragment.parts, &(), &|id| names.reference(id));
+        let kind = ("kind", fragment.kind.into());
+        let entries = [kind].into_iter().chain(parts);
+        Value::Map(entries.map(|(name, value)| (name.into(), value)).collect())
+    });
+    fragments.collect()
 }
 
 /// Returns the records of a table that consists only of records.

@@ -2,6 +2,7 @@
 //! (FORMATS, HIP assets 3).
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::{Facts, Parsed, after_magic, floats, read_into, slice_of, take};
 use hpimount_assets::parse::count::fitting;
@@ -23,7 +24,7 @@ const LINE: usize = 24;
 const MAX_TEXT: usize = 256;
 
 /// Credits.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Credits {
     /// Version of the format.
     pub version: u32,
@@ -40,7 +41,7 @@ pub struct Credits {
 }
 
 /// A section of the credits.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Section {
     /// Absolute offset.
     pub offset: u64,
@@ -51,13 +52,14 @@ pub struct Section {
     /// Positions from and to which texts move, and how they fade.
     pub motion: [f32; 10],
     /// Presets for the look of texts, 76 bytes each.
+    #[get_size(ignore)]
     pub presets: Bytes,
     /// The lines.
     pub lines: Vec<Line>,
 }
 
 /// A line: one text, or two side by side.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Line {
     /// Number of its preset.
     pub preset: u32,
@@ -67,6 +69,7 @@ pub struct Line {
     pub end: f32,
     /// The texts as stored, Windows-1252 without the NUL; `None` if absent
     /// or enciphered.
+    #[get_size(ignore)]
     pub texts: [Option<Bytes>; 2],
 }
 

@@ -2,13 +2,14 @@
 //! (FORMATS, HIP assets 3).
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::{Facts, Parsed, read_into};
 use hpimount_containers::io::{Cursor, Result, Warnings};
 use hpimount_containers::text::windows_1252;
 
 /// A text.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Text {
     /// Length in bytes, as stored.
     pub declared: Option<u32>,
