@@ -8,6 +8,7 @@ use bytes::Bytes;
 use crate::names::Names;
 use crate::object::{self, Object};
 use crate::origin::Origin;
+pub(super) use crate::origin::code_text;
 use hpimount_assets::view::{AssetContext, AssetRef};
 use hpimount_containers::text::to_windows_1252;
 use hpimount_containers::volume::AssetType;
@@ -40,11 +41,6 @@ impl Member {
     pub(super) fn code(&self) -> String {
         code_text(self.asset.code)
     }
-}
-
-/// Returns the four letters of a type without trailing spaces.
-pub(super) fn code_text(code: [u8; 4]) -> String {
-    code.escape_ascii().to_string().trim_end().to_owned()
 }
 
 impl<'a> Archive<'a> {
@@ -84,18 +80,12 @@ impl<'a> Archive<'a> {
     }
 
     /// Returns the bytes of an asset; `None` for one that cannot be read.
-    ///
-    /// # Errors
-    /// Returns an error if too many bytes have been read.
     pub(super) fn read(&self, member: &Member) -> io::Result<Option<Bytes>> {
         self.count(member.file)?;
         Ok(self.context.read(member.file))
     }
 
     /// Counts a file as read.
-    ///
-    /// # Errors
-    /// Returns an error if too many bytes have been read.
     pub(super) fn count(&self, file: AssetRef) -> io::Result<()> {
         let size = self.context.size_of(file).unwrap_or_default();
         let left = self.left.get().checked_sub(size);
@@ -107,9 +97,6 @@ impl<'a> Archive<'a> {
     }
 
     /// Returns an object; `None` for one that cannot be read.
-    ///
-    /// # Errors
-    /// Returns an error under the same conditions as [`Archive::read`].
     pub(super) fn object(&self, member: &Member) -> io::Result<Option<Object>> {
         let facts = member.origin().facts;
         let bytes = self.read(member)?;

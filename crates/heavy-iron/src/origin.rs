@@ -43,3 +43,8 @@ impl Origin {
         }
     }
 }
+
+/// Returns the four letters of a type without trailing spaces.
+pub(crate) fn code_text(code: [u8; 4]) -> String {
+    code.escape_ascii().to_string().trim_end().to_owned()
+}

@@ -10,7 +10,7 @@ use get_size2::GetSize;
 use hpimount_record::Value;
 
 use crate::names::hex;
-use crate::origin::Origin;
+use crate::origin::{Origin, code_text};
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Table};
 use hpimount_containers::io::{Endian, Warnings};
@@ -26,8 +26,7 @@ pub(crate) fn page<M: GetSize + Send + Sync + 'static>(
     let origin = Origin::of(context);
     let mut page = Page::new(format, format, warnings);
     if let Some(id) = origin.id {
-        let code = origin.code.escape_ascii().to_string();
-        page.fact("asset_type", code.trim().to_owned())
+        page.fact("asset_type", code_text(origin.code))
             .fact("id", hex(id));
     }
     let endian = match origin.facts.endian {

@@ -13,7 +13,7 @@ use crate::object::{
     self, Floor, Link, Object, Parameter, base_type_name, condition_sign, interpolation, npc_type,
     pickup_name, trigger_shape, variable_name,
 };
-use crate::origin::Origin;
+use crate::origin::{Origin, code_text};
 use crate::parts::Part;
 use crate::record::{self, Rows as Records};
 use crate::view::{self, add_all, list, name_of};
@@ -102,15 +102,7 @@ impl Typed {
         let object = &self.object;
         let mut entries: Vec<Entry<'a>> = vec![
             ("name", name_of(names.0).into()),
-            (
-                "type",
-                self.code
-                    .escape_ascii()
-                    .to_string()
-                    .trim()
-                    .to_owned()
-                    .into(),
-            ),
+            ("type", code_text(self.code).into()),
             ("header", self.header()),
         ];
         let parts = fields::entries(&object.parts, self, &|id| names.in_object(id));

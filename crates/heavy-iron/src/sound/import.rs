@@ -18,9 +18,6 @@ const XBOX_SIZE: usize = 20;
 const VAG_SIZE: usize = 12;
 
 /// Encodes an edited WAV file.
-///
-/// # Errors
-/// Returns why the sound does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if !edit.part.name.ends_with(".wav") {
         return Err("is made from the sound: edit its WAV file".to_owned());

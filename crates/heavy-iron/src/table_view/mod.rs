@@ -53,7 +53,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     } = Origin::of(context);
     let (mut sheets, error) = so_far(parse(bytes, &facts, code));
     let mut page = page(FORMAT.name, bytes, context, &mut sheets);
-    if let Sheets::Models(info) = &sheets
+    if let (Sheets::Models(info), None) = (&sheets, &error)
         && set::is_shown(info, context)
     {
         page.file("model.glb", |sheets, context, out| match sheets {

@@ -10,9 +10,6 @@ use hpimount_containers::text::{to_windows_1252, windows_1252_byte};
 pub(super) const TEXT: &str = "text.txt";
 
 /// Encodes an edited `text.txt`.
-///
-/// # Errors
-/// Returns where the text has a character that the games cannot show.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.name != TEXT {
         return Err(NOT_THIS_FILE.to_owned());

@@ -1,7 +1,6 @@
 //! Textures (FORMATS, HIP assets 2).
 
 mod import;
-mod names;
 pub mod parse;
 pub mod view;
 

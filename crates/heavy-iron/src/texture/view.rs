@@ -3,8 +3,7 @@
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use crate::texture::import::import;
-use crate::texture::names::picture_names;
+use crate::texture::import::{import, picture_names};
 use crate::texture::{self, Level, Texture, Textures};
 use crate::view;
 use hpimount_assets::model::{not_shown, png};

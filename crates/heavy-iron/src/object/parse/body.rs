@@ -1,12 +1,13 @@
 //! Reading an object: the fields of its type, its parts and its links.
 
 use bytes::Bytes;
+use hpimount_record::{self as record, FixedSize};
 
 use super::floor::{Floor, FloorFields};
 use super::later;
 use super::sections::{COMMAND, Section, sections};
 use super::types::{self, ObjectType, object_type};
-use super::{HEADER, LINK, Link, Object, dyna_type};
+use super::{HEADER, Link, Object, dyna_type};
 use crate::parts::{BODY, DYNA, ENTITY, Part, PartKind, kind_of};
 use crate::record::{Layout, Record, Rows, Value, size};
 use crate::{Facts, Game};
@@ -44,7 +45,7 @@ impl Body<'_> {
         object.flags = cursor.u16("object flags")?;
         let kind = object_type(code);
         let tail = if code == *b"PLYR" { 4 } else { 0 };
-        let links = usize::from(object.link_count) * LINK;
+        let links = usize::from(object.link_count) * Link::SIZE;
         let end = bytes.len().checked_sub(links + tail);
         let end = end.filter(|&end| end >= HEADER);
         if end.is_none() {
@@ -66,7 +67,7 @@ impl Body<'_> {
         if end.is_some() {
             cursor.seek(body.end as u64, "links")?;
             for _ in 0..object.link_count {
-                object.links.push(Link::read(&mut cursor)?);
+                object.links.push(record::read(&mut cursor, 0)?);
             }
             if tail > 0 {
                 object.light_kit = Some(cursor.u32("light kit")?);

@@ -22,16 +22,16 @@ pub use names::{
 pub use types::{ObjectType, object_type};
 
 use bytes::Bytes;
+use hpimount_record::Record;
 
 use self::body::Body;
 use crate::parts::Part;
 use crate::record::{Rows, Value};
 use crate::{Facts, Game, Parsed, read_into};
-use hpimount_containers::io::{Cursor, Result, Warnings};
+use hpimount_containers::io::Warnings;
 
-/// Length of the header of an object, and of a link, in bytes.
+/// Length of the header of an object in bytes.
 const HEADER: usize = 8;
-const LINK: usize = 32;
 
 /// An object.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ pub struct Object {
 }
 
 /// A link: an event of the object sends an event to another one.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Record)]
 pub struct Link {
     /// Number of the event of this object.
     pub source_event: u16,
@@ -126,24 +126,6 @@ impl Link {
     ) -> [Option<&'static str>; 2] {
         let shown = |number| (game == Game::Bfbb).then(|| shown(number)).flatten();
         [shown(self.source_event), shown(self.target_event)]
-    }
-
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let source_event = cursor.u16("source event")?;
-        let target_event = cursor.u16("target event")?;
-        let target = cursor.u32("link target")?;
-        let mut parameters = [0; 4];
-        for parameter in &mut parameters {
-            *parameter = cursor.u32("link parameter")?;
-        }
-        Ok(Self {
-            source_event,
-            target_event,
-            target,
-            parameters,
-            parameter_asset: cursor.u32("parameter asset")?,
-            check_asset: cursor.u32("check asset")?,
-        })
     }
 }
 

@@ -16,10 +16,6 @@ const HEADER: u64 = 32;
 const STREAM: u8 = 2;
 
 /// Reads a table with banks.
-///
-/// # Errors
-/// Returns an error, and keeps the banks and entries so far, if the tables do
-/// not fit, a bank is broken, or an entry has no sound.
 pub(super) fn read(bytes: &Bytes, table: &mut SoundTable) -> Result<()> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Big);
     cursor.u32("asset id")?;

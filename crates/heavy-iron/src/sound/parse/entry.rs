@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hpimount_record::{Pad, Record};
+
 use super::dsp::DspHeader;
 use super::fsb::{Bank, BankSound};
 use super::vag::VagHeader;
@@ -97,7 +99,7 @@ impl SoundTable {
 }
 
 /// The header of an Xbox sound, which is the header of a WAV file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Record)]
 pub struct XboxHeader {
     /// 1 for PCM, 0x69 for Xbox ADPCM.
     pub format: u16,
@@ -111,8 +113,12 @@ pub struct XboxHeader {
     pub block: u16,
     /// Bits of a sample.
     pub bits: u16,
+    /// Size of the extension.
+    pub extension: Pad<4>,
     /// Length of the data in bytes.
     pub size: u32,
+    /// Id of the sound.
+    pub asset: u32,
     /// Bit 0: the sound is a loop.
     pub flags: u32,
 }

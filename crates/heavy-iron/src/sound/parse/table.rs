@@ -1,6 +1,7 @@
 //! SNDI: the headers of an archive's sounds.
 
 use bytes::Bytes;
+use hpimount_record as record;
 
 use super::banks;
 use super::dsp::{self, DspHeader};
@@ -181,7 +182,10 @@ fn read_entry(
                 cursor.u32("asset id")?,
             )
         }
-        Platform::Xbox => read_xbox(&mut cursor)?,
+        Platform::Xbox => {
+            let header: XboxHeader = record::read(&mut cursor, 0)?;
+            (Header::Xbox(header), header.asset)
+        }
         _ => {
             let (header, asset) = VagHeader::read(entry, offset)?;
             (Header::Vag(header), asset)
@@ -193,30 +197,6 @@ fn read_entry(
         offset,
         header,
     })
-}
-
-fn read_xbox(cursor: &mut Cursor<'_>) -> Result<(Header, u32)> {
-    let format = cursor.u16("sound format")?;
-    let channels = cursor.u16("channels")?;
-    let rate = cursor.u32("sample rate")?;
-    let bytes_per_second = cursor.u32("bytes a second")?;
-    let block = cursor.u16("block size")?;
-    let bits = cursor.u16("bits of a sample")?;
-    cursor.take(4, "size of the extension")?;
-    let size = cursor.u32("data size")?;
-    let asset = cursor.u32("asset id")?;
-    let flags = cursor.u32("sound flags")?;
-    let header = XboxHeader {
-        format,
-        channels,
-        rate,
-        bytes_per_second,
-        block,
-        bits,
-        size,
-        flags,
-    };
-    Ok((Header::Xbox(header), asset))
 }
 
 /// Warns about duplicate ids.
