@@ -48,8 +48,7 @@ pub(super) fn tables<'a>(sheets: &'a Sheets, names: Names<'a>) -> Vec<(&'static 
                 let [qx, qy, qz, qw] = key.rotation.map(Value::from);
                 let [x, y, z] = key.translation.map(Value::from);
                 let seconds = model.times.get(usize::from(key.time)).copied();
-                let time = [index.into(), key.time.into(), seconds.into()];
-                let [index, time, seconds] = time;
+                let [index, time, seconds] = [index.into(), key.time.into(), seconds.into()];
                 [index, time, seconds, qx, qy, qz, qw, x, y, z]
             });
             let mut firsts = model.first_keys.chunks(usize::from(model.bones).max(1));

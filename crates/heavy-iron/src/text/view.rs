@@ -103,10 +103,10 @@ fn lines_of(model: &Credits) -> Rows<'_> {
                 .texts
                 .each_ref()
                 .map(|one| one.as_ref().map(text).into());
-            let place = [number.into(), index.into()];
-            let times = [line.start.into(), line.end.into(), line.preset.into()];
-            let ([section, line], [start, end, preset]) = (place, times);
-            [section, line, start, end, preset, left, right]
+            let [section, index] = [number, index].map(Value::from);
+            let [start, end] = [line.start, line.end].map(Value::from);
+            let preset = line.preset.into();
+            [section, index, start, end, preset, left, right]
         })
     });
     let columns = ["section", "line", "start", "end", "preset", "left", "right"];

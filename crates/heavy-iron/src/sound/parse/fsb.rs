@@ -1,10 +1,11 @@
 //! FSB3: banks of sounds, in SNDI assets of the GameCube since The Incredibles.
-//! Numbers are little-endian, those of DSP-ADPCM big-endian (FORMATS, HIP
+//! SoundHeader are little-endian, those of DSP-ADPCM big-endian (FORMATS, HIP
 //! assets 5).
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hpimount_record::{self as record, Pad, Record};
 
 use super::dsp::{self, DspHeader};
 use super::{Codec, MAX_CHANNELS, MAX_RATE, ima, vag};
@@ -75,13 +76,14 @@ pub struct BankSound {
 }
 
 /// The numbers of a sound's header.
-#[derive(Debug, Clone, Copy)]
-struct Numbers {
+#[derive(Debug, Default, Clone, Copy, PartialEq, Record)]
+struct SoundHeader {
     samples: u32,
     bytes: u32,
     loops: [u32; 2],
     mode: u32,
     rate: u32,
+    volume: Pad<6>,
     channels: u16,
 }
 
@@ -148,7 +150,7 @@ struct Reader<'a> {
     /// Flags of the bank.
     mode: u32,
     /// The numbers of the first sound, which short headers share.
-    first: Option<Numbers>,
+    first: Option<SoundHeader>,
 }
 
 impl<'a> Reader<'a> {
@@ -206,9 +208,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a header of two numbers.
-    fn short(&mut self, first: Numbers) -> Result<Numbers> {
+    fn short(&mut self, first: SoundHeader) -> Result<SoundHeader> {
         let samples = self.headers.u32("sample count")?;
-        Ok(Numbers {
+        Ok(SoundHeader {
             samples,
             bytes: self.headers.u32("size of a sound")?,
             loops: [0, samples.saturating_sub(1)],
@@ -217,7 +219,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a whole header. Returns what follows its fields, too.
-    fn long(&mut self) -> Result<(String, Numbers, Option<Cursor<'a>>)> {
+    fn long(&mut self) -> Result<(String, SoundHeader, Option<Cursor<'a>>)> {
         let at = self.headers.offset();
         let size = usize::from(self.headers.u16("size of a header")?);
         let Some(rest) = size.checked_sub(self.length) else {
@@ -225,20 +227,7 @@ impl<'a> Reader<'a> {
             return Err(Error::damaged(at, "size of a header", text));
         };
         let name = until_nul(self.headers.take(30, "name of a sound")?);
-        let numbers = Numbers {
-            samples: self.headers.u32("sample count")?,
-            bytes: self.headers.u32("size of a sound")?,
-            loops: [
-                self.headers.u32("loop start")?,
-                self.headers.u32("loop end")?,
-            ],
-            mode: self.headers.u32("flags of a sound")?,
-            rate: self.headers.u32("sample rate")?,
-            channels: {
-                self.headers.take(6, "volume")?;
-                self.headers.u16("channels")?
-            },
-        };
+        let numbers: SoundHeader = record::read(&mut self.headers, 0)?;
         // Distances and variations.
         self.headers.take(self.length - 64, "header of a sound")?;
         let rest = self.headers.section(rest, "header of a sound")?;
@@ -247,7 +236,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Reads the coefficients of each channel as headers of DSP files.
-fn adpcm(cursor: &mut Cursor<'_>, numbers: &Numbers) -> Result<Vec<DspHeader>> {
+fn adpcm(cursor: &mut Cursor<'_>, numbers: &SoundHeader) -> Result<Vec<DspHeader>> {
     let channels = 0..numbers.channels;
     channels
         .map(|_| {
@@ -260,7 +249,7 @@ fn adpcm(cursor: &mut Cursor<'_>, numbers: &Numbers) -> Result<Vec<DspHeader>> {
 
 /// Returns how the samples of a sound are stored, by its header and the flags of
 /// its bank.
-fn codec(numbers: &Numbers, bank: u32) -> std::result::Result<Codec, &'static str> {
+fn codec(numbers: &SoundHeader, bank: u32) -> std::result::Result<Codec, &'static str> {
     let has = |flag| numbers.mode & flag != 0;
     // Blocks of more channels are laid out in another way.
     let is_surround = numbers.channels > 2 && bank & SPLIT_CHANNELS == 0;

@@ -1,5 +1,7 @@
 //! VAG: ADPCM of the PlayStation 2, frames of 16 bytes with 28 samples.
 
+use hpimount_record::{self as record, Code, Pad, Record};
+
 use super::Loop;
 use hpimount_assets::parse::spu::{self, Rounding};
 pub(super) use hpimount_assets::parse::spu::{BLOCK as FRAME, SAMPLES};
@@ -19,14 +21,20 @@ const LIKELY_RATES: std::ops::RangeInclusive<u32> = 4000..=48_000;
 
 /// The header of a VAG file, as stored in the table: with the asset's id in a
 /// word that files do not use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Record)]
 pub struct VagHeader {
+    /// `VAGp`, in the order of the header.
+    pub magic: Code,
     /// Version of the format.
     pub version: u32,
+    /// Id of the sound, always little-endian.
+    pub asset: [u8; 4],
     /// Length of the data in bytes.
     pub size: u32,
     /// Samples per second.
     pub rate: u32,
+    /// Not used.
+    pub reserved: Pad<12>,
     /// Name in the header.
     pub name: [u8; 16],
 }
@@ -36,33 +44,13 @@ impl VagHeader {
     /// the other numbers of an entry are in the order that makes the rate
     /// plausible.
     pub(super) fn read(entry: &[u8], offset: u64) -> Result<(Self, u32)> {
-        let asset = {
-            let mut cursor = Cursor::new(entry, offset, Endian::Little);
-            cursor.take(8, "sound magic")?;
-            cursor.u32("asset id")?
-        };
-        let little = Self::in_order(entry, offset, Endian::Little)?;
-        let big = Self::in_order(entry, offset, Endian::Big)?;
+        let in_order = |endian| record::read(&mut Cursor::new(entry, offset, endian), 0);
+        let little: Self = in_order(Endian::Little)?;
+        let big: Self = in_order(Endian::Big)?;
         let is_big = !LIKELY_RATES.contains(&little.rate) && LIKELY_RATES.contains(&big.rate);
-        Ok((if is_big { big } else { little }, asset))
-    }
-
-    fn in_order(entry: &[u8], offset: u64, endian: Endian) -> Result<Self> {
-        let mut cursor = Cursor::new(entry, offset, endian);
-        cursor.take(4, "sound magic")?;
-        let version = cursor.u32("sound version")?;
-        cursor.u32("asset id")?;
-        let size = cursor.u32("data size")?;
-        let rate = cursor.u32("sample rate")?;
-        cursor.take(12, "sound header")?;
-        let mut name = [0; 16];
-        name.copy_from_slice(cursor.take(16, "sound name")?);
-        Ok(Self {
-            version,
-            size,
-            rate,
-            name,
-        })
+        let header = if is_big { big } else { little };
+        let asset = u32::from_le_bytes(header.asset);
+        Ok((header, asset))
     }
 
     /// Returns the header for a file with `length` bytes of data, big-endian.
