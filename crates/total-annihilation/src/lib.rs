@@ -22,6 +22,8 @@ pub mod bmp;
 pub mod cob;
 pub mod cob_view;
 pub mod directories;
+#[cfg(test)]
+mod dumps;
 pub mod fnt;
 pub mod gaf;
 pub mod other;
