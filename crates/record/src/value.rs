@@ -322,6 +322,12 @@ impl<T: Into<Self>> From<Option<T>> for Value {
     }
 }
 
+impl<T: Into<Self>, const N: usize> From<[T; N]> for Value {
+    fn from(values: [T; N]) -> Self {
+        values.into_iter().collect()
+    }
+}
+
 impl<T: Into<Self>> FromIterator<T> for Value {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         Self::List(values.into_iter().map(T::into).collect())

@@ -93,6 +93,15 @@ impl<'a> Node<'a> {
         is_whole.then_some(collected)
     }
 
+    /// Returns how a summary names this in a list: by its name, or by itself if it is
+    /// a text.
+    pub(super) fn label(&self) -> Option<Value> {
+        match self {
+            Self::Value(text @ Value::Text(_)) => Some(text.clone()),
+            other => other.get("name").cloned(),
+        }
+    }
+
     /// Returns the fact with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {

@@ -14,7 +14,7 @@ use hpimount_record::{self as record, Record, Scope, Value};
 
 use super::damaged::damaged;
 use super::listed::{Listed, buffered};
-use super::node::{self, Node, Nodes};
+use super::node::{self, Entry, Node, Nodes};
 use super::{Alone, AssetContext, Summary, Table, View, ViewFile, json};
 use crate::model::wav::{self, Wav};
 
@@ -30,9 +30,11 @@ pub struct Page<M> {
     format: &'static str,
     heading: Cow<'static, str>,
     facts: Vec<(&'static str, Value)>,
+    computed: Option<fn(&M) -> Vec<Entry<'_>>>,
     lists: Vec<(&'static str, List<M>)>,
     files: Vec<File<M>>,
     warnings: Warnings,
+    check: Option<fn(&M) -> Warnings>,
 }
 
 /// A list of facts, or a table whose rows are facts.
@@ -57,8 +59,7 @@ impl<M> List<M> {
     fn summarize(&self, label: &str, model: &M, summary: &mut Summary) {
         match self {
             Self::Nodes(nodes) => {
-                let name = |node: Node<'_>| node.get("name").cloned();
-                summary.named(label, nodes(model).map(name));
+                summary.named(label, nodes(model).map(|node| node.label()));
             }
             Self::Rows(rows) => {
                 let Rows { columns, rows } = rows(model);
@@ -93,9 +94,11 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
             format,
             heading: heading.into(),
             facts: Vec::new(),
+            computed: None,
             lists: Vec::new(),
             files: Vec::new(),
             warnings,
+            check: None,
         }
     }
 
@@ -109,6 +112,13 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     pub fn record(&mut self, record: &dyn Record) -> &mut Self {
         self.facts
             .extend(record::entries(record, &Scope::default()));
+        self
+    }
+
+    /// Adds facts that take long to find, or much memory: they are made when they are
+    /// shown.
+    pub fn computed(&mut self, facts: fn(&M) -> Vec<Entry<'_>>) -> &mut Self {
+        self.computed = Some(facts);
         self
     }
 
@@ -204,6 +214,21 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self
     }
 
+    /// Adds warnings that take long to find: they are found when they are shown.
+    pub fn check(&mut self, find: fn(&M) -> Warnings) -> &mut Self {
+        self.check = Some(find);
+        self
+    }
+
+    /// Returns all warnings.
+    fn warnings(&self, model: &M) -> Warnings {
+        let mut warnings = self.warnings.clone();
+        if let Some(find) = self.check {
+            warnings.append(find(model));
+        }
+        warnings
+    }
+
     fn add(&mut self, place: ViewFile, size: Option<u64>, content: Content<M>) -> &mut Self {
         self.files.push(File {
             place,
@@ -225,21 +250,27 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
 
     fn write_summary(&self, model: &M, out: &mut dyn Write) -> io::Result<()> {
         let mut summary = Summary::new(&self.heading);
-        for (name, value) in &self.facts {
+        let facts = self.facts.iter();
+        let facts = facts.map(|(name, value)| (*name, value.clone().into()));
+        for (name, node) in facts.chain(self.computed.iter().flat_map(|make| make(model))) {
             let label = name.replace('_', " ");
-            match value {
-                Value::List(values) => summary.named(&label, values.iter().map(brief)),
-                value => match brief(value) {
+            match node {
+                Node::Value(Value::List(values)) => {
+                    summary.named(&label, values.iter().map(brief))
+                }
+                Node::Value(value) => match brief(&value) {
                     Some(value) => summary.line(&label, value),
                     None => continue,
                 },
+                Node::Each(nodes) => summary.named(&label, nodes().map(|node| node.label())),
+                Node::Map(_) | Node::Row(..) | Node::List(_) => continue,
             };
         }
         for (name, list) in &self.lists {
             let label = name.replace('_', " ");
             list.summarize(&label, model, &mut summary);
         }
-        summary.write(&self.warnings, out)
+        summary.write(&self.warnings(model), out)
     }
 }
 
@@ -299,18 +330,19 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         let page = &self.page;
         let facts = page.facts.iter();
         let facts = facts.map(|(name, value)| (*name, value.clone().into()));
+        let computed = page.computed.iter().flat_map(|make| make(&self.model));
         let lists = page.lists.iter().map(|(name, list)| {
             let nodes = move || list.nodes(&self.model);
             (*name, Node::Each(Box::new(nodes)))
         });
         let format = [("format", page.format.into())];
         let warnings = Node::texts(self.warnings());
-        let entries = format.into_iter().chain(facts).chain(lists);
+        let entries = format.into_iter().chain(facts).chain(computed).chain(lists);
         node::map(entries.chain([("warnings", warnings)]))
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.page.warnings.texts()
+        self.page.warnings(&self.model).texts()
     }
 
     fn table(&self, index: usize) -> Option<Rows<'_>> {
@@ -419,7 +451,11 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn write(self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes the table.
+    ///
+    /// # Errors
+    /// Returns the errors of `out`.
+    pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let columns: Vec<&str> = self.columns.iter().map(AsRef::as_ref).collect();
         let mut table = Table::new(out, &columns)?;
         for row in self.rows {
@@ -476,6 +512,28 @@ mod tests {
         );
         assert_eq!(text(&*view, 2), "gray\tname\n7\ta\\tb\n8\ta\\tb\n");
         assert_eq!((text(&*view, 3).as_str(), view.size(3)), ("xy", Some(2)));
+    }
+
+    #[test]
+    fn computed_facts_and_warnings_are_as_if_they_had_been_known() {
+        let mut page = Page::new("made up", "Pixels", Warnings::default());
+        page.fact("none", Value::Null)
+            .computed(|pixels: &Vec<u8>| {
+                let texts = Node::each(pixels, |pixel| format!("#{pixel}").into());
+                vec![("count", pixels.len().into()), ("texts", texts)]
+            })
+            .check(|_| {
+                let mut warnings = Warnings::default();
+                warnings.push("dark");
+                warnings
+            });
+        let view = page.show(vec![7, 8], None);
+        assert_eq!(view.warnings(), ["dark"]);
+        assert_eq!(view.info().get("count"), Some(&Value::Integer(2)));
+        assert_eq!(
+            text(&*view, 1),
+            "Pixels\n\ncount          2\ntexts          2: #7, #8\nwarnings       1\n  dark\n"
+        );
     }
 
     #[test]
