@@ -1,19 +1,16 @@
 //! View of a BMP file.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde_json::{Value, json};
 
 use crate::bmp::PICTURE;
 use crate::bmp::import::import;
 use crate::pal::Palette;
-use crate::view::failure;
-use hpimount_assets::model::{png, size_problem};
+use hpimount_assets::model::{not_shown, png, size_problem};
 use hpimount_assets::parse::bmp::{self, Bmp};
+use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::{Listed, ListedView, whole_files};
-use hpimount_assets::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
 
 /// BMP pictures.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -25,40 +22,19 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut bmp = bmp::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
-    let mut files = whole_files(&[("info.json", info), ("info.txt", page)]);
+    let (mut bmp, error) = so_far(bmp::parse(bytes));
+    let warnings = std::mem::take(&mut bmp.warnings);
+    let is_of_ta = bmp.palette.map(|palette| palette == Palette::TA.0);
+    let mut page = Page::new(FORMAT.name, "BMP picture", warnings);
+    page.fact("width", bmp.width)
+        .fact("height", bmp.height)
+        .fact("bits", bmp.bits)
+        .fact("is_top_down", bmp.is_top_down)
+        .fact("has_the_palette_of_ta", is_of_ta);
     match size_problem(bmp.width.into(), bmp.height.into()) {
-        None => files.push(Listed::whole(PICTURE, write_picture)),
-        Some(problem) => bmp
-            .warnings
-            .push(format!("the picture is not shown: {problem}")),
-    }
-    Ok(Box::new(ListedView { model: bmp, files }))
-}
-
-fn facts(bmp: &Bmp) -> Value {
-    json!({
-        "format": FORMAT.name,
-        "width": bmp.width,
-        "height": bmp.height,
-        "bits": bmp.bits,
-        "is_top_down": bmp.is_top_down,
-        "has_the_palette_of_ta": bmp.palette.map(|palette| palette == Palette::TA.0),
-        "warnings": bmp.warnings.texts(),
-    })
-}
-
-fn info(bmp: &Bmp, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&facts(bmp), out)
-}
-
-fn page(bmp: &Bmp, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new("BMP picture");
-    page.line("size", format_args!("{} x {}", bmp.width, bmp.height));
-    page.line("depth", format_args!("{} bits", bmp.bits));
-    page.write(&bmp.warnings, out)
-}
-
-fn write_picture(bmp: &Bmp, out: &mut dyn Write) -> io::Result<()> {
-    png::write(&bmp.picture(), out)
+        _ if error.is_some() => &mut page,
+        None => page.file(PICTURE, |bmp: &Bmp, _, out| png::write(&bmp.picture(), out)),
+        Some(problem) => page.warn(not_shown("the picture", problem)),
+    };
+    Ok(page.show(bmp, error))
 }

@@ -2,8 +2,19 @@
 
 mod bos;
 pub mod parse;
-mod unit;
 
 pub use self::bos::{Lines, Place, Remark};
 pub use self::parse::*;
-pub(crate) use self::unit::{of_unit, path_of};
+
+use hpimount_assets::view::{AssetContext, Wanted};
+
+/// Returns the path of the script of this name.
+pub(crate) fn path_of(name: &str) -> String {
+    format!("scripts/{name}.cob")
+}
+
+/// Returns the script of this name; `None` if the mount has none, or if it is damaged.
+pub(crate) fn of_unit(context: &dyn AssetContext, name: &str) -> Option<Cob> {
+    let file = context.find(Wanted::Path(&path_of(name)))?;
+    parse(&context.read(file)?).ok()
+}

@@ -3,16 +3,14 @@
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
 
 use crate::fnt::{self, Fnt};
-use crate::pal::colors::Colors;
-use crate::pal::shown::Shown;
-use crate::view::failure;
 use hpimount_assets::model::png::{self, Tones};
+use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::whole_files;
-use hpimount_assets::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_record::Value;
 
 /// Fonts.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -28,51 +26,27 @@ pub const FORMAT: ViewFormat = ViewFormat {
 const COLUMNS: usize = 16;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let fnt = fnt::parse(bytes).map_err(|incomplete| failure(*incomplete, head))?;
-    let shown = Shown {
-        colors: Colors::embedded(),
-        asset: fnt,
-    };
-    Ok(shown.view(whole_files(&[
-        ("info.json", info),
-        ("info.txt", page),
-        ("sheet.png", sheet),
-    ])))
-}
-
-fn head(fnt: &Fnt) -> Value {
-    json!({
-        "format": FORMAT.name,
-        "height": fnt.height,
-        "flags": fnt.flags,
-    })
+    let (mut fnt, error) = so_far(fnt::parse(bytes));
+    let warnings = std::mem::take(&mut fnt.warnings);
+    let mut page = Page::new(FORMAT.name, "Font", warnings);
+    page.fact("height", fnt.height).fact("flags", fnt.flags);
+    if error.is_none() {
+        let glyphs =
+            widths(&fnt).map(|(character, width)| (character.to_string().into(), width.into()));
+        page.fact("characters", widths(&fnt).count())
+            .fact("glyphs", Value::Map(glyphs.collect()))
+            .file("sheet.png", |fnt: &Fnt, _, out| sheet(fnt, out));
+    }
+    Ok(page.show(fnt, error))
 }
 
 fn widths(fnt: &Fnt) -> impl Iterator<Item = (u8, u8)> {
     (0..=u8::MAX).filter_map(|character| Some((character, fnt.width(character)?)))
 }
 
-fn info(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
-    let fnt = &shown.asset;
-    let glyphs = widths(fnt).map(|(character, width)| (character.to_string(), width.into()));
-    let mut facts = head(fnt);
-    facts["glyphs"] = Value::Object(glyphs.collect::<Map<_, _>>());
-    facts["warnings"] = fnt.warnings.texts().into();
-    json::write_pretty(&facts, out)
-}
-
-fn page(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
-    let fnt = &shown.asset;
-    let mut page = Summary::new("Font");
-    page.line("height", format_args!("{} pixels", fnt.height));
-    page.line("characters", widths(fnt).count());
-    page.write(&fnt.warnings, out)
-}
-
 /// Writes all characters in a grid with 16 columns, white on black. Cells are
 /// as wide as the widest character, with a pixel between them.
-fn sheet(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
-    let fnt = &shown.asset;
+fn sheet(fnt: &Fnt, out: &mut dyn Write) -> io::Result<()> {
     let widest = widths(fnt).map(|(_, width)| width).max().unwrap_or(1);
     let cell = usize::from(widest) + 1;
     let height = usize::from(fnt.height) + 1;

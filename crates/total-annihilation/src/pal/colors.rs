@@ -5,6 +5,7 @@ use get_size2::GetSize;
 
 use crate::pal::{self, Palette};
 use crate::tdf;
+use hpimount_assets::model::{Picture, Pixels};
 use hpimount_assets::parse::pcx;
 use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
 
@@ -17,6 +18,13 @@ pub(crate) struct Colors {
     /// itself), `option:FILE` (chosen by the user), `archive:ARCHIVE:PATH`,
     /// `file:PATH`, or `none`.
     pub(crate) source: String,
+}
+
+/// A parsed asset, and the palette that it is shown with.
+#[derive(GetSize)]
+pub(crate) struct Shown<M> {
+    pub(crate) asset: M,
+    pub(crate) colors: Colors,
 }
 
 /// The kingdoms, by the first three letters of a file's name.
@@ -152,5 +160,26 @@ impl Colors {
                 _ => format!("archive:{archive}:{path}"),
             },
         }
+    }
+}
+
+impl Palette {
+    /// Returns a picture of indices of the palette, all of them opaque.
+    pub fn picture(&self, width: u32, height: u32, rows: Vec<u8>) -> Picture {
+        Picture {
+            width,
+            height,
+            pixels: Pixels::Indexed {
+                bits: 8,
+                rows,
+                palette: self.opaque(),
+            },
+        }
+    }
+
+    /// Returns red, green, blue and alpha of all colors, which are opaque.
+    pub(crate) fn opaque(&self) -> Vec<[u8; 4]> {
+        let colors = self.0.iter();
+        colors.map(|&[r, g, b]| [r, g, b, 255]).collect()
     }
 }

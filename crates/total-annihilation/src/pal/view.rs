@@ -1,18 +1,17 @@
-//! View of a palette.
+//! Views of palettes and of blend tables.
 
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde_json::{Value, json};
 
-use crate::pal::colors::Colors;
-use crate::pal::shown::Shown;
-use crate::pal::{self, Pal};
-use crate::view::failure;
+use crate::pal::colors::{Colors, Shown};
+use crate::pal::{self, BlendKind, BlendTable, Pal, Palette};
 use hpimount_assets::model::png::{self, Tones};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::whole_files;
-use hpimount_assets::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_containers::io::Warnings;
 
 /// Palettes of 256 colors.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -24,62 +23,90 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TA palette", open)
 };
 
+/// Tables that blend and shade colors.
+pub const BLEND_FORMAT: ViewFormat = ViewFormat {
+    extensions: pal::BLEND_EXTENSIONS,
+    converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
+    ..ViewFormat::new("TA blend table", open_blend)
+};
+
 /// Width and height of a color in the picture, and the number of colors in
 /// its rows and columns.
 const EDGE: u32 = 16;
 
+/// Columns of a table.
+const WIDTH: u32 = 256;
+
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let pal = pal::parse(bytes).map_err(|incomplete| failure(*incomplete, |_| json!({})))?;
-    let shown = Shown {
-        colors: Colors::own(pal.palette),
-        asset: pal,
+    let mut pal = pal::parse(bytes).map_err(|lost| failure(&FORMAT, bytes, lost.error))?;
+    let warnings = std::mem::take(&mut pal.warnings);
+    let mut page = Page::new(FORMAT.name, "Palette of 256 colors", warnings);
+    page.fact("is_the_palette_of_ta", pal.palette == Palette::TA)
+        .fact("nonzero_padding", pal.nonzero_padding)
+        .fact("trailing", pal.trailing)
+        .list("colors", |pal: &Pal| {
+            let colors = pal.palette.0.iter();
+            let text = |[red, green, blue]: &[u8; 3]| format!("{red:02x}{green:02x}{blue:02x}");
+            Box::new(colors.map(move |color| text(color).into()))
+        })
+        .file("palette.gpl", |pal, _, out| gimp(pal, out))
+        .file("swatch.png", |pal, _, out| swatch(pal, out));
+    Ok(page.show(pal, None))
+}
+
+fn open_blend(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let table =
+        pal::parse_blend(bytes).map_err(|lost| failure(&BLEND_FORMAT, bytes, lost.error))?;
+    let kind = match table.kind() {
+        BlendKind::Alpha => "blends two colors",
+        BlendKind::Levels => "shades or lightens a color",
     };
-    Ok(shown.view(whole_files(&[
-        ("info.json", info),
-        ("info.txt", page),
-        ("palette.gpl", gimp),
-        ("swatch.png", swatch),
-    ])))
-}
-
-fn info(shown: &Shown<Pal>, out: &mut dyn Write) -> io::Result<()> {
-    let pal = &shown.asset;
-    let colors = pal.palette.0.iter();
-    let colors = colors.map(|[red, green, blue]| format!("{red:02x}{green:02x}{blue:02x}"));
-    let facts: Value = json!({
-        "format": FORMAT.name,
-        "is_the_palette_of_ta": pal.palette == pal::Palette::TA,
-        "nonzero_padding": pal.nonzero_padding,
-        "trailing": pal.trailing,
-        "colors": colors.collect::<Vec<_>>(),
-        "warnings": pal.warnings.texts(),
-    });
-    json::write_pretty(&facts, out)
-}
-
-fn page(shown: &Shown<Pal>, out: &mut dyn Write) -> io::Result<()> {
-    let pal = &shown.asset;
-    let mut page = Summary::new("Palette of 256 colors");
-    let is_of_ta = pal.palette == pal::Palette::TA;
-    page.line("TA's palette", if is_of_ta { "yes" } else { "no" });
-    page.write(&pal.warnings, out)
+    let colors = Colors::of_mount(context);
+    let mut page = Page::new(BLEND_FORMAT.name, "Blend table", Warnings::default());
+    page.fact("kind", kind)
+        .fact("rows", rows(&table))
+        .fact("palette", colors.source.clone())
+        .file("table.png", |shown: &Shown<BlendTable>, _, out| {
+            blended(shown, out)
+        });
+    let shown = Shown {
+        asset: table,
+        colors,
+    };
+    Ok(page.show(shown, None))
 }
 
 /// Writes a GIMP palette, which many programs read.
-fn gimp(shown: &Shown<Pal>, out: &mut dyn Write) -> io::Result<()> {
+fn gimp(pal: &Pal, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "GIMP Palette\nName: palette\nColumns: {EDGE}\n#")?;
-    for (index, [red, green, blue]) in shown.asset.palette.0.iter().enumerate() {
+    for (index, [red, green, blue]) in pal.palette.0.iter().enumerate() {
         writeln!(out, "{red:3} {green:3} {blue:3}\t{index}")?;
     }
     Ok(())
 }
 
-fn swatch(shown: &Shown<Pal>, out: &mut dyn Write) -> io::Result<()> {
+fn swatch(pal: &Pal, out: &mut dyn Write) -> io::Result<()> {
     let mut row = |y: u32, row: &mut Vec<u8>| {
         let first = y / EDGE * EDGE;
         // At most 255.
         row.extend((0..EDGE * EDGE).map(|x| (first + x / EDGE) as u8));
     };
     let size = (EDGE * EDGE, EDGE * EDGE);
-    png::write_rows(size, Tones::Palette(&shown.asset.palette.0), &mut row, out)
+    png::write_rows(size, Tones::Palette(&pal.palette.0), &mut row, out)
+}
+
+fn rows(table: &BlendTable) -> u32 {
+    // At most 256.
+    table.rows.len() as u32 / WIDTH
+}
+
+/// Writes a picture with a pixel for each entry, in the resulting color.
+fn blended(shown: &Shown<BlendTable>, out: &mut dyn Write) -> io::Result<()> {
+    let table = &shown.asset;
+    let mut row = |y: u32, row: &mut Vec<u8>| {
+        let stored = table.rows.chunks(WIDTH as usize).nth(y as usize);
+        row.extend_from_slice(stored.unwrap_or_default());
+    };
+    let size = (WIDTH, rows(table));
+    png::write_rows(size, Tones::Palette(&shown.colors.palette.0), &mut row, out)
 }

@@ -1,18 +1,15 @@
 //! View of a section of a map.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde_json::{Value, json};
 
-use crate::pal::colors::Colors;
-use crate::pal::shown::Shown;
+use crate::pal::colors::{Colors, Shown};
 use crate::sct::{self, Sct};
+use crate::terrain::TILE_EDGE;
 use crate::terrain::view;
-use crate::view::parts;
+use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::{Listed, whole_files};
-use hpimount_assets::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
 use hpimount_containers::file_type::FileType;
 
 /// Sections.
@@ -34,77 +31,42 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let is_shown = |sct: &Sct| sct.terrain.tiles_on_map() > 0;
-    let (mut sct, error) = parts(sct::parse(bytes), is_shown, head)?;
-    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
-    if sct.minimap.is_some() {
-        files.push(Listed::whole("minimap.png", minimap));
+    let (mut sct, error) = so_far(sct::parse(bytes));
+    let heading = format!("SCT section of a map (version {})", sct.version);
+    let warnings = std::mem::take(&mut sct.warnings);
+    let colors = Colors::of_mount(context);
+    let tiles = [sct.terrain.width, sct.terrain.height];
+    let mut page = Page::new(FORMAT.name, heading, warnings);
+    page.fact("version", sct.version)
+        .fact("tiles", tiles)
+        .fact("cells", [sct.width(), sct.height()])
+        .fact("pixels", tiles.map(|edge| edge.saturating_mul(TILE_EDGE)))
+        .fact("tile_count", sct.terrain.tile_count())
+        .fact("palette", colors.source.clone())
+        .computed(|shown: &Shown<Sct>| {
+            vec![("height_range", view::range(shown.asset.heights()).into())]
+        });
+    if let Some(minimap) = sct.minimap.clone() {
+        page.file("minimap.png", move |shown, _, out| {
+            view::write_minimap(&minimap, None, &shown.colors, out)
+        });
     }
     if view::has_ground(&sct.terrain) {
         if view::is_shown_whole(&sct.terrain) {
-            files.push(Listed::whole("section.png", section));
+            page.file("section.png", |shown, _, out| {
+                view::write(&shown.asset.terrain, &shown.colors, 1, out)
+            });
         } else {
-            sct.warnings
-                .push("the picture of the section is too large to be shown");
+            page.warn("the picture of the section is too large to be shown");
         }
     }
     // After the pictures that are better previews.
     if sct.heights().next().is_some() {
-        files.push(Listed::whole("height.png", heights));
+        page.file("height.png", |Shown { asset: sct, .. }, _, out| {
+            view::write_heights((sct.width(), sct.height()), sct.heights(), out)
+        });
     }
-    let shown = Shown {
-        colors: Colors::of_mount(context),
-        asset: sct,
-    };
-    Ok(shown.partial_view(files, error))
-}
-
-fn head(sct: &Sct) -> Value {
-    let (width, height) = view::size(&sct.terrain);
-    json!({
-        "format": FORMAT.name,
-        "version": sct.version,
-        "tiles": [sct.terrain.width, sct.terrain.height],
-        "cells": [sct.width(), sct.height()],
-        "pixels": [width, height],
-        "tile_count": sct.terrain.tile_count(),
-        "warnings": sct.warnings.texts(),
-    })
-}
-
-fn info(shown: &Shown<Sct>, out: &mut dyn Write) -> io::Result<()> {
-    let mut facts = head(&shown.asset);
-    facts["height_range"] = json!(view::range(shown.asset.heights()));
-    facts["palette"] = shown.colors.source.as_str().into();
-    json::write_pretty(&facts, out)
-}
-
-fn page(shown: &Shown<Sct>, out: &mut dyn Write) -> io::Result<()> {
-    let sct = &shown.asset;
-    let mut page = Summary::new(format_args!(
-        "SCT section of a map (version {})",
-        sct.version
-    ));
-    let (width, height) = view::size(&sct.terrain);
-    page.line("pixels", format_args!("{width} x {height}"));
-    page.line("palette", &shown.colors.source);
-    page.write(&sct.warnings, out)
-}
-
-fn heights(shown: &Shown<Sct>, out: &mut dyn Write) -> io::Result<()> {
-    let sct = &shown.asset;
-    view::write_heights((sct.width(), sct.height()), sct.heights(), out)
-}
-
-fn minimap(shown: &Shown<Sct>, out: &mut dyn Write) -> io::Result<()> {
-    match &shown.asset.minimap {
-        Some(minimap) => view::write_minimap(minimap, None, &shown.colors, out),
-        None => Ok(()),
-    }
-}
-
-fn section(shown: &Shown<Sct>, out: &mut dyn Write) -> io::Result<()> {
-    view::write(&shown.asset.terrain, &shown.colors, 1, out)
+    Ok(page.show(Shown { asset: sct, colors }, error))
 }
 
 #[cfg(test)]

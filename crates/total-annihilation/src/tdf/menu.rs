@@ -3,6 +3,12 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use hpimount_assets::view::View;
+use hpimount_assets::view::page::Page;
+use hpimount_containers::io::Warnings;
 use hpimount_containers::text::windows_1252;
 
 /// A text with sections has a bracket in this many bytes at its beginning.
@@ -47,6 +53,24 @@ fn string<'a>(word: &[u8], after: &'a [u8]) -> Option<&'a [u8]> {
     let begins = string.first()?.is_ascii_alphabetic() || string.starts_with(b"\\");
     let ends = next.first().is_none_or(u8::is_ascii_whitespace);
     (begins && ends).then_some(string)
+}
+
+/// A menu.
+#[derive(GetSize)]
+struct Menu {
+    #[get_size(ignore)]
+    file: Bytes,
+}
+
+/// Returns the view of a file that [is a menu](is_menu): its strings. Its numbers have
+/// no known meaning.
+pub(super) fn view(file: &Bytes) -> Box<dyn View> {
+    let heading = "Menu of TA: Kingdoms";
+    let mut page = Page::new("TA: Kingdoms menu", heading, Warnings::default());
+    page.list("strings", |menu: &Menu| {
+        Box::new(strings(&menu.file).map(|string| string.into_owned().into()))
+    });
+    page.show(Menu { file: file.clone() }, None)
 }
 
 #[cfg(test)]

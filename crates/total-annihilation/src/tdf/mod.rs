@@ -2,7 +2,6 @@
 //! the same extension as those (FORMATS, TA 9).
 
 pub mod menu;
-mod menu_view;
 pub mod parse;
 pub mod view;
 

@@ -1,20 +1,17 @@
 //! View of a text of units, weapons, maps or menus.
 
-use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
+use std::collections::HashMap;
 
 use bytes::Bytes;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
 
-use super::{menu, menu_view};
-use crate::tdf::{self, Item, Section, Tdf};
-use crate::view::failure;
-use hpimount_assets::view::json::Seq;
-use hpimount_assets::view::listed::{ListedView, whole_files};
-use hpimount_assets::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
+use super::menu;
+use crate::tdf::{self, Section, Tdf};
+use hpimount_assets::parse::so_far;
+use hpimount_assets::view::node::{self, Entry, Node, Nodes};
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
 use hpimount_containers::file_type::FileType;
+use hpimount_record::Value;
 
 /// Texts of sections and keys.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -27,144 +24,63 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TDF", open)
 };
 
-/// Maximum nesting of sections in a [`Value`], since the depth of a parsed one
-/// is limited.
-const MAX_VALUE_DEPTH: usize = 32;
+/// Maximum nesting of the sections that are shown of a damaged text: readers of JSON
+/// have a limit.
+const MAX_SHOWN_DEPTH: usize = 32;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     // Menus of both games have the same extension.
     if menu::is_menu(bytes) {
-        return Ok(menu_view::view(bytes));
+        return Ok(menu::view(bytes));
     }
-    let tdf = tdf::parse(bytes).map_err(|incomplete| failure(*incomplete, partial))?;
-    let files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
-    Ok(Box::new(ListedView { model: tdf, files }))
-}
-
-/// Returns the known facts of an incomplete text, without the contents of
-/// sections that are too deep for a value.
-fn partial(tdf: &Tdf) -> Value {
-    let brief = json!({"format": FORMAT.name, "depth": tdf.depth, "entries": tdf.len()});
-    if tdf.depth > MAX_VALUE_DEPTH {
-        return brief;
+    let (mut tdf, error) = so_far(tdf::parse(bytes));
+    let warnings = std::mem::take(&mut tdf.warnings);
+    let mut page = Page::new(FORMAT.name, "TDF text", warnings);
+    page.fact("has_block_comments", tdf.has_block_comments)
+        .fact("non_ascii", tdf.non_ascii)
+        .fact("depth", tdf.depth)
+        .fact("entries", tdf.len());
+    if error.is_none() || tdf.depth <= MAX_SHOWN_DEPTH {
+        page.computed(|tdf: &Tdf| contents(tdf.root()));
     }
-    json::bounded_value(&Facts::new(tdf), &brief)
+    Ok(page.show(tdf, error))
 }
 
-#[derive(Serialize)]
-struct Facts<'a> {
-    format: &'static str,
-    has_block_comments: bool,
-    non_ascii: usize,
-    depth: usize,
-    #[serde(flatten)]
-    root: Content<'a>,
-    warnings: Vec<String>,
-}
-
-impl<'a> Facts<'a> {
-    fn new(tdf: &'a Tdf) -> Self {
-        Self {
-            format: FORMAT.name,
-            has_block_comments: tdf.has_block_comments,
-            non_ascii: tdf.non_ascii,
-            depth: tdf.depth,
-            root: Content::new(tdf.root()),
-            warnings: tdf.warnings.texts(),
-        }
+/// Returns the contents of a section: the keys as read by the game, the last one of
+/// several with the same name; the other ones; and the sections. The nesting is limited
+/// by the parser.
+fn contents(section: Section<'_>) -> Vec<Entry<'_>> {
+    let mut last = HashMap::new();
+    for (number, key) in section.keys().enumerate() {
+        last.insert(key.name().to_ascii_lowercase(), number);
     }
-}
-
-/// The contents of a section.
-#[derive(Serialize)]
-struct Content<'a> {
-    /// The keys as read by the game: the last one of several with the same
-    /// name.
-    keys: Keys<'a>,
-    /// Keys that are ignored because one with the same name follows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    overridden: Vec<[String; 2]>,
-    sections: Seq<'a, Named<'a>>,
-}
-
-/// A section with its name. The nesting is limited by the parser.
-#[derive(Serialize)]
-struct Named<'a> {
-    name: String,
-    #[serde(flatten)]
-    content: Content<'a>,
-}
-
-/// The effective keys of a section.
-struct Keys<'a> {
-    section: Section<'a>,
-    overridden: HashSet<usize>,
-}
-
-impl<'a> Content<'a> {
-    fn new(section: Section<'a>) -> Self {
-        let mut last = HashMap::new();
-        for (number, key) in section.keys().enumerate() {
-            last.insert(key.name().to_ascii_lowercase(), number);
-        }
-        let overridden = section
-            .keys()
-            .enumerate()
-            .filter(|(number, key)| last.get(&key.name().to_ascii_lowercase()) != Some(number));
-        let (numbers, overridden) = overridden
-            .map(|(number, key)| (number, [key.name(), key.value()].map(String::from)))
-            .unzip();
-        Self {
-            keys: Keys {
-                section,
-                overridden: numbers,
-            },
-            overridden,
-            sections: Seq::new(move || {
-                section.items().filter_map(|item| match item {
-                    Item::Section(section) => Some(Named {
-                        name: section.name().into_owned(),
-                        content: Content::new(section),
-                    }),
-                    Item::Key(_) => None,
-                })
-            }),
-        }
+    let (keys, overridden): (Vec<_>, Vec<_>) = section
+        .keys()
+        .enumerate()
+        .partition(|(number, key)| last.get(&key.name().to_ascii_lowercase()) == Some(number));
+    let texts = |(_, key): (usize, tdf::Key<'_>)| [key.name(), key.value()].map(String::from);
+    let keys = keys.into_iter().map(texts);
+    let keys = keys.map(|[name, value]| (name.into(), value.into()));
+    let mut contents = vec![("keys", Node::Map(keys.collect()))];
+    if !overridden.is_empty() {
+        let overridden = overridden.into_iter().map(texts);
+        contents.push(("overridden", overridden.collect::<Value>().into()));
     }
+    let sections = move || -> Nodes<'_> { Box::new(section.sections().map(named)) };
+    contents.push(("sections", Node::Each(Box::new(sections))));
+    contents
 }
 
-impl Serialize for Keys<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (number, key) in self.section.keys().enumerate() {
-            if !self.overridden.contains(&number) {
-                map.serialize_entry(&key.name(), &key.value())?;
-            }
-        }
-        map.end()
-    }
-}
-
-fn info(tdf: &Tdf, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&Facts::new(tdf), out)
-}
-
-fn page(tdf: &Tdf, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new("TDF text");
-    let sections: Vec<_> = tdf
-        .root()
-        .sections()
-        .map(|section| section.name())
-        .collect();
-    page.list("sections", sections.iter());
-    page.line("entries", tdf.len());
-    page.write(&tdf.warnings, out)
+fn named(section: Section<'_>) -> Node<'_> {
+    let name = [("name", section.name().into_owned().into())];
+    node::map(name.into_iter().chain(contents(section)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use hpimount_assets::view::Alone;
+    use serde_json::{Value, json};
 
     fn rendered(bytes: &[u8], name: &str) -> String {
         hpimount_assets::view::rendered_text(&FORMAT, bytes, name).unwrap()
@@ -203,10 +119,9 @@ mod tests {
     fn a_text_that_is_too_deep_is_reported() {
         for depth in [10, 64, 65, 1000] {
             let text = "[a]{".repeat(depth) + &"}".repeat(depth);
-            match open(&Bytes::from(text.into_bytes()), &Alone) {
-                Ok(_) => assert!(depth <= 64),
-                Err(failure) => assert!(depth > 64 && failure.partial["format"] == "TDF"),
-            }
+            let view = open(&Bytes::from(text.into_bytes()), &Alone).unwrap();
+            assert_eq!(view.failure().is_some(), depth > 64);
+            assert_eq!(view.info().get("depth"), Some(&depth.min(64).into()));
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
+use get_size2::GetSize;
+
 use super::export::{Texture, corners, drawn_textures, scene};
 use super::textures::Textures;
 use crate::cob;
@@ -85,7 +87,7 @@ impl Drawn {
 }
 
 /// What a model needs of its script.
-#[derive(Default)]
+#[derive(Default, GetSize)]
 pub(crate) struct Script {
     /// The names of pieces as the script spells them, by their names in lower
     /// case.

@@ -4,10 +4,21 @@ mod drawn;
 pub mod export;
 pub mod parse;
 pub mod textures;
-mod unit;
 pub mod view;
 
 pub(crate) use self::drawn::{Drawn, Script};
 pub use self::parse::*;
-pub(crate) use self::unit::{of_unit, path_of};
 pub use self::view::FORMAT;
+
+use hpimount_assets::view::{AssetContext, Wanted};
+
+/// Returns the path of the model of this name.
+pub(crate) fn path_of(name: &str) -> String {
+    format!("objects3d/{name}.3do")
+}
+
+/// Returns the model of this name; `None` if the mount has none, or if it is damaged.
+pub(crate) fn of_unit(context: &dyn AssetContext, name: &str) -> Option<Model> {
+    let file = context.find(Wanted::Path(&path_of(name)))?;
+    parse(&context.read(file)?).ok()
+}

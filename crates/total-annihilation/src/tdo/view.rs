@@ -3,24 +3,23 @@
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde::Serialize;
-use serde_json::json;
+use get_size2::GetSize;
 
 use super::drawn::{Drawn, Script, texture_file};
 use super::export::{corners, drawn_textures};
-use super::textures::Textures;
+use super::textures::{Resolved, Textures};
 use crate::pal::colors::Colors;
-use crate::pal::shown::Shown;
 use crate::tdo::{self, Model, Object, Surface};
-use crate::view::parts;
-use hpimount_assets::model::{Picture, Pixels, Scene, corners_problem, gltf, obj, png, preview};
-use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::json::Seq;
-use hpimount_assets::view::listed::{Listed, Render, whole_files};
-use hpimount_assets::view::{
-    AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json,
+use hpimount_assets::model::{
+    Picture, Pixels, Scene, corners_problem, gltf, not_shown, obj, png, preview,
 };
+use hpimount_assets::parse::so_far;
+use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::node::{self, Node};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFile, ViewFormat};
 use hpimount_containers::file_type::FileType;
+use hpimount_record::Value;
 
 /// Models.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -52,115 +51,113 @@ const ONE: f64 = 65536.0;
 /// Maximum number of textures of a model that are listed.
 const MAX_TEXTURES: usize = 4096;
 
+/// A model with its palette and its script.
+#[derive(GetSize)]
+struct Shown {
+    model: Model,
+    colors: Colors,
+    script: Script,
+}
+
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let has_primitives = |object: &Object| !object.primitives.is_empty();
-    let is_shown = |model: &Model| model.objects.iter().any(has_primitives);
-    let (mut model, error) = parts(tdo::parse(bytes), is_shown, |model| {
-        json::bounded_value(&Facts::new(model, ""), &json!({}))
-    })?;
-    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
-    let mut add = |name: &str, render| {
-        files.push(Listed::new(
-            None,
-            name.to_owned(),
-            Render::InContext(render, 0),
-        ));
-    };
-    add("pieces.tsv", pieces);
-    if !drawn_textures(&model).is_empty() {
-        add("textures.tsv", textures);
-    }
-    if let Some(why) = corners_problem(corners(&model)) {
-        model
-            .warnings
-            .push(format!("the model is not shown: {why}"));
-    } else {
-        add("model.obj", wavefront);
-        add(MATERIALS, materials);
-        add("model.glb", glb);
-        add("preview.png", picture);
-        let names = drawn_textures(&model);
-        for (index, (name, _)) in names.iter().enumerate().take(MAX_TEXTURES) {
-            let name = format!("{}.png", texture_file(names.len(), index, name));
-            let render = Render::InContext(texture as _, index);
-            files.push(Listed::new(Some(FOLDER), name, render));
+    let (mut model, error) = so_far(tdo::parse(bytes));
+    let warnings = std::mem::take(&mut model.warnings);
+    let colors = Colors::of_mount(context);
+    let names = drawn_textures(&model);
+    let objects = || model.objects.iter();
+    let mut page = Page::new(FORMAT.name, "3DO model", warnings);
+    page.fact(
+        "axes",
+        "left-handed: x to the left of the unit, y up, z backwards",
+    )
+    .fact("unit", "position: 1/65536 pixel of a map")
+    .fact("palette", colors.source.clone())
+    .fact(
+        "vertices",
+        objects().map(|object| object.vertices.len()).sum::<usize>(),
+    )
+    .fact(
+        "primitives",
+        objects()
+            .map(|object| object.primitives.len())
+            .sum::<usize>(),
+    )
+    .fact("textures", names.len())
+    .list("objects", |shown: &Shown| {
+        Box::new(shown.model.objects.iter().enumerate().map(object))
+    });
+    if objects().any(|object| !object.primitives.is_empty()) {
+        page.table("pieces.tsv", pieces);
+        if !names.is_empty() {
+            page.file("textures.tsv", |shown, context, out| {
+                textures(shown, &Textures::new(context)).write(out)
+            });
+        }
+        match corners_problem(corners(&model)) {
+            None => add_scene(&names, &mut page),
+            Some(why) => {
+                page.warn(not_shown("the model", why));
+            }
         }
     }
-    let shown = Shown {
-        asset: model,
-        colors: Colors::of_mount(context),
-    };
-    Ok(shown.partial_view(files, error))
-}
-
-fn drawn(shown: &Shown<Model>, context: &dyn AssetContext) -> io::Result<Drawn> {
     let script = Script::of(context);
-    Drawn::new(&shown.asset, &shown.colors.palette, &script, context)
+    Ok(page.show(
+        Shown {
+            model,
+            colors,
+            script,
+        },
+        error,
+    ))
 }
 
-fn wavefront(
-    shown: &Shown<Model>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut scene = drawn(shown, context)?.scene;
-    // Editors need all pieces.
-    scene.hidden.clear();
-    obj::write(&scene, MATERIALS, out)
+/// Adds the files of the scene with these textures.
+fn add_scene(names: &[(String, usize)], page: &mut Page<Shown>) {
+    page.file("model.obj", |shown, context, out| {
+        let mut scene = drawn(shown, context)?.scene;
+        // Editors need all pieces.
+        scene.hidden.clear();
+        obj::write(&scene, MATERIALS, out)
+    })
+    .file(MATERIALS, |shown, context, out| {
+        let Scene {
+            materials, notes, ..
+        } = drawn(shown, context)?.scene;
+        obj::write_materials(&materials, &notes, "textures/", out)
+    })
+    .file("model.glb", |shown, context, out| {
+        let drawn = drawn(shown, context)?;
+        let pictures = |index| drawn.picture(index);
+        let reserve = |bytes| context.reserve(bytes);
+        gltf::write(&drawn.scene, &pictures, &reserve, out)
+    })
+    .file("preview.png", |shown, context, out| {
+        let drawn = drawn(shown, context)?;
+        let pictures = |index| drawn.picture(index);
+        let reserve = |bytes| context.reserve(bytes);
+        preview::write(&drawn.scene, &pictures, &reserve, out)
+    });
+    for (index, (name, _)) in names.iter().enumerate().take(MAX_TEXTURES) {
+        let name = format!("{}.png", texture_file(names.len(), index, name));
+        page.file(
+            ViewFile::inside(FOLDER, name),
+            move |shown, context, out| texture(shown, index, context, out),
+        );
+    }
 }
 
-fn materials(
-    shown: &Shown<Model>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let Scene {
-        materials, notes, ..
-    } = drawn(shown, context)?.scene;
-    obj::write_materials(&materials, &notes, "textures/", out)
-}
-
-fn glb(
-    shown: &Shown<Model>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let drawn = drawn(shown, context)?;
-    let pictures = |index| drawn.picture(index);
-    gltf::write(
-        &drawn.scene,
-        &pictures,
-        &|bytes| context.reserve(bytes),
-        out,
-    )
-}
-
-fn picture(
-    shown: &Shown<Model>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let drawn = drawn(shown, context)?;
-    let pictures = |index| drawn.picture(index);
-    let reserve = |bytes| context.reserve(bytes);
-    preview::write(&drawn.scene, &pictures, &reserve, out)
+fn drawn(shown: &Shown, context: &dyn AssetContext) -> io::Result<Drawn> {
+    Drawn::new(&shown.model, &shown.colors.palette, &shown.script, context)
 }
 
 /// Writes a texture; a gray pixel for one that is not in the mount.
 fn texture(
-    shown: &Shown<Model>,
+    shown: &Shown,
     index: usize,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let names = drawn_textures(&shown.asset);
-    let Some((name, _)) = names.get(index) else {
-        return Ok(());
-    };
+    let (name, _) = &drawn_textures(&shown.model)[index];
     let found = Textures::new(context).pictures(&[name.as_str()]).pop();
     let picture = found.flatten().unwrap_or_else(|| Picture {
         width: 1,
@@ -170,95 +167,29 @@ fn texture(
     png::write(&picture, out)
 }
 
-#[derive(Serialize)]
-struct Facts<'a> {
-    format: &'static str,
-    axes: &'static str,
-    unit: &'static str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    palette: &'a str,
-    vertices: usize,
-    primitives: usize,
-    textures: usize,
-    objects: Seq<'a, ObjectFacts>,
-    warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ObjectFacts {
-    index: usize,
-    name: String,
-    offset: u32,
-    parent: Option<usize>,
-    position: [i32; 3],
-    vertices: usize,
-    primitives: usize,
-    selection: i32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ground_plate: Option<Vec<[f64; 3]>>,
-}
-
-impl<'a> Facts<'a> {
-    fn new(model: &'a Model, palette: &'a str) -> Self {
-        let objects = || model.objects.iter();
-        Self {
-            format: FORMAT.name,
-            axes: "left-handed: x to the left of the unit, y up, z backwards",
-            unit: "position: 1/65536 pixel of a map",
-            palette,
-            vertices: objects().map(|object| object.vertices.len()).sum(),
-            primitives: objects().map(|object| object.primitives.len()).sum(),
-            textures: drawn_textures(model).len(),
-            objects: Seq::new(|| {
-                let objects = model.objects.iter().enumerate();
-                objects.map(|(index, object)| ObjectFacts::new(index, object))
-            }),
-            warnings: model.warnings.texts(),
-        }
-    }
-}
-
-impl ObjectFacts {
-    fn new(index: usize, object: &Object) -> Self {
-        let plate = object.ground_plate().and_then(|plate| {
-            let corners = object.primitives.get(plate)?.indices.iter();
-            let corners = corners.filter_map(|&corner| object.vertices.get(usize::from(corner)));
-            Some(corners.map(|corner| corner.map(pixels)).collect())
-        });
-        Self {
-            index,
-            name: object.name.to_string(),
-            offset: object.offset,
-            parent: object.parent,
-            position: object.position,
-            vertices: object.vertices.len(),
-            primitives: object.primitives.len(),
-            selection: object.selection,
-            ground_plate: plate,
-        }
-    }
+fn object((index, object): (usize, &Object)) -> Node<'_> {
+    let plate = object.ground_plate().and_then(|plate| {
+        let corners = object.primitives.get(plate)?.indices.iter();
+        let corners = corners.filter_map(|&corner| object.vertices.get(usize::from(corner)));
+        Some(corners.map(|corner| corner.map(pixels)).collect::<Value>())
+    });
+    let facts = [
+        ("index", index.into()),
+        ("name", object.name.to_string().into()),
+        ("offset", object.offset.into()),
+        ("parent", object.parent.into()),
+        ("position", object.position.into()),
+        ("vertices", object.vertices.len().into()),
+        ("primitives", object.primitives.len().into()),
+        ("selection", object.selection.into()),
+    ];
+    let plate = plate.map(|plate| ("ground_plate", plate.into()));
+    node::map(facts.into_iter().chain(plate))
 }
 
 /// Returns a coordinate in pixels of a map.
-fn pixels(coordinate: i32) -> f64 {
-    f64::from(coordinate) / ONE
-}
-
-fn info(shown: &Shown<Model>, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&Facts::new(&shown.asset, &shown.colors.source), out)
-}
-
-fn page(shown: &Shown<Model>, out: &mut dyn Write) -> io::Result<()> {
-    let model = &shown.asset;
-    let facts = Facts::new(model, "");
-    let mut page = Summary::new("3DO model");
-    page.list("pieces", model.objects.iter().map(|object| &object.name));
-    page.line("vertices", facts.vertices);
-    page.line("primitives", facts.primitives);
-    let names = drawn_textures(model);
-    page.list("textures", names.iter().map(|(name, _)| name));
-    page.line("palette", &shown.colors.source);
-    page.write(&model.warnings, out)
+fn pixels(coordinate: i32) -> Value {
+    Value::Double(f64::from(coordinate) / ONE)
 }
 
 /// Columns of `pieces.tsv`. Positions are in pixels of a map, in the axes of
@@ -279,56 +210,55 @@ const PIECES: [&str; 13] = [
     "in_script",
 ];
 
-fn pieces(
-    shown: &Shown<Model>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let script = Script::of(context).names;
-    let mut table = Table::new(out, &PIECES)?;
-    for (index, object) in shown.asset.objects.iter().enumerate() {
-        let name = object.name.to_string();
-        table.cell(index).text(&name).optional(object.parent);
-        table.cell(object.depth);
-        for coordinate in object.position {
-            table.cell(pixels(coordinate));
-        }
-        table
-            .cell(object.vertices.len())
-            .cell(object.primitives.len());
-        for surface in [Surface::Textured, Surface::Colored, Surface::Invisible] {
-            let primitives = object.primitives.iter();
-            table.cell(primitives.filter(|one| one.surface() == surface).count());
-        }
-        // Unknown without a script.
-        let is_known = script.contains_key(&name.to_ascii_lowercase());
-        table
-            .optional((!script.is_empty()).then_some(is_known))
-            .end_row()?;
-    }
-    Ok(())
+fn pieces(shown: &Shown) -> Rows<'_> {
+    let script = &shown.script.names;
+    let rows = shown
+        .model
+        .objects
+        .iter()
+        .enumerate()
+        .map(|(index, object)| {
+            let name = object.name.to_string();
+            let [x, y, z] = object.position.map(pixels);
+            let count = |surface| {
+                let primitives = object.primitives.iter();
+                Value::from(primitives.filter(|one| one.surface() == surface).count())
+            };
+            // Unknown without a script.
+            let is_known = script.contains_key(&name.to_ascii_lowercase());
+            [
+                index.into(),
+                name.into(),
+                object.parent.into(),
+                object.depth.into(),
+                x,
+                y,
+                z,
+                object.vertices.len().into(),
+                object.primitives.len().into(),
+                count(Surface::Textured),
+                count(Surface::Colored),
+                count(Surface::Invisible),
+                (!script.is_empty()).then_some(is_known).into(),
+            ]
+        });
+    Rows::new(PIECES, rows)
 }
 
-fn textures(
-    shown: &Shown<Model>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let textures = Textures::new(context);
+fn textures<'a>(shown: &'a Shown, textures: &'a Textures<'_>) -> Rows<'a> {
     let columns = ["name", "faces", "resolved_in", "sequence", "team_colors"];
-    let mut table = Table::new(out, &columns)?;
-    for (name, faces) in drawn_textures(&shown.asset) {
-        table.text(&name).cell(faces);
-        match textures.find(&name) {
-            Some(found) => table
-                .text(&found.file)
-                .cell(found.sequence)
-                .cell(found.has_team_colors),
-            None => table.cell("").cell("").cell(""),
-        };
-        table.end_row()?;
-    }
-    Ok(())
+    let rows = drawn_textures(&shown.model)
+        .into_iter()
+        .map(|(name, faces)| {
+            let found = textures.find(&name);
+            let of = |fact: fn(&Resolved) -> Value| found.as_ref().map(fact).into();
+            [
+                name.into(),
+                faces.into(),
+                of(|found| found.file.clone().into()),
+                of(|found| found.sequence.into()),
+                of(|found| found.has_team_colors.into()),
+            ]
+        });
+    Rows::new(columns, rows)
 }

@@ -6,13 +6,14 @@ use crate::MAX_PIXELS;
 use crate::pal::colors::Colors;
 use crate::terrain::{Minimap, TILE_EDGE, Terrain};
 use hpimount_assets::model::png::{self, Tones};
+use hpimount_record::Value;
 
 /// Reduction factor of the small picture along an edge.
 pub(crate) const REDUCED: u32 = 8;
 
 /// Returns the width and height of the picture of the ground in pixels. It has
 /// at most `MAX_CELLS` tiles, so they do not overflow.
-pub(crate) fn size(terrain: &Terrain) -> (u32, u32) {
+fn size(terrain: &Terrain) -> (u32, u32) {
     let edge = |tiles: u32| tiles.saturating_mul(TILE_EDGE);
     (edge(terrain.width), edge(terrain.height))
 }
@@ -92,9 +93,10 @@ pub(crate) fn write_heights(
 }
 
 /// Returns the least and the largest height.
-pub(crate) fn range(heights: impl Iterator<Item = u8>) -> Option<[u8; 2]> {
-    heights.fold(None, |range, height| {
+pub(crate) fn range(heights: impl Iterator<Item = u8>) -> Value {
+    let range = heights.fold(None, |range, height| {
         let [least, most] = range.unwrap_or([height; 2]);
         Some([height.min(least), height.max(most)])
-    })
+    });
+    range.into()
 }

@@ -4,7 +4,6 @@ mod models;
 pub(crate) mod ota;
 pub mod parse;
 mod scenery;
-mod sprite;
 pub mod view;
 
 pub use self::parse::*;

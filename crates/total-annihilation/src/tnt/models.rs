@@ -2,12 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::sprite::Sprite;
 use crate::pal::Palette;
 use crate::tdo::{self, Drawn, Script, export};
 use hpimount_assets::model::preview::{self, OnMap};
 use hpimount_assets::model::{Picture, corners_problem};
 use hpimount_assets::view::AssetContext;
+
+/// A sprite; its pixels have indices of the palette.
+pub(super) struct Sprite {
+    pub(super) width: i32,
+    pub(super) height: i32,
+    /// From its upper left corner to the point that is placed.
+    pub(super) origin: [i32; 2],
+    pub(super) indices: Vec<u8>,
+    /// 0 for transparent pixels.
+    pub(super) mask: Vec<u8>,
+}
 
 /// Maximum number of models that are drawn, of their corners together, and of
 /// the pixels of their textures. The largest real maps have a tenth as many.

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Tnt;
-use super::models::Models;
+use super::models::{Models, Sprite};
 use super::ota::Start;
-use super::sprite::Sprite;
 use crate::gaf::{self, Pixels};
 use crate::pal::Palette;
 use crate::tdf;

@@ -3,23 +3,22 @@
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
 
-use super::ota;
+use super::ota::{self, Start};
 use super::scenery::{self, Scenery};
-use crate::pal::colors::Colors;
-use crate::pal::shown::Shown;
+use crate::pal::colors::{Colors, Shown};
 use crate::tdf;
 use crate::terrain::TILE_EDGE;
 use crate::terrain::view::{self, REDUCED};
-use crate::tnt::{self, Tnt, Version};
-use crate::view::{parts, stem};
+use crate::tnt::{self, Ground, Tnt, Version};
+use crate::view::stem;
+use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::{Listed, Render, whole_files};
-use hpimount_assets::view::{
-    AssetContext, AssetRef, Failure, Preview, Summary, Table, View, ViewFormat, Wanted, json,
-};
+use hpimount_assets::view::node::{Entry, Node};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, AssetRef, Failure, Preview, View, ViewFormat, Wanted};
 use hpimount_containers::file_type::FileType;
+use hpimount_record::Value;
 
 /// Maps.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -40,90 +39,62 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let (mut tnt, error) = parts(tnt::parse(bytes), |tnt| tnt.cells() > 0, head)?;
-    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
-    if !tnt.features.is_empty() {
-        files.push(Listed::whole("features.tsv", features));
-    }
-    let minimap = tnt.minimap.as_ref();
-    if minimap.is_some_and(|minimap| view::is_picture(minimap, tnt.minimap_used())) {
-        files.push(Listed::whole("minimap.png", minimap_picture));
-    }
-    if view::has_ground(&tnt.terrain) {
-        files.push(Listed::whole("map_1_8.png", small));
-        if view::is_shown_whole(&tnt.terrain) {
-            files.push(Listed::whole("map.png", map));
-            if !tnt.features.is_empty() && !scenery::texts(context).is_empty() {
-                let render = Render::InContext(map_with_features, 0);
-                files.push(Listed::new(None, "map_features.png".to_owned(), render));
-            }
-            if text_of(context).is_some() {
-                let render = Render::InContext(map_with_starts, 0);
-                files.push(Listed::new(None, "map_starts.png".to_owned(), render));
-            }
-        } else {
-            tnt.warnings
-                .push("the map is shown only at an eighth of its size");
-        }
-    }
-    // After the pictures that are better previews.
-    if tnt.heights().next().is_some() {
-        files.push(Listed::whole("height.png", heights));
-    }
-    let colors = match tnt.version {
-        Version::Kingdoms => Colors::of_kingdoms_map(context),
-        Version::Ta | Version::OldTa => Colors::of_mount(context),
+    let (mut tnt, error) = so_far(tnt::parse(bytes));
+    let warnings = std::mem::take(&mut tnt.warnings);
+    let (version, colors) = match tnt.version {
+        Version::Ta => ("TA", Colors::of_mount(context)),
+        Version::OldTa => ("TA, early form", Colors::of_mount(context)),
+        Version::Kingdoms => ("TAK", Colors::of_kingdoms_map(context)),
     };
-    let shown = Shown { colors, asset: tnt };
-    Ok(shown.partial_view(files, error))
+    let mut page = Page::new(FORMAT.name, format!("TNT map ({version})"), warnings);
+    page.fact("game", version);
+    add_facts(&tnt, &mut page);
+    page.fact("palette", colors.source.clone())
+        .computed(counted);
+    add_files(&tnt, context, &mut page);
+    Ok(page.show(Shown { asset: tnt, colors }, error))
 }
 
-fn version(tnt: &Tnt) -> &'static str {
-    match tnt.version {
-        Version::Ta => "TA",
-        Version::OldTa => "TA, early form",
-        Version::Kingdoms => "TAK",
-    }
-}
-
-/// Returns the width and height of the ground in tiles, each of which covers
-/// four cells.
-fn tiles(tnt: &Tnt) -> [u32; 2] {
-    [tnt.width / 2, tnt.height / 2]
-}
-
-/// Returns the width and height of the ground in pixels.
-fn size(tnt: &Tnt) -> [u32; 2] {
-    tiles(tnt).map(|tiles| tiles.saturating_mul(TILE_EDGE))
-}
-
-/// Returns the facts that are known without reading the cells.
-fn head(tnt: &Tnt) -> Value {
+/// Adds the facts that are known without reading the cells.
+fn add_facts(tnt: &Tnt, page: &mut Page<Shown<Tnt>>) {
+    // A tile covers four cells.
+    let tiles = [tnt.width / 2, tnt.height / 2];
     let minimap = tnt.minimap.as_ref();
     let used = tnt.minimap_used().map(|(width, height)| [width, height]);
-    let ground = tnt.ground.as_ref().map(|ground| {
-        json!({
-            "places": ground.len(),
-            "coordinate_size": ground.coordinate_size,
-            "large_minimap": ground.large_minimap,
-        })
-    });
-    json!({
-        "format": FORMAT.name,
-        "game": version(tnt),
-        "cells": [tnt.width, tnt.height],
-        "tiles": tiles(tnt),
-        "pixels": size(tnt),
-        "tile_count": tnt.terrain.tile_count(),
-        "sea_level": tnt.sea_level,
-        "flags": tnt.flags,
-        "uses_stored_minimap": tnt.flags & 1 != 0,
-        "minimap": minimap.map(|minimap| [minimap.width, minimap.height]),
-        "minimap_used": used,
-        "ground": ground,
-        "features": tnt.features.len(),
-        "warnings": tnt.warnings.texts(),
-    })
+    page.fact("cells", [tnt.width, tnt.height])
+        .fact("tiles", tiles)
+        .fact("pixels", tiles.map(|edge| edge.saturating_mul(TILE_EDGE)))
+        .fact("tile_count", tnt.terrain.tile_count())
+        .fact("sea_level", tnt.sea_level)
+        .fact("flags", tnt.flags)
+        .fact("uses_stored_minimap", tnt.flags & 1 != 0)
+        .fact(
+            "minimap",
+            minimap.map(|minimap| [minimap.width, minimap.height]),
+        )
+        .fact("minimap_used", used)
+        .fact("ground", tnt.ground.as_ref().map(ground))
+        .fact("features", tnt.features.len());
+}
+
+fn ground(ground: &Ground) -> Value {
+    Value::Map(vec![
+        ("places".into(), ground.len().into()),
+        ("coordinate_size".into(), ground.coordinate_size.into()),
+        ("large_minimap".into(), ground.large_minimap.into()),
+    ])
+}
+
+/// Returns the facts about all cells.
+fn counted(shown: &Shown<Tnt>) -> Vec<Entry<'_>> {
+    let tnt = &shown.asset;
+    let words = tnt.cells_without_feature().into_iter();
+    let words = words.map(|(word, count)| (format!("{word:04X}").into(), count.into()));
+    vec![
+        ("height_range", view::range(tnt.heights()).into()),
+        ("features_placed", placed(tnt).iter().sum::<usize>().into()),
+        ("cells_without_feature", Node::Map(words.collect())),
+    ]
 }
 
 /// Returns the number of cells with each feature.
@@ -137,96 +108,88 @@ fn placed(tnt: &Tnt) -> Vec<usize> {
     counts
 }
 
-fn info(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
-    let tnt = &shown.asset;
-    let mut facts = head(tnt);
-    facts["height_range"] = json!(view::range(tnt.heights()));
-    facts["features_placed"] = placed(tnt).iter().sum::<usize>().into();
-    let words = tnt.cells_without_feature().into_iter();
-    let words = words.map(|(word, count)| (format!("{word:04X}"), count.into()));
-    facts["cells_without_feature"] = Value::Object(words.collect::<Map<_, _>>());
-    facts["palette"] = shown.colors.source.as_str().into();
-    json::write_pretty(&facts, out)
-}
-
-fn page(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
-    let tnt = &shown.asset;
-    let mut page = Summary::new(format_args!("TNT map ({})", version(tnt)));
-    let [width, height] = size(tnt);
-    page.line("cells", format_args!("{} x {}", tnt.width, tnt.height));
-    page.line("pixels", format_args!("{width} x {height}"));
-    page.line("sea level", tnt.sea_level);
-    page.line("features", tnt.features.len());
-    page.line("palette", &shown.colors.source);
-    page.write(&tnt.warnings, out)
-}
-
-/// Writes the names of features, and the number of cells with each.
-fn features(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["number", "index", "name", "placed"])?;
-    let counts = placed(&shown.asset);
-    for (number, (feature, count)) in shown.asset.features.iter().zip(counts).enumerate() {
-        table.cell(number).cell(feature.index).text(&feature.name);
-        table.cell(count).end_row()?;
+fn add_files(tnt: &Tnt, context: &dyn AssetContext, page: &mut Page<Shown<Tnt>>) {
+    if !tnt.features.is_empty() {
+        page.table("features.tsv", features);
     }
-    Ok(())
-}
-
-fn heights(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
-    let tnt = &shown.asset;
-    view::write_heights((tnt.width, tnt.height), tnt.heights(), out)
-}
-
-fn minimap_picture(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
-    let tnt = &shown.asset;
-    match &tnt.minimap {
-        Some(minimap) => view::write_minimap(minimap, tnt.minimap_used(), &shown.colors, out),
-        None => Ok(()),
+    let used = tnt.minimap_used();
+    let minimap = tnt.minimap.clone();
+    if let Some(minimap) = minimap.filter(|minimap| view::is_picture(minimap, used)) {
+        page.file("minimap.png", move |shown, _, out| {
+            view::write_minimap(&minimap, used, &shown.colors, out)
+        });
+    }
+    if view::has_ground(&tnt.terrain) {
+        page.file("map_1_8.png", |shown, _, out| {
+            view::write(&shown.asset.terrain, &shown.colors, REDUCED, out)
+        });
+        if view::is_shown_whole(&tnt.terrain) {
+            page.file("map.png", |shown, _, out| {
+                view::write(&shown.asset.terrain, &shown.colors, 1, out)
+            });
+            if !tnt.features.is_empty() && !scenery::texts(context).is_empty() {
+                page.file("map_features.png", |shown, context, out| {
+                    write_scenery(shown, &[], context, out)
+                });
+            }
+            if text_of(context).is_some() {
+                page.file("map_starts.png", |shown, context, out| {
+                    write_scenery(shown, &starts(context), context, out)
+                });
+            }
+        } else {
+            page.warn("the map is shown only at an eighth of its size");
+        }
+    }
+    // After the pictures that are better previews.
+    if tnt.heights().next().is_some() {
+        page.file("height.png", |Shown { asset: tnt, .. }, _, out| {
+            view::write_heights((tnt.width, tnt.height), tnt.heights(), out)
+        });
     }
 }
 
-fn map(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
-    view::write(&shown.asset.terrain, &shown.colors, 1, out)
+/// Returns the names of features, and the number of cells with each.
+fn features(shown: &Shown<Tnt>) -> Rows<'_> {
+    let features = shown.asset.features.iter().zip(placed(&shown.asset));
+    let rows = features.enumerate().map(|(number, (feature, count))| {
+        [
+            number.into(),
+            feature.index.into(),
+            feature.name.into(),
+            count.into(),
+        ]
+    });
+    Rows::new(["number", "index", "name", "placed"], rows)
 }
 
-fn map_with_features(
+/// Writes the ground with its features and the places where players start.
+fn write_scenery(
     shown: &Shown<Tnt>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let scenery = Scenery::new(&shown.asset, &shown.colors.palette, context);
-    let mut rows = scenery.rows();
-    let mut draw = |y: u32, row: &mut [u8]| rows.draw(y, row);
-    view::write_with(&shown.asset.terrain, &shown.colors, &mut draw, out)
-}
-
-fn map_with_starts(
-    shown: &Shown<Tnt>,
-    _part: usize,
+    starts: &[Start],
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut scenery = Scenery::new(&shown.asset, &shown.colors.palette, context);
-    let text = text_of(context).and_then(|file| context.read(file));
-    if let Some(text) = text.map(|bytes| tdf::parse(&bytes).unwrap_or_else(|lost| lost.model)) {
-        let header = text.root().section("GlobalHeader");
-        let starts = header.map(ota::starts).unwrap_or_default();
-        scenery.add_starts(&starts, &shown.colors.palette);
-    }
+    scenery.add_starts(starts, &shown.colors.palette);
     let mut rows = scenery.rows();
     let mut draw = |y: u32, row: &mut [u8]| rows.draw(y, row);
     view::write_with(&shown.asset.terrain, &shown.colors, &mut draw, out)
+}
+
+fn starts(context: &dyn AssetContext) -> Vec<Start> {
+    let Some(text) = text_of(context).and_then(|file| context.read(file)) else {
+        return Vec::new();
+    };
+    let text = tdf::parse(&text).unwrap_or_else(|lost| lost.model);
+    let header = text.root().section("GlobalHeader");
+    header.map(ota::starts).unwrap_or_default()
 }
 
 /// Returns the text of a map.
 fn text_of(context: &dyn AssetContext) -> Option<AssetRef> {
     let name = format!("{}.ota", stem(context.name()));
     context.find(Wanted::Sibling(&name))
-}
-
-fn small(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
-    view::write(&shown.asset.terrain, &shown.colors, REDUCED, out)
 }
 
 #[cfg(test)]
@@ -318,8 +281,9 @@ mod tests {
         for (at, value) in [(0, 0x3000), (4, 0), (8, u32::MAX)] {
             let mut bytes = map().file(0x2000);
             put(&mut bytes, at, &u32::to_le_bytes(value));
-            let failure = open(&bytes.into(), &Alone).err().unwrap();
-            assert_eq!(failure.partial["features"], 0);
+            let view = open(&bytes.into(), &Alone).ok().unwrap();
+            let names: Vec<_> = view.files().into_iter().map(|file| file.name).collect();
+            assert_eq!(names, ["error.txt", "info.json", "info.txt"]);
         }
     }
 

@@ -5,7 +5,8 @@ use get_size2::GetSize;
 
 use crate::pointer::little;
 use hpimount_assets::parse::{Incomplete, finish};
-use hpimount_containers::io::{Error, Result, Warnings};
+use hpimount_containers::io::{Cursor, Error, Result, Warnings};
+use hpimount_record::{self as record, FixedSize, Record};
 
 /// Extensions of sounds.
 pub const EXTENSIONS: &[&str] = &["wav"];
@@ -49,7 +50,7 @@ pub struct Wav {
 }
 
 /// The format of the samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize, Record)]
 pub struct Format {
     /// 1 is PCM.
     pub encoding: u16,
@@ -57,6 +58,10 @@ pub struct Format {
     pub channels: u16,
     /// Samples per second of a channel.
     pub rate: u32,
+    /// Bytes per second.
+    pub byte_rate: u32,
+    /// Bytes of a sample of all channels.
+    pub block_size: u16,
     /// Bits of a sample.
     pub bits: u16,
 }
@@ -115,24 +120,10 @@ impl Wav {
         Ok(())
     }
 
-    fn chunk(
-        &mut self,
-        file: &Bytes,
-        tag: &[u8],
-        size: u32,
-        mut body: hpimount_containers::io::Cursor<'_>,
-    ) -> Result<()> {
+    fn chunk(&mut self, file: &Bytes, tag: &[u8], size: u32, mut body: Cursor<'_>) -> Result<()> {
         match tag {
-            b"fmt " if body.remaining() >= 16 => {
-                let (encoding, channels) = (body.u16("encoding")?, body.u16("channels")?);
-                let rate = body.u32("sample rate")?;
-                body.take(6, "byte rate and block size")?;
-                self.format = Some(Format {
-                    encoding,
-                    channels,
-                    rate,
-                    bits: body.u16("bits per sample")?,
-                });
+            b"fmt " if body.remaining() >= Format::SIZE => {
+                self.format = Some(record::read(&mut body, 0)?);
             }
             b"data" => {
                 self.data_offset = body.offset();
@@ -172,6 +163,8 @@ mod tests {
             encoding: 1,
             channels: 2,
             rate: 22050,
+            byte_rate: 44100,
+            block_size: 2,
             bits: 8,
         };
         assert_eq!(wav.format, Some(format));

@@ -1,16 +1,12 @@
 //! View of a sound: its properties. Every program plays the file itself.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde_json::{Value, json};
 
-use crate::pal::colors::Colors;
-use crate::pal::shown::Shown;
-use crate::view::failure;
 use crate::wav::{self, Kind, Wav};
-use hpimount_assets::view::listed::whole_files;
-use hpimount_assets::view::{AssetContext, Failure, Summary, View, ViewFormat, hex, json};
+use hpimount_assets::parse::so_far;
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat, hex};
+use hpimount_record::Value;
 
 /// Sounds.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -22,12 +18,28 @@ pub const FORMAT: ViewFormat = ViewFormat {
 const PCM: u16 = 1;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let wav = wav::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
-    let shown = Shown {
-        colors: Colors::embedded(),
-        asset: wav,
+    let (mut wav, error) = so_far(wav::parse(bytes));
+    let kind = match wav.kind {
+        Kind::Riff => "RIFF",
+        Kind::Tmh => "TMH",
     };
-    Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
+    let (samples, seconds) = length(&wav).unzip();
+    let warnings = std::mem::take(&mut wav.warnings);
+    let mut page = Page::new(FORMAT.name, format!("WAV sound ({kind})"), warnings);
+    page.fact("kind", kind);
+    if let Some(format) = &wav.format {
+        page.record(format);
+    }
+    page.fact("samples", samples)
+        .fact("seconds", seconds.map(Value::Double))
+        .fact(
+            "tmh_header",
+            wav.tmh_header.as_ref().map(|header| hex(header)),
+        )
+        .fact("data_offset", wav.data_offset)
+        .fact("data_size", wav.data.as_ref().map(Bytes::len))
+        .fact("riff_size_excess", wav.riff_size_excess);
+    Ok(page.show(wav, error))
 }
 
 /// Returns the number of samples of each channel, and the duration, if known.
@@ -37,48 +49,4 @@ fn length(wav: &Wav) -> Option<(usize, f64)> {
     let samples = wav.data.as_ref()?.len().checked_div(size)?;
     let seconds = samples as f64 / f64::from(format.rate);
     seconds.is_finite().then_some((samples, seconds))
-}
-
-fn kind(wav: &Wav) -> &'static str {
-    match wav.kind {
-        Kind::Riff => "RIFF",
-        Kind::Tmh => "TMH",
-    }
-}
-
-fn facts(wav: &Wav) -> Value {
-    let (samples, seconds) = length(wav).unzip();
-    json!({
-        "format": FORMAT.name,
-        "kind": kind(wav),
-        "encoding": wav.format.map(|format| format.encoding),
-        "channels": wav.format.map(|format| format.channels),
-        "rate": wav.format.map(|format| format.rate),
-        "bits": wav.format.map(|format| format.bits),
-        "samples": samples,
-        "seconds": seconds,
-        "tmh_header": wav.tmh_header.as_ref().map(|header| hex(header)),
-        "data_offset": wav.data_offset,
-        "data_size": wav.data.as_ref().map(Bytes::len),
-        "riff_size_excess": wav.riff_size_excess,
-        "warnings": wav.warnings.texts(),
-    })
-}
-
-fn info(shown: &Shown<Wav>, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&facts(&shown.asset), out)
-}
-
-fn page(shown: &Shown<Wav>, out: &mut dyn Write) -> io::Result<()> {
-    let wav = &shown.asset;
-    let mut page = Summary::new(format_args!("WAV sound ({})", kind(wav)));
-    if let Some(format) = wav.format {
-        page.line("channels", format.channels);
-        page.line("rate", format_args!("{} Hz", format.rate));
-        page.line("bits", format.bits);
-    }
-    if let Some((_, seconds)) = length(wav) {
-        page.line("length", format_args!("{seconds:.2} s"));
-    }
-    page.write(&wav.warnings, out)
 }

@@ -4,25 +4,21 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde::Serialize;
-use serde_json::json;
 
 use crate::gaf::export;
 use crate::gaf::import::import;
 use crate::gaf::names::{folder, frame_name};
 use crate::gaf::{self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND};
-use crate::pal::colors::Colors;
-use crate::pal::shown::Shown;
-use crate::view::parts;
+use crate::pal::colors::{Colors, Shown};
 use hpimount_assets::model::{Picture, Scale, apng, png, sheet, size_problem};
+use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::json::Seq;
-use hpimount_assets::view::listed::{Listed, Render, whole_files};
-use hpimount_assets::view::{
-    AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json,
-};
+use hpimount_assets::view::node::{self, Node};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFile, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
+use hpimount_record::Value;
 
 /// Sprites and textures.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -66,36 +62,40 @@ const MAX_CHECKED: u64 = 1 << 24;
 /// Maximum number of pictures on a contact sheet.
 const MAX_ON_SHEET: usize = 64;
 
-/// A part's number is that of the sequence times this, plus that of the frame.
-const FRAMES: usize = 1 << 16;
+/// The top left corner of an animation relative to the origins of its frames, and its
+/// width and height.
+type Extent = ((i32, i32), (u32, u32));
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let is_shown = |gaf: &Gaf| !gaf.sequences.is_empty();
-    let (gaf, error) = parts(gaf::parse(bytes), is_shown, |gaf| {
-        json::bounded_value(&Head::new(gaf, ""), &json!({}))
-    })?;
-    let mut shown = Shown {
-        colors: Colors::of_sprite(context),
-        asset: gaf,
-    };
-    let files = files(&mut shown.asset);
-    Ok(shown.partial_view(files, error))
+    let (mut gaf, error) = so_far(gaf::parse(bytes));
+    let warnings = std::mem::take(&mut gaf.warnings);
+    let colors = Colors::of_sprite(context);
+    let mut page = Page::new(FORMAT.name, "GAF sprites", warnings);
+    let frames = gaf.sequences.iter().map(Sequence::len);
+    page.fact("version", gaf.version)
+        .fact("palette", colors.source.clone())
+        .fact("frames", frames.sum::<usize>())
+        .computed(|shown: &Shown<Gaf>| vec![("key_unused", key_unused(&shown.asset).into())])
+        .list("sequences", |shown| {
+            Box::new(shown.asset.sequences.iter().enumerate().map(sequence))
+        })
+        .check(|shown| lost_pixels(&shown.asset));
+    if gaf.sequences.iter().any(|sequence| !sequence.is_empty()) {
+        page.table("frames.tsv", |shown| frames_of(&shown.asset))
+            .file("preview.png", |shown, _, out| preview(shown, out));
+    }
+    add_pictures(&gaf, &mut page);
+    Ok(page.show(Shown { asset: gaf, colors }, error))
 }
 
-/// Returns the files. Omitted ones are reported as warnings.
-fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
-    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
-    let sequences = std::mem::take(&mut gaf.sequences);
-    if sequences.iter().any(|sequence| !sequence.is_empty()) {
-        files.push(Listed::whole("frames.tsv", frames));
-        files.push(Listed::whole("preview.png", preview));
-    }
+/// Adds the pictures and animations. Omitted ones are reported as warnings.
+fn add_pictures(gaf: &Gaf, page: &mut Page<Shown<Gaf>>) {
     // Many references may refer to one frame.
     let mut known: HashMap<u32, Option<Frame>> = HashMap::new();
     let (mut pictures, mut pixels) = (0, 0);
     let mut omitted = 0;
-    for (index, sequence) in sequences.iter().enumerate() {
-        let folder = folder(sequences.len(), index, sequence);
+    for (index, sequence) in gaf.sequences.iter().enumerate() {
+        let folder = folder(gaf.sequences.len(), index, sequence);
         let mut area = 0;
         let mut problem = None;
         let omitted_before = omitted;
@@ -112,35 +112,36 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
             } else if pictures < MAX_PICTURES && pixels + frame.pixels() <= MAX_SHOWN {
                 pictures += 1;
                 pixels += frame.pixels();
-                let name = frame_name(number, sequence);
-                let part = index * FRAMES + number;
-                let render = Render::Part(frame_picture, part);
-                files.push(Listed::inside(folder.clone(), name, render));
+                let file = ViewFile::inside(folder.clone(), frame_name(number, sequence));
+                page.file(file, move |shown, _, out| {
+                    let picture = picture(shown, &frame).ok_or(io::ErrorKind::InvalidData)?;
+                    png::write(&picture, out)
+                });
             } else {
                 omitted += 1;
             }
         }
-        if !is_animation(sequence) || area == 0 || omitted > omitted_before {
-            // There is nothing to animate, or some frames are not shown.
-        } else if let Some(why) = animation_problem(sequence, area, &known) {
-            problem = Some(why);
-        } else {
-            let render = Render::Part(animation, index);
-            files.push(Listed::new(None, format!("{folder}.apng"), render));
+        // Otherwise there is nothing to animate, or some frames are not shown.
+        if is_animation(sequence) && area > 0 && omitted == omitted_before {
+            match animation_extent(sequence, area, &known) {
+                Err(why) => problem = Some(why),
+                Ok(extent) => {
+                    page.file(format!("{folder}.apng"), move |shown, _, out| {
+                        animation(shown, &shown.asset.sequences[index], extent, out)
+                    });
+                }
+            }
         }
         if let Some(why) = problem {
-            let warning = format!("part of sequence {index} is not shown: {why}");
-            gaf.warnings.push(warning);
+            page.warn(format!("part of sequence {index} is not shown: {why}"));
         }
     }
-    gaf.sequences = sequences;
     if omitted > 0 {
-        gaf.warnings.push(format!(
+        page.warn(format!(
             "{omitted} frames are not shown: the file has more than {MAX_PICTURES}, or \
              more than {MAX_SHOWN} pixels"
         ));
     }
-    files
 }
 
 /// Returns whether the frames of a sequence are shown one after the other.
@@ -149,53 +150,35 @@ fn is_animation(sequence: &Sequence) -> bool {
     sequence.len() >= 2 && sequence.frames().any(|reference| reference.ticks > 0)
 }
 
-fn animation_problem(
+fn animation_extent(
     sequence: &Sequence,
     area: u64,
     known: &HashMap<u32, Option<Frame>>,
-) -> Option<String> {
+) -> Result<Extent, String> {
     if area > MAX_ANIMATED {
-        return Some(format!(
+        return Err(format!(
             "the animation has {area} pixels, more than the {MAX_ANIMATED} that are shown"
         ));
     }
     let frames = sequence.frames();
     let frames = frames.filter_map(|reference| *known.get(&reference.frame)?);
-    let (_, (width, height)) = export::extent(frames)?;
-    size_problem(width.into(), height.into())
+    let extent = export::extent(frames).unwrap_or_default();
+    let (_, (width, height)) = extent;
+    size_problem(width.into(), height.into()).map_or(Ok(extent), Err)
 }
 
 /// Returns the picture of a frame; lost pixels are transparent.
 fn picture(shown: &Shown<Gaf>, frame: &Frame) -> Option<Picture> {
-    let decoded = shown.asset.decode(frame);
-    let picture = decoded.unwrap_or_else(|incomplete| incomplete.model);
+    let (picture, _) = so_far(shown.asset.decode(frame));
     export::sprite(picture, &shown.colors.palette)
 }
 
-fn frame_picture(shown: &Shown<Gaf>, part: usize, out: &mut dyn Write) -> io::Result<()> {
-    let sequence = shown.asset.sequences.get(part / FRAMES);
-    let reference = sequence.and_then(|sequence| sequence.get(part % FRAMES));
-    let frame = reference.and_then(|reference| shown.asset.frame(reference).ok());
-    match frame.and_then(|frame| picture(shown, &frame)) {
-        Some(picture) => png::write(&picture, out),
-        None => Ok(()),
-    }
-}
-
-fn animation(shown: &Shown<Gaf>, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    let gaf = &shown.asset;
-    let Some(sequence) = gaf.sequences.get(index) else {
-        return Ok(());
-    };
-    let all = || {
-        sequence
-            .frames()
-            .map(|reference| (reference, gaf.frame(reference).ok()))
-    };
-    let Some(((left, top), (width, height))) = export::extent(all().filter_map(|(_, frame)| frame))
-    else {
-        return Ok(());
-    };
+fn animation(
+    shown: &Shown<Gaf>,
+    sequence: &Sequence,
+    ((left, top), (width, height)): Extent,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let animation = apng::Animation {
         width,
         height,
@@ -203,10 +186,10 @@ fn animation(shown: &Shown<Gaf>, index: usize, out: &mut dyn Write) -> io::Resul
         frames: sequence.len() as u32,
         loops: sequence.loops(),
     };
-    let mut frames = all();
+    let mut references = sequence.frames();
     let mut next = |_| {
-        let (reference, frame) = frames.next().unzip();
-        let frame = frame.flatten();
+        let reference = references.next();
+        let frame = reference.and_then(|reference| shown.asset.frame(reference).ok());
         let at = frame.map_or((0, 0), |frame| {
             let from = |origin: i16, start: i32| (-i32::from(origin)).abs_diff(start);
             (from(frame.x, left), from(frame.y, top))
@@ -254,125 +237,62 @@ fn preview(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
     png::write(&sheet(references.len(), scale, pictures), out)
 }
 
-#[derive(Serialize)]
-struct Head<'a> {
-    format: &'static str,
-    version: u32,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    palette: &'a str,
-    sequences: Seq<'a, SequenceFacts<'a>>,
-    /// Raw frames without the key. Kingdoms has some with a border in another
-    /// color, which is not transparent then.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key_unused: Option<usize>,
-    warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct SequenceFacts<'a> {
-    index: usize,
-    name: &'a str,
-    offset: u32,
-    frames: usize,
-    loops: bool,
-    loop_word: u16,
-    unknown_4: u32,
-    /// Total of all frames, if known for each.
-    seconds: Option<f64>,
-}
-
-/// Returns the warnings about a file and the pixels of its frames, decoding
-/// each frame once; and the number of raw frames without the key.
-fn checked(gaf: &Gaf) -> (Warnings, usize) {
-    let mut warnings = gaf.warnings.clone();
-    let mut key_unused = 0;
-    let mut checked = HashSet::new();
+/// Returns the different frames, up to a limit of pixels.
+fn checked(gaf: &Gaf) -> impl Iterator<Item = Frame> {
+    let mut seen = HashSet::new();
     let mut left = MAX_CHECKED;
     let references = gaf.sequences.iter().flat_map(Sequence::frames);
-    for reference in references.filter(|reference| checked.insert(reference.frame)) {
-        let Ok(frame) = gaf.frame(reference) else {
-            continue;
-        };
-        let Some(rest) = left.checked_sub(frame.pixels()) else {
-            break;
-        };
-        left = rest;
-        match gaf.decode(&frame) {
-            Ok(picture) => {
-                let is_raw = frame.pixel_format() == Some(PixelFormat::Raw);
-                let is_opaque = match &picture.pixels {
-                    Pixels::Indexed(indexed) => frame.pixels() > 0 && indexed.is_opaque(),
-                    Pixels::Rgba(_) => false,
-                };
-                key_unused += usize::from(is_raw && is_opaque);
-                warnings.append(picture.warnings);
-            }
-            Err(lost) => {
-                warnings.append(lost.model.warnings);
-                let at = frame.offset;
-                warnings.push(format!(
-                    "pixels of the frame at {at:#x} are lost: {}",
-                    lost.error
-                ));
-            }
+    let different = references.filter(move |reference| seen.insert(reference.frame));
+    let frames = different.filter_map(|reference| gaf.frame(reference).ok());
+    frames.map_while(move |frame| {
+        left = left.checked_sub(frame.pixels())?;
+        Some(frame)
+    })
+}
+
+/// Returns the number of raw frames without the key. Kingdoms has some with a border in
+/// another color, which is not transparent then.
+fn key_unused(gaf: &Gaf) -> usize {
+    let is_raw = |frame: &Frame| frame.pixel_format() == Some(PixelFormat::Raw);
+    let raw = checked(gaf).filter(|frame| is_raw(frame) && frame.pixels() > 0);
+    let opaque = raw.filter(|frame| {
+        let picture = gaf.decode(frame).map(|picture| picture.pixels);
+        matches!(picture, Ok(Pixels::Indexed(indexed)) if indexed.is_opaque())
+    });
+    opaque.count()
+}
+
+/// Returns the warnings about the pixels of the frames.
+fn lost_pixels(gaf: &Gaf) -> Warnings {
+    let mut warnings = Warnings::default();
+    for frame in checked(gaf) {
+        let (picture, error) = so_far(gaf.decode(&frame));
+        warnings.append(picture.warnings);
+        if let Some(error) = error {
+            let at = frame.offset;
+            warnings.push(format!("pixels of the frame at {at:#x} are lost: {error}"));
         }
     }
-    (warnings, key_unused)
+    warnings
 }
 
-impl<'a> Head<'a> {
-    fn new(gaf: &'a Gaf, palette: &'a str) -> Self {
-        Self {
-            format: FORMAT.name,
-            version: gaf.version,
-            palette,
-            sequences: Seq::new(|| {
-                let sequences = gaf.sequences.iter().enumerate();
-                sequences.map(|(index, sequence)| SequenceFacts::new(index, sequence))
-            }),
-            key_unused: None,
-            warnings: gaf.warnings.texts(),
-        }
-    }
-}
-
-impl<'a> SequenceFacts<'a> {
-    fn new(index: usize, sequence: &'a Sequence) -> Self {
-        let ticks = sequence.frames().map(|reference| reference.ticks);
-        let ticks = ticks.map(|ticks| (ticks > 0).then_some(u64::from(ticks)));
-        let ticks: Option<u64> = ticks.sum();
-        Self {
-            index,
-            name: &sequence.name,
-            offset: sequence.offset,
-            frames: sequence.len(),
-            loops: sequence.loops(),
-            loop_word: sequence.loop_word,
-            unknown_4: sequence.unknown_4,
-            seconds: ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND)),
-        }
-    }
-}
-
-fn info(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
-    let gaf = &shown.asset;
-    let (warnings, key_unused) = checked(gaf);
-    let head = Head {
-        key_unused: Some(key_unused),
-        warnings: warnings.texts(),
-        ..Head::new(gaf, &shown.colors.source)
-    };
-    json::write_pretty(&head, out)
-}
-
-fn page(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
-    let gaf = &shown.asset;
-    let mut page = Summary::new("GAF sprites");
-    page.list("sequences", gaf.sequences.iter().map(|one| &one.name));
-    let frames = gaf.sequences.iter().map(Sequence::len);
-    page.line("frames", frames.sum::<usize>());
-    page.line("palette", &shown.colors.source);
-    page.write(&gaf.warnings, out)
+fn sequence((index, sequence): (usize, &Sequence)) -> Node<'_> {
+    let ticks = sequence.frames().map(|reference| reference.ticks);
+    let ticks = ticks.map(|ticks| (ticks > 0).then_some(u64::from(ticks)));
+    // Unknown if that of a frame is.
+    let seconds = ticks
+        .sum::<Option<u64>>()
+        .map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
+    node::map([
+        ("index", index.into()),
+        ("name", sequence.name.clone().into()),
+        ("offset", sequence.offset.into()),
+        ("frames", sequence.len().into()),
+        ("loops", sequence.loops().into()),
+        ("loop_word", sequence.loop_word.into()),
+        ("unknown_4", sequence.unknown_4.into()),
+        ("seconds", seconds.map(Value::Double).into()),
+    ])
 }
 
 /// Columns of `frames.tsv`.
@@ -394,35 +314,40 @@ const COLUMNS: [&str; 15] = [
     "problem",
 ];
 
-fn frames(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
-    let gaf = &shown.asset;
-    let mut table = Table::new(out, &COLUMNS)?;
-    for (index, sequence) in gaf.sequences.iter().enumerate() {
-        for (number, reference) in sequence.frames().enumerate() {
-            table.cell(index).text(&sequence.name).cell(number);
-            match gaf.frame(reference) {
-                Ok(frame) => {
-                    table.cell(frame.width).cell(frame.height);
-                    table.cell(frame.x).cell(frame.y).cell(reference.ticks);
-                    table.cell(frame.format).cell(frame.layers).cell(frame.key);
-                    table.cell(frame.offset).cell(frame.unknown_12);
-                    table.cell(frame.unknown_20).cell("");
-                }
-                Err(error) => {
-                    table
-                        .cell("")
-                        .cell("")
-                        .cell("")
-                        .cell("")
-                        .cell(reference.ticks);
-                    table.cell("").cell("").cell("").cell(reference.frame);
-                    table.cell("").cell("").text(&error.to_string());
-                }
-            }
-            table.end_row()?;
-        }
-    }
-    Ok(())
+fn frames_of(gaf: &Gaf) -> Rows<'_> {
+    let rows = gaf
+        .sequences
+        .iter()
+        .enumerate()
+        .flat_map(move |(index, sequence)| {
+            sequence
+                .frames()
+                .enumerate()
+                .map(move |(number, reference)| {
+                    let frame = gaf.frame(reference);
+                    let problem = frame.as_ref().err().map(ToString::to_string);
+                    let frame = frame.ok();
+                    let of = |field: fn(Frame) -> Value| frame.map_or(Value::Null, field);
+                    [
+                        index.into(),
+                        sequence.name.clone().into(),
+                        number.into(),
+                        of(|frame| frame.width.into()),
+                        of(|frame| frame.height.into()),
+                        of(|frame| frame.x.into()),
+                        of(|frame| frame.y.into()),
+                        reference.ticks.into(),
+                        of(|frame| frame.format.into()),
+                        of(|frame| frame.layers.into()),
+                        of(|frame| frame.key.into()),
+                        reference.frame.into(),
+                        of(|frame| frame.unknown_12.into()),
+                        of(|frame| frame.unknown_20.into()),
+                        problem.into(),
+                    ]
+                })
+        });
+    Rows::new(COLUMNS, rows)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::*;
 use fixtures::ta::gaf::{Body, Frame as Built, file, sequence};
 use fixtures::ta::put;
-use hpimount_assets::view::Alone;
+use hpimount_assets::view::{Alone, rendered_text};
 
 fn built() -> Vec<u8> {
     let frame = |width: u16| Built::rle(width, 2, &vec![Some(3); 2 * usize::from(width)]);
@@ -110,7 +110,7 @@ fn raw_frames_without_the_key_are_counted() {
     ];
     let frames = frames.map(|frame| (frame, 1)).to_vec();
     let gaf = gaf::parse(&file(&[sequence("walk", frames)]).into()).unwrap();
-    assert_eq!(checked(&gaf).1, 1);
+    assert_eq!(key_unused(&gaf), 1);
 }
 
 #[test]
@@ -144,7 +144,8 @@ fn zero_ticks_count_as_one() {
 
 #[test]
 fn facts_list_every_sequence() {
-    let facts = json::value(&Head::new(&gaf::parse(&built().into()).unwrap(), ""));
+    let facts = rendered_text(&FORMAT, &built(), "info.json").unwrap();
+    let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
     assert_eq!(facts["sequences"][0]["name"], "walk/run");
     assert_eq!(facts["sequences"][0]["seconds"], serde_json::Value::Null);
     assert_eq!(facts["sequences"][1]["seconds"], 1.0 / 30.0);
