@@ -100,7 +100,7 @@ fn model() -> Vec<u8> {
 /// Returns a map of 16 x 16 cells, which is large enough for a minimap.
 fn map(version: u32) -> Vec<u8> {
     let mut cells = vec![(1, 0xFFFF); 256];
-    cells[20] = (90, 0);
+    cells[200] = (90, 0);
     let map = ta::tnt::Map {
         width: 16,
         height: 16,

@@ -116,7 +116,7 @@ fn indexed(
         Pixels::Indexed(indexed) => indexed,
         Pixels::Rgba(_) => Indexed::default(),
     };
-    let opaque = colors.opaque();
+    let opaque = colors.palette.opaque();
     // Raw pixels with the key are transparent, pixels in runs are not.
     let is_raw = frame.pixel_format() == Some(PixelFormat::Raw);
     let mut palettized = Palettized::new(&opaque, is_raw.then_some(frame.key.into()));

@@ -54,11 +54,6 @@ impl Colors {
         }
     }
 
-    /// Returns the colors with an alpha of 255.
-    pub(crate) fn opaque(&self) -> [[u8; 4]; 256] {
-        self.palette.0.map(|[r, g, b]| [r, g, b, 255])
-    }
-
     /// Returns the palette chosen by the user.
     fn chosen(context: &dyn AssetContext) -> Option<Self> {
         let chosen = context.palette()?;

@@ -35,7 +35,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         Pixels::Rgb(_) => Pixels::Rgb(edited.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()),
         Pixels::Indexed(old) => {
             let count = 1_usize << (pcx.bits * pcx.planes).min(8);
-            let opaque = colors.opaque();
+            let opaque = colors.palette.opaque();
             let mut palettized = Palettized::new(&opaque[..count], None);
             let pixels = edited.iter().zip(old);
             let indices = pixels.map(|(&[r, g, b, _], old)| {
