@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::pcx::PICTURE;
-use crate::pcx::export::{colors, picture};
+use crate::pcx::{PICTURE, colors, picture};
 use hpimount_assets::model::palette::Palettized;
 use hpimount_assets::parse::pcx::{self, Pcx, Pixels};
 use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};

@@ -4,9 +4,8 @@ use std::io;
 
 use bytes::Bytes;
 
-use super::PICTURE;
-use super::export::{colors, picture};
 use super::import::import;
+use super::{PICTURE, colors, picture};
 use crate::pal::colors::Shown;
 use hpimount_assets::model::{not_shown, png, size_problem};
 use hpimount_assets::parse::pcx::{self, Pcx};
