@@ -39,7 +39,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         .list("scripts", scripts)
         .list("pieces", |cob| texts(&cob.pieces))
         .list("strings", |cob| texts(&cob.strings));
-    if cob.code_words() > 0 {
+    if error.is_none() || cob.code_words() > 0 {
         page.file("script.bos", |cob, _, out| cob.decompile(out))
             .file("script.asm", |cob, _, out| cob.disassemble(out));
     }

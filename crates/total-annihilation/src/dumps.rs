@@ -170,10 +170,19 @@ fn assets() -> Vec<(&'static str, Vec<u8>)> {
         ("damaged.gaf", damaged(sprites(), 16, 4)),
         ("nothing.gaf", damaged(sprites(), 0, 4)),
         ("unit.3do", model()),
+        ("empty.3do", ta::tdo::file(&ta::tdo::object("base"))),
         ("damaged.3do", ta::bombs::cycle(true)),
         ("partly.3do", damaged(model(), 48, 4)),
         ("unit.cob", ta::cob::small(4).file()),
         ("kingdoms.cob", text_in_code.file()),
+        (
+            "empty.cob",
+            ta::cob::Cob {
+                version: 4,
+                ..Default::default()
+            }
+            .file(),
+        ),
         ("damaged.cob", damaged(ta::cob::small(4).file(), 28, 4)),
         ("nothing.cob", damaged(ta::cob::small(4).file(), 0, 4)),
         ("map.tnt", map(0x2000)),

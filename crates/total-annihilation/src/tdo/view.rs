@@ -86,7 +86,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     .list("objects", |shown: &Shown| {
         Box::new(shown.model.objects.iter().enumerate().map(object))
     });
-    if objects().any(|object| !object.primitives.is_empty()) {
+    if error.is_none() || objects().any(|object| !object.primitives.is_empty()) {
         page.table("pieces.tsv", pieces);
         if !names.is_empty() {
             page.file("textures.tsv", |shown, context, out| {
