@@ -93,15 +93,6 @@ impl<'a> Node<'a> {
         is_whole.then_some(collected)
     }
 
-    /// Returns how a summary names this in a list: by its name, or by itself if it is
-    /// a text.
-    pub(super) fn label(&self) -> Option<Value> {
-        match self {
-            Self::Value(text @ Value::Text(_)) => Some(text.clone()),
-            other => other.get("name").cloned(),
-        }
-    }
-
     /// Returns the fact with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {
@@ -112,6 +103,15 @@ impl<'a> Node<'a> {
             },
             Self::Row(columns, row) => row.get(columns.iter().position(|column| column == name)?),
             Self::List(_) | Self::Each(_) => None,
+        }
+    }
+
+    /// Returns how a summary names this in a list: by its name, or by itself if it is
+    /// a text.
+    pub(super) fn label(&self) -> Option<Value> {
+        match self {
+            Self::Value(text @ Value::Text(_)) => Some(text.clone()),
+            other => other.get("name").cloned(),
         }
     }
 }
