@@ -17,6 +17,7 @@ use super::listed::{Listed, buffered};
 use super::node::{self, Entry, Node, Nodes};
 use super::{Alone, AssetContext, Summary, Table, View, ViewFile, json};
 use crate::model::wav::{self, Wav};
+use crate::model::{Picture, png};
 
 /// Writes a file from a model.
 type WriteFile<M> =
@@ -176,6 +177,18 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         write: impl Fn(&M, &dyn AssetContext, &mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
     ) -> &mut Self {
         self.add(file.into(), None, Content::Other(Box::new(write)))
+    }
+
+    /// Adds the PNG file of the picture that `picture` returns; empty without one.
+    pub fn picture(
+        &mut self,
+        file: impl Into<ViewFile>,
+        picture: impl Fn(&M) -> Option<Picture> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.file(file, move |model, _, out| match picture(model) {
+            Some(picture) => png::write(&picture, out),
+            None => Ok(()),
+        })
     }
 
     /// Sets the size in bytes of the file that was added last.
@@ -462,6 +475,11 @@ impl<'a> Rows<'a> {
             for value in row {
                 match value {
                     Value::Text(text) => table.text(&text),
+                    // A list is in one cell.
+                    Value::List(values) => {
+                        let values: Vec<_> = values.iter().map(Value::to_string).collect();
+                        table.text(&values.join(" "))
+                    }
                     value => table.cell(value),
                 };
             }
