@@ -3,16 +3,12 @@
 
 use std::io::{self, Write};
 
-use super::AssetContext;
-use super::listed::{Listed, Render};
+use get_size2::GetSize;
+
+use super::ViewFile;
+use super::page::Page;
 use crate::model::scene::Material;
-use crate::model::{Picture, Scene, gltf, obj, padded, png, preview};
-
-/// Folder of the pictures.
-const TEXTURES: &str = "textures";
-
-/// Folder of the parts.
-const MODELS: &str = "models";
+use crate::model::{Picture, Scene, gltf, obj, padded, preview};
 
 /// File of the parts' materials.
 const MATERIALS: &str = "materials.mtl";
@@ -49,30 +45,41 @@ pub trait Exported: 'static {
     fn materials(&self) -> (Vec<Material>, Vec<String>);
 }
 
+/// Writes a scene with its pictures.
+type WriteScene =
+    fn(&Scene<'_>, gltf::Pictures<'_>, gltf::Reserve<'_>, &mut dyn Write) -> io::Result<()>;
+
 /// Adds the files that show the model: `model.glb` and `preview.png` if it has
 /// a scene, its pictures in `textures`, and its parts in `models`.
-pub fn add_files<E: Exported>(exported: &E, files: &mut Vec<Listed<E>>) {
-    if exported.has_scene() {
-        let render = Render::InContext(glb, 0);
-        files.push(Listed::new(None, "model.glb".to_owned(), render));
-        let render = Render::InContext(drawn, 0);
-        files.push(Listed::new(None, "preview.png".to_owned(), render));
+pub fn add_files<E: Exported + GetSize + Send + Sync>(exported: &E, page: &mut Page<E>) {
+    let scenes: [(&str, WriteScene); 2] =
+        [("model.glb", gltf::write), ("preview.png", preview::write)];
+    for (name, write) in scenes.into_iter().filter(|_| exported.has_scene()) {
+        page.file(name, move |exported: &E, context, out| {
+            let pictures = |number| exported.picture(number);
+            let reserve = |bytes| context.reserve(bytes);
+            let _memory = context.reserve_scene(exported.corners())?;
+            write(&exported.scene(), &pictures, &reserve, out)
+        });
     }
     for (number, name) in exported.pictures() {
-        let render = Render::Part(picture, number);
-        files.push(Listed::new(Some(TEXTURES), format!("{name}.png"), render));
+        let file = ViewFile::inside("textures", format!("{name}.png"));
+        page.picture(file, move |exported: &E| exported.picture(number));
     }
     let mut has_parts = false;
     for (number, name) in exported.parts() {
         let position = padded(number, exported.part_count(), 2);
-        let render = Render::InContext(part, number);
-        let name = format!("{position} {name}.obj");
-        files.push(Listed::new(Some(MODELS), name, render));
+        let file = ViewFile::inside("models", format!("{position} {name}.obj"));
+        page.file(file, move |exported: &E, context, out| {
+            let _memory = context.reserve_scene(exported.corners())?;
+            obj::write(&exported.part(number), MATERIALS, out)
+        });
         has_parts = true;
     }
     if has_parts {
-        let render = Render::Whole(part_materials);
-        files.push(Listed::new(Some(MODELS), MATERIALS.to_owned(), render));
+        page.file(ViewFile::inside("models", MATERIALS), |exported, _, out| {
+            write_materials(exported, "../textures/", out)
+        });
     }
 }
 
@@ -85,49 +92,4 @@ pub fn write_materials<E: Exported>(
 ) -> io::Result<()> {
     let (materials, notes) = exported.materials();
     obj::write_materials(&materials, &notes, textures, out)
-}
-
-fn glb<E: Exported>(
-    exported: &E,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let pictures = |number| exported.picture(number);
-    let reserve = |bytes| context.reserve(bytes);
-    let _memory = context.reserve_scene(exported.corners())?;
-    gltf::write(&exported.scene(), &pictures, &reserve, out)
-}
-
-fn drawn<E: Exported>(
-    exported: &E,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let pictures = |number| exported.picture(number);
-    let reserve = |bytes| context.reserve(bytes);
-    let _memory = context.reserve_scene(exported.corners())?;
-    preview::write(&exported.scene(), &pictures, &reserve, out)
-}
-
-fn picture<E: Exported>(exported: &E, number: usize, out: &mut dyn Write) -> io::Result<()> {
-    match exported.picture(number) {
-        Some(picture) => png::write(&picture, out),
-        None => Ok(()),
-    }
-}
-
-fn part<E: Exported>(
-    exported: &E,
-    number: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let _memory = context.reserve_scene(exported.corners())?;
-    obj::write(&exported.part(number), MATERIALS, out)
-}
-
-fn part_materials<E: Exported>(exported: &E, out: &mut dyn Write) -> io::Result<()> {
-    write_materials(exported, "../textures/", out)
 }

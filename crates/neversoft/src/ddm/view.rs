@@ -72,9 +72,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
                 exported::write_materials(model, "textures/", out)
             });
     }
-    let mut files = Vec::new();
-    exported::add_files(&model, &mut files);
-    page.files(files);
+    exported::add_files(&model, &mut page);
     Ok(page.show(model, None))
 }
 

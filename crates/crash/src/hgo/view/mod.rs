@@ -58,9 +58,7 @@ fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Bo
     page.table("points.tsv", |model| tables::points(&model.hgo))
         .table("blocks.tsv", |model| tables::blocks(&model.hgo));
     if error.is_none() {
-        let mut files = Vec::new();
-        exported::add_files(&model, &mut files);
-        page.files(files);
+        exported::add_files(&model, &mut page);
     }
     Ok(page.show(model, error))
 }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use get_size2::GetSize;
+use hpimount_record::{self as record, FixedSize, Record};
 use zerocopy::little_endian::I16;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
@@ -77,7 +78,7 @@ pub struct SpriteAnimation {
 }
 
 /// A frame of a sprite.
-#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
 pub struct SpriteFrame {
     /// Offset to the right in pixels.
     pub offx: i8,
@@ -253,18 +254,9 @@ pub(super) fn read_v2(data: &mut Cursor, file: &Bytes, list: &mut Vec<AnimationV
 pub(super) fn read_sprites(data: &mut Cursor, list: &mut Vec<SpriteAnimation>) -> Result<()> {
     for _ in 0..count(data, 12, "sprites")? {
         let name = data.take(8, "sprite's name")?;
-        let frames = count(data, 8, "sprite's frames")?;
-        let frames = (0..frames)
-            .map(|_| {
-                Ok(SpriteFrame {
-                    offx: data.i8("offx")?,
-                    offy: data.i8("offy")?,
-                    width: data.u8("width")?,
-                    height: data.u8("height")?,
-                    texture: data.u32("texture")?,
-                })
-            })
-            .collect::<Result<_>>()?;
+        let frames = count(data, SpriteFrame::SIZE, "sprite's frames")?;
+        let frames = (0..frames).map(|_| record::read(data, 0));
+        let frames = frames.collect::<Result<_>>()?;
         list.push(SpriteAnimation {
             name: until_nul(name),
             frames,

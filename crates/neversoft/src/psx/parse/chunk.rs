@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use get_size2::GetSize;
+use hpimount_record::{self as record, FixedSize, Hex, Record};
 
 use super::animation::{self, AnimationV1, AnimationV2, SpriteAnimation};
 use hpimount_assets::parse::count::count;
@@ -68,6 +69,19 @@ pub enum Content {
 /// A grid over the level, for collisions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, GetSize)]
 pub struct BlockMap {
+    /// Its edges and its size.
+    pub grid: Grid,
+    /// Number of entries in all cells together.
+    pub entries: u64,
+    /// Number of entries in the fullest cell.
+    pub max_per_cell: u32,
+    /// Length of the map in bytes.
+    pub consumed: u64,
+}
+
+/// The edges and the size of a grid.
+#[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
+pub struct Grid {
     /// Left edge in vertex units with 12 fractional bits, like the other three.
     pub xmin: i32,
     /// Near edge.
@@ -80,12 +94,6 @@ pub struct BlockMap {
     pub width: u16,
     /// Number of cells in z.
     pub height: u16,
-    /// Number of entries in all cells together.
-    pub entries: u64,
-    /// Number of entries in the fullest cell.
-    pub max_per_cell: u32,
-    /// Length of the map in bytes.
-    pub consumed: u64,
 }
 
 /// Texture coordinates of an object that move.
@@ -136,10 +144,10 @@ impl Pulse {
 }
 
 /// An item that can be destroyed.
-#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
 pub struct ChnkItem {
     /// Hash of the item's name.
-    pub checksum: u32,
+    pub checksum: Hex<u32>,
     /// Offset of its data in the chunk.
     pub offset: u32,
 }
@@ -266,13 +274,8 @@ fn read_hierarchy(data: &mut Cursor, object_count: usize, parents: &mut Vec<u16>
 impl BlockMap {
     fn read(&mut self, data: &mut Cursor) -> Result<()> {
         let start = data.offset();
-        self.xmin = data.i32("xmin")?;
-        self.zmin = data.i32("zmin")?;
-        self.xmax = data.i32("xmax")?;
-        self.zmax = data.i32("zmax")?;
-        self.width = data.u16("width")?;
-        self.height = data.u16("height")?;
-        for _ in 0..u32::from(self.width) * u32::from(self.height) {
+        record::fill(&mut self.grid, data, 0)?;
+        for _ in 0..u32::from(self.grid.width) * u32::from(self.grid.height) {
             data.take(8, "cell")?;
             let objects = count(data, 4, "cell's objects")?;
             data.take(4 * objects, "cell's objects")?;
@@ -329,11 +332,8 @@ fn read_pulses(data: &mut Cursor, list: &mut Vec<Pulse>) -> Result<()> {
 }
 
 fn read_chnk(data: &mut Cursor, list: &mut Vec<ChnkItem>) -> Result<()> {
-    for _ in 0..count(data, 8, "items")? {
-        list.push(ChnkItem {
-            checksum: data.u32("item's hash")?,
-            offset: data.u32("item's offset")?,
-        });
+    for _ in 0..count(data, ChnkItem::SIZE, "items")? {
+        list.push(record::read(data, 0)?);
     }
     Ok(())
 }
@@ -419,8 +419,9 @@ mod tests {
         let Content::BlockMap(map) = content(0x0A, &data) else {
             panic!("not a grid")
         };
-        assert_eq!((map.xmin, map.zmin, map.xmax, map.zmax), (1, 2, 3, 4));
-        assert_eq!((map.width, map.height), (2, 1));
+        let grid = &map.grid;
+        assert_eq!((grid.xmin, grid.zmin, grid.xmax, grid.zmax), (1, 2, 3, 4));
+        assert_eq!((grid.width, grid.height), (2, 1));
         assert_eq!((map.entries, map.max_per_cell), (2, 2));
         assert_eq!(map.consumed, data.len() as u64);
     }

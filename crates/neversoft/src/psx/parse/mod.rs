@@ -12,22 +12,22 @@ mod compressed;
 mod face;
 mod limits;
 mod model;
-mod object;
 mod texture;
 
 pub use animation::{
     AngleTransform, AnimationV1, AnimationV2, SpriteAnimation, SpriteFrame, Transform,
 };
-pub use chunk::{BlockMap, ChnkItem, Chunk, Content, Pulse, Wibble};
+pub use chunk::{BlockMap, ChnkItem, Chunk, Content, Grid, Pulse, Wibble};
 pub use face::{Face, Uv};
 pub use model::{Bounds, FaceCounts, Lod, Model, SpriteCorner, Vertex, VertexRef};
-pub use object::Object;
 pub use texture::{Palette, Texture, TextureData};
 
 use bytes::Bytes;
 use get_size2::GetSize;
+use hpimount_record::{self as record, FixedSize, Hex, Record};
 
 use hpimount_assets::parse::Incomplete;
+use hpimount_assets::parse::count::count;
 use hpimount_containers::io::Warnings;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 use limits::{Budget, counted_list, u32_list};
@@ -70,6 +70,29 @@ pub enum Kind {
     SpriteBank,
     /// None of these.
     Empty,
+}
+
+/// A placed model (FORMATS, PSX 2).
+#[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
+pub struct Object {
+    /// Bit 1: part of an animated character. The others are unknown.
+    pub flags: Hex<u16>,
+    /// Flags of the same kind that the game requests elsewhere.
+    pub inquiry: Hex<u16>,
+    /// Position in vertex units with 12 fractional bits; x right, y down,
+    /// z forward.
+    pub position: [i32; 3],
+    /// Euler angles about x, y and z; 4096 is a full turn. Almost always 0.
+    pub angles: [i16; 3],
+    /// Index of the model. May be out of range, with a warning.
+    pub model: u16,
+    /// Frame, tint, animation and region, a byte each, which the game sets at run
+    /// time.
+    pub extra: [i16; 2],
+    /// Link to another object, which the game sets at run time.
+    pub next: u32,
+    /// Offset of the `RGBs` colors that the object uses.
+    pub palette_offset: u32,
 }
 
 /// The parsed contents of a PSX file.
@@ -165,7 +188,10 @@ impl Psx {
     /// Reads everything after the offset of the chunks.
     fn read(&mut self, mut cursor: Cursor, bytes: &Bytes) -> Result<()> {
         let file = cursor.clone();
-        self.objects = object::read_all(&mut cursor)?;
+        let objects = count(&mut cursor, Object::SIZE, "nobj")?;
+        self.objects = (0..objects)
+            .map(|_| record::read(&mut cursor, 0))
+            .collect::<Result<_>>()?;
         let pointers_at = cursor.offset() + 4;
         let pointers = counted_list(&mut cursor, "nmodel")?;
         self.pointer_table_end = cursor.offset();

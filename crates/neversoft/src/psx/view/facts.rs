@@ -1,110 +1,89 @@
-//! `info.json`: everything except vertices, normals, faces, colors, pixels and
-//! keyframes, which it only counts.
+//! The facts, lists and tables: everything except vertices, normals, faces, colors,
+//! pixels and keyframes, which are only counted. The columns are described in
+//! `docs/formats/psx.md`.
 
-use std::io::{self, Write};
+use std::collections::HashMap;
 
-use serde::Serialize;
-use serde_json::Value;
+use hpimount_record::Value;
 
+use super::{FORMAT, Shown};
 use crate::psx::{
-    AnimationV1, AnimationV2, ChnkItem, Chunk, Content, Kind, Model, Object, Psx, Pulse,
-    SpriteAnimation, SpriteFrame, Texture, TextureData, Wibble,
+    AnimationV1, Chunk, Content, FaceCounts, Kind, Model, Object, Palette, Psx, TextureData,
+    Version,
 };
-use hpimount_assets::view::json::{self, Seq};
+use crate::view::hash_text;
+use hpimount_assets::view::node::{self, Node, Nodes};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_containers::io::Warnings;
 
-/// Writes `info.json`.
-pub(super) fn json(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&Facts::new(psx), out)
-}
-
-/// Fields that require the whole file.
-const CONCLUSIONS: [&str; 4] = ["kind", "end", "animated", "vertex_scale"];
-
-/// Returns the known facts of an incomplete file. Empty lists and zeros are
-/// omitted, because they may not have been reached, and so are all lists if
-/// they are very long.
-pub(super) fn partial(psx: &Psx) -> Value {
-    let mut facts = json::bounded_value(&Facts::new(psx), &Head::new(psx));
-    if let Value::Object(fields) = &mut facts {
-        fields.retain(|key, value| {
-            let is_empty = *value == 0 || value.as_array().is_some_and(Vec::is_empty);
-            !is_empty && !CONCLUSIONS.contains(&key.as_str())
+/// Returns the page of a file. That of a damaged one has no facts that depend on all
+/// parts.
+pub(super) fn page(psx: &Psx, is_whole: bool, warnings: Warnings) -> Page<Shown> {
+    let mut page = Page::new(FORMAT.name, heading(psx, is_whole), warnings);
+    page.fact("version", psx.version.number());
+    if is_whole {
+        page.fact("kind", kind(psx.kind()));
+    }
+    page.fact("file_size", psx.file_size)
+        .fact("meta_offset", psx.meta_offset)
+        .fact("pointer_table_end", psx.pointer_table_end);
+    if is_whole {
+        page.fact("end", psx.end)
+            .fact("animated", psx.is_animated())
+            .fact("vertex_scale", psx.vertex_scale());
+    }
+    page.fact("v3_has_lod", psx.v3_has_lod)
+        .fact("gouraud_palette_size", psx.gouraud_colors().map(<[_]>::len));
+    add_sums(psx, &mut page);
+    page.list("chunks", |shown| {
+        Box::new(shown.psx.chunks.iter().map(chunk))
+    })
+    .list("objects", object_facts)
+    .table("objects.tsv", objects)
+    .rows("models", models)
+    .list("texture_names", |shown| {
+        let ids = shown.psx.texture_ids.iter();
+        Box::new(ids.map(|&id| hash_text(id).into()))
+    });
+    if psx.texture_refs.is_some() {
+        page.list("v6_detail_refs", |shown| refs(shown, 0))
+            .list("v6_cubemap_refs", |shown| refs(shown, 1));
+    }
+    page.rows("textures", textures)
+        .rows("palettes", palettes)
+        .table("chunks.tsv", chunks);
+    if animations(psx).next().is_some() {
+        page.table("animations.tsv", |shown| {
+            let columns = [
+                "index",
+                "kind",
+                "name",
+                "frames",
+                "stored_frames",
+                "tween",
+                "offset",
+            ];
+            Rows::new(columns, animations(&shown.psx))
         });
     }
-    facts
+    page
 }
 
-#[derive(Serialize)]
-struct Facts<'a> {
-    #[serde(flatten)]
-    head: Head,
-    #[serde(flatten)]
-    lists: Lists<'a>,
-}
-
-impl<'a> Facts<'a> {
-    fn new(psx: &'a Psx) -> Self {
-        Self {
-            head: Head::new(psx),
-            lists: Lists::new(psx),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Head {
-    format: &'static str,
-    version: u16,
-    kind: &'static str,
-    file_size: u64,
-    meta_offset: u32,
-    pointer_table_end: u64,
-    end: u64,
-    animated: bool,
-    vertex_scale: u8,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    v3_has_lod: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gouraud_palette_size: Option<usize>,
-    warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Lists<'a> {
-    chunks: Seq<'a, ChunkFacts<'a>>,
-    objects: Seq<'a, ObjectFacts>,
-    models: Seq<'a, ModelFacts>,
-    texture_names: &'a [u32],
-    palettes_16: Seq<'a, u32>,
-    palettes_256: Seq<'a, u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    v6_detail_refs: Option<&'a [String]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    v6_cubemap_refs: Option<&'a [String]>,
-    textures: Seq<'a, TextureFacts>,
-}
-
-impl Head {
-    fn new(psx: &Psx) -> Self {
-        Self {
-            format: super::FORMAT.name,
-            version: psx.version.number(),
-            kind: kind(psx.kind()),
-            file_size: psx.file_size,
-            meta_offset: psx.meta_offset,
-            pointer_table_end: psx.pointer_table_end,
-            end: psx.end,
-            animated: psx.is_animated(),
-            vertex_scale: psx.vertex_scale(),
-            v3_has_lod: psx.v3_has_lod,
-            gouraud_palette_size: psx.gouraud_colors().map(<[_]>::len),
-            warnings: psx.warnings.texts(),
-        }
-    }
+fn heading(psx: &Psx, is_whole: bool) -> String {
+    let games = match (psx.version, psx.v3_has_lod) {
+        (Version::V3, Some(false)) => "Apocalypse",
+        (Version::V3, Some(true)) => "Tony Hawk's Pro Skater",
+        (Version::V3, None) => "Apocalypse or Tony Hawk's Pro Skater",
+        (Version::V4, _) => "THPS 2 to 4, Spider-Man, Mat Hoffman's Pro BMX, some ports",
+        (Version::V6, _) => "Dreamcast, PC and Xbox ports",
+    };
+    let kind = if is_whole { kind(psx.kind()) } else { "file" };
+    let version = psx.version.number();
+    format!("PSX {kind} (version {version}: {games})")
 }
 
 /// Returns the word for the purpose of a file.
-pub(super) fn kind(kind: Kind) -> &'static str {
+fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Level => "level",
         Kind::Character => "character",
@@ -114,65 +93,63 @@ pub(super) fn kind(kind: Kind) -> &'static str {
     }
 }
 
-impl<'a> Lists<'a> {
-    fn new(psx: &'a Psx) -> Self {
-        let palettes = |size| {
-            Seq::new(move || {
-                let palettes = psx.palettes.iter();
-                let fitting = palettes.filter(move |palette| palette.colors.len() == size);
-                fitting.map(|palette| palette.id)
-            })
+/// Adds what the models and textures have together.
+fn add_sums(psx: &Psx, page: &mut Page<Shown>) {
+    let vertices = psx.models.iter().map(|model| model.vertices.len());
+    let counts: Vec<_> = psx.models.iter().map(Model::face_counts).collect();
+    let sum = |count: fn(&FaceCounts) -> usize| counts.iter().map(count).sum::<usize>();
+    page.fact("vertices", vertices.sum::<usize>())
+        .fact("triangles", sum(|counts| counts.triangles))
+        .fact("quads", sum(|counts| counts.quads))
+        .fact("invisible", sum(|counts| counts.invisible));
+    let [min, max] = bounds(psx).map_or([None; 2], |bounds| bounds.map(Some));
+    let corner = |corner: [f64; 3]| corner.map(Value::Double).into_iter().collect::<Value>();
+    let textures = psx.textures.iter();
+    let missing = textures.filter(|texture| texture.palette_found() == Some(false));
+    page.fact("bounds_min", min.map(corner))
+        .fact("bounds_max", max.map(corner))
+        .fact("palettes_missing", missing.count())
+        .fact("animations", animations(psx).count());
+}
+
+/// Returns the corners of the box around all objects, in the unit of object positions.
+/// Angles, which are almost always 0, are ignored.
+fn bounds(psx: &Psx) -> Option<[[f64; 3]; 2]> {
+    let scale = f64::from(psx.vertex_scale());
+    let mut whole: Option<[[f64; 3]; 2]> = None;
+    for (object, model) in psx.objects.iter().zip(psx.shown_models()) {
+        let Some(model) = psx.models.get(model) else {
+            continue;
         };
-        let refs = psx.texture_refs.as_ref();
-        let objects = || psx.objects.iter().enumerate();
-        let models = || psx.models.iter().enumerate();
-        let textures = || psx.textures.iter();
-        Self {
-            chunks: Seq::new(|| psx.chunks.iter().map(ChunkFacts::new)),
-            objects: Seq::new(move || objects().map(|(i, one)| ObjectFacts::new(psx, i, one))),
-            models: Seq::new(move || models().map(|(i, one)| ModelFacts::new(psx, i, one))),
-            texture_names: &psx.texture_ids,
-            palettes_16: palettes(16),
-            palettes_256: palettes(256),
-            v6_detail_refs: refs.map(|[detail, _]| detail.as_slice()),
-            v6_cubemap_refs: refs.map(|[_, cubemap]| cubemap.as_slice()),
-            textures: Seq::new(move || textures().map(|one| TextureFacts::new(psx, one))),
-        }
+        let corners = [model.bounds.min, model.bounds.max];
+        let [low, high] = corners.map(|corner| -> [f64; 3] {
+            std::array::from_fn(|axis| {
+                units(object.position[axis].into()) + f64::from(corner[axis]) / scale
+            })
+        });
+        let [min, max] = whole.unwrap_or([low, high]);
+        whole = Some([
+            std::array::from_fn(|axis| min[axis].min(low[axis])),
+            std::array::from_fn(|axis| max[axis].max(high[axis])),
+        ]);
     }
+    whole
 }
 
-#[derive(Serialize)]
-struct ObjectFacts {
-    index: usize,
-    flags: u16,
-    inquiry: u16,
-    position: [i32; 3],
-    angles: [i16; 3],
-    model: u16,
-    extra: [i16; 2],
-    next: u32,
-    palette_offset: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<i32>,
+/// Converts a number with 12 fractional bits.
+fn units(fixed: i64) -> f64 {
+    fixed as f64 / 4096.0
 }
 
-impl ObjectFacts {
-    fn new(psx: &Psx, index: usize, object: &Object) -> Self {
-        let [frame, tint, animation, region] = object.runtime;
-        let parent = psx.parents().and_then(|parents| parents.get(index));
-        Self {
-            index,
-            flags: object.flags,
-            inquiry: object.inquiry,
-            position: object.position,
-            angles: object.angles,
-            model: object.model,
-            extra: [[frame, tint], [animation, region]].map(i16::from_le_bytes),
-            next: object.next,
-            palette_offset: object.palette_offset,
-            parent: parent.map(|&parent| parent_or_root(index, parent)),
-        }
-    }
+fn object_facts(shown: &Shown) -> Nodes<'_> {
+    let parents = shown.psx.parents();
+    let objects = shown.psx.objects.iter().enumerate();
+    Box::new(objects.map(move |(index, object)| {
+        let parent = parents.and_then(|parents| parents.get(index));
+        let parent = parent.map(|&parent| ("parent", parent_or_root(index, parent).into()));
+        let facts = [("index", index.into())].into_iter();
+        node::map(facts.chain(node::entries(object)).chain(parent))
+    }))
 }
 
 /// Returns a parent, or -1 for an object that is its own parent.
@@ -184,346 +161,352 @@ fn parent_or_root(index: usize, parent: u16) -> i32 {
     }
 }
 
-#[derive(Serialize)]
-struct ModelFacts {
-    index: usize,
-    name: Option<u32>,
-    offset: u64,
-    end: u64,
-    flags: u32,
-    vertices: usize,
-    normals: usize,
-    faces: usize,
-    radius: u32,
-    bounds: BoundsFacts,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lod_distance: Option<i16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_lod: Option<u16>,
-    triangles: usize,
-    quads: usize,
-    textured: usize,
-    gouraud: usize,
-    semi_transparent: usize,
-    invisible: usize,
-    lit: usize,
-    collides: usize,
-    textures_used: Vec<u32>,
-    stitch_sources: usize,
-    stitched: usize,
-    sprite_corners: usize,
+fn objects(shown: &Shown) -> Rows<'_> {
+    let columns = ["index", "model", "x", "y", "z", "angles", "flags", "parent"];
+    let parents = shown.psx.parents().unwrap_or_default();
+    let objects = shown.psx.objects.iter().enumerate();
+    let rows = objects.map(move |(index, object)| {
+        let Object {
+            position, angles, ..
+        } = object;
+        let [x, y, z] = position.map(|part| Value::Double(units(part.into())));
+        // 4096 is a full turn.
+        let angles = angles.map(|angle| Value::Double(360.0 * units(angle.into())));
+        let parent = parents.get(index).copied();
+        [
+            index.into(),
+            object.model.into(),
+            x,
+            y,
+            z,
+            angles.into_iter().collect(),
+            Value::text(format!("0x{:04X}", object.flags.0)),
+            parent.filter(|&parent| usize::from(parent) != index).into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
-#[derive(Serialize)]
-struct BoundsFacts {
-    min: [i16; 3],
-    max: [i16; 3],
-}
-
-impl ModelFacts {
-    fn new(psx: &Psx, index: usize, model: &Model) -> Self {
+fn models(shown: &Shown) -> Rows<'_> {
+    let columns = [
+        "index",
+        "name",
+        "offset",
+        "end",
+        "flags",
+        "vertices",
+        "normals",
+        "faces",
+        "triangles",
+        "quads",
+        "textured",
+        "gouraud",
+        "semi_transparent",
+        "invisible",
+        "lit",
+        "collides",
+        "radius",
+        "bounds",
+        "lod_distance",
+        "next_lod",
+        "textures_used",
+        "stitch_sources",
+        "stitched",
+        "sprite_corners",
+    ];
+    let models = shown.psx.models.iter().enumerate();
+    let rows = models.map(|(index, model)| {
         let counts = model.face_counts();
-        let vertices = &model.vertices;
-        let sources = vertices.iter().filter(|vertex| vertex.is_stitch_source());
-        let stitched = vertices.iter().filter_map(|vertex| vertex.stitched_to());
-        let sprites = vertices.iter().filter(|vertex| vertex.is_sprite_corner());
-        Self {
-            index,
-            name: psx.model_names.get(index).copied(),
-            offset: model.offset,
-            end: model.end,
-            flags: model.flags,
-            vertices: vertices.len(),
-            normals: model.normals.len(),
-            faces: model.faces.len(),
-            radius: model.radius,
-            bounds: BoundsFacts {
-                min: model.bounds.min,
-                max: model.bounds.max,
-            },
-            lod_distance: model.lod.map(|lod| lod.distance),
-            next_lod: model.lod.map(|lod| lod.next),
-            triangles: counts.triangles,
-            quads: counts.quads,
-            textured: counts.textured,
-            gouraud: counts.gouraud,
-            semi_transparent: counts.semi_transparent,
-            invisible: counts.invisible,
-            lit: counts.lit,
-            collides: counts.colliding,
-            textures_used: model.textures_used(),
-            stitch_sources: sources.count(),
-            stitched: stitched.count(),
-            sprite_corners: sprites.count(),
-        }
-    }
+        let bounds = [model.bounds.min, model.bounds.max].concat();
+        let vertices = || model.vertices.iter();
+        [
+            index.into(),
+            shown
+                .psx
+                .model_names
+                .get(index)
+                .map(|&name| hash_text(name))
+                .into(),
+            model.offset.into(),
+            model.end.into(),
+            model.flags.into(),
+            model.vertices.len().into(),
+            model.normals.len().into(),
+            model.faces.len().into(),
+            counts.triangles.into(),
+            counts.quads.into(),
+            counts.textured.into(),
+            counts.gouraud.into(),
+            counts.semi_transparent.into(),
+            counts.invisible.into(),
+            counts.lit.into(),
+            counts.colliding.into(),
+            Value::Double(units(model.radius.into())),
+            bounds.into_iter().collect(),
+            model.lod.map(|lod| lod.distance).into(),
+            model.lod.and_then(|lod| lod.next_model()).into(),
+            model.textures_used().into_iter().collect(),
+            vertices()
+                .filter(|one| one.is_stitch_source())
+                .count()
+                .into(),
+            vertices()
+                .filter_map(|one| one.stitched_to())
+                .count()
+                .into(),
+            vertices()
+                .filter(|one| one.is_sprite_corner())
+                .count()
+                .into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
-#[derive(Serialize)]
-struct TextureFacts {
-    index: u32,
-    name: Option<u32>,
-    offset: u64,
-    flags: u32,
-    colors: u32,
-    palette: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    palette_found: Option<bool>,
-    width: u16,
-    height: u16,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pixel_format: Option<u32>,
-    data_size: u64,
+fn refs(shown: &Shown, list: usize) -> Nodes<'_> {
+    let refs = shown
+        .psx
+        .texture_refs
+        .iter()
+        .flat_map(move |refs| &refs[list]);
+    Box::new(refs.map(|name| name.clone().into()))
 }
 
-impl TextureFacts {
-    fn new(psx: &Psx, texture: &Texture) -> Self {
+fn textures(shown: &Shown) -> Rows<'_> {
+    let columns = [
+        "index",
+        "name",
+        "name_index",
+        "offset",
+        "flags",
+        "colors",
+        "palette",
+        "palette_found",
+        "width",
+        "height",
+        "bits",
+        "pixel_format",
+        "data_size",
+    ];
+    let textures = shown.psx.textures.iter().enumerate();
+    let rows = textures.map(|(index, texture)| {
+        let name = shown.psx.texture_ids.get(texture.index as usize);
         let pixel_format = match &texture.data {
             TextureData::Pvr { pixel_format, .. } => Some(*pixel_format),
             _ => None,
         };
-        Self {
-            index: texture.index,
-            name: psx.texture_ids.get(texture.index as usize).copied(),
-            offset: texture.offset,
-            flags: texture.flags,
-            colors: texture.colors,
-            palette: texture.palette,
-            palette_found: texture.palette_found(),
-            width: texture.width,
-            height: texture.height,
-            pixel_format,
-            data_size: texture.data_size,
+        [
+            index.into(),
+            name.map(|&name| hash_text(name)).into(),
+            texture.index.into(),
+            texture.offset.into(),
+            texture.flags.into(),
+            texture.colors.into(),
+            hash_text(texture.palette).into(),
+            texture.palette_found().into(),
+            texture.width.into(),
+            texture.height.into(),
+            texture.data.bits().into(),
+            pixel_format.into(),
+            texture.data_size.into(),
+        ]
+    });
+    Rows::new(columns, rows)
+}
+
+fn palettes(shown: &Shown) -> Rows<'_> {
+    let mut uses: HashMap<usize, usize> = HashMap::new();
+    let textures = shown.psx.textures.iter();
+    for index in textures.filter_map(|texture| texture.palette_index) {
+        *uses.entry(index).or_default() += 1;
+    }
+    let palettes = shown.psx.palettes.iter().enumerate();
+    let rows = palettes.map(move |(index, palette)| {
+        let colors = palette.colors.iter();
+        let transparent = colors.filter(|&&color| Palette::is_transparent(color));
+        [
+            index.into(),
+            hash_text(palette.id).into(),
+            palette.colors.len().into(),
+            transparent.count().into(),
+            uses.get(&index).copied().unwrap_or(0).into(),
+        ]
+    });
+    Rows::new(["index", "id", "colors", "transparent", "textures"], rows)
+}
+
+fn chunk(chunk: &Chunk) -> Node<'_> {
+    let mut facts = vec![
+        ("tag", chunk.tag.into()),
+        ("name", chunk.name().into()),
+        ("offset", chunk.offset.into()),
+        ("length", chunk.length.into()),
+    ];
+    match &chunk.content {
+        Content::Colors(colors) => facts.push(("colors", colors.len().into())),
+        Content::Hierarchy(parents) => {
+            let parents = parents.iter().enumerate();
+            let parents = parents.map(|(index, &parent)| parent_or_root(index, parent));
+            facts.push(("parents", parents.collect::<Value>().into()));
         }
+        Content::BlockMap(map) => {
+            facts.extend(node::entries(&map.grid));
+            facts.extend([
+                ("entries", map.entries.into()),
+                ("max_per_cell", map.max_per_cell.into()),
+                ("consumed", map.consumed.into()),
+            ]);
+        }
+        Content::AnimationsV1(list) => facts.push(("animations", Node::each(list, keyframes))),
+        Content::AnimationsV2(list) => {
+            let animations = Node::each(list, |animation| {
+                node::map([
+                    ("offset", animation.offset.into()),
+                    ("frames", animation.frames.into()),
+                ])
+            });
+            facts.push(("animations", animations));
+        }
+        Content::Sprites(list) => {
+            let sprites = Node::each(list, |sprite| {
+                let frames = Node::each(&sprite.frames, |frame| node::of(frame));
+                node::map([("name", sprite.name.clone().into()), ("frames", frames)])
+            });
+            facts.push(("sprites", sprites));
+        }
+        Content::Wibbles(list) => {
+            let items = Node::each(list, |wibble| {
+                node::map([
+                    ("object", wibble.object.into()),
+                    ("u_velocity", wibble.u_velocity.into()),
+                    ("v_velocity", wibble.v_velocity.into()),
+                    ("frequency", wibble.frequency.into()),
+                    ("faces", wibble.faces.into()),
+                ])
+            });
+            facts.push(("items", items));
+        }
+        Content::Pulses(list) => {
+            let pulses = Node::each(list, |pulse| {
+                node::map([
+                    ("color", pulse.color.into()),
+                    ("key", pulse.key.into()),
+                    ("time", pulse.time.into()),
+                    ("keys", pulse.keys.len().into()),
+                ])
+            });
+            facts.push(("pulses", pulses));
+        }
+        Content::Chnk(list) => facts.push(("items", Node::each(list, |item| node::of(item)))),
+        Content::Unknown => {}
+    }
+    let problem = chunk.problem.as_ref();
+    facts.extend(problem.map(|problem| ("error", problem.to_string().into())));
+    node::map(facts)
+}
+
+fn keyframes(animation: &AnimationV1) -> Node<'_> {
+    node::map([
+        ("offset", animation.offset.into()),
+        ("frames", animation.frames.into()),
+        ("tween", animation.tween.into()),
+        ("stored_frames", animation.stored_frames().into()),
+    ])
+}
+
+fn chunks(shown: &Shown) -> Rows<'_> {
+    let rows = shown.psx.chunks.iter().map(|chunk| {
+        [
+            tag(chunk.tag).into(),
+            chunk.offset.into(),
+            chunk.length.into(),
+            meaning(chunk).into(),
+        ]
+    });
+    Rows::new(["tag", "offset", "length", "meaning"], rows)
+}
+
+/// Returns a tag as its four letters, if it has them, otherwise as a number.
+fn tag(tag: u32) -> String {
+    let letters = tag.to_le_bytes();
+    if letters.iter().all(u8::is_ascii_graphic) {
+        letters.iter().copied().map(char::from).collect()
+    } else {
+        format!("{tag:#04x}")
     }
 }
 
-#[derive(Serialize)]
-struct ChunkFacts<'a> {
-    tag: u32,
-    name: &'static str,
-    offset: u64,
-    length: u32,
-    #[serde(flatten)]
-    content: ContentFacts<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-impl<'a> ChunkFacts<'a> {
-    fn new(chunk: &'a Chunk) -> Self {
-        Self {
-            tag: chunk.tag,
-            name: chunk.name(),
-            offset: chunk.offset,
-            length: chunk.length,
-            content: ContentFacts::new(&chunk.content),
-            error: chunk.problem.as_ref().map(ToString::to_string),
-        }
+/// Returns the meaning of a chunk, and its number of items.
+fn meaning(chunk: &Chunk) -> String {
+    let what = match &chunk.content {
+        Content::Colors(list) => format!("gouraud colors: {}", list.len()),
+        Content::Hierarchy(list) => format!("parents of objects: {}", list.len()),
+        Content::BlockMap(map) => format!(
+            "collision grid: {} x {} cells, {} entries",
+            map.grid.width, map.grid.height, map.entries
+        ),
+        Content::AnimationsV1(list) => format!("keyframe animations: {}", list.len()),
+        Content::AnimationsV2(list) => format!("compressed animations: {}", list.len()),
+        Content::Sprites(list) => format!("sprite animations: {}", list.len()),
+        Content::Wibbles(list) => format!("moving textures: {}", list.len()),
+        Content::Pulses(list) => format!("pulsing colors: {}", list.len()),
+        Content::Chnk(list) => format!("destructible items: {}", list.len()),
+        Content::Unknown => "unknown".into(),
+    };
+    match chunk.problem {
+        Some(_) => what + ", damaged",
+        None => what,
     }
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ContentFacts<'a> {
-    Colors {
-        colors: usize,
-    },
-    Hierarchy {
-        parents: Seq<'a, i32>,
-    },
-    BlockMap {
-        xmin: i32,
-        zmin: i32,
-        xmax: i32,
-        zmax: i32,
-        width: u16,
-        height: u16,
-        entries: u64,
-        max_per_cell: u32,
-        consumed: u64,
-    },
-    Animations {
-        animations: Seq<'a, AnimationFacts>,
-    },
-    Sprites {
-        sprites: Seq<'a, SpriteFacts<'a>>,
-    },
-    Wibbles {
-        items: Seq<'a, WibbleFacts>,
-    },
-    Pulses {
-        pulses: Seq<'a, PulseFacts>,
-    },
-    Chnk {
-        items: Seq<'a, ChnkFacts>,
-    },
-    Unknown {},
-}
-
-#[derive(Serialize)]
-struct AnimationFacts {
-    offset: u32,
-    frames: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tween: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stored_frames: Option<u16>,
-}
-
-#[derive(Serialize)]
-struct SpriteFacts<'a> {
-    name: &'a str,
-    frames: Seq<'a, SpriteFrameFacts>,
-}
-
-#[derive(Serialize)]
-struct SpriteFrameFacts {
-    offx: i8,
-    offy: i8,
-    width: u8,
-    height: u8,
-    texture: u32,
-}
-
-#[derive(Serialize)]
-struct WibbleFacts {
-    object: Option<u32>,
-    u_velocity: i16,
-    v_velocity: i16,
-    frequency: i32,
-    faces: u16,
-}
-
-#[derive(Serialize)]
-struct PulseFacts {
-    color: u8,
-    key: u8,
-    time: u8,
-    keys: usize,
-}
-
-#[derive(Serialize)]
-struct ChnkFacts {
-    checksum: u32,
-    offset: u32,
-}
-
-impl<'a> ContentFacts<'a> {
-    fn new(content: &'a Content) -> Self {
-        match content {
-            Content::Colors(colors) => Self::Colors {
-                colors: colors.len(),
-            },
-            Content::Hierarchy(parents) => Self::Hierarchy {
-                parents: Seq::new(|| {
-                    let parents = parents.iter().enumerate();
-                    parents.map(|(index, &parent)| parent_or_root(index, parent))
-                }),
-            },
-            Content::BlockMap(map) => Self::BlockMap {
-                xmin: map.xmin,
-                zmin: map.zmin,
-                xmax: map.xmax,
-                zmax: map.zmax,
-                width: map.width,
-                height: map.height,
-                entries: map.entries,
-                max_per_cell: map.max_per_cell,
-                consumed: map.consumed,
-            },
-            Content::AnimationsV1(list) => Self::Animations {
-                animations: Seq::new(|| list.iter().map(AnimationFacts::of_v1)),
-            },
-            Content::AnimationsV2(list) => Self::Animations {
-                animations: Seq::new(|| list.iter().map(AnimationFacts::of_v2)),
-            },
-            Content::Sprites(list) => Self::Sprites {
-                sprites: Seq::new(|| list.iter().map(SpriteFacts::new)),
-            },
-            Content::Wibbles(list) => Self::Wibbles {
-                items: Seq::new(|| list.iter().map(WibbleFacts::new)),
-            },
-            Content::Pulses(list) => Self::Pulses {
-                pulses: Seq::new(|| list.iter().map(PulseFacts::new)),
-            },
-            Content::Chnk(list) => Self::Chnk {
-                items: Seq::new(|| list.iter().map(ChnkFacts::new)),
-            },
-            Content::Unknown => Self::Unknown {},
-        }
-    }
-}
-
-impl AnimationFacts {
-    fn of_v1(animation: &AnimationV1) -> Self {
-        Self {
-            offset: animation.offset,
-            frames: animation.frames.into(),
-            tween: Some(animation.tween),
-            stored_frames: Some(animation.stored_frames()),
-        }
-    }
-
-    fn of_v2(animation: &AnimationV2) -> Self {
-        Self {
-            offset: animation.offset,
-            frames: animation.frames,
-            tween: None,
-            stored_frames: None,
-        }
-    }
-}
-
-impl<'a> SpriteFacts<'a> {
-    fn new(sprite: &'a SpriteAnimation) -> Self {
-        Self {
-            name: &sprite.name,
-            frames: Seq::new(|| sprite.frames.iter().map(SpriteFrameFacts::new)),
-        }
-    }
-}
-
-impl WibbleFacts {
-    fn new(wibble: &Wibble) -> Self {
-        Self {
-            object: wibble.object,
-            u_velocity: wibble.u_velocity,
-            v_velocity: wibble.v_velocity,
-            frequency: wibble.frequency,
-            faces: wibble.faces,
-        }
-    }
-}
-
-impl PulseFacts {
-    fn new(pulse: &Pulse) -> Self {
-        Self {
-            color: pulse.color,
-            key: pulse.key,
-            time: pulse.time,
-            keys: pulse.keys.len(),
-        }
-    }
-}
-
-impl SpriteFrameFacts {
-    fn new(frame: &SpriteFrame) -> Self {
-        Self {
-            offx: frame.offx,
-            offy: frame.offy,
-            width: frame.width,
-            height: frame.height,
-            texture: frame.texture,
-        }
-    }
-}
-
-impl ChnkFacts {
-    fn new(item: &ChnkItem) -> Self {
-        Self {
-            checksum: item.checksum,
-            offset: item.offset,
-        }
-    }
+/// Returns the rows of the table of animations.
+fn animations(psx: &Psx) -> impl Iterator<Item = [Value; 7]> {
+    psx.chunks.iter().flat_map(|chunk| {
+        let offset = |offset: u32| Value::from(chunk.offset + u64::from(offset));
+        let rows: Box<dyn Iterator<Item = [Value; 7]>> = match &chunk.content {
+            Content::AnimationsV1(list) => {
+                Box::new(list.iter().enumerate().map(move |(index, one)| {
+                    [
+                        index.into(),
+                        "keyframes".into(),
+                        Value::Null,
+                        one.frames.into(),
+                        one.stored_frames().into(),
+                        one.tween.into(),
+                        offset(one.offset),
+                    ]
+                }))
+            }
+            Content::AnimationsV2(list) => {
+                Box::new(list.iter().enumerate().map(move |(index, one)| {
+                    let (frames, offset) = (one.frames.into(), offset(one.offset));
+                    let none = || Value::Null;
+                    [
+                        index.into(),
+                        "compressed".into(),
+                        none(),
+                        frames,
+                        none(),
+                        none(),
+                        offset,
+                    ]
+                }))
+            }
+            Content::Sprites(list) => Box::new(list.iter().enumerate().map(|(index, one)| {
+                let (name, frames) = (one.name.clone().into(), one.frames.len().into());
+                let none = || Value::Null;
+                [
+                    index.into(),
+                    "sprite".into(),
+                    name,
+                    frames,
+                    none(),
+                    none(),
+                    none(),
+                ]
+            })),
+            _ => Box::new(std::iter::empty()),
+        };
+        rows
+    })
 }

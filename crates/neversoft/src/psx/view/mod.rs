@@ -2,10 +2,6 @@
 //! animations.
 
 mod facts;
-mod page;
-mod tables;
-
-use std::io::{self, Write};
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -17,9 +13,10 @@ use hpimount_assets::model::scene::Material;
 use hpimount_assets::model::{Picture, Scene, bvh, obj, padded};
 use hpimount_assets::parse::Incomplete;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::exported::{self, Exported};
-use hpimount_assets::view::listed::{Listed, ListedView, Render, whole_files};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFile, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 
 /// PSX models, levels and texture banks.
@@ -55,24 +52,28 @@ pub const FORMAT: ViewFormat = ViewFormat {
 const MAX_NEIGHBORS: usize = 16 << 20;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    match psx::parse(bytes) {
-        Ok(mut psx) => {
-            let neighbors = read_neighbors(&psx, context.name(), context);
-            let mut plan = ExportPlan::new(&psx, neighbors);
-            plan.name_parts(part_names(&psx, context).into_iter());
-            psx.warnings.append(std::mem::take(&mut plan.problems));
-            let model = Shown { psx, plan };
-            Ok(Box::new(ListedView {
-                files: files(&model),
-                model,
-            }))
-        }
-        Err(incomplete) => {
-            let Incomplete { error, model } = *incomplete;
-            let partial = model.map_or_else(|| serde_json::json!({}), |psx| facts::partial(&psx));
-            Err(Box::new(Failure { error, partial }))
-        }
+    let (mut psx, error) = match psx::parse(bytes).map_err(|incomplete| *incomplete) {
+        Ok(psx) => (psx, None),
+        Err(Incomplete { error, model }) => match model {
+            Some(psx) => (psx, Some(error)),
+            None => return Err(failure(&FORMAT, bytes, error)),
+        },
+    };
+    let warnings = std::mem::take(&mut psx.warnings);
+    if error.is_some() {
+        let plan = ExportPlan::new(&psx, Vec::new());
+        let page = facts::page(&psx, false, warnings);
+        return Ok(page.show(Shown { psx, plan }, error));
     }
+    let neighbors = read_neighbors(&psx, context.name(), context);
+    let mut plan = ExportPlan::new(&psx, neighbors);
+    plan.name_parts(part_names(&psx, context).into_iter());
+    let mut warnings = warnings;
+    warnings.append(std::mem::take(&mut plan.problems));
+    let mut page = facts::page(&psx, true, warnings);
+    let shown = Shown { psx, plan };
+    add_files(&shown, &mut page);
+    Ok(page.show(shown, None))
 }
 
 /// Parses a file with this name, which is in the directory of the asset, and
@@ -130,49 +131,35 @@ struct Shown {
     plan: ExportPlan,
 }
 
-/// Folder of the animations.
-const ANIMATIONS: &str = "animations";
-
 /// File of the scene's materials.
 const SCENE_MATERIALS: &str = "scene.mtl";
 
-/// Returns the files, in order.
-fn files(shown: &Shown) -> Vec<Listed<Shown>> {
-    let mut files: Vec<Listed<Shown>> = whole_files(&[
-        ("info.json", |shown, out| facts::json(&shown.psx, out)),
-        ("info.txt", |shown, out| page::text(&shown.psx, out)),
-        ("objects.tsv", |shown, out| tables::objects(&shown.psx, out)),
-        ("models.tsv", |shown, out| tables::models(&shown.psx, out)),
-        ("textures.tsv", |shown, out| {
-            tables::textures(&shown.psx, out)
-        }),
-        ("palettes.tsv", |shown, out| {
-            tables::palettes(&shown.psx, out)
-        }),
-        ("chunks.tsv", |shown, out| tables::chunks(&shown.psx, out)),
-    ]);
-    let Shown { psx, plan } = shown;
-    if tables::has_animations(psx) {
-        files.push(Listed::whole("animations.tsv", |shown: &Shown, out| {
-            tables::animations(&shown.psx, out)
-        }));
+/// Adds the models, the pictures and the animations.
+fn add_files(shown: &Shown, page: &mut Page<Shown>) {
+    if shown.plan.has_scene {
+        page.file("scene.obj", |shown: &Shown, context, out| {
+            let _memory = context.reserve_scene(shown.corners())?;
+            let scene = shown.plan.scene(&shown.psx, Colors::Materials);
+            obj::write(&scene, SCENE_MATERIALS, out)
+        })
+        .file(SCENE_MATERIALS, |shown, _, out| {
+            exported::write_materials(shown, "textures/", out)
+        });
     }
-    if plan.has_scene {
-        let render = Render::InContext(scene, 0);
-        files.push(Listed::new(None, "scene.obj".to_owned(), render));
-        files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
-    }
-    exported::add_files(shown, &mut files);
-    let last = plan.motions.last().map_or(0, |&last| last + 1);
-    for &index in &plan.motions {
+    exported::add_files(shown, page);
+    let motions = &shown.plan.motions;
+    let last = motions.last().map_or(0, |&last| last + 1);
+    for &index in motions {
         let name = format!("{}.bvh", padded(index, last, 3));
-        files.push(Listed::new(
-            Some(ANIMATIONS),
-            name,
-            Render::Part(motion, index),
-        ));
+        let file = ViewFile::inside("animations", name);
+        page.file(file, move |shown: &Shown, _, out| {
+            let scene = shown.plan.motion(&shown.psx, index);
+            match scene.animations.first() {
+                Some(motion) => bvh::write(&scene, motion, out),
+                None => Ok(()),
+            }
+        });
     }
-    files
 }
 
 impl Exported for Shown {
@@ -215,33 +202,10 @@ impl Exported for Shown {
     }
 }
 
-fn scene(
-    shown: &Shown,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let _memory = context.reserve_scene(shown.corners())?;
-    let scene = shown.plan.scene(&shown.psx, Colors::Materials);
-    obj::write(&scene, SCENE_MATERIALS, out)
-}
-
-fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    exported::write_materials(shown, "textures/", out)
-}
-
-fn motion(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    let scene = shown.plan.motion(&shown.psx, index);
-    match scene.animations.first() {
-        Some(motion) => bvh::write(&scene, motion, out),
-        None => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixtures::psx::{File, object, rich, texture};
+    use fixtures::psx::{File, rich, texture};
     use hpimount_assets::view::Alone;
     use proptest::prelude::*;
 
@@ -266,32 +230,45 @@ mod tests {
     #[test]
     fn models_count_their_faces_by_kind() {
         let text = rendered(&rich().bytes(), "models.tsv");
-        let (header, rows) = text.split_once('\n').unwrap();
-        assert_eq!(
-            header,
-            "index\tname_hash\tvertices\tnormals\tfaces\ttriangles\tquads\ttextured\tgouraud\t\
-             invisible\tlit\tcollides\tradius\tbounds\tlod_distance\tnext_lod"
-        );
-        assert_eq!(
-            rows,
-            "0\t6f0f6b9f\t3\t1\t2\t1\t1\t1\t1\t1\t0\t2\t100\t-50 -60 -70 50 60 70\t32767\t\n\
-             1\t6f0f6b9f\t3\t1\t0\t0\t0\t0\t0\t0\t0\t0\t100\t-50 -60 -70 50 60 70\t32767\t\n"
-        );
+        let mut lines = text.lines().map(|line| line.split('\t'));
+        let cells: Vec<_> = lines.next().unwrap().zip(lines.next().unwrap()).collect();
+        for cell in [
+            ("name", "0x6F0F6B9F"),
+            ("faces", "2"),
+            ("triangles", "1"),
+            ("invisible", "1"),
+            ("lit", "0"),
+            ("radius", "100"),
+            ("bounds", "-50 -60 -70 50 60 70"),
+            ("lod_distance", "32767"),
+            ("next_lod", ""),
+        ] {
+            assert!(cells.contains(&cell), "{cell:?} in {cells:?}");
+        }
+        assert_eq!(lines.count(), 1);
     }
 
     #[test]
     fn textures_and_palettes_refer_to_each_other() {
         let bytes = rich().bytes();
+        let offset =
+            |index: usize| psx::parse(&bytes.clone().into()).unwrap().textures[index].offset;
         assert_eq!(
             rendered(&bytes, "textures.tsv"),
-            "index\tid\twidth\theight\tbits\tpalette_id\tpalette_found\n\
-             0\t0000001e\t5\t3\t4\t000000aa\ttrue\n\
-             1\t0000001f\t4\t2\t4\t000000bb\tfalse\n\
-             2\t0000001f\t64\t64\t\t\t\n"
+            format!(
+                "index\tname\tname_index\toffset\tflags\tcolors\tpalette\tpalette_found\twidth\t\
+                 height\tbits\tpixel_format\tdata_size\n\
+                 0\t0x0000001E\t0\t{}\t1\t16\t0x000000AA\ttrue\t5\t3\t4\t\t12\n\
+                 1\t0x0000001F\t1\t{}\t0\t16\t0x000000BB\tfalse\t4\t2\t4\t\t4\n\
+                 2\t0x0000001F\t1\t{}\t2147483648\t65536\t0x00000000\t\t64\t64\t\t\t0\n",
+                offset(0),
+                offset(1),
+                offset(2)
+            )
         );
         assert_eq!(
             rendered(&bytes, "palettes.tsv"),
-            "index\tid\tcolors\ttransparent\ttextures\n0\t000000aa\t16\t0\t1\n"
+            "index\tid\tcolors\ttransparent\ttextures\n0\t0x000000AA\t16\t0\t1\n"
         );
     }
 
@@ -342,33 +319,30 @@ mod tests {
 
     #[test]
     fn the_summary_describes_the_file() {
-        let bytes = rich().bytes();
-        let psx = psx::parse(&bytes.clone().into()).unwrap();
-        assert_eq!(
-            rendered(&bytes, "info.txt"),
-            format!(
-                "PSX character (version 4: THPS 2 to 4, Spider-Man, Mat Hoffman's Pro BMX, some ports)\n\
-                 \n\
-                 file size      {} bytes\n\
-                 objects        2\n\
-                 models         2\n\
-                 vertices       6\n\
-                 faces          2 (triangles 1, quads 1, invisible 1)\n\
-                 bounds         x -3.125 to 13.125, y -23.75 to 3.75 (down), z -4.375 to 34.375\n\
-                 textures       3 (ids 2)\n\
-                 palettes       1 of 16 colors, 0 of 256, 1 missing\n\
-                 animations     3 (keyframes 1, compressed 1, sprites 1)\n\
-                 chunks         10: RGBs, HIER, 0x0a, 0x2a, 0x2c, 0x45, 0x06, 0x07 and 2 more\n\
-                 warnings       4\n  \
-                 palette 000000bb of texture {:#x} not in this file\n  \
-                 texture 1 is not shown: its palette 000000bb was not found\n  \
-                 texture 2 is not shown: its pixels are in a file of their own\n  \
-                 animation 0 is not shown: stream's header at {:#x}: needs 1 bytes, 0 are left\n",
-                bytes.len(),
-                psx.textures[1].offset,
-                psx.chunks[4].offset + 12,
-            )
-        );
+        let text = rendered(&rich().bytes(), "info.txt");
+        let heading = "PSX character (version 4: THPS 2 to 4, Spider-Man, Mat Hoffman's Pro BMX, \
+                       some ports)\n\n";
+        assert!(text.starts_with(heading), "{text}");
+        for line in [
+            "vertices       6\n",
+            "invisible      1\n",
+            "bounds min     3: -3.125, -23.75, -4.375\n",
+            "bounds max     3: 13.125, 3.75, 34.375\n",
+            "models         2: 0x6F0F6B9F, 0x6F0F6B9F\n",
+            "palettes missing 1\n",
+            "animations     3\n",
+            "chunks         10: RGBs, HIER, block_map, animations_v1, ",
+            "warnings       4\n",
+        ] {
+            assert!(text.contains(line), "{line:?} in {text}");
+        }
+    }
+
+    /// Returns the error and the facts of a damaged file.
+    fn damaged(bytes: Vec<u8>) -> (String, serde_json::Value) {
+        let error = rendered(&bytes, "error.txt");
+        let info = serde_json::from_str(&rendered(&bytes, "info.json"));
+        (error, info.unwrap())
     }
 
     #[test]
@@ -376,34 +350,20 @@ mod tests {
         let mut file = rich();
         file.textures.push(texture([0, 16, 0xAA, 0], [2, 2], &[]));
         let mut bytes = file.bytes();
-        let Failure { error, partial } = *{
-            bytes.truncate(bytes.len() - 1);
-            open(&bytes.into(), &Alone).err().unwrap()
-        };
-        assert!(
-            error.to_string().starts_with("texture 3: record"),
-            "{error}"
+        bytes.pop();
+        let (error, info) = damaged(bytes.clone());
+        assert!(error.starts_with("texture 3: record"), "{error}");
+        assert_eq!(info["textures"].as_array().unwrap().len(), 3);
+        assert_eq!(info["models"][0]["faces"], 2);
+        assert!(info.get("kind").is_none());
+        let files = open(&bytes.into(), &Alone).unwrap().files();
+        assert!(files.iter().all(|file| file.folder.is_none()));
+        let (_, only_head) = damaged(vec![4, 0, 2, 0, 1, 0, 0, 0]);
+        assert_eq!(
+            (&only_head["version"], &only_head["meta_offset"]),
+            (&4.into(), &1.into())
         );
-        assert_eq!(partial["textures"].as_array().unwrap().len(), 3);
-        assert_eq!(partial["models"][0]["faces"], 2);
-        let only_head = open(&Bytes::from_static(&[4, 0, 2, 0, 1, 0, 0, 0]), &Alone)
-            .err()
-            .unwrap()
-            .partial;
-        let expected =
-            serde_json::json!({"format": "PSX", "version": 4, "file_size": 8, "meta_offset": 1});
-        assert_eq!(only_head, expected);
-    }
-
-    #[test]
-    fn a_large_damaged_file_shows_its_facts_without_lists() {
-        let mut file = rich();
-        file.objects = vec![object(0, [0; 3]); 20_000];
-        let mut bytes = file.bytes();
-        bytes.truncate(bytes.len() - 21);
-        let partial = open(&bytes.into(), &Alone).err().unwrap().partial;
-        assert_eq!(partial["version"], 4);
-        assert!(partial.get("objects").is_none());
+        assert!(open(&Bytes::from_static(b"PS-X EXE"), &Alone).is_err());
     }
 
     /// Opens bytes as a PSX file and renders all files.
