@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 
-use super::text::Heading;
+use super::view::Heading;
 use crate::psx::export::{Colors, ExportPlan, turn_of};
 use crate::psx::view::level as open_level;
 use crate::psx::{Kind, Psx};
@@ -28,24 +28,14 @@ const MAX_MARKERS: usize = 1 << 16;
 const MEMORY_FACTOR: usize = 8;
 
 /// Writes the level.
-pub(super) fn write(
-    trg: &Trg,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn write(trg: &Trg, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     build(trg, context, |scene, pictures| {
         gltf::write(scene, pictures, &|bytes| context.reserve(bytes), out)
     })
 }
 
 /// Writes a picture of the level.
-pub(super) fn draw(
-    trg: &Trg,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn draw(trg: &Trg, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     build(trg, context, |scene, pictures| {
         preview::write(scene, pictures, &|bytes| context.reserve(bytes), out)
     })
@@ -441,7 +431,7 @@ mod tests {
         };
         let trg = parse(&file(nodes).into()).unwrap();
         let mut glb = Vec::new();
-        write(&trg, 0, &Directory(psx.bytes().into()), &mut glb).unwrap();
+        write(&trg, &Directory(psx.bytes().into()), &mut glb).unwrap();
         let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
         serde_json::from_slice(&glb[20..20 + length]).unwrap()
     }

@@ -1,12 +1,10 @@
 //! TRG: nodes, rails and scripts of a level (FORMATS, Neversoft 6).
 //!
 //! [`parse`](mod@parse) reads the nodes, `level` shows them in the geometry of
-//! their level, `text` has their words, and [`view`] declares the format and writes the files of
-//! `X.meta`.
+//! their level, and [`view`] declares the format and writes the files of `X.meta`.
 
 mod level;
 pub mod parse;
-mod text;
 pub mod view;
 
 pub use self::parse::*;

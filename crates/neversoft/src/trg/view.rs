@@ -1,21 +1,20 @@
 //! View of the nodes of a level: JSON, a table, the scripts as text, and the
 //! level itself.
 
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use hpimount_record::Value;
 
 use super::level;
-use super::text::{Heading, Statement, flags_text, hash_text, spaced};
-use crate::trg::{self, Argument, Command, Flags, Node, Trg, kind_name};
+use crate::trg::{self, Argument, Command, Flags, Trg, kind_name};
+use crate::view::hash_text;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::damaged::failure;
-use hpimount_assets::view::json::Seq;
-use hpimount_assets::view::listed::{Listed, ListedView, Render, whole_files};
-use hpimount_assets::view::{
-    AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, hex, json,
-};
+use hpimount_assets::view::node::{Node, Nodes, known, map};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat, hex, json};
 use hpimount_containers::file_type::{FileType, Magic};
 
 /// Nodes of levels.
@@ -39,165 +38,137 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let model = trg::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("nodes.json", all_nodes),
-        ("nodes.tsv", table),
-    ]);
-    if model.nodes().any(|(_, node)| has_steps(&node)) {
-        files.push(Listed::whole("scripts.txt", scripts));
+    let trg = trg::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let [major, minor] = trg.version;
+    let heading = format!("Nodes of a level (version {major}.{minor})");
+    let mut page = Page::new(FORMAT.name, heading, trg.warnings.clone());
+    for (name, fact) in facts(&trg) {
+        page.fact(name, fact);
     }
-    let level = Render::InContext(level::write, 0);
-    files.push(Listed::new(None, "level.glb".to_owned(), level));
-    let drawn = Render::InContext(level::draw, 0);
-    files.push(Listed::new(None, "preview.png".to_owned(), drawn));
-    Ok(Box::new(ListedView { model, files }))
-}
-
-fn info(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&Value::Object(head(trg)), out)
+    page.file("nodes.json", |trg: &Trg, _, out| {
+        let format = [("format", FORMAT.name.into())];
+        let facts = facts(trg).map(|(name, fact)| (name, fact.into()));
+        let lists = [
+            ("warnings", Node::texts(trg.warnings.texts())),
+            ("rails", Node::each(&trg.rails, |rail| Node::numbers(rail))),
+            ("nodes", Node::Each(Box::new(|| nodes(trg)))),
+        ];
+        json::write_pretty(&map(format.into_iter().chain(facts).chain(lists)), out)
+    });
+    page.table("nodes.tsv", node_rows);
+    if trg.nodes().any(|(_, node)| has_steps(&node)) {
+        page.file("scripts.txt", |trg, _, out| scripts(trg, out));
+    }
+    page.file("level.glb", level::write)
+        .file("preview.png", level::draw);
+    Ok(page.show(trg, None))
 }
 
 /// Returns the facts about the whole file.
-fn head(trg: &Trg) -> Map<String, Value> {
-    let facts = json!({
-        "format": FORMAT.name,
-        "version": trg.version,
-        "count": trg.len(),
-        "kinds": trg.kinds,
-        "rails_count": trg.rails.len(),
-        "warnings": trg.warnings.texts(),
-    });
-    match facts {
-        Value::Object(facts) => facts,
-        _ => Map::new(),
-    }
+fn facts(trg: &Trg) -> [(&'static str, Value); 4] {
+    let kinds = trg.kinds.iter();
+    let kinds = kinds.map(|(kind, &count)| (kind.clone().into(), count.into()));
+    [
+        ("version", trg.version.into_iter().collect()),
+        ("count", trg.len().into()),
+        ("kinds", Value::Map(kinds.collect())),
+        ("rails_count", trg.rails.len().into()),
+    ]
 }
 
-fn all_nodes(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
-    #[derive(serde::Serialize)]
-    struct Facts<'a> {
-        #[serde(flatten)]
-        head: Map<String, Value>,
-        rails: Seq<'a, [usize; 2]>,
-        nodes: Seq<'a, Value>,
-    }
-    let facts = Facts {
-        head: head(trg),
-        rails: Seq::new(|| trg.rails.iter().copied()),
-        nodes: Seq::new(|| (0..trg.len()).map(|number| node_facts(trg, number))),
-    };
-    json::write_pretty(&facts, out)
+fn nodes(trg: &Trg) -> Nodes<'_> {
+    Box::new((0..trg.len()).map(|number| match trg.node(number) {
+        Ok(node) => node_facts(node),
+        Err(error) => map([("error", error.to_string().into())]),
+    }))
 }
 
-fn node_facts(trg: &Trg, number: usize) -> Value {
-    let node = match trg.node(number) {
-        Ok(node) => node,
-        Err(error) => return json!({ "error": error.to_string() }),
-    };
-    let mut facts = Map::new();
-    let mut put = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            facts.insert(name.to_owned(), value);
-        }
-    };
-    put("type", Some(node.kind.into()));
-    put("name", Some(kind_name(node.kind).into()));
-    put("error", node.problem.map(Value::from));
-    put("subtype", node.subtype.map(Value::from));
-    put("priority", node.priority.map(Value::from));
-    put("links", node.links.map(Value::from));
-    let flags = node.flags.map(|flags| match flags {
-        Flags::Bits(bits) => bits.into(),
-        Flags::List(list) => list.into(),
-    });
-    put("flags", flags);
-    put("position", node.position.map(|position| json!(position)));
-    put("angles", node.angles.map(|angles| json!(angles)));
-    put("checksum", node.checksum.map(|hash| hash_text(hash).into()));
-    let hashes = |hashes: Vec<u32>| hashes.into_iter().map(hash_text).collect();
-    put("checksums", node.checksums.map(hashes));
-    put("label", node.label.map(Value::from));
-    if let Some([radius, mode]) = node.camera {
-        put("radius", Some(radius.into()));
-        put("mode", Some(mode.into()));
+fn node_facts<'a>(node: trg::Node) -> Node<'a> {
+    let [radius, mode] = node.camera.map_or([None; 2], |camera| camera.map(Some));
+    let hashes = |hashes: Vec<u32>| hashes.into_iter().map(hash_text).collect::<Value>();
+    let commands = |list: Vec<Command>| list.iter().map(command).collect::<Value>();
+    known([
+        ("type", node.kind.into()),
+        ("name", kind_name(node.kind).into_owned().into()),
+        ("error", node.problem.into()),
+        ("subtype", node.subtype.into()),
+        ("priority", node.priority.into()),
+        ("links", node.links.map(Value::from_iter).into()),
+        ("flags", node.flags.map(flags).into()),
+        ("position", node.position.map(Value::from_iter).into()),
+        ("angles", node.angles.map(Value::from_iter).into()),
+        ("checksum", node.checksum.map(hash_text).into()),
+        ("checksums", node.checksums.map(hashes).into()),
+        ("label", node.label.into()),
+        ("radius", radius.into()),
+        ("mode", mode.into()),
+        ("words", node.words.map(Value::from_iter).into()),
+        ("commands", node.commands.map(commands).into()),
+        ("script", node.script.map(commands).into()),
+        ("rest", node.rest.map(|rest| hex(&rest)).into()),
+    ])
+}
+
+/// Returns bits as one number, or the numbers of flags.
+fn flags(flags: Flags) -> Value {
+    match flags {
+        Flags::Bits(bits) => Value::text(format!("{bits:#06x}")),
+        Flags::List(list) => list.into_iter().collect(),
     }
-    put("words", node.words.map(Value::from));
-    let list = |commands: Vec<Command>| commands.iter().map(command_facts).collect();
-    put("commands", node.commands.map(list));
-    put("script", node.script.map(list));
-    put("rest", node.rest.map(|rest| hex(&rest).into()));
-    Value::Object(facts)
 }
 
 /// Returns a command as a list of its name and its arguments.
-fn command_facts(command: &Command) -> Value {
-    let arguments = command.arguments.iter().map(|argument| match argument {
+fn command(step: &Command) -> Value {
+    let arguments = step.arguments.iter().map(|argument| match argument {
         Argument::Number(number) => (*number).into(),
         Argument::Hash(hash) => hash_text(*hash).into(),
-        Argument::Text(text) => text.as_str().into(),
-        Argument::Box(corners) => json!(corners),
-        Argument::Variable(variable) => command_facts(variable),
+        Argument::Text(text) => text.clone().into(),
+        Argument::Box(corners) => corners.iter().copied().collect(),
+        Argument::Variable(variable) => command(variable),
     });
-    std::iter::once(command.name.into())
-        .chain(arguments)
-        .collect()
+    std::iter::once(step.name.into()).chain(arguments).collect()
 }
 
-fn page(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
-    let [major, minor] = trg.version;
-    let mut page = Summary::new(format_args!("Nodes of a level (version {major}.{minor})"));
-    page.line("nodes", trg.len());
-    for (kind, count) in trg.kinds.iter().take(MAX_KINDS_SHOWN) {
-        page.line(&format!("  {kind}"), count);
-    }
-    page.line("rail links", trg.rails.len());
-    page.write(&trg.warnings, out)
-}
-
-/// Maximum number of kinds of nodes in the summary; there are twenty.
-const MAX_KINDS_SHOWN: usize = 32;
-
-fn table(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
+fn node_rows(trg: &Trg) -> Rows<'_> {
     let columns = [
         "index", "type", "name", "subtype", "x", "y", "z", "angles", "links", "flags", "checksum",
         "label", "commands",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for number in 0..trg.len() {
-        let node = trg.node(number);
-        table.cell(number);
-        let Ok(node) = node else {
-            table.cell("").cell("error");
-            (0..10).for_each(|_| {
-                table.cell("");
-            });
-            table.end_row()?;
-            continue;
+    let rows = (0..trg.len()).map(|number| {
+        let Ok(node) = trg.node(number) else {
+            let mut row = [const { Value::Null }; 13];
+            (row[0], row[2]) = (number.into(), "error".into());
+            return row;
         };
-        table.cell(node.kind).cell(kind_name(node.kind));
-        table.optional(node.subtype);
-        for axis in 0..3 {
-            let units = |position: [i32; 3]| f64::from(position[axis]) / 4096.0;
-            table.optional(node.position.map(units));
-        }
-        let degrees = |angle: i16| f64::from(angle) * 360.0 / 4096.0;
-        table
-            .optional(node.angles.map(|angles| spaced(&angles.map(degrees))))
-            .optional(node.links.as_deref().map(spaced))
-            .optional(node.flags.as_ref().map(flags_text))
-            .optional(node.checksum.map(hash_text))
-            .optional_text(node.label.as_deref())
-            .cell(node.steps().len())
-            .end_row()?;
-    }
-    Ok(())
+        let steps = node.steps().len();
+        let units = |part: i32| Value::Double(f64::from(part) / 4096.0);
+        let degrees = |angle: i16| Value::Double(f64::from(angle) * 360.0 / 4096.0);
+        let place = node.position.map(|place| place.map(units));
+        let [x, y, z] = place.unwrap_or([const { Value::Null }; 3]);
+        let angles = node
+            .angles
+            .map(|angles| Value::from_iter(angles.map(degrees)));
+        [
+            number.into(),
+            node.kind.into(),
+            kind_name(node.kind).into_owned().into(),
+            node.subtype.into(),
+            x,
+            y,
+            z,
+            angles.into(),
+            node.links.map(Value::from_iter).into(),
+            node.flags.map(flags).into(),
+            node.checksum.map(hash_text).into(),
+            node.label.into(),
+            steps.into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
 /// Returns whether a node has commands or a script.
-fn has_steps(node: &Node) -> bool {
+fn has_steps(node: &trg::Node) -> bool {
     node.commands.is_some() || node.script.is_some()
 }
 
@@ -212,6 +183,47 @@ fn scripts(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What a node is, in words.
+pub(super) struct Heading<'a>(pub(super) &'a trg::Node);
+
+impl Display for Heading<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&kind_name(self.0.kind))?;
+        if let Some(subtype) = self.0.subtype {
+            write!(out, " {subtype}")?;
+        }
+        match &self.0.label {
+            Some(label) => write!(out, " {}", label.escape_debug()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A command as text.
+struct Statement<'a>(&'a Command);
+
+impl Display for Statement<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(self.0.name)?;
+        self.0.arguments.iter().try_for_each(|argument| {
+            out.write_str(" ")?;
+            match argument {
+                Argument::Number(number) => write!(out, "{number}"),
+                Argument::Hash(hash) => out.write_str(&hash_text(*hash)),
+                Argument::Text(text) => write!(out, "\"{}\"", text.escape_debug()),
+                Argument::Box(corners) => write!(out, "({})", spaced(corners)),
+                Argument::Variable(variable) => write!(out, "({})", Statement(variable)),
+            }
+        })
+    }
+}
+
+/// Returns values with spaces between them.
+fn spaced<T: Display>(values: &[T]) -> String {
+    let values: Vec<_> = values.iter().map(ToString::to_string).collect();
+    values.join(" ")
 }
 
 #[cfg(test)]

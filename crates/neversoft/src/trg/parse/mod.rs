@@ -1,7 +1,6 @@
 //! The nodes of a level. They are found when a file is parsed, and decoded when
 //! they are used.
 
-mod fields;
 mod node;
 mod script;
 mod table;
