@@ -1,22 +1,19 @@
 //! View of sounds and movies: facts, a WAV for each stream of sound, and the
 //! first picture of a movie.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
 use get_size2::GetSize;
-use serde_json::{Value, json};
+use hpimount_record::Value;
 
 use super::sector::Sectors;
 use super::sound::{Stream, streams};
-use super::video::{ASSUMED_SPEED, Video, speed};
-use hpimount_assets::model::{not_shown, png, wav};
+use super::video::{ASSUMED_SPEED, Still, Video, speed};
+use crate::view::rounded;
+use hpimount_assets::model::not_shown;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::damaged::failure;
-use hpimount_assets::view::listed::{Listed, ListedView, Render, whole_files};
-use hpimount_assets::view::{
-    AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json,
-};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_containers::text::has_extension;
@@ -66,9 +63,6 @@ struct Xa {
     sectors: Sectors,
     streams: Vec<Stream>,
     video: Video,
-    /// Why the first picture is not shown.
-    problem: Option<String>,
-    warnings: Warnings,
 }
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -90,161 +84,90 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         let problem = format!("have no {missing}");
         return Err(fail(Error::damaged(sectors.start(), "sectors", problem)));
     }
-    let still = video.first_whole(&sectors);
-    let problem = still.and_then(|still| still.picture().err());
-    let mut model = Xa {
+    let xa = Xa {
         sectors,
         streams,
         video,
-        problem,
-        warnings,
     };
-    let files = files(&mut model);
-    Ok(Box::new(ListedView { model, files }))
-}
-
-fn files(xa: &mut Xa) -> Vec<Listed<Xa>> {
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("streams.tsv", table),
-    ]);
-    if xa.video.whole() > 0 && xa.problem.is_none() {
-        files.push(Listed::whole("frame.png", frame));
-    }
-    for (part, stream) in xa.streams.iter().enumerate() {
-        let (name, wav) = (stream.name(), stream.wav());
-        match wav.length_problem() {
-            None => {
-                let file = Listed::new(None, name, Render::Part(sound, part));
-                files.push(file.sized(wav.size()));
-            }
-            Some(problem) => xa.warnings.push(not_shown(name, problem)),
-        }
-    }
-    files
-}
-
-fn info(xa: &Xa, out: &mut dyn Write) -> io::Result<()> {
-    let streams: Vec<Value> = xa.streams.iter().map(stream_facts).collect();
-    let mut facts = json!({
-        "format": name(xa),
-        "sector_size": xa.sectors.size,
-        "sectors": xa.sectors.count(),
-    });
+    let (name, heading) = match xa.video.is_empty() {
+        true => (FORMAT.name, "XA sound"),
+        false => (MOVIE_FORMAT.name, "STR movie"),
+    };
+    let mut page = Page::new(name, heading, warnings);
+    page.fact("sector_size", xa.sectors.size)
+        .fact("sectors", xa.sectors.count());
     if xa.video.is_empty() {
         let used = xa.streams.iter().map(|stream| stream.sectors.len());
-        facts["other_sectors"] = (xa.sectors.count() - used.sum::<usize>()).into();
-        facts["streams"] = streams.into();
+        let other = xa.sectors.count() - used.sum::<usize>();
+        page.fact("other_sectors", other);
     } else {
-        movie_facts(xa, &mut facts);
-        if xa.video.sectors[1] > 0 {
-            facts["sound"] = streams.into();
-        }
+        add_movie(&xa, &mut page);
     }
-    facts["warnings"] = xa.warnings.texts().into();
-    json::write_pretty(&facts, out)
+    page.rows("streams", stream_rows);
+    if let Some(still) = xa.video.first_whole(&xa.sectors) {
+        add_frame(&still, &mut page);
+    }
+    for (part, stream) in xa.streams.iter().enumerate() {
+        page.wav(stream.name(), stream.wav(), move |xa: &Xa| {
+            xa.streams[part].pcm(&xa.sectors)
+        });
+    }
+    Ok(page.show(xa, None))
 }
 
-/// Returns the name of the format.
-fn name(xa: &Xa) -> &'static str {
-    if xa.video.is_empty() { "XA" } else { "STR" }
-}
-
-fn movie_facts(xa: &Xa, facts: &mut Value) {
+fn add_movie(xa: &Xa, page: &mut Page<Xa>) {
     let video = &xa.video;
     let [pictures, sound, other] = video.sectors;
-    let ([first, last], [width, height]) = (
-        video.range().unwrap_or_default(),
-        video.size().unwrap_or_default(),
-    );
-    let speed = speed(&xa.streams);
-    let more = json!({
-        "video_sectors": pictures,
-        "audio_sectors": sound,
-        "other_sectors": other,
-        "frames": video.len(),
-        "whole_frames": video.whole(),
-        "first_frame": first,
-        "last_frame": last,
-        "width": width,
-        "height": height,
-        "sectors_per_second": speed.unwrap_or(ASSUMED_SPEED),
-        "speed_from": if speed.is_some() { "sound" } else { "assumed" },
-        "frames_per_second": frame_rate(xa),
+    let [first, last] = video.range().unwrap_or_default();
+    let [width, height] = video.size().unwrap_or_default();
+    let (speed, from) = match speed(&xa.streams) {
+        Some(speed) => (speed, "sound"),
+        None => (ASSUMED_SPEED, "assumed"),
+    };
+    let rate = f64::from(speed) * video.len() as f64 / xa.sectors.count() as f64;
+    page.fact("video_sectors", pictures)
+        .fact("audio_sectors", sound)
+        .fact("other_sectors", other)
+        .fact("frames", video.len())
+        .fact("whole_frames", video.whole())
+        .fact("first_frame", first)
+        .fact("last_frame", last)
+        .fact("width", width)
+        .fact("height", height)
+        .fact("sectors_per_second", speed)
+        .fact("speed_from", from)
+        .fact("frames_per_second", rounded(rate));
+}
+
+/// Adds the first frame that is whole.
+fn add_frame(still: &Still, page: &mut Page<Xa>) {
+    let mut facts: Vec<(_, Value)> = vec![
+        ("number".into(), still.number.into()),
+        ("bytes".into(), still.bytes.len().into()),
+    ];
+    if let Some(header) = still.header() {
+        facts.extend([
+            ("blocks".into(), header.blocks.into()),
+            ("magic".into(), header.magic.into()),
+            ("quantizer".into(), header.quantizer.into()),
+            ("version".into(), header.version.into()),
+        ]);
+    }
+    page.fact("frame", Value::Map(facts));
+    if let Err(problem) = still.picture() {
+        page.warn(not_shown("frame.png", problem));
+        return;
+    }
+    page.picture("frame.png", |xa: &Xa| {
+        xa.video.first_whole(&xa.sectors)?.picture().ok()
     });
-    if let (Value::Object(facts), Value::Object(more)) = (&mut *facts, more) {
-        facts.extend(more);
-    }
-    if let Some(still) = video.first_whole(&xa.sectors) {
-        let mut frame = json!({ "number": still.number, "bytes": still.bytes.len() });
-        if let Some(header) = still.header() {
-            frame["blocks"] = header.blocks.into();
-            frame["magic"] = header.magic.into();
-            frame["quantizer"] = header.quantizer.into();
-            frame["version"] = header.version.into();
-        }
-        if let Some(problem) = &xa.problem {
-            frame["error"] = problem.as_str().into();
-        }
-        facts["frame"] = frame;
-    }
 }
 
-/// Returns the frames per second, with three digits after the point.
-fn frame_rate(xa: &Xa) -> f64 {
-    let speed = speed(&xa.streams).unwrap_or(ASSUMED_SPEED);
-    let rate = f64::from(speed) * xa.video.len() as f64 / xa.sectors.count() as f64;
-    (rate * 1000.0).round() / 1000.0
-}
-
-fn stream_facts(stream: &Stream) -> Value {
-    let mut distances = stream.distances();
-    distances.truncate(MAX_DISTANCES);
-    let wav = stream.wav();
-    json!({
-        "file": stream.file,
-        "channel": stream.channel,
-        "coding": stream.coding,
-        "bits": stream.bits(),
-        "first_sector": stream.sectors.first(),
-        "sectors": stream.sectors.len(),
-        "interleave": distances,
-        "has_end": stream.has_end,
-        "name": stream.name(),
-        "sound": {
-            "channels": wav.channels,
-            "rate": wav.rate,
-            "samples": wav.samples,
-            "loop": null,
-        },
-    })
-}
-
-fn page(xa: &Xa, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new(match xa.video.is_empty() {
-        true => "XA sound",
-        false => "STR movie",
-    });
-    let (count, size) = (xa.sectors.count(), xa.sectors.size);
-    page.line("sectors", format_args!("{count} of {size} bytes"));
-    if let Some([width, height]) = xa.video.size() {
-        page.line("size", format_args!("{width} x {height}"));
-        let (frames, whole) = (xa.video.len(), xa.video.whole());
-        page.line("frames", format_args!("{frames} ({whole} whole)"));
-        page.line("frame rate", format_args!("{} per second", frame_rate(xa)));
-    }
-    page.list("sounds", xa.streams.iter().map(Stream::name));
-    if let Some(problem) = &xa.problem {
-        page.line("first frame", problem);
-    }
-    page.write(&xa.warnings, out)
-}
-
-fn table(xa: &Xa, out: &mut dyn Write) -> io::Result<()> {
+fn stream_rows(xa: &Xa) -> Rows<'_> {
     let columns = [
         "file",
         "channel",
+        "coding",
         "bits",
         "channels",
         "rate",
@@ -252,42 +175,28 @@ fn table(xa: &Xa, out: &mut dyn Write) -> io::Result<()> {
         "first_sector",
         "sectors",
         "interleave",
+        "has_end",
         "name",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for stream in &xa.streams {
+    let rows = xa.streams.iter().map(|stream| {
         let wav = stream.wav();
-        let distances = stream.distances();
-        let distances = distances.iter().take(MAX_DISTANCES).map(u32::to_string);
-        table
-            .cell(stream.file)
-            .cell(stream.channel)
-            .cell(stream.bits())
-            .cell(wav.channels)
-            .cell(wav.rate)
-            .cell(wav.samples)
-            .optional(stream.sectors.first())
-            .cell(stream.sectors.len())
-            .cell(distances.collect::<Vec<_>>().join(" "))
-            .cell(stream.name())
-            .end_row()?;
-    }
-    Ok(())
-}
-
-fn frame(xa: &Xa, out: &mut dyn Write) -> io::Result<()> {
-    let still = xa.video.first_whole(&xa.sectors);
-    match still.and_then(|still| still.picture().ok()) {
-        Some(picture) => png::write(&picture, out),
-        None => Ok(()),
-    }
-}
-
-fn sound(xa: &Xa, part: usize, out: &mut dyn Write) -> io::Result<()> {
-    match xa.streams.get(part) {
-        Some(stream) => wav::write(&stream.wav(), &stream.pcm(&xa.sectors), out),
-        None => Ok(()),
-    }
+        let distances = stream.distances().into_iter().take(MAX_DISTANCES);
+        [
+            stream.file.into(),
+            stream.channel.into(),
+            stream.coding.into(),
+            stream.bits().into(),
+            wav.channels.into(),
+            wav.rate.into(),
+            wav.samples.into(),
+            stream.sectors.first().copied().into(),
+            stream.sectors.len().into(),
+            distances.collect(),
+            stream.has_end.into(),
+            stream.name().into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
 #[cfg(test)]
@@ -311,8 +220,9 @@ mod tests {
         assert_eq!(names(sound), ["001_03.wav"]);
         assert_eq!(
             rendered_text(&FORMAT, &movie, "streams.tsv").unwrap(),
-            "file\tchannel\tbits\tchannels\trate\tsamples\tfirst_sector\tsectors\tinterleave\tname\n\
-             1\t3\t4\t2\t37800\t2016\t0\t1\t\t001_03.wav\n"
+            "file\tchannel\tcoding\tbits\tchannels\trate\tsamples\tfirst_sector\tsectors\t\
+             interleave\thas_end\tname\n\
+             1\t3\t1\t4\t2\t37800\t2016\t0\t1\t\tfalse\t001_03.wav\n"
         );
     }
 
