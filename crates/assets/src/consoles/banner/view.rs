@@ -1,16 +1,13 @@
 //! View of a banner: its texts and its picture.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde_json::{Value, json};
 
 use crate::consoles::banner::{self, Banner, Texts};
-use crate::model::png;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
-use crate::view::listed::{ListedView, whole_files};
-use crate::view::{ALONE, AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
+use crate::view::node::{Node, map};
+use crate::view::page::Page;
+use crate::view::{ALONE, AssetContext, Failure, Preview, View, ViewFormat};
 use hpimount_containers::io::Warnings;
 
 /// Banners of GameCube discs.
@@ -29,48 +26,26 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let model = banner::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
-    let files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("banner.png", picture),
-    ]);
-    Ok(Box::new(ListedView { model, files }))
-}
-
-fn info(banner: &Banner, out: &mut dyn Write) -> io::Result<()> {
-    let facts = json!({
-        "format": FORMAT.name,
-        "texts": banner.texts.iter().map(texts).collect::<Vec<_>>(),
-        "warnings": [],
-    });
-    json::write_pretty(&facts, out)
-}
-
-fn texts(texts: &Texts) -> Value {
-    json!({
-        "language": texts.language,
-        "short_title": texts.short_title,
-        "short_maker": texts.short_maker,
-        "title": texts.title,
-        "maker": texts.maker,
-        "description": texts.description,
-    })
-}
-
-fn page(banner: &Banner, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new("GameCube banner");
-    for texts in &banner.texts {
-        if let Some(language) = texts.language {
-            page.line("language", language);
-        }
-        page.line("title", &texts.title);
-        page.line("maker", &texts.maker);
-        page.line("description", texts.description.replace('\n', " "));
+    let banner = banner::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut page = Page::new(FORMAT.name, "GameCube banner", Warnings::default());
+    if let Some(first) = banner.texts.first() {
+        page.fact("title", first.title.clone())
+            .fact("maker", first.maker.clone());
     }
-    page.write(&Warnings::default(), out)
+    page.list("texts", |banner: &Banner| {
+        Box::new(banner.texts.iter().map(texts))
+    })
+    .picture("banner.png", |banner| Some(banner.picture()));
+    Ok(page.show(banner, None))
 }
 
-fn picture(banner: &Banner, out: &mut dyn Write) -> io::Result<()> {
-    png::write(&banner.picture(), out)
+fn texts(texts: &Texts) -> Node<'_> {
+    map([
+        ("language", texts.language.into()),
+        ("short_title", texts.short_title.clone().into()),
+        ("short_maker", texts.short_maker.clone().into()),
+        ("title", texts.title.clone().into()),
+        ("maker", texts.maker.clone().into()),
+        ("description", texts.description.clone().into()),
+    ])
 }

@@ -4,14 +4,14 @@
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde_json::{Value, json};
 
 use crate::consoles::save::{self, Save, Saves};
-use crate::model::{apng, padded, png};
+use crate::model::{apng, padded};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
-use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
+use crate::view::node::{Node, map};
+use crate::view::page::Page;
+use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
 
 /// Saves and memory cards of the PlayStation.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -30,71 +30,45 @@ pub const FORMAT: ViewFormat = ViewFormat {
 const DELAYS: [u16; 2] = [16, 11];
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let model = save::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
-    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
-    for (number, save) in model.saves.iter().enumerate() {
-        let name = match save.block {
-            Some(block) => format!("{}_icon", padded(block, 16, 2)),
-            None => "icon".to_owned(),
-        };
-        files.push(Listed::new(
-            None,
-            format!("{name}.png"),
-            Render::Part(icon, number),
-        ));
-        if save.frames > 1 {
-            let name = format!("{name}.apng");
-            files.push(Listed::new(None, name, Render::Part(animation, number)));
-        }
-    }
-    Ok(Box::new(ListedView { model, files }))
-}
-
-fn info(saves: &Saves, out: &mut dyn Write) -> io::Result<()> {
-    let facts = json!({
-        "format": FORMAT.name,
-        "card": saves.is_card,
-        "saves": saves.saves.iter().map(facts).collect::<Vec<_>>(),
-        "warnings": saves.warnings.texts(),
-    });
-    json::write_pretty(&facts, out)
-}
-
-fn facts(save: &Save) -> Value {
-    json!({
-        "block": save.block,
-        "name": save.name,
-        "title": save.title,
-        "blocks": save.blocks,
-        "frames": save.frames,
-    })
-}
-
-fn page(saves: &Saves, out: &mut dyn Write) -> io::Result<()> {
+    let mut saves = save::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
     let heading = match saves.is_card {
         true => "PlayStation memory card",
         false => "PlayStation save",
     };
-    let mut page = Summary::new(heading);
-    let lines = saves.saves.iter().map(|save| match &save.name {
-        Some(name) => format!("{name}: {}", save.title),
-        None => save.title.clone(),
-    });
-    page.list("saves", lines);
-    page.write(&saves.warnings, out)
-}
-
-fn icon(saves: &Saves, number: usize, out: &mut dyn Write) -> io::Result<()> {
-    match saves.saves.get(number) {
-        Some(save) => png::write(&save.frame(0), out),
-        None => Ok(()),
+    let warnings = std::mem::take(&mut saves.warnings);
+    let mut page = Page::new(FORMAT.name, heading, warnings);
+    page.fact("card", saves.is_card)
+        .list("saves", |saves: &Saves| {
+            Box::new(saves.saves.iter().map(facts))
+        });
+    for (number, save) in saves.saves.iter().enumerate() {
+        let name = match save.block {
+            Some(block) => format!("{}_icon", padded(block, 16, 2)),
+            None => "icon".to_owned(),
+        };
+        page.picture(format!("{name}.png"), move |saves: &Saves| {
+            Some(saves.saves[number].frame(0))
+        });
+        if save.frames > 1 {
+            page.file(format!("{name}.apng"), move |saves: &Saves, _, out| {
+                write_animation(&saves.saves[number], out)
+            });
+        }
     }
+    Ok(page.show(saves, None))
 }
 
-fn animation(saves: &Saves, number: usize, out: &mut dyn Write) -> io::Result<()> {
-    let Some(save) = saves.saves.get(number) else {
-        return Ok(());
-    };
+fn facts(save: &Save) -> Node<'_> {
+    map([
+        ("block", save.block.into()),
+        ("name", save.name.clone().into()),
+        ("title", save.title.clone().into()),
+        ("blocks", save.blocks.into()),
+        ("frames", save.frames.into()),
+    ])
+}
+
+fn write_animation(save: &Save, out: &mut dyn Write) -> io::Result<()> {
     let first = save.frame(0);
     let animation = apng::Animation {
         width: first.width,

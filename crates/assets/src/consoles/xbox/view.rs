@@ -1,18 +1,17 @@
 //! Views of programs and of packed pictures of the Xbox.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
 use get_size2::GetSize;
-use serde_json::json;
+use hpimount_record::Value;
 
 use super::xpr::{self, Stored, Xpr};
-use crate::model::{padded, png};
+use crate::model::padded;
 use crate::parse::slice_of;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::damaged::failure;
-use crate::view::listed::{Listed, ListedView, Render, whole_files};
-use crate::view::{ALONE, AssetContext, Failure, Preview, Summary, View, ViewFormat, json};
+use crate::view::node::{Node, map};
+use crate::view::page::Page;
+use crate::view::{ALONE, AssetContext, Failure, Preview, View, ViewFormat};
 use hpimount_containers::io::Warnings;
 use hpimount_containers::xbe::{MAGIC, MAX_HEADERS, Program, Section};
 
@@ -44,40 +43,56 @@ pub const XPR_FORMAT: ViewFormat = ViewFormat {
 /// The sections with pictures: of the title, and of its saves.
 const PICTURES: [(&str, &str); 2] = [("$$XTIMAG", "title.png"), ("$$XSIMAG", "save.png")];
 
-/// A program with its pictures.
-#[derive(GetSize)]
-struct Title {
+/// The sections of a program, and pictures.
+#[derive(Default, GetSize)]
+struct Shown {
     #[get_size(ignore)]
-    program: Program,
+    sections: Vec<Section>,
     pictures: Vec<Stored>,
-    warnings: Warnings,
 }
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let headers = &bytes[..bytes.len().min(MAX_HEADERS as usize)];
     let program = Program::parse(headers).map_err(|error| failure(&FORMAT, bytes, error))?;
-    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page)]);
-    let mut warnings = Warnings::default();
-    let mut pictures = Vec::new();
-    for (section, file) in PICTURES {
-        let Some(found) = program.sections.iter().find(|found| found.name == section) else {
+    let mut page = Page::new(FORMAT.name, "Xbox program", Warnings::default());
+    let mut facts = program.certificate.facts();
+    for name in ["title", "id", "region", "disc", "version"] {
+        page.fact(name, Value::from(facts[name].take()));
+    }
+    let mut shown = Shown {
+        sections: program.sections,
+        ..Shown::default()
+    };
+    page.list("sections", |shown: &Shown| {
+        Box::new(shown.sections.iter().map(|section| {
+            map([
+                ("name", section.name.clone().into()),
+                ("offset", section.offset.into()),
+                ("size", section.size.into()),
+            ])
+        }))
+    });
+    for (name, file) in PICTURES {
+        let Some(section) = shown.sections.iter().find(|section| section.name == name) else {
             continue;
         };
-        match picture_in(bytes, found) {
+        match picture_in(bytes, section) {
             Ok(picture) => {
-                let render = Render::Part(picture_of_title, pictures.len());
-                files.push(Listed::new(None, file.to_owned(), render));
-                pictures.push(picture);
+                add_picture(&mut page, file, shown.pictures.len());
+                shown.pictures.push(picture);
             }
-            Err(problem) => warnings.push(format!("section {section}: {problem}")),
+            Err(problem) => {
+                page.warn(format!("section {name}: {problem}"));
+            }
         }
     }
-    let model = Title {
-        program,
-        pictures,
-        warnings,
-    };
-    Ok(Box::new(ListedView { model, files }))
+    Ok(page.show(shown, None))
+}
+
+fn add_picture(page: &mut Page<Shown>, file: &str, number: usize) {
+    page.picture(file, move |shown: &Shown| {
+        Some(shown.pictures[number].decode())
+    });
 }
 
 /// Returns the first picture in a section.
@@ -90,83 +105,32 @@ fn picture_in(bytes: &Bytes, section: &Section) -> Result<Stored, String> {
     first.ok_or_else(|| "has no picture".to_owned())
 }
 
-fn info(title: &Title, out: &mut dyn Write) -> io::Result<()> {
-    let mut facts = title.program.certificate.facts();
-    facts["format"] = FORMAT.name.into();
-    let sections = title.program.sections.iter().map(|section| {
-        json!({
-            "name": section.name,
-            "offset": section.offset,
-            "size": section.size,
-        })
-    });
-    facts["sections"] = sections.collect();
-    facts["warnings"] = title.warnings.texts().into();
-    json::write_pretty(&facts, out)
-}
-
-fn page(title: &Title, out: &mut dyn Write) -> io::Result<()> {
-    let facts = title.program.certificate.facts();
-    let mut page = Summary::new("Xbox program");
-    for key in ["title", "id", "region"] {
-        page.line(key, facts[key].as_str().unwrap_or_default());
-    }
-    page.line("sections", title.program.sections.len());
-    page.write(&title.warnings, out)
-}
-
-fn picture_of_title(title: &Title, number: usize, out: &mut dyn Write) -> io::Result<()> {
-    write_picture(&title.pictures, number, out)
-}
-
-fn write_picture(pictures: &[Stored], number: usize, out: &mut dyn Write) -> io::Result<()> {
-    match pictures.get(number) {
-        Some(picture) => png::write(&picture.decode(), out),
-        None => Ok(()),
-    }
-}
-
 fn open_xpr(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let model = xpr::parse(bytes).map_err(|error| failure(&XPR_FORMAT, bytes, error))?;
-    let mut files = whole_files(&[("info.json", xpr_info as _), ("info.txt", xpr_page)]);
-    let count = model.pictures.len();
+    let Xpr { pictures } = xpr::parse(bytes).map_err(|error| failure(&XPR_FORMAT, bytes, error))?;
+    let mut page = Page::new(XPR_FORMAT.name, "Xbox pictures", Warnings::default());
+    page.list("pictures", |shown: &Shown| {
+        Box::new(shown.pictures.iter().map(picture))
+    });
+    let count = pictures.len();
     for number in 0..count {
         let name = match count {
             1 => "frame.png".to_owned(),
             _ => format!("{}.png", padded(number, count, 2)),
         };
-        files.push(Listed::new(None, name, Render::Part(xpr_picture, number)));
+        add_picture(&mut page, &name, number);
     }
-    Ok(Box::new(ListedView { model, files }))
+    let shown = Shown {
+        pictures,
+        ..Shown::default()
+    };
+    Ok(page.show(shown, None))
 }
 
-fn xpr_info(xpr: &Xpr, out: &mut dyn Write) -> io::Result<()> {
-    let pictures = xpr.pictures.iter().map(|picture| {
-        json!({
-            "offset": picture.offset,
-            "width": picture.width,
-            "height": picture.height,
-            "format": picture.format,
-        })
-    });
-    let facts = json!({
-        "format": XPR_FORMAT.name,
-        "pictures": pictures.collect::<Vec<_>>(),
-        "warnings": [],
-    });
-    json::write_pretty(&facts, out)
-}
-
-fn xpr_page(xpr: &Xpr, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new("Xbox pictures");
-    let sizes = xpr
-        .pictures
-        .iter()
-        .map(|Stored { width, height, .. }| format!("{width} x {height}"));
-    page.list("pictures", sizes);
-    page.write(&Warnings::default(), out)
-}
-
-fn xpr_picture(xpr: &Xpr, number: usize, out: &mut dyn Write) -> io::Result<()> {
-    write_picture(&xpr.pictures, number, out)
+fn picture(picture: &Stored) -> Node<'_> {
+    map([
+        ("offset", picture.offset.into()),
+        ("width", picture.width.into()),
+        ("height", picture.height.into()),
+        ("format", picture.format.into()),
+    ])
 }
