@@ -1,17 +1,17 @@
 //! View of a script: its source text, and the names in it.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde_json::json;
+use hpimount_record::Value;
 
 use super::{names, text};
 use crate::qb::{self, Qb};
+use crate::view::hash_text;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::damaged::failure;
-use hpimount_assets::view::listed::{ListedView, whole_files};
-use hpimount_assets::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
 
 /// Compiled scripts.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -22,97 +22,63 @@ pub const FORMAT: ViewFormat = ViewFormat {
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let is_packed = names::is_packed(context.name());
-    let mut model = qb::parse(bytes, is_packed).map_err(|error| failure(&FORMAT, bytes, error))?;
-    names::resolve(&mut model, context);
-    let files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("names.tsv", names_table),
-        ("scripts.tsv", scripts),
-        ("source.q", text::write),
-    ]);
-    Ok(Box::new(ListedView { model, files }))
-}
-
-fn info(qb: &Qb, out: &mut dyn Write) -> io::Result<()> {
-    let scripts = qb.scripts.iter();
-    let facts = json!({
-        "format": FORMAT.name,
-        "packed": qb.is_packed,
-        "size": qb.bytes.bytes().len(),
-        "names": qb.names.len(),
-        "names_with_wrong_hash": qb.wrong_names,
-        "unknown_hashes": unknown(qb),
-        "tokens": qb.tokens,
-        "scripts": scripts.map(|&(_, hash)| name_or_hash(qb, hash)).collect::<Vec<_>>(),
-        "weighted_random": qb.has_weights,
-        "short_jumps": qb.has_short_jumps,
-        "end": qb.end,
-        "error": qb.problem,
-        "warnings": qb.warnings.texts(),
-    });
-    json::write_pretty(&facts, out)
-}
-
-/// Returns the number of hashes without a name.
-fn unknown(qb: &Qb) -> usize {
-    let unnamed = qb.unnamed.values();
-    unnamed.filter(|name| name.is_none()).count()
-}
-
-fn name_or_hash(qb: &Qb, hash: u32) -> String {
-    match qb.name(hash) {
-        Some(name) => name.to_owned(),
-        None => format!("{hash:#010x}"),
-    }
-}
-
-fn page(qb: &Qb, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Summary::new(match qb.is_packed {
+    let mut qb = qb::parse(bytes, is_packed).map_err(|error| failure(&FORMAT, bytes, error))?;
+    names::resolve(&mut qb, context);
+    let heading = match qb.is_packed {
         true => "QB script, packed",
         false => "QB script",
+    };
+    let warnings = std::mem::take(&mut qb.warnings);
+    let called = qb.scripts.iter().map(|&(_, hash)| match qb.name(hash) {
+        Some(name) => name.to_owned(),
+        None => hash_text(hash),
     });
-    page.list(
-        "scripts",
-        qb.scripts.iter().map(|&(_, hash)| name_or_hash(qb, hash)),
-    );
-    page.line("tokens", qb.tokens);
-    page.line("names", qb.names.len());
-    page.line("other hashes", qb.unnamed.len());
-    page.line("without name", unknown(qb));
-    page.write(&qb.warnings, out)
+    let unnamed = qb.unnamed.values().filter(|name| name.is_none());
+    let mut page = Page::new(FORMAT.name, heading, warnings);
+    page.fact("packed", qb.is_packed)
+        .fact("size", qb.bytes.bytes().len())
+        .fact("names", qb.names.len())
+        .fact("names_with_wrong_hash", qb.wrong_names)
+        .fact("other_hashes", qb.unnamed.len())
+        .fact("unknown_hashes", unnamed.count())
+        .fact("tokens", qb.tokens)
+        .fact("scripts", called.collect::<Value>())
+        .fact("weighted_random", qb.has_weights)
+        .fact("short_jumps", qb.has_short_jumps)
+        .fact("end", qb.end)
+        .fact("error", qb.problem.clone())
+        .table("names.tsv", names_table)
+        .table("scripts.tsv", scripts)
+        .file("source.q", |qb: &Qb, _, out| text::write(qb, out));
+    Ok(page.show(qb, None))
 }
 
-fn names_table(qb: &Qb, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["hash", "name", "from"])?;
+fn names_table(qb: &Qb) -> Rows<'_> {
     let own = qb.names.iter();
-    let own = own.map(|(&hash, name)| (hash, (Some(name.as_str()), "file")));
+    let own = own.map(|(&hash, name)| (hash, (Some(name), "file")));
     let others = qb.unnamed.iter().map(|(&hash, name)| {
         let from = name.as_ref().map_or("", |_| "other file");
-        (hash, (name.as_deref(), from))
+        (hash, (name.as_ref(), from))
     });
-    let all: BTreeMap<u32, (Option<&str>, &str)> = own.chain(others).collect();
-    for (hash, (name, from)) in all {
-        table
-            .cell(format_args!("{hash:08x}"))
-            .optional_text(name)
-            .cell(from)
-            .end_row()?;
-    }
-    Ok(())
+    let all: BTreeMap<u32, (Option<&String>, &str)> = own.chain(others).collect();
+    let rows = all
+        .into_iter()
+        .map(|(hash, (name, from))| [hash_text(hash).into(), name.cloned().into(), from.into()]);
+    Rows::new(["hash", "name", "from"], rows)
 }
 
-fn scripts(qb: &Qb, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["index", "name", "hash", "offset"])?;
-    for (index, &(offset, hash)) in qb.scripts.iter().enumerate() {
-        table
-            .cell(index)
-            .optional_text(qb.name(hash))
-            .cell(format_args!("{hash:08x}"))
-            .cell(offset)
-            .end_row()?;
-    }
-    Ok(())
+fn scripts(qb: &Qb) -> Rows<'_> {
+    let scripts = qb.scripts.iter().enumerate();
+    let rows = scripts.map(|(index, &(offset, hash))| {
+        let name = qb.name(hash).map(str::to_owned);
+        [
+            index.into(),
+            name.into(),
+            hash_text(hash).into(),
+            offset.into(),
+        ]
+    });
+    Rows::new(["index", "name", "hash", "offset"], rows)
 }
 
 #[cfg(test)]
@@ -128,8 +94,8 @@ mod tests {
         let file = [vec![0x23], name("Go"), name("other"), entry("Go")].concat();
         let hashes = ["Go", "other"].map(|name| hash(name.as_bytes()));
         let mut rows = [
-            format!("{:08x}\tGo\tfile\n", hashes[0]),
-            format!("{:08x}\t\t\n", hashes[1]),
+            format!("0x{:08X}\tGo\tfile\n", hashes[0]),
+            format!("0x{:08X}\t\t\n", hashes[1]),
         ];
         rows.sort();
         assert_eq!(
@@ -138,7 +104,7 @@ mod tests {
         );
         assert_eq!(
             rendered_text(&FORMAT, &file, "scripts.tsv").unwrap(),
-            format!("index\tname\thash\toffset\n0\tGo\t{:08x}\t1\n", hashes[0])
+            format!("index\tname\thash\toffset\n0\tGo\t0x{:08X}\t1\n", hashes[0])
         );
     }
 
