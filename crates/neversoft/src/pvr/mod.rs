@@ -1,11 +1,41 @@
-//! PVR: pictures of the Dreamcast (FORMATS, Neversoft 8).
+//! PVR: pictures of the Dreamcast (FORMATS, Neversoft 8), as facts and a PNG.
 //!
-//! [`parse`](mod@parse) reads the header, `pixels` decodes the pixels, and
-//! [`view`] declares the format and writes the files of `X.meta`.
+//! [`parse`](mod@parse) reads the header, and `pixels` decodes the pixels.
 
 pub mod parse;
 pub(crate) mod pixels;
-pub mod view;
 
 pub use self::parse::*;
-pub use self::view::FORMAT;
+
+use bytes::Bytes;
+
+use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_containers::io::Warnings;
+
+/// Pictures of the Dreamcast.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: EXTENSIONS,
+    converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
+    matches: Some(|bytes| is_known(bytes) && parse(bytes).is_ok()),
+    preview: Some(Preview {
+        files: &["picture.png"],
+        rank: 3,
+    }),
+    ..ViewFormat::new("PVR", open)
+};
+
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let pvr = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut page = Page::new(FORMAT.name, "PVR picture", Warnings::default());
+    page.fact("index", pvr.index)
+        .fact("size", pvr.size)
+        .fact("color", pvr.color)
+        .fact("arrangement", pvr.arrangement)
+        .fact("width", pvr.width)
+        .fact("height", pvr.height)
+        .picture("picture.png", Pvr::picture);
+    Ok(page.show(pvr, None))
+}

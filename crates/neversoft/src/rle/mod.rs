@@ -1,10 +1,62 @@
-//! RLE, BMR and ZLB: pictures without a stored width (FORMATS, Neversoft 7).
-//!
-//! [`parse`](mod@parse) reads the pixels, and [`view`] declares the format and
-//! writes the files of `X.meta`.
+//! RLE, BMR and ZLB: pictures without a stored width (FORMATS, Neversoft 7), as facts,
+//! a PNG, and the BMP file if one is packed in it.
 
 pub mod parse;
-pub mod view;
 
 pub use self::parse::*;
-pub use self::view::FORMAT;
+
+use bytes::Bytes;
+
+use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_containers::io::Error;
+use hpimount_containers::text::has_extension;
+
+/// Pictures of the PlayStation and the Dreamcast.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: EXTENSIONS,
+    converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
+    matches: Some(|bytes| bytes.starts_with(MAGIC) && parse(bytes, false).is_ok()),
+    preview: Some(Preview {
+        files: &["picture.png"],
+        rank: 3,
+    }),
+    ..ViewFormat::new("RLE", open)
+};
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let fail = |error| failure(&FORMAT, bytes, error);
+    let is_called = |extension| has_extension(context.name().as_bytes(), extension);
+    if !is_called("bmr") && !is_called("zlb") && !bytes.starts_with(MAGIC) {
+        let problem = "is not that of an RLE picture";
+        return Err(fail(Error::damaged(0, "magic", problem)));
+    }
+    let mut rle = parse(bytes, is_called("zlb")).map_err(fail)?;
+    let warnings = std::mem::take(&mut rle.warnings);
+    let (name, heading) = match rle.is_packed {
+        true => ("RLE", "RLE picture"),
+        false => ("BMR", "BMR picture"),
+    };
+    let mut page = Page::new(name, heading, warnings);
+    page.fact("gzip", rle.is_gzip);
+    match &rle.content {
+        Content::Picture { width, height, .. } => page
+            .fact("width", *width)
+            .fact("height", *height)
+            .fact("width_from", "guess"),
+        Content::Bmp(inside) => page.fact("inside", "BMP").fact("bytes", inside.file.len()),
+    };
+    let inside = match &rle.content {
+        Content::Picture { .. } => None,
+        Content::Bmp(inside) => Some(inside),
+    };
+    if inside.is_none_or(|inside| inside.picture.is_some()) {
+        page.picture("picture.png", |rle: &Rle| rle.content.picture());
+    }
+    if let Some(inside) = inside {
+        page.stored("picture.bmp".to_owned(), inside.file.clone());
+    }
+    Ok(page.show(rle, None))
+}

@@ -30,7 +30,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let start = vag.loops.map(|(start, _)| start);
     let data = spu::encode_like(&edited.samples, Rounding::Terms, old, vag.samples, start)?;
     let mut asset = match &vag.header {
-        Some(header) => edit.asset[..header.data].to_vec(),
+        Some(header) => edit.asset[..header.data()].to_vec(),
         None => Vec::new(),
     };
     let after = asset.len() + old.len();

@@ -1,14 +1,58 @@
-//! VAG: sounds of the PlayStation and PlayStation 2 (FORMATS, Neversoft 3).
+//! VAG: sounds of the PlayStation and PlayStation 2 (FORMATS, Neversoft 3), as facts
+//! and a WAV.
 //!
-//! [`parse`](mod@parse) reads the header and finds the extent of the sound, and
-//! [`view`] declares the format and writes the files of `X.meta`.
+//! [`parse`](mod@parse) reads the header and finds the extent of the sound.
 
 mod import;
 pub mod parse;
-pub mod view;
 
 pub use self::parse::*;
-pub use self::view::FORMAT;
+
+use bytes::Bytes;
+use hpimount_record::Value;
+
+use self::import::import;
+use crate::view::rounded;
+use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
 
 /// The file of `X.meta` with the samples.
 const SOUND: &str = "sound.wav";
+
+/// Sounds of the PlayStation and PlayStation 2.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: EXTENSIONS,
+    converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("wav")])),
+    import: Some(import),
+    matches: Some(|bytes| is_known(bytes) && parse(bytes).is_ok()),
+    ..ViewFormat::new("VAG", open)
+};
+
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let mut vag = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut page = Page::new(FORMAT.name, "VAG sound", std::mem::take(&mut vag.warnings));
+    match &vag.header {
+        Some(header) => page
+            .record(header)
+            .fact("rate_from", "header")
+            .fact("data", header.data()),
+        None => page
+            .fact("magic", Value::Null)
+            .fact("rate", vag.rate)
+            .fact("rate_from", "assumed"),
+    };
+    let loops = vag
+        .loops
+        .map(|(first, last)| [first, last].into_iter().collect::<Value>());
+    page.fact("channels", vag.channels)
+        .fact("samples", vag.samples)
+        .fact(
+            "seconds",
+            rounded(f64::from(vag.samples) / f64::from(vag.rate)),
+        )
+        .fact("loop", loops)
+        .wav(SOUND.to_owned(), vag.wav(), Vag::pcm);
+    Ok(page.show(vag, None))
+}

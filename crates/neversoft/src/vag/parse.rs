@@ -2,17 +2,14 @@
 
 use bytes::Bytes;
 use get_size2::GetSize;
+use hpimount_record::{self as record, FixedSize, Pad, Record, Text};
 
 use hpimount_assets::model::wav::Wav;
-use hpimount_assets::parse::name::until_nul;
 use hpimount_assets::parse::spu::{self, Extent, Rounding};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// Extensions of the files.
 pub const EXTENSIONS: &[&str] = &["vag"];
-
-/// Bytes of the header.
-const HEADER: usize = 0x30;
 
 /// Offset of the blocks in a file with interleaved channels.
 const INTERLEAVED_DATA: usize = 0x800;
@@ -57,10 +54,10 @@ pub struct Vag {
 }
 
 /// The header.
-#[derive(Debug, Clone, GetSize)]
+#[derive(Debug, Clone, Default, GetSize, Record)]
 pub struct Header {
     /// First bytes; some files have zeros instead.
-    pub magic: Option<String>,
+    pub magic: Text<4>,
     /// Version of the format.
     pub version: u32,
     /// Bytes of a channel that follow each other, 0 without several channels.
@@ -69,12 +66,27 @@ pub struct Header {
     pub size: u32,
     /// Samples per second.
     pub rate: u32,
+    reserved: Pad<10>,
     /// Number of channels; mostly 0.
+    #[record(name = "channels_byte")]
     pub channels: u8,
+    more_reserved: Pad<1>,
     /// Name of the sound.
-    pub name: String,
-    /// Offset of the blocks.
-    pub data: usize,
+    pub name: Text<16>,
+}
+
+impl Header {
+    fn is_interleaved(&self) -> bool {
+        self.magic.0 == *b"VAGi"
+    }
+
+    /// Returns the offset of the blocks.
+    pub fn data(&self) -> usize {
+        match self.is_interleaved() {
+            true => INTERLEAVED_DATA,
+            false => Self::SIZE,
+        }
+    }
 }
 
 /// Parses a file.
@@ -103,7 +115,7 @@ pub fn parse(bytes: &Bytes) -> Result<Vag> {
     }
     vag.measure(&mut warnings);
     if vag.samples == 0 {
-        let start = vag.header.as_ref().map_or(0, |header| header.data);
+        let start = vag.header.as_ref().map_or(0, Header::data);
         return Err(Error::damaged(start as u64, "sound", "has no blocks"));
     }
     vag.warnings = warnings;
@@ -119,7 +131,7 @@ pub fn is_known(bytes: &[u8]) -> bool {
 
 /// Returns whether a file has a header with zeros instead of its magic word.
 fn is_blank(bytes: &[u8]) -> bool {
-    let Some((header, data)) = bytes.split_at_checked(HEADER) else {
+    let Some((header, data)) = bytes.split_at_checked(Header::SIZE) else {
         return false;
     };
     let word = |at: usize| {
@@ -142,46 +154,27 @@ fn read_header(bytes: &[u8]) -> Result<Header> {
         _ => Endian::Big,
     };
     let mut file = Cursor::new(bytes, 0, endian);
-    let mut cursor = file.section(HEADER, "header")?;
-    cursor.take(4, "magic")?;
-    let version = cursor.u32("version")?;
-    let is_interleaved = magic == b"VAGi";
-    let word = cursor.u32("interleave")?;
-    let size = cursor.u32("size")?;
-    let rate = cursor.u32("rate")?;
-    if !(1..=MAX_RATE).contains(&rate) {
-        return Err(Error::damaged(16, "rate", format!("is {rate}")));
+    let mut header: Header = record::read(&mut file.section(Header::SIZE, "header")?, 0)?;
+    if !(1..=MAX_RATE).contains(&header.rate) {
+        return Err(Error::damaged(16, "rate", format!("is {}", header.rate)));
     }
-    cursor.take(10, "header")?;
-    let channels = cursor.u8("channels")?;
-    cursor.take(1, "header")?;
-    let name = until_nul(cursor.take(16, "name")?);
-    Ok(Header {
-        magic: is_known(bytes).then(|| String::from_utf8_lossy(magic).into_owned()),
-        version,
-        // Little-endian in a header that is not.
-        interleave: if is_interleaved { word.swap_bytes() } else { 0 },
-        size,
-        rate,
-        channels,
-        name,
-        data: if is_interleaved {
-            INTERLEAVED_DATA
-        } else {
-            HEADER
-        },
-    })
+    // Little-endian in a header that is not.
+    header.interleave = match header.is_interleaved() {
+        true => header.interleave.swap_bytes(),
+        false => 0,
+    };
+    Ok(header)
 }
 
 impl Vag {
     /// Takes the blocks that belong to the sound.
     fn take_data(&mut self, file: &Bytes, header: &Header, warnings: &mut Warnings) -> Result<()> {
-        if header.magic.is_none() {
+        if header.magic.0 == [0; 4] {
             warnings.push("there is no magic word");
         }
-        self.data = file.slice(header.data.min(file.len())..);
+        self.data = file.slice(header.data().min(file.len())..);
         let (have, size) = (self.data.len(), header.size as usize);
-        if header.data == INTERLEAVED_DATA {
+        if header.is_interleaved() {
             self.channels = if header.channels == 0 {
                 2
             } else {
@@ -287,7 +280,7 @@ mod tests {
     fn vag(magic: &[u8; 4], words: [u32; 4], blocks: &[u8]) -> Bytes {
         let mut file = magic.to_vec();
         file.extend(words.iter().flat_map(|word| word.to_be_bytes()));
-        file.resize(HEADER, 0);
+        file.resize(Header::SIZE, 0);
         file[32..36].copy_from_slice(b"tone");
         for &byte in blocks {
             file.extend([12, 0]);
@@ -304,7 +297,10 @@ mod tests {
     fn the_header_says_rate_and_length() {
         let vag = parse(&vag(b"VAGp", [32, 0, 32, 11_025], &[0x11, 0x22])).unwrap();
         let header = vag.header.as_ref().unwrap();
-        assert_eq!((header.version, header.name.as_str()), (32, "tone"));
+        assert_eq!(
+            (header.version, header.name.text()),
+            (32, "tone".to_owned())
+        );
         assert_eq!((vag.rate, vag.samples, vag.loops), (11_025, 56, None));
         assert!(vag.warnings.is_empty());
         assert_eq!(vag.pcm()[27..29], [1, 2]);
@@ -326,7 +322,7 @@ mod tests {
     #[test]
     fn blocks_without_a_header_have_an_assumed_rate() {
         let file = vag(b"VAGp", [0; 4], &[1, 2, 3]);
-        let vag = parse(&file.slice(HEADER..)).unwrap();
+        let vag = parse(&file.slice(Header::SIZE..)).unwrap();
         assert!(vag.header.is_none());
         assert_eq!((vag.rate, vag.samples), (ASSUMED_RATE, 84));
     }
@@ -335,7 +331,7 @@ mod tests {
     fn channels_alternate() {
         let interleave = 16_u32.swap_bytes();
         let file = vag(b"VAGi", [32, interleave, 32, 44_100], &[]);
-        let blocks = vag(b"VAGp", [0; 4], &[0x11, 0x22, 0x33, 0x44]).slice(HEADER..);
+        let blocks = vag(b"VAGp", [0; 4], &[0x11, 0x22, 0x33, 0x44]).slice(Header::SIZE..);
         let mut file = file.to_vec();
         file.resize(INTERLEAVED_DATA, 0);
         file.extend(&blocks);
