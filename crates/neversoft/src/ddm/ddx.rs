@@ -1,12 +1,29 @@
-//! A list of textures.
+//! DDX: a list of textures, and the view of it: facts, a table, and each texture as
+//! DDS and PNG.
 
 use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::dds::Dds;
 use crate::view::stem;
+use hpimount_assets::model::padded;
 use hpimount_assets::parse::name::until_nul;
-use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
+use hpimount_assets::view::converted::{Conversion, Converted};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_containers::io::{Cursor, Endian, Error, Result as Parsed, Warnings};
+
+/// Lists of textures of THPS2X.
+pub const DDX_FORMAT: ViewFormat = ViewFormat {
+    extensions: DDX_EXTENSIONS,
+    converted: Conversion::Always(Converted::parts(&[])),
+    preview: Some(Preview {
+        files: &[],
+        rank: 6,
+    }),
+    ..ViewFormat::new("DDX", open)
+};
 
 /// Extensions of the files.
 pub const DDX_EXTENSIONS: &[&str] = &["ddx"];
@@ -51,7 +68,7 @@ pub struct Entry {
 /// # Errors
 /// Returns [`Error::Damaged`] if the header is wrong, or the entries do not
 /// fit.
-pub fn parse(bytes: &Bytes) -> Result<Ddx> {
+pub fn parse(bytes: &Bytes) -> Parsed<Ddx> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     let first = cursor.u32("first word")?;
     if first != 0 {
@@ -87,7 +104,7 @@ pub fn parse(bytes: &Bytes) -> Result<Ddx> {
 }
 
 impl Entry {
-    fn read(cursor: &mut Cursor<'_>, file: &Bytes, data: u32) -> Result<Self> {
+    fn read(cursor: &mut Cursor<'_>, file: &Bytes, data: u32) -> Parsed<Self> {
         let (offset, size) = (cursor.u32("offset")?, cursor.u32("size")?);
         let name = until_nul(cursor.take(NAME, "name")?);
         let start = u64::from(data) + u64::from(offset);
@@ -123,10 +140,54 @@ impl Entry {
     }
 }
 
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let mut ddx = parse(bytes).map_err(|error| failure(&DDX_FORMAT, bytes, error))?;
+    let warnings = std::mem::take(&mut ddx.warnings);
+    let mut page = Page::new(DDX_FORMAT.name, "DDX list of textures", warnings);
+    page.fact("size", ddx.size)
+        .fact("data", ddx.data)
+        .rows("textures", textures);
+    for (index, entry) in ddx.entries.iter().enumerate() {
+        let name = format!("{} {}", padded(index, ddx.entries.len(), 2), entry.stem());
+        if entry.shown().is_some() {
+            page.picture(format!("{name}.png"), move |ddx: &Ddx| {
+                ddx.entries[index].shown()?.picture()
+            });
+        }
+        if entry.dds.is_some() {
+            page.stored(format!("{name}.dds"), entry.bytes.clone());
+        }
+    }
+    Ok(page.show(ddx, None))
+}
+
+fn textures(ddx: &Ddx) -> Rows<'_> {
+    let columns = [
+        "index", "name", "offset", "size", "width", "height", "mipmaps", "fourcc", "bits", "error",
+    ];
+    let rows = ddx.entries.iter().enumerate().map(|(index, entry)| {
+        let dds = entry.dds.as_ref();
+        [
+            index.into(),
+            entry.name.clone().into(),
+            entry.offset.into(),
+            entry.size.into(),
+            dds.map(|dds| dds.width).into(),
+            dds.map(|dds| dds.height).into(),
+            dds.map(|dds| dds.mipmaps).into(),
+            dds.map(|dds| dds.compression.clone()).into(),
+            dds.map(|dds| dds.bits).into(),
+            entry.problem.clone().into(),
+        ]
+    });
+    Rows::new(columns, rows)
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::dds::tests::file as dds;
+    use hpimount_assets::view::{Alone, rendered_text};
 
     /// Returns a list of textures of 1 by 1 pixels with these names.
     pub(crate) fn list(names: &[&str]) -> Vec<u8> {
@@ -166,5 +227,23 @@ pub(super) mod tests {
         file[15] = 0x10;
         let error = parse(&file.into()).unwrap_err().to_string();
         assert!(error.starts_with("entries at 0x10: "), "{error}");
+    }
+
+    #[test]
+    fn each_texture_is_a_picture_and_a_file() {
+        let bytes = list(&["floor.dds"]);
+        let view = open(&bytes.clone().into(), &Alone).unwrap();
+        let names: Vec<_> = view
+            .files()
+            .into_iter()
+            .skip(3)
+            .map(|file| file.name)
+            .collect();
+        assert_eq!(names, ["00 floor.png", "00 floor.dds"]);
+        assert_eq!(
+            rendered_text(&DDX_FORMAT, &bytes, "textures.tsv").unwrap(),
+            "index\tname\toffset\tsize\twidth\theight\tmipmaps\tfourcc\tbits\terror\n\
+             0\tfloor.dds\t280\t132\t1\t1\t0\t\t32\t\n"
+        );
     }
 }

@@ -1,16 +1,73 @@
 //! KAT: sounds of the Dreamcast and PC ports; SFX: tables of cues that play
 //! them, or those of a VAB (FORMATS, Neversoft 11).
 //!
-//! [`parse`](mod@parse) finds the sounds and [`cue`] the cues, `aica` decodes
-//! the sounds, and [`view`] and `cue_view` declare the formats and write the
-//! files of `X.meta`.
+//! [`parse`](mod@parse) finds the sounds, and `aica` decodes them. They are shown as
+//! facts, a table, and a WAV for each.
 
 mod aica;
 pub mod cue;
-mod cue_view;
 pub mod parse;
-pub mod view;
 
-pub use self::cue_view::CUE_FORMAT;
+pub use self::cue::CUE_FORMAT;
 pub use self::parse::*;
-pub use self::view::FORMAT;
+
+use bytes::Bytes;
+
+use hpimount_assets::model::padded;
+use hpimount_assets::view::converted::{Conversion, Converted};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+
+/// Banks of sounds of the Dreamcast.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: EXTENSIONS,
+    converted: Conversion::Always(Converted::parts(&[])),
+    ..ViewFormat::new("KAT", open)
+};
+
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let mut kat = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let warnings = std::mem::take(&mut kat.warnings);
+    let mut page = Page::new(FORMAT.name, "KAT bank of sounds", warnings);
+    let played = kat.entries.iter().filter(|entry| entry.samples > 0);
+    page.fact("played", played.count()).rows("sounds", sounds);
+    for (part, entry) in kat.entries.iter().enumerate() {
+        if let Some(wav) = entry.wav() {
+            let name = format!("{}.wav", padded(part, kat.entries.len(), 3));
+            page.wav(name, wav, move |kat: &Kat| kat.pcm(&kat.entries[part]));
+        }
+    }
+    Ok(page.show(kat, None))
+}
+
+fn sounds(kat: &Kat) -> Rows<'_> {
+    let stored = kat.entries.iter().enumerate();
+    let stored = stored.map(|(index, entry)| ([index.into()], &entry.stored));
+    Rows::keyed(["index"], stored).and(["samples", "problem"], |index| {
+        let Entry {
+            samples, problem, ..
+        } = &kat.entries[index];
+        [(*samples).into(), problem.clone().into()]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kat::parse::tests::bank;
+
+    fn rendered(bytes: &[u8], name: &str) -> String {
+        hpimount_assets::view::rendered_text(&FORMAT, bytes, name).unwrap()
+    }
+
+    #[test]
+    fn the_table_lists_all_sounds() {
+        assert_eq!(
+            rendered(&bank(&[16, 8]), "sounds.tsv"),
+            "index\tchannels\toffset\tsize\trate\tloop\tbits\tid\tname\tsamples\tproblem\n\
+             0\t1\t92\t4\t11025\t0\t16\t1000\t\t2\t\n\
+             1\t1\t92\t4\t11025\t1\t8\t1000\t\t4\t\n"
+        );
+    }
+}
