@@ -7,7 +7,7 @@ use hpimount_record::Value;
 use super::parse::MAGIC;
 use crate::bon::{self, Body, Bon, Color, Material, Part, Split, Texture, TextureFile};
 use crate::view::stem;
-use hpimount_assets::model::{padded, png};
+use hpimount_assets::model::padded;
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::node::{Node, known, map};
@@ -60,12 +60,8 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
 /// Adds the texture of the material with this number, as it is stored and as PNG.
 fn add_texture(page: &mut Page<Bon>, index: usize, texture: &Texture, name: &str) {
     if texture.file.is_shown() {
-        page.file(format!("{name}.png"), move |bon: &Bon, _, out| {
-            let texture = bon.materials[index].texture.as_ref();
-            match texture.and_then(|texture| texture.file.picture()) {
-                Some(picture) => png::write(&picture, out),
-                None => Err(std::io::ErrorKind::InvalidData.into()),
-            }
+        page.picture(format!("{name}.png"), move |bon: &Bon| {
+            bon.materials[index].texture.as_ref()?.file.picture()
         });
     }
     let extension = match &texture.file {

@@ -1,10 +1,44 @@
-//! PSH: names of the parts of a character, as a C header (FORMATS, Neversoft 9).
-//!
-//! [`parse`](mod@parse) reads the names, and [`view`] declares the format and
-//! writes the files of `X.meta`. The skeletons of PSX files use them, too.
+//! PSH: names of the parts of a character, as a C header (FORMATS, Neversoft 9). The
+//! skeletons of PSX files use them, too.
 
 pub mod parse;
-pub mod view;
 
 pub use self::parse::*;
-pub use self::view::FORMAT;
+
+use bytes::Bytes;
+
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_containers::io::Warnings;
+
+/// Names of the parts of characters.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: EXTENSIONS,
+    ..ViewFormat::new("PSH", open)
+};
+
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let psh = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let heading = "Names of a character's parts";
+    let mut page = Page::new(FORMAT.name, heading, Warnings::default());
+    page.rows("parts", parts).rows("animations", animations);
+    Ok(page.show(psh, None))
+}
+
+fn parts(psh: &Psh) -> Rows<'_> {
+    let rows = psh.parts.iter().map(|part| {
+        [
+            part.named.index.into(),
+            part.named.name.clone().into(),
+            part.parent.clone().into(),
+        ]
+    });
+    Rows::new(["index", "name", "parent"], rows)
+}
+
+fn animations(psh: &Psh) -> Rows<'_> {
+    let animations = psh.animations.iter();
+    let rows = animations.map(|one| [one.index.into(), one.name.clone().into()]);
+    Rows::new(["index", "name"], rows)
+}

@@ -1,11 +1,133 @@
 //! TIM and TIM2: pictures of the PlayStation and PlayStation 2 (FORMATS,
-//! Neversoft 2).
+//! Neversoft 2), as facts, and a PNG for each picture and palette.
 //!
-//! [`parse`](mod@parse) reads the bytes into pictures that are decoded on
-//! demand, and [`view`] declares the format and writes the files of `X.meta`.
+//! [`parse`](mod@parse) reads the bytes into pictures that are decoded on demand.
 
 pub mod parse;
-pub mod view;
 
 pub use self::parse::*;
-pub use self::view::FORMAT;
+
+use bytes::Bytes;
+use hpimount_record::Value;
+
+use hpimount_assets::model::{not_shown, padded, size_problem};
+use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::node::{Node, map};
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+
+/// Pictures of the PlayStation and PlayStation 2.
+pub const FORMAT: ViewFormat = ViewFormat {
+    extensions: EXTENSIONS,
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("png")])),
+    matches: Some(|bytes| {
+        let is_known = bytes.starts_with(b"TIM2") || bytes.starts_with(&[0x10, 0, 0, 0]);
+        is_known && parse(bytes).is_ok()
+    }),
+    preview: Some(Preview {
+        files: &["frame.png"],
+        rank: 3,
+    }),
+    ..ViewFormat::new("TIM", open)
+};
+
+/// Maximum number of palettes that a picture is shown with; a real one has at
+/// most 16.
+const MAX_FACES: usize = 256;
+
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let mut tim = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let warnings = std::mem::take(&mut tim.warnings);
+    let (name, heading) = match tim.header {
+        Some(_) => ("TIM2", "TIM2 picture"),
+        None => ("TIM", "TIM picture"),
+    };
+    let mut page = Page::new(name, heading, warnings);
+    if let Some(header) = tim.header {
+        page.fact("version", header.version)
+            .fact("align", header.alignment)
+            .fact("count", header.count);
+    }
+    page.list("pictures", |tim: &Tim| {
+        Box::new(tim.pictures.iter().map(picture))
+    });
+    add_frames(&tim, &mut page);
+    Ok(page.show(tim, None))
+}
+
+/// Adds a PNG for each picture and palette.
+fn add_frames(tim: &Tim, page: &mut Page<Tim>) {
+    let faces = |picture: &Stored| picture.faces().min(MAX_FACES);
+    let is_alone = tim.pictures.iter().map(faces).sum::<usize>() == 1;
+    for (index, picture) in tim.pictures.iter().enumerate() {
+        if let Some(problem) = size_problem(picture.width.into(), picture.height.into()) {
+            page.warn(not_shown(format_args!("picture {index}"), problem));
+            continue;
+        }
+        if picture.faces() > MAX_FACES {
+            let count = picture.faces();
+            page.warn(format!(
+                "picture {index} has {count} palettes, {MAX_FACES} are shown"
+            ));
+        }
+        for face in 0..faces(picture) {
+            let number = padded(index, tim.pictures.len(), 2);
+            let name = match is_alone {
+                true => "frame.png".to_owned(),
+                false => format!("{number}_{}.png", padded(face, picture.faces(), 2)),
+            };
+            page.picture(&name, move |tim: &Tim| {
+                Some(tim.pictures[index].decode(face))
+            });
+        }
+    }
+}
+
+fn picture(picture: &Stored) -> Node<'_> {
+    let mut facts = vec![
+        ("offset", picture.offset.into()),
+        ("bits", picture.bits.into()),
+        ("width", picture.width.into()),
+        ("height", picture.height.into()),
+    ];
+    match &picture.details {
+        Details::PlayStation {
+            palette,
+            picture: pixels,
+            stp_colors,
+        } => facts.extend([
+            (
+                "palette",
+                palette.as_ref().map_or(Value::Null.into(), block),
+            ),
+            ("picture", block(pixels)),
+            ("palettes", picture.palettes().into()),
+            ("stp_colors", (*stp_colors).into()),
+        ]),
+        Details::PlayStation2 {
+            mipmaps,
+            colors,
+            palette_type,
+            is_linear,
+            format,
+        } => facts.extend([
+            ("mipmaps", (*mipmaps).into()),
+            ("colors", (*colors).into()),
+            ("palette_type", (*palette_type).into()),
+            ("linear", (*is_linear).into()),
+            ("format", (*format).into()),
+        ]),
+    }
+    map(facts)
+}
+
+fn block(block: &Block) -> Node<'_> {
+    map([
+        ("size", block.size.into()),
+        ("x", block.x.into()),
+        ("y", block.y.into()),
+        ("words", block.words.into()),
+        ("height", block.height.into()),
+    ])
+}

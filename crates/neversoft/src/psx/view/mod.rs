@@ -59,7 +59,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
             None => return Err(failure(&FORMAT, bytes, error)),
         },
     };
-    let warnings = std::mem::take(&mut psx.warnings);
+    let mut warnings = std::mem::take(&mut psx.warnings);
     if error.is_some() {
         let plan = ExportPlan::new(&psx, Vec::new());
         let page = facts::page(&psx, false, warnings);
@@ -68,7 +68,6 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     let neighbors = read_neighbors(&psx, context.name(), context);
     let mut plan = ExportPlan::new(&psx, neighbors);
     plan.name_parts(part_names(&psx, context).into_iter());
-    let mut warnings = warnings;
     warnings.append(std::mem::take(&mut plan.problems));
     let mut page = facts::page(&psx, true, warnings);
     let shown = Shown { psx, plan };
