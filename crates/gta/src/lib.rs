@@ -6,6 +6,8 @@ pub mod col;
 pub mod data;
 pub mod dff;
 pub mod document;
+#[cfg(test)]
+mod dumps;
 pub mod gxt;
 pub mod ifp;
 pub mod map;
