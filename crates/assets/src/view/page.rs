@@ -141,7 +141,16 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         path: &str,
         rows: impl Fn(&M) -> Rows<'_> + Send + Sync + 'static,
     ) -> &mut Self {
-        self.table_in(path, move |model, _| rows(model))
+        self.table_at(ViewFile::at(path), rows)
+    }
+
+    /// Adds a table with a name from the asset.
+    pub fn table_at(
+        &mut self,
+        file: ViewFile,
+        rows: impl Fn(&M) -> Rows<'_> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.add(file, None, Content::Table(Box::new(move |model, _| rows(model))))
     }
 
     /// Adds a table with values from other files.

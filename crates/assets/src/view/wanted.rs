@@ -1,7 +1,9 @@
 //! How views refer to other files of the mount.
 
+use get_size2::GetSize;
+
 /// A file of the mount found by a view.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, GetSize)]
 pub struct AssetRef(pub u64);
 
 /// How a view identifies a file.
