@@ -48,9 +48,6 @@ pub fn values(texture: &Texture) -> [Value; COLUMNS.len()] {
 /// Adds the cells of [`COLUMNS`] to a row.
 pub fn cells(texture: &Texture, table: &mut Table<'_>) {
     for value in values(texture) {
-        match value {
-            Value::Text(text) => table.text(&text),
-            value => table.cell(value),
-        };
+        table.text(&value.to_string());
     }
 }
