@@ -2,8 +2,6 @@
 
 use bytes::Bytes;
 use get_size2::GetSize;
-use zerocopy::little_endian::{F32, I16};
-use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 /// The format of the keys of an object, which is the same for all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, GetSize)]
@@ -25,62 +23,52 @@ pub enum KeyKind {
 }
 
 impl KeyKind {
+    /// All kinds with their section tags or numbers.
+    const NAMES: [(Self, &'static str); 7] = [
+        (Self::Kr00, "KR00"),
+        (Self::Krt0, "KRT0"),
+        (Self::Krts, "KRTS"),
+        (Self::Type1, "1"),
+        (Self::Type2, "2"),
+        (Self::Type3, "3"),
+        (Self::Type4, "4"),
+    ];
+
+    fn find(is_wanted: impl Fn(Self) -> bool) -> Option<Self> {
+        let mut kinds = Self::NAMES.iter().map(|(kind, _)| *kind);
+        kinds.find(|kind| is_wanted(*kind))
+    }
+
     /// Returns the kind with this section tag in an `ANPK` package.
     pub fn from_tag(tag: &[u8]) -> Option<Self> {
-        match tag {
-            b"KR00" => Some(Self::Kr00),
-            b"KRT0" => Some(Self::Krt0),
-            b"KRTS" => Some(Self::Krts),
-            _ => None,
-        }
+        Self::find(|kind| kind.is_tagged() && kind.name().as_bytes() == tag)
     }
 
     /// Returns the kind with this number in an `ANP2` or `ANP3` package.
     pub fn from_number(number: u32) -> Option<Self> {
-        match number {
-            1 => Some(Self::Type1),
-            2 => Some(Self::Type2),
-            3 => Some(Self::Type3),
-            4 => Some(Self::Type4),
-            _ => None,
-        }
+        Self::find(|kind| kind.number() == Some(number))
     }
 
     /// Returns its number in an `ANP2` or `ANP3` package.
     pub fn number(self) -> Option<u32> {
-        match self {
-            Self::Kr00 | Self::Krt0 | Self::Krts => None,
-            Self::Type1 => Some(1),
-            Self::Type2 => Some(2),
-            Self::Type3 => Some(3),
-            Self::Type4 => Some(4),
-        }
+        self.name().parse().ok()
     }
 
     /// Returns the section tag, or the number as text.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Kr00 => "KR00",
-            Self::Krt0 => "KRT0",
-            Self::Krts => "KRTS",
-            Self::Type1 => "1",
-            Self::Type2 => "2",
-            Self::Type3 => "3",
-            Self::Type4 => "4",
-        }
+        Self::NAMES[self as usize].1
     }
 
     /// Returns the length of a key in bytes.
     pub fn size(self) -> usize {
-        match self {
-            Self::Kr00 => size_of::<Kr00>(),
-            Self::Krt0 => size_of::<Krt0>(),
-            Self::Krts => size_of::<Krts>(),
-            Self::Type1 => size_of::<Type1>(),
-            Self::Type2 => size_of::<Type2>(),
-            Self::Type3 => size_of::<Type3>(),
-            Self::Type4 => size_of::<Type4>(),
-        }
+        let vectors = usize::from(self.has_translation()) + usize::from(self.has_scale());
+        let numbers = ROTATION + 1 + 3 * vectors;
+        numbers * if self.is_compressed() { 2 } else { 4 }
+    }
+
+    /// Returns whether keys are those of `ANPK`.
+    fn is_tagged(self) -> bool {
+        matches!(self, Self::Kr00 | Self::Krt0 | Self::Krts)
     }
 
     /// Returns whether keys have a translation.
@@ -99,27 +87,9 @@ impl KeyKind {
     }
 }
 
-macro_rules! records {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(FromBytes, Immutable, KnownLayout, Unaligned)]
-        #[repr(C)]
-        struct $name { $($field: $type,)* }
-    )*};
-}
-
-// `ANPK` stores the time last, the other packages after the rotation.
-records! {
-    Kr00 { rotation: [F32; 4], time: F32, }
-    Krt0 { rotation: [F32; 4], translation: [F32; 3], time: F32, }
-    Krts { rotation: [F32; 4], translation: [F32; 3], scale: [F32; 3], time: F32, }
-    Type1 { rotation: [F32; 4], time: F32, }
-    Type2 { rotation: [F32; 4], time: F32, translation: [F32; 3], }
-    /// Rotation in 1/4096, time in 1/60 s.
-    Type3 { rotation: [I16; 4], time: I16, }
-    /// Like [`Type3`]; translation in 1/1024 m.
-    Type4 { rotation: [I16; 4], time: I16, translation: [I16; 3], }
-}
+/// Number of the parts of a rotation, which is the first of a key. `ANPK` stores the
+/// translation, the scale and the time after it, the others time and translation.
+const ROTATION: usize = 4;
 
 /// A key in the units that all kinds share.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -178,44 +148,27 @@ impl Keys {
 
     /// Returns the key with number `index`.
     pub fn get(&self, index: usize) -> Option<Key> {
-        let start = index.checked_mul(self.kind.size())?;
-        let stored = self.bytes.get(start..)?;
-        match self.kind {
-            KeyKind::Kr00 => {
-                let key = record::<Kr00>(stored)?;
-                Some(inverse(key.rotation, None, None, key.time))
-            }
-            KeyKind::Krt0 => {
-                let key = record::<Krt0>(stored)?;
-                Some(inverse(key.rotation, Some(key.translation), None, key.time))
-            }
-            KeyKind::Krts => {
-                let key = record::<Krts>(stored)?;
-                let translation = Some(key.translation);
-                Some(inverse(
-                    key.rotation,
-                    translation,
-                    Some(key.scale),
-                    key.time,
-                ))
-            }
-            KeyKind::Type1 => {
-                let key = record::<Type1>(stored)?;
-                Some(plain(key.rotation, None, key.time))
-            }
-            KeyKind::Type2 => {
-                let key = record::<Type2>(stored)?;
-                Some(plain(key.rotation, Some(key.translation), key.time))
-            }
-            KeyKind::Type3 => {
-                let key = record::<Type3>(stored)?;
-                Some(compressed(key.rotation, None, key.time))
-            }
-            KeyKind::Type4 => {
-                let key = record::<Type4>(stored)?;
-                Some(compressed(key.rotation, Some(key.translation), key.time))
-            }
-        }
+        let kind = self.kind;
+        let start = index.checked_mul(kind.size())?;
+        let stored = self.bytes.get(start..)?.get(..kind.size())?;
+        let (shorts, floats) = (stored.as_chunks().0, stored.as_chunks().0);
+        let number = |place: usize, unit: f32| match kind.is_compressed() {
+            true => f32::from(i16::from_le_bytes(shorts[place])) / unit,
+            false => f32::from_le_bytes(floats[place]),
+        };
+        let vector = |first: usize| [0, 1, 2].map(|axis| number(first + axis, 1024.0));
+        let [x, y, z, w] = [0, 1, 2, 3].map(|part| number(part, 4096.0));
+        let (rotation, time, translation) = match kind.is_tagged() {
+            // Not `-x`, which would yield negative zeros.
+            true => ([0.0 - x, 0.0 - y, 0.0 - z, w], floats.len() - 1, ROTATION),
+            false => ([x, y, z, w], ROTATION, ROTATION + 1),
+        };
+        Some(Key {
+            time: number(time, 60.0),
+            rotation,
+            translation: kind.has_translation().then(|| vector(translation)),
+            scale: kind.has_scale().then(|| vector(translation + 3)),
+        })
     }
 
     /// Returns the last key.
@@ -226,46 +179,6 @@ impl Keys {
     /// Returns all keys.
     pub fn iter(&self) -> impl Iterator<Item = Key> {
         (0..self.len()).filter_map(|index| self.get(index))
-    }
-}
-
-fn record<T: FromBytes + Immutable + KnownLayout + Unaligned>(bytes: &[u8]) -> Option<&T> {
-    T::ref_from_prefix(bytes).ok().map(|(record, _)| record)
-}
-
-/// Returns a key of an `ANPK` package, which stores the inverse rotation.
-fn inverse(
-    rotation: [F32; 4],
-    translation: Option<[F32; 3]>,
-    scale: Option<[F32; 3]>,
-    time: F32,
-) -> Key {
-    let [x, y, z, w] = rotation.map(F32::get);
-    Key {
-        time: time.get(),
-        // Not `-x`, which would yield negative zeros.
-        rotation: [0.0 - x, 0.0 - y, 0.0 - z, w],
-        translation: translation.map(|vector| vector.map(F32::get)),
-        scale: scale.map(|vector| vector.map(F32::get)),
-    }
-}
-
-fn plain(rotation: [F32; 4], translation: Option<[F32; 3]>, time: F32) -> Key {
-    Key {
-        time: time.get(),
-        rotation: rotation.map(F32::get),
-        translation: translation.map(|vector| vector.map(F32::get)),
-        scale: None,
-    }
-}
-
-fn compressed(rotation: [I16; 4], translation: Option<[I16; 3]>, time: I16) -> Key {
-    let number = |value: I16| f32::from(value.get());
-    Key {
-        time: number(time) / 60.0,
-        rotation: rotation.map(|value| number(value) / 4096.0),
-        translation: translation.map(|vector| vector.map(|value| number(value) / 1024.0)),
-        scale: None,
     }
 }
 
