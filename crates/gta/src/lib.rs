@@ -13,14 +13,13 @@ pub mod ifp;
 pub mod map;
 mod models;
 pub mod report;
-mod rows;
 mod shear;
 pub mod txd;
 
-use hpimount_assets::parse::Incomplete;
-use hpimount_assets::view::Failure;
-use hpimount_assets::view::ViewFormat;
-use serde_json::Value;
+use get_size2::GetSize;
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{Failure, View, ViewFormat};
+use hpimount_containers::io::Warnings;
 
 /// The formats of this family. The first one that an asset belongs to shows it.
 pub const FORMATS: &[ViewFormat] = &[
@@ -41,9 +40,15 @@ pub const FORMATS: &[ViewFormat] = &[
     txd::FORMAT,
 ];
 
-/// Returns the failure for an asset that could not be parsed completely.
-fn failure<M>(incomplete: Incomplete<M>, partial: impl FnOnce(&M) -> Value) -> Box<Failure> {
-    let Incomplete { error, model } = incomplete;
-    let partial = partial(&model);
-    Box::new(Failure { error, partial })
+/// The result of opening an asset.
+type Opened = Result<Box<dyn View>, Box<Failure>>;
+
+/// Returns the page of an asset, with its warnings; `what` is in its summary.
+fn page<M: GetSize + Send + Sync + 'static>(
+    format: &'static str,
+    what: &str,
+    warnings: &mut Warnings,
+) -> Page<M> {
+    let heading = format!("{what} (Grand Theft Auto)");
+    Page::new(format, heading, std::mem::take(warnings))
 }

@@ -34,7 +34,7 @@ const PAINTS: &str = "carcols";
 const NO_CULLING: u32 = 1 << 21;
 
 /// The definition of a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, GetSize)]
 pub(crate) struct Definition {
     /// Section of its row.
     pub(crate) section: &'static str,
@@ -64,7 +64,7 @@ impl Definition {
 pub(crate) const SECTIONS: [&str; 7] = ["objs", "tobj", "anim", "weap", "hier", "cars", "peds"];
 
 /// The definitions and dictionaries that the models of an archive can use.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub(crate) struct Models {
     /// Definitions by the names of models in lower case.
     definitions: HashMap<String, Definition>,
@@ -84,7 +84,7 @@ pub(crate) struct Models {
 }
 
 /// Animations that a model is given.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub(crate) struct Given {
     /// Name of their package, without extension.
     pub(crate) package: String,
@@ -94,28 +94,9 @@ pub(crate) struct Given {
     pub(crate) names: Option<Vec<String>>,
 }
 
-impl Given {
-    /// Returns the memory on the heap in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        let names = self.names.iter().flatten();
-        self.package.capacity() + names.map(|name| 24 + name.capacity()).sum::<usize>()
-    }
-}
-
 impl Shared for Models {
     fn memory(&self) -> usize {
-        let definitions = self.definitions.iter().map(|(name, one)| {
-            let texts = [&one.id, &one.dictionary, &one.animations, &one.group];
-            let texts = texts.map(String::capacity).iter().sum::<usize>();
-            size_of::<(String, Definition)>() + name.capacity() + texts
-        });
-        let parents = self.parents.iter();
-        let parents = parents.map(|(name, parent)| 48 + name.capacity() + parent.capacity());
-        let files = self.dictionaries.keys().chain(self.packages.keys());
-        let files = files.chain(self.files.keys()).chain(self.names.values());
-        let files = files.map(|name| size_of::<(String, AssetRef)>() + name.capacity());
-        let groups = self.groups.get_heap_size() + self.paints.get_heap_size();
-        definitions.sum::<usize>() + parents.sum::<usize>() + files.sum::<usize>() + groups
+        self.get_heap_size()
     }
 }
 

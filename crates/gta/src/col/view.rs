@@ -1,18 +1,19 @@
 //! View of collision models: tables, and each model as a GLB.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use bytes::Bytes;
-use serde_json::{Value, json};
 
-use super::{Col, Model, export};
-use crate::{col, failure};
+use super::{Col, Mesh, Model, Surface, export};
+use crate::{Opened, col, page};
 use hpimount_assets::model::{gltf, not_shown, padded, preview};
 use hpimount_assets::view::converted::{Conversion, Converted};
-use hpimount_assets::view::listed::{Listed, ListedView, Render, whole_files};
-use hpimount_assets::view::{
-    AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, Wanted, json,
-};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::Rows;
+use hpimount_assets::view::{AssetContext, Preview, ViewFormat, Wanted};
+use hpimount_record::Value;
 
 /// Collision models.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -29,57 +30,41 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// The file of the game with the names of surface materials.
 const SURFACES: &str = "data/surfinfo.dat";
 
-/// Maximum number of models that `info.json` lists.
-const MAX_LISTED: usize = 4096;
-
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut model = col::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
-    let files = files(&mut model);
-    Ok(Box::new(ListedView { model, files }))
-}
-
-fn files(col: &mut Col) -> Vec<Listed<Col>> {
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("models.tsv", models),
-        ("shapes.tsv", shapes),
-    ]);
-    let count = col.models.len();
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut col = col::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut page = page(FORMAT.name, "COL collision models", &mut col.warnings);
+    let faces = col.models.iter().map(|model| model.shapes.mesh.faces());
+    page.fact("axes", "x right, y forward, z up; meters")
+        .fact("faces", faces.map(Iterator::count).sum::<usize>())
+        .fact("trailing_bytes", col.trailing)
+        .rows("models", models)
+        .table("shapes.tsv", shapes);
     let mut first = None;
-    for (index, model) in col.models.iter_mut().enumerate() {
+    for (index, model) in col.models.iter().enumerate() {
+        let error = model.error.iter().map(ToString::to_string);
+        for text in error.chain(model.warnings.texts()) {
+            page.warn(format!("model {index}: {text}"));
+        }
         if let Some(problem) = export::problem(model) {
-            model.warnings.push(not_shown("the model", problem));
+            page.warn(not_shown(format!("model {index}"), problem));
         } else if export::corners(model) > 0 {
-            let name = format!("{} {}", padded(index, count, 2), model.name);
+            let name = format!("{} {}", padded(index, col.models.len(), 2), model.name);
             let name = format!("{}.glb", name.trim_end());
-            files.push(Listed::new(None, name, Render::InContext(glb, index)));
+            page.file(name, move |col: &Col, context, out| {
+                write(&col.models[index], context, out)
+            });
             first.get_or_insert(index);
         }
     }
     if let Some(index) = first {
-        let drawn = Render::InContext(drawn, index);
-        files.push(Listed::new(None, "preview.png".to_owned(), drawn));
+        page.file("preview.png", move |col: &Col, context, out| {
+            drawn(&col.models[index], context, out)
+        });
     }
-    files
+    Ok(page.show(col, None))
 }
 
-fn glb(col: &Col, index: usize, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    match col.models.get(index) {
-        Some(model) => write(model, context, out),
-        None => Ok(()),
-    }
-}
-
-fn drawn(
-    col: &Col,
-    index: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let Some(model) = col.models.get(index) else {
-        return Ok(());
-    };
+fn drawn(model: &Model, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let _memory = context.reserve_scene(export::corners(model))?;
     let scene = export::scene(model, &[]);
     preview::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
@@ -110,70 +95,15 @@ fn surfaces(context: &dyn AssetContext) -> Vec<String> {
     names.take(256).map(str::to_owned).collect()
 }
 
-fn info(col: &Col, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&facts(col), out)
-}
-
-fn facts(col: &Col) -> Value {
-    let models = col.models.iter().take(MAX_LISTED).map(|model| {
-        let shapes = &model.shapes;
-        json!({
-            "name": model.name,
-            "id": model.id,
-            "version": model.version,
-            "offset": model.offset,
-            "size": model.size,
-            "flags": shapes.flags.map(|flags| format!("{flags:#x}")),
-            "spheres": shapes.spheres.len(),
-            "boxes": shapes.boxes.len(),
-            "lines": shapes.lines,
-            "vertices": shapes.mesh.vertices().count(),
-            "faces": shapes.mesh.faces().count(),
-            "face_groups": shapes.groups.len(),
-            "shadow_faces": shapes.shadow.faces().count(),
-            "error": model.error.as_ref().map(ToString::to_string),
-            "warnings": model.warnings.texts(),
-        })
-    });
-    json!({
-        "format": FORMAT.name,
-        "axes": "x right, y forward, z up; meters",
-        "model_count": col.models.len(),
-        "models": models.collect::<Vec<_>>(),
-        "trailing_bytes": col.trailing,
-        "warnings": col.warnings.texts(),
-    })
-}
-
-fn page(col: &Col, out: &mut dyn Write) -> io::Result<()> {
-    let mut summary = Summary::new("COL collision models (Grand Theft Auto)");
-    summary.list("models", col.models.iter().map(|model| &model.name));
-    let faces = col
-        .models
-        .iter()
-        .map(|model| model.shapes.mesh.faces().count());
-    summary.line("faces", faces.sum::<usize>());
-    let mut warnings = col.warnings.clone();
-    for (index, model) in col.models.iter().enumerate() {
-        for text in model
-            .error
-            .iter()
-            .map(ToString::to_string)
-            .chain(model.warnings.texts())
-        {
-            warnings.push(format!("model {index}: {text}"));
-        }
-    }
-    summary.write(&warnings, out)
-}
-
-/// Writes `models.tsv`.
-fn models(col: &Col, out: &mut dyn Write) -> io::Result<()> {
+fn models(col: &Col) -> Rows<'_> {
     let columns = [
         "index",
         "name",
         "id",
         "version",
+        "offset",
+        "size",
+        "flags",
         "spheres",
         "boxes",
         "lines",
@@ -190,42 +120,41 @@ fn models(col: &Col, out: &mut dyn Write) -> io::Result<()> {
         "radius",
         "error",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for (index, model) in col.models.iter().enumerate() {
+    let rows = col.models.iter().enumerate().map(|(index, model)| {
         let shapes = &model.shapes;
-        table
-            .cell(index)
-            .text(&model.name)
-            .cell(model.id)
-            .cell(model.version)
-            .cell(shapes.spheres.len())
-            .cell(shapes.boxes.len())
-            .cell(shapes.lines)
-            .cell(shapes.mesh.vertices().count())
-            .cell(shapes.mesh.faces().count())
-            .cell(shapes.groups.len())
-            .cell(shapes.shadow.faces().count());
-        match &shapes.bounds {
-            Some(bounds) => {
-                for part in [bounds.min, bounds.max].as_flattened() {
-                    table.float(*part);
-                }
-                table.float(bounds.radius);
-            }
-            None => {
-                for _ in 0..7 {
-                    table.cell("");
-                }
-            }
-        }
-        table.optional_text(model.error.as_ref().map(ToString::to_string).as_deref());
-        table.end_row()?;
-    }
-    Ok(())
+        let bounds = shapes.bounds.as_ref();
+        let min = |axis: usize| bounds.map(|bounds| bounds.min[axis]).into();
+        let max = |axis: usize| bounds.map(|bounds| bounds.max[axis]).into();
+        [
+            index.into(),
+            model.name.clone().into(),
+            model.id.into(),
+            model.version.into(),
+            model.offset.into(),
+            model.size.into(),
+            shapes.flags.map(|flags| format!("{flags:#x}")).into(),
+            shapes.spheres.len().into(),
+            shapes.boxes.len().into(),
+            shapes.lines.into(),
+            shapes.mesh.vertices().count().into(),
+            shapes.mesh.faces().count().into(),
+            shapes.groups.len().into(),
+            shapes.shadow.faces().count().into(),
+            min(0),
+            min(1),
+            min(2),
+            max(0),
+            max(1),
+            max(2),
+            bounds.map(|bounds| bounds.radius).into(),
+            model.error.as_ref().map(ToString::to_string).into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
-/// Writes `shapes.tsv`: the spheres and boxes, and the materials of the meshes.
-fn shapes(col: &Col, out: &mut dyn Write) -> io::Result<()> {
+/// Returns the spheres and boxes, and the materials of the meshes.
+fn shapes(col: &Col) -> Rows<'_> {
     let columns = [
         "model",
         "shape",
@@ -243,63 +172,79 @@ fn shapes(col: &Col, out: &mut dyn Write) -> io::Result<()> {
         "brightness",
         "light",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for model in &col.models {
-        for (index, sphere) in model.shapes.spheres.iter().enumerate() {
-            table.text(&model.name).cell("sphere").cell(index);
-            sphere.center.iter().for_each(|part| {
-                table.float(*part);
-            });
-            table.cell("").cell("").cell("");
-            table.float(sphere.radius).cell("");
-            surface(&sphere.surface, &mut table)?;
-        }
-        for (index, shape) in model.shapes.boxes.iter().enumerate() {
-            table.text(&model.name).cell("box").cell(index);
-            [shape.min, shape.max]
-                .as_flattened()
-                .iter()
-                .for_each(|part| {
-                    table.float(*part);
-                });
-            table.cell("").cell("");
-            surface(&shape.surface, &mut table)?;
-        }
-        for (name, mesh) in [
-            ("mesh", &model.shapes.mesh),
-            ("shadow", &model.shapes.shadow),
-        ] {
-            mesh_rows(model, name, mesh, &mut table)?;
-        }
+    let rows = col.models.iter().flat_map(|model| {
+        let shapes = &model.shapes;
+        let spheres = shapes.spheres.iter().enumerate();
+        let spheres = spheres.map(|(index, one)| {
+            let ends = [Some(one.center), None];
+            let surface = surface(&one.surface);
+            row(
+                model,
+                ("sphere", index),
+                ends,
+                Some(one.radius),
+                None,
+                surface,
+            )
+        });
+        let boxes = shapes.boxes.iter().enumerate();
+        let boxes = boxes.map(|(index, one)| {
+            let ends = [Some(one.min), Some(one.max)];
+            let surface = surface(&one.surface);
+            row(model, ("box", index), ends, None, None, surface)
+        });
+        let shadow = materials(model, "shadow", &shapes.shadow);
+        let meshes = materials(model, "mesh", &shapes.mesh).chain(shadow);
+        spheres.chain(boxes).chain(meshes)
+    });
+    Rows {
+        columns: Rc::new(columns.map(Cow::Borrowed)),
+        rows: Box::new(rows),
     }
-    Ok(())
 }
 
-/// Writes a row for each material of a mesh, with the number of its faces.
-fn mesh_rows(model: &Model, name: &str, mesh: &col::Mesh, table: &mut Table<'_>) -> io::Result<()> {
+fn row(
+    model: &Model,
+    (shape, index): (&'static str, usize),
+    ends: [Option<[f32; 3]>; 2],
+    radius: Option<f32>,
+    faces: Option<usize>,
+    surface: [Value; 4],
+) -> Vec<Value> {
+    let mut row = vec![model.name.clone().into(), shape.into(), index.into()];
+    for end in ends {
+        row.extend((0..3).map(|axis| end.map(|end| end[axis]).into()));
+    }
+    row.extend([radius.into(), faces.into()]);
+    row.extend(surface);
+    row
+}
+
+fn surface(surface: &Surface) -> [Value; 4] {
+    let Surface {
+        material,
+        flags,
+        brightness,
+        light,
+    } = *surface;
+    [material, flags, brightness, light].map(Value::from)
+}
+
+/// Returns a row for each material of a mesh, with the number of its faces.
+fn materials<'a>(
+    model: &'a Model,
+    name: &'static str,
+    mesh: &Mesh,
+) -> impl Iterator<Item = Vec<Value>> + use<'a> {
     let mut counts = [0_usize; 256];
     for face in mesh.faces() {
         counts[usize::from(face.surface.material)] += 1;
     }
-    let used = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-    for (index, (material, count)) in used.enumerate() {
-        table.text(&model.name).cell(name).cell(index);
-        for _ in 0..7 {
-            table.cell("");
-        }
-        table.cell(count).cell(material);
-        table.cell("").cell("").cell("").end_row()?;
-    }
-    Ok(())
-}
-
-fn surface(surface: &col::Surface, table: &mut Table<'_>) -> io::Result<()> {
-    table
-        .cell(surface.material)
-        .cell(surface.flags)
-        .cell(surface.brightness)
-        .cell(surface.light)
-        .end_row()
+    let used = (0..=u8::MAX).zip(counts).filter(|(_, count)| *count > 0);
+    used.enumerate().map(move |(index, (material, count))| {
+        let surface = [material.into(), Value::Null, Value::Null, Value::Null];
+        row(model, (name, index), [None; 2], None, Some(count), surface)
+    })
 }
 
 #[cfg(test)]
@@ -332,7 +277,7 @@ mod tests {
         let rows = rendered(&bytes, "models.tsv");
         assert_eq!(
             rows.lines().nth(2),
-            Some("1\tb\t7\t3\t1\t1\t0\t3\t1\t0\t0\t-1\t-1\t-1\t1\t1\t1\t2\t")
+            Some("1\tb\t7\t3\t192\t188\t0x2\t1\t1\t0\t3\t1\t0\t0\t-1\t-1\t-1\t1\t1\t1\t2\t")
         );
         let rows = rendered(&bytes, "shapes.tsv");
         let shown: Vec<_> = rows.lines().skip(4).collect();

@@ -1,6 +1,6 @@
 //! Views of the files in the folder `data`: a table for each kind of row.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -9,15 +9,16 @@ use super::files::{self, Files};
 use super::groups::{self, Groups};
 use super::texts::{self, Texts};
 use super::water::{self, Water};
-use super::waterpro::{self, Grid, Strip, WaterPro};
+use super::waterpro::{self, WaterPro};
 use super::{colors, handling};
 use crate::document::{Document, Row};
-use crate::rows::{Opened, Rows, Shown, view};
+use crate::{Opened, page};
 use hpimount_assets::model::gltf;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::{Listed, Render, Whole};
-use hpimount_assets::view::{AssetContext, Open, Table, ViewFormat, Wanted};
-use hpimount_containers::io::Warnings;
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::{Columns, Rows};
+use hpimount_assets::view::{AssetContext, Open, ViewFormat, Wanted};
+use hpimount_record::Value;
 
 /// The files that a game loads.
 pub const FILES_FORMAT: ViewFormat = ViewFormat {
@@ -70,147 +71,74 @@ const fn format(name: &'static str, open: Open) -> ViewFormat {
     }
 }
 
-impl Rows for Files {
-    fn counts(&self) -> Vec<(&str, usize)> {
-        vec![("files", self.files.len())]
-    }
-
-    fn warnings(&self) -> &Warnings {
-        &self.warnings
-    }
-}
-
-impl Rows for Groups {
-    fn counts(&self) -> Vec<(&str, usize)> {
-        let animations = self.groups.iter().map(|group| group.animations.len());
-        vec![
-            ("groups", self.groups.len()),
-            ("animations", animations.sum()),
-        ]
-    }
-
-    fn warnings(&self) -> &Warnings {
-        &self.warnings
-    }
-}
-
-impl Rows for Water {
-    fn counts(&self) -> Vec<(&str, usize)> {
-        vec![
-            ("surfaces", self.surfaces.len()),
-            ("rectangles", self.rectangles.len()),
-        ]
-    }
-
-    fn warnings(&self) -> &Warnings {
-        &self.warnings
-    }
-}
-
-/// Water in squares, and where its map begins.
-#[derive(GetSize)]
-struct Squares {
-    water: WaterPro,
-    start: [f32; 2],
-}
-
-impl Squares {
-    fn strips<'a>(&'a self, grid: &'a Grid) -> impl Iterator<Item = Strip> {
-        self.water.strips(grid, self.start)
-    }
-}
-
-impl Rows for Squares {
-    fn counts(&self) -> Vec<(&str, usize)> {
-        let WaterPro {
-            levels,
-            coarse,
-            fine,
-            ..
-        } = &self.water;
-        vec![
-            ("levels", levels.len()),
-            ("near", self.strips(fine).count()),
-            ("far", self.strips(coarse).count()),
-        ]
-    }
-
-    fn warnings(&self) -> &Warnings {
-        &self.water.warnings
-    }
-}
-
-impl Rows for Texts {
-    fn counts(&self) -> Vec<(&str, usize)> {
-        vec![("texts", self.texts.len())]
-    }
-
-    fn warnings(&self) -> &Warnings {
-        &self.warnings
-    }
-}
-
 fn open_files(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let tables = [("files.tsv", files_table as _)];
-    Ok(Box::new(view(
-        FILES_FORMAT.name,
-        files::parse(bytes),
-        &tables,
-    )?))
-}
-
-fn files_table(shown: &Shown<Files>, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["line", "kind", "path", "level"])?;
-    for file in &shown.model.files {
-        table.cell(file.line).text(&file.kind).text(&file.path);
-        table.optional(file.level).end_row()?;
-    }
-    Ok(())
+    let mut files = files::parse(bytes).map_err(|error| failure(&FILES_FORMAT, bytes, error))?;
+    let mut page = page(FILES_FORMAT.name, FILES_FORMAT.name, &mut files.warnings);
+    page.rows("files", |files: &Files| {
+        let rows = files.files.iter().map(|file| {
+            [
+                file.line.into(),
+                file.kind.clone().into(),
+                file.path.clone().into(),
+                file.level.into(),
+            ]
+        });
+        Rows::new(["line", "kind", "path", "level"], rows)
+    });
+    Ok(page.show(files, None))
 }
 
 fn open_groups(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let tables = [("groups.tsv", groups_table as _)];
-    Ok(Box::new(view(
-        GROUPS_FORMAT.name,
-        groups::parse(bytes),
-        &tables,
-    )?))
+    let mut groups = groups::parse(bytes).map_err(|error| failure(&GROUPS_FORMAT, bytes, error))?;
+    let mut page = page(GROUPS_FORMAT.name, GROUPS_FORMAT.name, &mut groups.warnings);
+    let animations = groups.groups.iter().map(|group| group.animations.len());
+    page.fact("groups", groups.groups.len())
+        .fact("animations", animations.sum::<usize>())
+        .table("groups.tsv", group_rows);
+    Ok(page.show(groups, None))
 }
 
-/// Writes a row for each animation of a group, and one for a group without any.
-fn groups_table(shown: &Shown<Groups>, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["line", "group", "package", "type", "animation"])?;
-    for group in &shown.model.groups {
-        let animations = group.animations.iter().map(|name| Some(name.as_str()));
+/// Returns a row for each animation of a group, and one for a group without any.
+fn group_rows(groups: &Groups) -> Rows<'_> {
+    let rows = groups.groups.iter().flat_map(|group| {
         let none = group.animations.is_empty().then_some(None);
-        for animation in animations.chain(none) {
-            table
-                .cell(group.line)
-                .text(&group.name)
-                .text(&group.package)
-                .text(&group.kind)
-                .optional_text(animation)
-                .end_row()?;
-        }
-    }
-    Ok(())
+        let animations = group.animations.iter().map(Some).chain(none);
+        animations.map(|animation| {
+            [
+                group.line.into(),
+                group.name.clone().into(),
+                group.package.clone().into(),
+                group.kind.clone().into(),
+                animation.cloned().into(),
+            ]
+        })
+    });
+    Rows::new(["line", "group", "package", "type", "animation"], rows)
 }
 
 fn open_water(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let tables: [(_, Whole<Shown<Water>>); 2] =
-        [("surfaces.tsv", surfaces), ("rectangles.tsv", rectangles)];
-    let mut view = view(WATER_FORMAT.name, water::parse(bytes), &tables)?;
-    let water = &view.model.model;
+    let mut water = water::parse(bytes).map_err(|error| failure(&WATER_FORMAT, bytes, error))?;
+    let mut page = page(WATER_FORMAT.name, WATER_FORMAT.name, &mut water.warnings);
+    page.fact("surfaces", water.surfaces.len())
+        .table("surfaces.tsv", corners)
+        .rows("rectangles", |water: &Water| {
+            let rows = water.rectangles.iter().map(|one| {
+                let [left, bottom, right, top] = one.edges.map(Value::from);
+                [one.line.into(), one.level.into(), left, bottom, right, top]
+            });
+            Rows::new(["line", "level", "left", "bottom", "right", "top"], rows)
+        });
     if !water.surfaces.is_empty() || !water.rectangles.is_empty() {
-        let render = Render::InContext(water_glb, 0);
-        view.files
-            .push(Listed::new(None, "water.glb".to_owned(), render));
+        page.file("water.glb", |water: &Water, context, out| {
+            let reserve = |bytes| context.reserve(bytes);
+            gltf::write(&water::scene(water), &|_| None, &reserve, out)
+        });
     }
-    Ok(Box::new(view))
+    Ok(page.show(water, None))
 }
 
-/// Writes a row for each corner of a surface.
-fn surfaces(shown: &Shown<Water>, out: &mut dyn Write) -> io::Result<()> {
+/// Returns a row for each corner of a surface.
+fn corners(water: &Water) -> Rows<'_> {
     let columns = [
         "line",
         "corner",
@@ -223,39 +151,33 @@ fn surfaces(shown: &Shown<Water>, out: &mut dyn Write) -> io::Result<()> {
         "small_waves",
         "flags",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for surface in &shown.model.surfaces {
-        for (number, corner) in surface.corners.iter().enumerate() {
-            table.cell(surface.line).cell(number);
-            for value in corner {
-                table.float(*value);
-            }
-            table.cell(surface.flags).end_row()?;
-        }
-    }
-    Ok(())
+    let rows = water.surfaces.iter().flat_map(|surface| {
+        let corners = surface.corners.iter().enumerate();
+        corners.map(|(number, corner)| {
+            let [x, y, z, flow_x, flow_y, big, small] = corner.map(Value::from);
+            let (line, flags) = (surface.line.into(), surface.flags.into());
+            [
+                line,
+                number.into(),
+                x,
+                y,
+                z,
+                flow_x,
+                flow_y,
+                big,
+                small,
+                flags,
+            ]
+        })
+    });
+    Rows::new(columns, rows)
 }
 
-fn rectangles(shown: &Shown<Water>, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["line", "level", "left", "bottom", "right", "top"])?;
-    for rectangle in &shown.model.rectangles {
-        table.cell(rectangle.line).float(rectangle.level);
-        for edge in rectangle.edges {
-            table.float(edge);
-        }
-        table.end_row()?;
-    }
-    Ok(())
-}
-
-fn water_glb(
-    shown: &Shown<Water>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let reserve = |bytes| context.reserve(bytes);
-    gltf::write(&water::scene(&shown.model), &|_| None, &reserve, out)
+/// Water in squares, and where its map begins.
+#[derive(GetSize)]
+struct Squares {
+    water: WaterPro,
+    start: [f32; 2],
 }
 
 fn open_waterpro(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
@@ -264,182 +186,169 @@ fn open_waterpro(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         Some(_) => waterpro::START_OF_VICE_CITY,
         None => waterpro::START,
     };
-    let parsed = waterpro::parse(bytes).map(|water| Squares { water, start });
-    let tables: [(_, Whole<Shown<Squares>>); 2] = [("levels.tsv", levels), ("strips.tsv", strips)];
-    let mut view = view(WATERPRO_FORMAT.name, parsed, &tables)?;
-    let render = Render::InContext(waterpro_glb, 0);
-    view.files
-        .push(Listed::new(None, "water.glb".to_owned(), render));
-    Ok(Box::new(view))
+    let mut water =
+        waterpro::parse(bytes).map_err(|error| failure(&WATERPRO_FORMAT, bytes, error))?;
+    let mut page = page(
+        WATERPRO_FORMAT.name,
+        WATERPRO_FORMAT.name,
+        &mut water.warnings,
+    );
+    page.fact("near", water.strips(&water.fine, start).count())
+        .fact("far", water.strips(&water.coarse, start).count())
+        .rows("levels", |squares: &Squares| {
+            let levels = squares.water.levels.iter().enumerate();
+            let rows = levels.map(|(index, &level)| [index.into(), level.into()]);
+            Rows::new(["index", "level"], rows)
+        })
+        .table("strips.tsv", strips)
+        .file("water.glb", |squares: &Squares, context, out| {
+            let scene = waterpro::scene(&squares.water, squares.start);
+            gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
+        });
+    Ok(page.show(Squares { water, start }, None))
 }
 
-fn levels(shown: &Shown<Squares>, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["index", "level"])?;
-    for (index, level) in shown.model.water.levels.iter().enumerate() {
-        table.cell(index).float(*level).end_row()?;
-    }
-    Ok(())
-}
-
-fn strips(shown: &Shown<Squares>, out: &mut dyn Write) -> io::Result<()> {
+fn strips(squares: &Squares) -> Rows<'_> {
     let columns = [
         "squares", "index", "level", "left", "bottom", "right", "top",
     ];
-    let mut table = Table::new(out, &columns)?;
-    let squares = &shown.model;
-    for (name, grid) in [
-        ("near", &squares.water.fine),
-        ("far", &squares.water.coarse),
-    ] {
-        for strip in squares.strips(grid) {
-            table.cell(name).cell(strip.index).float(strip.level);
-            for edge in strip.edges {
-                table.float(edge);
-            }
-            table.end_row()?;
-        }
-    }
-    Ok(())
-}
-
-fn waterpro_glb(
-    shown: &Shown<Squares>,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let Squares { water, start } = &shown.model;
-    let reserve = |bytes| context.reserve(bytes);
-    gltf::write(&waterpro::scene(water, *start), &|_| None, &reserve, out)
+    let Squares { water, start } = squares;
+    let grids = [("near", &water.fine), ("far", &water.coarse)];
+    let rows = grids.into_iter().flat_map(|(name, grid)| {
+        water.strips(grid, *start).map(move |strip| {
+            let [left, bottom, right, top] = strip.edges.map(Value::from);
+            let (index, level) = (strip.index.into(), strip.level.into());
+            [name.into(), index, level, left, bottom, right, top]
+        })
+    });
+    Rows::new(columns, rows)
 }
 
 fn open_handling(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut view = view(HANDLING_FORMAT.name, handling::parse(bytes), &[])?;
-    for (index, section) in view.model.model.sections.iter().enumerate() {
+    let mut document =
+        handling::parse(bytes).map_err(|error| failure(&HANDLING_FORMAT, bytes, error))?;
+    let mut page = document.page(HANDLING_FORMAT.name);
+    for (index, section) in document.sections.iter().enumerate() {
         if !section.rows.is_empty() {
-            let name = format!("{}.tsv", section.name);
-            view.files
-                .push(Listed::new(None, name, Render::Part(numbered, index)));
+            let path = format!("{}.tsv", section.name);
+            page.table(&path, move |document| numbered(document, index));
         }
     }
-    Ok(Box::new(view))
-}
-
-/// Writes the fields of a section's rows, which have numbers instead of names.
-fn numbered(shown: &Shown<Document>, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    let document = &shown.model;
-    let Some(section) = document.sections.get(index) else {
-        return Ok(());
-    };
-    let rows = section.rows.iter();
-    let most = rows.map(|row| document.fields(row).take(MAX_FIELDS).count());
-    let names: Vec<String> = (0..most.max().unwrap_or(0))
-        .map(|number| format!("field_{number}"))
-        .collect();
-    let columns: Vec<&str> = ["line"]
-        .into_iter()
-        .chain(names.iter().map(String::as_str))
-        .collect();
-    let mut table = Table::new(out, &columns)?;
-    for row in &section.rows {
-        table.cell(row.line);
-        let mut fields = document.fields(row);
-        for _ in &names {
-            table.optional_text(fields.next());
-        }
-        table.end_row()?;
-    }
-    Ok(())
+    Ok(page.show(document, None))
 }
 
 /// Maximum number of columns of a row of handling.cfg. Those of the games have
 /// half as many.
 const MAX_FIELDS: usize = 64;
 
-fn open_colors(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let tables: [(_, Whole<Shown<Document>>); 2] =
-        [("colors.tsv", colors_table), ("vehicles.tsv", vehicles)];
-    Ok(Box::new(view(
-        COLORS_FORMAT.name,
-        colors::parse(bytes),
-        &tables,
-    )?))
-}
-
-fn colors_table(shown: &Shown<Document>, out: &mut dyn Write) -> io::Result<()> {
-    let document = &shown.model;
-    let mut table = Table::new(out, &["line", "color", "hex"])?;
-    for (number, row) in document.rows("col").iter().enumerate() {
-        let hex = colors::hex(document, row);
-        table.cell(row.line).cell(number);
-        table.optional_text(hex.as_deref()).end_row()?;
+/// Returns the fields of a section's rows, which have numbers instead of names.
+fn numbered(document: &Document, section: usize) -> Rows<'_> {
+    let rows = document.sections[section].rows.iter();
+    let fields = |row| document.fields(row).take(MAX_FIELDS);
+    let most = rows.clone().map(|row| fields(row).count()).max();
+    let names = (0..most.unwrap_or(0)).map(|number| format!("field_{number}"));
+    let names = names.map(Cow::Owned);
+    let columns: Columns = [Cow::Borrowed("line")].into_iter().chain(names).collect();
+    let length = columns.len();
+    let rows = rows.map(move |row| {
+        let line = row.line.into();
+        let fields = fields(row).map(|field| field.to_owned().into());
+        let mut values: Vec<Value> = [line].into_iter().chain(fields).collect();
+        values.resize(length, Value::Null);
+        values
+    });
+    Rows {
+        columns,
+        rows: Box::new(rows),
     }
-    Ok(())
 }
 
-/// Writes a row for each choice of paints of a vehicle.
-fn vehicles(shown: &Shown<Document>, out: &mut dyn Write) -> io::Result<()> {
-    let document = &shown.model;
+fn open_colors(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut document =
+        colors::parse(bytes).map_err(|error| failure(&COLORS_FORMAT, bytes, error))?;
+    let mut page = document.page(COLORS_FORMAT.name);
+    page.table("colors.tsv", |document: &Document| {
+        let rows = document.rows("col").iter().enumerate();
+        let rows = rows.map(|(number, row)| {
+            let hex = colors::hex(document, row);
+            [row.line.into(), number.into(), hex.into()]
+        });
+        Rows::new(["line", "color", "hex"], rows)
+    })
+    .table("vehicles.tsv", vehicles);
+    Ok(page.show(document, None))
+}
+
+/// Returns a row for each choice of paints of a vehicle.
+fn vehicles(document: &Document) -> Rows<'_> {
     let columns = [
         "line", "model", "choice", "color1", "color2", "color3", "color4", "hex1", "hex2", "hex3",
         "hex4",
     ];
     let colors = document.rows("col").iter();
     let colors: Vec<_> = colors.map(|row| colors::hex(document, row)).collect();
-    let hex = |field: &&str| {
-        let number: Option<usize> = field.parse().ok();
-        number.and_then(|number| colors.get(number)?.as_deref())
-    };
-    let mut table = Table::new(out, &columns)?;
-    for (section, paints) in colors::VEHICLES {
-        for row in document.rows(section) {
-            choices(document, row, paints, |model, choice, paints| {
-                table.cell(row.line).text(model).cell(choice);
-                let place = |place: usize| paints.get(place);
-                for number in 0..4 {
-                    table.optional_text(place(number).copied());
-                }
-                for number in 0..4 {
-                    table.optional_text(place(number).and_then(hex));
-                }
-                table.end_row()
-            })?;
-        }
-    }
-    Ok(())
+    let choices = colors::VEHICLES
+        .into_iter()
+        .flat_map(move |(section, paints)| {
+            let rows = document.rows(section).iter();
+            rows.flat_map(move |row| choices(document, row, paints))
+        });
+    let rows = choices.map(move |(line, model, choice, paints)| {
+        let paint = |place: usize| Value::from(paints.get(place).map(ToString::to_string));
+        let hex = |place: usize| {
+            let color = paints.get(place)?.parse::<usize>().ok()?;
+            colors.get(color)?.clone()
+        };
+        [
+            line.into(),
+            model.to_owned().into(),
+            choice.into(),
+            paint(0),
+            paint(1),
+            paint(2),
+            paint(3),
+            hex(0).into(),
+            hex(1).into(),
+            hex(2).into(),
+            hex(3).into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
-/// Calls `visit` with the model of a row, and the number and the paints of each
-/// of its choices.
-fn choices(
-    document: &Document,
+/// The line and the model of a row, and the number and the paints of a choice.
+type Choice<'a> = (u32, &'a str, usize, Vec<&'a str>);
+
+fn choices<'a>(
+    document: &'a Document,
     row: &Row,
     paints: usize,
-    mut visit: impl FnMut(&str, usize, &[&str]) -> io::Result<()>,
-) -> io::Result<()> {
+) -> impl Iterator<Item = Choice<'a>> + use<'a> {
+    let line = row.line;
     let mut fields = document.fields(row);
     let model = fields.next().unwrap_or_default();
     let fields: Vec<&str> = fields.collect();
-    let mut choices = fields.chunks(paints).enumerate();
-    choices.try_for_each(|(choice, paints)| visit(model, choice, paints))
+    let choices = fields.chunks(paints).map(<[_]>::to_vec);
+    let choices: Vec<_> = choices.collect();
+    let choices = choices.into_iter().enumerate();
+    choices.map(move |(choice, paints)| (line, model, choice, paints))
 }
 
 fn open_texts(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let tables = [("texts.tsv", texts_table as _)];
-    Ok(Box::new(view(
-        TEXTS_FORMAT.name,
-        texts::parse(bytes),
-        &tables,
-    )?))
-}
-
-fn texts_table(shown: &Shown<Texts>, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["line", "key", "text"])?;
-    for text in &shown.model.texts {
-        table.cell(text.line).text(&text.key).text(&text.text);
-        table.end_row()?;
-    }
-    Ok(())
+    let mut texts = texts::parse(bytes).map_err(|error| failure(&TEXTS_FORMAT, bytes, error))?;
+    let mut page = page(TEXTS_FORMAT.name, TEXTS_FORMAT.name, &mut texts.warnings);
+    page.rows("texts", |texts: &Texts| {
+        let texts = texts.texts.iter();
+        let rows = texts.map(|one| {
+            [
+                one.line.into(),
+                one.key.clone().into(),
+                one.text.clone().into(),
+            ]
+        });
+        Rows::new(["line", "key", "text"], rows)
+    });
+    Ok(page.show(texts, None))
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The animations that the definition of a model gives it, and the packages around
 //! it (FORMATS, GTA 6.6).
 
+use get_size2::GetSize;
+
 use super::Dff;
 use crate::ifp::motion::Bones;
 use crate::ifp::{self, Animation};
@@ -15,7 +17,7 @@ use hpimount_renderware::export::{Motions, skeleton};
 const MAX_AROUND: usize = 1024;
 
 /// The animations of a model.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub(super) struct Animations {
     /// Those that its definition gives it, which exist or do not.
     pub(super) given: Vec<Given>,
@@ -34,12 +36,6 @@ impl Animations {
             false => Vec::new(),
         };
         Self { given, around }
-    }
-
-    /// Returns the memory on the heap in bytes.
-    pub(super) fn memory(&self) -> usize {
-        let all = self.given.iter().chain(&self.around);
-        all.map(|given| size_of_val(given) + given.memory()).sum()
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use get_size2::GetSize;
+
 use super::Dff;
 use crate::{axes, shear};
 use hpimount_assets::model::math::finite;
@@ -17,18 +19,24 @@ const MAX_NODES: usize = 1 << 16;
 
 /// The clumps of a model that can be shown, determined without decoding
 /// vertices.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct ExportPlan {
     /// The name of the root nodes.
     pub name: String,
     /// Whether materials are visible from behind.
     pub is_double_sided: bool,
     /// The textures, in the order of their first materials.
+    #[get_size(size_fn = memory)]
     pub textures: Vec<TextureUse>,
     /// For each clump, why it cannot be shown, if so.
     pub clumps: Vec<Option<String>>,
     /// Why the rest is not shown.
     pub problems: Warnings,
+}
+
+fn memory(textures: &[TextureUse]) -> usize {
+    let sizes = textures.iter().map(|one| size_of_val(one) + one.memory());
+    sizes.sum()
 }
 
 impl ExportPlan {
@@ -47,15 +55,6 @@ impl ExportPlan {
         let names = texture_names(&model.clumps);
         plan.textures = export::look_up(names, &mut find, &mut plan.problems);
         plan
-    }
-
-    /// Returns the memory on the heap in bytes.
-    pub fn memory(&self) -> usize {
-        let clumps = self.clumps.iter().flatten().map(String::capacity);
-        self.textures.capacity() * size_of::<TextureUse>()
-            + self.textures.iter().map(TextureUse::memory).sum::<usize>()
-            + self.clumps.capacity() * size_of::<Option<String>>()
-            + clumps.sum::<usize>()
     }
 
     /// Returns notes for readers of the files.

@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use get_size2::GetSize;
+
 use crate::models;
 use crate::txd::Txd;
 use hpimount_assets::model::Picture;
@@ -12,7 +14,7 @@ use hpimount_renderware::texture::Texture;
 use hpimount_renderware::texture::export::{picture, picture_problem};
 
 /// Where a texture of a model is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub(crate) struct Source {
     /// Name of its dictionary.
     pub(crate) dictionary: String,

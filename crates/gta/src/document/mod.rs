@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use get_size2::GetSize;
 
 use self::schema::{Columns, Schema};
+use hpimount_assets::view::node;
+use hpimount_assets::view::page::Page;
 use hpimount_containers::io::{Error, Result, Warnings};
 use hpimount_containers::text::windows_1252;
 
@@ -62,6 +64,19 @@ impl Document {
             sections,
             warnings: Warnings::default(),
         }
+    }
+
+    /// Returns the page of the document, with its sections.
+    pub(crate) fn page(&mut self, format: &'static str) -> Page<Self> {
+        let mut page = crate::page(format, format, &mut self.warnings);
+        page.list("sections", |document: &Self| {
+            let sections = document.sections.iter().map(|section| {
+                let rows = section.rows.len();
+                node::map([("name", section.name.clone().into()), ("rows", rows.into())])
+            });
+            Box::new(sections)
+        });
+        page
     }
 
     /// Returns the fields of a row.

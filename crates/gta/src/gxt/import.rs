@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::gxt::lines::{ALL, lines, plain};
+use crate::gxt::view::{ALL, lines, plain};
 use crate::gxt::{self, Entry, Gxt, Texts, characters};
 use hpimount_assets::view::import::{Edit, Imported};
 
@@ -20,7 +20,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.name != ALL {
         return Err(format!("is made from the texts: edit their file {ALL}"));
     }
-    let model = gxt::parse(edit.asset).map_err(|incomplete| incomplete.error.to_string())?;
+    let model = gxt::parse(edit.asset).map_err(|error| error.to_string())?;
     if let Some(table) = model.tables.iter().find(|table| table.error.is_some()) {
         return Err(format!("shows texts whose table {} is damaged", table.name));
     }

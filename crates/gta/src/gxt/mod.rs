@@ -2,7 +2,6 @@
 
 mod characters;
 mod import;
-mod lines;
 pub mod parse;
 pub mod view;
 

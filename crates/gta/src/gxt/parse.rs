@@ -4,7 +4,6 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use super::characters;
-use hpimount_assets::parse::Incomplete;
 use hpimount_assets::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
@@ -167,24 +166,17 @@ pub fn is_gxt(bytes: &Bytes) -> bool {
 /// Parses the texts of a file.
 ///
 /// # Errors
-/// Returns [`Incomplete`] if the list of tables is broken. A table with an error
+/// Returns an error if the list of tables is broken. A table with an error
 /// is in the result.
-pub fn parse(bytes: &Bytes) -> std::result::Result<Gxt, Box<Incomplete<Gxt>>> {
-    let mut model = Gxt {
+pub fn parse(bytes: &Bytes) -> Result<Gxt> {
+    let mut gxt = Gxt {
         bytes: bytes.clone(),
         ..Gxt::default()
     };
-    match read(bytes, &mut model) {
-        Ok(()) => Ok(model),
-        Err(error) => Err(Box::new(Incomplete { error, model })),
-    }
-}
-
-fn read(bytes: &Bytes, gxt: &mut Gxt) -> Result<()> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     if !bytes.starts_with(b"TKEY") {
         gxt.layout = layout(&mut cursor, bytes)?;
-        tables(&mut cursor, gxt)?;
+        tables(&mut cursor, &mut gxt)?;
     } else {
         gxt.tables.push(Texts::new("MAIN".to_owned(), 0));
     }
@@ -198,7 +190,7 @@ fn read(bytes: &Bytes, gxt: &mut Gxt) -> Result<()> {
         let result = table.read(bytes, layout, index > 0, &mut left, &mut gxt.warnings);
         table.error = result.err();
     }
-    Ok(())
+    Ok(gxt)
 }
 
 fn layout(cursor: &mut Cursor<'_>, bytes: &Bytes) -> Result<Layout> {
@@ -446,7 +438,7 @@ mod tests {
             b"\x04\0\x08\0TKEYTKEY",
             b"TABL\xFF\0\0\0",
         ] {
-            let error = parse(&Bytes::from_static(bytes)).unwrap_err().error;
+            let error = parse(&Bytes::from_static(bytes)).unwrap_err();
             assert!(error.to_string().contains("0x"), "{error}");
         }
     }

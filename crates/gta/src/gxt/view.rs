@@ -1,17 +1,15 @@
 //! View of texts: a table for each table, and all as one text.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
-use serde_json::{Value, json};
 
 use super::import::import;
-use super::lines::{ALL, lines};
 use super::{Gxt, Texts};
-use crate::{failure, gxt};
+use crate::{Opened, gxt};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::{Listed, ListedView, Render, whole_files};
-use hpimount_assets::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::node::{self, Node};
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, ViewFile, ViewFormat};
 
 /// Texts.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -22,75 +20,68 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("GXT", open)
 };
 
-/// Folder of the tables.
-const TABLES: &str = "tables";
-
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let model = gxt::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
-    let mut files = whole_files(&[("info.json", info as _), ("info.txt", page), (ALL, all)]);
-    files.extend(model.tables.iter().enumerate().map(|(index, table)| {
-        let name = format!("{}.tsv", table.name);
-        Listed::new(Some(TABLES), name, Render::Part(rows, index))
-    }));
-    Ok(Box::new(ListedView { model, files }))
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut gxt = gxt::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let heading = format!("GXT texts ({})", gxt.layout.name());
+    let mut page = Page::new(FORMAT.name, heading, std::mem::take(&mut gxt.warnings));
+    let counts = gxt.tables.iter().map(|table| table.entries.len());
+    page.fact("game", gxt.layout.name())
+        .fact("texts", counts.sum::<usize>())
+        .list("tables", |gxt: &Gxt| Box::new(gxt.tables.iter().map(facts)))
+        .file(ALL, |gxt, _, out| {
+            lines(gxt).try_for_each(|line| writeln!(out, "{line}"))
+        });
+    for (index, table) in gxt.tables.iter().enumerate() {
+        if let Some(error) = &table.error {
+            page.warn(format!("table {}: {error}", table.name));
+        }
+        let file = ViewFile::inside("tables", format!("{}.tsv", table.name));
+        page.table_at(file, move |gxt: &Gxt| {
+            let entries = gxt.tables[index].entries.iter();
+            let rows = entries.map(|one| [one.key.to_string().into(), gxt.text(one).into()]);
+            Rows::new(["key", "text"], rows)
+        });
+    }
+    Ok(page.show(gxt, None))
 }
 
-fn facts(gxt: &Gxt) -> Value {
-    let table = |table: &Texts| {
-        json!({
-            "name": table.name,
-            "offset": table.offset,
-            "texts": table.entries.len(),
-            "error": table.error.as_ref().map(ToString::to_string),
-        })
-    };
-    json!({
-        "format": FORMAT.name,
-        "game": gxt.layout.name(),
-        "texts": count(gxt),
-        "tables": gxt.tables.iter().map(table).collect::<Vec<_>>(),
-        "warnings": gxt.warnings.texts(),
+fn facts(table: &Texts) -> Node<'_> {
+    node::map([
+        ("name", table.name.clone().into()),
+        ("offset", table.offset.into()),
+        ("texts", table.entries.len().into()),
+        (
+            "error",
+            table.error.as_ref().map(ToString::to_string).into(),
+        ),
+    ])
+}
+
+/// The file of `X.meta` with all texts.
+pub(super) const ALL: &str = "texts.txt";
+
+/// Returns the lines of `texts.txt`: the name of a table, its texts, and an empty
+/// line before the next one.
+pub(super) fn lines(gxt: &Gxt) -> impl Iterator<Item = String> {
+    gxt.tables.iter().enumerate().flat_map(|(index, table)| {
+        let between = (index > 0).then(String::new).into_iter();
+        let name = format!("[{}]", plain(&table.name));
+        let texts = table.entries.iter().map(|entry| {
+            let key = entry.key.to_string();
+            format!("{}={}", plain(&key), plain(&gxt.text(entry)))
+        });
+        between.chain([name]).chain(texts)
     })
 }
 
-fn count(gxt: &Gxt) -> usize {
-    gxt.tables.iter().map(|table| table.entries.len()).sum()
-}
-
-fn info(gxt: &Gxt, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&facts(gxt), out)
-}
-
-fn page(gxt: &Gxt, out: &mut dyn Write) -> io::Result<()> {
-    let mut summary = Summary::new(format_args!("GXT texts ({})", gxt.layout.name()));
-    summary
-        .list("tables", gxt.tables.iter().map(|table| &table.name))
-        .line("texts", count(gxt));
-    let mut warnings = gxt.warnings.clone();
-    for table in &gxt.tables {
-        if let Some(error) = &table.error {
-            warnings.push(format!("table {}: {error}", table.name));
-        }
-    }
-    summary.write(&warnings, out)
-}
-
-/// Writes `texts.txt`: a line for each text, after the name of its table.
-fn all(gxt: &Gxt, out: &mut dyn Write) -> io::Result<()> {
-    lines(gxt).try_for_each(|line| writeln!(out, "{line}"))
-}
-
-/// Writes the table of a table.
-fn rows(gxt: &Gxt, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["key", "text"])?;
-    let entries = gxt.tables.get(index).map(|table| &table.entries);
-    for entry in entries.into_iter().flatten() {
-        table
-            .text(&entry.key.to_string())
-            .text(&gxt.text(entry))
-            .end_row()?;
-    }
-    Ok(())
+/// Returns a text without control characters, which would break its line.
+pub(super) fn plain(text: &str) -> String {
+    let characters = text.chars().flat_map(|character| {
+        let escaped = character.is_control().then(|| character.escape_default());
+        let same = escaped.is_none().then_some(character);
+        escaped.into_iter().flatten().chain(same)
+    });
+    characters.collect()
 }
 
 #[cfg(test)]
@@ -114,5 +105,10 @@ mod tests {
             rendered(&build::third(), "tables/MAIN.tsv"),
             "key\ttext\nOK\tGr\u{fc}n\nNO\t\n"
         );
+    }
+
+    #[test]
+    fn a_text_stays_on_its_line() {
+        assert_eq!(plain("a\nb~r~\u{1b}"), "a\\nb~r~\\u{1b}");
     }
 }

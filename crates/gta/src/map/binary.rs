@@ -2,8 +2,8 @@
 
 use get_size2::GetSize;
 
-use hpimount_assets::parse::floats;
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
+use hpimount_record::{self as record, FixedSize, Record};
 
 /// The magic of a binary file.
 pub const MAGIC: &[u8] = b"bnry";
@@ -28,29 +28,69 @@ pub struct Binary {
 }
 
 /// A placed object.
-#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct Placed {
+    /// Its position.
+    pub x: f32,
+    /// The same forward.
+    pub y: f32,
+    /// The same up.
+    pub z: f32,
+    /// The inverse of its rotation.
+    pub rx: f32,
+    /// Its second part.
+    pub ry: f32,
+    /// Its third part.
+    pub rz: f32,
+    /// Its real part.
+    pub rw: f32,
     /// Number of its model.
     pub id: i32,
     /// Interior in the low byte, and flags.
     pub interior: u32,
-    /// Its position.
-    pub position: [f32; 3],
-    /// The inverse of its rotation.
-    pub rotation: [f32; 4],
     /// Number of the object in the text file that replaces it from afar, or -1.
     pub lod: i32,
 }
 
+impl Placed {
+    /// Returns its position.
+    pub fn position(&self) -> [f32; 3] {
+        [self.x, self.y, self.z]
+    }
+
+    /// Returns the inverse of its rotation.
+    pub fn rotation(&self) -> [f32; 4] {
+        [self.rx, self.ry, self.rz, self.rw]
+    }
+}
+
 /// A parked car.
-#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct Car {
     /// Its position.
-    pub position: [f32; 3],
+    pub x: f32,
+    /// The same forward.
+    pub y: f32,
+    /// The same up.
+    pub z: f32,
     /// Its angle around the vertical axis in radians.
     pub angle: f32,
-    /// Model, two colors, force, alarm, lock, and least and largest delay.
-    pub values: [i32; 8],
+    /// Number of its model; -1 for any.
+    pub model: i32,
+    /// Its first color; -1 for any.
+    pub color1: i32,
+    /// Its second color.
+    pub color2: i32,
+    /// Whether it is always there.
+    pub force: i32,
+    /// Chance of an alarm.
+    pub alarm: i32,
+    /// Chance that it is locked.
+    pub locked: i32,
+    /// Least delay before it is there again.
+    pub min_delay: i32,
+    /// Largest delay.
+    pub max_delay: i32,
 }
 
 /// Reads a binary file.
@@ -86,23 +126,13 @@ pub fn parse(bytes: &[u8]) -> Result<Binary> {
         let count = cursor.check_count(count.into(), size, field)?;
         cursor.section(count * size, field)
     };
-    let mut instances = entries(INSTANCES, 40, "instances")?;
+    let mut instances = entries(INSTANCES, Placed::SIZE, "instances")?;
     while instances.remaining() > 0 {
-        binary.instances.push(placed(&mut instances)?);
+        binary.instances.push(record::read(&mut instances, 0)?);
     }
-    let mut cars = entries(CARS, 48, "cars")?;
+    let mut cars = entries(CARS, Car::SIZE, "cars")?;
     while cars.remaining() > 0 {
-        let position = floats(&mut cars, "car")?;
-        let angle = cars.f32("car")?;
-        let mut values = [0; 8];
-        for value in &mut values {
-            *value = cars.i32("car")?;
-        }
-        binary.cars.push(Car {
-            position,
-            angle,
-            values,
-        });
+        binary.cars.push(record::read(&mut cars, 0)?);
     }
     for (kind, count) in counts.iter().enumerate() {
         if *count > 0 && ![INSTANCES, CARS].contains(&kind) {
@@ -112,16 +142,6 @@ pub fn parse(bytes: &[u8]) -> Result<Binary> {
         }
     }
     Ok(binary)
-}
-
-fn placed(cursor: &mut Cursor<'_>) -> Result<Placed> {
-    Ok(Placed {
-        position: floats(cursor, "instance")?,
-        rotation: floats(cursor, "instance")?,
-        id: cursor.i32("instance")?,
-        interior: cursor.u32("instance")?,
-        lod: cursor.i32("instance")?,
-    })
 }
 
 #[cfg(test)]

@@ -105,8 +105,8 @@ impl Objects {
             Some(Object {
                 model: models.name_of(id).map_or(id.to_string(), str::to_owned),
                 interior: interior(one.interior.into()),
-                position: one.position,
-                rotation: instance::drawn(one.rotation)?,
+                position: one.position(),
+                rotation: instance::drawn(one.rotation())?,
                 is_lod: false,
             })
         });

@@ -408,7 +408,8 @@ mod tests {
             let game = Squares::new(memory);
             let objects = Objects::of_text(&document, &models, &game);
             let mut file = Vec::new();
-            let written = super::super::view::write_map(&objects, &models, 0, &game, &mut file);
+            let written =
+                super::super::view::write_map(&objects, &models, "map.glb", &game, &mut file);
             written.unwrap_or_else(|error| panic!("{memory}: {error}"));
             assert!(file.len() >= most, "{memory}");
             most = file.len();
@@ -455,7 +456,7 @@ mod tests {
         // The table takes as much memory as the map.
         drop(built);
         let mut table = Vec::new();
-        super::super::view::write_map(&objects, &models, 2, &game, &mut table).unwrap();
+        super::super::view::write_map(&objects, &models, "models.tsv", &game, &mut table).unwrap();
         assert_eq!(
             String::from_utf8(table).unwrap(),
             format!(

@@ -1,6 +1,7 @@
 //! Views of maps: a table for each section of their files, and the placed
 //! objects as a scene.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use bytes::Bytes;
@@ -9,17 +10,17 @@ use get_size2::GetSize;
 use super::binary::{self, Binary};
 use super::instance;
 use super::objects::Objects;
-use super::scene::{self, Placed};
+use super::scene;
 use crate::dff::textures::Pictures;
 use crate::document::schema::{IDE, IPL, Schema};
-use crate::document::{self, Document, Section};
+use crate::document::{self, Document};
 use crate::models::{self, Models};
-use crate::rows::{Opened, Rows, Shown, view};
+use crate::{Opened, page};
 use hpimount_assets::model::{gltf, preview};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::{InContext, Listed, Render, Whole};
-use hpimount_assets::view::{AssetContext, Table, ViewFormat};
-use hpimount_containers::io::Warnings;
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::{AssetContext, ViewFormat};
 
 /// Definitions of models.
 pub const IDE_FORMAT: ViewFormat = ViewFormat {
@@ -42,115 +43,70 @@ pub const ZON_FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("ZON", open_zones)
 };
 
-/// A text file of a map.
-#[derive(GetSize)]
-struct Text {
-    #[get_size(ignore)]
-    schema: &'static Schema,
-    document: Document,
-}
-
-impl Rows for Text {
-    fn counts(&self) -> Vec<(&str, usize)> {
-        self.document.counts()
-    }
-
-    fn warnings(&self) -> &Warnings {
-        &self.document.warnings
-    }
-}
-
-impl Rows for Binary {
-    fn counts(&self) -> Vec<(&str, usize)> {
-        vec![("inst", self.instances.len()), ("cars", self.cars.len())]
-    }
-
-    fn warnings(&self) -> &Warnings {
-        &self.warnings
-    }
-}
-
 fn open_ide(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    open_text(bytes, IDE_FORMAT.name, &IDE)
+    open_text(bytes, &IDE_FORMAT, &IDE)
 }
 
 fn open_ipl(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     if !bytes.starts_with(binary::MAGIC) {
-        return open_text(bytes, IPL_FORMAT.name, &IPL);
+        return open_text(bytes, &IPL_FORMAT, &IPL);
     }
-    let tables: [(_, Whole<Shown<Binary>>); 2] =
-        [("inst.tsv", binary_instances), ("cars.tsv", binary_cars)];
-    let mut view = view("IPL binary", binary::parse(bytes), &tables)?;
-    if !view.model.model.instances.is_empty() {
-        view.files.extend(map_files(binary_map));
+    let mut binary = binary::parse(bytes).map_err(|error| failure(&IPL_FORMAT, bytes, error))?;
+    let mut page = page("IPL binary", "IPL binary", &mut binary.warnings);
+    page.rows("inst", |binary: &Binary| Rows::of(&binary.instances))
+        .rows("cars", |binary| Rows::of(&binary.cars));
+    if !binary.instances.is_empty() {
+        add_map(&mut page, |binary, models, _| {
+            Objects::of_binary(binary, models)
+        });
     }
-    Ok(Box::new(view))
+    Ok(page.show(binary, None))
 }
 
 fn open_zones(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    open_text(bytes, ZON_FORMAT.name, &IPL)
+    open_text(bytes, &ZON_FORMAT, &IPL)
 }
 
-fn open_text(bytes: &Bytes, format: &'static str, schema: &'static Schema) -> Opened {
-    let parsed = document::parse(bytes, schema).map(instance::checked);
-    let parsed = parsed.map(|document| Text { schema, document });
-    let mut view = view(format, parsed, &[])?;
-    let document = &view.model.model.document;
+fn open_text(bytes: &Bytes, format: &ViewFormat, schema: &'static Schema) -> Opened {
+    let document = document::parse(bytes, schema).map(instance::checked);
+    let mut document = document.map_err(|error| failure(format, bytes, error))?;
+    let mut page = document.page(format.name);
     for (index, section) in document.sections.iter().enumerate() {
         if schema.knows(&section.name) && !section.rows.is_empty() {
-            let name = format!("{}.tsv", section.name);
-            view.files
-                .push(Listed::new(None, name, Render::Part(table, index)));
+            let path = format!("{}.tsv", section.name);
+            page.table(&path, move |document| rows(document, schema, index));
         }
     }
     if !document.rows("inst").is_empty() && schema.has("inst") {
-        view.files.extend(map_files(map));
+        add_map(&mut page, Objects::of_text);
     }
-    Ok(Box::new(view))
+    Ok(page.show(document, None))
 }
 
-/// The file with the placed objects, the picture of them, and the table of their
-/// models.
-const MAP: [&str; 3] = ["map.glb", PREVIEW, MODELS];
-
+/// The picture of the placed objects.
 const PREVIEW: &str = "preview.png";
 
+/// The table of their models.
 const MODELS: &str = "models.tsv";
 
-/// Returns the files with the placed objects, which are the parts of `render`.
-fn map_files<M>(render: InContext<M>) -> impl Iterator<Item = Listed<M>> {
-    let files = MAP.into_iter().enumerate();
-    files.map(move |(part, name)| {
-        Listed::new(None, name.to_owned(), Render::InContext(render, part))
-    })
-}
-
-fn map(
-    shown: &Shown<Text>,
-    part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let models = models::models(context);
-    let objects = Objects::of_text(&shown.model.document, &models, context);
-    write_map(&objects, &models, part, context, out)
-}
-
-fn binary_map(
-    shown: &Shown<Binary>,
-    part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let models = models::models(context);
-    let objects = Objects::of_binary(&shown.model, &models);
-    write_map(&objects, &models, part, context, out)
+/// Adds the files with the placed objects that `objects` returns.
+fn add_map<M: GetSize + Send + Sync + 'static>(
+    page: &mut Page<M>,
+    objects: fn(&M, &Models, &dyn AssetContext) -> Objects,
+) {
+    for name in ["map.glb", PREVIEW, MODELS] {
+        page.file(name, move |model, context, out| {
+            let models = models::models(context);
+            let objects = objects(model, &models, context);
+            write_map(&objects, &models, name, context, out)
+        });
+    }
 }
 
 pub(super) fn write_map(
     objects: &Objects,
     models: &Models,
-    part: usize,
+    file: &str,
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -159,105 +115,40 @@ pub(super) fn write_map(
     let pictures = Pictures::new(context);
     let picture = |index: usize| pictures.get(built.sources.get(index)?);
     let reserve = |bytes| context.reserve(bytes);
-    match MAP.get(part) {
-        Some(&PREVIEW) => preview::write(&built.scene, &picture, &reserve, out),
-        Some(&MODELS) => placed(&built.models, out),
+    match file {
+        PREVIEW => preview::write(&built.scene, &picture, &reserve, out),
+        MODELS => {
+            // It says why models are omitted.
+            let models = built.models.iter().map(|model| {
+                let (name, problem) = (model.name.clone(), model.problem.clone());
+                let counts = [model.objects, model.corners];
+                let [objects, corners] = counts.map(Into::into);
+                [name.into(), objects, corners, problem.into()]
+            });
+            Rows::new(["model", "objects", "corners", "problem"], models).write(out)
+        }
         _ => gltf::write(&built.scene, &picture, &reserve, out),
     }
 }
 
-/// Writes the table of the models of a map, which says why models are omitted.
-fn placed(models: &[Placed], out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["model", "objects", "corners", "problem"])?;
-    for model in models {
-        table.text(&model.name).cell(model.objects);
-        table.cell(model.corners);
-        table.optional_text(model.problem.as_deref()).end_row()?;
+/// Returns the rows of a section: a column for each field that a form of its rows
+/// has, and one for the fields of rows of an unknown form.
+fn rows<'a>(document: &'a Document, schema: &'static Schema, section: usize) -> Rows<'a> {
+    let section = &document.sections[section];
+    let names = schema.all_columns(&section.name);
+    let columns = ["line"].into_iter().chain(names.iter().copied());
+    let columns = columns.chain(["fields"]).map(Cow::Borrowed).collect();
+    let rows = section.rows.iter().map(move |row| {
+        let named = document.named(schema, &section.name, row);
+        let others = (!named.has_form()).then(|| named.fields.join(" "));
+        let fields = names.iter().map(|name| named.get(name).map(str::to_owned));
+        let fields = fields.chain([others]).map(Into::into);
+        [row.line.into()].into_iter().chain(fields).collect()
+    });
+    Rows {
+        columns,
+        rows: Box::new(rows),
     }
-    Ok(())
-}
-
-/// Writes the table of a section: a column for each field that a form of its
-/// rows has, and one for the fields of rows of an unknown form.
-fn table(shown: &Shown<Text>, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    let text = &shown.model;
-    let Some(section) = text.document.sections.get(index) else {
-        return Ok(());
-    };
-    let names = text.schema.all_columns(&section.name);
-    let columns: Vec<_> = ["line"]
-        .into_iter()
-        .chain(names.iter().copied())
-        .chain(["fields"])
-        .collect();
-    let mut table = Table::new(out, &columns)?;
-    rows(text, section, &names, &mut table)
-}
-
-fn rows(text: &Text, section: &Section, names: &[&str], table: &mut Table<'_>) -> io::Result<()> {
-    for row in &section.rows {
-        let fields: Vec<_> = text.document.fields(row).collect();
-        let form = text.schema.columns(&section.name, fields.len());
-        table.cell(row.line);
-        for name in names {
-            let form = form.clone();
-            let place = form.and_then(|mut form| form.position(|column| column == *name));
-            table.optional_text(place.and_then(|place| fields.get(place)).copied());
-        }
-        match form {
-            Some(_) => table.cell(""),
-            None => table.text(&fields.join(" ")),
-        };
-        table.end_row()?;
-    }
-    Ok(())
-}
-
-fn binary_instances(shown: &Shown<Binary>, out: &mut dyn Write) -> io::Result<()> {
-    let binary = &shown.model;
-    let columns = [
-        "index", "id", "interior", "x", "y", "z", "rx", "ry", "rz", "rw", "lod",
-    ];
-    let mut table = Table::new(out, &columns)?;
-    for (index, one) in binary.instances.iter().enumerate() {
-        table.cell(index).cell(one.id).cell(one.interior);
-        for part in one.position.iter().chain(&one.rotation) {
-            table.float(*part);
-        }
-        table.cell(one.lod).end_row()?;
-    }
-    Ok(())
-}
-
-fn binary_cars(shown: &Shown<Binary>, out: &mut dyn Write) -> io::Result<()> {
-    let binary = &shown.model;
-    let columns = [
-        "index",
-        "x",
-        "y",
-        "z",
-        "angle",
-        "model",
-        "color1",
-        "color2",
-        "force",
-        "alarm",
-        "locked",
-        "min_delay",
-        "max_delay",
-    ];
-    let mut table = Table::new(out, &columns)?;
-    for (index, car) in binary.cars.iter().enumerate() {
-        table.cell(index);
-        for part in car.position.iter().chain([&car.angle]) {
-            table.float(*part);
-        }
-        for value in car.values {
-            table.cell(value);
-        }
-        table.end_row()?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

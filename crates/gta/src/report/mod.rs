@@ -257,10 +257,10 @@ fn stored(
     table.text(path).cell("").cell(index).cell(placed.id);
     table.optional_text(name.map(String::as_str));
     table.cell(name.is_some()).cell(placed.interior);
-    for part in placed.position {
+    for part in placed.position() {
         table.float(part);
     }
-    let rotation = instance::drawn(placed.rotation);
+    let rotation = instance::drawn(placed.rotation());
     for axis in 0..4 {
         match rotation {
             Some(rotation) => table.float(rotation[axis]),

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use hpimount_assets::parse::Incomplete;
 use hpimount_containers::io::{Endian, Error, Result, Warnings};
 use hpimount_renderware::texture::{self, AlphaFlag, Level, Rules, Texture};
 use hpimount_renderware::{Chunk, Chunks, HEADER, Version, kind};
@@ -73,17 +72,10 @@ pub fn is_dictionary(bytes: &Bytes) -> bool {
 /// Parses a texture dictionary.
 ///
 /// # Errors
-/// Returns [`Incomplete`] if the file does not begin with a dictionary, or the
+/// Returns an error if the file does not begin with a dictionary, or the
 /// dictionary has no header. A texture with an error is in the result.
-pub fn parse(bytes: &Bytes) -> std::result::Result<Txd, Box<Incomplete<Txd>>> {
-    let mut model = Txd::default();
-    match read(bytes, &mut model) {
-        Ok(()) => Ok(model),
-        Err(error) => Err(Box::new(Incomplete { error, model })),
-    }
-}
-
-fn read(bytes: &Bytes, txd: &mut Txd) -> Result<()> {
+pub fn parse(bytes: &Bytes) -> Result<Txd> {
+    let mut txd = Txd::default();
     let mut chunks = Chunks::new(bytes.clone(), 0);
     let dictionary = chunks.next().ok_or_else(|| {
         let problem = format!("needs {HEADER} bytes, {} are left", bytes.len());
@@ -124,7 +116,7 @@ fn read(bytes: &Bytes, txd: &mut Txd) -> Result<()> {
             "texture count at {at:#x}: is {declared}, found {found}"
         ));
     }
-    Ok(())
+    Ok(txd)
 }
 
 /// Reads a texture. `known` has the numbers of the names before it.
@@ -156,7 +148,7 @@ mod tests {
 
     fn error(bytes: &[u8]) -> String {
         let bytes = Bytes::copy_from_slice(bytes);
-        parse(&bytes).unwrap_err().error.to_string()
+        parse(&bytes).unwrap_err().to_string()
     }
 
     #[test]

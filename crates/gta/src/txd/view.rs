@@ -4,18 +4,17 @@
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use serde_json::{Value, json};
 
-use super::{Entry, Txd};
-use crate::{failure, txd};
+use super::Txd;
+use crate::{Opened, page, txd};
 use hpimount_assets::model::{Picture, Pixels, Scale, not_shown, padded, png, sheet};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::{Listed, ListedView, Render, whole_files};
-use hpimount_assets::view::{
-    AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json,
-};
-use hpimount_renderware::texture::table::{COLUMNS, cells};
-use hpimount_renderware::texture::{Sampling, Texture, export};
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::Rows;
+use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
+use hpimount_record::Value;
+use hpimount_renderware::texture::export;
+use hpimount_renderware::texture::table::{COLUMNS, values};
 
 /// Texture dictionaries.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -32,77 +31,64 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TXD", open)
 };
 
-/// Folder of the pictures.
-const TEXTURES: &str = "textures";
-
-/// Folder of the smaller levels.
-const MIPMAPS: &str = "mipmaps";
-
 /// Maximum number of pixels that are decoded for a contact sheet.
 const MAX_SHEET_PIXELS: u64 = 1 << 25;
 
 /// Maximum number of pictures on a contact sheet.
 const MAX_ON_SHEET: usize = 64;
 
-/// A part's number is that of the texture times this, plus that of the level.
-const LEVELS: usize = 16;
-
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut model = txd::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
-    let files = files(&mut model);
-    Ok(Box::new(ListedView { model, files }))
-}
-
-fn files(txd: &mut Txd) -> Vec<Listed<Txd>> {
-    let mut files = whole_files(&[
-        ("info.json", info as _),
-        ("info.txt", page),
-        ("textures.tsv", table),
-    ]);
-    let count = txd.textures.len();
-    let mut pictures = Vec::new();
-    let mut mipmaps = Vec::new();
-    for (index, entry) in txd.textures.iter_mut().enumerate() {
-        let Ok(texture) = &entry.texture else {
-            continue;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut txd = txd::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut page = page(FORMAT.name, "TXD texture dictionary", &mut txd.warnings);
+    let unreadable = txd.textures.iter().filter(|entry| entry.texture.is_err());
+    page.fact("version", txd.version.to_string())
+        .fact("stamp", format!("{:#010x}", txd.version.0))
+        .fact("declared_textures", txd.declared)
+        .fact("device", txd.device)
+        .fact("trailing_bytes", txd.trailing)
+        .fact("unreadable", unreadable.count())
+        .rows("textures", textures);
+    let (mut pictures, mut mipmaps) = (Vec::new(), Vec::new());
+    for (index, entry) in txd.textures.iter().enumerate() {
+        for text in entry.warnings.texts() {
+            page.warn(format!("texture {index}: {text}"));
+        }
+        let texture = match &entry.texture {
+            Ok(texture) => texture,
+            Err(error) => {
+                page.warn(error.to_string());
+                continue;
+            }
         };
         if let Some(problem) = export::picture_problem(texture) {
-            let what = format!("texture {index}");
-            entry.warnings.push(not_shown(what, problem));
+            page.warn(not_shown(format!("texture {index}"), problem));
             continue;
         }
-        let name = format!("{} {}", padded(index, count, 2), entry.name);
+        let name = format!("{} {}", padded(index, txd.textures.len(), 2), entry.name);
         let name = name.trim_end();
-        let file = |folder, name, level| {
-            Listed::new(
-                Some(folder),
-                name,
-                Render::Part(picture, index * LEVELS + level),
-            )
-        };
-        pictures.push(file(TEXTURES, format!("{name}.png"), 0));
+        let file = ViewFile::inside("textures", format!("{name}.png"));
+        pictures.push((file, index, 0));
         for level in 1..texture.levels.len() {
-            mipmaps.push(file(MIPMAPS, format!("{name}_{level}.png"), level));
+            let file = ViewFile::inside("mipmaps", format!("{name}_{level}.png"));
+            mipmaps.push((file, index, level));
         }
     }
     if !pictures.is_empty() {
-        files.push(Listed::whole("preview.png", preview));
+        page.file("preview.png", preview);
     }
-    files.extend(pictures);
-    files.extend(mipmaps);
-    files
+    for (file, index, level) in pictures.into_iter().chain(mipmaps) {
+        page.file(file, move |txd: &Txd, _, out| {
+            match picture(txd, index, level) {
+                Some(picture) => png::write(&picture, out),
+                None => Ok(()),
+            }
+        });
+    }
+    Ok(page.show(txd, None))
 }
 
-fn picture(txd: &Txd, part: usize, out: &mut dyn Write) -> io::Result<()> {
-    let entry = txd.textures.get(part / LEVELS);
-    let texture = entry.and_then(|entry| entry.texture.as_ref().ok());
-    match texture.and_then(|texture| level(texture, part % LEVELS)) {
-        Some(picture) => png::write(&picture, out),
-        None => Ok(()),
-    }
-}
-
-fn level(texture: &Texture, number: usize) -> Option<Picture> {
+fn picture(txd: &Txd, index: usize, number: usize) -> Option<Picture> {
+    let texture = txd.textures[index].texture.as_ref().ok()?;
     let level = texture.levels.get(number)?;
     Some(Picture {
         width: level.width,
@@ -112,7 +98,7 @@ fn level(texture: &Texture, number: usize) -> Option<Picture> {
 }
 
 /// Writes the contact sheet.
-fn preview(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
+fn preview(txd: &Txd, _context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let textures = txd.textures.iter();
     let textures = textures.filter_map(|entry| entry.texture.as_ref().ok());
     let shown: Vec<_> = textures
@@ -128,96 +114,14 @@ fn preview(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
     png::write(&sheet(shown.len(), Scale::Own, pictures), out)
 }
 
-fn info(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&facts(txd), out)
-}
-
-fn facts(txd: &Txd) -> Value {
-    json!({
-        "format": FORMAT.name,
-        "version": txd.version.to_string(),
-        "stamp": format!("{:#010x}", txd.version.0),
-        "declared_textures": txd.declared,
-        "device": txd.device,
-        "trailing_bytes": txd.trailing,
-        "textures": txd.textures.iter().map(texture_facts).collect::<Vec<_>>(),
-        "warnings": txd.warnings.texts(),
-    })
-}
-
-fn texture_facts(entry: &Entry) -> Value {
-    let texture = match &entry.texture {
-        Ok(texture) => texture,
-        Err(error) => {
-            return json!({
-                "name": entry.name,
-                "error": error.to_string(),
-                "warnings": entry.warnings.texts(),
-            });
-        }
-    };
-    let sampling = texture.sampling;
-    json!({
-        "name": texture.name,
-        "mask": texture.mask,
-        "platform": texture.format.platform(),
-        "format": texture.format.name(),
-        "palette": texture.format.palette_name(),
-        "raster": format!("{:#06x}", texture.raster),
-        "width": texture.width,
-        "height": texture.height,
-        "depth": texture.depth,
-        "levels": texture.levels.len(),
-        "alpha": texture.has_alpha,
-        "filter": sampling.filter_name(),
-        "address_u": Sampling::address_name(sampling.address_u),
-        "address_v": Sampling::address_name(sampling.address_v),
-        "warnings": entry.warnings.texts(),
-    })
-}
-
-fn page(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
-    let mut summary = Summary::new("TXD texture dictionary (Grand Theft Auto)");
-    let names = txd.textures.iter().map(|entry| &entry.name);
-    summary.line("version", txd.version).list("textures", names);
-    let broken = txd.textures.iter().filter(|entry| entry.texture.is_err());
-    let broken = broken.count();
-    if broken > 0 {
-        summary.line("unreadable", broken);
-    }
-    let mut warnings = txd.warnings.clone();
-    for (index, entry) in txd.textures.iter().enumerate() {
-        if let Err(error) = &entry.texture {
-            warnings.push(error.to_string());
-        }
-        for text in entry.warnings.texts() {
-            warnings.push(format!("texture {index}: {text}"));
-        }
-    }
-    summary.write(&warnings, out)
-}
-
-/// Writes `textures.tsv`.
-fn table(txd: &Txd, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [&["index", "name"][..], &COLUMNS, &["error"]].concat();
-    let mut table = Table::new(out, &columns)?;
-    for (index, entry) in txd.textures.iter().enumerate() {
-        table.cell(index).text(&entry.name);
-        match &entry.texture {
-            Ok(texture) => {
-                cells(texture, &mut table);
-                table.cell("");
-            }
-            Err(error) => {
-                for _ in COLUMNS {
-                    table.cell("");
-                }
-                table.text(&error.to_string());
-            }
-        }
-        table.end_row()?;
-    }
-    Ok(())
+fn textures(txd: &Txd) -> Rows<'_> {
+    let textures = txd.textures.iter().enumerate();
+    let names = textures.map(|(index, entry)| [index.into(), entry.name.clone().into()]);
+    let texture = |index: usize| txd.textures[index].texture.as_ref();
+    let facts = move |index| texture(index).map_or([const { Value::Null }; COLUMNS.len()], values);
+    let error = move |index| [texture(index).err().map(ToString::to_string).into()];
+    let rows = Rows::new(["index", "name"], names);
+    rows.and(COLUMNS, facts).and(["error"], error)
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ pub use shapes::{Bounds, BoxShape, Face, FaceGroup, Mesh, Sphere, Surface};
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use hpimount_assets::parse::Incomplete;
 use hpimount_assets::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
@@ -105,17 +104,10 @@ pub fn is_col(bytes: &Bytes) -> bool {
 /// Parses the collision models of a file.
 ///
 /// # Errors
-/// Returns [`Incomplete`] if the file does not begin with a model. A model with
+/// Returns an error if the file does not begin with a model. A model with
 /// an error is in the result.
-pub fn parse(bytes: &Bytes) -> std::result::Result<Col, Box<Incomplete<Col>>> {
+pub fn parse(bytes: &Bytes) -> Result<Col> {
     let mut col = Col::default();
-    match read(bytes, &mut col) {
-        Ok(()) => Ok(col),
-        Err(error) => Err(Box::new(Incomplete { error, model: col })),
-    }
-}
-
-fn read(bytes: &Bytes, col: &mut Col) -> Result<()> {
     let mut start = 0;
     while let Some(magic) = bytes.get(start..).and_then(|rest| rest.first_chunk()) {
         let Some(version) = version(*magic) else {
@@ -161,7 +153,7 @@ fn read(bytes: &Bytes, col: &mut Col) -> Result<()> {
             rest.len()
         ));
     }
-    Ok(())
+    Ok(col)
 }
 
 /// Reads the model at `start`, where at least a header is left.

@@ -3,11 +3,10 @@
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use hpimount_assets::parse::floats;
-use hpimount_containers::io::{Cursor, Result};
+use hpimount_record::Record;
 
 /// The space that a model takes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Record)]
 pub struct Bounds {
     /// The corner with the smallest coordinates.
     pub min: [f32; 3],
@@ -20,7 +19,7 @@ pub struct Bounds {
 }
 
 /// A surface.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize, Record)]
 pub struct Surface {
     /// Number of its material.
     pub material: u8,
@@ -34,7 +33,7 @@ pub struct Surface {
 }
 
 /// A sphere.
-#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct Sphere {
     /// Its center.
     pub center: [f32; 3],
@@ -45,7 +44,7 @@ pub struct Sphere {
 }
 
 /// A box along the axes.
-#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct BoxShape {
     /// The corner with the smallest coordinates.
     pub min: [f32; 3],
@@ -56,7 +55,7 @@ pub struct BoxShape {
 }
 
 /// Consecutive faces.
-#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct FaceGroup {
     /// The corner with the smallest coordinates.
     pub min: [f32; 3],
@@ -145,46 +144,4 @@ impl Mesh {
     pub fn is_empty(&self) -> bool {
         self.faces.is_empty()
     }
-}
-
-/// Bytes of a sphere.
-pub(super) const SPHERE: usize = 20;
-
-/// Bytes of a box.
-pub(super) const BOX: usize = 28;
-
-/// Reads a surface.
-fn surface(cursor: &mut Cursor<'_>) -> Result<Surface> {
-    Ok(Surface {
-        material: cursor.u8("surface")?,
-        flags: cursor.u8("surface")?,
-        brightness: cursor.u8("surface")?,
-        light: cursor.u8("surface")?,
-    })
-}
-
-/// Reads a sphere; in version 1 the radius is first.
-pub(super) fn sphere(cursor: &mut Cursor<'_>, has_radius_first: bool) -> Result<Sphere> {
-    let (center, radius);
-    if has_radius_first {
-        radius = cursor.f32("sphere radius")?;
-        center = floats(cursor, "sphere center")?;
-    } else {
-        center = floats(cursor, "sphere center")?;
-        radius = cursor.f32("sphere radius")?;
-    }
-    Ok(Sphere {
-        center,
-        radius,
-        surface: surface(cursor)?,
-    })
-}
-
-/// Reads a box.
-pub(super) fn box_shape(cursor: &mut Cursor<'_>) -> Result<BoxShape> {
-    Ok(BoxShape {
-        min: floats(cursor, "box")?,
-        max: floats(cursor, "box")?,
-        surface: surface(cursor)?,
-    })
 }

@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 
-use super::shapes::{BOX, Bounds, Mesh, SPHERE, box_shape, sphere};
+use super::shapes::{Bounds, BoxShape, Mesh, Sphere};
 use super::{HEADER, Model};
 use hpimount_assets::parse::count::count;
 use hpimount_assets::parse::{floats, take};
 use hpimount_containers::io::{Cursor, Endian, Result};
+use hpimount_record::{self as record, FixedSize};
 
 /// Bytes of a line.
 const LINE: usize = 24;
@@ -24,13 +25,17 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
         min: floats(&mut cursor, "bounding box")?,
         max: floats(&mut cursor, "bounding box")?,
     });
-    for _ in 0..count(&mut cursor, SPHERE, "sphere count")? {
-        shapes.spheres.push(sphere(&mut cursor, true)?);
+    for _ in 0..count(&mut cursor, Sphere::SIZE, "sphere count")? {
+        shapes.spheres.push(Sphere {
+            radius: cursor.f32("sphere radius")?,
+            center: floats(&mut cursor, "sphere center")?,
+            surface: record::read(&mut cursor, 0)?,
+        });
     }
     shapes.lines = count(&mut cursor, LINE, "line count")?;
     cursor.take(shapes.lines * LINE, "lines")?;
-    for _ in 0..count(&mut cursor, BOX, "box count")? {
-        shapes.boxes.push(box_shape(&mut cursor)?);
+    for _ in 0..count(&mut cursor, BoxShape::SIZE, "box count")? {
+        shapes.boxes.push(record::read(&mut cursor, 0)?);
     }
     let (vertex, face) = Mesh::sizes(false);
     let vertices = count(&mut cursor, vertex, "vertex count")?;

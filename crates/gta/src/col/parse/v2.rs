@@ -3,18 +3,16 @@
 
 use bytes::Bytes;
 
-use super::shapes::{BOX, Bounds, FaceGroup, Mesh, SPHERE, box_shape, sphere};
+use super::shapes::{BoxShape, FaceGroup, Mesh, Sphere};
 use super::{HEADER, Model};
-use hpimount_assets::parse::{floats, slice_of};
+use hpimount_assets::parse::slice_of;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
+use hpimount_record::{self as record, FixedSize};
 
 /// Flags.
 const NOT_EMPTY: u32 = 2;
 const HAS_GROUPS: u32 = 8;
 const HAS_SHADOW: u32 = 16;
-
-/// Bytes of a group of faces.
-const GROUP: usize = 28;
 
 /// From where offsets count.
 const BASE: u64 = 4;
@@ -37,12 +35,7 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
     let mut cursor = Cursor::new(whole, model.offset, Endian::Little);
     cursor.take(HEADER, "model header")?;
     let shapes = &mut model.shapes;
-    shapes.bounds = Some(Bounds {
-        min: floats(&mut cursor, "bounding box")?,
-        max: floats(&mut cursor, "bounding box")?,
-        center: floats(&mut cursor, "bounding center")?,
-        radius: cursor.f32("bounding radius")?,
-    });
+    shapes.bounds = Some(record::read(&mut cursor, 0)?);
     let spheres = cursor.u16("sphere count")?;
     let boxes = cursor.u16("box count")?;
     let faces = cursor.u16("face count")?;
@@ -63,13 +56,13 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
         let (count, vertices, faces) = (offset()?.0, offset()?, offset()?);
         shadow = (count > 0 && faces.0 > 0).then_some((count, vertices, faces));
     }
-    let mut part = parts.at(spheres_at, spheres.into(), SPHERE, "spheres")?;
+    let mut part = parts.at(spheres_at, spheres.into(), Sphere::SIZE, "spheres")?;
     for _ in 0..spheres {
-        shapes.spheres.push(sphere(&mut part, false)?);
+        shapes.spheres.push(record::read(&mut part, 0)?);
     }
-    let mut part = parts.at(boxes_at, boxes.into(), BOX, "boxes")?;
+    let mut part = parts.at(boxes_at, boxes.into(), BoxShape::SIZE, "boxes")?;
     for _ in 0..boxes {
-        shapes.boxes.push(box_shape(&mut part)?);
+        shapes.boxes.push(record::read(&mut part, 0)?);
     }
     shapes.mesh = parts.mesh(faces.into(), faces_at, vertices_at, ["faces", "vertices"])?;
     if flags & HAS_GROUPS != 0 && faces > 0 {
@@ -156,7 +149,7 @@ impl Parts<'_> {
         let mut cursor = Cursor::new(self.whole, self.offset, Endian::Little);
         cursor.seek(count_at, "face group count")?;
         let count = cursor.u32("face group count")?;
-        let size = u64::from(count) * GROUP as u64;
+        let size = u64::from(count) * FaceGroup::SIZE as u64;
         let problem = || {
             let problem = format!("is {count}; so many do not fit before the faces");
             Error::damaged(count_at, "face group count", problem)
@@ -166,14 +159,6 @@ impl Parts<'_> {
             return Err(problem());
         }
         cursor.seek(start, "face groups")?;
-        let group = |cursor: &mut Cursor<'_>| {
-            Ok(FaceGroup {
-                min: floats(cursor, "face group")?,
-                max: floats(cursor, "face group")?,
-                first: cursor.u16("face group")?,
-                last: cursor.u16("face group")?,
-            })
-        };
-        (0..count).map(|_| group(&mut cursor)).collect()
+        (0..count).map(|_| record::read(&mut cursor, 0)).collect()
     }
 }

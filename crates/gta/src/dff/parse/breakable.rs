@@ -1,11 +1,13 @@
 //! Breakables: the pieces that an object breaks into (FORMATS, GTA 5.5).
 
+use get_size2::GetSize;
+
 use hpimount_assets::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Endian, Result};
 use hpimount_renderware::Chunk;
 
 /// What a geometry breaks into.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub struct Breakable {
     /// Number of the clump.
     pub clump: usize,
@@ -22,7 +24,7 @@ pub struct Breakable {
 }
 
 /// A material of a breakable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, GetSize)]
 pub struct Piece {
     /// Name of its texture.
     pub texture: String,

@@ -1,14 +1,16 @@
 //! Effects of geometries: lights, particles, places for passers-by, signs and
 //! others (FORMATS, GTA 5.5).
 
+use get_size2::GetSize;
+
 use hpimount_assets::parse::count::count;
 use hpimount_assets::parse::floats;
-use hpimount_assets::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
+use hpimount_record::{Field, Pad, Scope, Text, Value};
 use hpimount_renderware::Chunk;
 
 /// An effect.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub struct Effect {
     /// Number of the clump.
     pub clump: usize,
@@ -24,119 +26,90 @@ pub struct Effect {
     pub fields: Vec<(&'static str, Value)>,
 }
 
-/// The value of a field.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    /// Integers.
-    Integers(Vec<i64>),
-    /// Floats.
-    Floats(Vec<f32>),
-    /// A text.
-    Text(String),
+/// Creates an empty field.
+type NewField = fn() -> Box<dyn Field>;
+
+fn field<F: Field + Default>() -> Box<dyn Field> {
+    Box::new(F::default())
 }
 
-impl Value {
-    /// Returns the number of its values; `None` for a text.
-    pub fn count(&self) -> Option<usize> {
-        match self {
-            Self::Integers(values) => Some(values.len()),
-            Self::Floats(values) => Some(values.len()),
-            Self::Text(_) => None,
-        }
-    }
-}
-
-/// How a field is stored.
-#[derive(Debug, Clone, Copy)]
-enum Field {
-    U8(usize),
-    I8(usize),
-    U16(usize),
-    I16(usize),
-    U32(usize),
-    I32(usize),
-    F32(usize),
-    Text(usize),
-    /// Bytes without a meaning.
-    Skip(usize),
-}
-
-type Fields = &'static [(&'static str, Field)];
+/// The fields of a type by their names; those without a name are not shown.
+type Fields = &'static [(&'static str, NewField)];
 
 const LIGHT: Fields = &[
-    ("color", Field::U8(4)),
-    ("corona_far_clip", Field::F32(1)),
-    ("light_range", Field::F32(1)),
-    ("corona_size", Field::F32(1)),
-    ("shadow_size", Field::F32(1)),
-    ("show_mode", Field::U8(1)),
-    ("reflection", Field::U8(1)),
-    ("flare", Field::U8(1)),
-    ("shadow_multiplier", Field::U8(1)),
-    ("flags", Field::U8(1)),
-    ("corona", Field::Text(24)),
-    ("shadow", Field::Text(24)),
-    ("shadow_distance", Field::U8(1)),
-    ("flags_2", Field::U8(1)),
-    ("look", Field::I8(3)),
+    ("color", field::<[u8; 4]>),
+    ("corona_far_clip", field::<f32>),
+    ("light_range", field::<f32>),
+    ("corona_size", field::<f32>),
+    ("shadow_size", field::<f32>),
+    ("show_mode", field::<u8>),
+    ("reflection", field::<u8>),
+    ("flare", field::<u8>),
+    ("shadow_multiplier", field::<u8>),
+    ("flags", field::<u8>),
+    ("corona", field::<Text<24>>),
+    ("shadow", field::<Text<24>>),
+    ("shadow_distance", field::<u8>),
+    ("flags_2", field::<u8>),
+    ("look", field::<[i8; 3]>),
 ];
 
 const ATTRACTOR: Fields = &[
-    ("attractor", Field::U32(1)),
-    ("queue", Field::F32(3)),
-    ("use", Field::F32(3)),
-    ("forward", Field::F32(3)),
-    ("script", Field::Text(8)),
-    ("probability", Field::U32(1)),
-    ("", Field::Skip(4)),
+    ("attractor", field::<u32>),
+    ("queue", field::<[f32; 3]>),
+    ("use", field::<[f32; 3]>),
+    ("forward", field::<[f32; 3]>),
+    ("script", field::<Text<8>>),
+    ("probability", field::<u32>),
+    ("", field::<Pad<4>>),
 ];
 
 const ENTER_EXIT: Fields = &[
-    ("enter_angle", Field::F32(1)),
-    ("radius", Field::F32(2)),
-    ("exit", Field::F32(3)),
-    ("exit_angle", Field::F32(1)),
-    ("interior", Field::I16(1)),
-    ("flags", Field::U8(1)),
-    ("sky_color", Field::U8(1)),
-    ("name", Field::Text(8)),
-    ("time_on", Field::U8(1)),
-    ("time_off", Field::U8(1)),
-    ("flags_2", Field::U8(1)),
+    ("enter_angle", field::<f32>),
+    ("radius", field::<[f32; 2]>),
+    ("exit", field::<[f32; 3]>),
+    ("exit_angle", field::<f32>),
+    ("interior", field::<i16>),
+    ("flags", field::<u8>),
+    ("sky_color", field::<u8>),
+    ("name", field::<Text<8>>),
+    ("time_on", field::<u8>),
+    ("time_off", field::<u8>),
+    ("flags_2", field::<u8>),
 ];
 
 const ROAD_SIGN: Fields = &[
-    ("size", Field::F32(2)),
-    ("rotation", Field::F32(3)),
-    ("flags", Field::U16(1)),
-    ("line_1", Field::Text(16)),
-    ("line_2", Field::Text(16)),
-    ("line_3", Field::Text(16)),
-    ("line_4", Field::Text(16)),
+    ("size", field::<[f32; 2]>),
+    ("rotation", field::<[f32; 3]>),
+    ("flags", field::<u16>),
+    ("line_1", field::<Text<16>>),
+    ("line_2", field::<Text<16>>),
+    ("line_3", field::<Text<16>>),
+    ("line_4", field::<Text<16>>),
 ];
 
 /// The types of effects: number, name and fields.
 const KINDS: [(u32, &str, Fields); 9] = [
     (0, "light", LIGHT),
-    (1, "particle", &[("effect", Field::Text(24))]),
+    (1, "particle", &[("effect", field::<Text<24>>)]),
     (3, "ped attractor", ATTRACTOR),
     (4, "sun glare", &[]),
     (6, "enter exit", ENTER_EXIT),
     (7, "road sign", ROAD_SIGN),
-    (8, "trigger point", &[("id", Field::I32(1))]),
+    (8, "trigger point", &[("id", field::<i32>)]),
     (
         9,
         "cover point",
-        &[("direction", Field::F32(2)), ("usage", Field::U32(1))],
+        &[("direction", field::<[f32; 2]>), ("usage", field::<u32>)],
     ),
     (
         10,
         "escalator",
         &[
-            ("bottom", Field::F32(3)),
-            ("top", Field::F32(3)),
-            ("end", Field::F32(3)),
-            ("direction", Field::U32(1)),
+            ("bottom", field::<[f32; 3]>),
+            ("top", field::<[f32; 3]>),
+            ("end", field::<[f32; 3]>),
+            ("direction", field::<u32>),
         ],
     ),
 ];
@@ -162,21 +135,14 @@ pub(super) fn read(
     warnings: &mut Warnings,
 ) {
     let mut cursor = plugin.cursor(Endian::Little);
-    let read = count(&mut cursor, HEADER, "effect count")
-        .and_then(|count| (0..count).try_for_each(|_| effects.push_read(effect(&mut cursor, at))));
+    let read = count(&mut cursor, HEADER, "effect count").and_then(|count| {
+        (0..count).try_for_each(|_| {
+            effects.push(effect(&mut cursor, at)?);
+            Ok(())
+        })
+    });
     if let Err(error) = read {
         warnings.push(error.to_string());
-    }
-}
-
-/// Pushes what could be read.
-trait PushRead<T> {
-    fn push_read(&mut self, item: Result<T>) -> Result<()>;
-}
-
-impl<T> PushRead<T> for Vec<T> {
-    fn push_read(&mut self, item: Result<T>) -> Result<()> {
-        item.map(|item| self.push(item))
     }
 }
 
@@ -202,36 +168,15 @@ fn effect(cursor: &mut Cursor<'_>, at: (usize, usize)) -> Result<Effect> {
 fn values(mut body: Cursor<'_>, fields: Fields) -> Vec<(&'static str, Value)> {
     let mut values = Vec::new();
     for &(name, field) in fields {
-        let Ok(value) = value(&mut body, field) else {
+        let mut field = field();
+        if field.read(&mut body, 0, "effect").is_err() {
             break;
-        };
+        }
         if !name.is_empty() {
-            values.push((name, value));
+            values.push((name, field.value(&Scope::default())));
         }
     }
     values
-}
-
-fn value(body: &mut Cursor<'_>, field: Field) -> Result<Value> {
-    let name = "effect";
-    let mut integers = |count: usize, read: fn(&mut Cursor<'_>) -> Result<i64>| {
-        let values = (0..count).map(|_| read(body)).collect::<Result<_>>()?;
-        Ok(Value::Integers(values))
-    };
-    match field {
-        Field::U8(count) => integers(count, |body| Ok(body.u8("effect")?.into())),
-        Field::I8(count) => integers(count, |body| Ok(body.u8("effect")?.cast_signed().into())),
-        Field::U16(count) => integers(count, |body| Ok(body.u16("effect")?.into())),
-        Field::I16(count) => integers(count, |body| Ok(body.u16("effect")?.cast_signed().into())),
-        Field::U32(count) => integers(count, |body| Ok(body.u32("effect")?.into())),
-        Field::I32(count) => integers(count, |body| Ok(body.i32("effect")?.into())),
-        Field::F32(count) => {
-            let values = (0..count).map(|_| body.f32(name)).collect::<Result<_>>()?;
-            Ok(Value::Floats(values))
-        }
-        Field::Text(length) => Ok(Value::Text(until_nul(body.take(length, name)?))),
-        Field::Skip(length) => body.take(length, name).map(|_| Value::Integers(Vec::new())),
-    }
 }
 
 #[cfg(test)]
@@ -263,10 +208,7 @@ mod tests {
             found(3, &[stored(77, &[9; 5]), stored(1, &name), stored(4, &[])]);
         assert_eq!((effects.len(), warnings), (3, 0));
         assert_eq!(effects[0].kind_name(), None);
-        assert_eq!(
-            effects[1].fields,
-            [("effect", Value::Text("fire".to_owned()))]
-        );
+        assert_eq!(effects[1].fields, [("effect", Value::from("fire"))]);
         assert_eq!(effects[2].kind_name(), Some("sun glare"));
         assert_eq!(effects[2].geometry, 3);
     }

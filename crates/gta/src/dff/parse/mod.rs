@@ -6,16 +6,17 @@ mod effect;
 mod material;
 
 pub use breakable::{Breakable, Piece};
-pub use effect::{Effect, Value};
+pub use effect::Effect;
 pub use material::{Coat, coats};
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 use crate::col::{self, Col};
-use hpimount_assets::parse::Incomplete;
 use hpimount_assets::parse::name::until_nul;
+use hpimount_assets::parse::{Incomplete, finish};
 use hpimount_containers::io::{Endian, Error, Result, Warnings};
-use hpimount_renderware::clump::Clump;
+use hpimount_renderware::clump::{Clump, memory};
 use hpimount_renderware::{Chunk, Chunks, HEADER, Version, kind};
 
 /// Extensions of models.
@@ -32,11 +33,13 @@ const MOD_COLLISION: u32 = 0x253_F2FF;
 const OTHERS: [u32; 2] = [0x29, 0x2A];
 
 /// A model.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Dff {
     /// Version of the library that wrote it.
+    #[get_size(ignore)]
     pub version: Version,
     /// The clumps; most models have one.
+    #[get_size(size_fn = memory)]
     pub clumps: Vec<Clump>,
     /// Effects of geometries, such as lights.
     pub effects: Vec<Effect>,
@@ -73,10 +76,8 @@ fn is_part(kind: u32) -> bool {
 /// broken. A broken geometry is in the result with its error.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Dff, Box<Incomplete<Dff>>> {
     let mut model = Dff::default();
-    match read(bytes, &mut model) {
-        Ok(()) => Ok(model),
-        Err(error) => Err(Box::new(Incomplete { error, model })),
-    }
+    let result = read(bytes, &mut model);
+    finish(model, result)
 }
 
 fn read(bytes: &Bytes, dff: &mut Dff) -> Result<()> {
@@ -111,7 +112,7 @@ fn read(bytes: &Bytes, dff: &mut Dff) -> Result<()> {
 }
 
 /// An animation of texture coordinates.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, GetSize)]
 pub struct UvAnimation {
     /// Its name, by which materials refer to it.
     pub name: String,
@@ -189,10 +190,7 @@ impl Dff {
         };
         match col::parse(&plugin.body) {
             Ok(collision) => self.collision = Some(collision),
-            Err(incomplete) => {
-                let error = incomplete.error.within("collision");
-                self.warnings.push(error.to_string());
-            }
+            Err(error) => self.warnings.push(error.within("collision").to_string()),
         }
     }
 }

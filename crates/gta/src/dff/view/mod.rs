@@ -1,7 +1,7 @@
 //! View of a model: GLB and OBJ with its textures, tables of its parts, and its
 //! collision model.
 
-mod info;
+mod facts;
 mod tables;
 
 use std::io::{self, Write};
@@ -13,12 +13,14 @@ use super::animated::{self, Animations};
 use super::export::{self, ExportPlan};
 use super::textures::{Dictionaries, Pictures, Source};
 use super::{Dff, parse};
-use crate::{col, dff, failure, models};
-use hpimount_assets::model::{Picture, Reservation, Scene, gltf, obj, png, preview};
+use crate::{Opened, col, dff, models};
+use hpimount_assets::model::{Picture, Reservation, gltf, obj, png, preview};
+use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::listed::{Listed, ListedView, Render, whole_files};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
-use hpimount_renderware::clump;
+use hpimount_assets::view::damaged::failure;
+use hpimount_assets::view::page::Page;
+use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
+use hpimount_renderware::clump::Clump;
 use hpimount_renderware::export::TextureState;
 
 /// Models.
@@ -36,9 +38,6 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("DFF", open)
 };
 
-/// Folder of the model with the animations of each package around it.
-const ANIMATED: &str = "animated";
-
 /// Folder of the textures.
 const TEXTURES: &str = "textures";
 
@@ -46,263 +45,171 @@ const TEXTURES: &str = "textures";
 const MATERIALS: &str = "model.mtl";
 
 /// A model, and what is shown of it.
-pub(super) struct Shown {
-    pub(super) model: Dff,
+#[derive(GetSize)]
+struct Shown {
+    model: Dff,
     plan: ExportPlan,
     /// The sources of the plan's textures.
     sources: Vec<Option<Source>>,
-    /// Its definition in the game.
-    definition: Option<models::Definition>,
+    /// Their paths.
+    paths: Vec<Option<String>>,
     animations: Animations,
 }
 
-impl GetSize for Shown {
-    fn get_heap_size(&self) -> usize {
-        let model = &self.model;
-        let effects = model.effects.iter().map(|effect| {
-            size_of_val(effect) + effect.fields.capacity() * size_of::<(&str, dff::Value)>()
-        });
-        let pieces = model
-            .breakables
-            .iter()
-            .map(|one| size_of_val(one) + one.pieces.capacity() * (size_of::<dff::Piece>() + 64));
-        let animations = model.uv_animations.iter();
-        let animations = animations.map(|one| size_of_val(one) + one.name.capacity());
-        let sources = self.sources.iter().flatten();
-        let sources = sources.map(|source| source.dictionary.capacity());
-        clump::memory(&model.clumps)
-            + effects.sum::<usize>()
-            + animations.sum::<usize>()
-            + pieces.sum::<usize>()
-            + model.collision.as_ref().map_or(0, GetSize::get_heap_size)
-            + self.plan.memory()
-            + self.animations.memory()
-            + self.sources.capacity() * size_of::<Option<Source>>()
-            + sources.sum::<usize>()
-    }
-}
-
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut model = parse(bytes).map_err(|incomplete| failure(*incomplete, info::model_facts))?;
-    let name = stem(context.name()).to_owned();
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
+    let (mut model, error) = so_far(parse(bytes));
+    let error = match error {
+        Some(error) if model.clumps.is_empty() => return Err(failure(&FORMAT, bytes, error)),
+        error => error,
+    };
+    let name = context.name();
+    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let models = models::models(context);
     let mut sources = Vec::new();
-    let mut dictionaries = Dictionaries::new(models.dictionaries(&name, context), context);
+    let mut dictionaries = Dictionaries::new(models.dictionaries(name, context), context);
     let mut plan = ExportPlan::new(&model, |name| {
         let found = dictionaries.find(name);
         sources.push(found.as_ref().map(|(source, _)| source.clone()));
         found.map_or(TextureState::Missing, |(_, state)| state)
     });
-    let definition = models.definition(&name).cloned();
-    plan.is_double_sided = definition.as_ref().is_some_and(|one| one.is_double_sided());
-    let animations = Animations::new(&model, &name, &models);
-    plan.name = name;
+    let definition = models.definition(name);
+    plan.is_double_sided = definition.is_some_and(|one| one.is_double_sided());
+    plan.name = name.to_owned();
     model.warnings.append(std::mem::take(&mut plan.problems));
-    let model = Shown {
+    let paths = sources.iter().map(|source: &Option<Source>| {
+        let file = source.as_ref()?.file;
+        Some(context.path_of(file))
+    });
+    let mut shown = Shown {
+        paths: paths.collect(),
+        animations: Animations::new(&model, name, &models),
         model,
         plan,
         sources,
-        definition,
-        animations,
     };
-    let files = files(&model);
-    Ok(Box::new(ListedView { model, files }))
+    let mut page = facts::page(&mut shown, definition);
+    page.table("materials.tsv", tables::materials)
+        .table("textures.tsv", tables::textures);
+    if !shown.model.effects.is_empty() {
+        page.table("effects.tsv", tables::effects);
+    }
+    if !shown.model.breakables.is_empty() {
+        page.table("breakables.tsv", tables::breakables);
+    }
+    if error.is_none() {
+        add_models(&mut page, &shown);
+    }
+    Ok(page.show(shown, error))
 }
 
-/// Returns the name of a file without its extension.
-fn stem(name: &str) -> &str {
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-}
-
-fn files(shown: &Shown) -> Vec<Listed<Shown>> {
-    let Shown { model, plan, .. } = shown;
-    let mut files = whole_files(&[
-        ("info.json", info::write as _),
-        ("info.txt", info::page),
-        ("frames.tsv", tables::frames),
-        ("materials.tsv", tables::materials),
-    ]);
-    files.push(Listed::new(
-        None,
-        "textures.tsv".to_owned(),
-        Render::InContext(tables::textures, 0),
-    ));
-    if !model.effects.is_empty() {
-        files.push(Listed::whole("effects.tsv", tables::effects));
-    }
-    if !model.breakables.is_empty() {
-        files.push(Listed::whole("breakables.tsv", tables::breakables));
-    }
-    let shows = (0..).zip(&plan.clumps);
-    let shows: Vec<usize> = shows
-        .filter(|(_, problem)| problem.is_none())
-        .map(|(clump, _)| clump)
-        .collect();
+/// Adds the files with the model, its collision model and its textures.
+fn add_models(page: &mut Page<Shown>, shown: &Shown) {
+    let plan = &shown.plan;
+    let clumps = plan.clumps.iter().enumerate();
+    let shows = clumps.filter(|(_, problem)| problem.is_none());
+    let shows: Vec<usize> = shows.map(|(clump, _)| clump).collect();
     for &clump in &shows {
         let name = match clump {
-            0 => "model".to_owned(),
-            _ => format!("clump {}", clump + 1),
+            0 => "model.glb".to_owned(),
+            _ => format!("clump {}.glb", clump + 1),
         };
-        let render = Render::InContext(glb, clump);
-        files.push(Listed::new(None, format!("{name}.glb"), render));
+        page.file(name, move |shown: &Shown, context, out| {
+            shown.write_glb(clump, &shown.animations.given, context, out)
+        });
     }
     if let Some(&clump) = shows.first() {
-        files.push(Listed::new(
-            None,
-            "model.obj".to_owned(),
-            Render::InContext(wavefront, clump),
-        ));
-        files.push(Listed::new(
-            None,
-            MATERIALS.to_owned(),
-            Render::Part(materials, clump),
-        ));
-        let drawn = Render::InContext(drawn, clump);
-        files.push(Listed::new(None, "preview.png".to_owned(), drawn));
+        page.file("model.obj", move |shown: &Shown, context, out| {
+            let (clump, _memory) = shown.reserve(clump, context)?;
+            obj::write(&shown.plan.scene(clump), MATERIALS, out)
+        })
+        .file(MATERIALS, move |Shown { model, plan, .. }, _, out| {
+            let materials = plan.materials(&model.clumps[clump]);
+            obj::write_materials(&materials, &plan.notes(), &format!("{TEXTURES}/"), out)
+        })
+        .file("preview.png", move |shown, context, out| {
+            shown.write_preview(clump, context, out)
+        });
     }
     if shows.first() == Some(&0) {
         for (index, package) in shown.animations.around.iter().enumerate() {
-            let name = format!("{}.glb", package.package);
-            let render = Render::InContext(moved_by, index);
-            files.push(Listed::new(Some(ANIMATED), name, render));
+            let file = ViewFile::inside("animated", format!("{}.glb", package.package));
+            page.file(file, move |shown: &Shown, context, out| {
+                let package = &shown.animations.around[index..=index];
+                shown.write_glb(0, package, context, out)
+            });
         }
     }
-    let collision = model.collision.as_ref();
-    let collision = collision.and_then(|collision| collision.models.first());
-    let is_written = |model| col::export::problem(model).is_none();
-    if collision.is_some_and(|model| is_written(model) && col::export::corners(model) > 0) {
-        let render = Render::InContext(collision_glb, 0);
-        files.push(Listed::new(None, "collision.glb".to_owned(), render));
+    let is_written = |model: &&col::Model| {
+        col::export::problem(model).is_none() && col::export::corners(model) > 0
+    };
+    if shown.collision().filter(is_written).is_some() {
+        page.file("collision.glb", |shown: &Shown, context, out| {
+            let mut models = shown.collision().into_iter();
+            models.try_for_each(|model| col::view::write(model, context, out))
+        });
     }
     for (index, texture) in plan.textures.iter().enumerate() {
         if texture.state.is_found() {
-            let name = format!("{}.png", texture.name);
-            let render = Render::InContext(write_picture, index);
-            files.push(Listed::new(Some(TEXTURES), name, render));
+            let file = ViewFile::inside(TEXTURES, format!("{}.png", texture.name));
+            page.file(file, move |shown: &Shown, context, out| {
+                match shown.picture(index, &Pictures::new(context)) {
+                    Some(picture) => png::write(&picture, out),
+                    None => Ok(()),
+                }
+            });
         }
     }
-    files
 }
 
-/// Returns the picture of a texture of the plan.
-fn picture(shown: &Shown, index: usize, pictures: &Pictures<'_>) -> Option<Picture> {
-    pictures.get(shown.sources.get(index)?.as_ref()?)
-}
+impl Shown {
+    /// Returns the first collision model.
+    fn collision(&self) -> Option<&col::Model> {
+        self.model.collision.as_ref()?.models.first()
+    }
 
-fn scene(shown: &Shown, clump: usize) -> Scene<'static> {
-    let clump = shown.model.clumps.get(clump);
-    clump.map_or_else(Scene::default, |clump| shown.plan.scene(clump))
-}
+    /// Returns the picture of a texture of the plan.
+    fn picture(&self, index: usize, pictures: &Pictures<'_>) -> Option<Picture> {
+        pictures.get(self.sources.get(index)?.as_ref()?)
+    }
 
-/// Reserves memory for the scene of a clump.
-fn reserve(
-    shown: &Shown,
-    clump: usize,
-    context: &dyn AssetContext,
-) -> io::Result<Option<Reservation>> {
-    let clump = shown.model.clumps.get(clump);
-    context.reserve_scene(clump.map_or(0, |clump| export::sizes(clump).0))
-}
+    /// Returns a clump, and memory for its scene.
+    fn reserve(
+        &self,
+        clump: usize,
+        context: &dyn AssetContext,
+    ) -> io::Result<(&Clump, Option<Reservation>)> {
+        let clump = &self.model.clumps[clump];
+        let memory = context.reserve_scene(export::sizes(clump).0)?;
+        Ok((clump, memory))
+    }
 
-/// Writes a clump with the animations that the model is given.
-fn glb(
-    shown: &Shown,
-    clump: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_glb(shown, clump, &shown.animations.given, context, out)
-}
-
-/// Writes the first clump with the animations of a package around the model.
-fn moved_by(
-    shown: &Shown,
-    package: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let given = shown.animations.around.get(package);
-    write_glb(
-        shown,
-        0,
-        given.map_or(&[], std::slice::from_ref),
-        context,
-        out,
-    )
-}
-
-fn write_glb(
-    shown: &Shown,
-    clump: usize,
-    animations: &[models::Given],
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let pictures = Pictures::new(context);
-    let _memory = reserve(shown, clump, context)?;
-    let mut scene = scene(shown, clump);
-    if let Some(clump) = shown.model.clumps.get(clump) {
+    fn write_glb(
+        &self,
+        clump: usize,
+        animations: &[models::Given],
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let pictures = Pictures::new(context);
+        let (clump, _memory) = self.reserve(clump, context)?;
+        let mut scene = self.plan.scene(clump);
         animated::animate(&mut scene, clump, export::FIRST_FRAME, animations, context);
+        let picture = |index| self.picture(index, &pictures);
+        gltf::write(&scene, &picture, &|bytes| context.reserve(bytes), out)
     }
-    let picture = |index| picture(shown, index, &pictures);
-    gltf::write(&scene, &picture, &|bytes| context.reserve(bytes), out)
-}
 
-fn drawn(
-    shown: &Shown,
-    clump: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let pictures = Pictures::new(context);
-    let picture = |index| picture(shown, index, &pictures);
-    let _memory = reserve(shown, clump, context)?;
-    let mut scene = scene(shown, clump);
-    let models = models::models(context);
-    super::drawn::arrange(&mut scene, models.paints(&shown.plan.name));
-    preview::write(&scene, &picture, &|bytes| context.reserve(bytes), out)
-}
-
-fn wavefront(
-    shown: &Shown,
-    clump: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let _memory = reserve(shown, clump, context)?;
-    obj::write(&scene(shown, clump), MATERIALS, out)
-}
-
-fn materials(shown: &Shown, clump: usize, out: &mut dyn Write) -> io::Result<()> {
-    let Some(clump) = shown.model.clumps.get(clump) else {
-        return Ok(());
-    };
-    let plan = &shown.plan;
-    let folder = format!("{TEXTURES}/");
-    obj::write_materials(&plan.materials(clump), &plan.notes(), &folder, out)
-}
-
-fn collision_glb(
-    shown: &Shown,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let collision = shown.model.collision.as_ref();
-    match collision.and_then(|collision| collision.models.first()) {
-        Some(model) => col::view::write(model, context, out),
-        None => Ok(()),
-    }
-}
-
-fn write_picture(
-    shown: &Shown,
-    index: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    match picture(shown, index, &Pictures::new(context)) {
-        Some(picture) => png::write(&picture, out),
-        None => Ok(()),
+    fn write_preview(
+        &self,
+        clump: usize,
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let pictures = Pictures::new(context);
+        let (clump, _memory) = self.reserve(clump, context)?;
+        let mut scene = self.plan.scene(clump);
+        let models = models::models(context);
+        super::drawn::arrange(&mut scene, models.paints(&self.plan.name));
+        let picture = |index| self.picture(index, &pictures);
+        preview::write(&scene, &picture, &|bytes| context.reserve(bytes), out)
     }
 }

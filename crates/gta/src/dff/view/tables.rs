@@ -1,39 +1,57 @@
 //! Tables of a model.
 
-use std::io::{self, Write};
-
 use super::Shown;
-use crate::dff::{Value, coats};
-use hpimount_assets::view::{AssetContext, Table};
+use crate::dff::coats;
+use hpimount_assets::view::page::Rows;
+use hpimount_record::Value;
+use hpimount_renderware::clump::{Clump, Material};
 use hpimount_renderware::export::TextureState;
 use hpimount_renderware::texture::Sampling;
 
-/// Writes `frames.tsv`.
-pub(super) fn frames(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+/// Returns the clumps with their numbers.
+fn clumps(shown: &Shown) -> impl Iterator<Item = (usize, &Clump)> {
+    shown.model.clumps.iter().enumerate()
+}
+
+pub(super) fn frames(shown: &Shown) -> Rows<'_> {
     let columns = [
         "clump", "frame", "name", "parent", "bone", "x", "y", "z", "right_x", "right_y", "right_z",
         "up_x", "up_y", "up_z", "at_x", "at_y", "at_z",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for (number, clump) in shown.model.clumps.iter().enumerate() {
-        for (index, frame) in clump.frames.iter().enumerate() {
-            table.cell(number).cell(index).text(&frame.name);
-            table.optional(frame.parent);
-            table.optional(frame.node.as_ref().map(|node| node.id));
+    let rows = clumps(shown).flat_map(|(number, clump)| {
+        let frames = clump.frames.iter().enumerate();
+        frames.map(move |(index, frame)| {
             let place = &frame.placement;
-            for vector in [place.position, place.right, place.up, place.at] {
-                for part in vector {
-                    table.float(part);
-                }
-            }
-            table.end_row()?;
-        }
-    }
-    Ok(())
+            let vectors = [place.position, place.right, place.up, place.at];
+            let [[x, y, z], right, up, at] = vectors.map(|vector| vector.map(Value::from));
+            let ([right_x, right_y, right_z], [up_x, up_y, up_z]) = (right, up);
+            let [at_x, at_y, at_z] = at;
+            [
+                number.into(),
+                index.into(),
+                frame.name.clone().into(),
+                frame.parent.into(),
+                frame.node.as_ref().map(|node| node.id).into(),
+                x,
+                y,
+                z,
+                right_x,
+                right_y,
+                right_z,
+                up_x,
+                up_y,
+                up_z,
+                at_x,
+                at_y,
+                at_z,
+            ]
+        })
+    });
+    Rows::new(columns, rows)
 }
 
-/// Writes `materials.tsv`, with a row for each material of each geometry.
-pub(super) fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+/// Returns a row for each material of each geometry.
+pub(super) fn materials(shown: &Shown) -> Rows<'_> {
     let columns = [
         "clump",
         "geometry",
@@ -53,109 +71,108 @@ pub(super) fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
         "effects",
         "error",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for (number, clump) in shown.model.clumps.iter().enumerate() {
-        for (at, geometry) in clump.geometries.iter().enumerate() {
-            for (index, material) in geometry.materials.iter().enumerate() {
-                table.cell(number).cell(at).cell(index);
-                for part in material.color {
-                    table.cell(part);
-                }
-                let texture = material.texture.as_ref();
-                let sampling = texture.map(|texture| texture.sampling);
-                let address = |address: Option<u8>| address.and_then(Sampling::address_name);
-                table
-                    .optional_text(texture.map(|texture| texture.name.as_str()))
-                    .optional_text(texture.map(|texture| texture.mask.as_str()))
-                    .optional(sampling.and_then(Sampling::filter_name))
-                    .optional(address(sampling.map(|one| one.address_u)))
-                    .optional(address(sampling.map(|one| one.address_v)));
-                for index in 0..3 {
-                    match material.surface {
-                        Some(surface) => table.float(surface[index]),
-                        None => table.cell(""),
-                    };
-                }
-                let (coats, error) = coats(material);
-                let coats = coats.iter().map(|coat| {
-                    let names = coat.names.iter().map(|name| format!(" {name}"));
-                    let intensity = coat.intensity.map(|value| format!(" {value}"));
-                    let parts = intensity.into_iter().chain(names);
-                    parts.fold(coat.kind.to_owned(), |text, part| text + &part)
-                });
-                table.text(&coats.collect::<Vec<_>>().join("; "));
-                table.text(&error.map_or_else(String::new, |error| error.to_string()));
-                table.end_row()?;
-            }
-        }
-    }
-    Ok(())
+    let rows = clumps(shown).flat_map(|(number, clump)| {
+        let geometries = clump.geometries.iter().enumerate();
+        geometries.flat_map(move |(at, geometry)| {
+            let materials = geometry.materials.iter().enumerate();
+            materials.map(move |(index, one)| material([number, at, index], one))
+        })
+    });
+    Rows::new(columns, rows)
 }
 
-/// Writes `textures.tsv`: where each texture of the materials was found.
-pub(super) fn textures(
-    shown: &Shown,
-    _part: usize,
-    context: &dyn AssetContext,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn material(place: [usize; 3], material: &Material) -> [Value; 17] {
+    let [clump, geometry, index] = place.map(Value::from);
+    let [red, green, blue, alpha] = material.color.map(Value::from);
+    let texture = material.texture.as_ref();
+    let sampling = texture.map(|texture| texture.sampling);
+    let address = |address: Option<u8>| Value::from(address.and_then(Sampling::address_name));
+    let surface = |index: usize| Value::from(material.surface.map(|surface| surface[index]));
+    let (coats, error) = coats(material);
+    let coats = coats.iter().map(|coat| {
+        let names = coat.names.iter().map(|name| format!(" {name}"));
+        let intensity = coat.intensity.map(|value| format!(" {value}"));
+        let parts = intensity.into_iter().chain(names);
+        parts.fold(coat.kind.to_owned(), |text, part| text + &part)
+    });
+    [
+        clump,
+        geometry,
+        index,
+        red,
+        green,
+        blue,
+        alpha,
+        texture.map(|texture| texture.name.clone()).into(),
+        texture.map(|texture| texture.mask.clone()).into(),
+        sampling.and_then(Sampling::filter_name).into(),
+        address(sampling.map(|one| one.address_u)),
+        address(sampling.map(|one| one.address_v)),
+        surface(0),
+        surface(1),
+        surface(2),
+        coats.collect::<Vec<_>>().join("; ").into(),
+        error.map(|error| error.to_string()).into(),
+    ]
+}
+
+/// Returns where each texture of the materials was found.
+pub(super) fn textures(shown: &Shown) -> Rows<'_> {
     let columns = ["index", "name", "txd", "file", "width", "height", "problem"];
-    let mut table = Table::new(out, &columns)?;
-    let textures = shown.plan.textures.iter().zip(&shown.sources);
-    for (index, (texture, source)) in textures.enumerate() {
-        table.cell(index).text(&texture.name);
-        let path = source.as_ref().map(|source| context.path_of(source.file));
-        table
-            .optional_text(source.as_ref().map(|source| source.dictionary.as_str()))
-            .optional_text(path.as_deref());
-        match &texture.state {
-            TextureState::Found { width, height, .. } => table.cell(width).cell(height).cell(""),
-            TextureState::Missing => table.cell("").cell("").text("is in no dictionary"),
-            TextureState::Unreadable(why) => table.cell("").cell("").text(why),
+    let textures = shown.plan.textures.iter().enumerate();
+    let rows = textures.map(|(index, texture)| {
+        let source = shown.sources[index].as_ref();
+        let (size, problem) = match &texture.state {
+            TextureState::Found { width, height, .. } => (Some([*width, *height]), None),
+            TextureState::Missing => (None, Some("is in no dictionary".to_owned())),
+            TextureState::Unreadable(why) => (None, Some(why.clone())),
         };
-        table.end_row()?;
-    }
-    Ok(())
+        [
+            index.into(),
+            texture.name.clone().into(),
+            source.map(|source| source.dictionary.clone()).into(),
+            shown.paths[index].clone().into(),
+            size.map(|[width, _]| width).into(),
+            size.map(|[_, height]| height).into(),
+            problem.into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
-/// Writes `effects.tsv`. The fields depend on the type.
-pub(super) fn effects(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+/// Returns the effects, whose fields depend on the type.
+pub(super) fn effects(shown: &Shown) -> Rows<'_> {
     let columns = [
         "clump", "geometry", "index", "type", "x", "y", "z", "bytes", "fields",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for (index, effect) in shown.model.effects.iter().enumerate() {
-        table.cell(effect.clump).cell(effect.geometry).cell(index);
-        match effect.kind_name() {
-            Some(name) => table.cell(name),
-            None => table.cell(effect.kind),
-        };
-        for part in effect.position {
-            table.float(part);
-        }
-        let fields = effect.fields.iter();
-        let fields = fields.map(|(name, value)| format!("{name}={}", shown_value(value)));
-        table.cell(effect.size);
-        table.text(&fields.collect::<Vec<_>>().join(" "));
-        table.end_row()?;
-    }
-    Ok(())
+    let effects = shown.model.effects.iter().enumerate();
+    let rows = effects.map(|(index, effect)| {
+        let kind = effect.kind_name().map(Value::from);
+        let [x, y, z] = effect.position.map(Value::from);
+        let fields = effect.fields.iter().map(|(name, value)| {
+            let mut values = Vec::new();
+            value
+                .clone()
+                .into_leaves(&mut |leaf| values.push(leaf.to_string()));
+            format!("{name}={}", values.join(","))
+        });
+        [
+            effect.clump.into(),
+            effect.geometry.into(),
+            index.into(),
+            kind.unwrap_or(effect.kind.into()),
+            x,
+            y,
+            z,
+            effect.size.into(),
+            fields.collect::<Vec<_>>().join(" ").into(),
+        ]
+    });
+    Rows::new(columns, rows)
 }
 
-fn shown_value(value: &Value) -> String {
-    match value {
-        Value::Integers(values) => joined(values.iter().map(ToString::to_string)),
-        Value::Floats(values) => joined(values.iter().map(ToString::to_string)),
-        Value::Text(text) => text.clone(),
-    }
-}
-
-fn joined(values: impl Iterator<Item = String>) -> String {
-    values.collect::<Vec<_>>().join(",")
-}
-
-/// Writes `breakables.tsv`, with a row for each material.
-pub(super) fn breakables(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+/// Returns a row for each material.
+pub(super) fn breakables(shown: &Shown) -> Rows<'_> {
     let columns = [
         "clump",
         "geometry",
@@ -169,18 +186,24 @@ pub(super) fn breakables(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
         "ambient_green",
         "ambient_blue",
     ];
-    let mut table = Table::new(out, &columns)?;
-    for breakable in &shown.model.breakables {
-        for (index, piece) in breakable.pieces.iter().enumerate() {
-            table.cell(breakable.clump).cell(breakable.geometry);
-            table.cell(breakable.rule).cell(breakable.vertices);
-            table.cell(breakable.triangles).cell(index);
-            table.text(&piece.texture).text(&piece.mask);
-            for part in piece.ambient {
-                table.float(part);
-            }
-            table.end_row()?;
-        }
-    }
-    Ok(())
+    let rows = shown.model.breakables.iter().flat_map(|breakable| {
+        let pieces = breakable.pieces.iter().enumerate();
+        pieces.map(|(index, piece)| {
+            let [red, green, blue] = piece.ambient.map(Value::from);
+            [
+                breakable.clump.into(),
+                breakable.geometry.into(),
+                breakable.rule.into(),
+                breakable.vertices.into(),
+                breakable.triangles.into(),
+                index.into(),
+                piece.texture.clone().into(),
+                piece.mask.clone().into(),
+                red,
+                green,
+                blue,
+            ]
+        })
+    });
+    Rows::new(columns, rows)
 }

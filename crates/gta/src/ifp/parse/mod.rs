@@ -15,7 +15,7 @@ pub use keys::{Key, KeyKind, Keys};
 use bytes::Bytes;
 use get_size2::GetSize;
 
-use hpimount_assets::parse::Incomplete;
+use hpimount_assets::parse::{Incomplete, finish};
 use hpimount_containers::io::Warnings;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 
@@ -258,10 +258,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Ifp, Box<Incomplete<Ifp>>> {
     ifp.parsed_end = cursor.offset();
     let tail = &bytes[bytes.len() - cursor.remaining()..];
     ifp.trailing_zero = tail.iter().all(|&byte| byte == 0);
-    match result {
-        Ok(()) => Ok(ifp),
-        Err(error) => Err(Box::new(Incomplete { error, model: ifp })),
-    }
+    finish(ifp, result)
 }
 
 fn file(cursor: &mut Cursor<'_>, bytes: &Bytes, ifp: &mut Ifp) -> Result<()> {
