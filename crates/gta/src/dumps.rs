@@ -74,6 +74,7 @@ fn binaries() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
         ("empty.txd", txd::chunk(0x16, b"")),
         ("crate.dff", model()),
         ("cut.dff", cut(model(), 200)),
+        ("frames.dff", model()[..0xF0].to_vec()),
         ("anp2.ifp", assets::anp(false)),
         ("anp3.ifp", assets::anp(true)),
         ("anpk.ifp", assets::anpk()),

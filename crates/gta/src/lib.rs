@@ -16,10 +16,14 @@ pub mod report;
 mod shear;
 pub mod txd;
 
+use std::borrow::Cow;
+use std::rc::Rc;
+
 use get_size2::GetSize;
-use hpimount_assets::view::page::Page;
+use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{Failure, View, ViewFormat};
 use hpimount_containers::io::Warnings;
+use hpimount_record::Value;
 
 /// The formats of this family. The first one that an asset belongs to shows it.
 pub const FORMATS: &[ViewFormat] = &[
@@ -39,6 +43,17 @@ pub const FORMATS: &[ViewFormat] = &[
     map::ZON_FORMAT,
     txd::FORMAT,
 ];
+
+/// Returns a table of rows that have a value for each column.
+fn table<'a, const N: usize>(
+    columns: [&'static str; N],
+    rows: impl Iterator<Item = Vec<Value>> + 'a,
+) -> Rows<'a> {
+    Rows {
+        columns: Rc::new(columns.map(Cow::Borrowed)),
+        rows: Box::new(rows),
+    }
+}
 
 /// The result of opening an asset.
 type Opened = Result<Box<dyn View>, Box<Failure>>;

@@ -1,13 +1,11 @@
 //! View of collision models: tables, and each model as a GLB.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
-use std::rc::Rc;
 
 use bytes::Bytes;
 
 use super::{Col, Mesh, Model, Surface, export};
-use crate::{Opened, col, page};
+use crate::{Opened, col, page, table};
 use hpimount_assets::model::{gltf, not_shown, padded, preview};
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::damaged::failure;
@@ -197,10 +195,7 @@ fn shapes(col: &Col) -> Rows<'_> {
         let meshes = materials(model, "mesh", &shapes.mesh).chain(shadow);
         spheres.chain(boxes).chain(meshes)
     });
-    Rows {
-        columns: Rc::new(columns.map(Cow::Borrowed)),
-        rows: Box::new(rows),
-    }
+    table(columns, rows)
 }
 
 fn row(

@@ -12,7 +12,7 @@ use super::water::{self, Water};
 use super::waterpro::{self, WaterPro};
 use super::{colors, handling};
 use crate::document::{Document, Row};
-use crate::{Opened, page};
+use crate::{Opened, page, table};
 use hpimount_assets::model::gltf;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::damaged::failure;
@@ -154,23 +154,13 @@ fn corners(water: &Water) -> Rows<'_> {
     let rows = water.surfaces.iter().flat_map(|surface| {
         let corners = surface.corners.iter().enumerate();
         corners.map(|(number, corner)| {
-            let [x, y, z, flow_x, flow_y, big, small] = corner.map(Value::from);
-            let (line, flags) = (surface.line.into(), surface.flags.into());
-            [
-                line,
-                number.into(),
-                x,
-                y,
-                z,
-                flow_x,
-                flow_y,
-                big,
-                small,
-                flags,
-            ]
+            let mut row = vec![surface.line.into(), number.into()];
+            row.extend(corner.map(Value::from));
+            row.push(surface.flags.into());
+            row
         })
     });
-    Rows::new(columns, rows)
+    table(columns, rows)
 }
 
 /// Water in squares, and where its map begins.

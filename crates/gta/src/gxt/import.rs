@@ -1,11 +1,11 @@
-//! Edited texts as GXT: tables and keys stay, in their order.
+//! All texts as lines of one text, and edited ones as GXT: tables and keys stay, in
+//! their order.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::gxt::view::{ALL, lines, plain};
 use crate::gxt::{self, Entry, Gxt, Texts, characters};
 use hpimount_assets::view::import::{Edit, Imported};
 
@@ -246,6 +246,33 @@ fn new_table(
     })
 }
 
+/// The file of `X.meta` with all texts.
+pub(super) const ALL: &str = "texts.txt";
+
+/// Returns the lines of `texts.txt`: the name of a table, its texts, and an empty
+/// line before the next one.
+pub(super) fn lines(gxt: &Gxt) -> impl Iterator<Item = String> {
+    gxt.tables.iter().enumerate().flat_map(|(index, table)| {
+        let between = (index > 0).then(String::new).into_iter();
+        let name = format!("[{}]", plain(&table.name));
+        let texts = table.entries.iter().map(|entry| {
+            let key = entry.key.to_string();
+            format!("{}={}", plain(&key), plain(&gxt.text(entry)))
+        });
+        between.chain([name]).chain(texts)
+    })
+}
+
+/// Returns a text without control characters, which would break its line.
+fn plain(text: &str) -> String {
+    let characters = text.chars().flat_map(|character| {
+        let escaped = character.is_control().then(|| character.escape_default());
+        let same = escaped.is_none().then_some(character);
+        escaped.into_iter().flatten().chain(same)
+    });
+    characters.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,5 +338,10 @@ mod tests {
         assert!(refused("[OTHER]").contains("which must be \"[MAIN]\""));
         let more = rendered_text(&gxt::FORMAT, &file, ALL).unwrap() + "new=1\n";
         assert!(refused(&more).contains("texts cannot be added"));
+    }
+
+    #[test]
+    fn a_text_stays_on_its_line() {
+        assert_eq!(plain("a\nb~r~\u{1b}"), "a\\nb~r~\\u{1b}");
     }
 }

@@ -30,19 +30,19 @@ pub struct Binary {
 /// A placed object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct Placed {
-    /// Its position.
+    /// Its position to the right.
     pub x: f32,
-    /// The same forward.
+    /// Its position forward.
     pub y: f32,
-    /// The same up.
+    /// Its height.
     pub z: f32,
-    /// The inverse of its rotation.
+    /// The inverse of its rotation, a quaternion: x.
     pub rx: f32,
-    /// Its second part.
+    /// Its y.
     pub ry: f32,
-    /// Its third part.
+    /// Its z.
     pub rz: f32,
-    /// Its real part.
+    /// Its w.
     pub rw: f32,
     /// Number of its model.
     pub id: i32,
@@ -67,11 +67,11 @@ impl Placed {
 /// A parked car.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct Car {
-    /// Its position.
+    /// Its position to the right.
     pub x: f32,
-    /// The same forward.
+    /// Its position forward.
     pub y: f32,
-    /// The same up.
+    /// Its height.
     pub z: f32,
     /// Its angle around the vertical axis in radians.
     pub angle: f32,

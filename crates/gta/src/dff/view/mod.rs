@@ -75,7 +75,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let definition = models.definition(name);
     plan.is_double_sided = definition.is_some_and(|one| one.is_double_sided());
     plan.name = name.to_owned();
-    model.warnings.append(std::mem::take(&mut plan.problems));
+    if error.is_none() {
+        model.warnings.append(std::mem::take(&mut plan.problems));
+    }
     let paths = sources.iter().map(|source: &Option<Source>| {
         let file = source.as_ref()?.file;
         Some(context.path_of(file))

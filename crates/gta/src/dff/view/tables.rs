@@ -2,6 +2,7 @@
 
 use super::Shown;
 use crate::dff::coats;
+use crate::table;
 use hpimount_assets::view::page::Rows;
 use hpimount_record::Value;
 use hpimount_renderware::clump::{Clump, Material};
@@ -21,33 +22,20 @@ pub(super) fn frames(shown: &Shown) -> Rows<'_> {
     let rows = clumps(shown).flat_map(|(number, clump)| {
         let frames = clump.frames.iter().enumerate();
         frames.map(move |(index, frame)| {
-            let place = &frame.placement;
-            let vectors = [place.position, place.right, place.up, place.at];
-            let [[x, y, z], right, up, at] = vectors.map(|vector| vector.map(Value::from));
-            let ([right_x, right_y, right_z], [up_x, up_y, up_z]) = (right, up);
-            let [at_x, at_y, at_z] = at;
-            [
+            let mut row = vec![
                 number.into(),
                 index.into(),
                 frame.name.clone().into(),
                 frame.parent.into(),
                 frame.node.as_ref().map(|node| node.id).into(),
-                x,
-                y,
-                z,
-                right_x,
-                right_y,
-                right_z,
-                up_x,
-                up_y,
-                up_z,
-                at_x,
-                at_y,
-                at_z,
-            ]
+            ];
+            let place = &frame.placement;
+            let vectors = [place.position, place.right, place.up, place.at];
+            row.extend(vectors.into_iter().flatten().map(Value::from));
+            row
         })
     });
-    Rows::new(columns, rows)
+    table(columns, rows)
 }
 
 /// Returns a row for each material of each geometry.
