@@ -12,7 +12,7 @@ use hpimount::mount::{Ino, Options, Sources, Vfs};
 use hpimount_assets::model::{Picture, Pixels, png};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Bytes, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Bytes, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
 use hpimount_containers::io::Warnings;
 use hpimount_record::Record;
@@ -41,13 +41,11 @@ struct Pixel {
     gray: u8,
 }
 
-fn open(bytes: &Bytes, _: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _: &dyn AssetContext) -> Opened {
     let pixels: Vec<Pixel> = bytes.iter().map(|&gray| Pixel { gray }).collect();
     let mut page = Page::new("made up", "A row of pixels", Warnings::default());
     page.rows("pixels", |pixels: &Vec<Pixel>| Rows::of(pixels))
-        .file("gray.png", |pixels, _, out| {
-            png::write(&picture(pixels), out)
-        });
+        .picture("gray.png", |pixels: &Vec<Pixel>| Some(picture(pixels)));
     Ok(page.show(pixels, None))
 }
 

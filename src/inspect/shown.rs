@@ -55,7 +55,7 @@ impl<'a> Shown<'a> {
 
     /// Returns the rows of the table with this name.
     pub(super) fn table(&self, name: &str) -> Option<Rows<'_>> {
-        self.model.view.table(self.position(name)?)
+        self.model.view.table(self.position(name)?, &self.context)
     }
 
     /// Returns the text of the file with this name; `None` if there is none, or

@@ -32,18 +32,18 @@ impl Vfs {
     ) -> io::Result<Arc<Model>> {
         let asset = context.node_of_asset();
         let file = asset.file().ok_or(io::Error::UnknownFormat)?;
-        let refused = |error| {
-            let view = (view::refused(error), Kept::default());
+        let refused = |size, error| {
+            let view = (view::refused(format, size, error), Kept::default());
             self.reader.model(file, 0, caller, |_| Ok(view))
         };
         let size = match self.size_of(asset) {
             Ok(size) if size > MAX_ASSET => {
                 let text = format!("has {size} bytes; assets are shown up to {MAX_ASSET}");
-                return refused(io::Error::Unsupported(text));
+                return refused(size, io::Error::Unsupported(text));
             }
             Ok(size) => size,
             Err(error @ (io::Error::Damaged { .. } | io::Error::Unsupported(_))) => {
-                return refused(error);
+                return refused(0, error);
             }
             Err(error) => return Err(error),
         };
@@ -55,10 +55,10 @@ impl Vfs {
         });
         match parsed {
             Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => {
-                refused(error)
+                refused(size, error)
             }
             // Unlike a fault, damage of the asset's data is permanent.
-            Err(error @ io::Error::Damaged { .. }) => refused(error),
+            Err(error @ io::Error::Damaged { .. }) => refused(size, error),
             parsed => parsed,
         }
     }

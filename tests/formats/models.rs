@@ -42,7 +42,7 @@ fn the_gltf_validator_finds_no_errors() {
             .unwrap();
         let context = Beside(name);
         let view = (format.open)(&bytes.into(), &context);
-        let view = view.unwrap_or_else(|failure| panic!("{name}: {}", failure.error));
+        let view = view.unwrap_or_else(|failure| panic!("{name}: {failure}"));
         for (index, file) in view.files().iter().enumerate() {
             if ["model.glb", "level.glb"].contains(&file.name.as_str()) {
                 let path = directory.path().join(format!("{name}.{}", file.name));

@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 use get_size2::GetSize;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{Failure, View, ViewFormat};
+use hpimount_assets::view::{Opened, ViewFormat};
 use hpimount_containers::io::Warnings;
 use hpimount_record::Value;
 
@@ -54,9 +54,6 @@ fn table<'a, const N: usize>(
         rows: Box::new(rows),
     }
 }
-
-/// The result of opening an asset.
-type Opened = Result<Box<dyn View>, Box<Failure>>;
 
 /// Returns the page of an asset, with its warnings; `what` is in its summary.
 fn page<M: GetSize + Send + Sync + 'static>(

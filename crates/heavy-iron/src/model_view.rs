@@ -20,7 +20,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::node::{self, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFile, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::volume::AssetType;
 use hpimount_renderware::export::{Motions, TextureState, TextureUse, skeleton};
 use hpimount_renderware::texture::export::picture;
@@ -71,7 +71,7 @@ impl GetSize for Planned {
     }
 }
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     if is_level_info(bytes) {
         return Ok(table_view::open_level(bytes, context));
     }

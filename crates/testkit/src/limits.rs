@@ -17,7 +17,7 @@ pub fn look(format: &ViewFormat, bytes: &[u8]) {
                 assert!(!text.is_empty() || file.name == "names.txt", "{file:?}");
             }
         }
-        Err(failure) => assert!(failure.error.to_string().contains("0x")),
+        Err(failure) => assert!(failure.to_string().contains("0x")),
     }
 }
 

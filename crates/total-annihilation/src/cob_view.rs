@@ -10,7 +10,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::node::{self, Nodes};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 
 /// Compiled scripts.
@@ -27,7 +27,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("COB", open)
 };
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut cob, error) = so_far(cob::parse(bytes));
     let heading = format!("COB script (version {})", cob.version);
     let warnings = std::mem::take(&mut cob.warnings);

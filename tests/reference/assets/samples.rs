@@ -3,7 +3,7 @@
 use std::fs;
 
 use hpimount::formats::VIEW_FORMATS;
-use hpimount_assets::view::{Alone, Bytes, Failure, View, ViewFormat};
+use hpimount_assets::view::{self, Alone, Bytes, View, ViewFormat};
 use serde_json::{Value, json};
 
 use crate::shared;
@@ -65,20 +65,16 @@ impl Sample {
     }
 
     /// Opens it as the mount does, by its name.
-    pub(super) fn open(&self) -> Result<Box<dyn View>, Box<Failure>> {
-        (self.format().open)(&self.bytes, &Alone)
+    pub(super) fn open(&self) -> Box<dyn View> {
+        view::open(self.format(), &self.bytes, &Alone)
     }
 
     /// Opens a damaged sample, and returns the error and the known facts.
     pub(super) fn damage(&self) -> (String, Value) {
-        match self.open() {
-            Err(failure) => (failure.error.to_string(), failure.partial),
-            Ok(view) => {
-                let error = view.failure().unwrap().to_string();
-                let info = rendered(&*view, "info.json");
-                (error, serde_json::from_str(&info).unwrap())
-            }
-        }
+        let view = self.open();
+        let error = view.failure().unwrap().to_string();
+        let info = rendered(&*view, "info.json");
+        (error, serde_json::from_str(&info).unwrap())
     }
 
     /// Returns the differences between `info.json` and the known facts, one per

@@ -97,10 +97,10 @@ fn compare_binary(name: &str, found: &Binary, golden: &Value) {
         keys.iter().map(|key| golden[*key].clone()).collect()
     };
     for (one, golden) in found.instances.iter().zip(instances) {
-        same(name, &one.position, &values(golden, &["x", "y", "z"]));
+        same(name, &one.position(), &values(golden, &["x", "y", "z"]));
         same(
             name,
-            &one.rotation,
+            &one.rotation(),
             &values(golden, &["rx", "ry", "rz", "rw"]),
         );
         assert_eq!(golden["id"], one.id, "{name}");
@@ -110,7 +110,11 @@ fn compare_binary(name: &str, found: &Binary, golden: &Value) {
     let cars = list(&golden["sections"], "cars");
     assert_eq!(cars.len(), found.cars.len(), "{name}");
     for (car, golden) in found.cars.iter().zip(cars) {
-        same(name, &car.position, &values(golden, &["x", "y", "z"]));
+        same(
+            name,
+            &[car.x, car.y, car.z],
+            &values(golden, &["x", "y", "z"]),
+        );
         same(name, &[car.angle], &values(golden, &["angle"]));
         let keys = [
             "model",
@@ -122,10 +126,16 @@ fn compare_binary(name: &str, found: &Binary, golden: &Value) {
             "min_delay",
             "max_delay",
         ];
-        assert_eq!(
-            values(golden, &keys),
-            Value::from(&car.values[..]),
-            "{name}"
-        );
+        let found = [
+            car.model,
+            car.color1,
+            car.color2,
+            car.force,
+            car.alarm,
+            car.locked,
+            car.min_delay,
+            car.max_delay,
+        ];
+        assert_eq!(values(golden, &keys), Value::from(&found[..]), "{name}");
     }
 }

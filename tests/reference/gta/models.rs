@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::{Sample, glbs, list, native, same, samples};
 use crate::shared;
-use hpimount_gta::dff::{self, Dff, Effect, Value as Field, coats};
+use hpimount_gta::dff::{self, Dff, Effect, coats};
+use hpimount_record::Value as Field;
 use hpimount_renderware::clump::{
     Clump, Frame, Geometry, Material, Placement, Skin, SkinForm, Vertices,
 };
@@ -433,21 +434,22 @@ fn compare_effect(shown: &str, effect: &Effect, golden: &Value) {
     for (name, value) in &effect.fields {
         let other = OTHER_NAMES.iter().find(|(ours, _)| ours == name);
         let golden = &golden[other.map_or(*name, |(_, theirs)| theirs)];
-        if golden.is_null() || golden.is_array() != matches!(value.count(), Some(2..)) {
+        if golden.is_null() || golden.is_array() != matches!(value, Field::List(_)) {
             // Flags of two bytes and lines of signs are joined in goldens.
             continue;
         }
+        let is_joined = name.starts_with("flags");
         match value {
             Field::Text(text) => assert_eq!(*golden, text[..], "{shown}: {name}"),
-            Field::Floats(values) if values.len() > 1 => same(shown, values, golden),
-            Field::Floats(values) => same(shown, values, &Value::from(vec![golden.clone()])),
-            Field::Integers(values) if values.len() > 1 => {
-                assert_eq!(*golden, Value::from(&values[..]), "{shown}: {name}");
+            Field::Integer(value) => assert!(is_joined || *golden == *value, "{shown}: {name}"),
+            Field::Float(value) => same(shown, &[*value], &Value::from(vec![golden.clone()])),
+            Field::List(values) => {
+                let numbers: Vec<_> = values.iter().filter_map(Field::number).collect();
+                let numbers: Vec<_> = numbers.into_iter().map(|number| number as f32).collect();
+                assert_eq!(numbers.len(), values.len(), "{shown}: {name}");
+                same(shown, &numbers, golden);
             }
-            Field::Integers(values) => {
-                let is_joined = name.starts_with("flags");
-                assert!(is_joined || *golden == values[0], "{shown}: {name}");
-            }
+            other => panic!("{shown}: {name} is {other:?}"),
         }
     }
 }

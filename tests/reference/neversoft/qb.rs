@@ -18,7 +18,7 @@ fn every_script_has_the_known_facts_and_text() {
             assert!(opened.is_err(), "{name}");
             continue;
         }
-        let view = opened.unwrap_or_else(|failure| panic!("{name}: {}", failure.error));
+        let view = opened.unwrap_or_else(|failure| panic!("{name}: {failure}"));
         let known = sample.known.as_object_mut().unwrap();
         known.remove("sha256");
         let text = known.remove("text_sha256").unwrap();

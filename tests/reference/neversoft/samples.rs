@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{
-    AssetContext, AssetRef, Bytes, Failure, MakeShared, Shared, View, Wanted,
+    AssetContext, AssetRef, Bytes, MakeShared, Opened, Shared, View, Wanted,
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -60,7 +60,7 @@ pub(super) fn samples(folder: &str, extensions: &[&str]) -> Vec<Sample> {
 
 impl Sample {
     /// Opens it as the mount does, by its name.
-    pub(super) fn open(&self) -> Result<Box<dyn View>, Box<Failure>> {
+    pub(super) fn open(&self) -> Opened {
         let mut formats = VIEW_FORMATS.iter();
         let format = formats.find(|format| format.shows(self.name.as_bytes()));
         (format.expect("a known extension").open)(&self.bytes, self)
@@ -71,11 +71,11 @@ impl Sample {
     pub(super) fn whole(&self) -> Option<Box<dyn View>> {
         let opened = self.open();
         let Some(known) = self.known.get("error") else {
-            let failed = |failure: Box<Failure>| panic!("{}: {}", self.name, failure.error);
+            let failed = |error| panic!("{}: {error}", self.name);
             return Some(opened.unwrap_or_else(failed));
         };
         let known = known.as_str().unwrap();
-        let error = opened.err().expect(&self.name).error.to_string();
+        let error = opened.err().expect(&self.name).to_string();
         let offset = known.rsplit_once(" at 0x").unwrap().1;
         let is_there = error.contains(&format!(" at 0x{offset}: "));
         assert!(is_there, "{}: {error}, known is {known}", self.name);

@@ -142,7 +142,7 @@ mod tests {
 
     use crate::view::node::Node;
     use crate::view::page::Rows;
-    use crate::view::{AssetContext, refused};
+    use crate::view::{AssetContext, ViewFormat, refused};
     use hpimount_containers::io::Error;
 
     /// A view with files of these names.
@@ -170,7 +170,7 @@ mod tests {
             Vec::new()
         }
 
-        fn table(&self, _index: usize) -> Option<Rows<'_>> {
+        fn table<'a>(&'a self, _: usize, _: &'a dyn AssetContext) -> Option<Rows<'a>> {
             None
         }
 
@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn a_damaged_asset_has_no_conversion() {
-        let damaged = refused(Error::UnknownFormat);
+        let format = ViewFormat::new("ABC", |_, _| Err(Error::UnknownFormat));
+        let damaged = refused(&format, 0, Error::UnknownFormat);
         for file in [
             ConvertedFile::named("json", "object.json"),
             ConvertedFile::named("txt", "text.txt"),

@@ -7,23 +7,23 @@
 
 pub mod context;
 pub mod converted;
-pub mod damaged;
 pub mod exported;
 pub mod import;
 pub mod json;
-pub mod listed;
 pub mod node;
 pub mod page;
 pub mod report;
+mod rows;
 mod summary;
 mod wanted;
 
 pub use self::context::{Alone, AssetContext, ChosenPalette, MakeShared, NamedAsset, Shared};
 use self::converted::Conversion;
-pub use self::damaged::ERROR_FILE;
 use self::import::Import;
 use self::node::Node;
-use self::page::Rows;
+pub use self::page::ERROR_FILE;
+use self::page::Page;
+use self::rows::Rows;
 pub use self::summary::Summary;
 pub use self::wanted::{AssetRef, Wanted};
 pub use bytes::Bytes;
@@ -33,7 +33,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use hpimount_containers::file_type::FileType;
-use hpimount_containers::io::Error;
+use hpimount_containers::io::{Error, Warnings};
 use hpimount_containers::text::has_extension;
 
 /// A generated file.
@@ -127,14 +127,9 @@ pub trait View: Send + Sync {
     /// Returns the warnings.
     fn warnings(&self) -> Vec<String>;
 
-    /// Returns the rows of the file with number `index`, if it is a table.
-    fn table(&self, index: usize) -> Option<Rows<'_>>;
-
-    /// Like [`View::table`], with values from other files of the mount.
-    fn table_in<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {
-        let _ = context;
-        self.table(index)
-    }
+    /// Returns the rows of the file with number `index`, if it is a table. `context` is
+    /// that of the asset.
+    fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>>;
 
     /// Returns the number of the first file that matches `wanted`.
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
@@ -146,30 +141,24 @@ pub trait View: Send + Sync {
     fn memory(&self) -> usize;
 }
 
-/// An asset that could not be parsed completely.
-#[derive(Debug)]
-pub struct Failure {
-    /// The error, with its position.
-    pub error: Error,
-    /// Everything before the error, for `info.json`.
-    pub partial: serde_json::Value,
-}
-
 /// Parses the bytes of a whole file, using other files of the mount. The view
 /// keeps slices of the bytes. The view of an asset that could not be parsed
-/// completely has a [`View::failure`] if it shows parts of the asset; if there
-/// are only facts to show, a [`Failure`] is returned instead.
-pub type Open = fn(&Bytes, &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>>;
+/// completely has a [`View::failure`], if it shows parts of the asset; if there is
+/// nothing to show, the error is returned instead.
+pub type Open = fn(&Bytes, &dyn AssetContext) -> Opened;
+
+/// The result of [`Open`].
+pub type Opened = Result<Box<dyn View>, Error>;
 
 /// An asset format with a view.
 ///
 /// It is created with [`ViewFormat::new`] and the properties that differ:
 ///
 /// ```
-/// # use hpimount_assets::view::{Alone, AssetContext, Bytes, Failure, View, ViewFormat, refused};
-/// # use hpimount_containers::io::Error;
-/// fn open(_: &Bytes, _: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-///     Ok(refused(Error::UnknownFormat))
+/// # use hpimount_assets::view::{AssetContext, Bytes, Opened, ViewFormat};
+/// # use hpimount_containers::io::{Error, Warnings};
+/// fn open(_: &Bytes, _: &dyn AssetContext) -> Opened {
+///     Err(Error::UnknownFormat)
 /// }
 ///
 /// const FORMAT: ViewFormat = ViewFormat {
@@ -260,13 +249,15 @@ impl ViewFormat {
 /// Parses the bytes of an asset; if it cannot be parsed completely, the view
 /// has the error in `error.txt`, and at least the known facts in `info.json`.
 pub fn open(format: &ViewFormat, bytes: &Bytes, context: &dyn AssetContext) -> Box<dyn View> {
-    (format.open)(bytes, context).unwrap_or_else(|failure| damaged::facts_only(*failure))
+    (format.open)(bytes, context).unwrap_or_else(|error| refused(format, bytes.len() as u64, error))
 }
 
-/// Returns the view of an asset that is not parsed, with the reason.
-pub fn refused(error: Error) -> Box<dyn View> {
-    let partial = serde_json::json!({});
-    damaged::facts_only(Failure { error, partial })
+/// Returns the view of an asset of this size that is not parsed, with the reason.
+pub fn refused(format: &ViewFormat, file_size: u64, error: Error) -> Box<dyn View> {
+    let heading = format!("{} that cannot be read", format.name);
+    let mut page = Page::new(format.name, heading, Warnings::default());
+    page.fact("file_size", file_size);
+    page.show((), Some(error))
 }
 
 /// Returns the bytes in hexadecimal digits.

@@ -4,7 +4,7 @@
 //! tables; other files; and warnings. The texts of all formats are written here.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -12,10 +12,9 @@ use get_size2::GetSize;
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_record::{self as record, Record, Scope, Value};
 
-use super::damaged::damaged;
-use super::listed::{Listed, buffered};
 use super::node::{self, Entry, Node, Nodes};
-use super::{Alone, AssetContext, Summary, Table, View, ViewFile, json};
+pub use super::rows::{Columns, Rows};
+use super::{AssetContext, Summary, View, ViewFile, json};
 use crate::model::wav::{self, Wav};
 use crate::model::{Picture, png};
 
@@ -150,7 +149,11 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         file: ViewFile,
         rows: impl Fn(&M) -> Rows<'_> + Send + Sync + 'static,
     ) -> &mut Self {
-        self.add(file, None, Content::Table(Box::new(move |model, _| rows(model))))
+        self.add(
+            file,
+            None,
+            Content::Table(Box::new(move |model, _| rows(model))),
+        )
     }
 
     /// Adds a table with values from other files.
@@ -215,21 +218,6 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self.add(ViewFile::from(name), size, Content::Other(write))
     }
 
-    /// Adds files that are listed with their renderers.
-    pub fn files(&mut self, files: Vec<Listed<M>>) -> &mut Self {
-        self.files.extend(files.into_iter().map(|listed| {
-            let Listed { file, render, size } = listed;
-            let write: WriteFile<M> =
-                Box::new(move |model, context, out| render.write(model, context, out));
-            File {
-                place: file,
-                size,
-                content: Content::Other(write),
-            }
-        }));
-        self
-    }
-
     /// Adds a warning.
     pub fn warn(&mut self, warning: impl Into<String>) -> &mut Self {
         self.warnings.push(warning);
@@ -263,11 +251,11 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     /// Returns the view of `model` with this page. With an error, the model is
     /// incomplete, and the view is that of a damaged asset.
     pub fn show(self, model: M, error: Option<Error>) -> Box<dyn View> {
-        let view = Box::new(PageView { page: self, model });
-        match error {
-            None => view,
-            Some(error) => damaged(error, view),
-        }
+        Box::new(PageView {
+            page: self,
+            model,
+            failure: error.map(|error| (format!("{error}\n"), error)),
+        })
     }
 
     fn write_summary(&self, model: &M, out: &mut dyn Write) -> io::Result<()> {
@@ -277,9 +265,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         for (name, node) in facts.chain(self.computed.iter().flat_map(|make| make(model))) {
             let label = name.replace('_', " ");
             match node {
-                Node::Value(Value::List(values)) => {
-                    summary.named(&label, values.iter().map(brief))
-                }
+                Node::Value(Value::List(values)) => summary.named(&label, values.iter().map(brief)),
                 Node::Value(value) => match brief(&value) {
                     Some(value) => summary.line(&label, value),
                     None => continue,
@@ -308,15 +294,52 @@ fn brief(value: &Value) -> Option<&Value> {
 struct PageView<M> {
     page: Page<M>,
     model: M,
+    /// Why the model is incomplete, as the text of `error.txt`.
+    failure: Option<(String, Error)>,
 }
 
-/// The files that each page has.
-const INFO: [&str; 2] = ["info.json", "info.txt"];
+/// Name of the file with the error of a damaged asset or archive. It is the first
+/// one of a view.
+pub const ERROR_FILE: &str = "error.txt";
+
+/// The files that each page has; without an error, the first one is left out.
+const OWN: [&str; 3] = [ERROR_FILE, "info.json", "info.txt"];
+
+impl<M> PageView<M> {
+    /// Returns the names of the files that each page has.
+    fn own(&self) -> &'static [&'static str] {
+        match self.failure {
+            Some(_) => &OWN,
+            None => &OWN[1..],
+        }
+    }
+
+    /// Returns a file that was added to the page, by its number in the view.
+    fn file(&self, index: usize) -> Option<&File<M>> {
+        self.page.files.get(index.checked_sub(self.own().len())?)
+    }
+}
+
+/// Size of the buffer between a rendering and its destination, in bytes.
+const BUFFER_SIZE: usize = 32 << 10;
+
+/// Renders a file into a buffer before `out`.
+fn buffered(
+    out: &mut dyn Write,
+    render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
+    let result = render(&mut buffer).and_then(|()| buffer.flush());
+    // On drop, the buffer would write once more after an error.
+    let (_, _unwritten) = buffer.into_parts();
+    result
+}
 
 impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     fn files(&self) -> Vec<ViewFile> {
+        let own = self.own().iter().map(|name| ViewFile::from(*name));
         let files = self.page.files.iter().map(|file| file.place.clone());
-        INFO.map(ViewFile::from).into_iter().chain(files).collect()
+        own.chain(files).collect()
     }
 
     fn render(
@@ -325,27 +348,39 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         context: &dyn AssetContext,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        buffered(out, |out| match index.checked_sub(INFO.len()) {
-            Some(file) => match self.page.files.get(file).map(|file| &file.content) {
+        buffered(out, |out| {
+            match (self.own().get(index), &self.failure) {
+                (Some(&ERROR_FILE), Some((text, _))) => return out.write_all(text.as_bytes()),
+                (Some(&"info.json"), _) => return json::write_pretty(&self.info(), out),
+                (Some(_), _) => return self.page.write_summary(&self.model, out),
+                (None, _) => {}
+            }
+            match self.file(index).map(|file| &file.content) {
                 Some(Content::Table(rows)) => rows(&self.model, context).write(out),
                 Some(Content::Other(write)) => write(&self.model, context, out),
                 None => Err(io::ErrorKind::NotFound.into()),
-            },
-            None if index == 0 => json::write_pretty(&self.info(), out),
-            None => self.page.write_summary(&self.model, out),
+            }
         })
     }
 
+    fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref().map(|(_, error)| error)
+    }
+
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
-        if let Some(info) = INFO.map(ViewFile::from).iter().position(wanted) {
-            return Some(info);
+        let mut own = self.own().iter();
+        if let Some(own) = own.position(|name| wanted(&ViewFile::from(*name))) {
+            return Some(own);
         }
         let mut files = self.page.files.iter();
-        Some(INFO.len() + files.position(|file| wanted(&file.place))?)
+        Some(self.own().len() + files.position(|file| wanted(&file.place))?)
     }
 
     fn size(&self, index: usize) -> Option<u64> {
-        self.page.files.get(index.checked_sub(INFO.len())?)?.size
+        match (&self.failure, index) {
+            (Some((text, _)), 0) => Some(text.len() as u64),
+            _ => self.file(index)?.size,
+        }
     }
 
     fn info(&self) -> Node<'_> {
@@ -367,12 +402,8 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         self.page.warnings(&self.model).texts()
     }
 
-    fn table(&self, index: usize) -> Option<Rows<'_>> {
-        self.table_in(index, &Alone)
-    }
-
-    fn table_in<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {
-        match &self.page.files.get(index.checked_sub(INFO.len())?)?.content {
+    fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {
+        match &self.file(index)?.content {
             Content::Table(rows) => Some(rows(&self.model, context)),
             Content::Other(_) => None,
         }
@@ -394,7 +425,9 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
             };
             file.place.heap_size() + closure
         });
+        let failure = self.failure.as_ref().map_or(0, |(text, _)| text.capacity());
         size_of_val(self)
+            + failure
             + facts.get_heap_size()
             + size_of_val(&lists[..])
             + files.capacity() * size_of::<File<M>>()
@@ -405,102 +438,10 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     }
 }
 
-/// A table: its columns, and its rows, which are made one by one.
-pub struct Rows<'a> {
-    /// The names of the columns.
-    pub columns: Columns,
-    /// The values of each row, one for each column.
-    pub rows: Box<dyn Iterator<Item = Vec<Value>> + 'a>,
-}
-
-/// Names of columns.
-pub type Columns = Rc<[Cow<'static, str>]>;
-
-impl<'a> Rows<'a> {
-    /// Creates a table of values.
-    pub fn new<const N: usize>(
-        columns: [&'static str; N],
-        rows: impl Iterator<Item = [Value; N]> + 'a,
-    ) -> Self {
-        Self {
-            columns: Rc::new(columns.map(Cow::Borrowed)),
-            rows: Box::new(rows.map(Vec::from)),
-        }
-    }
-
-    /// Creates a table of records, with the number of each.
-    pub fn of<R: Record + Default>(records: &'a [R]) -> Self {
-        let numbered = records.iter().enumerate();
-        Self::keyed(
-            ["index"],
-            numbered.map(|(index, record)| ([index.into()], record)),
-        )
-    }
-
-    /// Creates a table of records, with columns of what each belongs to.
-    pub fn keyed<R: Record + Default, const N: usize>(
-        keys: [&'static str; N],
-        records: impl Iterator<Item = ([Value; N], &'a R)> + 'a,
-    ) -> Self {
-        let fields = record::columns(&R::default(), 0)
-            .into_iter()
-            .map(Cow::Owned);
-        Self {
-            columns: keys.into_iter().map(Cow::Borrowed).chain(fields).collect(),
-            rows: Box::new(records.map(|(keys, record)| {
-                let mut row = Vec::from(keys);
-                record::leaves(record, &Scope::default(), &mut |value| row.push(value));
-                row
-            })),
-        }
-    }
-
-    /// Adds columns that are computed from the number of the row.
-    pub fn and<const N: usize>(
-        mut self,
-        columns: [&'static str; N],
-        compute: impl Fn(usize) -> [Value; N] + 'a,
-    ) -> Self {
-        let known = self.columns.iter().cloned();
-        self.columns = known.chain(columns.map(Cow::Borrowed)).collect();
-        let rows = self.rows.enumerate().map(move |(index, mut row)| {
-            row.extend(compute(index));
-            row
-        });
-        Self {
-            rows: Box::new(rows),
-            ..self
-        }
-    }
-
-    /// Writes the table.
-    ///
-    /// # Errors
-    /// Returns the errors of `out`.
-    pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
-        let columns: Vec<&str> = self.columns.iter().map(AsRef::as_ref).collect();
-        let mut table = Table::new(out, &columns)?;
-        for row in self.rows {
-            for value in row {
-                match value {
-                    Value::Text(text) => table.text(&text),
-                    // A list is in one cell.
-                    Value::List(values) => {
-                        let values: Vec<_> = values.iter().map(Value::to_string).collect();
-                        table.text(&values.join(" "))
-                    }
-                    value => table.cell(value),
-                };
-            }
-            table.end_row()?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::Alone;
 
     fn page() -> Box<dyn View> {
         let mut warnings = Warnings::default();

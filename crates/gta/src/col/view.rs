@@ -8,7 +8,6 @@ use super::{Col, Mesh, Model, Surface, export};
 use crate::{Opened, col, page, table};
 use hpimount_assets::model::{gltf, not_shown, padded, preview};
 use hpimount_assets::view::converted::{Conversion, Converted};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Preview, ViewFormat, Wanted};
 use hpimount_record::Value;
@@ -29,7 +28,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 const SURFACES: &str = "data/surfinfo.dat";
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut col = col::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut col = col::parse(bytes)?;
     let mut page = page(FORMAT.name, "COL collision models", &mut col.warnings);
     let faces = col.models.iter().map(|model| model.shapes.mesh.faces());
     page.fact("axes", "x right, y forward, z up; meters")

@@ -15,7 +15,6 @@ use crate::document::{Document, Row};
 use crate::{Opened, page, table};
 use hpimount_assets::model::gltf;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::{Columns, Rows};
 use hpimount_assets::view::{AssetContext, Open, ViewFormat, Wanted};
 use hpimount_record::Value;
@@ -72,7 +71,7 @@ const fn format(name: &'static str, open: Open) -> ViewFormat {
 }
 
 fn open_files(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut files = files::parse(bytes).map_err(|error| failure(&FILES_FORMAT, bytes, error))?;
+    let mut files = files::parse(bytes)?;
     let mut page = page(FILES_FORMAT.name, FILES_FORMAT.name, &mut files.warnings);
     page.rows("files", |files: &Files| {
         let rows = files.files.iter().map(|file| {
@@ -89,7 +88,7 @@ fn open_files(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
 }
 
 fn open_groups(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut groups = groups::parse(bytes).map_err(|error| failure(&GROUPS_FORMAT, bytes, error))?;
+    let mut groups = groups::parse(bytes)?;
     let mut page = page(GROUPS_FORMAT.name, GROUPS_FORMAT.name, &mut groups.warnings);
     let animations = groups.groups.iter().map(|group| group.animations.len());
     page.fact("groups", groups.groups.len())
@@ -117,7 +116,7 @@ fn group_rows(groups: &Groups) -> Rows<'_> {
 }
 
 fn open_water(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut water = water::parse(bytes).map_err(|error| failure(&WATER_FORMAT, bytes, error))?;
+    let mut water = water::parse(bytes)?;
     let mut page = page(WATER_FORMAT.name, WATER_FORMAT.name, &mut water.warnings);
     page.fact("surfaces", water.surfaces.len())
         .table("surfaces.tsv", corners)
@@ -176,8 +175,7 @@ fn open_waterpro(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         Some(_) => waterpro::START_OF_VICE_CITY,
         None => waterpro::START,
     };
-    let mut water =
-        waterpro::parse(bytes).map_err(|error| failure(&WATERPRO_FORMAT, bytes, error))?;
+    let mut water = waterpro::parse(bytes)?;
     let mut page = page(
         WATERPRO_FORMAT.name,
         WATERPRO_FORMAT.name,
@@ -215,8 +213,7 @@ fn strips(squares: &Squares) -> Rows<'_> {
 }
 
 fn open_handling(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut document =
-        handling::parse(bytes).map_err(|error| failure(&HANDLING_FORMAT, bytes, error))?;
+    let mut document = handling::parse(bytes)?;
     let mut page = document.page(HANDLING_FORMAT.name);
     for (index, section) in document.sections.iter().enumerate() {
         if !section.rows.is_empty() {
@@ -254,8 +251,7 @@ fn numbered(document: &Document, section: usize) -> Rows<'_> {
 }
 
 fn open_colors(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut document =
-        colors::parse(bytes).map_err(|error| failure(&COLORS_FORMAT, bytes, error))?;
+    let mut document = colors::parse(bytes)?;
     let mut page = document.page(COLORS_FORMAT.name);
     page.table("colors.tsv", |document: &Document| {
         let rows = document.rows("col").iter().enumerate();
@@ -325,7 +321,7 @@ fn choices<'a>(
 }
 
 fn open_texts(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut texts = texts::parse(bytes).map_err(|error| failure(&TEXTS_FORMAT, bytes, error))?;
+    let mut texts = texts::parse(bytes)?;
     let mut page = page(TEXTS_FORMAT.name, TEXTS_FORMAT.name, &mut texts.warnings);
     page.rows("texts", |texts: &Texts| {
         let texts = texts.texts.iter();

@@ -6,7 +6,6 @@ use super::import::{ALL, import, lines};
 use super::{Gxt, Texts};
 use crate::{Opened, gxt};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, ViewFile, ViewFormat};
@@ -21,7 +20,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut gxt = gxt::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut gxt = gxt::parse(bytes)?;
     let heading = format!("GXT texts ({})", gxt.layout.name());
     let mut page = Page::new(FORMAT.name, heading, std::mem::take(&mut gxt.warnings));
     let counts = gxt.tables.iter().map(|table| table.entries.len());

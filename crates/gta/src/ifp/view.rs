@@ -11,7 +11,6 @@ use crate::ifp::{self, Animation, Ifp, KeyKind, Keys, Mismatch, Object, Package,
 use hpimount_assets::model::{gltf, padded, png};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat, json};
@@ -50,7 +49,7 @@ const KEY_DEPTH: usize = 4;
 fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Opened {
     let (ifp, error) = so_far(ifp::parse(bytes));
     let error = match error {
-        Some(error) if ifp.packages.is_empty() => return Err(failure(&FORMAT, bytes, error)),
+        Some(error) if ifp.packages.is_empty() => return Err(error),
         error => error,
     };
     let mut page = facts_page(&ifp);

@@ -18,7 +18,6 @@ use crate::models::{self, Models};
 use crate::{Opened, page};
 use hpimount_assets::model::{gltf, preview};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, ViewFormat};
 
@@ -51,7 +50,7 @@ fn open_ipl(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     if !bytes.starts_with(binary::MAGIC) {
         return open_text(bytes, &IPL_FORMAT, &IPL);
     }
-    let mut binary = binary::parse(bytes).map_err(|error| failure(&IPL_FORMAT, bytes, error))?;
+    let mut binary = binary::parse(bytes)?;
     let mut page = page("IPL binary", "IPL binary", &mut binary.warnings);
     page.rows("inst", |binary: &Binary| Rows::of(&binary.instances))
         .rows("cars", |binary| Rows::of(&binary.cars));
@@ -69,7 +68,7 @@ fn open_zones(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
 
 fn open_text(bytes: &Bytes, format: &ViewFormat, schema: &'static Schema) -> Opened {
     let document = document::parse(bytes, schema).map(instance::checked);
-    let mut document = document.map_err(|error| failure(format, bytes, error))?;
+    let mut document = document?;
     let mut page = document.page(format.name);
     for (index, section) in document.sections.iter().enumerate() {
         if schema.knows(&section.name) && !section.rows.is_empty() {

@@ -9,7 +9,6 @@ use super::Txd;
 use crate::{Opened, page, txd};
 use hpimount_assets::model::{Picture, Pixels, Scale, not_shown, padded, png, sheet};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
 use hpimount_record::Value;
@@ -38,7 +37,7 @@ const MAX_SHEET_PIXELS: u64 = 1 << 25;
 const MAX_ON_SHEET: usize = 64;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
-    let mut txd = txd::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut txd = txd::parse(bytes)?;
     let mut page = page(FORMAT.name, "TXD texture dictionary", &mut txd.warnings);
     let unreadable = txd.textures.iter().filter(|entry| entry.texture.is_err());
     page.fact("version", txd.version.to_string())

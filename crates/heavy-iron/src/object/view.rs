@@ -21,7 +21,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::node::{self, Entry, Node};
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{self as assets, AssetContext, Failure, Table, View, ViewFormat, json};
+use hpimount_assets::view::{self as assets, AssetContext, Opened, Table, ViewFormat, json};
 use hpimount_containers::text::windows_1252;
 
 /// Objects.
@@ -58,7 +58,7 @@ impl GetSize for Typed {
     }
 }
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let Origin { code, facts, .. } = Origin::of(context);
     let (object, error) = so_far(object::parse(bytes, &facts, code));
     let warnings = object.warnings.clone();

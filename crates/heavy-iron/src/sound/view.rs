@@ -19,7 +19,7 @@ use hpimount_assets::parse::{Incomplete, so_far};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Failure, Shared, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Shared, ViewFormat};
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_containers::volume::AssetType;
 
@@ -198,7 +198,7 @@ fn archive_with(id: u32, context: &dyn AssetContext) -> Option<String> {
     having.next().map(|file| context.archive_of(file))
 }
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let entry = match header(context) {
         Ok(entry) => entry,
         Err(error) => {
@@ -250,7 +250,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     Ok(page.show(sound, error))
 }
 
-fn open_table(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open_table(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let facts = Origin::of(context).facts;
     let (mut model, error) = so_far(sound::parse_table(bytes, &facts));
     let warnings = std::mem::take(&mut model.warnings);

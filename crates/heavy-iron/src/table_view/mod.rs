@@ -21,7 +21,7 @@ use crate::{Facts, Parsed};
 use hpimount_assets::model::gltf;
 use hpimount_assets::parse::{Incomplete, so_far};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, View, ViewFormat};
 use hpimount_containers::io::{Error, Warnings};
 
 /// Tables.
@@ -47,7 +47,7 @@ pub(crate) enum Sheets {
     Level(JspInfo),
 }
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let Origin {
         code, facts, id, ..
     } = Origin::of(context);

@@ -14,7 +14,7 @@ use crate::view::{self, list};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::text::windows_1252;
 
 /// Texts.
@@ -36,7 +36,7 @@ pub const CREDITS_FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("HIP credits", open_credits)
 };
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let facts = Origin::of(context).facts;
     let (mut model, error) = so_far(text::parse(bytes, &facts));
     let warnings = std::mem::take(&mut model.warnings);
@@ -59,7 +59,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     Ok(page.show(model, error))
 }
 
-fn open_credits(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open_credits(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let facts = Origin::of(context).facts;
     let (mut model, error) = so_far(credits::parse(bytes, &facts));
     let warnings = std::mem::take(&mut model.warnings);

@@ -10,7 +10,7 @@ use hpimount_assets::model::{not_shown, png};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
 use hpimount_renderware::texture::export;
 use hpimount_renderware::texture::table::{COLUMNS, values};
@@ -45,7 +45,7 @@ impl GetSize for Textures {
     }
 }
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut model, error) = so_far(texture::parse(bytes));
     let warnings = std::mem::take(&mut model.warnings);
     let mut page = view::page(FORMAT.name, bytes, context, warnings);

@@ -9,10 +9,9 @@ use crate::bon::{self, Body, Bon, Color, Material, Part, Split, Texture, Texture
 use crate::view::stem;
 use hpimount_assets::model::padded;
 use hpimount_assets::view::converted::{Conversion, Converted};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::node::{Node, known, map};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 
 /// Characters of the ports of THPS2.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -26,8 +25,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("BON", open)
 };
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut bon = bon::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut bon = bon::parse(bytes)?;
     let warnings = std::mem::take(&mut bon.warnings);
     let mut page = Page::new(FORMAT.name, "BON character", warnings);
     page.fact("version", bon.version.number());

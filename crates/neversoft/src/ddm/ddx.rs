@@ -9,9 +9,8 @@ use crate::view::stem;
 use hpimount_assets::model::padded;
 use hpimount_assets::parse::name::until_nul;
 use hpimount_assets::view::converted::{Conversion, Converted};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::{Cursor, Endian, Error, Result as Parsed, Warnings};
 
 /// Lists of textures of THPS2X.
@@ -140,8 +139,8 @@ impl Entry {
     }
 }
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut ddx = parse(bytes).map_err(|error| failure(&DDX_FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut ddx = parse(bytes)?;
     let warnings = std::mem::take(&mut ddx.warnings);
     let mut page = Page::new(DDX_FORMAT.name, "DDX list of textures", warnings);
     page.fact("size", ddx.size)

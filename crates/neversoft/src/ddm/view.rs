@@ -12,11 +12,10 @@ use crate::psx;
 use hpimount_assets::model::scene;
 use hpimount_assets::model::{Picture, Scene, obj};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::exported::{self, Exported};
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 
 /// Models of THPS2X's levels.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -45,8 +44,8 @@ struct PlannedDdm {
     plan: ExportPlan,
 }
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut ddm = ddm::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
+    let mut ddm = ddm::parse(bytes)?;
     let stem = context.name().rsplit_once('.').map(|(stem, _)| stem);
     let beside = |extension: &str| {
         let bytes = context.read_sibling(&format!("{}.{extension}", stem?))?;

@@ -6,9 +6,8 @@ use hpimount_record::{self as record, FixedSize, Pad, Record};
 
 use crate::kat::{self, Kat};
 use crate::vab::{self, Vab};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::io::{Cursor, Endian, Error, Warnings};
 
 /// Tables of cues.
@@ -124,8 +123,8 @@ impl Cues {
     }
 }
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut cues = parse(bytes).map_err(|error| failure(&CUE_FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
+    let mut cues = parse(bytes)?;
     find_sounds(&mut cues, context);
     let warnings = std::mem::take(&mut cues.warnings);
     let found = cues.cues.iter().filter(|cue| cue.plays.is_some());

@@ -15,9 +15,8 @@ use bytes::Bytes;
 
 use hpimount_assets::model::padded;
 use hpimount_assets::view::converted::{Conversion, Converted};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 
 /// Banks of sounds of the Dreamcast.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -26,8 +25,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("KAT", open)
 };
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut kat = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut kat = parse(bytes)?;
     let warnings = std::mem::take(&mut kat.warnings);
     let mut page = Page::new(FORMAT.name, "KAT bank of sounds", warnings);
     let played = kat.entries.iter().filter(|entry| entry.samples > 0);

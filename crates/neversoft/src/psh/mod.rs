@@ -7,9 +7,8 @@ pub use self::parse::*;
 
 use bytes::Bytes;
 
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::io::Warnings;
 
 /// Names of the parts of characters.
@@ -18,8 +17,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("PSH", open)
 };
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let psh = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let psh = parse(bytes)?;
     let heading = "Names of a character's parts";
     let mut page = Page::new(FORMAT.name, heading, Warnings::default());
     page.rows("parts", parts).rows("animations", animations);

@@ -10,9 +10,8 @@ pub use self::parse::*;
 use bytes::Bytes;
 
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Warnings;
 
 /// Pictures of the Dreamcast.
@@ -27,8 +26,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("PVR", open)
 };
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let pvr = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let pvr = parse(bytes)?;
     let mut page = Page::new(FORMAT.name, "PVR picture", Warnings::default());
     page.fact("index", pvr.index)
         .fact("size", pvr.size)

@@ -9,9 +9,8 @@ use super::{names, text};
 use crate::qb::{self, Qb};
 use crate::view::hash_text;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 
 /// Compiled scripts.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -20,9 +19,9 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("QB", open)
 };
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let is_packed = names::is_packed(context.name());
-    let mut qb = qb::parse(bytes, is_packed).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut qb = qb::parse(bytes, is_packed)?;
     names::resolve(&mut qb, context);
     let heading = match qb.is_packed {
         true => "QB script, packed",

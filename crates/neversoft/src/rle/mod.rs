@@ -8,9 +8,8 @@ pub use self::parse::*;
 use bytes::Bytes;
 
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Error;
 use hpimount_containers::text::has_extension;
 
@@ -26,8 +25,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("RLE", open)
 };
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let fail = |error| failure(&FORMAT, bytes, error);
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
+    let fail = |error| error;
     let is_called = |extension| has_extension(context.name().as_bytes(), extension);
     if !is_called("bmr") && !is_called("zlb") && !bytes.starts_with(MAGIC) {
         let problem = "is not that of an RLE picture";

@@ -12,10 +12,9 @@ use hpimount_record::Value;
 
 use hpimount_assets::model::{not_shown, padded, size_problem};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::node::{Node, map};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 
 /// Pictures of the PlayStation and PlayStation 2.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -36,8 +35,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// most 16.
 const MAX_FACES: usize = 256;
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut tim = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut tim = parse(bytes)?;
     let warnings = std::mem::take(&mut tim.warnings);
     let (name, heading) = match tim.header {
         Some(_) => ("TIM2", "TIM2 picture"),

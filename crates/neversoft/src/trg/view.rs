@@ -11,10 +11,9 @@ use super::level;
 use crate::trg::{self, Argument, Command, Flags, Trg, kind_name};
 use crate::view::hash_text;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::node::{Node, Nodes, known, map};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat, hex, json};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat, hex, json};
 use hpimount_containers::file_type::{FileType, Magic};
 
 /// Nodes of levels.
@@ -37,8 +36,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TRG", open)
 };
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let trg = trg::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let trg = trg::parse(bytes)?;
     let [major, minor] = trg.version;
     let heading = format!("Nodes of a level (version {major}.{minor})");
     let mut page = Page::new(FORMAT.name, heading, trg.warnings.clone());

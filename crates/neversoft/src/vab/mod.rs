@@ -10,10 +10,9 @@ pub use self::parse::*;
 use bytes::Bytes;
 
 use hpimount_assets::view::converted::{Conversion, Converted};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::text::has_extension;
 
 /// Banks of sounds of the PlayStation.
@@ -24,9 +23,9 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("VAB", open)
 };
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let beside = body(context);
-    let mut vab = parse(bytes, beside.as_ref()).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let mut vab = parse(bytes, beside.as_ref())?;
     let warnings = std::mem::take(&mut vab.warnings);
     let mut page = Page::new(FORMAT.name, "VAB bank of sounds", warnings);
     page.record(&vab.header)

@@ -14,9 +14,8 @@ use hpimount_record::Value;
 use self::import::import;
 use crate::view::rounded;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 
 /// The file of `X.meta` with the samples.
 const SOUND: &str = "sound.wav";
@@ -30,8 +29,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("VAG", open)
 };
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut vag = parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut vag = parse(bytes)?;
     let mut page = Page::new(FORMAT.name, "VAG sound", std::mem::take(&mut vag.warnings));
     match &vag.header {
         Some(header) => page

@@ -11,9 +11,8 @@ use super::video::{ASSUMED_SPEED, Still, Video, speed};
 use crate::view::rounded;
 use hpimount_assets::model::not_shown;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_containers::text::has_extension;
@@ -65,8 +64,8 @@ struct Xa {
     video: Video,
 }
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let fail = |error: Error| failure(&FORMAT, bytes, error);
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
+    let fail = |error: Error| error;
     let sectors = Sectors::find(bytes).map_err(fail)?;
     let mut warnings = Warnings::default();
     if sectors.rest() > 0 {

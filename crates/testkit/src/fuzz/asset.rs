@@ -169,7 +169,7 @@ pub(super) fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext)
     let view = match (format.open)(&bytes, context) {
         Ok(view) => view,
         Err(failure) => {
-            let text = failure.error.to_string();
+            let text = failure.to_string();
             assert!(text.contains("0x"), "{text}");
             view::open(format, &bytes, context)
         }

@@ -10,7 +10,7 @@ use hpimount_assets::parse::bmp::{self, Bmp};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 
 /// BMP pictures.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -21,7 +21,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("BMP", open)
 };
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let (mut bmp, error) = so_far(bmp::parse(bytes));
     let warnings = std::mem::take(&mut bmp.warnings);
     let is_of_ta = bmp.palette.map(|palette| palette == Palette::TA.0);

@@ -9,7 +9,7 @@ use hpimount_assets::model::png::{self, Tones};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_record::Value;
 
 /// Fonts.
@@ -25,7 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Number of characters per row of the sheet, and of rows.
 const COLUMNS: usize = 16;
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let (mut fnt, error) = so_far(fnt::parse(bytes));
     let warnings = std::mem::take(&mut fnt.warnings);
     let mut page = Page::new(FORMAT.name, "Font", warnings);

@@ -3,9 +3,8 @@
 use bytes::Bytes;
 
 use crate::other::{Recognized, recognize};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::io::Warnings;
 use hpimount_record::Value;
 
@@ -15,8 +14,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TA scenario or video", open)
 };
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let recognized = recognize(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let recognized = recognize(bytes)?;
     let kind = match recognized {
         Recognized::Scenario { .. } => "scenario",
         Recognized::Smacker(_) => "Smacker video",

@@ -8,9 +8,8 @@ use crate::pal::colors::{Colors, Shown};
 use crate::pal::{self, BlendKind, BlendTable, Pal, Palette};
 use hpimount_assets::model::png::{self, Tones};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::io::Warnings;
 
 /// Palettes of 256 colors.
@@ -37,8 +36,8 @@ const EDGE: u32 = 16;
 /// Columns of a table.
 const WIDTH: u32 = 256;
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut pal = pal::parse(bytes).map_err(|lost| failure(&FORMAT, bytes, lost.error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut pal = pal::parse(bytes).map_err(|lost| lost.error)?;
     let warnings = std::mem::take(&mut pal.warnings);
     let mut page = Page::new(FORMAT.name, "Palette of 256 colors", warnings);
     page.fact("is_the_palette_of_ta", pal.palette == Palette::TA)
@@ -54,9 +53,8 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     Ok(page.show(pal, None))
 }
 
-fn open_blend(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let table =
-        pal::parse_blend(bytes).map_err(|lost| failure(&BLEND_FORMAT, bytes, lost.error))?;
+fn open_blend(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
+    let table = pal::parse_blend(bytes).map_err(|lost| lost.error)?;
     let kind = match table.kind() {
         BlendKind::Alpha => "blends two colors",
         BlendKind::Levels => "shades or lightens a color",

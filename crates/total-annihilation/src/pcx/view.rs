@@ -12,7 +12,7 @@ use hpimount_assets::parse::pcx::{self, Pcx};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
 use hpimount_record::Value;
 
@@ -33,7 +33,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("PCX", open)
 };
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut pcx, error) = so_far(pcx::parse(bytes));
     let warnings = std::mem::take(&mut pcx.warnings);
     let colors = colors(&pcx, context);

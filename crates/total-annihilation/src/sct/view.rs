@@ -9,7 +9,7 @@ use crate::terrain::view;
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
 
 /// Sections.
@@ -30,7 +30,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("SCT", open)
 };
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut sct, error) = so_far(sct::parse(bytes));
     let heading = format!("SCT section of a map (version {})", sct.version);
     let warnings = std::mem::take(&mut sct.warnings);

@@ -9,7 +9,7 @@ use crate::tdf::{self, Section, Tdf};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::file_type::FileType;
 use hpimount_record::Value;
 
@@ -28,7 +28,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// have a limit.
 const MAX_SHOWN_DEPTH: usize = 32;
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     // Menus of both games have the same extension.
     if menu::is_menu(bytes) {
         return Ok(menu::view(bytes));

@@ -17,7 +17,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFile, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::file_type::FileType;
 use hpimount_record::Value;
 
@@ -59,7 +59,7 @@ struct Shown {
     script: Script,
 }
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut model, error) = so_far(tdo::parse(bytes));
     let warnings = std::mem::take(&mut model.warnings);
     let colors = Colors::of_mount(context);

@@ -16,7 +16,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::node::{Entry, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, AssetRef, Failure, Preview, View, ViewFormat, Wanted};
+use hpimount_assets::view::{AssetContext, AssetRef, Opened, Preview, ViewFormat, Wanted};
 use hpimount_containers::file_type::FileType;
 use hpimount_record::Value;
 
@@ -38,7 +38,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TNT", open)
 };
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut tnt, error) = so_far(tnt::parse(bytes));
     let warnings = std::mem::take(&mut tnt.warnings);
     let (version, colors) = match tnt.version {

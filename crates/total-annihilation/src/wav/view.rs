@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::wav::{self, Kind, Wav};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat, hex};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat, hex};
 use hpimount_record::Value;
 
 /// Sounds.
@@ -17,7 +17,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Code of samples without compression.
 const PCM: u16 = 1;
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let (mut wav, error) = so_far(wav::parse(bytes));
     let kind = match wav.kind {
         Kind::Riff => "RIFF",

@@ -4,10 +4,9 @@ use bytes::Bytes;
 
 use crate::consoles::banner::{self, Banner, Texts};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
-use crate::view::damaged::failure;
 use crate::view::node::{Node, map};
 use crate::view::page::Page;
-use crate::view::{ALONE, AssetContext, Failure, Preview, View, ViewFormat};
+use crate::view::{ALONE, AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Warnings;
 
 /// Banners of GameCube discs.
@@ -25,8 +24,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("BNR", open)
 };
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let banner = banner::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let banner = banner::parse(bytes)?;
     let mut page = Page::new(FORMAT.name, "GameCube banner", Warnings::default());
     if let Some(first) = banner.texts.first() {
         page.fact("title", first.title.clone())

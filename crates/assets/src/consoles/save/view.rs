@@ -8,10 +8,9 @@ use bytes::Bytes;
 use crate::consoles::save::{self, Save, Saves};
 use crate::model::{apng, padded};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
-use crate::view::damaged::failure;
 use crate::view::node::{Node, map};
 use crate::view::page::Page;
-use crate::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use crate::view::{AssetContext, Opened, Preview, ViewFormat};
 
 /// Saves and memory cards of the PlayStation.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -29,8 +28,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// with three.
 const DELAYS: [u16; 2] = [16, 11];
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut saves = save::parse(bytes).map_err(|error| failure(&FORMAT, bytes, error))?;
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let mut saves = save::parse(bytes)?;
     let heading = match saves.is_card {
         true => "PlayStation memory card",
         false => "PlayStation save",

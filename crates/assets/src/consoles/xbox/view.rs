@@ -8,10 +8,9 @@ use super::xpr::{self, Stored, Xpr};
 use crate::model::padded;
 use crate::parse::slice_of;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
-use crate::view::damaged::failure;
 use crate::view::node::{Node, map};
 use crate::view::page::Page;
-use crate::view::{ALONE, AssetContext, Failure, Preview, View, ViewFormat};
+use crate::view::{ALONE, AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Warnings;
 use hpimount_containers::xbe::{MAGIC, MAX_HEADERS, Program, Section};
 
@@ -51,9 +50,9 @@ struct Shown {
     pictures: Vec<Stored>,
 }
 
-fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let headers = &bytes[..bytes.len().min(MAX_HEADERS as usize)];
-    let program = Program::parse(headers).map_err(|error| failure(&FORMAT, bytes, error))?;
+    let program = Program::parse(headers)?;
     let mut page = Page::new(FORMAT.name, "Xbox program", Warnings::default());
     let mut facts = program.certificate.facts();
     for name in ["title", "id", "region", "disc", "version"] {
@@ -105,8 +104,8 @@ fn picture_in(bytes: &Bytes, section: &Section) -> Result<Stored, String> {
     first.ok_or_else(|| "has no picture".to_owned())
 }
 
-fn open_xpr(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let Xpr { pictures } = xpr::parse(bytes).map_err(|error| failure(&XPR_FORMAT, bytes, error))?;
+fn open_xpr(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
+    let Xpr { pictures } = xpr::parse(bytes)?;
     let mut page = Page::new(XPR_FORMAT.name, "Xbox pictures", Warnings::default());
     page.list("pictures", |shown: &Shown| {
         Box::new(shown.pictures.iter().map(picture))

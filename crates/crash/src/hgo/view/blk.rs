@@ -8,7 +8,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::node::{Node, known};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::io::Warnings;
 
 /// Tables of the blocks of an HGO file.
@@ -19,7 +19,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("HGO block table", open)
 };
 
-fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Opened {
     let (table, error) = so_far(blk::parse(bytes));
     let heading = "Table of the blocks of an HGO model (left by a tool; no game reads it)";
     let mut page = Page::new(FORMAT.name, heading, warnings(&table));

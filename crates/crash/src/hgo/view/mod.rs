@@ -15,7 +15,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::exported::{self, Exported};
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 
 /// HGO models.
@@ -39,7 +39,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("HGO", open)
 };
 
-fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Opened {
     let (mut hgo, error) = so_far(hgo::parse(bytes));
     let mut plan = ExportPlan::new(&hgo);
     let mut warnings = std::mem::take(&mut hgo.warnings);

@@ -17,7 +17,6 @@ use crate::{Opened, col, dff, models};
 use hpimount_assets::model::{Picture, Reservation, gltf, obj, png, preview};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
 use hpimount_renderware::clump::Clump;
@@ -59,7 +58,7 @@ struct Shown {
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut model, error) = so_far(parse(bytes));
     let error = match error {
-        Some(error) if model.clumps.is_empty() => return Err(failure(&FORMAT, bytes, error)),
+        Some(error) if model.clumps.is_empty() => return Err(error),
         error => error,
     };
     let name = context.name();

@@ -13,10 +13,9 @@ use hpimount_assets::model::scene::Material;
 use hpimount_assets::model::{Picture, Scene, bvh, obj, padded};
 use hpimount_assets::parse::Incomplete;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::damaged::failure;
 use hpimount_assets::view::exported::{self, Exported};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFile, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 
 /// PSX models, levels and texture banks.
@@ -51,12 +50,12 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Maximum number of bytes of neighbors that are read.
 const MAX_NEIGHBORS: usize = 16 << 20;
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut psx, error) = match psx::parse(bytes).map_err(|incomplete| *incomplete) {
         Ok(psx) => (psx, None),
         Err(Incomplete { error, model }) => match model {
             Some(psx) => (psx, Some(error)),
-            None => return Err(failure(&FORMAT, bytes, error)),
+            None => return Err(error),
         },
     };
     let mut warnings = std::mem::take(&mut psx.warnings);

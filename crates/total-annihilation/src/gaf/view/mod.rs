@@ -15,7 +15,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Failure, Preview, View, ViewFile, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
 use hpimount_record::Value;
@@ -66,7 +66,7 @@ const MAX_ON_SHEET: usize = 64;
 /// width and height.
 type Extent = ((i32, i32), (u32, u32));
 
-fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut gaf, error) = so_far(gaf::parse(bytes));
     let warnings = std::mem::take(&mut gaf.warnings);
     let colors = Colors::of_sprite(context);
