@@ -21,7 +21,7 @@ pub const PROGRAM: Program<Args> = Program {
     usage: &[
         "[OPTIONS] DIR OUT",
         "[OPTIONS] --replace NAME=FILE ARCHIVE OUT",
-        "[OPTIONS] --apply DIR SOURCE OUT",
+        "[OPTIONS] --apply CHANGES SOURCE OUT",
     ],
     description: &[
         "`hpipack` packs everything in the directory DIR into the archive OUT: an HPI archive for \
@@ -43,12 +43,16 @@ pub const PROGRAM: Program<Args> = Program {
         "With `--replace`, OUT is a copy of the HPI or HIP archive ARCHIVE in which some files have \
          new contents. Everything else is copied unchanged. Plain text, PNG and WAV files for texts, \
          textures and sounds of HIP archives are converted.",
-        "With `--apply`, OUT is the archive, disc or asset SOURCE with the changes of the directory DIR, which \
+        "With `--apply`, OUT is the archive, disc or asset SOURCE with CHANGES: a patch, or a directory DIR, which \
          has the paths of a mount of SOURCE: a file there replaces or adds the file, an empty file \
          `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. Edited PNG, WAV \
          and TXT files of `converted/` become the assets that they show. DIR may be the upper \
          directory of an overlay on a mount. Unchanged files stay where they are, and new data is \
          not compressed. The result of a compressed disc is a plain one.",
+        "If OUT ends in `.xdelta`, `.bps`, `.ppf` or `.ips`, it is a patch instead of the result: from SOURCE, \
+         or from the plain image of a compressed disc, to the result. It is made from the ranges that both \
+         share, without a search, and is about as large as what changed. Programs for such patches apply it. \
+         With a patch as CHANGES, this converts patches.",
     ],
     operands: &[
         Operand {
@@ -284,15 +288,15 @@ const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Apply the changes in DIR to the archive, disc or asset SOURCE; may be repeated",
-        long_help: "Write SOURCE with the changes of the directory DIR to OUT. May be given several times; the \
-            last one wins. What SOURCE's format cannot hold is refused: everything that is refused is \
+        help: "Apply a directory of changes or a patch to SOURCE; may be repeated",
+        long_help: "Write SOURCE with CHANGES to OUT: a directory DIR, or a patch (`.xdelta`, `.bps`, `.ups`, \
+            `.ppf`, `.ips`). Several are applied in the order given; of directories the last one wins. What SOURCE's format cannot hold is refused: everything that is refused is \
             listed, and nothing is written. DIR is described in docs/MODDING.md.",
         default: NO_DEFAULT,
         conflicts: &["format", "method", "key", "replace"],
         ..OptionSpec::new(
             Name::Long("apply"),
-            Takes::Folders("DIR", |args, value| {
+            Takes::Sources("CHANGES", |args, value| {
                 args.folders.push(value.into());
                 Ok(())
             }),

@@ -14,6 +14,7 @@ mod hpi;
 mod kernel;
 mod later_tracks;
 mod modding;
+mod patches;
 mod planning;
 mod refused;
 mod replace;

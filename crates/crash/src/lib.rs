@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod dumps;
 pub mod hgo;
 
 use hpimount_assets::view::ViewFormat;

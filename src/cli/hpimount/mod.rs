@@ -31,7 +31,7 @@ pub const PROGRAM: Program<Args> = Program {
         "--check [--json] [--dat FILE] [--game FOLDER] [SOURCE...]",
         "--diff [--brief] [--json] A B",
         "--diff [OPTIONS] A... --against B...",
-        "--diff [OPTIONS] --apply DIR SOURCE",
+        "--diff [OPTIONS] --apply CHANGES SOURCE",
         "--index FILE [--game FOLDER] [SOURCE...]",
         "--unmount MOUNTPOINT...",
     ],

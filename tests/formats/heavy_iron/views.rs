@@ -61,7 +61,7 @@ fn a_small_archive_shows_all_kinds_of_assets() {
     assert_eq!(colors[..4], [255, 130, 0, 255]);
     assert_eq!(
         names(&built(&mount, "cut.RW3")),
-        ["error.txt", "info.json", "info.txt"]
+        ["error.txt", "info.json", "info.txt", "textures.tsv"]
     );
     let shown = built(&mount, "beep");
     let wav = bytes_of(&shown.join("beep.wav"));

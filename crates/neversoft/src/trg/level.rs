@@ -3,15 +3,15 @@
 //! Each kind of nodes is below a node of its own, so that viewers can hide it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
 use bytes::Bytes;
 
-use super::view::Heading;
 use crate::psx::export::{Colors, ExportPlan, turn_of};
 use crate::psx::view::level as open_level;
 use crate::psx::{Kind, Psx};
-use crate::trg::{Argument, Command, Node, Trg};
+use crate::trg::{self, Argument, Command, Node, Trg, kind_name};
 use hpimount_assets::model::scene::{Joined, MaterialNames, Node as SceneNode, Outline};
 use hpimount_assets::model::{
     MAX_CORNERS, Picture, Reservation, Scene, Transform, gltf, padded, preview,
@@ -386,6 +386,22 @@ fn components(trg: &Trg) -> Vec<usize> {
     (0..trg.len())
         .map(|number| root(&mut parents, number))
         .collect()
+}
+
+/// What a node is, in words.
+pub(super) struct Heading<'a>(pub(super) &'a trg::Node);
+
+impl Display for Heading<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&kind_name(self.0.kind))?;
+        if let Some(subtype) = self.0.subtype {
+            write!(out, " {subtype}")?;
+        }
+        match &self.0.label {
+            Some(label) => write!(out, " {}", label.escape_debug()),
+            None => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]

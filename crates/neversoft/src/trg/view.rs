@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use hpimount_record::Value;
 
-use super::level;
+use super::level::{self, Heading};
 use crate::trg::{self, Argument, Command, Flags, Trg, kind_name};
 use crate::view::hash_text;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
@@ -182,22 +182,6 @@ fn scripts(trg: &Trg, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// What a node is, in words.
-pub(super) struct Heading<'a>(pub(super) &'a trg::Node);
-
-impl Display for Heading<'_> {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        out.write_str(&kind_name(self.0.kind))?;
-        if let Some(subtype) = self.0.subtype {
-            write!(out, " {subtype}")?;
-        }
-        match &self.0.label {
-            Some(label) => write!(out, " {}", label.escape_debug()),
-            None => Ok(()),
-        }
-    }
 }
 
 /// A command as text.

@@ -12,7 +12,6 @@ use bytes::Bytes;
 use hpimount_record::Value;
 
 use self::import::import;
-use crate::view::rounded;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
@@ -47,10 +46,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         .map(|(first, last)| [first, last].into_iter().collect::<Value>());
     page.fact("channels", vag.channels)
         .fact("samples", vag.samples)
-        .fact(
-            "seconds",
-            rounded(f64::from(vag.samples) / f64::from(vag.rate)),
-        )
         .fact("loop", loops)
         .wav(SOUND.to_owned(), vag.wav(), Vag::pcm);
     Ok(page.show(vag, None))

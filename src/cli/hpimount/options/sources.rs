@@ -76,12 +76,15 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Mount SOURCE with the changes in DIR; may be repeated",
-        long_help: "Mount with the changes of the directory DIR, which has the paths of \
+        help: "Mount SOURCE with changes: a directory or a patch; may be repeated",
+        long_help: "Mount with CHANGES: a directory, or a patch. A directory DIR has the paths of \
             the mount, whatever that is made of: a file there replaces or adds the file, an empty file `.wh.NAME` deletes \
             NAME, and `X.d/` has the changes inside the archive X. Edited PNG, WAV and TXT files of \
             `converted/` become the assets that they show. DIR may be the upper directory of an \
-            overlay. It may be given several times; the last one wins. Nothing is copied. A single archive \
+            overlay. A patch (`.xdelta`, `.bps`, `.ups`, `.ppf`, `.ips`, by its content) is applied to a single \
+            SOURCE while it is read: to the plain image of a disc, whatever that is compressed as, or to the file \
+            itself. A patch that was made for another file is an error that names both; `-o verify` compares all its \
+            checksums. Several are applied in the order given; of directories the last one wins. Nothing is copied. A single archive \
             or disc with its changes is also a file in `.hpimount/image`; where archives are merged, DIR is above all of \
             them. With `--diff`, the changes are those of the second side, and a side alone is compared with itself as \
             changed; with `--check` and `--index`, all SOURCEs are one mount. What cannot be applied is listed, and nothing \
@@ -90,7 +93,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         conflicts: &["unmount"],
         ..OptionSpec::new(
             Name::Long("apply"),
-            Takes::Folders("DIR", |args, folder| {
+            Takes::Sources("CHANGES", |args, folder| {
                 let folder = std::path::absolute(folder);
                 args.mount
                     .apply

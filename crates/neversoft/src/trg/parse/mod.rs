@@ -1,6 +1,7 @@
 //! The nodes of a level. They are found when a file is parsed, and decoded when
 //! they are used.
 
+mod fields;
 mod node;
 mod script;
 mod table;

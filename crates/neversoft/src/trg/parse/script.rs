@@ -1,6 +1,6 @@
 //! Commands, and statements of scripts.
 
-use super::node::{align, numbers, text};
+use super::fields::{align, numbers, text};
 use super::table::{self, Row};
 use hpimount_containers::io::{Cursor, Error, Result};
 
