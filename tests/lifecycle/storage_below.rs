@@ -43,7 +43,7 @@ fn loop_device(fixture: &Fixture, options: &str) -> (PathBuf, PathBuf) {
 /// Returns a mount of an archive, with hardly any cache.
 fn mount(mut fixture: Fixture, archive: PathBuf) -> Mount {
     fixture.archive = archive;
-    fixture.mount(&["-o", "noprefetch,cachesize=1K"])
+    fixture.mount(&["-o", "noprefetch,cachesize=32K"])
 }
 
 #[fuse_test]
@@ -178,7 +178,7 @@ fn a_full_disk_affects_only_the_log() {
     fs::create_dir(&fixture.point).unwrap();
     fs::write(&fixture.archive, each_method::archive()).unwrap();
     let whole = fs::metadata(&fixture.archive).unwrap().len();
-    let mount = fixture.mount_in_foreground(&["-vv", "-o", "noprefetch,cachesize=1K"]);
+    let mount = fixture.mount_in_foreground(&["-vv", "-o", "noprefetch,cachesize=32K"]);
     let archive = File::options().write(true).open(&mount.fixture.archive);
     archive.unwrap().set_len(whole / 2).unwrap();
     fill(&disk.join("rest"));

@@ -191,7 +191,7 @@ fn assets_of_every_family_are_compared_in_their_own_terms() {
         ("tank.cob", "script.bos: line "),
         ("level.psx", "version"),
         ("picture.tim", "pictures[0].height"),
-        ("sound.vag", "sound.rate"),
+        ("sound.vag", "rate"),
         ("script.qb", "source.q: line "),
         ("level_t.trg", "nodes[autoexec].commands[1]"),
     ] {

@@ -231,12 +231,13 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 
     /// Returns all warnings.
-    fn warnings(&self, model: &M) -> Warnings {
+    fn warnings(&self, model: &M) -> Cow<'_, Warnings> {
+        let Some(find) = self.check else {
+            return Cow::Borrowed(&self.warnings);
+        };
         let mut warnings = self.warnings.clone();
-        if let Some(find) = self.check {
-            warnings.append(find(model));
-        }
-        warnings
+        warnings.append(find(model));
+        Cow::Owned(warnings)
     }
 
     fn add(&mut self, place: ViewFile, size: Option<u64>, content: Content<M>) -> &mut Self {
