@@ -266,7 +266,10 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         for (name, node) in facts.chain(self.computed.iter().flat_map(|make| make(model))) {
             let label = name.replace('_', " ");
             match node {
-                Node::Value(Value::List(values)) => summary.named(&label, values.iter().map(brief)),
+                Node::Value(Value::List(values)) => match position(&values) {
+                    Some(position) => summary.line(&label, position),
+                    None => summary.named(&label, values.iter().map(brief)),
+                },
                 Node::Value(value) => match brief(&value) {
                     Some(value) => summary.line(&label, value),
                     None => continue,
@@ -281,6 +284,21 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         }
         summary.write(&self.warnings(model), out)
     }
+}
+
+/// Returns the text of a few numbers, such as a position; `None` for other lists.
+fn position(values: &[Value]) -> Option<String> {
+    let is_number = |value: &Value| {
+        matches!(
+            value,
+            Value::Integer(_) | Value::Float(_) | Value::Double(_)
+        )
+    };
+    if !(2..=4).contains(&values.len()) || !values.iter().all(is_number) {
+        return None;
+    }
+    let texts: Vec<_> = values.iter().map(ToString::to_string).collect();
+    Some(texts.join(", "))
 }
 
 /// Returns a value as summaries show it: a map by its name, if it has one.

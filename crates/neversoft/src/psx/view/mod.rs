@@ -324,8 +324,8 @@ mod tests {
         for line in [
             "vertices       6\n",
             "invisible      1\n",
-            "bounds min     3: -3.125, -23.75, -4.375\n",
-            "bounds max     3: 13.125, 3.75, 34.375\n",
+            "bounds min     -3.125, -23.75, -4.375\n",
+            "bounds max     13.125, 3.75, 34.375\n",
             "models         2: 0x6F0F6B9F, 0x6F0F6B9F\n",
             "palettes missing 1\n",
             "animations     3\n",
