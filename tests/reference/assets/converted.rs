@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::shared;
+use serde_json::Value;
 use testkit::files::walk;
 use testkit::fuse_test;
 use testkit::merging::attribute;
@@ -49,7 +50,18 @@ fn is_damaged(root: &Path, file: &Path) -> bool {
     let source = attribute(file, "source").unwrap();
     let meta = root.join(directory.with_file_name(format!("{source}.meta")));
     let facts = fs::read_to_string(meta.join("info.json")).unwrap();
-    meta.join("error.txt").exists() || facts.contains("\"error\": \"")
+    meta.join("error.txt").exists() || facts.contains("\"error\": \"") || is_refused(&facts, file)
+}
+
+/// Returns whether a warning says why a part with the extension of a converted file
+/// is not shown: a movie is whole, even if its first picture is damaged.
+fn is_refused(facts: &str, file: &Path) -> bool {
+    let facts: Value = serde_json::from_str(facts).unwrap();
+    let mut warnings = facts["warnings"].as_array().into_iter().flatten();
+    warnings.any(|warning| {
+        let parts = warning.as_str().unwrap().split_once(" is not shown: ");
+        parts.is_some_and(|(part, _)| Path::new(part).extension() == file.extension())
+    })
 }
 
 #[fuse_test]

@@ -78,11 +78,7 @@ impl Sample {
     }
 
     /// Returns the differences between `info.json` and the known facts, one per
-    /// line.
-    ///
-    /// The known facts of PSX have an object's `flags` and `inquiry` as one
-    /// 32-bit number; `inquiry` is 0 in all samples, so they are equal
-    /// nevertheless. Other differences in meaning are handled by [`adapt`].
+    /// line. Differences in form and meaning are handled by [`adapt`].
     pub(super) fn differences(&self, info: &[u8]) -> Vec<String> {
         let mut known = self.known.clone();
         let mut ours: Value = serde_json::from_slice(info).unwrap();
@@ -110,6 +106,9 @@ fn adapt(name: &str, known: &mut Value) {
     }
     if name.ends_with(".hgo") {
         adapt_hgo(known);
+    }
+    if name.ends_with(".psx") && known.get("error").is_none() {
+        adapt_psx(known);
     }
     // In the known facts, each package of a list has its own warnings; ours
     // are in one list for the file.
@@ -144,6 +143,98 @@ fn adapt_hgo(known: &mut Value) {
             joint["parent"] = Value::Null;
         }
     });
+}
+
+/// Converts the known facts of a PSX file to the form of tables.
+fn adapt_psx(known: &mut Value) {
+    add_psx_sums(known);
+    let known = known.as_object_mut().unwrap();
+    for absent in ["v3_has_lod", "gouraud_palette_size"] {
+        known.entry(absent).or_insert(Value::Null);
+    }
+    for object in known["objects"].as_array_mut().unwrap() {
+        // Both are one number in the known facts.
+        let flags = object["flags"].as_u64().unwrap();
+        object["flags"] = hex(flags & 0xFFFF, 4);
+        object["inquiry"] = hex(flags >> 16, 4);
+    }
+    for model in known["models"].as_array_mut().unwrap() {
+        model["name"] = hex(model["name"].as_u64().unwrap(), 8);
+        model["radius"] = (model["radius"].as_f64().unwrap() / 4096.0).into();
+        let bounds = ["min", "max"].map(|end| model["bounds"][end].take());
+        let bounds = bounds.iter().flat_map(|corner| corner.as_array().unwrap());
+        model["bounds"] = bounds.cloned().collect();
+        let model = model.as_object_mut().unwrap();
+        model.entry("lod_distance").or_insert(Value::Null);
+        let next = model.entry("next_lod").or_insert(Value::Null);
+        if *next == 0xFFFF {
+            *next = Value::Null;
+        }
+    }
+    for name in known["texture_names"].as_array_mut().unwrap() {
+        *name = hex(name.as_u64().unwrap(), 8);
+    }
+    let textures = known["textures"].as_array_mut().unwrap();
+    for (row, texture) in textures.iter_mut().enumerate() {
+        texture["name_index"] = texture["index"].take();
+        texture["index"] = row.into();
+        for id in ["name", "palette"] {
+            texture[id] = hex(texture[id].as_u64().unwrap(), 8);
+        }
+        let texture = texture.as_object_mut().unwrap();
+        texture.entry("pixel_format").or_insert(Value::Null);
+    }
+    let chunks = known["chunks"].as_array_mut().unwrap().iter_mut();
+    let items = chunks.filter_map(|chunk| chunk.get_mut("items")?.as_array_mut());
+    for checksum in items.flatten().filter_map(|item| item.get_mut("checksum")) {
+        *checksum = hex(checksum.as_u64().unwrap(), 8);
+    }
+}
+
+/// Adds what follows from several of the known facts of a PSX file, and replaces
+/// the two lists of its palettes by one.
+fn add_psx_sums(known: &mut Value) {
+    for count in ["vertices", "triangles", "quads", "invisible"] {
+        let models = known["models"].as_array().unwrap().iter();
+        let sum: u64 = models.map(|model| model[count].as_u64().unwrap()).sum();
+        known[count] = sum.into();
+    }
+    let chunks = known["chunks"].as_array().unwrap().iter();
+    let lists = chunks.filter_map(|chunk| chunk.get("animations").or(chunk.get("sprites")));
+    let animations: usize = lists.map(|list| list.as_array().unwrap().len()).sum();
+    known["animations"] = animations.into();
+    let mut found = 0;
+    let mut palettes = Vec::new();
+    for (list, colors, bits) in [("palettes_16", 16, 4), ("palettes_256", 256, 8)] {
+        let ids = known.as_object_mut().unwrap().remove(list).unwrap();
+        let ids = ids.as_array().unwrap();
+        let textures = known["textures"].as_array_mut().unwrap().iter_mut();
+        for texture in textures.filter(|texture| texture["colors"] == colors) {
+            texture["bits"] = bits.into();
+            texture["palette_found"] = ids.contains(&texture["palette"]).into();
+        }
+        for id in ids {
+            let textures = known["textures"].as_array().unwrap().iter();
+            let uses = textures.filter(|one| one["colors"] == colors && one["palette"] == *id);
+            let uses = uses.count();
+            found += uses;
+            palettes.push(json!({
+                "index": palettes.len(),
+                "id": hex(id.as_u64().unwrap(), 8),
+                "colors": colors,
+                "textures": uses,
+            }));
+        }
+    }
+    let textures = known["textures"].as_array().unwrap().iter();
+    let indexed = textures.filter(|texture| texture.get("bits").is_some());
+    known["palettes_missing"] = (indexed.count() - found).into();
+    known["palettes"] = palettes.into();
+}
+
+/// Returns a number as it is shown with this many digits.
+fn hex(number: u64, digits: usize) -> Value {
+    json!(format!("0x{number:0digits$X}"))
 }
 
 /// Offsets of the zeroed tags in `anpk_zero_markers.ifp`.

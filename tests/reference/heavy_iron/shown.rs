@@ -45,7 +45,7 @@ fn textures_have_the_pixels_that_the_independent_reader_decodes() {
         }
         let info = json(&meta.join("info.json"));
         assert_eq!(info["textures"].as_array().unwrap().len(), 1);
-        assert_eq!(info["id"], asset.hex());
+        assert_eq!(info["id"], format!("0x{}", asset.hex()));
         let table = fs::read_to_string(meta.join("textures.tsv")).unwrap();
         assert_eq!(table.lines().count(), 2, "{table}");
     });

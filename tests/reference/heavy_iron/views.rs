@@ -235,7 +235,17 @@ fn small_assets_are_tables_with_their_numbers() {
 fn an_animation_of_another_format_has_an_error() {
     each(&["ANIM"], |_, asset, meta| {
         if asset.name == "not_an_anim.anm" {
-            assert_eq!(names(meta), ["error.txt", "info.json", "info.txt"]);
+            let files = [
+                "error.txt",
+                "info.json",
+                "info.txt",
+                "table.tsv",
+                "times.tsv",
+            ];
+            assert_eq!(names(meta), files);
+            for table in &files[3..] {
+                assert!(rows(&meta.join(table)).is_empty(), "{table}");
+            }
             let error = fs::read_to_string(meta.join("error.txt")).unwrap();
             assert!(error.starts_with("magic at 0x0: "), "{error}");
         }

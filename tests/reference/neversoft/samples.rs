@@ -8,7 +8,7 @@ use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{
     AssetContext, AssetRef, Bytes, MakeShared, Opened, Shared, View, Wanted,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::shared;
@@ -118,6 +118,20 @@ impl AssetContext for Sample {
     fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
         Some(make(self).into())
     }
+}
+
+/// Moves the facts about a sound, which are in an object of their own, to those
+/// of its file or stream. Returns the digest of its samples.
+pub(super) fn flatten_sound(facts: &mut Map<String, Value>) -> Value {
+    let Some(Value::Object(mut sound)) = facts.remove("sound") else {
+        panic!("no sound in {facts:?}");
+    };
+    let digest = sound.remove("pcm_sha256").unwrap();
+    for (name, value) in sound {
+        let other = facts.insert(name, value.clone());
+        assert!(other.is_none_or(|other| other == value), "{facts:?}");
+    }
+    digest
 }
 
 /// Returns the bytes of the file of a view with this name.
