@@ -19,7 +19,11 @@ pub(super) fn info(report: &Report) -> Value {
 
 /// The files of a folder of changes that a mount shows, by their paths in the mount.
 #[derive(Default)]
-pub(super) struct AppliedFiles(Vec<Applied>);
+pub(super) struct AppliedFiles {
+    files: Vec<Applied>,
+    /// Whether the source has patches, which may have changed every file.
+    is_patched: bool,
+}
 
 impl AppliedFiles {
     /// Takes the files of a report.
@@ -28,30 +32,33 @@ impl AppliedFiles {
         applied.retain(|applied| applied.new.is_some());
         applied.sort_by(|one, other| one.path().cmp(other.path()));
         applied.shrink_to_fit();
-        Self(applied)
+        Self {
+            files: applied,
+            is_patched: !report.patches.is_empty(),
+        }
     }
 
-    /// Returns whether the mount shows nothing from a folder.
+    /// Returns whether the mount shows nothing from a folder or a patch.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.files.is_empty() && !self.is_patched
     }
 
     /// Returns the file at a path in the mount.
     pub(super) fn get(&self, path: &str) -> Option<&NewFile> {
-        let found = self.0.binary_search_by(|applied| applied.path().cmp(path));
-        self.0[found.ok()?].new.as_ref()
+        let found = self.files.binary_search_by(|applied| applied.path().cmp(path));
+        self.files[found.ok()?].new.as_ref()
     }
 
     /// Returns whether a path in the mount begins with `prefix`.
     pub(super) fn begins(&self, prefix: &str) -> bool {
-        let first = self.0.partition_point(|applied| applied.path() < prefix);
-        let first = self.0.get(first);
+        let first = self.files.partition_point(|applied| applied.path() < prefix);
+        let first = self.files.get(first);
         first.is_some_and(|applied| applied.path().starts_with(prefix))
     }
 
     /// Returns all files with their paths in the mount, sorted.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &NewFile)> {
-        let files = self.0.iter();
+        let files = self.files.iter();
         files.filter_map(|applied| Some((applied.path(), applied.new.as_ref()?)))
     }
 }

@@ -10,7 +10,7 @@ use hpimount_containers::iso::SECTOR_SUFFIXES;
 const PIECE: u64 = 256 << 10;
 
 impl Vfs {
-    /// Returns whether the source has changes of a folder.
+    /// Returns whether the source has changes of a folder or a patch.
     pub fn is_changed(&self) -> bool {
         !self.applied.is_empty()
     }

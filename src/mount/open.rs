@@ -25,6 +25,7 @@ use super::sources::{GameFolder, Prepared};
 use super::volume::{self, NewVolume, VolumeFile, probe};
 use super::{Options, Sources, Vfs, asset};
 use crate::content::Reader;
+use crate::memory::budget::Charge;
 use crate::namespace::tree::TreeBuilder;
 use crate::source::bucket::BucketFolder;
 use crate::source::folder::{Disk, Folder};
@@ -439,11 +440,7 @@ impl Opener<'_> {
         if self.options.lists_converted(&*opened.volume.volume) {
             opened.builder.list_converted();
         }
-        if let Some(changed) = &changed {
-            let plan = self.reader.budget();
-            let plan = plan.charge("the plan of the changes", changed.memory)?;
-            opened.volume.plan = Some(plan);
-        }
+        opened.volume.plan = self.charge_plan(changed.as_ref())?;
         let volume = &*opened.volume.volume;
         Ok(OpenedSource {
             images: images(&file_name(&candidate.path), changed.as_ref(), volume),
@@ -453,6 +450,14 @@ impl Opener<'_> {
             applied: changed.map(|changed| changed.report),
             path: candidate.path.clone(),
         })
+    }
+
+    /// Counts the memory of the changes of a source, if there are any.
+    fn charge_plan(&self, changed: Option<&ChangedSource>) -> io::Result<Option<Charge>> {
+        let budget = self.reader.budget();
+        let charge =
+            |changed: &ChangedSource| budget.charge("the plan of the changes", changed.memory);
+        changed.map(charge).transpose()
     }
 
     /// Returns a source with the changes that are to be applied, if there are any.
@@ -481,22 +486,22 @@ impl Opener<'_> {
         changed: Option<ChangedSource>,
     ) -> Result<OpenedSource, OpenCause> {
         let name = file_name(&candidate.path);
+        let source = changed.as_ref().map(|changed| &changed.source);
+        let source = source.unwrap_or(&candidate.source).clone();
         let mut builder = self.builder(candidate.modified, true);
-        asset::prepare(&mut builder, &name, &*candidate.source, self.options)?;
+        asset::prepare(&mut builder, &name, &*source, self.options)?;
         let volume: Box<dyn Volume> = match (&candidate.url, &changed) {
             (None, None) => {
                 let folder = Folder::of_one_file(&candidate.path, self.disk, &mut builder);
                 Box::new(folder.map_err(unreadable)?)
             }
-            (_, changed) => {
-                let source = changed.as_ref().map(|changed| &changed.source);
-                let source = source.unwrap_or(&candidate.source).clone();
-                Box::new(asset::declare(&mut builder, &name, source)?)
-            }
+            _ => Box::new(asset::declare(&mut builder, &name, source)?),
         };
+        let mut volume = NewVolume::folder(&candidate.name, &candidate.location, volume);
+        volume.plan = self.charge_plan(changed.as_ref())?;
         Ok(OpenedSource {
             builder,
-            volume: NewVolume::folder(&candidate.name, &candidate.location, volume),
+            volume,
             is_layered: false,
             images: Images::new(),
             applied: changed.map(|changed| changed.report),

@@ -21,7 +21,7 @@ use hpimount_containers::format::{Input, Options};
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::text::Table;
 use hpimount_containers::volume::{Content, Entry};
-use hpimount_containers::{formats, sheet};
+use hpimount_containers::{formats, image, sheet};
 
 /// Memory for decoded blocks of compressed discs, and for edited assets, in bytes.
 pub(super) const MEMORY: usize = 64 << 20;
@@ -95,8 +95,11 @@ impl Edit {
         let reader = self.reader();
         let unwrapped = unwrap(&reader, self.source.clone(), &Options::default());
         let (source, images) = unwrapped.map_err(|error| Error::source(&self.path, error))?;
-        let name = match (images.formats.is_empty(), self.path.file_stem()) {
-            (false, Some(stem)) => format!("{}.iso", stem.to_string_lossy()),
+        let is_image = matches!(image::detect(&*self.source), Ok(Some(_)));
+        let name = match self.path.file_stem() {
+            Some(stem) if is_image => format!("{}.iso", stem.to_string_lossy()),
+            // Such as the tar archive in a compressed one.
+            Some(stem) if !images.formats.is_empty() => stem.to_string_lossy().into_owned(),
             _ => self.name(),
         };
         if !images.tracks.is_empty() {
@@ -119,9 +122,12 @@ impl Edit {
             shown: name,
             partner: &|wanted| self.partner(wanted),
         };
-        let outcome = self
-            .changes
-            .write(&original, reader, &mount::Options::default());
+        // The result is written once, and read for years.
+        let options = mount::Options {
+            verify: true,
+            ..mount::Options::default()
+        };
+        let outcome = self.changes.write(&original, reader, &options);
         outcome.map_err(|cause| match cause {
             OpenCause::Refused(refusals) => Error::Refused(refusals),
             cause => Error::source(&self.path, cause),
@@ -362,7 +368,12 @@ impl DryRun {
         };
         let rows = report.applied.iter().map(row).collect();
         let notes = report.notes.iter().map(|(_, notice)| notice.to_string());
-        let notes = notes.chain([report.summary()]).collect();
+        let patches = report.patches.iter().map(|patch| {
+            let [name, checked] = ["name", "checked"].map(|key| patch[key].as_str());
+            let [name, checked] = [name, checked].map(Option::unwrap_or_default);
+            format!("{name}: applied; compared with its original: {checked}")
+        });
+        let notes = notes.chain(patches).chain([report.summary()]).collect();
         Ok((Self(rows), notes))
     }
 

@@ -68,10 +68,11 @@ impl<'a> Ranges<'a> {
     /// position of `out`, which is the same, and returns how many bytes were copied:
     /// 0 if it is not a long range of the original, or the kernel cannot copy it.
     fn copy(&mut self, spliced: &Spliced, offset: u64, out: &File) -> u64 {
-        let (Some(file), Some((source, mut start, length))) = (&self.file, spliced.part_at(offset))
-        else {
+        let origin = spliced.origin_at(offset);
+        let (Some(file), Some((source, mut start))) = (&self.file, origin.source) else {
             return 0;
         };
+        let length = origin.length;
         let begins_with_block = (offset | start).is_multiple_of(Self::BLOCK);
         let length = length.min(Self::MAX) / Self::BLOCK * Self::BLOCK;
         let is_original = std::ptr::addr_eq(source, self.original);

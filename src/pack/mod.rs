@@ -183,7 +183,7 @@ impl Archive {
     /// [`Error::Target`] if the result has several files and `out` does not have the
     /// extension of the first one.
     pub fn with_changes(edit: Edit, out: &Path) -> Result<Self> {
-        let Some(format) = patch::format_of(out) else {
+        let Some(format) = patch::format_of(out)? else {
             return Ok(Self::with(apply::Plan::new(edit, out)?));
         };
         let plan = patch::Plan::new(edit, format, out)?;

@@ -7,22 +7,30 @@ use std::sync::Arc;
 use super::apply::Edit;
 use super::{Error, Result};
 use crate::mount::{Outcome, Stage};
-use hpimount_containers::changes::{Piece, Report, Spliced};
-use hpimount_containers::io::ReadAt;
+use hpimount_containers::changes::{Report, Spliced};
+use hpimount_containers::io::{Origin, ReadAt};
 use hpimount_containers::write;
 use hpimount_patches::write::{self as patches, VcdiffOptions};
 use hpimount_patches::{Extents, Format};
 
+/// Maximum number of sources in one another that are looked through for the original.
+const MAX_DEPTH: usize = 64;
+
 /// Returns the format of the patch at this path, by its extension.
-pub(super) fn format_of(path: &Path) -> Option<Format> {
-    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-    Some(match extension.as_str() {
+///
+/// # Errors
+/// Returns [`Error::Target`] for a format that is only read.
+pub(super) fn format_of(path: &Path) -> Result<Option<Format>> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let extension = extension.unwrap_or_default().to_ascii_lowercase();
+    Ok(Some(match extension.as_str() {
         "xdelta" | "xd3" | "vcdiff" | "delta" => Format::Vcdiff,
         "bps" => Format::Bps,
         "ppf" => Format::Ppf,
         "ips" => Format::Ips,
-        _ => return None,
-    })
+        "ups" => return Err(Error::target(path, "UPS patches are not written; use .bps")),
+        _ => return Ok(None),
+    }))
 }
 
 /// A patch that is ready to be written.
@@ -174,20 +182,41 @@ impl Lineage {
         same.next().map(|(_, extents)| extents)
     }
 
-    /// Returns the result of a folder in terms of the original.
+    /// Returns the result of a folder in terms of the original, also of what it has from
+    /// archives in archives.
     fn of_spliced(&self, spliced: &Arc<Spliced>) -> Extents {
-        let whole: Arc<dyn ReadAt> = spliced.clone();
         let mut extents = Extents::default();
-        for (length, piece) in spliced.pieces() {
-            let start = extents.len();
-            match piece {
-                Piece::Fill(byte) => extents.append_fill(byte, length),
-                Piece::Source(source, from) => match self.of(source) {
-                    Some(before) => extents.append_range(before, from..from + length),
-                    None => extents.append_source(&whole, start..start + length),
-                },
-            }
+        let whole: Arc<dyn ReadAt> = spliced.clone();
+        while extents.len() < whole.len() {
+            let Origin { source, length } = spliced.origin_at(extents.len());
+            let length = length.min(whole.len() - extents.len());
+            self.append(&mut extents, &whole, source, length, 0);
         }
         extents
+    }
+
+    /// Appends `length` bytes of `whole` that come from a source.
+    fn append(
+        &self,
+        extents: &mut Extents,
+        whole: &Arc<dyn ReadAt>,
+        source: Option<(&dyn ReadAt, u64)>,
+        length: u64,
+        depth: usize,
+    ) {
+        let end = extents.len() + length;
+        let Some((source, from)) = source.filter(|_| depth < MAX_DEPTH) else {
+            return extents.append_source(whole, extents.len()..end);
+        };
+        if let Some(before) = self.of(source) {
+            return extents.append_range(before, from..from + length);
+        }
+        let mut from = from;
+        while extents.len() < end {
+            let origin = source.origin_at(from);
+            let length = origin.length.clamp(1, end - extents.len());
+            self.append(extents, whole, origin.source, length, depth + 1);
+            from += length;
+        }
     }
 }

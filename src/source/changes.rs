@@ -46,6 +46,26 @@ pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<Folder> {
     scan.directory(Path::new(""), "", 0)
 }
 
+/// Opens a patch. A patch that has changed since cannot be read.
+///
+/// # Errors
+/// Returns the error of opening it.
+pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadAt>> {
+    let path = path.canonicalize()?;
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let root = Arc::new(Root {
+        directory: openat(CWD, folder, DIRECTORY_HANDLE, Mode::empty())?,
+        pool: pool.clone(),
+    });
+    let handle = open_beneath(&root.directory, Path::new(name), FILE)?;
+    let stat = FileStat::of(&handle)?;
+    let shown = name.to_string_lossy();
+    let raw = (*name != *shown).then(|| Path::new(name).into());
+    Ok(Arc::new(ChangedFile::new(root, shown.into(), raw, &stat)))
+}
+
 /// A folder of changes.
 struct Root {
     directory: OwnedFd,
@@ -162,15 +182,7 @@ impl Scan {
                 Ok(Change::File(NewFile {
                     path: shown.clone(),
                     modified: Some(stat.modified),
-                    bytes: Arc::new(ChangedFile {
-                        root: self.root.clone(),
-                        raw,
-                        shown,
-                        identity: stat.identity,
-                        size: stat.size,
-                        version: stat.version(),
-                        is_reported: AtomicBool::new(false),
-                    }),
+                    bytes: Arc::new(ChangedFile::new(self.root.clone(), shown, raw, &stat)),
                 }))
             }
             _ => unusable("is neither a file nor a directory"),
@@ -223,6 +235,18 @@ struct ChangedFile {
 }
 
 impl ChangedFile {
+    fn new(root: Arc<Root>, shown: Arc<str>, raw: Option<Box<Path>>, stat: &FileStat) -> Self {
+        Self {
+            root,
+            shown,
+            raw,
+            identity: stat.identity,
+            size: stat.size,
+            version: stat.version(),
+            is_reported: AtomicBool::new(false),
+        }
+    }
+
     fn open(&self) -> io::Result<File> {
         let path = self.raw.as_deref().unwrap_or(Path::new(&*self.shown));
         Ok(open_beneath(&self.root.directory, path, FILE)?.into())

@@ -9,6 +9,7 @@ use testkit::fuse_test;
 
 use fixtures::container_seeds::{cso, zip_with};
 use fixtures::disc::Disc;
+use hpimount::mount::Ino;
 use testkit::applied::{hpipack_apply, open_changed, read_at, write};
 use testkit::hpipack::stderr;
 use testkit::mount::{hpimount, is_installed};
@@ -39,7 +40,7 @@ impl Work {
 
     /// Writes the result of changes of a source, and returns its path.
     fn apply(&self, changes: &[&str], source: &str, out: &str) -> PathBuf {
-        let (first, rest) = changes.split_first().unwrap();
+        let (last, rest) = changes.split_last().unwrap();
         let rest: Vec<_> = rest.iter().map(|name| self.path(name)).collect();
         let mut options = vec!["--force"];
         for path in &rest {
@@ -47,7 +48,7 @@ impl Work {
         }
         let run = hpipack_apply(
             &options,
-            &self.path(first),
+            &self.path(last),
             &self.path(source),
             &self.path(out),
         );
@@ -188,6 +189,102 @@ fn a_file_that_is_not_the_original_is_named_with_what_the_patch_is_for() {
 }
 
 #[test]
+fn hpipack_compares_all_of_the_original() {
+    let work = Work::new();
+    let mut bytes = fs::read(work.path("disc.iso")).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(work.path("other.iso"), bytes).unwrap();
+    for patch in ["mod.bps", "mod.xdelta"] {
+        work.apply(&["edit"], "disc.iso", patch);
+        let text = work.refusal(patch, "other.iso");
+        assert!(text.contains("other.iso"), "{text}");
+    }
+}
+
+#[test]
+fn a_change_inside_an_archive_makes_a_small_patch() {
+    let work = Work::new();
+    let mut outer = Disc::default();
+    outer.file("INNER.ISO", &fs::read(work.path("disc.iso")).unwrap());
+    fs::write(work.path("outer.iso"), outer.iso()).unwrap();
+    write(&work.path("inside"), "INNER.ISO.d/README.TXT", b"changed");
+    let result = work.apply(&["inside"], "outer.iso", "result.iso");
+    let patch = work.apply(&["inside"], "outer.iso", "mod.xdelta");
+    let length = fs::metadata(patch).unwrap().len();
+    assert!(length < 10_000, "{length} bytes");
+    assert!(is_same(
+        &work.apply(&["mod.xdelta"], "outer.iso", "again.iso"),
+        &result
+    ));
+}
+
+#[test]
+fn a_patch_of_one_track_leaves_the_other_tracks_as_they_are() {
+    let work = Work::new();
+    let mut disc = Disc::default();
+    disc.file("README.TXT", &[b'a'; 1000]);
+    let data = disc.raw();
+    let audio = fixtures::noise(5, 2352 * 20);
+    let sheet = "FILE \"one.bin\" BINARY\n  TRACK 01 MODE2/2352\n    INDEX 01 00:00:00\n\
+                 FILE \"two.bin\" BINARY\n  TRACK 02 AUDIO\n    INDEX 01 00:00:00\n";
+    fs::write(work.path("disc.cue"), sheet).unwrap();
+    fs::write(work.path("one.bin"), &data).unwrap();
+    fs::write(work.path("two.bin"), &audio).unwrap();
+    // The same disc with another text, as raw sectors.
+    write(&work.path("text"), "README.TXT", &[b'b'; 1000]);
+    work.apply(&["text"], "one.bin", "new.bin");
+    for patch in ["mod.xdelta", "mod.bps"] {
+        work.apply(&["text"], "one.bin", patch);
+        let mounted = open_changed(&work.path("disc.cue"), &work.path(patch)).unwrap();
+        assert_eq!(read_at(&mounted, "README.TXT"), [b'b'; 1000], "{patch}");
+        let image = read_at(&mounted, "disc.bin");
+        assert!(image.ends_with(&audio), "{patch}");
+        assert!(
+            image.starts_with(&fs::read(work.path("new.bin")).unwrap()),
+            "{patch}"
+        );
+    }
+    fs::remove_file(work.path("one.bin")).unwrap();
+    let text = open_changed(&work.path("disc.cue"), &work.path("mod.xdelta"))
+        .err()
+        .unwrap();
+    assert!(text.contains("one.bin"), "{text}");
+}
+
+#[test]
+fn a_patch_that_is_changed_while_it_is_mounted_is_not_read_any_more() {
+    let work = Work::new();
+    let patch = work.apply(&["edit"], "disc.iso", "mod.xdelta");
+    let mounted = open_changed(&work.path("disc.iso"), &patch).unwrap();
+    let mut bytes = fs::read(&patch).unwrap();
+    let end = bytes.len() - 1;
+    bytes[end / 2] ^= 1;
+    fs::write(&patch, bytes).unwrap();
+    let attr = mounted.lookup(Ino::ROOT, "NEW.BIN").unwrap();
+    assert!(mounted.read(attr.ino, 0, 4096).is_err());
+}
+
+#[test]
+fn several_patches_share_the_memory_of_a_small_cache() {
+    let work = Work::new();
+    write(&work.path("later"), "README.TXT", b"changed again");
+    work.apply(&["edit"], "disc.iso", "one.xdelta");
+    work.apply(&["edit"], "disc.iso", "one.iso");
+    work.apply(&["later"], "one.iso", "two.xdelta");
+    let mut program = hpimount();
+    program.args(["--check", "-o", "cachesize=16M"]);
+    for patch in ["one.xdelta", "two.xdelta"] {
+        program.arg("--apply").arg(work.path(patch));
+    }
+    let run = program.arg(work.path("disc.iso")).output().unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stdout)
+    );
+}
+
+#[test]
 fn a_patch_without_a_checksum_is_applied_with_a_warning() {
     let work = Work::new();
     work.apply(&["edit"], "disc.iso", "mod.ips");
@@ -213,6 +310,16 @@ fn changes_that_a_format_of_patches_cannot_express_are_refused() {
     };
     fs::create_dir(work.path("none")).unwrap();
     assert!(text("mod.xdelta", "none").contains("nothing has changed"));
+    write(&work.path("large"), "LARGE.BIN", &vec![1; 17 << 20]);
+    let problem = text("mod.ips", "large");
+    assert!(problem.contains("mod.ips: IPS "), "{problem}");
+    let out = work.path("mod.ups");
+    let run = hpipack_apply(&[], &work.path("edit"), &work.path("disc.iso"), &out);
+    assert!(
+        stderr(&run).contains("UPS patches are not written"),
+        "{}",
+        stderr(&run)
+    );
 }
 
 #[fuse_test]

@@ -32,7 +32,7 @@ use hpimount_containers::changes::{
 use hpimount_containers::format::Options;
 use hpimount_containers::io::{self as containers, ReadAt};
 use hpimount_containers::text::has_extension;
-use hpimount_containers::{formats, image};
+use hpimount_containers::{formats, image, sheet};
 use hpimount_patches::Patched;
 
 /// Folders of changes that have been read, and patches, in the order in which they are
@@ -241,7 +241,11 @@ impl Changes {
     ) -> Result<Outcome, OpenCause> {
         let mut outcome: Option<Outcome> = None;
         for step in &self.steps {
-            let before = outcome.take().map(Changed::new);
+            let mut before = outcome.take().map(Changed::new);
+            if let (Some(before), Step::Patch(_)) = (&mut before, step) {
+                // The patch may change these files.
+                before.report.applied.clear();
+            }
             let partner = |name: &str| {
                 let changed = before.as_ref().and_then(|before| before.partner(name));
                 changed.or_else(|| (original.partner)(name))
@@ -347,15 +351,19 @@ fn log_notes(report: &Report) {
     report.warnings().for_each(|note| log::warn!("{note}"));
 }
 
-/// Applies a patch to one of the files that a source is, see [`originals`].
+/// Applies a patch to one of the files that a source is, see [`Originals`].
 fn with_patch(
     patch: &PatchFile,
     original: &Original<'_>,
     reader: &Arc<Reader>,
     options: &super::Options,
 ) -> Result<Outcome, OpenCause> {
-    let (sheet, mut files) = originals(original, reader, options);
-    let applied = patch.apply(&files, reader.budget(), options.verify)?;
+    let Originals {
+        sheet,
+        mut files,
+        plain,
+    } = Originals::find(original, reader, options)?;
+    let applied = patch.apply(&files, options)?;
     let memory = applied.patched.memory();
     let mut report = Report::default();
     for note in applied.notes {
@@ -363,21 +371,27 @@ fn with_patch(
     }
     report.patches.push(applied.facts);
     files[applied.number].1 = applied.patched.clone();
-    let is_itself = applied.number + 1 == files.len();
     let (name, source) = files[applied.number].clone();
-    let sheet = sheet.filter(|_| !is_itself && !has_extension(name.as_bytes(), "iso"));
+    let is_plain = applied.number < plain;
     let (name, written) = match sheet {
-        None => (name, Written::alone(whole(&source))),
-        Some((name, sheet)) => {
-            // The last one is the source itself.
-            files.pop();
+        Some((sheet_name, sheet)) if !has_extension(name.as_bytes(), "iso") => {
+            // The plain files belong to the plain sheet, the others to the given one.
+            let (sheet_name, sheet, files) = match is_plain {
+                true => (sheet_name, sheet, &files[..plain]),
+                false => (
+                    original.name.to_owned(),
+                    original.source.clone(),
+                    &files[plain..],
+                ),
+            };
             let files = files.iter().map(|(name, file)| (name.clone(), whole(file)));
             let written = Written {
                 files: files.collect(),
                 ..Written::alone(whole(&sheet))
             };
-            (name, written)
+            (sheet_name, written)
         }
+        _ => (name, Written::alone(whole(&source))),
     };
     Ok(Outcome {
         name,
@@ -398,26 +412,60 @@ fn whole(source: &Arc<dyn ReadAt>) -> Spliced {
 type Named = (String, Arc<dyn ReadAt>);
 
 /// Extensions of files that refer to those with the data.
-const SHEETS: [&str; 5] = ["001", "ccd", "cue", "gdi", "mds"];
+const SHEETS: [&str; 4] = ["ccd", "cue", "gdi", "mds"];
 
-/// Returns the files that a patch may have been made for, the likeliest first: the
-/// plain files of a disc, which people have whatever the source is packed as, and the
-/// source itself. The sheet that refers to them is apart.
-fn originals(
-    original: &Original<'_>,
-    reader: &Arc<Reader>,
-    options: &super::Options,
-) -> (Option<Named>, Vec<Named>) {
-    let is_sheet = |name: &str| SHEETS.iter().any(|one| has_extension(name.as_bytes(), one));
-    let is_packed = matches!(image::detect(&*original.source), Ok(Some(_)));
-    let mut files = match is_packed || is_sheet(original.name) {
-        true => plain_files(original, reader, options).unwrap_or_default(),
-        false => Vec::new(),
-    };
-    let sheet = files.iter().position(|(name, _)| is_sheet(name));
-    let sheet = sheet.map(|number| files.remove(number));
-    files.push((original.name.to_owned(), original.source.clone()));
-    (sheet, files)
+/// The files that a patch may have been made for.
+struct Originals {
+    /// The sheet that refers to the plain files, if there is one.
+    sheet: Option<Named>,
+    /// The files, the likeliest first: the plain files of a disc, which people have
+    /// whatever the source is packed as; the files that a sheet refers to; or the source
+    /// itself.
+    files: Vec<Named>,
+    /// The number of plain files.
+    plain: usize,
+}
+
+impl Originals {
+    fn find(
+        original: &Original<'_>,
+        reader: &Arc<Reader>,
+        options: &super::Options,
+    ) -> Result<Self, OpenCause> {
+        let is_sheet = |name: &str| {
+            let mut sheets = SHEETS.iter();
+            sheets.any(|one| has_extension(name.as_bytes(), one))
+        };
+        let is_packed = image::detect(&*original.source)?.is_some();
+        let mut found = Self {
+            sheet: None,
+            files: Vec::new(),
+            plain: 0,
+        };
+        if is_packed || is_sheet(original.name) || has_extension(original.name.as_bytes(), "001") {
+            found.files = plain_files(original, reader, options)?;
+        }
+        let sheet = found.files.iter().position(|(name, _)| is_sheet(name));
+        found.sheet = sheet.map(|number| found.files.remove(number));
+        if let Some((name, _)) = &found.sheet
+            && has_extension(name.as_bytes(), "gdi")
+        {
+            // The last track has the game.
+            found.files.reverse();
+        }
+        found.plain = found.files.len();
+        if is_sheet(original.name) {
+            for name in sheet::files(&*original.source)? {
+                let file = (original.partner)(&name);
+                found.files.extend(file.map(|file| (name, file)));
+            }
+        } else {
+            found
+                .files
+                .push((original.name.to_owned(), original.source.clone()));
+        }
+        Ok(found)
+    }
 }
 
 /// Returns the plain files of a disc; none for other archives.

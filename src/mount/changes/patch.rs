@@ -4,30 +4,32 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::memory::budget::Budget;
-use crate::mount::OpenCause;
-use crate::source::{FilePool, FileSource};
+use crate::mount::{self, OpenCause};
+use crate::source::{FilePool, read_patch};
 use crate::sync::lock;
 use hpimount_containers::changes::Notice;
 use hpimount_containers::io::ReadAt;
 use hpimount_patches::{Check, Options, Patch, Patched, Spool};
 
-/// Maximum memory of a patch, in bytes: enough for the longest windows of VCDIFF. It may
-/// take half of the memory budget at most.
+/// Maximum memory of a patch, in bytes: enough for the longest windows of VCDIFF. What it
+/// takes counts towards the memory budget.
 const MEMORY: usize = 144 << 20;
 
-/// Maximum number of bytes of decoded sections on disk.
-const MAX_SPOOL: u64 = 4 << 30;
+/// A result is compared with checksums if it has at most this many bytes, and this many
+/// for each byte of the original and of the patch: 40 bytes can stand for a terabyte.
+const COMPARED: u64 = 1 << 30;
+const COMPARED_PER_BYTE: u64 = 16;
 
 /// A patch on disk, opened and not parsed.
 #[derive(Clone)]
 pub(crate) struct PatchFile {
     pub(crate) path: PathBuf,
-    source: Arc<FileSource>,
+    source: Arc<dyn ReadAt>,
     /// A file for decoded sections, which confined threads cannot create.
     spool: Option<Arc<SpoolFile>>,
 }
@@ -52,16 +54,14 @@ impl PatchFile {
         let spool = tempfile::tempfile().ok();
         Ok(Self {
             path: path.canonicalize()?,
-            source: Arc::new(FileSource::open(path, pool)?),
-            spool: spool.map(|file| {
-                let len = Mutex::new(0);
-                Arc::new(SpoolFile { file, len })
-            }),
+            source: read_patch(path, pool)?,
+            spool: spool.map(|file| Arc::new(SpoolFile::new(file))),
         })
     }
 
-    /// Applies it to the first of some files, given with their names, that it was made
-    /// for. With `verifies`, compares all checksums.
+    /// Applies it to the file that it was made for among some: to the first one that
+    /// passes its check; if several do, to the one whose length is closest to the result's.
+    /// With `options.verify`, compares all checksums.
     ///
     /// # Errors
     /// Returns [`OpenCause::Refused`] if the patch is damaged, or was made for none of
@@ -69,48 +69,83 @@ impl PatchFile {
     pub(crate) fn apply(
         &self,
         originals: &[(String, Arc<dyn ReadAt>)],
-        budget: &Arc<Budget>,
-        verifies: bool,
+        options: &mount::Options,
     ) -> Result<PatchedFile, OpenCause> {
-        let refused = |name: &str, error: &hpimount_patches::Error| self.refused(error.of(name));
-        let options = Options {
-            memory: MEMORY.min(budget.limit() / 2),
-            spool: self.spool.clone().map(|spool| spool as Arc<dyn Spool>),
+        let failed = |name: &str, error: hpimount_patches::Error| match error {
+            hpimount_patches::Error::Source(error) if error.is_fault() => error.into(),
+            error => self.refused(error.of(name)),
         };
-        let patch = Patch::open_with(self.source.clone(), options);
-        let patch = patch.map_err(|error| refused("it", &error))?;
-        let mut first = None;
+        let spool = self.spool.clone().map(|spool| {
+            spool.most.store(options.spool_size, Ordering::Relaxed);
+            spool as Arc<dyn Spool>
+        });
+        let memory = MEMORY;
+        let patch = Patch::open_with(self.source.clone(), Options { memory, spool });
+        let patch = patch.map_err(|error| failed("it", error))?;
+        let (mut first, mut best) = (None, None);
         for (number, (name, original)) in originals.iter().enumerate() {
             let applied = patch
                 .check(original)
                 .and_then(|check| Ok((check, patch.apply(original.clone())?)));
-            let (check, patched) = match applied {
-                Ok(applied) => applied,
-                Err(error) => {
-                    first.get_or_insert_with(|| refused(name, &error));
-                    continue;
+            match applied {
+                // Without a check every file would do.
+                Ok((Check::Nothing, _)) if number > 0 => {}
+                Ok((check, patched)) => {
+                    let distance = patched.len().abs_diff(original.len());
+                    let is_closer = |(other, ..): &(u64, _, _, _)| distance < *other;
+                    if best.as_ref().is_none_or(is_closer) {
+                        best = Some((distance, number, check, patched));
+                    }
                 }
-            };
-            if verifies {
-                patched.verify().map_err(|error| refused(name, &error))?;
+                Err(error) if error.is_fault() => return Err(failed(name, error)),
+                Err(error) => {
+                    first.get_or_insert_with(|| failed(name, error));
+                }
             }
-            let mut notes = Vec::new();
-            if number > 0 {
-                notes.push(format!("made for {name}, not for {}", originals[0].0));
-            }
-            if !patch.has_checksums() && check != Check::Block {
-                notes.push(format!(
-                    "has no checksum; nothing says that {name} is its original"
-                ));
-            }
-            return Ok(PatchedFile {
-                number,
-                patched: Arc::new(patched),
-                facts: self.facts(&patch, check, verifies, &notes),
-                notes,
-            });
         }
-        Err(first.unwrap_or_else(|| self.refused("there is nothing to patch".to_owned())))
+        let Some((_, number, check, patched)) = best else {
+            let nothing = || self.refused("there is nothing to patch".to_owned());
+            return Err(first.unwrap_or_else(nothing));
+        };
+        let (name, original) = &originals[number];
+        if options.verify {
+            self.verify(&patched, original, name)?;
+        }
+        let mut notes = Vec::new();
+        if number > 0 {
+            notes.push(format!("made for {name}, not for {}", originals[0].0));
+        }
+        if !patch.has_checksums() && check != Check::Block {
+            notes.push(format!(
+                "has no checksum; nothing says that {name} is its original"
+            ));
+        }
+        Ok(PatchedFile {
+            number,
+            facts: self.facts(&patch, check, options.verify, &notes),
+            patched: Arc::new(patched),
+            notes,
+        })
+    }
+
+    /// Compares all checksums of the patch.
+    fn verify(
+        &self,
+        patched: &Patched,
+        original: &Arc<dyn ReadAt>,
+        name: &str,
+    ) -> Result<(), OpenCause> {
+        let bytes = original.len().saturating_add(self.source.len());
+        if patched.len() > COMPARED.max(bytes.saturating_mul(COMPARED_PER_BYTE)) {
+            let length = patched.len();
+            let text = format!("its result has {length} bytes, too many to be compared");
+            return Err(self.refused(text));
+        }
+        match patched.verify() {
+            Err(hpimount_patches::Error::Source(error)) if error.is_fault() => Err(error.into()),
+            Err(error) => Err(self.refused(error.of(name))),
+            Ok(()) => Ok(()),
+        }
     }
 
     /// Returns its name, for messages.
@@ -147,14 +182,27 @@ impl PatchFile {
 struct SpoolFile {
     file: File,
     len: Mutex<u64>,
+    /// Maximum length in bytes.
+    most: AtomicU64,
+}
+
+impl SpoolFile {
+    fn new(file: File) -> Self {
+        Self {
+            file,
+            len: Mutex::new(0),
+            most: AtomicU64::new(0),
+        }
+    }
 }
 
 impl Spool for SpoolFile {
     fn append(&self, bytes: &[u8]) -> io::Result<()> {
         let mut len = lock(&self.len);
         let end = *len + bytes.len() as u64;
-        if end > MAX_SPOOL {
-            let problem = format!("its sections have more than {MAX_SPOOL} bytes");
+        let most = self.most.load(Ordering::Relaxed);
+        if end > most {
+            let problem = format!("its sections have more than the {most} bytes of spoolsize");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
         }
         self.file.write_all_at(bytes, *len)?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::extract;
-use crate::io::{Error, ReadAt, Result, unit_in};
+use crate::io::{Error, Origin, ReadAt, Result, unit_in};
 use crate::volume::{Content, Entry, Volume};
 
 /// Maximum length of a packed file that is decoded for changes inside it, since
@@ -68,6 +68,19 @@ impl Stored {
 impl ReadAt for Stored {
     fn len(&self) -> u64 {
         self.len
+    }
+
+    fn origin_at(&self, offset: u64) -> Origin<'_> {
+        match self.volume.content(self.entry.file) {
+            Ok(Content::Extent {
+                source,
+                offset: start,
+            }) => Origin {
+                length: self.len.saturating_sub(offset),
+                ..Origin::of(source, start.saturating_add(offset))
+            },
+            _ => Origin::OWN,
+        }
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {

@@ -26,7 +26,7 @@ pub(crate) use self::job::are_equal;
 pub use self::matching::Edited;
 pub(crate) use self::occupied::Occupied;
 pub use self::report::{Action, Applied, Notice, Report, Weight, lines, listed};
-pub use self::spliced::{Patch, Piece, Spliced};
+pub use self::spliced::{Patch, Spliced};
 pub(crate) use self::tree::Directories;
 pub use self::tree::{Fate, Kind, Node, Tree};
 use crate::io::{ReadAt, Result};

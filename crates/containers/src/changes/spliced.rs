@@ -5,15 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::io::ReadAt;
-
-/// The origin of a part of a [`Spliced`] source.
-pub enum Piece<'a> {
-    /// A source, from this offset on.
-    Source(&'a dyn ReadAt, u64),
-    /// All bytes are equal.
-    Fill(u8),
-}
+use crate::io::{Origin, ReadAt};
 
 /// Where the bytes of a part come from.
 #[derive(Clone)]
@@ -144,28 +136,6 @@ impl Spliced {
         }
     }
 
-    /// Returns the source of the byte at `offset`, where it is there, and how many of
-    /// the bytes from there on are the next ones here; `None` if it is from no source.
-    pub fn part_at(&self, offset: u64) -> Option<(&dyn ReadAt, u64, u64)> {
-        let part = self.parts_from(offset).first()?;
-        let skip = offset - part.start;
-        match &part.data {
-            Data::Source(source, start) => Some((&**source, start + skip, part.length - skip)),
-            Data::Fill(_) => None,
-        }
-    }
-
-    /// Returns the length and the origin of each part, in order.
-    pub fn pieces(&self) -> impl Iterator<Item = (u64, Piece<'_>)> {
-        self.parts.iter().map(|part| {
-            let piece = match &part.data {
-                Data::Source(source, start) => Piece::Source(&**source, *start),
-                Data::Fill(byte) => Piece::Fill(*byte),
-            };
-            (part.length, piece)
-        })
-    }
-
     /// Returns the parts from the one with the byte at `offset` on.
     fn parts_from(&self, offset: u64) -> &[Part] {
         let after = self.parts.partition_point(|part| part.start <= offset);
@@ -176,6 +146,19 @@ impl Spliced {
 impl ReadAt for Spliced {
     fn len(&self) -> u64 {
         self.len
+    }
+
+    fn origin_at(&self, offset: u64) -> Origin<'_> {
+        let Some(part) = self.parts_from(offset).first() else {
+            return Origin::OWN;
+        };
+        let skip = offset - part.start;
+        let source: Option<(&dyn ReadAt, u64)> = match &part.data {
+            Data::Source(source, start) => Some((&**source, start + skip)),
+            Data::Fill(_) => None,
+        };
+        let length = part.length - skip;
+        Origin { source, length }
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::ReadAt;
+use super::{Origin, ReadAt};
 
 /// Length of a block in bytes.
 const BLOCK: u64 = 4096;
@@ -83,6 +83,10 @@ impl ReadAt for BlockBuffer {
 
     fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
         Some((&*self.source, range.start))
+    }
+
+    fn origin_at(&self, offset: u64) -> Origin<'_> {
+        Origin::of(&*self.source, offset)
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {

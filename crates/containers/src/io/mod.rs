@@ -18,6 +18,6 @@ pub use compact::{Compact, LARGE_BLOCK};
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
 pub use joined::{Joined, Tail};
-pub use source::{ReadAt, SourceReader, layers_of, read_error, read_vec, unit_in};
+pub use source::{Origin, ReadAt, SourceReader, layers_of, read_error, read_vec, unit_in};
 pub(crate) use sum::check_sum;
 pub use warnings::Warnings;

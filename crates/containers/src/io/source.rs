@@ -6,6 +6,31 @@ use std::sync::Arc;
 
 use super::{Error, Result};
 
+/// Where bytes of a source come from.
+#[derive(Clone, Copy)]
+pub struct Origin<'a> {
+    /// The other source, and the offset there; `None` if they are in no other one.
+    pub source: Option<(&'a dyn ReadAt, u64)>,
+    /// The number of bytes that this is true for.
+    pub length: u64,
+}
+
+impl<'a> Origin<'a> {
+    /// All bytes are the source's own.
+    pub const OWN: Self = Self {
+        source: None,
+        length: u64::MAX,
+    };
+
+    /// Creates the origin of bytes that `source` has at `offset`.
+    pub fn of(source: &'a dyn ReadAt, offset: u64) -> Self {
+        Self {
+            source: Some((source, offset)),
+            length: source.len().saturating_sub(offset),
+        }
+    }
+}
+
 /// Bytes that can be read at any position by several threads at once.
 ///
 /// Implementations never map the source into memory: a file truncated under a
@@ -40,6 +65,13 @@ pub trait ReadAt: Send + Sync {
     /// source may fetch some of them.
     fn will_need(&self, offset: u64, length: u64) {
         let _ = (offset, length);
+    }
+
+    /// Returns where the bytes from `offset` on come from, for sources that consist of
+    /// ranges of others.
+    fn origin_at(&self, offset: u64) -> Origin<'_> {
+        let _ = offset;
+        Origin::OWN
     }
 
     /// Returns the range that is decoded to read the byte at `offset`; `None`

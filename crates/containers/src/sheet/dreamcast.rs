@@ -46,7 +46,7 @@ fn matches(input: &Input<'_>) -> Result<bool> {
 }
 
 /// Returns the names of the files of the tracks.
-fn sheet_files(sheet: &[u8]) -> Vec<String> {
+pub(super) fn sheet_files(sheet: &[u8]) -> Vec<String> {
     let tracks = parse(sheet).unwrap_or_default();
     tracks.into_iter().map(|line| line.file).collect()
 }

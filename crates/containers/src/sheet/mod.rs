@@ -130,6 +130,22 @@ pub fn extension(sheet: &[u8]) -> &'static str {
 /// Finds a file by its name.
 type Find<'a> = &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>;
 
+/// Returns the names of the files that a cue sheet or a GDI refers to; none if `source`
+/// is neither.
+///
+/// # Errors
+/// Returns an error if it cannot be read.
+pub fn files(source: &dyn ReadAt) -> Result<Vec<String>> {
+    if source.len() > MAX_SHEET {
+        return Ok(Vec::new());
+    }
+    let sheet = read_vec(source, 0, source.len(), "description")?;
+    Ok(match gdi::parse(&sheet) {
+        Some(_) => dreamcast::sheet_files(&sheet),
+        None => sheet_files(&sheet),
+    })
+}
+
 /// Returns the names of the files that a cue sheet refers to; empty if `sheet`
 /// is not a cue sheet.
 fn sheet_files(sheet: &[u8]) -> Vec<String> {
