@@ -53,9 +53,19 @@ impl<'a> Shown<'a> {
         self.files.iter().position(named)
     }
 
-    /// Returns the rows of the table with this name.
-    pub(super) fn table(&self, name: &str) -> Option<Rows<'_>> {
-        self.model.view.table(self.position(name)?, &self.context)
+    /// Returns what `collect` makes of the rows of the table with this name; `None`
+    /// without that table.
+    ///
+    /// # Errors
+    /// Returns an error if something that the rows depend on cannot be read.
+    pub(super) fn table<T>(
+        &self,
+        name: &str,
+        collect: impl FnOnce(Rows<'_>) -> Option<T>,
+    ) -> Result<Option<T>, Trouble> {
+        let rows = |number| self.model.view.table(number, &self.context);
+        let collected = self.position(name).and_then(rows).and_then(collect);
+        self.without_fault(collected)
     }
 
     /// Returns the text of the file with this name; `None` if there is none, or
@@ -73,9 +83,50 @@ impl<'a> Shown<'a> {
             Err(error) => return Err(io::Error::of_output(&error).into()),
             Ok(()) => {}
         }
+        self.without_fault(String::from_utf8(text.into_bytes()).ok())
+    }
+
+    /// Returns the value, unless something that it may depend on could not be read.
+    fn without_fault<T>(&self, value: T) -> Result<T, Trouble> {
         match self.context.fault() {
             Some(fault) => Err(fault.into()),
-            None => Ok(String::from_utf8(text.into_bytes()).ok()),
+            None => Ok(value),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mount::{Ino, Options, Sources, format_of};
+    use hpimount_assets::view::{AssetContext, Wanted};
+
+    #[test]
+    fn a_table_that_depends_on_a_file_that_cannot_be_read_is_an_error() {
+        let source = tempfile::tempdir().unwrap();
+        let other = source.path().join("other.dat");
+        std::fs::write(source.path().join("carcols.dat"), "col\n1,2,3\nend\n").unwrap();
+        std::fs::write(&other, "other").unwrap();
+        let sources = Sources::Given {
+            locations: vec![source.path().to_owned().into()],
+            order: None,
+            separate: false,
+        };
+        let vfs = Vfs::open(&sources, Options::default()).unwrap();
+        let node = vfs
+            .node(vfs.lookup(Ino::ROOT, "carcols.dat").unwrap().ino)
+            .unwrap();
+        let shown = Shown::new(&vfs, &node, format_of(&node).unwrap()).unwrap();
+        let count = |rows: Rows<'_>| Some(rows.rows.count());
+        assert_eq!(shown.table("colors.tsv", count).unwrap(), Some(1));
+        assert_eq!(shown.table("none.tsv", count).unwrap(), None);
+
+        std::fs::remove_file(other).unwrap();
+        let unreadable = shown.table("colors.tsv", |rows| {
+            let other = shown.context.find(Wanted::Sibling("other.dat")).unwrap();
+            assert_eq!(shown.context.read(other), None);
+            count(rows)
+        });
+        assert!(unreadable.is_err());
     }
 }

@@ -45,13 +45,17 @@ impl AppliedFiles {
 
     /// Returns the file at a path in the mount.
     pub(super) fn get(&self, path: &str) -> Option<&NewFile> {
-        let found = self.files.binary_search_by(|applied| applied.path().cmp(path));
+        let found = self
+            .files
+            .binary_search_by(|applied| applied.path().cmp(path));
         self.files[found.ok()?].new.as_ref()
     }
 
     /// Returns whether a path in the mount begins with `prefix`.
     pub(super) fn begins(&self, prefix: &str) -> bool {
-        let first = self.files.partition_point(|applied| applied.path() < prefix);
+        let first = self
+            .files
+            .partition_point(|applied| applied.path() < prefix);
         let first = self.files.get(first);
         first.is_some_and(|applied| applied.path().starts_with(prefix))
     }

@@ -38,7 +38,7 @@ impl Format {
     /// Riivolution is not detected: it is text, see [`riivolution`](crate::riivolution).
     ///
     /// # Errors
-    /// /// Returns an error if the source cannot be read. Returns [`Error::Unsupported`]
+    /// Returns an error if the source cannot be read. Returns [`Error::Unsupported`]
     /// with the name of the format for patches and archives of other known formats.
     pub fn detect(source: &dyn ReadAt) -> Result<Option<Self>> {
         let start = read_vec(source, 0, source.len().min(START), "start of the patch")?;

@@ -43,6 +43,11 @@ impl Extents {
         self.len
     }
 
+    /// Returns the number of extents.
+    pub(crate) fn count(&self) -> usize {
+        self.list.len()
+    }
+
     /// Returns whether the result is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -80,22 +85,18 @@ impl Extents {
         let first = other
             .list
             .partition_point(|(start, _)| *start <= range.start);
-        for (number, (start, data)) in other.list.iter().enumerate().skip(first.saturating_sub(1)) {
-            let end = other
-                .list
-                .get(number + 1)
-                .map_or(other.len, |(next, _)| *next);
-            let (from, to) = (range.start.max(*start), range.end.min(end));
+        for (extent, data) in other.iter_from(first.saturating_sub(1)) {
+            let (from, to) = (range.start.max(extent.start), range.end.min(extent.end));
             if from >= to {
                 break;
             }
-            let skip = from - start;
+            let (skip, length) = (from - extent.start, to - from);
             match data {
-                Data::Original(at) => self.append_original(at + skip..at + skip + (to - from)),
+                Data::Original(at) => self.append_original(at + skip..at + skip + length),
                 Data::Source(source, at) => {
-                    self.append_source(source, at + skip..at + skip + (to - from));
+                    self.append_source(source, at + skip..at + skip + length);
                 }
-                Data::Fill(byte) => self.append_fill(*byte, to - from),
+                Data::Fill(byte) => self.append_fill(*byte, length),
             }
         }
     }
@@ -105,12 +106,8 @@ impl Extents {
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {
         let mut whole = Self::default();
-        for (number, (start, data)) in self.list.iter().enumerate() {
-            let end = self
-                .list
-                .get(number + 1)
-                .map_or(self.len, |(next, _)| *next);
-            let length = end - start;
+        for (extent, data) in self.iter() {
+            let length = extent.end - extent.start;
             match data {
                 Data::Original(at) => whole.append_range(base, *at..at + length),
                 Data::Source(source, at) => whole.append_source(source, *at..at + length),
@@ -141,9 +138,15 @@ impl Extents {
 
     /// Returns the range of each extent in the result, and its data.
     fn iter(&self) -> impl Iterator<Item = (Range<u64>, &Data)> {
-        let starts = self.list.iter().map(|(start, _)| *start);
+        self.iter_from(0)
+    }
+
+    /// Returns the extents from the one with this number on.
+    fn iter_from(&self, first: usize) -> impl Iterator<Item = (Range<u64>, &Data)> {
+        let list = &self.list[first..];
+        let starts = list.iter().map(|(start, _)| *start);
         let ends = starts.clone().skip(1).chain([self.len]);
-        let data = self.list.iter().map(|(_, data)| data);
+        let data = list.iter().map(|(_, data)| data);
         starts.zip(ends).map(|(start, end)| start..end).zip(data)
     }
 
@@ -212,7 +215,7 @@ impl Extents {
         }
     }
 
-    /// /// Calls `visit` with runs of bytes that differ from the original at the same
+    /// Calls `visit` with runs of bytes that differ from the original at the same
     /// place, and their offset, in order. Runs with at most `gap` equal bytes between them
     /// are one.
     pub(crate) fn changes(
@@ -344,7 +347,7 @@ fn compare(
     Ok(())
 }
 
-/// /// Divides new bytes into ranges that equal the original, which may be shorter, runs,
+/// Divides new bytes into ranges that equal the original, which may be shorter, runs,
 /// and the rest. Calls `visit` with the start, the end and the origin of each.
 fn divide(
     new: &[u8],
@@ -425,4 +428,54 @@ fn read_old(original: &dyn ReadAt, offset: u64, length: usize, old: &mut Vec<u8>
 /// Returns the error of the output of a patch.
 pub(crate) fn output(error: io::Error) -> error::Error {
     error::Error::Output(Arc::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the bytes of a result, read one by one.
+    fn bytes(extents: &Extents, original: &[u8]) -> Vec<u8> {
+        let original = original.to_vec();
+        let byte = |offset| extents.byte(&original, offset).unwrap();
+        (0..extents.len()).map(byte).collect()
+    }
+
+    fn base() -> Extents {
+        let mut base = Extents::default();
+        base.append_original(2..5);
+        base.append_bytes(b"xyz".to_vec());
+        base.append_fill(b'-', 2);
+        base
+    }
+
+    #[test]
+    fn ranges_of_a_result_are_parts_of_its_extents() {
+        let whole = b"234xyz--";
+        assert_eq!(bytes(&base(), b"0123456789"), whole);
+        for start in 0..=whole.len() {
+            for end in start..=whole.len() {
+                let mut part = Extents::default();
+                part.append_range(&base(), start as u64..end as u64);
+                assert_eq!(bytes(&part, b"0123456789"), whole[start..end]);
+            }
+        }
+        let mut none = Extents::default();
+        none.append_range(&Extents::default(), 0..9);
+        none.append_range(&base(), 8..9);
+        assert!(none.is_empty());
+    }
+
+    #[test]
+    fn a_result_over_another_one_has_ranges_of_its_original() {
+        let mut second = Extents::default();
+        second.append_original(1..7);
+        second.append_bytes(b"new".to_vec());
+        second.append_fill(b'.', 2);
+        second.append_original(0..2);
+        let whole = second.over(&base());
+        assert_eq!(bytes(&whole, b"0123456789"), b"34xyz-new..23");
+        let originals: Vec<_> = whole.originals().collect();
+        assert_eq!(originals, [(0, 3..5), (11, 2..4)]);
+    }
 }

@@ -120,10 +120,9 @@ impl Parts {
         Ok(())
     }
 
-    /// /// Appends a copy of the result itself, from `from` on, which is before the end.
+    /// Appends a copy of the result itself, from `from` on, which is before the end.
     /// The copy may overlap the appended bytes (section 8 of the specification). The parts
-    /// of the
-    /// copy are parts of other data, so that reads follow no chains.
+    /// of the copy are parts of other data, so that reads follow no chains.
     pub(crate) fn copy(&mut self, from: u64, mut length: u64, inputs: Inputs<'_>) -> Result<()> {
         let distance = self.len - from;
         if distance >= length {

@@ -4,13 +4,16 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hpimount_containers::io::{ReadAt, read_error};
+use hpimount_containers::io::{Error, ReadAt, read_error};
 
 use crate::Format;
 use crate::error::{Mismatch, Result, Sums, check_same};
 use crate::extents::Extents;
 use crate::parts::{Data, Inputs, Parts};
 use crate::vcdiff::Windows;
+
+/// Maximum number of extents of a result, which take some 40 bytes each.
+const MAX_EXTENTS: usize = 1 << 22;
 
 /// Number of bytes that are read at a time for checksums.
 const PIECE: usize = 256 << 10;
@@ -115,7 +118,12 @@ impl Patched {
     pub fn extents(self: &Arc<Self>) -> Result<Extents> {
         let mut extents = Extents::default();
         let whole: Arc<dyn ReadAt> = self.clone();
+        let mut is_whole = true;
         self.pieces(0..self.len(), |length, data| {
+            is_whole &= extents.count() < MAX_EXTENTS;
+            if !is_whole {
+                return;
+            }
             let start = extents.len();
             match data {
                 Some(Data::Original(from)) => extents.append_original(from..from + length),
@@ -123,7 +131,13 @@ impl Patched {
                 _ => extents.append_source(&whole, start..start + length),
             }
         })?;
-        Ok(extents)
+        match is_whole {
+            true => Ok(extents),
+            false => {
+                let problem = format!("changes more than {MAX_EXTENTS} places");
+                Err(Error::Unsupported(problem).into())
+            }
+        }
     }
 
     /// Calls `visit` with the length and the data of each piece of a range, in order. The

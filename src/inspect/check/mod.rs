@@ -112,7 +112,7 @@ pub fn check(
                     },
                 };
                 // Before the rest, which may take long and have much to say.
-                if vfs.is_changed() {
+                if vfs.changed_files() > 0 {
                     let wrong = vfs.wrongly_applied();
                     output.applied(&name, vfs.changed_files(), wrong.len());
                     for path in wrong {

@@ -16,9 +16,6 @@ use crate::mount::{Ino, Node, Vfs, format_of};
 const MAX_TEXT: usize = 1 << 20;
 const EXPANSION: usize = 12;
 
-/// Bytes of a text for which a value is counted.
-const VALUE: usize = 8;
-
 /// Part of the memory budget of a side that one comparison may use.
 const PART_OF_BUDGET: usize = 4;
 
@@ -117,7 +114,7 @@ fn facts(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed> 
     let vfs = [shown[0].vfs, shown[1].vfs];
     let most = most(vfs);
     let _memory = reserved(vfs, most)?;
-    let facts = |side: Side| shown[side].model.view.info().collect(&mut (most / VALUE));
+    let facts = |side: Side| shown[side].model.view.info().collect(&mut { most });
     if let [Some(old), Some(new)] = &[facts(0), facts(1)] {
         value::compare(String::new(), old, new, found);
     }
@@ -130,8 +127,11 @@ fn tables(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed>
     let most = most(vfs);
     for name in shown[0].names() {
         let _memory = reserved(vfs, most)?;
-        let table = |side: Side| Table::new(shown[side].table(name)?, most / VALUE);
-        if let [Some(old), Some(new)] = [table(0), table(1)] {
+        let table = |side: Side| {
+            let table = shown[side].table(name, |rows| Table::new(rows, most));
+            table.map_err(|trouble| (side, trouble))
+        };
+        if let [Some(old), Some(new)] = [table(0)?, table(1)?] {
             table::compare(name, [old, new], found);
         }
     }

@@ -43,6 +43,10 @@ impl Difference {
     }
 }
 
+/// Maximum length of the name of a field whose parts are compared, in bytes. The names
+/// of all parts contain it; what has a longer one is compared as a whole.
+pub(super) const MAX_FIELD: usize = 4096;
+
 /// Maximum number of differences of one asset that are shown.
 const MAX_DIFFERENCES: usize = 100;
 

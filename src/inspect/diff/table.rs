@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hpimount_assets::view::page::Rows;
 use hpimount_record::Value;
 
-use super::difference::Differences;
+use super::difference::{Differences, MAX_FIELD};
 use super::text::hunks;
 use super::value::is_same;
 
@@ -24,12 +24,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Collects the rows of a table; `None` if they have more than `cells` cells.
-    pub(super) fn new(table: Rows<'_>, cells: usize) -> Option<Self> {
+    /// Collects the rows of a table; `None` if its columns and rows need more than
+    /// `most` bytes.
+    pub(super) fn new(table: Rows<'_>, most: usize) -> Option<Self> {
         let columns: Vec<_> = table.columns.iter().map(ToString::to_string).collect();
-        let most = cells / columns.len().max(1);
-        let rows: Vec<_> = table.rows.take(most + 1).collect();
-        (rows.len() <= most).then_some(Self { columns, rows })
+        let mut left = most.checked_sub(columns.iter().map(String::len).sum())?;
+        let rows = table.collect(&mut left)?;
+        Some(Self { columns, rows })
     }
 
     /// Parses a table that an archive generates.
@@ -175,7 +176,15 @@ impl Compared<'_> {
         }
     }
 
+    /// Adds the cells of a row that differ; the row, if their names would be too long.
     fn cells(&self, label: &str, old: &Row, new: &Row, found: &mut Differences) {
+        let is_long = |column: &String| label.len() + column.len() > MAX_FIELD;
+        if self.columns.iter().any(is_long) {
+            if old != new {
+                found.add(label.to_owned(), old.text(), new.text());
+            }
+            return;
+        }
         let cells = old.0.iter().zip(&new.0);
         for (column, (old, new)) in self.columns.iter().zip(cells) {
             if !is_same(old, new) {
@@ -231,6 +240,26 @@ mod tests {
         assert_eq!(fields(old, new), expected);
         let moved = "line\tx\ty\n2\t5\t5\n3\t5\t6\n4\t5\t6\n";
         assert_eq!(fields(old, moved), []);
+    }
+
+    #[test]
+    fn a_table_with_long_texts_is_not_collected() {
+        let table = |text: &'static str| {
+            let rows = (0..600_u32).map(move |number| [number.into(), text.into()]);
+            Table::new(Rows::new(["index", "name"], rows), 9 + 600 * 24)
+        };
+        assert_eq!(table("a name").unwrap().rows.len(), 600);
+        assert!(table("a longer name").is_none());
+    }
+
+    #[test]
+    fn a_row_with_a_long_name_is_one_difference() {
+        let name = "x".repeat(MAX_FIELD);
+        let table = |cells: &str| format!("name\ta\tb\n{name}\t{cells}\n");
+        let row = |cells: &str| text(&format!("{name} {cells}"));
+        let expected = [(format!("t.tsv[{name}]"), row("1 2"), row("3 4"))];
+        assert_eq!(fields(&table("1\t2"), &table("3\t4")), expected);
+        assert_eq!(fields(&table("1\t2"), &table("1\t2")), []);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use hpimount_record::Value;
 
-use super::difference::Differences;
+use super::difference::{Differences, MAX_FIELD};
 use super::text::ends_in_common;
 
 /// Fields that identify the objects of a list, the best first.
@@ -16,6 +16,9 @@ const KEYS: [&str; 3] = ["id", "name", "index"];
 pub(super) fn compare(field: String, old: &Value, new: &Value, found: &mut Differences) {
     match (old, new) {
         (old, new) if is_same(old, new) => {}
+        (old, new) if field.len() > MAX_FIELD => {
+            found.add(field, Some(old.clone()), Some(new.clone()));
+        }
         (Value::Map(olds), Value::Map(news)) => {
             let inner = |name: &str| match field.as_str() {
                 "" => name.to_owned(),
@@ -112,14 +115,14 @@ fn by_key(field: &str, olds: &Keyed<'_>, news: &Keyed<'_>, found: &mut Differenc
 /// the same, and the rest is compared in order.
 fn by_position(field: &str, olds: &[Value], news: &[Value], found: &mut Differences) {
     let (start, end) = ends_in_common(olds, news);
-    let rest = |list: &[Value]| list[start..list.len() - end].to_vec();
-    let (mut olds, mut news) = (rest(olds).into_iter(), rest(news).into_iter());
+    let mut olds = olds[start..olds.len() - end].iter();
+    let mut news = news[start..news.len() - end].iter();
     for number in start.. {
         let field = format!("{field}[{number}]");
         match (olds.next(), news.next()) {
-            (Some(old), Some(new)) => compare(field, &old, &new, found),
+            (Some(old), Some(new)) => compare(field, old, new, found),
             (None, None) => break,
-            (old, new) => found.add(field, old, new),
+            (old, new) => found.add(field, old.cloned(), new.cloned()),
         }
     }
 }
@@ -158,6 +161,15 @@ mod tests {
         ];
         assert_eq!(differences(old, new), expected);
         assert!(differences(old, old).is_empty());
+    }
+
+    #[test]
+    fn what_has_a_long_name_is_one_difference() {
+        let name = "x".repeat(MAX_FIELD);
+        let object = |list: &str| format!(r#"[{{"name": "{name}", "list": {list}, "x": {list}}}]"#);
+        let found = differences(&object("[1]"), &object("[2]"));
+        let named: Vec<_> = found.iter().map(|(field, ..)| field.as_str()).collect();
+        assert_eq!(named, [format!("[{name}]")]);
     }
 
     #[test]

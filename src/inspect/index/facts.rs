@@ -1,6 +1,5 @@
 //! The numbers that compare assets of all formats, from the values of their views.
 
-use crate::inspect::Trouble;
 use crate::inspect::shown::Shown;
 use hpimount_assets::view::node::Node;
 use hpimount_assets::view::page::Rows;
@@ -24,19 +23,16 @@ const FRAMES: &str = "frames.tsv";
 
 /// Returns the facts of an asset from those of its view, and the size of a sprite
 /// from its frames.
-///
-/// # Errors
-/// Returns an error if there is not enough memory.
-pub(super) fn of(shown: &Shown<'_>) -> Result<Facts, Trouble> {
+pub(super) fn of(shown: &Shown<'_>) -> Facts {
     let mut found = Found::default();
     found.search(&shown.model.view.info(), 0);
     let mut facts = found.facts();
     if (facts.width, facts.height) == (None, None)
-        && let Some(frames) = shown.table(FRAMES)
+        && let Ok(Some(size)) = shown.table(FRAMES, |frames| Some(in_table(frames)))
     {
-        [facts.width, facts.height] = in_table(frames);
+        [facts.width, facts.height] = size;
     }
-    Ok(facts)
+    facts
 }
 
 /// Returns the size of the largest picture in a table.

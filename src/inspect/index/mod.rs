@@ -297,8 +297,8 @@ impl Indexer<'_> {
         match Shown::new(self.vfs, &node, format) {
             Ok(shown) => {
                 asset.error = shown.model.view.failure().map(ToString::to_string);
+                asset.facts = facts::of(&shown);
                 // What cannot be read now was read for the checksum.
-                asset.facts = facts::of(&shown).unwrap_or_default();
                 row.text = texts::of_view(&shown).unwrap_or_default();
             }
             Err(trouble) => asset.error = Some(trouble.to_string()),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hpimount_record::{self as record, Record, Scope, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::page::Columns;
+use super::rows::{Columns, VALUE, take, take_value};
 
 /// The nodes of a list.
 pub type Nodes<'a> = Box<dyn Iterator<Item = Node<'a>> + 'a>;
@@ -68,29 +68,43 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the fact with everything in it as a value; `None` if it has more than
-    /// `left` parts, from which its own are taken.
+    /// Returns the fact with everything in it as a value; `None` if it needs more than
+    /// `left` bytes, from which its own are taken as by [`Rows::collect`].
+    ///
+    /// [`Rows::collect`]: super::page::Rows::collect
     pub fn collect(&self, left: &mut usize) -> Option<Value> {
-        *left = left.checked_sub(1)?;
-        if let Self::Value(value) = self {
-            return Some(value.clone());
+        if !matches!(self, Self::Value(_)) {
+            take(VALUE, left)?;
         }
-        let (mut entries, mut values) = (Vec::new(), Vec::new());
-        let mut is_whole = true;
-        self.for_each(
-            &mut |name, node| match (is_whole.then(|| node.collect(left)).flatten(), name) {
-                (Some(value), Some(name)) => entries.push((Cow::Owned(name.to_owned()), value)),
-                (Some(value), None) => values.push(value),
-                (None, _) => is_whole = false,
-            },
-        );
-        let is_map = matches!(self, Self::Map(_) | Self::Row(..));
-        let collected = if is_map {
-            Value::Map(entries)
-        } else {
-            Value::List(values)
-        };
-        is_whole.then_some(collected)
+        match self {
+            Self::Value(value) => {
+                take_value(value, left)?;
+                Some(value.clone())
+            }
+            Self::Map(entries) => {
+                let entries = entries.iter().map(|(name, node)| {
+                    take(name.len(), left)?;
+                    Some((name.clone(), node.collect(left)?))
+                });
+                entries.collect::<Option<_>>().map(Value::Map)
+            }
+            Self::Row(columns, row) => {
+                let entries = columns.iter().zip(row).map(|(name, value)| {
+                    take(name.len(), left)?;
+                    take_value(value, left)?;
+                    Some((name.clone(), value.clone()))
+                });
+                entries.collect::<Option<_>>().map(Value::Map)
+            }
+            Self::List(nodes) => {
+                let values = nodes.iter().map(|node| node.collect(left));
+                values.collect::<Option<_>>().map(Value::List)
+            }
+            Self::Each(nodes) => {
+                let values = nodes().map(|node| node.collect(left));
+                values.collect::<Option<_>>().map(Value::List)
+            }
+        }
     }
 
     /// Returns the fact with this name.
@@ -175,4 +189,44 @@ pub fn numbered<'a, const N: usize>(
 ) -> Node<'a> {
     let index = ("index", index.into());
     map([index].into_iter().chain(entries(record)).chain(computed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_collected_until_they_are_too_long() {
+        let (long, made) = ("x".repeat(1000), std::cell::Cell::new(0));
+        let node = || {
+            let each = || -> Nodes<'_> {
+                Box::new((0..600).map(|_| {
+                    made.set(made.get() + 1);
+                    long.clone().into()
+                }))
+            };
+            map([("name", "a".into()), ("all", Node::Each(Box::new(each)))])
+        };
+        let mut left = 700_000;
+        let value = node().collect(&mut left).unwrap();
+        let texts = Value::List(vec![Value::text(long.clone()); 600]);
+        assert_eq!(value.get("all"), Some(&texts));
+        assert_eq!(left, 700_000 - (8 + 4 + 8 + 3 + 8 + 600_000));
+
+        made.set(0);
+        assert_eq!(node().collect(&mut 10_000), None);
+        assert_eq!(made.get(), 10);
+    }
+
+    #[test]
+    fn all_parts_of_a_nested_value_and_of_a_row_are_counted() {
+        let list = Value::List(vec![Value::text("x".repeat(500)); 3]);
+        let nested = Node::Value(list.clone());
+        let columns: Columns = ["all".into()].into_iter().collect();
+        let row = Node::Row(columns, vec![list.clone()]);
+        for (node, needed) in [(nested, 1508), (row, 8 + 3 + 1508)] {
+            assert!(node.collect(&mut { needed }).is_some());
+            assert_eq!(node.collect(&mut (needed - 1)), None);
+        }
+    }
 }

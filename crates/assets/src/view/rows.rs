@@ -76,6 +76,18 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Returns the rows; `None` if they need more than `left` bytes, from which theirs
+    /// are taken: for each row and each value 8, or the length of a longer text.
+    pub fn collect(self, left: &mut usize) -> Option<Vec<Vec<Value>>> {
+        let mut collected = Vec::new();
+        for row in self.rows {
+            take(VALUE, left)?;
+            row.iter().try_for_each(|value| take_value(value, left))?;
+            collected.push(row);
+        }
+        Some(collected)
+    }
+
     /// Writes the table.
     ///
     /// # Errors
@@ -98,5 +110,74 @@ impl<'a> Rows<'a> {
             table.end_row()?;
         }
         Ok(())
+    }
+}
+
+/// Bytes for which a value is counted, unless it is a longer text.
+pub(super) const VALUE: usize = 8;
+
+/// Takes bytes from those that are left; `None` if these are fewer.
+pub(super) fn take(bytes: usize, left: &mut usize) -> Option<()> {
+    *left = left.checked_sub(bytes)?;
+    Some(())
+}
+
+/// Takes the bytes of a value, and of everything in it, from those that are left.
+pub(super) fn take_value(value: &Value, left: &mut usize) -> Option<()> {
+    match value {
+        Value::Text(text) => take(text.len().max(VALUE), left),
+        Value::List(values) => {
+            take(VALUE, left)?;
+            values.iter().try_for_each(|value| take_value(value, left))
+        }
+        Value::Map(entries) => {
+            take(VALUE, left)?;
+            entries.iter().try_for_each(|(name, value)| {
+                take(name.len(), left)?;
+                take_value(value, left)
+            })
+        }
+        _ => take(VALUE, left),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_collected_until_their_texts_are_too_long() {
+        let made = std::cell::Cell::new(0);
+        let collected = |text: usize, mut left: usize| {
+            made.set(0);
+            let rows = (0..600_u32).map(|number| {
+                made.set(made.get() + 1);
+                [number.into(), "x".repeat(text).into()]
+            });
+            let rows = Rows::new(["index", "name"], rows).collect(&mut left);
+            (rows.map(|rows| rows.len()), left)
+        };
+        assert_eq!(collected(3, 600 * 24 + 5), (Some(600), 5));
+        assert_eq!(collected(3, 600 * 24 - 1).0, None);
+        assert_eq!(collected(1000, 600 * 1016), (Some(600), 0));
+        assert_eq!(collected(1000, 10_000).0, None);
+        assert_eq!(made.get(), 10);
+    }
+
+    #[test]
+    fn nested_values_are_counted_with_their_names_and_texts() {
+        let needed = |json: &str| {
+            let mut left = 1000;
+            take_value(&Value::parse(json).unwrap(), &mut left).unwrap();
+            1000 - left
+        };
+        assert_eq!(needed("null"), 8);
+        assert_eq!(needed("[1, [2.5, true]]"), 5 * 8);
+        assert_eq!(
+            needed(r#"{"name": "0123456789", "b": []}"#),
+            8 + 4 + 10 + 1 + 8
+        );
+        let list = Value::List(vec![Value::text("x".repeat(500)); 3]);
+        assert_eq!(take_value(&list, &mut 1000), None);
     }
 }

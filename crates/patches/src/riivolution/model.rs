@@ -121,7 +121,7 @@ impl Mod {
     /// Parses the XML.
     ///
     /// # Errors
-    /// /// Returns an error if the XML is not well-formed, longer than 4 MiB, nested more
+    /// Returns an error if the XML is not well-formed, longer than 4 MiB, nested more
     /// than 64 levels deep, or has a document type. Likewise if it is not a `wiidisc` of
     /// version 1, or if a number is not valid.
     pub fn parse(document: &[u8]) -> Result<Self> {

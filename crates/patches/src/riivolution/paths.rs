@@ -10,7 +10,7 @@ use super::disc::Disc;
 /// Maximum length of a text with its parameters replaced, in bytes.
 const MAX_LENGTH: usize = 4096;
 
-/// /// The parameters of a patch, of its choice and of its option; the last two are shared.
+/// The parameters of a patch, of its choice and of its option; the last two are shared.
 /// The first value of a name counts.
 pub(super) type Parameters = [Arc<HashMap<String, String>>; 3];
 

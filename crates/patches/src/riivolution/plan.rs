@@ -100,7 +100,7 @@ impl Mod {
     /// relative paths begin.
     ///
     /// # Errors
-    /// /// Returns [`Error::OtherGame`] if the mod is not for this disc. Returns an error
+    /// Returns [`Error::OtherGame`] if the mod is not for this disc. Returns an error
     /// if a path leads out of its folder, if there are too many files, or if a file would
     /// be longer than 4 GiB.
     pub fn plan(

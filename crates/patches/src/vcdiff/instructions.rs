@@ -56,7 +56,7 @@ pub(super) enum Instruction {
     Window(u64),
 }
 
-/// /// The instructions of a window in order, with their lengths in bytes, which are not 0.
+/// The instructions of a window in order, with their lengths in bytes, which are not 0.
 /// Together they are as long as the window.
 pub(super) struct Instructions {
     window: Window,

@@ -61,12 +61,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Memory that is always left for a window, in bytes.
+const MIN_WINDOW: usize = 1 << 20;
+
 impl Windows {
     /// Combines a patch with its original. The list of windows and those that are kept
     /// may take `limit` bytes of memory.
     pub(crate) fn new(patch: Arc<Vcdiff>, original: Arc<dyn ReadAt>, limit: usize) -> Self {
-        // Half for those that are kept, half for the one that is being resolved.
-        let half = limit.saturating_sub(patch.memory()) / 2;
+        // As much for those that are kept as for the one that is being resolved, which
+        // never takes more than its bytes.
+        let longest = patch.windows.iter().map(|window| window.length).max();
+        let longest = usize::try_from(longest.unwrap_or(0)).unwrap_or(usize::MAX);
+        let half = longest.max(MIN_WINDOW);
+        let half = half.min(limit.saturating_sub(patch.memory()) / 2);
         Self {
             patch,
             original,
@@ -159,7 +166,7 @@ impl Windows {
         (0..self.patch.windows.len()).try_for_each(|number| self.verify_window(number))
     }
 
-    /// /// Compares the first checksum that needs little of the original. Returns whether
+    /// Compares the first checksum that needs little of the original. Returns whether
     /// there is one.
     pub(crate) fn verify_first(&self) -> Result<bool> {
         let is_short = |window: &Window| window.segment.1 <= MAX_CHECKED;

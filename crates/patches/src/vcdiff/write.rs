@@ -37,7 +37,7 @@ const HAS_ADLER: u8 = 4;
 /// What a VCDIFF patch has beside the changes.
 #[derive(Debug, Clone, Copy)]
 pub struct VcdiffOptions<'a> {
-    /// /// The names of the result and of the original for the application header, which
+    /// The names of the result and of the original for the application header, which
     /// other programs show. Directories, `/` and `#` are left out.
     pub names: Option<(&'a str, &'a str)>,
     /// Whether windows have checksums. Without them, a wrong original is not noticed; with
