@@ -290,7 +290,7 @@ const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Apply a directory of changes or a patch to SOURCE; may be repeated",
         long_help: "Write SOURCE with CHANGES to OUT: a directory DIR, or a patch (`.xdelta`, `.bps`, `.ups`, \
-            `.ppf`, `.ips`). Several are applied in the order given; of directories the last one wins. What SOURCE's format cannot hold is refused: everything that is refused is \
+            `.ppf`, `.ips`), or a mod for Riivolution or Dolphin. Several are applied in the order given; of directories the last one wins. What SOURCE's format cannot hold is refused: everything that is refused is \
             listed, and nothing is written. DIR is described in docs/MODDING.md.",
         default: NO_DEFAULT,
         conflicts: &["format", "method", "key", "replace"],

@@ -18,3 +18,4 @@ mod patches;
 mod planning;
 mod refused;
 mod replace;
+mod riivolution;

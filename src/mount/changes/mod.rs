@@ -9,6 +9,7 @@ mod files;
 mod folder;
 mod layer;
 mod patch;
+mod riivolution;
 
 use std::collections::HashMap;
 use std::io;
@@ -20,6 +21,7 @@ use rustix::fs::CWD;
 pub(super) use self::folder::{ChangedFolder, List};
 pub(super) use self::layer::Layer;
 use self::patch::PatchFile;
+use self::riivolution::ModFile;
 use super::volume::{self, VolumeFile};
 use super::{Converter, OpenCause, OpenError, Vfs};
 use crate::content::{Reader, unwrap};
@@ -58,6 +60,7 @@ enum Step {
     /// Folders, the last one on top.
     Folder(Folder),
     Patch(PatchFile),
+    Mod(ModFile),
 }
 
 impl std::fmt::Debug for Changes {
@@ -128,6 +131,12 @@ impl Changes {
     }
 
     fn add(&mut self, path: &Path, pool: &Arc<FilePool>) -> io::Result<()> {
+        if !path.is_dir()
+            && let Some(mods) = riivolution::open(path, pool, &mut self.paths)?
+        {
+            self.steps.extend(mods.into_iter().map(Step::Mod));
+            return Ok(());
+        }
         let stat = FileStat::through_links(CWD, path)?;
         self.modified = self.modified.max(stat.modified);
         self.paths.push(path.canonicalize()?);
@@ -145,18 +154,22 @@ impl Changes {
 
     /// Returns the folder of changes, if there are no patches.
     fn folder(&mut self) -> Result<Folder, OpenCause> {
-        let mut steps = std::mem::take(&mut self.steps).into_iter();
-        match (steps.next(), steps.next()) {
-            (Some(Step::Patch(patch)), _) | (_, Some(Step::Patch(patch))) => {
-                let path = patch.name();
-                let text = "is a patch of one file: it cannot be applied to a folder, or to \
-                            several sources together";
-                let text = text.to_owned();
-                Err(OpenCause::Refused(vec![Notice { path, text }]))
-            }
-            (Some(Step::Folder(folder)), _) => Ok(folder),
-            (None, _) => Ok(Folder::default()),
+        let mut folder = Folder::default();
+        for step in std::mem::take(&mut self.steps) {
+            let path = match step {
+                Step::Folder(only) => {
+                    folder = only;
+                    continue;
+                }
+                Step::Patch(patch) => patch.name(),
+                Step::Mod(own) => own.name,
+            };
+            let text = "is a patch of one file: it cannot be applied to a folder, or to \
+                        several sources together";
+            let text = text.to_owned();
+            return Err(OpenCause::Refused(vec![Notice { path, text }]));
         }
+        Ok(folder)
     }
 
     /// Divides the changes among sources that the mount shows as directories called
@@ -264,6 +277,13 @@ impl Changes {
             let mut next = match step {
                 Step::Folder(folder) => self.with_folder(folder, &original, reader, options)?,
                 Step::Patch(patch) => with_patch(patch, &original, reader, options)?,
+                Step::Mod(own) => {
+                    let mut report = Report::default();
+                    let folder = own.folder(&original, reader, &mut report)?;
+                    let mut next = self.with_folder(&folder, &original, reader, options)?;
+                    next.report.extend(report);
+                    next
+                }
             };
             if let Some(before) = before {
                 let mut report = before.report;

@@ -16,8 +16,8 @@ use hpimount_containers::changes::Notice;
 use hpimount_containers::io::ReadAt;
 use hpimount_patches::{Check, Options, Patch, Patched, Spool};
 
-/// Maximum memory of a patch, in bytes: enough for the longest windows of VCDIFF. What it
-/// takes counts towards the memory budget.
+/// Maximum memory of a patch, in bytes: enough for the longest windows of VCDIFF. The
+/// memory that it takes counts towards the budget.
 const MEMORY: usize = 144 << 20;
 
 /// A result is compared with checksums if it has at most this many bytes, and this many
@@ -28,7 +28,7 @@ const COMPARED_PER_BYTE: u64 = 16;
 /// A patch on disk, opened and not parsed.
 #[derive(Clone)]
 pub(crate) struct PatchFile {
-    pub(crate) path: PathBuf,
+    path: PathBuf,
     source: Arc<dyn ReadAt>,
     /// A file for decoded sections, which confined threads cannot create.
     spool: Option<Arc<SpoolFile>>,
@@ -39,9 +39,9 @@ pub(crate) struct PatchedFile {
     /// The number of the original among those that were given.
     pub(crate) number: usize,
     pub(crate) patched: Arc<Patched>,
-    /// What is shown of it in `info.json`.
+    /// The facts about the patch for `info.json`.
     pub(crate) facts: Value,
-    /// What is not certain.
+    /// Doubts, such as a missing checksum.
     pub(crate) notes: Vec<String>,
 }
 
@@ -71,42 +71,14 @@ impl PatchFile {
         originals: &[(String, Arc<dyn ReadAt>)],
         options: &mount::Options,
     ) -> Result<PatchedFile, OpenCause> {
-        let failed = |name: &str, error: hpimount_patches::Error| match error {
-            hpimount_patches::Error::Source(error) if error.is_fault() => error.into(),
-            error => self.refused(error.of(name)),
-        };
         let spool = self.spool.clone().map(|spool| {
             spool.most.store(options.spool_size, Ordering::Relaxed);
             spool as Arc<dyn Spool>
         });
         let memory = MEMORY;
         let patch = Patch::open_with(self.source.clone(), Options { memory, spool });
-        let patch = patch.map_err(|error| failed("it", error))?;
-        let (mut first, mut best) = (None, None);
-        for (number, (name, original)) in originals.iter().enumerate() {
-            let applied = patch
-                .check(original)
-                .and_then(|check| Ok((check, patch.apply(original.clone())?)));
-            match applied {
-                // Without a check every file would do.
-                Ok((Check::Nothing, _)) if number > 0 => {}
-                Ok((check, patched)) => {
-                    let distance = patched.len().abs_diff(original.len());
-                    let is_closer = |(other, ..): &(u64, _, _, _)| distance < *other;
-                    if best.as_ref().is_none_or(is_closer) {
-                        best = Some((distance, number, check, patched));
-                    }
-                }
-                Err(error) if error.is_fault() => return Err(failed(name, error)),
-                Err(error) => {
-                    first.get_or_insert_with(|| failed(name, error));
-                }
-            }
-        }
-        let Some((_, number, check, patched)) = best else {
-            let nothing = || self.refused("there is nothing to patch".to_owned());
-            return Err(first.unwrap_or_else(nothing));
-        };
+        let patch = patch.map_err(|error| self.failed("it", error))?;
+        let (number, check, patched) = self.choose(&patch, originals)?;
         let (name, original) = &originals[number];
         if options.verify {
             self.verify(&patched, original, name)?;
@@ -128,6 +100,40 @@ impl PatchFile {
         })
     }
 
+    /// Returns the number of the file that a patch was made for, with the patch applied.
+    fn choose(
+        &self,
+        patch: &Patch,
+        originals: &[(String, Arc<dyn ReadAt>)],
+    ) -> Result<(usize, Check, Patched), OpenCause> {
+        let (mut first, mut best) = (None, None);
+        for (number, (name, original)) in originals.iter().enumerate() {
+            let applied = patch
+                .check(original)
+                .and_then(|check| Ok((check, patch.apply(original.clone())?)));
+            match applied {
+                // Without a check every file would do.
+                Ok((Check::Nothing, _)) if number > 0 => {}
+                Ok((check, patched)) => {
+                    let distance = patched.len().abs_diff(original.len());
+                    let is_closer = |(other, _): &(u64, _)| distance < *other;
+                    if best.as_ref().is_none_or(is_closer) {
+                        best = Some((distance, (number, check, patched)));
+                    }
+                }
+                Err(error) if error.is_fault() => return Err(self.failed(name, error)),
+                Err(error) => {
+                    first.get_or_insert_with(|| self.failed(name, error));
+                }
+            }
+        }
+        match (best, first) {
+            (Some((_, chosen)), _) => Ok(chosen),
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(self.refused("there is nothing to patch".to_owned())),
+        }
+    }
+
     /// Compares all checksums of the patch.
     fn verify(
         &self,
@@ -141,10 +147,15 @@ impl PatchFile {
             let text = format!("its result has {length} bytes, too many to be compared");
             return Err(self.refused(text));
         }
-        match patched.verify() {
-            Err(hpimount_patches::Error::Source(error)) if error.is_fault() => Err(error.into()),
-            Err(error) => Err(self.refused(error.of(name))),
-            Ok(()) => Ok(()),
+        let verified = patched.verify();
+        verified.map_err(|error| self.failed(name, error))
+    }
+
+    /// Returns why a file with this name cannot be patched.
+    fn failed(&self, name: &str, error: hpimount_patches::Error) -> OpenCause {
+        match error {
+            hpimount_patches::Error::Source(error) if error.is_fault() => error.into(),
+            error => self.refused(error.of(name)),
         }
     }
 

@@ -84,7 +84,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
             overlay. A patch (`.xdelta`, `.bps`, `.ups`, `.ppf`, `.ips`, by its content) is applied to a single \
             SOURCE while it is read: to the plain image of a disc, whatever that is compressed as, or to the file \
             itself. A patch that was made for another file is an error that names both; `-o verify` compares all its \
-            checksums. Several are applied in the order given; of directories the last one wins. Nothing is copied. A single archive \
+            checksums. An XML of Riivolution (`mod.xml#Section/Option=2` chooses) or a game mod descriptor of \
+            Dolphin is applied to a GameCube disc. Several are applied in the order given; of directories the last one wins. Nothing is copied. A single archive \
             or disc with its changes is also a file in `.hpimount/image`; where archives are merged, DIR is above all of \
             them. With `--diff`, the changes are those of the second side, and a side alone is compared with itself as \
             changed; with `--check` and `--index`, all SOURCEs are one mount. What cannot be applied is listed, and nothing \

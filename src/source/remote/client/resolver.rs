@@ -1,9 +1,9 @@
 //! The addresses of servers. Names that users did not choose, to which servers redirect,
 //! do not lead to this computer or its link, where services may trust everyone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::lookup_host;
@@ -23,14 +23,21 @@ pub(super) struct LocalAddress;
 pub(super) struct Resolver {
     /// The names that may have local addresses; `None` for all.
     local: Option<Mutex<HashSet<String>>>,
+    /// The last addresses of each name. They are used when a name cannot be looked up any
+    /// more: a confined thread does not see a resolv.conf that has replaced the first one.
+    known: Arc<Mutex<HashMap<String, Vec<SocketAddr>>>>,
 }
+
+/// Maximum number of names whose addresses are kept.
+const MAX_KNOWN: usize = 256;
 
 impl Resolver {
     /// Creates a resolver that returns local addresses for these names (see
     /// `Access::hosts`), and, with `allows_local`, for all others.
     pub(super) fn new(hosts: &[String], allows_local: bool) -> Self {
         let local = (!allows_local).then(|| Mutex::new(hosts.iter().cloned().collect()));
-        Self { local }
+        let known = Arc::default();
+        Self { local, known }
     }
 
     /// Permits a name to have local addresses: a local server redirects to it.
@@ -55,9 +62,9 @@ impl Resolver {
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let permits_local = self.permits(name.as_str());
+        let known = self.known.clone();
         Box::pin(async move {
-            let found = lookup_host((name.as_str(), 0)).await?;
-            let mut found: Vec<SocketAddr> = found.collect();
+            let mut found = look_up(name.as_str(), &known).await?;
             let is_unknown = found.is_empty();
             found.retain(|address| permits_local || !is_local(address.ip()));
             match found.is_empty() && !is_unknown {
@@ -65,6 +72,25 @@ impl Resolve for Resolver {
                 false => Ok(Box::new(found.into_iter()) as Addrs),
             }
         })
+    }
+}
+
+/// Returns the addresses of a name, or the last known ones if it cannot be looked up.
+async fn look_up(
+    name: &str,
+    known: &Mutex<HashMap<String, Vec<SocketAddr>>>,
+) -> std::io::Result<Vec<SocketAddr>> {
+    let found = lookup_host((name, 0)).await;
+    let found = found.map(|found| found.collect::<Vec<_>>());
+    let mut known = lock(known);
+    match found {
+        Ok(found) => {
+            if !found.is_empty() && (known.len() < MAX_KNOWN || known.contains_key(name)) {
+                known.insert(name.to_owned(), found.clone());
+            }
+            Ok(found)
+        }
+        Err(error) => known.get(name).cloned().ok_or(error),
     }
 }
 
@@ -105,5 +131,18 @@ mod tests {
         ] {
             assert_eq!(resolver.permits(name), is_permitted, "{name}");
         }
+    }
+    #[test]
+    fn a_name_that_cannot_be_looked_up_any_more_keeps_its_addresses() {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        let known = Mutex::default();
+        let mut look_up = |name: &str| runtime.block_on(super::look_up(name, &known));
+        assert!(look_up("name.invalid").is_err());
+        let address: SocketAddr = "192.0.2.1:0".parse().unwrap();
+        lock(&known).insert("name.invalid".to_owned(), vec![address]);
+        assert_eq!(look_up("name.invalid").unwrap(), [address]);
+        let found = look_up("localhost").unwrap();
+        assert_eq!(lock(&known).get("localhost"), Some(&found));
     }
 }

@@ -1,0 +1,131 @@
+//! Riivolution's mods and Dolphin's game mod descriptors as changes of a GameCube disc.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::{TempDir, tempdir};
+
+use fixtures::container_seeds::gcm;
+use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::hpipack::stderr;
+
+/// The exit code of changes that cannot be applied.
+const REFUSED: i32 = 14;
+
+const XML: &str = r#"<wiidisc version="1"><id game="GTS"/>
+  <options><section name="Main"><option id="mod" name="Mod" default="1">
+    <choice name="Whole"><patch id="whole"/></choice>
+    <choice name="Part"><patch id="part"/></choice>
+  </option></section></options>
+  <patch id="whole">
+    <file disc="/a.txt" external="/mod/a.txt"/>
+    <folder disc="/new" external="/mod/new" create="true"/>
+    <memory value="00"/>
+  </patch>
+  <patch id="part"><file disc="/a.txt" external="/mod/a.txt" offset="4" resize="false"/></patch>
+</wiidisc>"#;
+
+/// A disc, and an SD card with a mod.
+struct Work(TempDir);
+
+impl Work {
+    fn new() -> Self {
+        let work = Self(tempdir().unwrap());
+        fs::write(work.path("disc.gcm"), gcm()).unwrap();
+        for (path, text) in [
+            ("sd/riivolution/mod.xml", XML),
+            ("sd/mod/a.txt", "REPLACED"),
+            ("sd/mod/new/b.txt", "new"),
+        ] {
+            write(work.0.path(), path, text.as_bytes());
+        }
+        work
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Returns a file of the disc with these changes.
+    fn file(&self, changes: &str, path: &str) -> String {
+        let vfs = open_changed(&self.path("disc.gcm"), &self.path(changes)).unwrap();
+        String::from_utf8(read_at(&vfs, path)).unwrap()
+    }
+
+    /// Returns the message about changes that cannot be applied.
+    fn refusal(&self, changes: &str) -> String {
+        let out = self.path("never.gcm");
+        let run = hpipack_apply(&[], &self.path(changes), &self.path("disc.gcm"), &out);
+        assert_eq!(run.status.code(), Some(REFUSED), "{}", stderr(&run));
+        stderr(&run)
+    }
+}
+
+#[test]
+fn the_files_of_the_chosen_option_are_on_the_disc() {
+    let work = Work::new();
+    let original = open_changed(&work.path("disc.gcm"), &work.path("sd/none"));
+    assert!(original.is_err());
+    assert_eq!(
+        work.file("sd/riivolution/mod.xml", "files/a.txt"),
+        "REPLACED"
+    );
+    assert_eq!(
+        work.file("sd/riivolution/mod.xml", "files/new/b.txt"),
+        "new"
+    );
+    let part = work.file("sd/riivolution/mod.xml#Main/Mod=2", "files/a.txt");
+    assert_eq!(part, "GCM REPLACED");
+    assert_eq!(
+        work.file("sd/riivolution/mod.xml#mod=2", "files/a.txt"),
+        part
+    );
+}
+
+#[test]
+fn a_descriptor_of_dolphin_chooses_for_its_mods() {
+    let work = Work::new();
+    let descriptor = r#"{"type": "dolphin-game-mod-descriptor", "version": 1, "riivolution":
+        {"patches": [{"xml": "sd/riivolution/mod.xml", "root": "sd",
+        "options": [{"section-name": "Main", "option-name": "Mod", "choice": 2}]}]}}"#;
+    fs::write(work.path("mod.json"), descriptor).unwrap();
+    assert_eq!(work.file("mod.json", "files/a.txt"), "GCM REPLACED");
+}
+
+#[test]
+fn a_disc_with_a_mod_is_written_as_an_image_and_as_a_patch() {
+    let work = Work::new();
+    let (disc, xml) = (work.path("disc.gcm"), work.path("sd/riivolution/mod.xml"));
+    let apply = |changes: &str, out: &str| {
+        let run = hpipack_apply(&[], &work.path(changes), &disc, &work.path(out));
+        assert!(run.status.success(), "{}", stderr(&run));
+        stderr(&run)
+    };
+    assert!(xml.exists());
+    let told = apply("sd/riivolution/mod.xml", "result.gcm");
+    assert!(told.contains("mod.xml: <memory> is ignored (1)"), "{told}");
+    apply("sd/riivolution/mod.xml", "mod.bps");
+    apply("mod.bps", "again.gcm");
+    let [result, again] =
+        ["result.gcm", "again.gcm"].map(|name| fs::read(work.path(name)).unwrap());
+    assert!(result == again);
+}
+
+#[test]
+fn a_mod_that_does_nothing_or_is_for_another_disc_says_so() {
+    let work = Work::new();
+    let text = work.refusal("sd/riivolution/mod.xml#Main/Mod=0");
+    assert!(
+        text.contains("choose an option with `#`, such as Main/Mod=1"),
+        "{text}"
+    );
+    let other = XML.replace("GTS", "GXX");
+    fs::write(work.path("sd/riivolution/other.xml"), other).unwrap();
+    let text = work.refusal("sd/riivolution/other.xml");
+    assert!(
+        text.contains("other.xml: is for another game, not GTSTXX"),
+        "{text}"
+    );
+    fs::write(work.path("sd/riivolution/bad.xml"), "<wiidisc>").unwrap();
+    assert!(work.refusal("sd/riivolution/bad.xml").contains("bad.xml: "));
+}
