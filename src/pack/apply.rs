@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{iter, mem};
 
 use super::copy::copy;
 use super::target::Target;
@@ -84,14 +84,15 @@ impl Edit {
     }
 
     /// Applies the changes.
-    fn apply(&self) -> Result<Outcome> {
-        self.apply_to(&self.reader(), self.source.clone(), &self.name())
+    fn apply(&mut self) -> Result<Outcome> {
+        let changes = mem::take(&mut self.changes);
+        self.apply_to(changes, &self.reader(), self.source.clone(), &self.name())
     }
 
     /// Applies the changes to the plain image that the source is a compressed one of, if
     /// it is, so that the result can be compared with it. Returns that image as well, with
     /// its name.
-    pub(super) fn apply_to_plain(&self) -> Result<(Outcome, Arc<dyn ReadAt>, String)> {
+    pub(super) fn apply_to_plain(&mut self) -> Result<(Outcome, Arc<dyn ReadAt>, String)> {
         let reader = self.reader();
         let unwrapped = unwrap(&reader, self.source.clone(), &Options::default());
         let (source, images) = unwrapped.map_err(|error| Error::source(&self.path, error))?;
@@ -106,12 +107,14 @@ impl Edit {
             let text = "is a compressed CD; patches are made from plain images";
             return Err(Error::refused(&self.path, text));
         }
-        let outcome = self.apply_to(&reader, source.clone(), &name)?;
+        let changes = mem::take(&mut self.changes);
+        let outcome = self.apply_to(changes, &reader, source.clone(), &name)?;
         Ok((outcome, source, name))
     }
 
     fn apply_to(
         &self,
+        changes: Changes,
         reader: &Arc<Reader>,
         source: Arc<dyn ReadAt>,
         name: &str,
@@ -127,7 +130,7 @@ impl Edit {
             verify: true,
             ..mount::Options::default()
         };
-        let outcome = self.changes.write(&original, reader, &options);
+        let outcome = changes.write(&original, reader, &options);
         outcome.map_err(|cause| match cause {
             OpenCause::Refused(refusals) => Error::Refused(refusals),
             cause => Error::source(&self.path, cause),
@@ -176,7 +179,7 @@ impl Plan {
     /// Returns [`Error::Refused`] with everything that cannot be applied, or
     /// [`Error::Target`] if the result has several files and `out` does not have the
     /// extension of the first one.
-    pub(super) fn new(edit: Edit, out: &Path) -> Result<Self> {
+    pub(super) fn new(mut edit: Edit, out: &Path) -> Result<Self> {
         let Outcome {
             written, report, ..
         } = edit.apply()?;
@@ -329,7 +332,7 @@ impl DryRun {
     /// # Errors
     /// Returns [`Error::Refused`] with everything that cannot be applied, or
     /// [`Error::Source`] if the original cannot be read.
-    pub fn new(edit: Edit) -> Result<(Self, Vec<String>)> {
+    pub fn new(mut edit: Edit) -> Result<(Self, Vec<String>)> {
         let Outcome {
             written, report, ..
         } = edit.apply()?;

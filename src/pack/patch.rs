@@ -61,7 +61,7 @@ impl Plan {
     /// # Errors
     /// Returns [`Error::Refused`] with everything that cannot be applied, or if the
     /// result has several files.
-    pub(super) fn new(edit: Edit, format: Format, out: &Path) -> Result<Self> {
+    pub(super) fn new(mut edit: Edit, format: Format, out: &Path) -> Result<Self> {
         let path = edit.path().to_owned();
         let (outcome, original, name) = edit.apply_to_plain()?;
         let Outcome {

@@ -39,7 +39,7 @@ use hpimount_patches::Patched;
 
 /// Folders of changes that have been read, and patches, in the order in which they are
 /// applied.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Changes {
     steps: Vec<Step>,
     /// Path in the mount of the source that they belong to: empty, or with a slash
@@ -247,68 +247,60 @@ impl Changes {
     /// # Errors
     /// Returns [`OpenCause::Refused`] with everything that cannot be applied.
     pub(crate) fn write(
-        &self,
+        mut self,
         original: &Original<'_>,
         reader: &Arc<Reader>,
         options: &super::Options,
     ) -> Result<Outcome, OpenCause> {
-        let mut outcome: Option<Outcome> = None;
-        for step in &self.steps {
-            let mut before = outcome.take().map(Changed::new);
-            if let (Some(before), Step::Patch(_)) = (&mut before, step) {
+        let mut steps = std::mem::take(&mut self.steps).into_iter();
+        let first = steps.next();
+        let first = first.unwrap_or_else(|| Step::Folder(Folder::default()));
+        let mut outcome = self.step(first, original, reader, options)?;
+        for step in steps {
+            let mut before = Changed::new(outcome);
+            if matches!(step, Step::Patch(_)) {
                 // The patch may change these files.
                 before.report.applied.clear();
             }
             let partner = |name: &str| {
-                let changed = before.as_ref().and_then(|before| before.partner(name));
+                let changed = before.partner(name);
                 changed.or_else(|| (original.partner)(name))
             };
-            let original = Original {
-                source: before
-                    .as_ref()
-                    .map_or(&original.source, |before| &before.source)
-                    .clone(),
-                name: before.as_ref().map_or(original.name, |before| &before.name),
-                shown: before
-                    .as_ref()
-                    .map_or(original.shown, |before| &before.name),
+            let changed = Original {
+                source: before.source.clone(),
+                name: &before.name,
+                shown: &before.name,
                 partner: &partner,
             };
-            let mut next = match step {
-                Step::Folder(folder) => self.with_folder(folder, &original, reader, options)?,
-                Step::Patch(patch) => with_patch(patch, &original, reader, options)?,
-                Step::Mod(own) => {
-                    let mut report = Report::default();
-                    let folder = own.folder(&original, reader, &mut report)?;
-                    let mut next = self.with_folder(&folder, &original, reader, options)?;
-                    next.report.extend(report);
-                    next
-                }
-            };
-            if let Some(before) = before {
-                let mut report = before.report;
-                report.extend(std::mem::take(&mut next.report));
-                next.report = report;
-                next.stages.splice(..0, before.stages);
-                next.memory += before.memory;
-            }
-            outcome = Some(next);
+            outcome = self.step(step, &changed, reader, options)?;
+            let mut report = before.report;
+            report.extend(std::mem::take(&mut outcome.report));
+            outcome.report = report;
+            outcome.stages.splice(..0, before.stages);
+            outcome.memory += before.memory;
         }
-        outcome.ok_or_else(|| OpenCause::Refused(Vec::new()))
+        Ok(outcome)
     }
 
-    fn with_folder(
+    fn step(
         &self,
-        folder: &Folder,
+        step: Step,
         original: &Original<'_>,
         reader: &Arc<Reader>,
         options: &super::Options,
     ) -> Result<Outcome, OpenCause> {
-        let apply = |tools: Tools<'_>, report: &mut Report| {
-            apply(original, folder.clone(), &self.prefix, tools, report)
+        let mut report = Report::default();
+        let folder = match step {
+            Step::Patch(patch) => return with_patch(&patch, original, reader, options),
+            Step::Folder(folder) => folder,
+            Step::Mod(own) => own.folder(original, reader, &mut report)?,
         };
-        let (written, report) =
-            with_tools(reader, options, self.is_strict, apply).map_err(OpenCause::Refused)?;
+        let apply = |tools: Tools<'_>, report: &mut Report| {
+            apply(original, folder, &self.prefix, tools, report)
+        };
+        let applied = with_tools(reader, options, self.is_strict, apply);
+        let (written, applied) = applied.map_err(OpenCause::Refused)?;
+        report.extend(applied);
         Ok(Outcome {
             name: original.name.to_owned(),
             written,

@@ -137,7 +137,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().build().unwrap();
         let known = Mutex::default();
-        let mut look_up = |name: &str| runtime.block_on(super::look_up(name, &known));
+        let look_up = |name: &str| runtime.block_on(super::look_up(name, &known));
         assert!(look_up("name.invalid").is_err());
         let address: SocketAddr = "192.0.2.1:0".parse().unwrap();
         lock(&known).insert("name.invalid".to_owned(), vec![address]);
