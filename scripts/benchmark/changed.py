@@ -52,14 +52,20 @@ def measure(directory, programs, point, rounds, quick):
 
 def sparse_disc(directory, size):
     """A GameCube disc full of files of zeros, which takes no room."""
-    disc = directory / "changed.gcm"
-    tree = directory / "changed"
+    return full_disc(directory, "changed", size, lambda path: os.truncate(path, FILE))
+
+
+def full_disc(directory, name, size, fill):
+    """A GameCube disc full of files, which `fill` gives their contents."""
+    disc = directory / f"{name}.gcm"
+    tree = directory / name
 
     def write_tree(out):
         out.mkdir()
         for number in range((size - discs.ALIGNMENT * 2) // FILE):
-            with open(out / f"file{number:03}.bin", "wb") as file:
-                file.truncate(FILE)
+            path = out / f"file{number:03}.bin"
+            path.touch()
+            fill(path)
 
     if not disc.exists():
         write(tree, write_tree)
@@ -70,7 +76,7 @@ def sparse_disc(directory, size):
 
 def folder_of_changes(directory, disc):
     """A folder with changes of the first files of a disc."""
-    folder = directory / "changes"
+    folder = directory / f"changes of {disc.stem}"
 
     def write_changes(out):
         (out / "files").mkdir(parents=True)

@@ -6,26 +6,22 @@ import shutil
 import subprocess
 import time
 
-from . import discs
+from .changed import FILE, folder_of_changes, full_disc
 from .containers import repeated
-from .corpus import write
 from .tools import read_all
 
 # Heading in the report.
 HEADING = "## Changes as a patch"
 
-# Size of the disc in bytes, of each of its files, and number of changed files.
+# Size of the disc in bytes.
 DISC = 500 << 20
-FILE = 4 << 20
-CHANGES = 10
-
-# Size in bytes of a changed file: every second one grows.
-SIZES = [100_000, FILE + 100_000]
 
 
 def measure(directory, programs, rounds, quick):
     """The part of the report about patches."""
-    disc = noisy_disc(directory, DISC // (50 if quick else 1))
+    size = DISC // (50 if quick else 1)
+    # Noise, so that nothing is found twice.
+    disc = full_disc(directory, "noisy", size, lambda path: path.write_bytes(os.urandom(FILE)))
     folder = folder_of_changes(directory, disc)
     result, patch, other = (directory / name for name in ["patched.gcm", "patched.xdelta", "searched.xdelta"])
     hpipack = [programs / "hpipack", "--quiet", "--force", "--apply", folder, disc]
@@ -45,36 +41,6 @@ def measure(directory, programs, rounds, quick):
     title = f"A disc of {disc.stat().st_size >> 20} MiB of noise with {changes} changed files; {differing:,} bytes differ."
     head = "| | time relative to `cat DISC` | bytes of the patch | relative to the bytes that differ |\n|---|--:|--:|--:|"
     return f"{HEADING}\n\n{title}\n\n{head}\n" + "\n".join(lines) + "\n"
-
-
-def noisy_disc(directory, size):
-    """A GameCube disc full of files of noise."""
-    disc = directory / "noisy.gcm"
-    tree = directory / "noisy"
-
-    def write_tree(out):
-        out.mkdir()
-        for number in range((size - discs.ALIGNMENT * 2) // FILE):
-            (out / f"file{number:03}.bin").write_bytes(os.urandom(FILE))
-
-    if not disc.exists():
-        write(tree, write_tree)
-    write(disc, lambda out: discs.write_gcm(tree, out))
-    shutil.rmtree(tree, ignore_errors=True)
-    return disc
-
-
-def folder_of_changes(directory, disc):
-    """A folder with changes of the first files of a disc."""
-    folder = directory / "noisy changes"
-
-    def write_changes(out):
-        (out / "files").mkdir(parents=True)
-        for number in range(min(CHANGES, disc.stat().st_size // FILE - 1)):
-            (out / "files" / f"file{number:03}.bin").write_bytes(os.urandom(SIZES[number % 2]))
-
-    write(folder, write_changes)
-    return folder
 
 
 def different_bytes(one, other):

@@ -150,6 +150,8 @@ fn identity(
     for path in prepared.paths() {
         add_identity(&path, false, &mut hasher);
     }
+    // Choices behind the path of a mod count as well.
+    mount_options.apply.hash(&mut hasher);
     for path in &mount_options.apply {
         add_identity(path, true, &mut hasher);
     }

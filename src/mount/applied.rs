@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use hpimount_containers::changes::{Action, Applied, NewFile, Report};
+use hpimount_containers::changes::{Action, Applied, AppliedPatch, NewFile, Report};
 
 /// Returns the `applied` of `info.json`.
 pub(super) fn info(report: &Report) -> Value {
@@ -13,7 +13,16 @@ pub(super) fn info(report: &Report) -> Value {
         "deleted": report.count(Action::Delete),
         "ignored": report.ignored,
         "notes": notes.collect::<Vec<_>>(),
-        "patches": report.patches,
+        "patches": report.patches.iter().map(patch).collect::<Vec<_>>(),
+    })
+}
+
+fn patch(patch: &AppliedPatch) -> Value {
+    json!({
+        "name": patch.name,
+        "format": patch.format,
+        "checked": patch.checked,
+        "description": patch.description,
     })
 }
 

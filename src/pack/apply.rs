@@ -372,9 +372,8 @@ impl DryRun {
         let rows = report.applied.iter().map(row).collect();
         let notes = report.notes.iter().map(|(_, notice)| notice.to_string());
         let patches = report.patches.iter().map(|patch| {
-            let [name, checked] = ["name", "checked"].map(|key| patch[key].as_str());
-            let [name, checked] = [name, checked].map(Option::unwrap_or_default);
-            format!("{name}: applied; compared with its original: {checked}")
+            let (name, format, checked) = (&patch.name, &patch.format, patch.checked);
+            format!("{name}: {format}, compared with the original: {checked}")
         });
         let notes = notes.chain(patches).chain([report.summary()]).collect();
         Ok((Self(rows), notes))

@@ -90,6 +90,7 @@ fn a_descriptor_of_dolphin_chooses_for_its_mods() {
         "options": [{"section-name": "Main", "option-name": "Mod", "choice": 2}]}]}}"#;
     fs::write(work.path("mod.json"), descriptor).unwrap();
     assert_eq!(work.file("mod.json", "files/a.txt"), "GCM REPLACED");
+    assert_eq!(work.file("mod.json#mod=1", "files/a.txt"), "REPLACED");
 }
 
 #[test]

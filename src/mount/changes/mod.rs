@@ -381,7 +381,7 @@ fn with_patch(
     for note in applied.notes {
         report.note(Weight::Warning, patch.name(), note);
     }
-    report.patches.push(applied.facts);
+    report.patches.push(applied.applied);
     files[applied.number].1 = applied.patched.clone();
     let (name, source) = files[applied.number].clone();
     let is_plain = applied.number < plain;

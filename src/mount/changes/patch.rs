@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use serde_json::{Value, json};
-
 use crate::mount::{self, OpenCause};
 use crate::source::{FilePool, read_patch};
 use crate::sync::lock;
-use hpimount_containers::changes::Notice;
+use hpimount_containers::changes::{AppliedPatch, Notice};
 use hpimount_containers::io::ReadAt;
 use hpimount_patches::{Check, Options, Patch, Patched, Spool};
 
@@ -39,8 +37,7 @@ pub(crate) struct PatchedFile {
     /// The number of the original among those that were given.
     pub(crate) number: usize,
     pub(crate) patched: Arc<Patched>,
-    /// The facts about the patch for `info.json`.
-    pub(crate) facts: Value,
+    pub(crate) applied: AppliedPatch,
     /// Doubts, such as a missing checksum.
     pub(crate) notes: Vec<String>,
 }
@@ -94,7 +91,7 @@ impl PatchFile {
         }
         Ok(PatchedFile {
             number,
-            facts: self.facts(&patch, check, options.verify, &notes),
+            applied: self.applied(&patch, check, options.verify),
             patched: Arc::new(patched),
             notes,
         })
@@ -170,22 +167,20 @@ impl PatchFile {
         OpenCause::Refused(vec![Notice { path, text }])
     }
 
-    fn facts(&self, patch: &Patch, check: Check, verifies: bool, notes: &[String]) -> Value {
-        let checked = match check {
-            _ if verifies && patch.has_checksums() => "all",
-            Check::Nothing => "nothing",
-            Check::Size => "size",
-            Check::Block => "block",
-            Check::Window => "one window",
-        };
+    fn applied(&self, patch: &Patch, check: Check, verifies: bool) -> AppliedPatch {
         let description = patch.metadata().description.escape_ascii().to_string();
-        json!({
-            "name": self.name(),
-            "format": patch.format().to_string(),
-            "checked": checked,
-            "description": description.trim_end(),
-            "notes": notes,
-        })
+        AppliedPatch {
+            name: self.name(),
+            format: patch.format().to_string(),
+            checked: match check {
+                _ if verifies && patch.has_checksums() => "all",
+                Check::Nothing => "nothing",
+                Check::Size => "size",
+                Check::Block => "block",
+                Check::Window => "one window",
+            },
+            description: description.trim_end().to_owned(),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Riivolution's mods and Dolphin's game mod descriptors as folders of changes.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use crate::content::{Reader, unwrap};
 use crate::mount::OpenCause;
 use crate::source::{FilePool, read_changes};
 use hpimount_containers::changes::{
-    Change, Folder, NewFile, Notice, Original, Report, Spliced, Weight,
+    AppliedPatch, Change, Folder, NewFile, Notice, Original, Report, Spliced, Weight,
 };
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
@@ -53,17 +54,19 @@ pub(super) fn open(
         return Ok(None);
     }
     let bytes = fs::read(&path)?;
-    let begins_with = |first: u8| bytes.trim_ascii_start().first() == Some(&first);
-    let is_xml = begins_with(b'<') || bytes.starts_with(b"\xEF\xBB\xBF<");
-    let patches = match Descriptor::parse(&bytes) {
-        Ok(descriptor) => descriptor.patches,
-        Err(_) if is_xml => vec![DescriptorPatch {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    let mut patches = match (bytes.trim_ascii_start().first(), Descriptor::parse(bytes)) {
+        (_, Ok(descriptor)) => descriptor.patches,
+        (Some(b'<'), _) => vec![DescriptorPatch {
             xml: path.to_string_lossy().into_owned(),
             root: None,
-            selections,
+            selections: Vec::new(),
         }],
-        Err(_) => return Ok(None),
+        _ => return Ok(None),
     };
+    for patch in &mut patches {
+        patch.selections.extend(selections.iter().cloned());
+    }
     paths.push(path.clone());
     let around = path.parent().unwrap_or(Path::new(""));
     let mods = patches.into_iter().map(|patch| {
@@ -78,10 +81,12 @@ pub(super) fn open(
 /// wins.
 fn with_selections(path: &Path) -> io::Result<(PathBuf, Vec<Selection>)> {
     let text = path.to_string_lossy();
-    let (file, choices) = match text.split_once('#') {
-        Some((file, choices)) if !path.exists() => (PathBuf::from(file), choices),
-        _ => return Ok((path.to_owned(), Vec::new())),
+    let mut marks = text.match_indices('#');
+    let mark = marks.find(|(at, _)| !path.exists() && Path::new(&text[..*at]).is_file());
+    let Some((at, _)) = mark else {
+        return Ok((path.to_owned(), Vec::new()));
     };
+    let (file, choices) = (PathBuf::from(&text[..at]), &text[at + 1..]);
     let selection = |choice: &str| {
         Selection::parse(choice).ok_or_else(|| {
             let problem = format!("{choice:?} is not a choice, such as Section/Option=2");
@@ -142,8 +147,12 @@ impl ModFile {
         reader: &Arc<Reader>,
         report: &mut Report,
     ) -> Result<Folder, OpenCause> {
-        let disc = GameCube::open(original, reader)
-            .map_err(|_| self.refused("Riivolution's mods are for GameCube discs"))?;
+        let disc = GameCube::open(original, reader).map_err(|error| match error {
+            containers::Error::UnknownFormat => {
+                self.refused("Riivolution's mods are for GameCube discs")
+            }
+            error => error.into(),
+        })?;
         let parsed = Mod::parse(&self.xml).map_err(|error| self.refused(error))?;
         let known = Disc::new(&disc.id, disc.number, disc.version, &disc.files);
         let plan = parsed.plan(&known, &OnCard(&self.card), &self.folder, &self.selections);
@@ -160,17 +169,19 @@ impl ModFile {
         for file in &files {
             insert(&mut folder, &file.path, self.new_file(file, &disc));
         }
-        report.patches.push(serde_json::json!({
-            "name": self.name,
-            "format": "Riivolution",
-            "files": files.len(),
-        }));
+        report.patches.push(AppliedPatch {
+            name: self.name.clone(),
+            format: "Riivolution".to_owned(),
+            checked: "ID of the disc",
+            description: format!("{} files", files.len()),
+        });
         Ok(folder)
     }
 
     /// Returns the content of a changed file.
     fn new_file(&self, file: &File, disc: &GameCube) -> NewFile {
-        let original = disc.offset_of(&file.path);
+        // A new file has no parts of an original.
+        let original = disc.offsets.get(&file.path).copied().unwrap_or(0);
         let mut bytes = Spliced::default();
         for part in &file.parts {
             match part {
@@ -225,8 +236,8 @@ struct GameCube {
     number: u8,
     version: u8,
     files: Vec<(String, u64)>,
-    /// Offset of each file in the image.
-    offsets: Vec<u64>,
+    /// Offset of each file in the image, by its path.
+    offsets: HashMap<String, u64>,
 }
 
 impl GameCube {
@@ -245,7 +256,7 @@ impl GameCube {
             version: *version,
             image,
             files: Vec::new(),
-            offsets: Vec::new(),
+            offsets: HashMap::new(),
         };
         for (path, entry) in listing.files() {
             let is_known = path.starts_with("files/") || path == "sys/main.dol";
@@ -254,16 +265,10 @@ impl GameCube {
                 (is_known, entry.size, content)
             {
                 found.files.push((path.to_owned(), size));
-                found.offsets.push(offset);
+                found.offsets.insert(path.to_owned(), offset);
             }
         }
         Ok(found)
-    }
-
-    /// Returns the offset of a file in the image, 0 for a new one.
-    fn offset_of(&self, path: &str) -> u64 {
-        let found = self.files.iter().position(|(own, _)| own == path);
-        found.map_or(0, |number| self.offsets[number])
     }
 }
 

@@ -412,7 +412,9 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
             (*name, Node::Each(Box::new(nodes)))
         });
         let format = [("format", page.format.into())];
-        let warnings = Node::texts(self.warnings());
+        let warnings = Node::Each(Box::new(|| {
+            Box::new(self.warnings().into_iter().map(Node::from))
+        }));
         let entries = format.into_iter().chain(facts).chain(computed).chain(lists);
         node::map(entries.chain([("warnings", warnings)]))
     }

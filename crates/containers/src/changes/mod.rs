@@ -25,7 +25,7 @@ pub use self::job::Job;
 pub(crate) use self::job::are_equal;
 pub use self::matching::Edited;
 pub(crate) use self::occupied::Occupied;
-pub use self::report::{Action, Applied, Notice, Report, Weight, lines, listed};
+pub use self::report::{Action, Applied, AppliedPatch, Notice, Report, Weight, lines, listed};
 pub use self::spliced::{Patch, Spliced};
 pub(crate) use self::tree::Directories;
 pub use self::tree::{Fate, Kind, Node, Tree};

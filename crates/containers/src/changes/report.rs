@@ -107,6 +107,19 @@ pub fn lines(refusals: &[Notice]) -> Vec<String> {
     lines
 }
 
+/// A patch that was applied to the whole file.
+#[derive(Debug, Clone)]
+pub struct AppliedPatch {
+    /// The name of its file.
+    pub name: String,
+    /// Its format.
+    pub format: String,
+    /// The part of the original that was compared.
+    pub checked: &'static str,
+    /// The words of its author, escaped; or how much it changes.
+    pub description: String,
+}
+
 /// What became of a folder of changes.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
@@ -121,8 +134,8 @@ pub struct Report {
     /// Memory of the archives that are changed inside, in bytes: those that were
     /// decoded into memory, and the tables of the changed ones.
     pub inside: usize,
-    /// The facts about each patch of the whole file, for `info.json`.
-    pub patches: Vec<serde_json::Value>,
+    /// The patches of the whole file.
+    pub patches: Vec<AppliedPatch>,
 }
 
 impl Report {
