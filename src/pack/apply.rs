@@ -26,6 +26,9 @@ use hpimount_containers::{formats, image, sheet};
 /// Memory for decoded blocks of compressed discs, and for edited assets, in bytes.
 pub(super) const MEMORY: usize = 64 << 20;
 
+/// Memory that a patch may take, in bytes: enough for the longest windows of VCDIFF.
+const PATCH_MEMORY: usize = 144 << 20;
+
 /// An archive, a disc or an asset, and the changes to apply to it: opened, and not
 /// parsed.
 pub struct Edit {
@@ -128,6 +131,7 @@ impl Edit {
         // The result is written once, and read for years.
         let options = mount::Options {
             verify: true,
+            cache_size: PATCH_MEMORY,
             ..mount::Options::default()
         };
         let outcome = changes.write(&original, reader, &options);

@@ -14,10 +14,6 @@ use hpimount_containers::changes::{AppliedPatch, Notice};
 use hpimount_containers::io::ReadAt;
 use hpimount_patches::{Check, Options, Patch, Patched, Spool};
 
-/// Maximum memory of a patch, in bytes: enough for the longest windows of VCDIFF. The
-/// memory that it takes counts towards the budget.
-const MEMORY: usize = 144 << 20;
-
 /// A result is compared with checksums if it has at most this many bytes, and this many
 /// for each byte of the original and of the patch: 40 bytes can stand for a terabyte.
 const COMPARED: u64 = 1 << 30;
@@ -72,7 +68,8 @@ impl PatchFile {
             spool.most.store(options.spool_size, Ordering::Relaxed);
             spool as Arc<dyn Spool>
         });
-        let memory = MEMORY;
+        // More could not be charged afterwards.
+        let memory = options.cache_size;
         let patch = Patch::open_with(self.source.clone(), Options { memory, spool });
         let patch = patch.map_err(|error| self.failed("it", error))?;
         let (number, check, patched) = self.choose(&patch, originals)?;

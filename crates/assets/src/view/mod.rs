@@ -121,14 +121,14 @@ pub trait View: Send + Sync {
         None
     }
 
-    /// Returns the facts, those of `info.json`.
+    /// Returns the facts of `info.json`.
     fn info(&self) -> Node<'_>;
 
     /// Returns the warnings.
     fn warnings(&self) -> Vec<String>;
 
     /// Returns the rows of the file with number `index`, if it is a table. `context` is
-    /// that of the asset.
+    /// the environment of the asset.
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>>;
 
     /// Returns the number of the first file that matches `wanted`.

@@ -69,7 +69,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the fact with everything in it as a value; `None` if it needs more than
-    /// `left` bytes, from which its own are taken as by [`Rows::collect`].
+    /// `left` bytes. Its bytes are subtracted from `left`, as by [`Rows::collect`].
     ///
     /// [`Rows::collect`]: super::page::Rows::collect
     pub fn collect(&self, left: &mut usize) -> Option<Value> {

@@ -250,7 +250,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     }
 
     /// Returns the view of `model` with this page. With an error, the model is
-    /// incomplete, and the view is that of a damaged asset.
+    /// incomplete, and the view shows a damaged asset.
     pub fn show(self, model: M, error: Option<Error>) -> Box<dyn View> {
         Box::new(PageView {
             page: self,

@@ -70,13 +70,13 @@ pub type VisitReference<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
 /// A reference from one definition or asset to another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reference {
-    /// The name of what refers, and its path or id.
+    /// The name of the referring object, and its path or id.
     pub from: [String; 2],
     /// The field, the kind of the reference, or the event of a link.
     pub field: String,
-    /// The name of what is referred to, and its path or id.
+    /// The name of the target, and its path or id.
     pub to: [String; 2],
-    /// The archive that it was found in, if that is known.
+    /// The archive with the target, if the games have several.
     pub resolved_in: Option<String>,
     /// Whether it was not found.
     pub is_missing: bool,

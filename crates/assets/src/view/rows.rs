@@ -76,8 +76,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the rows; `None` if they need more than `left` bytes, from which theirs
-    /// are taken: for each row and each value 8, or the length of a longer text.
+    /// Returns the rows; `None` if they need more than `left` bytes. Their bytes are
+    /// subtracted from `left`: for each row and each value 8, or the length of a longer
+    /// text.
     pub fn collect(self, left: &mut usize) -> Option<Vec<Vec<Value>>> {
         let mut collected = Vec::new();
         for row in self.rows {

@@ -87,7 +87,7 @@ impl Matching<'_, '_> {
             match self.job.tree.find(at, &name) {
                 Ok(Some(node)) => {
                     named.insert(node);
-                    // What it does not have is deleted at any depth.
+                    // Entries that it does not have are deleted at any depth.
                     if let (true, Change::Directory(inner)) = (is_opaque, &mut change) {
                         inner.is_opaque = true;
                     }
