@@ -193,13 +193,15 @@ struct Thread {
     capabilities: u64,
 }
 
-/// Returns the threads of a process.
+/// Returns the threads of a process, without those that end meanwhile.
 fn threads(pid: i32) -> Vec<Thread> {
     let mut threads = Vec::new();
     for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {
         let task = task.unwrap().path();
-        let name = fs::read_to_string(task.join("comm")).unwrap_or_default();
-        let status = fs::read_to_string(task.join("status")).unwrap_or_default();
+        let read = |file| fs::read_to_string(task.join(file));
+        let (Ok(name), Ok(status)) = (read("comm"), read("status")) else {
+            continue;
+        };
         let mut lines = status.lines();
         let capabilities = lines.find_map(|line| line.strip_prefix("CapEff:"));
         threads.push(Thread {
