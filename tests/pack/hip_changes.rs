@@ -284,6 +284,24 @@ fn an_asset_moves_to_the_layer_to_whose_folder_its_file_is_moved() {
     assert!(after.is_in_one_piece(0) && after.is_in_one_piece(1));
 }
 
+#[test]
+fn a_layer_whose_list_has_another_order_than_its_data_stays_in_one_piece() {
+    let mut hip = Hip::default();
+    let model = |name: &str, size| Asset::new(b"MODL", name, &noise(3, size));
+    hip.layer(2)
+        .add(model("a", 16))
+        .add(model("b", 16))
+        .add(model("c", 4));
+    hip.layers[0].1.swap(1, 2);
+    let archive = hip.build();
+    assert!(Read::new(archive.clone()).is_in_one_piece(0));
+    for name in ["a", "b", "c"] {
+        let path = format!("ids/{:08X}", id(name));
+        let after = Read::new(applied(&archive, &[change(&path, &[9; 33])]).unwrap());
+        assert!(after.is_in_one_piece(0), "{name}");
+    }
+}
+
 /// Returns an archive with two layers of textures. Some have the extension in their
 /// names, and one has another id than the hash of its name.
 fn mixed() -> Vec<u8> {

@@ -178,6 +178,9 @@ struct Plan<'a> {
     memberships: HashMap<u32, Vec<usize>>,
     /// The offsets of assets with data, by the layers that list these.
     filled: HashSet<(usize, u64)>,
+    /// Layers whose data does not end with the asset that they list last. Its
+    /// `plus` does not count, so that padding within the layer might not either.
+    unordered: HashSet<usize>,
     /// Data that is dropped, by the layer that it was in.
     dropped: HashMap<usize, Vec<Range<u64>>>,
     /// The first asset that keeps data on both sides of the end.
@@ -200,7 +203,18 @@ impl<'a> Plan<'a> {
         let stays = |&(number, _): &(u32, _)| !wanted.placed.contains_key(&number);
         let mut memberships: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut filled = HashSet::new();
+        let mut unordered = HashSet::new();
         for (layer, members) in offsets.layers.iter().enumerate() {
+            let ranges = members
+                .iter()
+                .map(|&member| offsets.assets[member as usize].range());
+            let ends: Vec<u64> = ranges
+                .filter(|range| !range.is_empty())
+                .map(|range| range.end)
+                .collect();
+            if ends.last() != ends.iter().max() {
+                unordered.insert(layer);
+            }
             for &member in members {
                 memberships.entry(member).or_default().push(layer);
                 let range = offsets.assets[member as usize].range();
@@ -227,6 +241,7 @@ impl<'a> Plan<'a> {
             staying: Places::of(numbered().filter(stays)),
             memberships,
             filled,
+            unordered,
             dropped,
             cut: cut.map(|(number, _)| number),
             alignment: layer_alignment(offsets.platform),
@@ -252,7 +267,7 @@ impl<'a> Plan<'a> {
         groups.extend(placed.filter(|&number| self.size(number) > 0).map(group));
         let stay = |number: &&u32| !self.wanted.placed.contains_key(number);
         for &number in self.new.keys().filter(stay) {
-            match self.has_own_bytes(number) {
+            match self.has_own_bytes(number) && !self.is_unordered(number) {
                 true => alone.push(number),
                 false => {
                     groups.insert(group(number));
@@ -321,6 +336,11 @@ impl<'a> Plan<'a> {
 
     fn has_own_bytes(&self, number: u32) -> bool {
         self.is_free(&self.range(number), &self.all, [number])
+    }
+
+    fn is_unordered(&self, number: u32) -> bool {
+        let mut layers = self.memberships.get(&number).into_iter().flatten();
+        layers.any(|layer| self.unordered.contains(layer))
     }
 
     /// Returns the end of the padding behind a range, up to the next of the assets in
