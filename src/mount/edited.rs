@@ -5,7 +5,8 @@
 //! of that tree decide which asset a file shows, and views, palettes and tables
 //! are found as they are for the mount. The [`Import`](hpimount_assets::view::import::Import)
 //! of the asset's format encodes the file; several files that show one asset are
-//! applied one after the other.
+//! applied one after the other. Edited values of an asset, from all files that show
+//! them, are written together ([`hpimount_assets::view::edit`]).
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -20,8 +21,9 @@ use super::{Access, Error, Ino, Options, Vfs, asset, format_of, place};
 use crate::content::{Caller, MAX_ASSET, Reader, Spooled};
 use crate::memory::budget::Charge;
 use crate::namespace::companion::CONVERTED;
+use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};
-use hpimount_assets::view::{ViewFile, ViewFormat};
+use hpimount_assets::view::{AssetContext, AssetRef, ViewFile, ViewFormat};
 use hpimount_containers::changes::{
     Change, Convert, Edited, Folder, NewFile, Original, Report, Weight, is_litter,
 };
@@ -154,6 +156,8 @@ struct EditedAsset {
     format: &'static ViewFormat,
     /// The edited files, by their numbers in the asset's view.
     files: BTreeMap<usize, NewFile>,
+    /// The edited values, with the files that have them.
+    values: Vec<(edit::Edit, NewFile)>,
 }
 
 impl<'a> Edits<'a> {
@@ -276,7 +280,11 @@ impl<'a> Edits<'a> {
                 return Ok(());
             }
         };
-        let Some(number) = number.filter(|_| format.import.is_some()) else {
+        let has_values = match number {
+            Some(number) => self.has_values(asset, format, number)?,
+            None => false,
+        };
+        let Some(number) = number.filter(|_| has_values || format.import.is_some()) else {
             let reason = self.not_made_from(asset, format)?;
             self.report.refuse(&*new.path, reason);
             return Ok(());
@@ -289,6 +297,7 @@ impl<'a> Edits<'a> {
         let edited = self.assets.entry(asset).or_insert_with(|| EditedAsset {
             format,
             files: BTreeMap::new(),
+            values: Vec::new(),
         });
         if let Some(other) = edited.files.get(&number) {
             let read = |file: &NewFile| read_vec(&*file.bytes, 0, file.len(), "edited file");
@@ -300,6 +309,15 @@ impl<'a> Edits<'a> {
         }
         edited.files.insert(number, new);
         Ok(())
+    }
+
+    /// Returns whether a file of an asset's view can be edited value by value.
+    fn has_values(&self, asset: Ino, format: &'static ViewFormat, file: usize) -> io::Result<bool> {
+        let node = self.vfs.node(asset).map_err(unexpected)?;
+        let context = Context::new(self.vfs, &node);
+        let model = self.vfs.model_in(&context, format, Caller::Request)?;
+        let values = model.view.values(&context);
+        Ok(values.is_some_and(|(number, _)| number == file))
     }
 
     /// Returns why an asset cannot be made from a file that shows it.
@@ -324,11 +342,19 @@ impl<'a> Edits<'a> {
         // Assets that change with others, such as tables, whose edits come later.
         let mut changed = HashMap::new();
         let mut made_from: BTreeMap<Ino, Vec<NewFile>> = BTreeMap::new();
-        for (asset, edited) in std::mem::take(&mut self.assets) {
-            for (number, new) in edited.files {
+        for (asset, mut edited) in std::mem::take(&mut self.assets) {
+            for (number, new) in std::mem::take(&mut edited.files) {
+                if self.has_values(asset, edited.format, number)? {
+                    edited.values.extend(self.values_of(new)?);
+                    continue;
+                }
                 for ino in self.edit(asset, edited.format, number, &new, &mut changed)? {
                     made_from.entry(ino).or_default().push(new.clone());
                 }
+            }
+            if self.edit_values(asset, &edited, &mut changed)? {
+                let files = edited.values.into_iter().map(|(_, new)| new);
+                made_from.entry(asset).or_default().extend(files);
             }
             if let (Some(bytes), Some(files)) = (changed.remove(&asset), made_from.remove(&asset)) {
                 assets.extend(new_asset(asset, bytes, files, reader)?);
@@ -404,6 +430,60 @@ impl<'a> Edits<'a> {
         }
     }
 
+    /// Returns the values of an edited JSON file; `None` if it is refused.
+    fn values_of(&mut self, new: NewFile) -> io::Result<Option<(edit::Edit, NewFile)>> {
+        let bytes = read_vec(&*new.bytes, 0, new.len(), "edited file")?;
+        Ok(match edit::value_of_json(&bytes) {
+            Ok(values) => {
+                let place = new.path.to_string();
+                let what = edit::What::Values(values);
+                Some((edit::Edit { place, what }, new))
+            }
+            Err(reason) => {
+                self.report.refuse(&*new.path, reason);
+                None
+            }
+        })
+    }
+
+    /// Writes all edited values of an asset. Returns whether it has changed.
+    fn edit_values(
+        &mut self,
+        ino: Ino,
+        edited: &EditedAsset,
+        changed: &mut HashMap<Ino, Bytes>,
+    ) -> io::Result<bool> {
+        if edited.values.is_empty() {
+            return Ok(false);
+        }
+        let node = self.vfs.node(ino).map_err(unexpected)?;
+        let context = Context::with_changes(self.vfs, &node, changed);
+        let Some(asset) = AssetContext::read(&context, AssetRef(ino.0)) else {
+            return Err(context.fault().unwrap_or(io::Error::Changed));
+        };
+        let memory = asset.len().saturating_mul(MEMORY_OF_EDIT as usize);
+        let _memory = self.vfs.reader.budget().charge("an edited asset", memory)?;
+        let edits: Vec<_> = edited.values.iter().map(|(edit, _)| edit.clone()).collect();
+        let written = written(edited.format, &asset, &edits, &context);
+        if let Some(fault) = context.fault() {
+            return Err(fault);
+        }
+        drop(context);
+        match written {
+            Ok(Some(asset)) => {
+                changed.insert(ino, asset);
+                return Ok(true);
+            }
+            Ok(None) => self.report.ignored += edits.len(),
+            Err(problems) => {
+                for (number, problem) in problems {
+                    self.report.refuse(&*edits[number].place, problem);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     /// Returns the file with this number of an asset's view.
     fn part(
         &self,
@@ -424,6 +504,29 @@ impl<'a> Edits<'a> {
             self.report.note(Weight::Information, path, quality);
         }
     }
+}
+
+/// Returns an asset with edited values; `None` if they are as it has them. What is
+/// written is read again, and must show the edited values.
+fn written(
+    format: &ViewFormat,
+    asset: &Bytes,
+    edits: &[edit::Edit],
+    context: &Context<'_>,
+) -> Result<Option<Bytes>, Vec<edit::Problem>> {
+    let open =
+        |asset: &Bytes| (format.open)(asset, context).map_err(|error| vec![(0, error.to_string())]);
+    let nothing = || vec![(0, "the asset has no values to edit".to_owned())];
+    let view = open(asset)?;
+    let (_, values) = view.values(context).ok_or_else(nothing)?;
+    let Some(mut edited) = edit::edited(&values, asset, edits, context)? else {
+        return Ok(None);
+    };
+    let new = Bytes::from(std::mem::take(&mut edited.asset));
+    let view = open(&new)?;
+    let (_, values) = view.values(context).ok_or_else(nothing)?;
+    edited.check(&values, &new, context)?;
+    Ok(Some(new))
 }
 
 /// Returns an asset with its new contents, which were made from `edited`.

@@ -8,6 +8,7 @@ mod containers;
 mod desktop;
 mod diff;
 mod discs;
+mod editing;
 #[cfg(feature = "remote")]
 #[path = "../remote/fixtures/mod.rs"]
 mod fixtures;

@@ -2,28 +2,40 @@
 
 use std::borrow::Cow;
 
+use hpimount_assets::view::edit::{Form, Place, Reference as IdOf, Rule};
+use hpimount_assets::view::node::{Entry, Node};
+use hpimount_containers::io::Endian;
 use hpimount_record::Value;
 
-use crate::names::Names;
+use crate::names::{self, Names};
 use crate::parts::Part;
 use crate::record;
 
+/// What a number in a field means.
+pub(super) struct Meaning {
+    /// The name under which it is shown in addition; `None` if it is shown instead of
+    /// the number.
+    pub(super) beside: Option<&'static str>,
+    /// The meaning.
+    pub(super) text: Cow<'static, str>,
+    /// Returns the number with a meaning, if it can be edited.
+    pub(super) number: Option<NumberOf>,
+}
+
+/// Returns the number with a name.
+type NumberOf = fn(&str) -> Result<u32, String>;
+
 /// Numbers in fields that are shown in words.
 pub(super) trait Words {
-    /// Returns the meaning of a field, which is shown instead of its value.
-    fn instead(&self, field: &str, value: record::Value) -> Option<Cow<'static, str>> {
+    /// Returns the meaning of a field.
+    fn meaning(&self, field: &str, value: record::Value) -> Option<Meaning> {
         let _ = (field, value);
         None
     }
 
-    /// Returns the meaning of a field, which is shown in addition, and the name
-    /// under which it is shown.
-    fn besides(
-        &self,
-        field: &str,
-        value: record::Value,
-    ) -> Option<(&'static str, Cow<'static, str>)> {
-        let _ = (field, value);
+    /// Returns how a field is edited, if not as it is stored.
+    fn rule<'a>(&self, field: &str) -> Option<Rule<'a>> {
+        let _ = field;
         None
     }
 }
@@ -36,47 +48,123 @@ pub(super) type Reference<'a> = &'a dyn Fn(u32) -> Value;
 
 /// Returns an entry for each name of the parts, in the order in which they first
 /// occur: a map, or a list of maps.
-pub(super) fn entries(
+pub(super) fn entries<'a>(
     parts: &[Part],
     words: &dyn Words,
     reference: Reference<'_>,
-) -> Vec<(&'static str, Value)> {
-    let mut entries: Vec<(&'static str, Value)> = Vec::new();
+) -> Vec<Entry<'a>> {
+    let mut entries: Vec<Entry<'a>> = Vec::new();
     for part in parts {
-        let fields = fields(part, words, reference);
+        let fields = part_fields(part, words, reference);
         let mut known = entries.iter_mut().filter(|(name, _)| *name == part.name);
         match known.next() {
-            Some((_, Value::List(items))) => items.push(Value::Map(fields)),
-            Some((_, Value::Map(all))) => all.extend(fields),
+            Some((_, Node::List(items))) => items.push(Node::Map(fields)),
+            Some((_, Node::Map(all))) => all.extend(fields),
             _ if part.item.is_some() => {
-                entries.push((part.name, Value::List(vec![Value::Map(fields)])));
+                entries.push((part.name, Node::List(vec![Node::Map(fields)])));
             }
-            _ => entries.push((part.name, Value::Map(fields))),
+            _ => entries.push((part.name, Node::Map(fields))),
         }
     }
     entries
 }
 
-fn fields(
+fn part_fields<'a>(
     part: &Part,
     words: &dyn Words,
     reference: Reference<'_>,
-) -> Vec<(Cow<'static, str>, Value)> {
-    let kind = part.kind.map(|kind| ("kind".into(), kind.into()));
-    let mut fields: Vec<_> = kind.into_iter().collect();
-    for (name, value) in part.record.fields() {
-        fields.push((
-            name.into(),
-            match words.instead(name, value) {
-                Some(words) => Value::Text(words),
-                None => json(value, reference),
-            },
-        ));
-        let meaning = words.besides(name, value);
-        fields.extend(meaning.map(|(name, meaning)| (name.into(), Value::Text(meaning))));
+) -> Vec<(Cow<'static, str>, Node<'a>)> {
+    let kind = part.kind.map(|kind| {
+        let kind = Node::from(kind).derived("follows from the number that selects the fields");
+        ("kind".into(), kind)
+    });
+    kind.into_iter()
+        .chain(fields(&part.record, words, reference))
+        .collect()
+}
+
+/// Returns the fields of a record, and how they are edited.
+pub(super) fn fields<'a>(
+    record: &record::Record,
+    words: &dyn Words,
+    reference: Reference<'_>,
+) -> Vec<(Cow<'static, str>, Node<'a>)> {
+    let mut fields = Vec::new();
+    let endian = record.endian();
+    for (column, offset, value) in record.placed() {
+        let name = column.name;
+        let size = column.kind.size();
+        let meant = words.meaning(name, value);
+        let shown = |text: Cow<'static, str>, number: Option<NumberOf>| {
+            let text = Node::from(Value::Text(text));
+            match number {
+                Some(number) => {
+                    let form = Form::Named { size, number };
+                    text.stored(Place::new(offset, endian, form))
+                }
+                None => text.derived("follows from the number beside it"),
+            }
+        };
+        let rule = words.rule(name);
+        let node = match (rule, &meant) {
+            (Some(rule), None) => Node::from(json(value, reference)).ruled(rule),
+            (_, Some(Meaning { beside: None, .. })) => Node::from(Value::Null),
+            _ => stored(column.kind, value, (offset, endian), reference),
+        };
+        match meant {
+            Some(Meaning {
+                beside,
+                text,
+                number,
+            }) => {
+                if beside.is_some() {
+                    fields.push((name.into(), node));
+                }
+                fields.push((beside.unwrap_or(name).into(), shown(text, number)));
+            }
+            None => fields.push((name.into(), node)),
+        }
     }
     fields
 }
+
+/// Returns a value at an offset, as it is shown and edited.
+fn stored<'a>(
+    kind: record::Kind,
+    value: record::Value,
+    (offset, endian): (usize, Endian),
+    reference: Reference<'_>,
+) -> Node<'a> {
+    let place = |index: usize, form: Form| Place::new(offset + index * form.size(), endian, form);
+    let parts = |form: Form, values: Value| match values {
+        Value::List(values) => {
+            let values = values.into_iter().enumerate();
+            let parts = values.map(|(index, part)| Node::from(part).stored(place(index, form)));
+            Node::List(parts.collect())
+        }
+        value => value.into(),
+    };
+    let integer = |is_signed| Form::Integer {
+        size: kind.size(),
+        is_signed,
+    };
+    let shown = json(value, reference);
+    let form = match value {
+        record::Value::Vec2(_) | record::Value::Vec3(_) | record::Value::Vec4(_) => {
+            return parts(Form::Float, shown);
+        }
+        record::Value::Color(_) => return parts(Form::U8, shown),
+        record::Value::Unsigned(_) => integer(false),
+        record::Value::Signed(_) => integer(true),
+        record::Value::Float(_) => Form::Float,
+        record::Value::Id(_) => Form::Reference(ID),
+        record::Value::Code(_) => Form::Code,
+    };
+    Node::from(shown).stored(place(0, form))
+}
+
+/// The ids of assets by their names.
+pub(super) const ID: IdOf = names::id_named;
 
 /// Returns a value of a field in JSON. Numbers that are not finite are no value.
 pub(super) fn json(value: record::Value, reference: Reference<'_>) -> Value {

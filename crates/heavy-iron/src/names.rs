@@ -1,6 +1,8 @@
 //! Names for ids, from the archive of the asset and those beside it.
 
 use hpimount_assets::view::{AssetContext, NamedAsset, Table};
+use hpimount_containers::hip::asset_id;
+use hpimount_containers::text::to_windows_1252;
 use hpimount_record::Value;
 
 /// Looks up the names of assets by their ids.
@@ -81,6 +83,37 @@ impl Names<'_> {
         table.cell(cell(id));
         table.optional_text(found.as_ref().map(|found| found.name.as_str()));
         found
+    }
+}
+
+/// Returns the id of the asset with this name: of one of the archive, or else of one
+/// that a name elsewhere belongs to.
+///
+/// # Errors
+/// Returns an error if no asset has the name, or several do.
+pub(super) fn id_named(context: &dyn AssetContext, name: &str) -> Result<u32, String> {
+    let named = context.assets().into_iter().filter(|&file| {
+        context
+            .name_of(file)
+            .is_some_and(|known| known.eq_ignore_ascii_case(name))
+    });
+    let ids = named.filter_map(|file| Some(context.asset_of(file)?.id));
+    let ids: Vec<u32> = ids.collect();
+    let hash = asset_id(&to_windows_1252(name));
+    let elsewhere = || context.asset_name_anywhere(hash);
+    match &ids[..] {
+        [id] => Ok(*id),
+        [] if elsewhere().is_some_and(|known| known.name.eq_ignore_ascii_case(name)) => Ok(hash),
+        [] => Err(format!(
+            "no asset is called {name}; write its id (the hash of the name is {hash:08X})"
+        )),
+        ids => {
+            let ids: Vec<_> = ids.iter().map(|id| format!("{id:08X}")).collect();
+            Err(format!(
+                "several assets are called {name}; write an id: {}",
+                ids.join(", ")
+            ))
+        }
     }
 }
 

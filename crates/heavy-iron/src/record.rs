@@ -129,6 +129,8 @@ pub struct Record {
     layout: Layout,
     endian: Endian,
     bytes: Bytes,
+    /// Offset in the asset.
+    offset: usize,
 }
 
 impl Record {
@@ -139,7 +141,24 @@ impl Record {
             layout,
             endian,
             bytes: bytes.slice(..length),
+            offset: 0,
         }
+    }
+
+    /// Sets its offset in the asset, in bytes.
+    #[must_use]
+    pub fn at(self, offset: usize) -> Self {
+        Self { offset, ..self }
+    }
+
+    /// Returns its offset in the asset.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Returns the byte order of its numbers.
+    pub fn endian(&self) -> Endian {
+        self.endian
     }
 
     /// Returns whether all fields are present.
@@ -171,14 +190,21 @@ impl Record {
 
     /// Returns the names and values of the complete fields, without padding.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
-        let mut cursor = Cursor::new(&self.bytes, 0, self.endian);
+        self.placed().map(|(column, _, value)| (column.name, value))
+    }
+
+    /// Returns the complete fields, without padding, with their offsets in the asset
+    /// and their values.
+    pub fn placed(&self) -> impl Iterator<Item = (&'static Column, usize, Value)> {
+        let mut cursor = Cursor::new(&self.bytes, self.offset as u64, self.endian);
         let mut columns = self.layout.iter();
         std::iter::from_fn(move || {
             let column = columns.next()?;
+            let offset = cursor.offset() as usize;
             let value = value(&mut cursor, column).ok()?;
-            Some((column.name, value))
+            Some((column, offset, value))
         })
-        .filter_map(|(name, value)| Some((name, value?)))
+        .filter_map(|(column, offset, value)| Some((column, offset, value?)))
     }
 
     /// Returns the value of a field.
@@ -254,6 +280,8 @@ pub struct Rows {
     layout: Layout,
     endian: Endian,
     bytes: Bytes,
+    /// Offset in the asset.
+    offset: usize,
 }
 
 impl Rows {
@@ -264,7 +292,24 @@ impl Rows {
             layout,
             endian,
             bytes: bytes.slice(..count.min(held) * size(layout)),
+            offset: 0,
         }
+    }
+
+    /// Sets their offset in the asset, in bytes.
+    #[must_use]
+    pub fn at(self, offset: usize) -> Self {
+        Self { offset, ..self }
+    }
+
+    /// Returns their offset in the asset.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Returns the byte order of their numbers.
+    pub fn endian(&self) -> Endian {
+        self.endian
     }
 
     /// Returns the number of records.
@@ -291,7 +336,7 @@ impl Rows {
     pub fn get(&self, index: usize) -> Option<Record> {
         let start = index.checked_mul(size(self.layout))?;
         let rest = (start < self.bytes.len()).then(|| self.bytes.slice(start..))?;
-        Some(Record::new(self.layout, self.endian, &rest))
+        Some(Record::new(self.layout, self.endian, &rest).at(self.offset + start))
     }
 
     /// Returns all records.
@@ -306,6 +351,7 @@ impl Default for Rows {
             layout: &[],
             endian: Endian::Little,
             bytes: Bytes::new(),
+            offset: 0,
         }
     }
 }

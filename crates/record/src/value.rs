@@ -1,9 +1,11 @@
 //! Values as they are shown and edited.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use get_size2::GetSize;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// A value of a field, or of several together.
@@ -77,7 +79,7 @@ impl Value {
     /// # Errors
     /// Returns the error of the JSON.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
-        Ok(serde_json::from_str::<serde_json::Value>(json)?.into())
+        serde_json::from_str(json)
     }
 
     /// Returns the entries of a map.
@@ -334,29 +336,67 @@ impl<T: Into<Self>> FromIterator<T> for Value {
     }
 }
 
-impl From<serde_json::Value> for Value {
-    fn from(json: serde_json::Value) -> Self {
-        match json {
-            serde_json::Value::Null => Self::Null,
-            serde_json::Value::Bool(flag) => Self::Bool(flag),
-            serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(number), _) => Self::Integer(number),
-                (None, Some(number)) => Self::Double(number),
-                (None, None) => Self::Null,
-            },
-            serde_json::Value::String(text) => Self::text(text),
-            serde_json::Value::Array(values) => {
-                Self::List(values.into_iter().map(Self::from).collect())
-            }
-            serde_json::Value::Object(entries) => {
-                let entries = entries.into_iter();
-                Self::Map(
-                    entries
-                        .map(|(name, value)| (name.into(), value.into()))
-                        .collect(),
-                )
-            }
+/// Fails for a key that an object has twice.
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(flag.into())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        let signed = i64::try_from(number);
+        Ok(signed.map_or(Value::Double(number as f64), Value::Integer))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::Double(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(text.to_owned().into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(value) = values.next_element()? {
+            list.push(value);
         }
+        Ok(Value::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut values: A) -> Result<Value, A::Error> {
+        let mut entries = Vec::new();
+        let mut known = HashSet::new();
+        while let Some(name) = values.next_key::<String>()? {
+            if !known.insert(name.clone()) {
+                return Err(A::Error::custom(format!(
+                    "the key \"{name}\" is there twice"
+                )));
+            }
+            entries.push((name.into(), values.next_value()?));
+        }
+        Ok(Value::Map(entries))
     }
 }
 

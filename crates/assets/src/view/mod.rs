@@ -7,6 +7,7 @@
 
 pub mod context;
 pub mod converted;
+pub mod edit;
 pub mod exported;
 pub mod import;
 pub mod json;
@@ -130,6 +131,13 @@ pub trait View: Send + Sync {
     /// Returns the rows of the file with number `index`, if it is a table. `context` is
     /// the environment of the asset.
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>>;
+
+    /// Returns the values that can be edited one by one, and the number of the file
+    /// that has them.
+    fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(usize, Node<'a>)> {
+        let _ = context;
+        None
+    }
 
     /// Returns the number of the first file that matches `wanted`.
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use hpimount_record::{self as record, Record, Scope, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::edit::{Place, Rule};
 use super::rows::{Columns, VALUE, take, take_value};
 
 /// The nodes of a list.
@@ -22,12 +23,32 @@ pub enum Node<'a> {
     List(Vec<Self>),
     /// A list that is made when it is needed.
     Each(Box<dyn Fn() -> Nodes<'a> + 'a>),
+    /// A fact that can be edited by a rule.
+    Ruled(Box<Self>, Rule<'a>),
 }
 
 impl<'a> Node<'a> {
     /// Creates a list of what `make` returns for each item.
     pub fn each<T>(items: &'a [T], make: fn(&'a T) -> Node<'a>) -> Self {
         Self::Each(Box::new(move || Box::new(items.iter().map(make))))
+    }
+
+    /// Adds how this is edited.
+    #[must_use]
+    pub fn ruled(self, rule: Rule<'a>) -> Self {
+        Self::Ruled(Box::new(self), rule)
+    }
+
+    /// Says that this cannot be edited, because it follows from something else.
+    #[must_use]
+    pub fn derived(self, reason: &'static str) -> Self {
+        self.ruled(Rule::Derived(reason))
+    }
+
+    /// Says where this is stored.
+    #[must_use]
+    pub fn stored(self, place: Place) -> Self {
+        self.ruled(Rule::Stored(place))
     }
 
     /// Creates a list of numbers.
@@ -65,6 +86,7 @@ impl<'a> Node<'a> {
             }
             Self::List(nodes) => nodes.iter().for_each(|node| see(None, node)),
             Self::Each(nodes) => nodes().for_each(|node| see(None, &node)),
+            Self::Ruled(node, _) => node.for_each(see),
         }
     }
 
@@ -73,10 +95,14 @@ impl<'a> Node<'a> {
     ///
     /// [`Rows::collect`]: super::page::Rows::collect
     pub fn collect(&self, left: &mut usize) -> Option<Value> {
+        if let Self::Ruled(node, _) = self {
+            return node.collect(left);
+        }
         if !matches!(self, Self::Value(_)) {
             take(VALUE, left)?;
         }
         match self {
+            Self::Ruled(node, _) => node.collect(left),
             Self::Value(value) => {
                 take_value(value, left)?;
                 Some(value.clone())
@@ -107,6 +133,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Returns all of it as a value.
+    pub fn to_value(&self) -> Value {
+        self.collect(&mut usize::MAX.clone()).unwrap_or(Value::Null)
+    }
+
     /// Returns the fact with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {
@@ -115,6 +146,7 @@ impl<'a> Node<'a> {
                 (_, Self::Value(value)) => Some(value),
                 _ => None,
             },
+            Self::Ruled(node, _) => node.get(name),
             Self::Row(columns, row) => row.get(columns.iter().position(|column| column == name)?),
             Self::List(_) | Self::Each(_) => None,
         }
@@ -150,6 +182,7 @@ impl Serialize for Node<'_> {
             Self::Row(columns, row) => serializer.collect_map(columns.iter().zip(row)),
             Self::List(nodes) => serializer.collect_seq(nodes),
             Self::Each(nodes) => serializer.collect_seq(nodes()),
+            Self::Ruled(node, _) => node.serialize(serializer),
         }
     }
 }

@@ -25,6 +25,9 @@ type WriteFile<M> =
 /// Makes a table from a model.
 type MakeTable<M> = Box<dyn for<'a> Fn(&'a M, &'a dyn AssetContext) -> Rows<'a> + Send + Sync>;
 
+/// Makes the values of a JSON file from a model.
+type MakeValues<M> = Box<dyn for<'a> Fn(&'a M, &'a dyn AssetContext) -> Node<'a> + Send + Sync>;
+
 /// The values and files that show an asset with the model `M`.
 pub struct Page<M> {
     format: &'static str,
@@ -79,6 +82,7 @@ struct File<M> {
 
 enum Content<M> {
     Table(MakeTable<M>),
+    Values(MakeValues<M>),
     Other(WriteFile<M>),
 }
 
@@ -163,6 +167,16 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         rows: impl for<'a> Fn(&'a M, &'a dyn AssetContext) -> Rows<'a> + Send + Sync + 'static,
     ) -> &mut Self {
         self.add(ViewFile::at(path), None, Content::Table(Box::new(rows)))
+    }
+
+    /// Adds a JSON file, which can be edited where its values have rules. A page has at
+    /// most one. Values that are at most two deep have lines of their own.
+    pub fn values(
+        &mut self,
+        path: &str,
+        values: impl for<'a> Fn(&'a M, &'a dyn AssetContext) -> Node<'a> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.add(ViewFile::at(path), None, Content::Values(Box::new(values)))
     }
 
     /// Adds the WAV file of a sound with the samples that `samples` returns; a warning,
@@ -275,7 +289,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
                     None => continue,
                 },
                 Node::Each(nodes) => summary.named(&label, nodes().map(|node| node.label())),
-                Node::Map(_) | Node::Row(..) | Node::List(_) => continue,
+                Node::Map(_) | Node::Row(..) | Node::List(_) | Node::Ruled(..) => continue,
             };
         }
         for (name, list) in &self.lists {
@@ -376,6 +390,9 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
             }
             match self.file(index).map(|file| &file.content) {
                 Some(Content::Table(rows)) => rows(&self.model, context).write(out),
+                Some(Content::Values(values)) => {
+                    json::write_lines(&values(&self.model, context), 2, out)
+                }
                 Some(Content::Other(write)) => write(&self.model, context, out),
                 None => Err(io::ErrorKind::NotFound.into()),
             }
@@ -426,8 +443,18 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {
         match &self.file(index)?.content {
             Content::Table(rows) => Some(rows(&self.model, context)),
-            Content::Other(_) => None,
+            Content::Values(_) | Content::Other(_) => None,
         }
+    }
+
+    fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(usize, Node<'a>)> {
+        let mut files = self.page.files.iter().enumerate();
+        files.find_map(|(index, file)| match &file.content {
+            Content::Values(values) => {
+                Some((self.own().len() + index, values(&self.model, context)))
+            }
+            Content::Table(_) | Content::Other(_) => None,
+        })
     }
 
     fn memory(&self) -> usize {
@@ -442,6 +469,7 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         let files_memory = files.iter().map(|file| {
             let closure = match &file.content {
                 Content::Table(rows) => size_of_val(&**rows),
+                Content::Values(values) => size_of_val(&**values),
                 Content::Other(write) => size_of_val(&**write),
             };
             file.place.heap_size() + closure

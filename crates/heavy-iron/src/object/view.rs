@@ -1,27 +1,30 @@
 //! Objects: their fields and links, with the names of referenced assets.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
 use bytes::Bytes;
 use get_size2::GetSize;
-use hpimount_record::Value;
+use hpimount_record::{FixedSize, Value};
 
 use crate::Game;
-use crate::fields::{self, Words};
+use crate::fields::{self, Meaning, Words};
 use crate::names::{Names, hex};
 use crate::object::{
-    self, Floor, Link, Object, Parameter, base_type_name, condition_sign, interpolation, npc_type,
-    pickup_name, trigger_shape, variable_name,
+    self, Floor, Link, Object, Parameter, base_type_name, base_type_number, command,
+    condition_number, condition_sign, event_number, interpolation, interpolation_number, npc_type,
+    pickup_name, pickup_number, trigger_shape, variable_name, variable_number,
 };
 use crate::origin::{Origin, code_text};
 use crate::parts::Part;
 use crate::record::{self, Rows as Records};
-use crate::view::{self, add_all, list, name_of};
+use crate::view::{self, add_all, name_of};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
-use hpimount_assets::view::node::{self, Entry, Node};
+use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule};
+use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{self as assets, AssetContext, Opened, Table, ViewFormat, json};
+use hpimount_assets::view::{self as assets, AssetContext, Opened, Table, ViewFormat};
+use hpimount_containers::io::Endian;
 use hpimount_containers::text::windows_1252;
 
 /// Objects.
@@ -48,8 +51,12 @@ const TYPES: &[[u8; 4]] = &[
 pub(crate) struct Typed {
     pub(crate) code: [u8; 4],
     pub(crate) game: Game,
+    pub(crate) endian: Endian,
     pub(crate) object: Object,
 }
+
+/// The list of the commands of a particle system.
+const COMMANDS: &str = "commands";
 
 impl GetSize for Typed {
     fn get_heap_size(&self) -> usize {
@@ -66,6 +73,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let typed = Typed {
         code,
         game: facts.game,
+        endian: facts.endian,
         object,
     };
     let object = &typed.object;
@@ -80,8 +88,8 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .fact("unknown_bytes", object.rest.len())
         .fact("links", object.links.len());
     if error.is_none() {
-        page.file("object.json", |typed: &Typed, context, out| {
-            json::write_lines(&typed.json(Names(context)), 2, out)
+        page.values("object.json", |typed: &Typed, context| {
+            typed.json(Names(context))
         });
     }
     page.table_in("links.tsv", |typed, context| typed.links(Names(context)));
@@ -99,71 +107,239 @@ impl Typed {
 
     /// Returns `object.json`.
     fn json<'a>(&'a self, names: Names<'a>) -> Node<'a> {
+        const OWN: &str = "belongs to the asset: rename its file in layers/";
         let object = &self.object;
         let mut entries: Vec<Entry<'a>> = vec![
-            ("name", name_of(names.0).into()),
-            ("type", code_text(self.code).into()),
+            ("name", Node::from(name_of(names.0)).derived(OWN)),
+            ("type", Node::from(code_text(self.code)).derived(OWN)),
             ("header", self.header()),
         ];
         let parts = fields::entries(&object.parts, self, &|id| names.in_object(id));
-        entries.extend(parts.into_iter().map(|(name, value)| (name, value.into())));
+        entries.extend(parts.into_iter().map(|(name, node)| match name {
+            COMMANDS => (name, self.commands(node, names)),
+            _ => (name, node),
+        }));
         entries.extend(object.floor.as_ref().map(|floor| ("floor", tiles(floor))));
         if !object.list.is_empty() {
-            let ids = move || object.list.iter().filter_map(|record| record.number("id"));
-            let ids = move || Box::new(ids().map(move |id| names.in_object(id).into())) as _;
-            entries.push(("list", Node::Each(Box::new(ids))));
+            entries.push(("list", self.list(names)));
         }
         let lists = object.lists.iter();
         entries.extend(lists.map(|(name, rows)| (*name, records(rows, names))));
         if !object.rest.is_empty() {
-            entries.push(("rest", assets::hex(&object.rest).into()));
+            let place = self.place(object.rest_offset, Form::Hex(object.rest.len()));
+            entries.push(("rest", Node::from(assets::hex(&object.rest)).stored(place)));
         }
-        let kit = object.light_kit.map(|id| names.in_object(id).into());
+        let end = object.links_offset.unwrap_or_default();
+        let kit = object.light_kit.map(|id| {
+            let offset = end + object.links.len() * Link::SIZE;
+            let place = self.place(offset, Form::Reference(fields::ID));
+            Node::from(names.in_object(id)).stored(place)
+        });
         entries.extend(kit.map(|kit| ("light_kit", kit)));
-        let links = object.links.iter().map(|link| self.link(link, names));
-        entries.push(("links", Node::List(links.collect())));
-        entries.push(("warnings", Node::texts(object.warnings.texts())));
+        entries.push(("links", self.link_list(names)));
+        let warnings = Node::texts(object.warnings.texts());
+        entries.push((
+            "warnings",
+            warnings.derived("is what is odd about the asset"),
+        ));
         node::map(entries)
+    }
+
+    fn place(&self, offset: usize, form: Form) -> Place {
+        Place::new(offset, self.endian, form)
     }
 
     fn header(&self) -> Node<'_> {
         let object = &self.object;
+        let base_type = Form::Named {
+            size: 1,
+            number: base_type_number,
+        };
+        let id = Node::from(format!("{:08X}", object.id));
         let head = [
-            ("id", format!("{:08X}", object.id).into()),
-            ("base_type", self.base_type().into()),
-            ("base_type_id", object.base_type.into()),
-            ("link_count", object.link_count.into()),
-            ("flags", object.flags.into()),
+            (
+                "id",
+                id.derived("is the id of the asset: rename its file in layers/"),
+            ),
+            (
+                "base_type",
+                Node::from(self.base_type()).stored(self.place(4, base_type)),
+            ),
+            (
+                "base_type_id",
+                Node::from(object.base_type).stored(self.place(4, Form::U8)),
+            ),
+            (
+                "link_count",
+                Node::from(object.link_count).ruled(Rule::Count("links")),
+            ),
+            (
+                "flags",
+                Node::from(object.flags).stored(self.place(6, Form::U16)),
+            ),
         ];
-        let flags = object
-            .flag_names()
-            .map(|(name, is_set)| (name, is_set.into()));
+        let flags = object.flag_names().into_iter().enumerate();
+        let flags = flags.map(|(index, (name, is_set))| {
+            let bit = 1 << index;
+            let place = self.place(6, Form::Flag { size: 2, bit });
+            (name, Node::from(is_set).stored(place))
+        });
         node::map(head.into_iter().chain(flags))
     }
 
-    fn link<'a>(&self, link: &Link, names: Names<'_>) -> Node<'a> {
+    /// Returns the ids of a list, whose number is a field.
+    fn list<'a>(&'a self, names: Names<'a>) -> Node<'a> {
+        let list = &self.object.list;
+        let id = move |offset, id| {
+            let place = self.place(offset, Form::Reference(fields::ID));
+            Node::from(names.in_object(id)).stored(place)
+        };
+        let each = move || -> Nodes<'a> {
+            let ids = list.iter().map(move |record| {
+                let number = record.number("id").unwrap_or_default();
+                id(record.offset(), number)
+            });
+            Box::new(ids)
+        };
+        let count = ["item_count", "point_count"];
+        let count = count
+            .into_iter()
+            .find_map(|name| self.field_place(name, Form::U16));
+        let node = Node::Each(Box::new(each));
+        let Some(count) = count.filter(|_| self.object.links_offset.is_some()) else {
+            return node;
+        };
+        node.ruled(Rule::Elements(Elements {
+            ranges: ranges(list.offset(), list.len(), size_of::<u32>()),
+            start: list.offset(),
+            counts: vec![(count, Counted::Elements)],
+            most: usize::from(u16::MAX),
+            least_length: 0,
+            blank: Box::new(move |_| Ok((size_of::<u32>(), id(0, 0)))),
+        }))
+    }
+
+    /// Returns the place of a field.
+    fn field_place(&self, name: &str, form: Form) -> Option<Place> {
+        let parts = self.object.parts.iter();
+        let mut fields = parts.flat_map(|part| part.record.placed());
+        let (_, offset, _) = fields.find(|(column, ..)| column.name == name)?;
+        Some(self.place(offset, form))
+    }
+
+    /// Adds to the commands of a particle system how they are edited.
+    fn commands<'a>(&'a self, node: Node<'a>, names: Names<'a>) -> Node<'a> {
+        let commands = self
+            .object
+            .parts
+            .iter()
+            .filter(|part| part.name == COMMANDS);
+        let records = || commands.clone().map(|part| &part.record);
+        let range =
+            |record: &record::Record| record.offset()..record.offset() + record.bytes().len();
+        let ranges: Vec<_> = records().map(range).collect();
+        let counts = [
+            (self.field_place("cmd_count", Form::U8), Counted::Elements),
+            (self.field_place("cmd_size", Form::U32), Counted::Bytes),
+        ];
+        let counts = counts
+            .into_iter()
+            .filter_map(|(place, counted)| Some((place?, counted)));
+        let Some(first) = ranges.first().filter(|_| self.object.warnings.is_empty()) else {
+            return node;
+        };
+        let blank = move |value: &Value| {
+            let number = value.get("type").and_then(Value::integer);
+            let number = number.and_then(|number| u32::try_from(number).ok());
+            let kind = number.and_then(command);
+            let kind = kind.ok_or("needs the type of a command")?;
+            let size = record::size(kind.fields);
+            let zeros = Bytes::from(vec![0; size]);
+            let record = record::Record::new(kind.fields, self.endian, &zeros);
+            let mut fields = fields::fields(&record, &(), &|id| names.in_object(id));
+            fields.push(("kind".into(), Node::from(kind.name).derived("")));
+            Ok((size, Node::Map(fields)))
+        };
+        node.ruled(Rule::Elements(Elements {
+            start: first.start,
+            ranges,
+            counts: counts.collect(),
+            most: usize::from(u8::MAX),
+            least_length: 0,
+            blank: Box::new(blank),
+        }))
+    }
+
+    /// Returns the links, and how they are edited.
+    fn link_list<'a>(&'a self, names: Names<'a>) -> Node<'a> {
+        let links = &self.object.links;
+        let start = self.object.links_offset;
+        let offset = move |index: usize| start.unwrap_or_default() + index * Link::SIZE;
+        let nodes = links.iter().enumerate();
+        let nodes = nodes.map(|(index, link)| self.link(link, offset(index), names));
+        let node = Node::List(nodes.collect());
+        let Some(start) = start else {
+            return node;
+        };
+        node.ruled(Rule::Elements(Elements {
+            ranges: ranges(start, links.len(), Link::SIZE),
+            start,
+            counts: vec![(self.place(5, Form::U8), Counted::Elements)],
+            most: usize::from(u8::MAX),
+            least_length: 0,
+            blank: Box::new(move |_| Ok((Link::SIZE, self.link(&Link::default(), 0, names)))),
+        }))
+    }
+
+    /// Returns a link at an offset.
+    fn link<'a>(&self, link: &Link, offset: usize, names: Names<'_>) -> Node<'a> {
         let [event, send] = link.event_names(self.game);
+        let at = |offset_in_link, form| self.place(offset + offset_in_link, form);
+        let named = Form::Named {
+            size: 2,
+            number: event_number,
+        };
+        let by_name = match self.game {
+            Game::Bfbb => named,
+            _ => Form::U16,
+        };
         // An event by its name, or else by its number.
-        let shown =
-            |name: Option<&'static str>, number: u16| name.map_or(number.into(), Node::from);
+        let shown = |name: Option<&'static str>, number: u16, at: Place| {
+            name.map_or(number.into(), Node::from).stored(at)
+        };
+        let number_at = |number: u16, at: Place| Node::from(number).stored(at);
         let head = [
-            ("event", shown(event, link.source_event)),
-            ("event_id", link.source_event.into()),
-            ("send", shown(send, link.target_event)),
-            ("send_id", link.target_event.into()),
+            ("event", shown(event, link.source_event, at(0, by_name))),
+            ("event_id", number_at(link.source_event, at(0, Form::U16))),
+            ("send", shown(send, link.target_event, at(2, by_name))),
+            ("send_id", number_at(link.target_event, at(2, Form::U16))),
         ];
         let words = WORDS.into_iter().zip(link.event_words(self.game));
-        let words = words.filter_map(|(name, word)| Some((name, word?.into())));
-        let parameters = link.parameters.iter().enumerate();
-        let parameters = parameters.map(|(index, &bits)| match names.find(bits) {
-            Some(_) => names.in_object(bits),
-            None => number(link, index),
+        let words = words.filter_map(|(name, word)| {
+            Some((name, Node::from(word?).derived("follows from the event")))
         });
+        let parameters = link.parameters.iter().enumerate();
+        let parameters = parameters.map(|(index, &bits)| {
+            let value = match names.find(bits) {
+                Some(_) => names.in_object(bits),
+                None => number(link, index),
+            };
+            Node::from(value).stored(at(8 + 4 * index, Form::Parameter(fields::ID)))
+        });
+        let reference = |value: Value, offset| {
+            Node::from(value).stored(at(offset, Form::Reference(fields::ID)))
+        };
         let tail = [
-            ("target", names.target(link.target).into()),
-            ("params", list(parameters).into()),
-            ("param_asset", names.in_object(link.parameter_asset).into()),
-            ("check_asset", names.in_object(link.check_asset).into()),
+            ("target", reference(names.target(link.target), 4)),
+            ("params", Node::List(parameters.collect())),
+            (
+                "param_asset",
+                reference(names.in_object(link.parameter_asset), 24),
+            ),
+            (
+                "check_asset",
+                reference(names.in_object(link.check_asset), 28),
+            ),
         ];
         node::map(head.into_iter().chain(words).chain(tail))
     }
@@ -213,49 +389,77 @@ fn tiles(floor: &Floor) -> Node<'_> {
     ])
 }
 
+/// Returns the ranges of elements of one size.
+fn ranges(start: usize, count: usize, size: usize) -> Vec<Range<usize>> {
+    let starts = (0..count).map(|index| start + index * size);
+    starts.map(|start| start..start + size).collect()
+}
+
 /// Returns the records of a list.
 fn records<'a>(rows: &'a Records, names: Names<'a>) -> Node<'a> {
     let record = move |record: record::Record| {
-        let fields = record.fields();
-        let fields = fields
-            .map(|(name, value)| (name, fields::json(value, &|id| names.in_object(id)).into()));
-        node::map(fields)
+        Node::Map(fields::fields(&record, &(), &|id| names.in_object(id)))
     };
     Node::Each(Box::new(move || Box::new(rows.iter().map(record))))
 }
 
 impl Words for Typed {
-    fn instead(&self, field: &str, value: record::Value) -> Option<Cow<'static, str>> {
-        let record::Value::Unsigned(number) = value else {
+    fn meaning(&self, field: &str, value: record::Value) -> Option<Meaning> {
+        let (record::Value::Unsigned(number) | record::Value::Id(number)) = value else {
             return None;
         };
+        let named = |beside, text: Option<&'static str>, number| {
+            Some(Meaning {
+                beside,
+                text: text?.into(),
+                number,
+            })
+        };
         match (&self.code, field) {
-            (b"COND", "op") => condition_sign(number).map(Cow::Borrowed),
-            (b"DYNA", "dyna_type") => Some(match self.object.dyna {
-                Some(dyna) => Cow::Borrowed(dyna.name),
-                None => Cow::Owned(format!("{number:08X}")),
+            (b"COND", "op") => named(None, condition_sign(number), Some(condition_number)),
+            (b"DYNA", "dyna_type") => Some(Meaning {
+                beside: None,
+                text: match self.object.dyna {
+                    Some(dyna) => dyna.name.into(),
+                    None => format!("{number:08X}").into(),
+                },
+                number: None,
+            }),
+            (b"COND", "variable") => {
+                let name = variable_name(number);
+                named(Some("variable_name"), name, Some(variable_number))
+            }
+            (b"PARP", "interp") => {
+                let name = interpolation(number);
+                named(Some("interp_name"), name, Some(interpolation_number))
+            }
+            (b"PKUP", "pickup") => {
+                let name = pickup_name(number);
+                named(Some("pickup_name"), name, Some(pickup_number))
+            }
+            (b"TRIG", "subtype") => {
+                let subtype = u8::try_from(number).ok()?;
+                named(Some("shape"), trigger_shape(subtype), None)
+            }
+            (b"VIL ", "npc_type") => Some(Meaning {
+                beside: Some("npc_type_name"),
+                text: npc_type(number)?.into(),
+                number: None,
             }),
             _ => None,
         }
     }
 
-    fn besides(
-        &self,
-        field: &str,
-        value: record::Value,
-    ) -> Option<(&'static str, Cow<'static, str>)> {
-        let (record::Value::Unsigned(number) | record::Value::Id(number)) = value else {
-            return None;
-        };
-        let found = |key, meaning: Option<&'static str>| Some((key, Cow::Borrowed(meaning?)));
-        match (&self.code, field) {
-            (b"COND", "variable") => found("variable_name", variable_name(number)),
-            (b"PARP", "interp") => found("interp_name", interpolation(number)),
-            (b"PKUP", "pickup") => found("pickup_name", pickup_name(number)),
-            (b"TRIG", "subtype") => found("shape", trigger_shape(u8::try_from(number).ok()?)),
-            (b"VIL ", "npc_type") => Some(("npc_type_name", npc_type(number)?.into())),
-            _ => None,
-        }
+    fn rule<'a>(&self, field: &str) -> Option<Rule<'a>> {
+        Some(match (&self.code, field) {
+            (b"GRUP", "item_count") | (b"MVPT", "point_count") => Rule::Count("list"),
+            (b"PARS", "cmd_count") => Rule::Count(COMMANDS),
+            (b"PARS", "cmd_size") => Rule::Derived("follows from the list commands"),
+            (_, "plat_type" | "motion_type" | "emit_type") => {
+                Rule::Derived("selects which fields follow, and cannot be changed")
+            }
+            _ => return None,
+        })
     }
 }
 

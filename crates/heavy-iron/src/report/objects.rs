@@ -89,9 +89,10 @@ pub(super) fn fields(
         for (field, value) in typed.object.fields() {
             table.cell(format_args!("{:08X}", member.asset.id));
             table.text(&name).optional_text(kind).text(field);
-            match (value, typed.instead(field, value)) {
+            let words = typed.meaning(field, value);
+            match (value, words.filter(|meaning| meaning.beside.is_none())) {
                 (_, Some(words)) => {
-                    table.text(&words).cell("");
+                    table.text(&words.text).cell("");
                 }
                 (Value::Id(id), None) => names.cells(id, &mut table),
                 (value, None) => {
@@ -194,6 +195,7 @@ impl<'a> Reader<'a> {
                 let typed = Typed {
                     code: self.code,
                     game: member.origin().facts.game,
+                    endian: member.origin().facts.endian,
                     object,
                 };
                 visit(&member, &typed)?;
@@ -290,7 +292,8 @@ impl Group {
                 continue;
             }
             let value = part.record.get(column.name);
-            let has_words = value.is_some_and(|value| typed.besides(column.name, value).is_some());
+            let words = value.and_then(|value| typed.meaning(column.name, value));
+            let has_words = words.is_some_and(|meaning| meaning.beside.is_some());
             let mut known = self.fields.iter_mut();
             match known.find(|field| field.column.name == column.name) {
                 Some(field) => field.has_words |= has_words,
@@ -340,14 +343,14 @@ impl Group {
                 add_blanks(field.names().len(), table);
                 continue;
             };
-            match (typed.instead(name, value), typed.besides(name, value)) {
-                (Some(words), _) => {
-                    table.text(&words);
+            match typed.meaning(name, value) {
+                Some(meaning) => {
+                    if meaning.beside.is_some() {
+                        table.text(&text_of(value));
+                    }
+                    table.text(&meaning.text);
                 }
-                (None, Some((_, meaning))) => {
-                    table.text(&text_of(value)).text(&meaning);
-                }
-                (None, None) => {
+                None => {
                     add_all(cells(value, names), table);
                     if field.has_words && !matches!(value, Value::Id(_)) {
                         table.cell("");

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::archive::{Archive, Member};
-use crate::fields::{self, Words};
+use crate::fields::{self, Meaning, Words};
 use crate::names::Names;
 use crate::object::object_type;
 use crate::object::view::Typed;
@@ -91,6 +91,7 @@ pub(super) fn objects(
         let typed = Typed {
             code,
             game: member.origin().facts.game,
+            endian: member.origin().facts.endian,
             object,
         };
         table.cell(format_args!("{:08X}", member.asset.id));
@@ -110,15 +111,14 @@ pub(super) fn objects(
 
 fn add_fields(typed: &Typed, record: &Record, names: Names<'_>, table: &mut Table<'_>) {
     for (field, value) in record.fields() {
-        match (typed.instead(field, value), typed.besides(field, value)) {
-            (Some(words), _) => {
-                table.text(&words);
+        match typed.meaning(field, value) {
+            Some(Meaning { beside, text, .. }) => {
+                if beside.is_some() {
+                    table.optional(record.number(field).map(|id| format!("{id:08X}")));
+                }
+                table.text(&text);
             }
-            (None, Some((_, meaning))) => {
-                table.optional(record.number(field).map(|id| format!("{id:08X}")));
-                table.text(&meaning);
-            }
-            (None, None) => add_all(fields::cells(value, names), table),
+            None => add_all(fields::cells(value, names), table),
         }
     }
 }

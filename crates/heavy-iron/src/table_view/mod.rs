@@ -288,6 +288,9 @@ fn fragments(model: &Shrapnel, names: Names<'_>) -> Value {
     let fragments = model.fragments.iter().map(|fragment| {
         let parts = fields::entries(&fragment.parts, &(), &|id| names.reference(id));
         let kind = ("kind", fragment.kind.into());
+        let parts = parts
+            .into_iter()
+            .map(|(name, node)| (name, node.to_value()));
         let entries = [kind].into_iter().chain(parts);
         Value::Map(entries.map(|(name, value)| (name.into(), value)).collect())
     });

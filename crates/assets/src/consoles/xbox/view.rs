@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_record::Value;
+use serde::Deserialize;
 
 use super::xpr::{self, Stored, Xpr};
 use crate::model::padded;
@@ -54,9 +55,12 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let headers = &bytes[..bytes.len().min(MAX_HEADERS as usize)];
     let program = Program::parse(headers)?;
     let mut page = Page::new(FORMAT.name, "Xbox program", Warnings::default());
-    let mut facts = program.certificate.facts();
+    let facts = program.certificate.facts();
     for name in ["title", "id", "region", "disc", "version"] {
-        page.fact(name, Value::from(facts[name].take()));
+        page.fact(
+            name,
+            Value::deserialize(&facts[name]).unwrap_or(Value::Null),
+        );
     }
     let mut shown = Shown {
         sections: program.sections,

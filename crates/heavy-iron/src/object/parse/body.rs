@@ -65,6 +65,7 @@ impl Body<'_> {
         };
         body.parts(object);
         if end.is_some() {
+            object.links_offset = Some(body.end);
             cursor.seek(body.end as u64, "links")?;
             for _ in 0..object.link_count {
                 object.links.push(record::read(&mut cursor, 0)?);
@@ -83,6 +84,7 @@ impl Body<'_> {
             None => self.later(object),
         }
         object.rest = self.bytes.slice(self.at..self.end);
+        object.rest_offset = self.at;
     }
 
     fn known(&mut self, kind: &ObjectType, object: &mut Object) {
@@ -219,7 +221,7 @@ impl Body<'_> {
     /// Reads a record, as far as it is present.
     fn take_in(&mut self, endian: Endian, layout: Layout, object: &mut Object) -> Record {
         let bytes = self.bytes.slice(self.at..self.end);
-        let record = Record::new(layout, endian, &bytes);
+        let record = Record::new(layout, endian, &bytes).at(self.at);
         if !record.is_whole() {
             let (left, needed) = (bytes.len(), size(layout));
             object.warnings.push(format!(
@@ -304,7 +306,7 @@ impl Body<'_> {
     ) {
         let count = object.number(count).saturating_add(more);
         let bytes = self.bytes.slice(self.at..self.end);
-        let rows = Rows::new(layout, self.facts.endian, &bytes, count);
+        let rows = Rows::new(layout, self.facts.endian, &bytes, count).at(self.at);
         if rows.len() < count {
             let (at, found) = (self.at, rows.len());
             object
@@ -391,7 +393,8 @@ impl Body<'_> {
             return;
         };
         let bytes = self.bytes.slice(self.at..self.end);
-        object.list = Rows::new(types::ID, self.facts.endian, &bytes, count as usize);
+        let rows = Rows::new(types::ID, self.facts.endian, &bytes, count as usize);
+        object.list = rows.at(self.at);
         let found = object.list.len();
         if found < count as usize {
             let at = self.at;

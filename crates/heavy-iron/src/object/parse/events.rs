@@ -1,9 +1,19 @@
 //! Events of Battle for Bikini Bottom by their numbers. Other games number
 //! theirs differently.
 
+use hpimount_assets::view::edit::number_named;
+
 /// Returns the name of an event.
 pub fn event_name(number: u16) -> Option<&'static str> {
     EVENTS.get(usize::from(number)).copied()
+}
+
+/// Returns the number of an event.
+///
+/// # Errors
+/// Returns an error with similar names for an unknown one.
+pub fn event_number(name: &str) -> Result<u32, String> {
+    number_named("event", name, (0..).zip(EVENTS))
 }
 
 #[rustfmt::skip]

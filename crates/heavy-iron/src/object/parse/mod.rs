@@ -13,12 +13,14 @@ mod types;
 
 pub use dyna::{DynaType, dyna_type};
 pub use event_words::event_word;
-pub use events::event_name;
+pub use events::{event_name, event_number};
 pub use floor::Floor;
 pub use names::{
-    base_type_name, condition_sign, interpolation, npc_type, pickup_name, trigger_shape,
-    variable_name,
+    base_type_name, base_type_number, condition_number, condition_sign, interpolation,
+    interpolation_number, npc_type, pickup_name, pickup_number, trigger_shape, variable_name,
+    variable_number,
 };
+pub use sections::command;
 pub use types::{ObjectType, object_type};
 
 use bytes::Bytes;
@@ -60,8 +62,12 @@ pub struct Object {
     pub floor: Option<Floor>,
     /// The bytes after the known fields.
     pub rest: Bytes,
+    /// Offset of these bytes in the asset.
+    pub rest_offset: usize,
     /// The links.
     pub links: Vec<Link>,
+    /// Offset of the links in the asset; `None` if they do not fit into it.
+    pub links_offset: Option<usize>,
     /// Light kit of a PLYR, which follows the links.
     pub light_kit: Option<u32>,
     /// Warnings.

@@ -1,5 +1,6 @@
 //! Names for numbers in objects of Battle for Bikini Bottom.
 
+use hpimount_assets::view::edit::number_named;
 use hpimount_containers::hip::asset_id;
 
 /// Returns the name of a type of objects, by the number in its header.
@@ -7,10 +8,29 @@ pub fn base_type_name(number: u8) -> Option<&'static str> {
     BASE_TYPES.get(usize::from(number)).copied()
 }
 
+/// Returns the number of a type of objects.
+///
+/// # Errors
+/// Like all functions here that return a number by its name, returns an error with
+/// similar names for an unknown one.
+pub fn base_type_number(name: &str) -> Result<u32, String> {
+    number_named("base type", name, (0..).zip(BASE_TYPES))
+}
+
+/// The comparison operators of a COND asset, by their numbers.
+const CONDITIONS: [&str; 6] = ["==", ">", "<", ">=", "<=", "!="];
+
 /// Returns the comparison operator of a COND asset.
 pub fn condition_sign(number: u32) -> Option<&'static str> {
-    let signs = ["==", ">", "<", ">=", "<=", "!="];
-    signs.get(usize::try_from(number).ok()?).copied()
+    CONDITIONS.get(usize::try_from(number).ok()?).copied()
+}
+
+/// Returns the number of a comparison operator.
+///
+/// # Errors
+/// See [`base_type_number`].
+pub fn condition_number(sign: &str) -> Result<u32, String> {
+    number_named("operator", sign, (0..).zip(CONDITIONS))
 }
 
 /// Returns the name of the variable that a COND asset compares. The numbers are
@@ -18,6 +38,14 @@ pub fn condition_sign(number: u32) -> Option<&'static str> {
 pub fn variable_name(number: u32) -> Option<&'static str> {
     let found = VARIABLES.iter().find(|(known, _)| *known == number);
     found.map(|(_, name)| *name)
+}
+
+/// Returns the number of the variable that a COND asset compares.
+///
+/// # Errors
+/// See [`base_type_number`].
+pub fn variable_number(name: &str) -> Result<u32, String> {
+    number_named("variable", name, VARIABLES.iter().copied())
 }
 
 /// Returns the name of the shape of a TRIG asset, by its subtype.
@@ -35,6 +63,32 @@ pub fn trigger_shape(subtype: u8) -> Option<&'static str> {
 pub fn interpolation(number: u32) -> Option<&'static str> {
     let mut known = INTERPOLATIONS.iter().copied();
     known.find(|name| asset_id(name.as_bytes()) == number)
+}
+
+/// Returns the number of how a property of particles changes.
+///
+/// # Errors
+/// See [`base_type_number`].
+pub fn interpolation_number(name: &str) -> Result<u32, String> {
+    number_named(
+        "interpolation",
+        name,
+        INTERPOLATIONS.map(hashed).into_iter(),
+    )
+}
+
+/// Returns a name whose number is its id.
+fn hashed(name: &'static str) -> (u32, &'static str) {
+    (asset_id(name.as_bytes()), name)
+}
+
+/// Returns the number of a kind of pickups.
+///
+/// # Errors
+/// See [`base_type_number`].
+pub fn pickup_number(name: &str) -> Result<u32, String> {
+    let all = PICKUPS.map(hashed).into_iter();
+    number_named("pickup", name, all.chain(OTHER_PICKUPS.iter().copied()))
 }
 
 /// Returns the name of a kind of pickups.

@@ -1,7 +1,7 @@
 //! What follows the first fields of some types of objects in Battle for Bikini
 //! Bottom (FORMATS, HIP assets 6).
 
-use crate::parts::{PartKind, kinds};
+use crate::parts::{PartKind, kind_of, kinds};
 use crate::record::{Layout, layout};
 
 /// Consecutive bytes of an object, after the fields of its type.
@@ -247,6 +247,11 @@ const COMMANDS: &[PartKind] = kinds! {
     33 "dampen_speed" { damp_speed: F32 }
     34 "collide_fall_sticky" { y: F32, bounce: F32, sticky: F32 }
 };
+
+/// Returns the kind of commands with this number.
+pub fn command(number: u32) -> Option<&'static PartKind> {
+    kind_of(COMMANDS, number)
+}
 
 /// Length of the smallest command, in bytes.
 pub(super) const COMMAND: usize = 8;

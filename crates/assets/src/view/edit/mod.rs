@@ -1,0 +1,191 @@
+//! Edited values: what a shown value becomes in the bytes of its asset.
+//!
+//! A view that shows values with their [`Rule`]s can be edited: an edited file is
+//! compared with the values as they are shown, and what differs becomes a change of
+//! bytes. All changes of an asset, from all files that show it, are then written
+//! together ([`edited`]); what is not named in them stays.
+
+mod difference;
+mod patch;
+mod place;
+
+pub use self::difference::{number_named, value_of_json};
+pub use self::place::{Form, Place, Reference};
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use self::difference::Differences;
+use self::patch::{Change, patched};
+use super::AssetContext;
+use super::node::Node;
+use hpimount_record::Value;
+
+/// How an edited value goes back into its asset.
+pub enum Rule<'a> {
+    /// It is stored.
+    Stored(Place),
+    /// It follows from something else. The text says what to edit instead, after the
+    /// path of the value: "is the name of the asset".
+    Derived(&'static str),
+    /// It is the number of elements of the list with this path.
+    Count(&'static str),
+    /// Its elements can be added, deleted and reordered.
+    Elements(Elements<'a>),
+}
+
+/// A list that can grow and shrink.
+pub struct Elements<'a> {
+    /// Where its elements are in the asset, in their order.
+    pub ranges: Vec<Range<usize>>,
+    /// Where the first one would be.
+    pub start: usize,
+    /// The numbers that follow from it.
+    pub counts: Vec<(Place, Counted)>,
+    /// The largest number of elements.
+    pub most: usize,
+    /// The least length of the list in bytes; shorter ones are filled with zeros.
+    pub least_length: usize,
+    /// Describes a new element with these values.
+    pub blank: Blank<'a>,
+}
+
+/// Returns the length in bytes of a new element with these values, and its values as
+/// if all its bytes were 0, with places relative to its start.
+///
+/// # Errors
+/// Returns why there is no such element.
+pub type Blank<'a> = Box<dyn Fn(&Value) -> Result<(usize, Node<'a>), String> + 'a>;
+
+/// What a number beside a list counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Its elements.
+    Elements,
+    /// Its bytes.
+    Bytes,
+}
+
+/// An edit of an asset.
+#[derive(Debug, Clone)]
+pub struct Edit {
+    /// Where it was made, for messages about edits that disagree: a file, or a line of
+    /// one. Edits of one place are together.
+    pub place: String,
+    /// The edit.
+    pub what: What,
+}
+
+/// What an edit says.
+#[derive(Debug, Clone)]
+pub enum What {
+    /// All values, as an edited file has them.
+    Values(Value),
+    /// The value at a path, such as `links[2].target`.
+    Value(String, Value),
+    /// A new element at the end of the list at a path.
+    Added(String, Value),
+    /// The element with this number of the list at a path is deleted.
+    Deleted(String, usize),
+}
+
+/// A problem of the edit with this number.
+pub type Problem = (usize, String);
+
+/// An asset with edited values.
+pub struct Edited {
+    /// Its bytes.
+    pub asset: Vec<u8>,
+    changes: Vec<(Change, usize)>,
+}
+
+impl Edited {
+    /// Checks that the new asset shows the edited values. `node` has the values of
+    /// `asset`, its bytes.
+    ///
+    /// # Errors
+    /// Returns the values that are not shown.
+    pub fn check(
+        &self,
+        node: &Node<'_>,
+        asset: &[u8],
+        context: &dyn AssetContext,
+    ) -> Result<(), Vec<Problem>> {
+        let lists = self.changes.iter().filter(|(change, _)| change.is_list());
+        let lists: Vec<_> = lists
+            .map(|(change, _)| format!("{}[", change.path))
+            .collect();
+        // The elements of a changed list have other numbers.
+        let is_placed = |change: &Change| {
+            !change.is_list() && !lists.iter().any(|list| change.path.starts_with(list))
+        };
+        let mut problems = Vec::new();
+        for (change, number) in &self.changes {
+            if !is_placed(change) {
+                continue;
+            }
+            let mut differences = Differences::new(context);
+            differences.at(node, &change.path, &change.value);
+            let found = differences.finish();
+            let again = found.changes.iter().map(|change| (change, (0, "")));
+            let is_shown = patched(asset, again).is_ok_and(|again| again == asset);
+            if !is_shown || !found.problems.is_empty() {
+                let problem = format!("{}: was not stored as written", change.path);
+                problems.push((*number, problem));
+            }
+        }
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(problems),
+        }
+    }
+}
+
+/// Returns an asset with edits of its values; `None` if nothing changes.
+///
+/// # Errors
+/// Returns everything that cannot be changed so.
+pub fn edited(
+    node: &Node<'_>,
+    asset: &[u8],
+    edits: &[Edit],
+    context: &dyn AssetContext,
+) -> Result<Option<Edited>, Vec<Problem>> {
+    let mut changes: Vec<(Change, usize)> = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
+    let mut lists: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (number, edit) in edits.iter().enumerate() {
+        let mut differences = Differences::new(context);
+        match &edit.what {
+            What::Values(values) => differences.node(node, values, ""),
+            What::Value(path, value) => differences.at(node, path, value),
+            What::Added(list, _) | What::Deleted(list, _) => {
+                lists.entry(list).or_default().push(number);
+                continue;
+            }
+        }
+        let found = differences.finish();
+        changes.extend(found.changes.into_iter().map(|change| (change, number)));
+        problems.extend(found.problems.into_iter().map(|problem| (number, problem)));
+    }
+    for (list, rows) in lists {
+        let mut differences = Differences::new(context);
+        let whats: Vec<&What> = rows.iter().map(|&row| &edits[row].what).collect();
+        differences.rows(node, list, &whats);
+        let found = differences.finish();
+        let first = rows.first().copied().unwrap_or_default();
+        changes.extend(found.changes.into_iter().map(|change| (change, first)));
+        problems.extend(found.problems.into_iter().map(|problem| (first, problem)));
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    if changes.is_empty() {
+        return Ok(None);
+    }
+    let placed = changes
+        .iter()
+        .map(|(change, number)| (change, (*number, edits[*number].place.as_str())));
+    let asset = patched(asset, placed)?;
+    Ok(Some(Edited { asset, changes }))
+}

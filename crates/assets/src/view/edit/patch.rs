@@ -1,0 +1,240 @@
+//! All changes of an asset, written together.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use hpimount_record::Value;
+
+use super::Counted;
+use super::place::Place;
+
+/// A change of an asset.
+#[derive(Debug, Clone)]
+pub(super) struct Change {
+    /// The path of the value, such as `links[2].target`.
+    pub(super) path: String,
+    /// The value as it was given; none of a list.
+    pub(super) value: Value,
+    /// What it becomes.
+    pub(super) content: Content,
+}
+
+impl Change {
+    /// Returns whether it changes which elements a list has.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.content, Content::List { .. })
+    }
+}
+
+/// The new content of a part of an asset. Offsets are those before any change.
+#[derive(Debug, Clone)]
+pub(super) enum Content {
+    /// Bytes that replace others.
+    Bytes {
+        /// Offset of the first one.
+        offset: usize,
+        /// The new bytes.
+        bytes: Vec<u8>,
+        /// The bits that are new.
+        mask: Vec<u8>,
+    },
+    /// The elements of a list.
+    List {
+        /// Where the old elements are.
+        ranges: Vec<Range<usize>>,
+        /// Where the first one would be.
+        start: usize,
+        /// The numbers that follow from it.
+        counts: Vec<(Place, Counted)>,
+        /// The least length of the list in bytes.
+        least_length: usize,
+        /// The elements.
+        order: Vec<Element>,
+    },
+}
+
+/// An element of a changed list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Element {
+    /// The old one with this number, with its own changes.
+    Old(usize),
+    /// A new one.
+    New(Vec<u8>),
+}
+
+/// The number of the edit that a change is from, and where it was made.
+pub(super) type Origin<'c> = (usize, &'c str);
+
+/// Returns an asset with changes, each with its origin.
+///
+/// # Errors
+/// Returns which changes disagree. The same change from several places is one.
+pub(super) fn patched<'c>(
+    asset: &[u8],
+    changes: impl Iterator<Item = (&'c Change, Origin<'c>)>,
+) -> Result<Vec<u8>, Vec<super::Problem>> {
+    let mut bytes: BTreeMap<usize, (u8, u8, &Change, Origin<'_>)> = BTreeMap::new();
+    let mut lists: BTreeMap<usize, (&Change, Origin<'_>)> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for (change, file) in changes {
+        let other = match &change.content {
+            Content::Bytes {
+                offset,
+                bytes: new,
+                mask,
+            } => {
+                let parts = new.iter().zip(mask).enumerate();
+                let parts = parts.filter(|(_, (_, mask))| **mask != 0);
+                parts.fold(None, |other, (index, (&new, &mask))| {
+                    let known = bytes.entry(offset + index);
+                    let known = known.or_insert((new, mask, change, file));
+                    let is_other = (known.0 ^ new) & known.1 & mask != 0;
+                    let found = (known.2, known.3);
+                    known.0 = known.0 & !mask | new & mask;
+                    known.1 |= mask;
+                    other.or(is_other.then_some(found))
+                })
+            }
+            Content::List { start, order, .. } => {
+                let known = *lists.entry(*start).or_insert((change, file));
+                let is_other = match &known.0.content {
+                    Content::List { order: known, .. } => known != order,
+                    Content::Bytes { .. } => true,
+                };
+                is_other.then_some(known)
+            }
+        };
+        if let Some((other, in_file)) = other {
+            problems.push((file.0, disagreement((change, file.1), (other, in_file.1))));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut out = asset.to_vec();
+    for (offset, (new, mask, ..)) in bytes {
+        if let Some(byte) = out.get_mut(offset) {
+            *byte = *byte & !mask | new & mask;
+        }
+    }
+    for (_, (change, _)) in lists.into_iter().rev() {
+        if let Content::List {
+            ranges,
+            start,
+            counts,
+            least_length,
+            order,
+        } = &change.content
+        {
+            let least = *least_length;
+            splice(&mut out, ranges, (*start, least), counts, order);
+        }
+    }
+    Ok(out)
+}
+
+/// Says that two changes are not the same.
+fn disagreement((change, file): (&Change, &str), (other, in_file): (&Change, &str)) -> String {
+    let at = |file: &str, path: &str| match file {
+        "" => path.to_owned(),
+        _ => format!("{path} in {file}"),
+    };
+    match file == in_file {
+        true => format!("{} and {} disagree", other.path, change.path),
+        false => format!(
+            "{}: disagrees with {}",
+            change.path,
+            at(in_file, &other.path)
+        ),
+    }
+}
+
+fn splice(
+    out: &mut Vec<u8>,
+    ranges: &[Range<usize>],
+    (start, least): (usize, usize),
+    counts: &[(Place, Counted)],
+    order: &[Element],
+) {
+    let mut list: Vec<u8> = Vec::new();
+    for element in order {
+        match element {
+            Element::Old(index) => {
+                let range = ranges.get(*index).cloned().unwrap_or_default();
+                list.extend(out.get(range).unwrap_or_default());
+            }
+            Element::New(bytes) => list.extend(bytes),
+        }
+    }
+    for (place, counted) in counts {
+        let number = match counted {
+            Counted::Elements => order.len(),
+            Counted::Bytes => list.len(),
+        };
+        let number = place.with_number(number as u32);
+        if let Some(field) = out.get_mut(place.offset..place.offset + number.len()) {
+            field.copy_from_slice(&number);
+        }
+    }
+    list.resize(list.len().max(least), 0);
+    let end = ranges.last().map_or(start, |last| last.end).max(start);
+    let (start, end) = (start.min(out.len()), end.min(out.len()));
+    out.splice(start..end, list);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::edit::Form;
+    use hpimount_containers::io::Endian;
+
+    fn bytes(path: &str, offset: usize, bytes: &[u8], mask: &[u8]) -> Change {
+        let content = Content::Bytes {
+            offset,
+            bytes: bytes.to_vec(),
+            mask: mask.to_vec(),
+        };
+        Change {
+            path: path.to_owned(),
+            value: Value::Null,
+            content,
+        }
+    }
+
+    #[test]
+    fn changes_of_several_files_are_written_together_if_they_agree() {
+        let flags = bytes("flags", 1, &[0x1C], &[0xFF]);
+        let enabled = bytes("enabled", 1, &[0], &[1]);
+        let all = [(&flags, (0, "a.json")), (&enabled, (1, "b.tsv"))];
+        assert_eq!(patched(&[9, 0x1D], all.into_iter()), Ok(vec![9, 0x1C]));
+        let disabled = bytes("enabled", 1, &[1], &[1]);
+        let all = [(&flags, (0, "a.json")), (&disabled, (1, "b.tsv"))];
+        assert_eq!(
+            patched(&[9, 0x1D], all.into_iter()),
+            Err(vec![(
+                1,
+                "enabled: disagrees with flags in a.json".to_owned()
+            )])
+        );
+    }
+
+    #[test]
+    fn a_list_is_spliced_after_its_elements_have_changed() {
+        let place = Place::new(0, Endian::Big, Form::U8);
+        let list = Change {
+            path: "list".to_owned(),
+            value: Value::Null,
+            content: Content::List {
+                ranges: vec![1..3, 3..5],
+                start: 1,
+                counts: vec![(place, Counted::Elements)],
+                least_length: 0,
+                order: vec![Element::Old(1), Element::New(vec![7, 7]), Element::Old(0)],
+            },
+        };
+        let changed = bytes("list[1]", 3, &[8], &[0xFF]);
+        let all = [(&list, (0, "")), (&changed, (0, ""))];
+        let new = patched(&[2, 1, 1, 2, 2, 9], all.into_iter());
+        assert_eq!(new, Ok(vec![3, 8, 2, 7, 7, 1, 1, 9]));
+    }
+}

@@ -1,0 +1,386 @@
+//! Where a value is stored, and its bytes.
+
+use hpimount_containers::io::Endian;
+use hpimount_record::Value;
+
+use crate::view::AssetContext;
+
+/// Where and how a value is stored in its asset.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// Its offset in the asset, in bytes.
+    pub offset: usize,
+    /// The byte order.
+    pub endian: Endian,
+    /// How it is stored.
+    pub form: Form,
+}
+
+/// How a value is stored, and given in edited files.
+#[derive(Debug, Clone, Copy)]
+pub enum Form {
+    /// A whole number of this many bytes.
+    Integer {
+        /// 1, 2 or 4 bytes.
+        size: usize,
+        /// Whether it may be negative.
+        is_signed: bool,
+    },
+    /// A 32-bit float.
+    Float,
+    /// Four letters in a number, the first in its lowest byte.
+    Code,
+    /// This many bytes, as hexadecimal digits.
+    Hex(usize),
+    /// A bit of a number of this many bytes.
+    Flag {
+        /// 1, 2 or 4 bytes.
+        size: usize,
+        /// The number with only this bit set.
+        bit: u32,
+    },
+    /// A number of this many bytes, by its name or as a number.
+    Named {
+        /// 1, 2 or 4 bytes.
+        size: usize,
+        /// Returns the number with this name, or says which names are similar.
+        number: fn(&str) -> Result<u32, String>,
+    },
+    /// The id of another asset.
+    Reference(Reference),
+    /// A word that is a float, or an id; or a whole number, if it is shown as one.
+    Parameter(Reference),
+}
+
+/// Returns the id of the asset with this name.
+///
+/// # Errors
+/// Returns an error if there is none, or more than one.
+pub type Reference = fn(&dyn AssetContext, &str) -> Result<u32, String>;
+
+impl Form {
+    /// An unsigned byte.
+    pub const U8: Self = Self::unsigned(1);
+    /// An unsigned number of 16 bits.
+    pub const U16: Self = Self::unsigned(2);
+    /// An unsigned number of 32 bits.
+    pub const U32: Self = Self::unsigned(4);
+
+    const fn unsigned(size: usize) -> Self {
+        let is_signed = false;
+        Self::Integer { size, is_signed }
+    }
+
+    /// Returns its length in bytes.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Integer { size, .. } | Self::Flag { size, .. } | Self::Named { size, .. } => size,
+            Self::Hex(size) => size,
+            Self::Float | Self::Code | Self::Reference(_) | Self::Parameter(_) => 4,
+        }
+    }
+}
+
+/// The bytes of a value, and which of their bits belong to it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Encoded {
+    pub(super) bytes: Vec<u8>,
+    pub(super) mask: Vec<u8>,
+}
+
+impl Place {
+    /// Creates a place.
+    pub fn new(offset: usize, endian: Endian, form: Form) -> Self {
+        Self {
+            offset,
+            endian,
+            form,
+        }
+    }
+
+    /// Returns the bytes of an edited value that is shown as `shown`.
+    ///
+    /// # Errors
+    /// Returns why it does not fit, after its path: "1.5 is no whole number".
+    pub(super) fn encode(
+        &self,
+        shown: &Value,
+        edited: &Value,
+        context: &dyn AssetContext,
+    ) -> Result<Encoded, String> {
+        let number = |number: u32, size| self.number(number, u32::MAX, size);
+        Ok(match self.form {
+            Form::Integer { size, is_signed } => number(integer(edited, size, is_signed)?, size),
+            Form::Float => number(float(edited)?.to_bits(), 4),
+            Form::Code => number(u32::from_le_bytes(code(edited)?), 4),
+            Form::Hex(size) => Encoded {
+                bytes: hex(edited, size)?,
+                mask: vec![0xFF; size],
+            },
+            Form::Flag { size, bit } => {
+                let set = if flag(edited)? { bit } else { 0 };
+                self.number(set, bit, size)
+            }
+            Form::Named { size, number: of } => match (edited, integer(edited, size, false)) {
+                (_, Ok(given)) => number(given, size),
+                (Value::Text(name), Err(_)) => number(of(name)?, size),
+                (_, Err(reason)) => return Err(reason),
+            },
+            Form::Reference(of) => number(reference(shown, edited, of, context)?, 4),
+            Form::Parameter(of) => number(parameter(shown, edited, of, context)?, 4),
+        })
+    }
+
+    /// Returns the bytes of a number, of which the bits in `mask` are given.
+    pub(super) fn number(&self, number: u32, mask: u32, size: usize) -> Encoded {
+        let bytes = |number: u32| match self.endian {
+            Endian::Little => number.to_le_bytes()[..size].to_vec(),
+            Endian::Big => number.to_be_bytes()[4 - size..].to_vec(),
+        };
+        Encoded {
+            bytes: bytes(number),
+            mask: bytes(mask),
+        }
+    }
+}
+
+fn integer(edited: &Value, size: usize, is_signed: bool) -> Result<u32, String> {
+    let bits = 8 * size as u32;
+    let (least, most) = match is_signed {
+        true => (-1_i64 << (bits - 1), (1_i64 << (bits - 1)) - 1),
+        false => (0, (1_i64 << bits) - 1),
+    };
+    let Some(number) = edited.integer() else {
+        return Err(match (edited, edited.number()) {
+            (Value::Null, _) => "null is no number".to_owned(),
+            (_, Some(number)) => format!("{number} is no whole number"),
+            (_, None) => format!("\"{edited}\" is no number"),
+        });
+    };
+    match (least..=most).contains(&number) {
+        true => Ok(number as u32),
+        false => Err(format!("{number} is no number from {least} to {most}")),
+    }
+}
+
+/// Returns the nearest float, or the one that a text like `NaN` or `0x7FC00001` (its
+/// bits) stands for.
+fn float(edited: &Value) -> Result<f32, String> {
+    if let Value::Text(text) = edited {
+        let bits = text.strip_prefix("0x").or(text.strip_prefix("NaN:"));
+        if let Some(bits) = bits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
+            return Ok(f32::from_bits(bits));
+        }
+        match &**text {
+            "NaN" => return Ok(f32::NAN),
+            "Infinity" => return Ok(f32::INFINITY),
+            "-Infinity" => return Ok(f32::NEG_INFINITY),
+            _ => {}
+        }
+    }
+    let Some(number) = edited.number() else {
+        return Err(match edited {
+            Value::Null => "null is no number".to_owned(),
+            _ => format!("\"{edited}\" is no number"),
+        });
+    };
+    let nearest = number as f32;
+    match nearest.is_finite() {
+        true => Ok(nearest),
+        false => Err(format!("{number:e} is more than a float can hold")),
+    }
+}
+
+fn code(edited: &Value) -> Result<[u8; 4], String> {
+    let letters = match edited {
+        Value::Text(text) => unescaped(text),
+        _ => None,
+    };
+    letters
+        .and_then(|letters| letters.try_into().ok())
+        .ok_or_else(|| format!("\"{edited}\" does not have four letters"))
+}
+
+/// Returns bytes that are shown as by [`slice::escape_ascii`].
+fn unescaped(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut left = text.chars();
+    while let Some(letter) = left.next() {
+        bytes.push(match letter {
+            '\\' => match left.next()? {
+                't' => b'\t',
+                'r' => b'\r',
+                'n' => b'\n',
+                'x' => {
+                    let digits: String = left.by_ref().take(2).collect();
+                    u8::from_str_radix(&digits, 16).ok()?
+                }
+                other => u8::try_from(other).ok()?,
+            },
+            other => u8::try_from(other).ok().filter(u8::is_ascii)?,
+        });
+    }
+    Some(bytes)
+}
+
+fn hex(edited: &Value, size: usize) -> Result<Vec<u8>, String> {
+    let Value::Text(text) = edited else {
+        return Err(format!("\"{edited}\" is no text of hexadecimal digits"));
+    };
+    let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
+    let bytes = digits.chunks(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).ok()?;
+        (pair.len() == 2).then(|| u8::from_str_radix(pair, 16).ok())?
+    });
+    let bytes: Option<Vec<u8>> = bytes.collect();
+    let bytes = bytes.ok_or_else(|| format!("\"{text}\" has not two hexadecimal digits a byte"))?;
+    match bytes.len() == size {
+        true => Ok(bytes),
+        false => Err(format!("has {} bytes, needs {size}", bytes.len())),
+    }
+}
+
+fn flag(edited: &Value) -> Result<bool, String> {
+    match edited {
+        Value::Bool(flag) => Ok(*flag),
+        Value::Text(text) if text.eq_ignore_ascii_case("true") => Ok(true),
+        Value::Text(text) if text.eq_ignore_ascii_case("false") => Ok(false),
+        other => match other.integer() {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            _ => Err(format!("\"{other}\" is not true or false")),
+        },
+    }
+}
+
+/// Returns the id in eight hexadecimal digits, as it is shown.
+pub(super) fn id_of(text: &str) -> Option<u32> {
+    let digits = text.trim();
+    let digits = digits.strip_prefix("0x").unwrap_or(digits);
+    let is_id = digits.len() == 8 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_id.then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+fn reference(
+    shown: &Value,
+    edited: &Value,
+    of: Reference,
+    context: &dyn AssetContext,
+) -> Result<u32, String> {
+    match edited {
+        Value::Null => Ok(0),
+        Value::Text(text) => id_of(text).map_or_else(|| of(context, text), Ok),
+        Value::Map(_) => {
+            let text = |value: Option<&Value>| match value {
+                Some(Value::Text(text)) => Some(text.clone()),
+                _ => None,
+            };
+            let [id, name] = ["id", "name"].map(|key| text(edited.get(key)));
+            let [old_id, old_name] = ["id", "name"].map(|key| text(shown.get(key)));
+            let id = match &id {
+                Some(id) => {
+                    Some(id_of(id).ok_or_else(|| format!("\"{id}\" is no id of eight digits"))?)
+                }
+                None => None,
+            };
+            let old_id = old_id.and_then(|id| id_of(&id));
+            match (id, name) {
+                (None, None) => Err("needs an id or a name".to_owned()),
+                (Some(id), None) => Ok(id),
+                (None, Some(name)) => of(context, &name),
+                (Some(id), name) if id == 0 || name == old_name => Ok(id),
+                (id, Some(name)) if id == old_id => of(context, &name),
+                (Some(id), Some(name)) => match context.asset_name_anywhere(id) {
+                    Some(known) if known.name != name => {
+                        Err(format!("the id {id:08X} and the name {name} disagree"))
+                    }
+                    _ => Ok(id),
+                },
+            }
+        }
+        other => Err(format!("\"{other}\" is no reference")),
+    }
+}
+
+fn parameter(
+    shown: &Value,
+    edited: &Value,
+    of: Reference,
+    context: &dyn AssetContext,
+) -> Result<u32, String> {
+    if let Value::Text(text) = edited
+        && let Some(digits) = text.strip_prefix("0x")
+        && let Ok(bits) = u32::from_str_radix(digits, 16)
+    {
+        return Ok(bits);
+    }
+    let is_whole = matches!(shown, Value::Integer(number) if *number != 0);
+    match edited.integer().filter(|_| is_whole) {
+        Some(_) => integer(edited, 4, edited.integer() < Some(0)),
+        None if edited.number().is_some() => Ok(float(edited)?.to_bits()),
+        None => reference(shown, edited, of, context),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Alone;
+
+    fn encoded(form: Form, edited: impl Into<Value>) -> Result<Vec<u8>, String> {
+        let place = Place::new(0, Endian::Big, form);
+        let encoded = place.encode(&Value::Null, &edited.into(), &Alone)?;
+        Ok(encoded.bytes)
+    }
+
+    #[test]
+    fn numbers_are_taken_by_value_in_their_range() {
+        let signed = Form::Integer {
+            size: 2,
+            is_signed: true,
+        };
+        for text in ["-40", "-40.0", "-4e1"] {
+            assert_eq!(encoded(signed, text), Ok(vec![0xFF, 0xD8]), "{text}");
+        }
+        assert_eq!(encoded(Form::U32, "0x1F"), Ok(vec![0, 0, 0, 0x1F]));
+        let refused = |edited| encoded(Form::U8, edited).unwrap_err();
+        assert_eq!(
+            refused(Value::Integer(256)),
+            "256 is no number from 0 to 255"
+        );
+        assert_eq!(refused(Value::Double(1.5)), "1.5 is no whole number");
+        assert_eq!(refused("left".into()), "\"left\" is no number");
+        assert_eq!(refused(Value::Null), "null is no number");
+    }
+
+    #[test]
+    fn floats_are_the_nearest_ones_and_their_bits_can_be_given() {
+        let third = 0.300_000_011_920_928_96;
+        assert_eq!(
+            encoded(Form::Float, Value::Double(third)),
+            Ok(0.3_f32.to_be_bytes().to_vec())
+        );
+        assert_eq!(
+            encoded(Form::Float, "0x7FC00001"),
+            Ok(vec![0x7F, 0xC0, 0, 1])
+        );
+        assert_eq!(
+            encoded(Form::Float, "-Infinity"),
+            Ok(vec![0xFF, 0x80, 0, 0])
+        );
+        let refused = encoded(Form::Float, Value::Double(1e39)).unwrap_err();
+        assert_eq!(refused, "1e39 is more than a float can hold");
+    }
+
+    #[test]
+    fn codes_and_bytes_have_their_length() {
+        assert_eq!(encoded(Form::Code, "HB01"), Ok(b"10BH".to_vec()));
+        assert_eq!(encoded(Form::Code, "\\x00B\\\\1"), Ok(b"1\\B\0".to_vec()));
+        assert!(encoded(Form::Code, "HB1").is_err());
+        assert_eq!(encoded(Form::Hex(2), "0a FF"), Ok(vec![10, 255]));
+        assert_eq!(
+            encoded(Form::Hex(4), "0aff").unwrap_err(),
+            "has 2 bytes, needs 4"
+        );
+    }
+}

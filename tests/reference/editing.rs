@@ -1,0 +1,279 @@
+//! Edited files of converted trees: each case of the samples gives the bytes that
+//! other writers made, or is refused in words that name what is wrong.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::shared;
+use hpimount::mount::{Ino, Options, Vfs};
+use testkit::applied::{hpipack_apply, open_changed, read_at};
+use testkit::hpipack::stderr;
+use testkit::skip::possible;
+use testkit::walked::{files, open};
+
+/// Exit code of refused changes.
+const REFUSED: i32 = 14;
+
+/// Cases that are not possible yet.
+#[rustfmt::skip]
+const LEFT: &[&str] = &[
+    "bad_two_values",
+    "placements",
+    "placements_libreoffice",
+    "placements_semicolons",
+    "links_table",
+    "links_table_second",
+    "type_table",
+    "lod_table",
+    "group_table",
+    "lod_row_added",
+    "lod_row_deleted",
+    "rows_missing",
+    "links_row_added",
+    "bad_derived_cell",
+    "bad_row",
+    "bad_row_twice",
+    "bad_column",
+    "bad_header",
+    "bad_number_cell",
+    "units",
+    "units_letters",
+    "units_new_key",
+    "units_no_key",
+    "units_libreoffice",
+    "weapons",
+    "weapons_damage",
+    "features",
+    "texts",
+    "bad_tdf_semicolon",
+    "bad_tdf_letter",
+    "bad_tdf_key",
+    "ipl_move",
+    "ipl_row_added",
+    "ide_draw",
+    "ide_car",
+    "placements_turned",
+    "binary_ipl",
+    "col_sphere",
+    "ifp_key",
+    "ifp_key_added",
+    "ifp_key_16_bits",
+    "bad_ifp_time",
+    "bad_ipl_field",
+    "bad_ipl_number",
+    "bos_number",
+    "bos_units",
+    "bos_function",
+    "bos_expression",
+    "bos_static",
+    "bos_defines",
+    "bos_unchanged",
+    "bad_bos_piece",
+    "bad_bos_script",
+    "bad_bos_syntax",
+    "bad_bos_twice",
+    "bos_real_banner",
+    "tdo_blender",
+    "tdo_blender_quads",
+    "tdo_blender_moved",
+    "tdo_blender_copied",
+    "tdo_piece_deleted",
+    "tdo_color",
+    "tdo_obj",
+    "tdo_obj_blender",
+    "bad_tdo_uv",
+    "bad_tdo_far",
+    "bad_glb_accessor",
+    "dff_blender",
+    "dff_positions",
+    "dff_frame",
+    "dff_skin_blender",
+    "bad_dff_native",
+    "col_mesh",
+    "modl_positions",
+    "bad_modl_native",
+    "level_blender_moved",
+    "level_turned",
+    "bad_level_copied",
+    "bad_level_deleted",
+    "map_blender_moved",
+    "gaf_resized",
+    "gaf_frame_added",
+    "gaf_table",
+    "gaf_frame_deleted",
+    "bad_gaf_gap",
+    "bad_gaf_derived",
+    "txd_8888",
+    "txd_dxt1_mips",
+    "txd_pal8",
+    "txd_ps2_4",
+    "bad_txd_ps2_size",
+    "dsp_loop",
+    "dsp_loop_inside_frame",
+    "vag_loop_start",
+    "bad_loop_type",
+    "bad_loop_end",
+    "bad_loop_xbox",
+];
+
+/// Returns the file of the samples that a field of a case names.
+fn file(case: &Value, field: &str) -> PathBuf {
+    shared(case[field].as_str().unwrap()).unwrap()
+}
+
+fn texts(list: &Value) -> impl Iterator<Item = &str> {
+    list.as_array()
+        .unwrap()
+        .iter()
+        .map(|text| text.as_str().unwrap())
+}
+
+/// Returns the path of a file; of an asset by its id, that in its layer.
+fn target(vfs: &Vfs, path: &str) -> String {
+    let Some(id) = path.strip_prefix("ids/") else {
+        return path.to_owned();
+    };
+    let ids = vfs.lookup(Ino::ROOT, "ids").unwrap();
+    let link = vfs.readlink(vfs.lookup(ids.ino, id).unwrap().ino).unwrap();
+    let link = String::from_utf8(link.to_vec()).unwrap();
+    link.trim_start_matches("../").to_owned()
+}
+
+/// Applies the changes of a case, and returns what is wrong.
+fn try_case(case: &Value, work: &Path) -> Result<(), String> {
+    let (original, changes) = (file(case, "original"), file(case, "changes"));
+    let extension = original.extension().unwrap().to_str().unwrap();
+    let out = work.join(format!("{}.{extension}", case["name"].as_str().unwrap()));
+    let ran = hpipack_apply(&[], &changes, &original, &out);
+    let told = stderr(&ran);
+    if case["refused"].is_array() {
+        let is_named = texts(&case["refused"]).all(|word| told.contains(word));
+        let is_refused = ran.status.code() == Some(REFUSED) && !out.exists();
+        return match is_named && is_refused {
+            true => Ok(()),
+            false => Err(format!("must be refused with {}: {told}", case["refused"])),
+        };
+    }
+    if !ran.status.success() {
+        return Err(told);
+    }
+    let result = open(out.clone(), Options::default()).unwrap();
+    if case["hip"] == true {
+        same_but(case, &original, &result)?;
+    }
+    for expected in case["expect"].as_array().unwrap() {
+        let got = read_at(
+            &result,
+            &target(&result, expected["path"].as_str().unwrap()),
+        );
+        compare(expected, &got, work)?;
+    }
+    if case["expect"].as_array().unwrap().is_empty()
+        && fs::read(&original).unwrap() != fs::read(&out).unwrap()
+    {
+        return Err("has changed".to_owned());
+    }
+    if let Some(shown) = case["shows"].as_object() {
+        let mounted = open_changed(&original, &changes)?;
+        for (path, words) in shown {
+            let text = String::from_utf8(read_at(&mounted, path)).unwrap();
+            if let Some(word) = texts(words).find(|word| !text.contains(word)) {
+                return Err(format!("{path} does not show {word}:\n{text}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no other asset of a HIP archive has changed.
+fn same_but(case: &Value, original: &Path, result: &Arc<Vfs>) -> Result<(), String> {
+    let assets = |vfs: &Arc<Vfs>| -> BTreeMap<String, Result<String, String>> {
+        let all = files(vfs).into_iter();
+        let all = all.filter(|(path, _)| path.starts_with("layers/") && !path.contains(".meta/"));
+        all.map(|(path, file)| (path, file.sha256)).collect()
+    };
+    let mut expected = assets(&open(original.to_owned(), Options::default()).unwrap());
+    let mut found = assets(result);
+    for changed in case["expect"].as_array().unwrap() {
+        let path = target(result, changed["path"].as_str().unwrap());
+        expected.remove(&path);
+        found.remove(&path);
+    }
+    match found == expected {
+        true => Ok(()),
+        false => Err("other assets have changed".to_owned()),
+    }
+}
+
+/// Compares an asset with the expected one: by an independent reader where several
+/// layouts are right, else by its bytes.
+fn compare(expected: &Value, got: &[u8], work: &Path) -> Result<(), String> {
+    let wanted = file(expected, "file");
+    let path = expected["path"].as_str().unwrap();
+    if expected["read"].is_null() {
+        let wanted = fs::read(wanted).unwrap();
+        let at = got
+            .iter()
+            .zip(&wanted)
+            .position(|(got, wanted)| got != wanted);
+        return match got == wanted {
+            true => Ok(()),
+            false => Err(format!(
+                "{path} has {} bytes, should have {}, and differs at {at:?}",
+                got.len(),
+                wanted.len()
+            )),
+        };
+    }
+    let file = work.join("got");
+    fs::write(&file, got).unwrap();
+    let script = "import sys, json; sys.path.insert(0, sys.argv[1]); import reread\n\
+        got, want = (open(path, 'rb').read() for path in sys.argv[2:4])\n\
+        options = json.loads(sys.argv[4])\n\
+        print(reread.compare(options['read'], got, want, options) or '')";
+    let oracle = shared("oracle/editing").unwrap();
+    let mut python = Command::new("python3");
+    python
+        .args(["-c", script])
+        .arg(oracle)
+        .arg(&file)
+        .arg(wanted);
+    let ran = python.arg(expected.to_string()).output();
+    if !possible(ran.is_ok(), "python3 is missing") {
+        return Ok(());
+    }
+    let ran = ran.unwrap();
+    let differs = String::from_utf8_lossy(&ran.stdout).trim().to_owned();
+    match ran.status.success() && differs.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "{path}: {differs}{}",
+            String::from_utf8_lossy(&ran.stderr)
+        )),
+    }
+}
+
+#[test]
+fn every_edit_comes_out_as_others_wrote_it_or_is_refused() {
+    let Some(list) = shared("samples/editing/cases.json") else {
+        return;
+    };
+    let cases: Vec<Value> = serde_json::from_slice(&fs::read(list).unwrap()).unwrap();
+    let work = tempdir().unwrap();
+    let mut wrong = Vec::new();
+    for case in cases.iter().filter(|case| case["changes"].is_string()) {
+        let name = case["name"].as_str().unwrap();
+        match (try_case(case, work.path()), LEFT.contains(&name)) {
+            (Ok(()), false) | (Err(_), true) => {}
+            (Ok(()), true) => wrong.push(format!("{name}: is possible now")),
+            (Err(problem), false) => wrong.push(format!("{name}: {problem}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
