@@ -8,6 +8,7 @@
 pub mod context;
 pub mod converted;
 pub mod edit;
+pub mod edited_table;
 pub mod exported;
 pub mod import;
 pub mod json;

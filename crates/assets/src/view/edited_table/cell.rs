@@ -1,0 +1,211 @@
+//! Whether an edited cell shows what the original has, after what spreadsheets do to
+//! cells.
+
+/// How an edited cell relates to the one that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Likeness {
+    /// It has the same value.
+    Same,
+    /// It is what a spreadsheet makes of the value.
+    Spoiled,
+    /// It has another value.
+    Different,
+}
+
+/// Above this, spreadsheets show the largest number that they have.
+const OVERFLOW: f64 = 1.797e308;
+
+/// Compares an edited cell with the one that is shown.
+pub(super) fn compare(shown: &str, edited: &str) -> Likeness {
+    if shown == edited {
+        return Likeness::Same;
+    }
+    if let (Some(old), Some(new)) = (Decimal::of(shown), Decimal::of(edited)) {
+        return old.compare(&new);
+    }
+    let is_flag = ["true", "false"].contains(&shown);
+    if is_flag && shown.eq_ignore_ascii_case(edited) {
+        Likeness::Same
+    } else if is_failed_formula(shown, edited) || is_short_date(shown, edited) {
+        Likeness::Spoiled
+    } else {
+        Likeness::Different
+    }
+}
+
+/// Returns whether a text is a number in decimal digits.
+pub(super) fn is_number(text: &str) -> bool {
+    Decimal::of(text).is_some()
+}
+
+/// Returns what all cells have in common that are read as the same number; for other
+/// cells, the text.
+pub(super) fn loose(text: &str) -> String {
+    match Decimal::of(text) {
+        Some(decimal) => decimal.value.min(OVERFLOW).to_string(),
+        None => text.to_owned(),
+    }
+}
+
+/// A text that reads as a number in decimal digits.
+struct Decimal<'a> {
+    text: &'a str,
+    value: f64,
+}
+
+impl<'a> Decimal<'a> {
+    /// Reads a number with a decimal point or comma, and an exponent if it has one.
+    fn of(text: &'a str) -> Option<Self> {
+        let text = text.trim();
+        let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.,eE".contains(byte);
+        if text.len() > 400 || !text.as_bytes().iter().all(is_part) {
+            return None;
+        }
+        let value = match text.contains(',') {
+            true => text.replacen(',', ".", 1).parse(),
+            false => text.parse(),
+        };
+        Some(Self {
+            text,
+            value: value.ok()?,
+        })
+    }
+
+    fn compare(&self, new: &Self) -> Likeness {
+        if self.is_id() && new.is_id() || self.exponent().is_some() && !new.is_scientific() {
+            // Different ids can read as the same number: 1E000001 and 00000010.
+            let is_same = self.text.eq_ignore_ascii_case(new.text);
+            return match is_same {
+                true => Likeness::Same,
+                false if new.exponent().is_none() && self.value == new.value => Likeness::Spoiled,
+                false => Likeness::Different,
+            };
+        }
+        if self.value == new.value {
+            return match self.is_spoiled_as_number() {
+                true => Likeness::Spoiled,
+                false => Likeness::Same,
+            };
+        }
+        let is_overflow = self.value.is_infinite() && new.value >= OVERFLOW;
+        match is_overflow || new.is_rounded_from(self.value) {
+            true => Likeness::Spoiled,
+            false => Likeness::Different,
+        }
+    }
+
+    /// Returns whether it may be an id in hexadecimal digits.
+    fn is_id(&self) -> bool {
+        self.text.len() == 8 && self.text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+
+    /// Returns the digits before the exponent, and this with its sign.
+    fn exponent(&self) -> Option<(&'a str, &'a str)> {
+        self.text.split_once(['e', 'E'])
+    }
+
+    /// Returns whether it has an exponent with a sign, as programs write it.
+    fn is_scientific(&self) -> bool {
+        self.exponent()
+            .is_some_and(|(_, exponent)| exponent.starts_with(['+', '-']))
+    }
+
+    /// Returns whether a number of the same value does not have all its characters.
+    fn is_spoiled_as_number(&self) -> bool {
+        let digits = self.text.trim_start_matches(['+', '-']).as_bytes();
+        self.exponent().is_some()
+            || digits[0] == b'0' && digits.get(1).is_some_and(u8::is_ascii_digit)
+    }
+
+    /// Returns whether it is the value with the digits that it has.
+    fn is_rounded_from(&self, value: f64) -> bool {
+        let Some((digits, _)) = self.exponent().filter(|_| self.is_scientific()) else {
+            return false;
+        };
+        let decimals = digits
+            .split_once(['.', ','])
+            .map_or("", |(_, decimals)| decimals);
+        let rounded = format!("{value:.0$e}", decimals.len());
+        rounded.parse() == Ok(self.value)
+    }
+}
+
+/// Returns whether a text was taken as a formula.
+fn is_failed_formula(shown: &str, edited: &str) -> bool {
+    shown.starts_with(['=', '+', '-', '@'])
+        && (edited.starts_with('#') || edited.starts_with("Err:"))
+}
+
+/// Returns whether a text was taken as a date, whose year lost its first digits.
+fn is_short_date(shown: &str, edited: &str) -> bool {
+    let (Some((old_day, old_year)), Some((new_day, new_year))) =
+        (shown.rsplit_once('/'), edited.rsplit_once('/'))
+    else {
+        return false;
+    };
+    let is_year = |year: &str, length| year.len() == length && is_number(year);
+    old_day == new_day
+        && is_year(old_year, 4)
+        && is_year(new_year, 2)
+        && old_year.ends_with(new_year)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Likeness::{Different, Same, Spoiled};
+    use super::*;
+
+    #[test]
+    fn equal_numbers_are_the_same() {
+        for (shown, edited) in [
+            ("1.20", "1.2"),
+            ("12", "12.0"),
+            ("0.5", "0,5"),
+            ("0", "-0"),
+            ("67867560000000000000", "6.786756E+019"),
+            ("-0.0000002336314", "-2.336314E-07"),
+            ("100", "1e2"),
+            ("true", "TRUE"),
+        ] {
+            assert_eq!(compare(shown, edited), Same, "{shown} {edited}");
+        }
+    }
+
+    #[test]
+    fn what_spreadsheets_lose_is_no_change() {
+        for (shown, edited) in [
+            ("06E27239", "1.79769313486232E+308"),
+            ("06E27239", "1,79769313486232E+308"),
+            ("00000010", "10"),
+            ("12E00012", "1.2E+13"),
+            ("1E000001", "10"),
+            ("0012", "12"),
+            ("0.0000001004", "1.00E-07"),
+            ("340282350000000000000000000000000000000", "3.40E+38"),
+            ("=SUM", "#NAME?"),
+            ("-x", "Err:508"),
+            ("01/02/2003", "01/02/03"),
+        ] {
+            assert_eq!(compare(shown, edited), Spoiled, "{shown} {edited}");
+        }
+    }
+
+    #[test]
+    fn other_values_are_changes() {
+        for (shown, edited) in [
+            ("06E27239", "07E27239"),
+            ("00001200", "12E00002"),
+            ("12E00012", "12E00013"),
+            ("1", "2"),
+            ("1", ""),
+            ("", "0"),
+            ("1.004", "1.00"),
+            ("0.0000001004", "1.01E-07"),
+            ("SUM", "#NAME?"),
+            ("01/02/2003", "01/02/04"),
+            ("tank", "Tank"),
+        ] {
+            assert_eq!(compare(shown, edited), Different, "{shown} {edited}");
+        }
+    }
+}

@@ -1,0 +1,618 @@
+//! The difference between an edited table and the table as it is shown.
+//!
+//! Values are compared, not texts: what spreadsheets do to a table when they save it,
+//! such as other separators, quotes, decimal commas, and ids that they take for
+//! numbers, is no difference. Rows are found by their keys, columns by their names, so
+//! that both may be moved or missing.
+
+mod cell;
+mod dialect;
+mod pairs;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use csv::StringRecord;
+
+use self::cell::Likeness;
+use self::dialect::{Text, line, line_number};
+
+/// What can be edited in a table.
+pub struct Rules<'a> {
+    /// The columns that name a row. Those after the first are for rows whose key a
+    /// spreadsheet spoiled, and for tables without the columns of the first. Rows with
+    /// equal keys are told apart by their order.
+    pub keys: &'a [&'a [&'a str]],
+    /// The column with the name of a row for messages, if that is not the key.
+    pub name: Option<&'a str>,
+    /// Returns whether the cells of a column can be edited. Those of keys cannot.
+    pub is_editable: &'a dyn Fn(&str) -> bool,
+    /// Which rows are new.
+    pub adding: Adding,
+    /// Whether rows can be deleted, by `-` in a column `#`.
+    pub can_delete: bool,
+}
+
+/// Which rows of an edited table are new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adding {
+    /// None: rows cannot be added.
+    Never,
+    /// Those whose last cell of the first key is empty, such as an index.
+    WithoutIndex,
+    /// Those behind all shown ones with the same key.
+    Behind,
+}
+
+/// The difference between two tables.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// Cells with other values, by shown rows and columns.
+    pub changes: Vec<Change>,
+    /// New rows, in the order of the edited table.
+    pub added: Vec<Added>,
+    /// Deleted rows, by shown rows.
+    pub deleted: Vec<Deleted>,
+    /// What may not be as expected, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// A cell with another value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The number of the row in the table as it is shown.
+    pub row: usize,
+    /// The name of the column.
+    pub column: Rc<str>,
+    /// The new text. A decimal comma is a point.
+    pub text: String,
+    /// The line of the edited table.
+    pub line: u64,
+    /// The name of the row for messages.
+    pub key: Rc<str>,
+}
+
+impl Change {
+    /// Returns a problem with its place: `line 8, column x (TANK): what`.
+    pub fn problem(&self, what: impl std::fmt::Display) -> String {
+        place(self.line, &self.column, &self.key, what)
+    }
+}
+
+/// A new row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// The line of the edited table.
+    pub line: u64,
+    /// The cells that are not empty, with the names of their columns, in the order of the
+    /// shown table.
+    pub cells: Vec<(Rc<str>, String)>,
+}
+
+impl Added {
+    /// Returns the cell of a column; an empty one without it.
+    pub fn get(&self, column: &str) -> &str {
+        let mut cells = self.cells.iter();
+        let found = cells.find(|(name, _)| **name == *column);
+        found.map_or("", |(_, text)| text)
+    }
+
+    /// Returns a problem with its place: `line 8, column x: what`.
+    pub fn problem(&self, column: &str, what: impl std::fmt::Display) -> String {
+        place(self.line, column, "", what)
+    }
+}
+
+/// A deleted row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deleted {
+    /// The number of the row in the table as it is shown.
+    pub row: usize,
+    /// The line of the edited table.
+    pub line: u64,
+}
+
+fn place(line: u64, column: &str, key: &str, what: impl std::fmt::Display) -> String {
+    match key {
+        "" => format!("line {line}, column {column}: {what}"),
+        _ => format!("line {line}, column {column} ({key}): {what}"),
+    }
+}
+
+/// The most problems that are told at once.
+const MAX_PROBLEMS: usize = 50;
+
+/// The problems of an edited file.
+#[derive(Debug, Default)]
+pub struct Problems(Vec<String>);
+
+impl Problems {
+    /// Adds a problem, which begins with its place in the file.
+    pub fn push(&mut self, problem: String) {
+        if self.0.len() < MAX_PROBLEMS {
+            self.0.push(problem);
+        }
+    }
+
+    /// Succeeds if there are none.
+    ///
+    /// # Errors
+    /// Returns all problems as one text.
+    pub fn check(self) -> Result<(), String> {
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => Err(self.0.join("; ")),
+        }
+    }
+}
+
+/// The most comparisons of rows with the same key.
+const MAX_COMPARISONS: usize = 1 << 26;
+
+/// The longest name of a row in messages, in characters.
+const MAX_KEY: usize = 80;
+
+/// Compares an edited table, which is untrusted, with the table as it is shown.
+///
+/// # Errors
+/// Returns all problems as one text, each with its place first: "line 8, column x
+/// (TANK): is derived".
+pub fn differences(shown: &[u8], edited: &[u8], rules: &Rules<'_>) -> Result<Differences, String> {
+    let old = Text::shown(shown)?;
+    let is_column = |name: &str| {
+        old.header
+            .iter()
+            .any(|column| column.eq_ignore_ascii_case(name))
+    };
+    let new = Text::edited(edited, shown, &|name| name == DELETED || is_column(name))?;
+    let mut problems = Problems::default();
+    let columns = Columns::new(&old, &new, &mut problems);
+    problems.check()?;
+    let comparison = Comparison {
+        old: &old,
+        new: &new,
+        columns,
+        rules,
+    };
+    comparison.differences()
+}
+
+/// The column with marks of deleted rows.
+const DELETED: &str = "#";
+
+/// The columns of an edited table.
+struct Columns {
+    /// The columns that both tables have.
+    both: Vec<Column>,
+    /// The column of the edited table with marks of deleted rows.
+    deleted: Option<usize>,
+}
+
+/// A column that both tables have.
+struct Column {
+    /// Its name in the shown table.
+    name: Rc<str>,
+    /// Its number in the shown table.
+    old: usize,
+    /// Its number in the edited table.
+    new: usize,
+    /// Whether it has numbers, and commas instead of points.
+    has_commas: bool,
+}
+
+impl Columns {
+    /// Finds the columns of an edited table.
+    fn new(old: &Text, new: &Text, problems: &mut Problems) -> Self {
+        let mut deleted = None;
+        let mut both: Vec<Column> = Vec::new();
+        let mut places = HashMap::new();
+        for (place, name) in old.header.iter().enumerate() {
+            places.entry(name.to_owned()).or_insert(place);
+        }
+        for (place, name) in old.header.iter().enumerate() {
+            places.entry(name.to_ascii_lowercase()).or_insert(place);
+        }
+        let mut is_taken = vec![false; old.header.len()];
+        for (place, name) in new.header.iter().enumerate() {
+            let name = new.cell(name, "");
+            let name = name.trim();
+            if name == DELETED {
+                deleted = Some(place);
+            }
+            if name.is_empty() || name.starts_with('#') {
+                continue;
+            }
+            let found = places.get(name);
+            let found = found.or_else(|| places.get(&name.to_ascii_lowercase()));
+            match found {
+                None => problems.push(place_in_header(name, "is unknown")),
+                Some(&found) if is_taken[found] => {
+                    problems.push(place_in_header(name, "is there twice"));
+                }
+                Some(&found) => {
+                    is_taken[found] = true;
+                    both.push(Column::new(old, new, found, place));
+                }
+            }
+        }
+        both.sort_by_key(|column| column.old);
+        Self { both, deleted }
+    }
+
+    /// Returns the columns of a key, if the edited table has all of them.
+    fn key(&self, key: &[&str]) -> Option<Vec<&Column>> {
+        let found = |name: &&str| self.both.iter().find(|column| *column.name == **name);
+        key.iter().map(found).collect()
+    }
+}
+
+fn place_in_header(name: &str, what: &str) -> String {
+    let name: String = name.chars().take(MAX_KEY).collect();
+    place(1, &name, "", what)
+}
+
+impl Column {
+    fn new(old: &Text, new: &Text, old_place: usize, new_place: usize) -> Self {
+        fn cells(table: &Text, place: usize) -> impl Iterator<Item = &str> {
+            let cells = table.rows.iter().filter_map(move |row| row.get(place));
+            cells.filter(|cell| !cell.is_empty())
+        }
+        let mut numbers = cells(old, old_place).peekable();
+        let has_commas = numbers.peek().is_some()
+            && numbers.all(cell::is_number)
+            && cells(new, new_place).all(|cell| !cell.contains('.'));
+        Self {
+            name: old.header.get(old_place).unwrap_or_default().into(),
+            old: old_place,
+            new: new_place,
+            has_commas,
+        }
+    }
+}
+
+/// Two tables that are compared.
+struct Comparison<'a> {
+    old: &'a Text,
+    new: &'a Text,
+    columns: Columns,
+    rules: &'a Rules<'a>,
+}
+
+/// The rows of both tables with one key.
+#[derive(Default)]
+struct Group {
+    old: Vec<usize>,
+    new: Vec<usize>,
+}
+
+impl Comparison<'_> {
+    fn differences(&self) -> Result<Differences, String> {
+        let mut problems = Problems::default();
+        let mut found = Differences::default();
+        let mut spoiled = 0;
+        for (old, new) in self.pairs(&mut found, &mut problems)? {
+            let row = &self.new.rows[new];
+            match self
+                .columns
+                .deleted
+                .and_then(|place| row.get(place))
+                .map(str::trim)
+            {
+                None | Some("") => {}
+                Some("-") if self.rules.can_delete => {
+                    let line = line_number(row);
+                    found.deleted.push(Deleted { row: old, line });
+                    continue;
+                }
+                Some("-") => problems.push(format!("{}: rows cannot be deleted here", line(row))),
+                Some(_) => {
+                    problems.push(format!("{}, column #: must be \"-\" or empty", line(row)))
+                }
+            }
+            spoiled += self.changes(old, new, &mut found.changes, &mut problems);
+        }
+        problems.check()?;
+        if spoiled > 0 {
+            found.warnings.push(format!(
+                "{spoiled} cells are as a spreadsheet spoils them, and count as unchanged"
+            ));
+        }
+        Ok(found)
+    }
+
+    /// Adds the cells of a row that differ, and returns how many are spoiled.
+    fn changes(
+        &self,
+        old: usize,
+        new: usize,
+        changes: &mut Vec<Change>,
+        problems: &mut Problems,
+    ) -> usize {
+        let (shown, row) = (&self.old.rows[old], &self.new.rows[new]);
+        if row
+            .iter()
+            .skip(self.new.header.len())
+            .any(|cell| !cell.is_empty())
+        {
+            let (has, columns) = (row.len(), self.new.header.len());
+            problems.push(format!(
+                "{}: has {has} cells, the header {columns}",
+                line(row)
+            ));
+        }
+        let mut key = None;
+        let mut spoiled = 0;
+        for column in &self.columns.both {
+            let (before, text, likeness) = self.cell(column, old, new);
+            spoiled += usize::from(likeness == Likeness::Spoiled);
+            let is_empty_key = text.is_empty() && self.is_first_key(column);
+            if likeness != Likeness::Different || is_empty_key {
+                continue;
+            }
+            let key = key.get_or_insert_with(|| self.name(shown)).clone();
+            let change = Change {
+                row: old,
+                column: column.name.clone(),
+                text: match column.has_commas {
+                    true => text.replacen(',', ".", 1),
+                    false => text.into_owned(),
+                },
+                line: line_number(row),
+                key,
+            };
+            match self.is_key(column) || !(self.rules.is_editable)(&column.name) {
+                true => problems.push(change.problem(format_args!("is derived; was {before:?}"))),
+                false => changes.push(change),
+            }
+        }
+        spoiled
+    }
+
+    /// Returns a cell as it is shown and edited.
+    fn cell(
+        &self,
+        column: &Column,
+        old: usize,
+        new: usize,
+    ) -> (&str, std::borrow::Cow<'_, str>, Likeness) {
+        let shown = self.old.rows[old].get(column.old).unwrap_or_default();
+        // Cells that are missing at the end of a row are unchanged.
+        let edited = self.new.rows[new].get(column.new).unwrap_or(shown);
+        let edited = self.new.cell(edited, shown);
+        let likeness = cell::compare(shown, &edited);
+        (shown, edited, likeness)
+    }
+
+    fn is_key(&self, column: &Column) -> bool {
+        let mut keys = self.rules.keys.iter().flat_map(|key| key.iter());
+        keys.any(|name| **name == *column.name)
+    }
+
+    fn is_first_key(&self, column: &Column) -> bool {
+        let first = self.rules.keys.first();
+        first.is_some_and(|key| key.contains(&&*column.name))
+    }
+
+    /// Returns the name of a shown row for messages.
+    fn name(&self, shown: &StringRecord) -> Rc<str> {
+        let cell = |name: &str| {
+            let place = self.old.header.iter().position(|column| column == name)?;
+            shown.get(place)
+        };
+        let name = self
+            .rules
+            .name
+            .and_then(cell)
+            .filter(|name| !name.is_empty());
+        let name = name.map(str::to_owned).unwrap_or_else(|| {
+            let key = self.rules.keys.first().copied().unwrap_or_default();
+            let cells: Vec<_> = key.iter().filter_map(|name| cell(name)).collect();
+            cells.join(" ")
+        });
+        shortened(&name).into()
+    }
+
+    /// Pairs the rows of both tables, and finds the new ones.
+    fn pairs(
+        &self,
+        found: &mut Differences,
+        problems: &mut Problems,
+    ) -> Result<Vec<(usize, usize)>, String> {
+        let rows = self.new.rows.iter().enumerate();
+        let rows = rows.filter(|(_, row)| row.iter().any(|cell| !cell.is_empty()));
+        let (new, mut left): (Vec<_>, Vec<_>) =
+            rows.map(|(row, _)| row).partition(|&row| self.is_new(row));
+        found
+            .added
+            .extend(new.into_iter().map(|row| self.added(row)));
+        let mut pairs = Vec::new();
+        let mut is_paired = vec![false; self.old.rows.len()];
+        let mut comparisons = MAX_COMPARISONS;
+        let mut keys = 0;
+        for &names in self.rules.keys {
+            let Some(key) = self.columns.key(names) else {
+                continue;
+            };
+            keys += 1;
+            let groups = self.groups(&key, &is_paired, &mut left);
+            for Group { old, new } in groups {
+                let is_equal = |old, new| self.is_equal(old, new);
+                let result = pairs::pair(&old, &new, &mut comparisons, &is_equal)
+                    .ok_or("has too many rows with equal keys to tell them apart")?;
+                if let Some(row) = result.ambiguous {
+                    let place = line(&self.new.rows[row]);
+                    let key = self.shown_key(&key, row);
+                    problems.push(format!(
+                        "{place}: could be several rows with the key {key}: keep their number and \
+                         order"
+                    ));
+                }
+                for row in result.extra {
+                    self.extra(row, &key, &result.pairs, found, problems);
+                }
+                for &(old, _) in &result.pairs {
+                    is_paired[old] = true;
+                }
+                pairs.extend(result.pairs);
+            }
+        }
+        if keys == 0 {
+            let names = self.rules.keys.first().map(|key| key.join(", "));
+            let names = names.unwrap_or_default();
+            return Err(format!(
+                "line 1: must have the columns that name a row: {names}"
+            ));
+        }
+        for row in left {
+            let place = line(&self.new.rows[row]);
+            let first = self.rules.keys.iter().find_map(|key| self.columns.key(key));
+            let key = self.shown_key(&first.unwrap_or_default(), row);
+            problems.push(format!("{place}: no row has the key {key}"));
+        }
+        found.added.sort_by_key(|row| row.line);
+        pairs.sort_unstable_by_key(|&(_, new)| new);
+        Ok(pairs)
+    }
+
+    /// Groups rows by a key. Rows of the edited table whose key is known are taken from
+    /// `left`.
+    fn groups(&self, key: &[&Column], is_paired: &[bool], left: &mut Vec<usize>) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut exact = HashMap::new();
+        let mut loose: HashMap<String, Option<usize>> = HashMap::new();
+        for (row, shown) in self.old.rows.iter().enumerate() {
+            if is_paired[row] {
+                continue;
+            }
+            let cells = || {
+                key.iter()
+                    .map(|column| shown.get(column.old).unwrap_or_default())
+            };
+            let next = groups.len();
+            let group = *exact
+                .entry(joined(cells().map(str::to_owned)))
+                .or_insert(next);
+            if group == next {
+                groups.push(Group::default());
+            }
+            groups[group].old.push(row);
+            // A spoiled key that several keys may have been names none.
+            let other = loose
+                .entry(joined(cells().map(cell::loose)))
+                .or_insert(Some(group));
+            if *other != Some(group) {
+                *other = None;
+            }
+        }
+        left.retain(|&row| {
+            let cells = |change: fn(&str) -> String| {
+                joined(key.iter().map(|column| {
+                    let cell = self.new.rows[row].get(column.new).unwrap_or_default();
+                    change(&self.new.cell(cell, ""))
+                }))
+            };
+            let group = exact.get(&cells(str::to_owned)).copied();
+            let group = group.or_else(|| *loose.get(&cells(cell::loose))?);
+            let Some(group) = group.filter(|&group| self.may_be(groups[group].old[0], row)) else {
+                return true;
+            };
+            groups[group].new.push(row);
+            false
+        });
+        groups.retain(|group| !group.new.is_empty());
+        groups
+    }
+
+    /// Returns whether no cell of the first key of an edited row says that it is another
+    /// row than this one.
+    fn may_be(&self, old: usize, new: usize) -> bool {
+        self.columns.both.iter().all(|column| {
+            let (_, text, likeness) = self.cell(column, old, new);
+            !self.is_first_key(column) || likeness != Likeness::Different || text.is_empty()
+        })
+    }
+
+    /// Returns whether all cells of two rows are equal.
+    fn is_equal(&self, old: usize, new: usize) -> bool {
+        let mut columns = self.columns.both.iter();
+        columns.all(|column| self.cell(column, old, new).2 != Likeness::Different)
+    }
+
+    /// Returns whether a row is a new one by its key.
+    fn is_new(&self, row: usize) -> bool {
+        let key = self
+            .rules
+            .keys
+            .first()
+            .and_then(|key| self.columns.key(key));
+        let index = key.as_ref().and_then(|key| key.last());
+        self.rules.adding == Adding::WithoutIndex
+            && index.is_some_and(|index| {
+                let cell = self.new.rows[row].get(index.new).unwrap_or_default();
+                cell.is_empty()
+            })
+    }
+
+    fn added(&self, row: usize) -> Added {
+        let row = &self.new.rows[row];
+        let cells = self.columns.both.iter().filter_map(|column| {
+            let cell = row.get(column.new).filter(|cell| !cell.is_empty())?;
+            let cell = self.new.cell(cell, "");
+            let text = match column.has_commas {
+                true => cell.replacen(',', ".", 1),
+                false => cell.into_owned(),
+            };
+            Some((column.name.clone(), text))
+        });
+        Added {
+            line: line_number(row),
+            cells: cells.collect(),
+        }
+    }
+
+    /// Adds a row for which no shown one is left: it is new, the same as another, or a
+    /// problem.
+    fn extra(
+        &self,
+        row: usize,
+        key: &[&Column],
+        pairs: &[(usize, usize)],
+        found: &mut Differences,
+        problems: &mut Problems,
+    ) {
+        if self.rules.adding == Adding::Behind {
+            found.added.push(self.added(row));
+            return;
+        }
+        let records = &self.new.rows;
+        let is_repeated = matches!(pairs, [(_, other)] if records[*other] == records[row]);
+        if !is_repeated {
+            let place = line(&records[row]);
+            let other = pairs.last().map(|&(_, other)| line(&records[other]));
+            let other = other.unwrap_or_default();
+            let key = self.shown_key(key, row);
+            problems.push(format!(
+                "{place}: has the key {key} of {other}, and other cells"
+            ));
+        }
+    }
+
+    /// Returns the key of an edited row for messages.
+    fn shown_key(&self, key: &[&Column], row: usize) -> String {
+        let cell = |column: &&Column| self.new.rows[row].get(column.new).unwrap_or_default();
+        let cells: Vec<_> = key.iter().map(cell).collect();
+        shortened(&cells.join(" "))
+    }
+}
+
+/// Returns cells as one text. Shown cells have no tabs.
+fn joined(cells: impl Iterator<Item = String>) -> String {
+    cells.collect::<Vec<_>>().join("\t")
+}
+
+fn shortened(name: &str) -> String {
+    name.chars().take(MAX_KEY).collect()
+}
+
+#[cfg(test)]
+mod tests;
