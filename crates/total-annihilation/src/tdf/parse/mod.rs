@@ -8,6 +8,7 @@ mod comments;
 mod reader;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -54,6 +55,13 @@ struct Span {
     length: u32,
 }
 
+impl Span {
+    fn range(self) -> Range<usize> {
+        let start = self.start as usize;
+        start..start + self.length as usize
+    }
+}
+
 /// A section or a key.
 #[derive(Debug, Clone, Copy, GetSize)]
 struct Entry {
@@ -97,6 +105,7 @@ pub struct Section<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Key<'a> {
     tdf: &'a Tdf,
+    position: usize,
     name: Span,
     value: Span,
 }
@@ -160,14 +169,32 @@ impl Tdf {
         self.entries.is_empty()
     }
 
+    /// Returns the text, with blanks instead of comments.
+    pub(in crate::tdf) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Returns the bytes of the name and of the value of the key at a position
+    /// ([`Key::position`]); `None` if there is none.
+    pub(in crate::tdf) fn key_at(&self, position: usize) -> Option<(Range<usize>, Range<usize>)> {
+        let entry = self.entries.get(position)?;
+        match entry.content {
+            Content::Key { value } => Some((entry.name.range(), value.range())),
+            Content::Section { .. } => None,
+        }
+    }
+
     fn bytes(&self, span: Span) -> &[u8] {
-        let start = span.start as usize;
-        let part = self.text.get(start..start + span.length as usize);
-        part.unwrap_or_default()
+        self.text.get(span.range()).unwrap_or_default()
     }
 }
 
 impl<'a> Section<'a> {
+    /// Returns the bytes of its name in the text; an empty range for the whole file.
+    pub(in crate::tdf) fn name_range(&self) -> Range<usize> {
+        self.name.range()
+    }
+
     /// Returns its name. Games compare it ignoring case.
     pub fn name(&self) -> Cow<'a, str> {
         windows_1252(self.tdf.bytes(self.name))
@@ -224,6 +251,11 @@ impl<'a> Section<'a> {
 }
 
 impl<'a> Key<'a> {
+    /// Returns its position in the file, for edits.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
     /// Returns its name. Games compare it ignoring case.
     pub fn name(&self) -> Cow<'a, str> {
         windows_1252(self.tdf.bytes(self.name))
@@ -272,7 +304,12 @@ impl<'a> Iterator for Items<'a> {
             }
             Content::Key { value } => {
                 self.at = start;
-                Item::Key(Key { tdf, name, value })
+                Item::Key(Key {
+                    tdf,
+                    position: start - 1,
+                    name,
+                    value,
+                })
             }
         })
     }
