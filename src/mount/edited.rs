@@ -23,6 +23,7 @@ use crate::memory::budget::Charge;
 use crate::namespace::companion::CONVERTED;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};
+use hpimount_assets::view::report::{self as tables, TableEdit};
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFile, ViewFormat};
 use hpimount_containers::changes::{
     Change, Convert, Edited, Folder, NewFile, Original, Report, Weight, is_litter,
@@ -274,10 +275,8 @@ impl<'a> Edits<'a> {
                 let number = self.vfs.number_in_view(&asset, file)?;
                 (file.asset, file.format, number)
             }
-            RenderedFile::Report(..) => {
-                let reason = "combines many files: edit these";
-                self.report.refuse(&*new.path, reason);
-                return Ok(());
+            RenderedFile::Report(report, directory) => {
+                return self.table(report, directory, &new);
             }
         };
         let has_values = match number {
@@ -294,11 +293,18 @@ impl<'a> Edits<'a> {
             self.report.refuse(&*new.path, reason);
             return Ok(());
         }
-        let edited = self.assets.entry(asset).or_insert_with(|| EditedAsset {
-            format,
-            files: BTreeMap::new(),
-            values: Vec::new(),
-        });
+        self.view_file(asset, format, number, new)
+    }
+
+    /// Adds an edited file of an asset's view, by its number there.
+    fn view_file(
+        &mut self,
+        asset: Ino,
+        format: &'static ViewFormat,
+        number: usize,
+        new: NewFile,
+    ) -> io::Result<()> {
+        let edited = self.edited(asset, format);
         if let Some(other) = edited.files.get(&number) {
             let read = |file: &NewFile| read_vec(&*file.bytes, 0, file.len(), "edited file");
             if read(other)? != read(&new)? {
@@ -311,13 +317,93 @@ impl<'a> Edits<'a> {
         Ok(())
     }
 
+    /// Adds what an edited report changes in the assets that it combines.
+    fn table(&mut self, report: &tables::Report, directory: Ino, new: &NewFile) -> io::Result<()> {
+        let Some(edit) = report.edit else {
+            let reason = "is made from many files, and only shows them: edit these";
+            self.report.refuse(&*new.path, reason);
+            return Ok(());
+        };
+        let node = self.vfs.node(directory).map_err(unexpected)?;
+        let node = self.vfs.enter(node).map_err(unexpected)?;
+        let context = Context::new(self.vfs, &node);
+        let mut shown = Vec::new();
+        let rendered = (report.render)(&context, &mut shown);
+        rendered.map_err(|error| io::Error::of_output(&error))?;
+        let budget = self.vfs.reader.budget();
+        let memory = new.len().saturating_add(shown.len() as u64);
+        let memory = usize::try_from(memory.saturating_mul(MEMORY_OF_EDIT)).unwrap_or(usize::MAX);
+        let _memory = budget.charge("an edited table", memory)?;
+        let bytes = read_vec(&*new.bytes, 0, new.len(), "edited file")?;
+        let edits = edit(&context, &shown, &bytes);
+        if let Some(fault) = context.fault() {
+            return Err(fault);
+        }
+        let edits = match edits {
+            Ok(edits) => edits,
+            Err(reason) => {
+                self.report.refuse(&*new.path, reason);
+                return Ok(());
+            }
+        };
+        for warning in edits.warnings {
+            self.report.note(Weight::Warning, &*new.path, warning);
+        }
+        if edits.edits.is_empty() {
+            self.report.ignored += 1;
+        }
+        for (asset, edit) in edits.edits {
+            self.table_edit(Ino(asset.0), edit, new)?;
+        }
+        Ok(())
+    }
+
+    /// Adds what an edited report changes in an asset.
+    fn table_edit(&mut self, asset: Ino, edit: TableEdit, new: &NewFile) -> io::Result<()> {
+        let node = self.vfs.node(asset).map_err(unexpected)?;
+        let Some(format) = format_of(&node) else {
+            return Err(io::Error::Changed);
+        };
+        let placed = |place: &str| format!("{}: {place}", new.path);
+        match edit {
+            TableEdit::Value(mut edit) => {
+                edit.place = placed(&edit.place);
+                let edited = self.edited(asset, format);
+                edited.values.push((edit, new.clone()));
+                Ok(())
+            }
+            TableEdit::File(name, bytes, place) => {
+                let model = self.vfs.model(&node, format)?;
+                let number = model.view.position(&|file| file.name == name);
+                let new = NewFile {
+                    path: placed(&place).into(),
+                    bytes: Arc::new(bytes),
+                    modified: new.modified,
+                };
+                match number {
+                    Some(number) => self.view_file(asset, format, number, new),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Returns the edits of an asset.
+    fn edited(&mut self, asset: Ino, format: &'static ViewFormat) -> &mut EditedAsset {
+        self.assets.entry(asset).or_insert_with(|| EditedAsset {
+            format,
+            files: BTreeMap::new(),
+            values: Vec::new(),
+        })
+    }
+
     /// Returns whether a file of an asset's view can be edited value by value.
     fn has_values(&self, asset: Ino, format: &'static ViewFormat, file: usize) -> io::Result<bool> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
         let context = Context::new(self.vfs, &node);
         let model = self.vfs.model_in(&context, format, Caller::Request)?;
         let values = model.view.values(&context);
-        Ok(values.is_some_and(|(number, _)| number == file))
+        Ok(values.is_some_and(|(number, _)| number == Some(file)))
     }
 
     /// Returns why an asset cannot be made from a file that shows it.
@@ -514,6 +600,9 @@ fn written(
     edits: &[edit::Edit],
     context: &Context<'_>,
 ) -> Result<Option<Bytes>, Vec<edit::Problem>> {
+    if let Some(edit) = format.edit {
+        return Ok(edit(asset, edits)?.map(Bytes::from));
+    }
     let open =
         |asset: &Bytes| (format.open)(asset, context).map_err(|error| vec![(0, error.to_string())]);
     let nothing = || vec![(0, "the asset has no values to edit".to_owned())];

@@ -21,6 +21,7 @@ mod wanted;
 
 pub use self::context::{Alone, AssetContext, ChosenPalette, MakeShared, NamedAsset, Shared};
 use self::converted::Conversion;
+use self::edit::EditText;
 use self::import::Import;
 use self::node::Node;
 pub use self::page::ERROR_FILE;
@@ -134,8 +135,8 @@ pub trait View: Send + Sync {
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>>;
 
     /// Returns the values that can be edited one by one, and the number of the file
-    /// that has them.
-    fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(usize, Node<'a>)> {
+    /// that has them, if there is one.
+    fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(Option<usize>, Node<'a>)> {
         let _ = context;
         None
     }
@@ -195,6 +196,8 @@ pub struct ViewFormat {
     pub converted: Conversion,
     /// Turns edited files of the view back into the asset, if that is possible.
     pub import: Option<Import>,
+    /// Writes edited values of a text.
+    pub edit: Option<EditText>,
     /// The pictures that represent an asset as a thumbnail.
     pub preview: Option<Preview>,
     /// Parses a file.
@@ -234,6 +237,7 @@ impl ViewFormat {
             types: &[],
             converted: Conversion::NOTHING,
             import: None,
+            edit: None,
             preview: None,
             open,
             matches: None,

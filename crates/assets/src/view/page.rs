@@ -36,6 +36,7 @@ pub struct Page<M> {
     computed: Option<fn(&M) -> Vec<Entry<'_>>>,
     lists: Vec<(&'static str, List<M>)>,
     files: Vec<File<M>>,
+    table_values: Option<MakeValues<M>>,
     warnings: Warnings,
     check: Option<fn(&M) -> Warnings>,
 }
@@ -101,6 +102,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
             computed: None,
             lists: Vec::new(),
             files: Vec::new(),
+            table_values: None,
             warnings,
             check: None,
         }
@@ -177,6 +179,15 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         values: impl for<'a> Fn(&'a M, &'a dyn AssetContext) -> Node<'a> + Send + Sync + 'static,
     ) -> &mut Self {
         self.add(ViewFile::at(path), None, Content::Values(Box::new(values)))
+    }
+
+    /// Sets the values that tables show, so that these can be edited.
+    pub fn values_of_tables(
+        &mut self,
+        values: impl for<'a> Fn(&'a M, &'a dyn AssetContext) -> Node<'a> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.table_values = Some(Box::new(values));
+        self
     }
 
     /// Adds the WAV file of a sound with the samples that `samples` returns; a warning,
@@ -447,11 +458,15 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         }
     }
 
-    fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(usize, Node<'a>)> {
+    fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(Option<usize>, Node<'a>)> {
+        if let Some(values) = &self.page.table_values {
+            return Some((None, values(&self.model, context)));
+        }
         let mut files = self.page.files.iter().enumerate();
         files.find_map(|(index, file)| match &file.content {
             Content::Values(values) => {
-                Some((self.own().len() + index, values(&self.model, context)))
+                let index = self.own().len() + index;
+                Some((Some(index), values(&self.model, context)))
             }
             Content::Table(_) | Content::Other(_) => None,
         })

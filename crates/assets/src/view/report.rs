@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use super::edit::Edit;
 use super::{AssetContext, AssetRef};
 
 /// A file in a converted tree that combines many assets.
@@ -24,6 +25,34 @@ pub struct Report {
     /// # Errors
     /// Returns the errors of the output, which end the rendering at once.
     pub render: fn(&dyn AssetContext, &mut dyn Write) -> io::Result<()>,
+    /// Returns what an edited table changes in the assets, if it can be edited.
+    pub edit: Option<EditTable>,
+}
+
+/// Returns what the second table, which is edited and untrusted, changes in the assets
+/// that the first one shows.
+///
+/// # Errors
+/// Returns all problems as one text, each with its line.
+pub type EditTable = fn(&dyn AssetContext, &[u8], &[u8]) -> Result<TableEdits, String>;
+
+/// What an edited table changes.
+#[derive(Debug, Default)]
+pub struct TableEdits {
+    /// The edits of assets. Their places begin with the line.
+    pub edits: Vec<(AssetRef, TableEdit)>,
+    /// What may not be as expected, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// What an edited table changes in an asset.
+#[derive(Debug)]
+pub enum TableEdit {
+    /// A value.
+    Value(Edit),
+    /// All of a file of its view: the name of the file, its new contents, and the place
+    /// of the edit.
+    File(&'static str, Vec<u8>, String),
 }
 
 /// A check that combines many assets of one archive, merged game or folder. Its

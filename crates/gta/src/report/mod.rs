@@ -27,36 +27,43 @@ pub const REPORTS: &[Report] = &[
         path: "tables/models.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: models,
+        edit: None,
     },
     Report {
         path: "tables/txdp.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: parents,
+        edit: None,
     },
     Report {
         path: "tables/placements.tsv",
         applies: |context| !files(context, "ipl").is_empty(),
         render: placements,
+        edit: None,
     },
     Report {
         path: "tables/references.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: references::references,
+        edit: None,
     },
     Report {
         path: "tables/missing.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: references::missing,
+        edit: None,
     },
     Report {
         path: "tables/cars.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: listed::cars,
+        edit: None,
     },
     Report {
         path: "tables/peds.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: listed::peds,
+        edit: None,
     },
     Report {
         path: "tables/zones.tsv",
@@ -66,11 +73,13 @@ pub const REPORTS: &[Report] = &[
                 .any(|one| !files(context, one).is_empty())
         },
         render: listed::zones,
+        edit: None,
     },
     Report {
         path: "tables/textures.tsv",
         applies: |context| !files(context, "txd").is_empty(),
         render: listed::textures,
+        edit: None,
     },
     Report {
         path: "tables/texts.tsv",
@@ -80,6 +89,7 @@ pub const REPORTS: &[Report] = &[
                 .any(|one| !files(context, one).is_empty())
         },
         render: listed::texts,
+        edit: None,
     },
 ];
 

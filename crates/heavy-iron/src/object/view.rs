@@ -390,7 +390,7 @@ fn tiles(floor: &Floor) -> Node<'_> {
 }
 
 /// Returns the ranges of elements of one size.
-fn ranges(start: usize, count: usize, size: usize) -> Vec<Range<usize>> {
+pub(crate) fn ranges(start: usize, count: usize, size: usize) -> Vec<Range<usize>> {
     let starts = (0..count).map(|index| start + index * size);
     starts.map(|start| start..start + size).collect()
 }

@@ -2,6 +2,7 @@
 //! all assets of a type, and the level.
 
 mod checks;
+mod edits;
 mod errors;
 mod level;
 mod links;
@@ -36,10 +37,14 @@ fn has_type(context: &dyn AssetContext, code: [u8; 4]) -> bool {
 /// The table of all assets of a type.
 macro_rules! table {
     ($module:ident::$write:ident $name:literal, $code:literal) => {
+        table!($module::$write $name, $code, Some(edits::types))
+    };
+    ($module:ident::$write:ident $name:literal, $code:literal, $edit:expr) => {
         Report {
             path: concat!("tables/", $name, ".tsv"),
             applies: |context| has_type(context, *$code),
             render: |context, out| $module::$write(context, *$code, out),
+            edit: $edit,
         }
     };
 }
@@ -50,55 +55,65 @@ pub const REPORTS: &[Report] = &[
         path: "level.glb",
         applies: |context| has(context, level::is_shown),
         render: level::write,
+        edit: None,
     },
     Report {
         path: "checks.txt",
         applies: |context| has(context, errors::is_shown),
         render: checks::write,
+        edit: None,
     },
     Report {
         path: "errors.tsv",
         applies: |context| has(context, errors::is_shown),
         render: errors::write,
+        edit: None,
     },
     Report {
         path: "texts.tsv",
         applies: |context| has(context, texts::is_text),
         render: texts::write,
+        edit: Some(edits::texts),
     },
     Report {
         path: "tables/links.tsv",
         applies: |context| has(context, is_object),
         render: links::outgoing,
+        edit: Some(edits::links),
     },
     Report {
         path: "tables/links_in.tsv",
         applies: |context| has(context, is_object),
         render: links::incoming,
+        edit: None,
     },
     Report {
         path: "tables/placements.tsv",
         applies: |context| has(context, placements::is_placed),
         render: placements::write,
+        edit: Some(edits::placements),
     },
     Report {
         path: "tables/placements.png",
         applies: |context| has(context, placements::is_placed),
         render: placements::map,
+        edit: None,
     },
     Report {
         path: "tables/refs.tsv",
         applies: |context| has(context, references::refers),
         render: references::write,
+        edit: None,
     },
     Report {
         path: "tables/SNDI.tsv",
         applies: |context| has_type(context, *b"SNDI"),
         render: types::sounds,
+        edit: None,
     },
     table!(types::tables "ALST", b"ALST"),
-    table!(types::tables "ANIM", b"ANIM"),
-    table!(types::tables "ATBL", b"ATBL"),
+    table!(types::tables "ANIM", b"ANIM", None),
+    table!(types::tables "ATBL", b"ATBL", None),
     table!(types::tables "COLL", b"COLL"),
     table!(types::tables "FLY", b"FLY "),
     table!(types::tables "JAW", b"JAW "),
@@ -124,7 +139,7 @@ pub const REPORTS: &[Report] = &[
     table!(objects::write "SURF", b"SURF"),
     table!(objects::write "TRIG", b"TRIG"),
     table!(objects::write "VIL", b"VIL "),
-    table!(objects::fields "DYNA", b"DYNA"),
+    table!(objects::fields "DYNA", b"DYNA", Some(edits::fields)),
     table!(objects::items "PARS", b"PARS"),
 ];
 

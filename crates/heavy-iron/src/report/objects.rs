@@ -20,7 +20,7 @@ use hpimount_assets::view::{AssetContext, Table};
 const MAX_PATH: usize = 64;
 
 /// The columns of entities before those of the type.
-const PLACE: [&str; 8] = ["x", "y", "z", "yaw", "pitch", "roll", "model", "model_name"];
+pub(super) const PLACE: [&str; 8] = ["x", "y", "z", "yaw", "pitch", "roll", "model", "model_name"];
 
 /// Writes a row for each object of a type. The columns are the fields that at
 /// least one of them has.

@@ -1,6 +1,7 @@
 //! Assets that are tables: lists of models, lights, states, frames and keys.
 
 pub(crate) mod sheet;
+mod values;
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -106,6 +107,7 @@ fn page(
     let warnings = std::mem::take(warnings(sheets));
     let mut page = view::page(title, bytes, context, warnings);
     describe(sheets, &mut page, Names(context));
+    page.values_of_tables(|sheets, context| values::of(sheets, Names(context)));
     let files = sheet::tables(sheets, Names(context)).into_iter();
     for (number, (file, _)) in files.enumerate() {
         page.table_in(file, move |sheets, context| {

@@ -4,6 +4,7 @@
 mod checks;
 mod columns;
 mod conflicts;
+mod edits;
 mod library;
 mod lines;
 mod maps;
@@ -28,6 +29,7 @@ macro_rules! table {
             path: concat!("tables/", $name, ".tsv"),
             applies: |context| has_files($sources, context),
             render: |context, out| rows::write($sources, context, out),
+            edit: Some(|context, shown, edited| edits::rows($sources, context, shown, edited)),
         }
     };
 }
@@ -43,41 +45,49 @@ pub const REPORTS: &[Report] = &[
         path: "tables/maps.tsv",
         applies: |context| !maps::files(context).is_empty(),
         render: maps::write,
+        edit: None,
     },
     Report {
         path: "checks.txt",
         applies: CHECK.applies,
         render: checks::write,
+        edit: None,
     },
     Report {
         path: "tables/references.tsv",
         applies: |context| has_files(UNITS, context),
         render: references::write_all,
+        edit: None,
     },
     Report {
         path: "tables/missing.tsv",
         applies: |context| has_files(UNITS, context),
         render: references::write_missing,
+        edit: None,
     },
     Report {
         path: "tables/conflicts.tsv",
         applies: |context| has_files(UNITS, context) || has_files(WEAPONS, context),
         render: conflicts::write,
+        edit: None,
     },
     Report {
         path: "tables/menus.tsv",
         applies: menus::applies,
         render: menus::write,
+        edit: None,
     },
     Report {
         path: "tables/sequences.tsv",
         applies: |context| !sequences::files(context).is_empty(),
         render: sequences::write,
+        edit: None,
     },
     Report {
         path: "tables/texts.tsv",
         applies: |context| !texts::files(context).is_empty(),
         render: texts::write,
+        edit: Some(edits::texts),
     },
 ];
 

@@ -97,7 +97,7 @@ pub(super) fn write(
     let mut columns = Columns::default();
     let mut kept = Some(Kept::new(context));
     let mut line = String::new();
-    each_row(sources, context, &mut |row| {
+    each_row(sources, context, &mut |_, row| {
         columns.add_row();
         make_line(&mut line, row, &mut columns);
         kept.take_if(|kept| kept.push(&line).is_err());
@@ -109,7 +109,7 @@ pub(super) fn write(
         Some(kept) => kept
             .lines()
             .try_for_each(|line| write_line(line, &columns, &mut table)),
-        None => each_row(sources, context, &mut |row| {
+        None => each_row(sources, context, &mut |_, row| {
             make_line(&mut line, row, &mut columns);
             write_line(&line, &columns, &mut table)
         }),
@@ -118,10 +118,10 @@ pub(super) fn write(
 
 /// Visits the rows of all texts, in order. An unreadable text has a row without
 /// keys.
-fn each_row(
+pub(super) fn each_row(
     sources: &[Source],
     context: &dyn AssetContext,
-    visit: &mut dyn FnMut(&Row<'_>) -> io::Result<()>,
+    visit: &mut dyn FnMut(AssetRef, &Row<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut left = MAX_BYTES;
     for source in sources {
@@ -135,10 +135,11 @@ fn each_row(
             let (path, archive) = (context.path_of(file), context.archive_of(file));
             let stem = stem(file_name(&path));
             let mut visit = |name: &str, section: Option<Section<'_>>| {
-                visit(&Row {
+                let row = Row {
                     first: [name, &path, &archive],
                     section,
-                })
+                };
+                visit(file, &row)
             };
             match bytes {
                 Some(bytes) => {

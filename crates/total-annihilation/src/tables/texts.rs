@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::lines::each_key;
 use super::rows::MAX_BYTES;
-use crate::tdf;
+use crate::tdf::{self, Key, Tdf};
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
 
 /// The beginnings of the names of directories with texts.
@@ -23,6 +23,20 @@ pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
 /// Writes the table.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &["file", "section", "key", "value"])?;
+    each_text(context, &mut |_, path, tdf| {
+        keys(tdf, &mut |section, key| {
+            table.text(path).text(section);
+            table.text(&key.name()).text(&key.value());
+            table.end_row()
+        })
+    })
+}
+
+/// A function that is called with a text, its path and its contents.
+type VisitText<'v> = &'v mut dyn FnMut(AssetRef, &str, &Tdf) -> io::Result<()>;
+
+/// Visits all texts, in order.
+pub(super) fn each_text(context: &dyn AssetContext, visit: VisitText<'_>) -> io::Result<()> {
     let mut left = MAX_BYTES;
     for file in files(context) {
         let Some(bytes) = context.read(file) else {
@@ -34,19 +48,24 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         left = rest;
         // The part before the error of an incomplete text is used.
         let tdf = tdf::parse(&bytes).unwrap_or_else(|lost| lost.model);
-        let path = context.path_of(file);
-        let mut result = Ok(());
-        each_key(tdf.root(), &mut String::new(), &mut |name, key| {
-            if result.is_err() {
-                return;
-            }
-            let section = name.strip_suffix(&*key.name()).unwrap_or_default();
-            let section = section.strip_suffix('.').unwrap_or(section);
-            table.text(&path).text(section);
-            table.text(&key.name()).text(&key.value());
-            result = table.end_row();
-        });
-        result?;
+        visit(file, &context.path_of(file), &tdf)?;
     }
     Ok(())
+}
+
+/// Visits the keys of a text with the names of their sections, in order.
+pub(super) fn keys(
+    tdf: &Tdf,
+    visit: &mut dyn FnMut(&str, Key<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut result = Ok(());
+    each_key(tdf.root(), &mut String::new(), &mut |name, key| {
+        if result.is_err() {
+            return;
+        }
+        let section = name.strip_suffix(&*key.name()).unwrap_or_default();
+        let section = section.strip_suffix('.').unwrap_or(section);
+        result = visit(section, key);
+    });
+    result
 }

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::menu;
+use crate::tdf::edit::{KeyEdit, Target, edit as edit_keys};
 use crate::tdf::{self, Section, Tdf};
 use hpimount_assets::parse::so_far;
+use hpimount_assets::view::edit::{self, Edit, What};
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
@@ -21,12 +23,35 @@ pub const FORMAT: ViewFormat = ViewFormat {
         patterns: &["*.fbi", "*.ota", "*.tdf"],
         ..FileType::new("text/x-ta-tdf", Some("Total Annihilation definitions"))
     }],
+    edit: Some(edit),
     ..ViewFormat::new("TDF", open)
 };
 
 /// Maximum nesting of the sections that are shown of a damaged text: readers of JSON
 /// have a limit.
 const MAX_SHOWN_DEPTH: usize = 32;
+
+/// Writes edited values.
+fn edit(text: &[u8], edits: &[Edit]) -> Result<Option<Vec<u8>>, Vec<edit::Problem>> {
+    let mut keys = Vec::new();
+    for (number, edit) in edits.iter().enumerate() {
+        let What::Text(position, name, value) = &edit.what else {
+            return Err(vec![(number, "has no such values".to_owned())]);
+        };
+        let target = match name.as_str() {
+            "" => Target::At(*position),
+            name => Target::Named(*position, name),
+        };
+        keys.push(KeyEdit { target, value });
+    }
+    let edited = edit_keys(text, &keys).map_err(|problems| {
+        let problems = problems.into_iter();
+        problems
+            .map(|problem| (problem.edit, problem.text))
+            .collect::<Vec<_>>()
+    })?;
+    Ok((edited != text).then_some(edited))
+}
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     // Menus of both games have the same extension.

@@ -201,8 +201,8 @@ impl<'c> Differences<'c> {
     fn list(&mut self, node: &Node<'_>, edited: &Value, path: &str) {
         let mut needed = 0;
         node.for_each(&mut |_, _| needed += 1);
-        let color = color(edited, needed);
-        let Some(Value::List(values)) = color.as_ref().or(Some(edited)) else {
+        let given = color(edited, needed).or_else(|| in_cell(edited));
+        let Some(Value::List(values)) = given.as_ref().or(Some(edited)) else {
             return self.problem(path, "must be a list");
         };
         if values.len() != needed {
@@ -221,7 +221,8 @@ impl<'c> Differences<'c> {
     /// the same place between two that are, are the same; those that are left are new
     /// or deleted.
     fn elements(&mut self, node: &Node<'_>, list: &Elements<'_>, edited: &Value, path: &str) {
-        let Value::List(values) = edited else {
+        let in_cell = in_cell(edited);
+        let Some(Value::List(values)) = in_cell.as_ref().or(Some(edited)) else {
             return self.problem(path, "must be a list");
         };
         if values.len() > list.most {
@@ -473,6 +474,15 @@ fn pair_by_position(
             }
             None => {}
         }
+    }
+}
+
+/// Returns the elements of a list that is in one cell, with blanks between them.
+fn in_cell(edited: &Value) -> Option<Value> {
+    match edited {
+        Value::Text(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+        Value::Null => Some(Value::List(Vec::new())),
+        _ => None,
     }
 }
 

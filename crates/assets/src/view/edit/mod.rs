@@ -87,7 +87,15 @@ pub enum What {
     Added(String, Value),
     /// The element with this number of the list at a path is deleted.
     Deleted(String, usize),
+    /// The value with this name, in the part of a text at a position in bytes.
+    Text(usize, String, String),
 }
+
+/// Writes edits of the values of a text; `None` if nothing changes.
+///
+/// # Errors
+/// Returns everything that cannot be changed so.
+pub type EditText = fn(&[u8], &[Edit]) -> Result<Option<Vec<u8>>, Vec<Problem>>;
 
 /// A problem of the edit with this number.
 pub type Problem = (usize, String);
@@ -163,10 +171,18 @@ pub fn edited(
                 lists.entry(list).or_default().push(number);
                 continue;
             }
+            What::Text(..) => problems.push((number, "is no text".to_owned())),
         }
         let found = differences.finish();
         changes.extend(found.changes.into_iter().map(|change| (change, number)));
-        problems.extend(found.problems.into_iter().map(|problem| (number, problem)));
+        problems.extend(found.problems.into_iter().map(|problem| {
+            // The place of a single value says which it is.
+            let reason = match &edit.what {
+                What::Value(path, _) => problem.strip_prefix(&format!("{path}: ")),
+                _ => None,
+            };
+            (number, reason.unwrap_or(&problem).to_owned())
+        }));
     }
     for (list, rows) in lists {
         let mut differences = Differences::new(context);

@@ -73,6 +73,11 @@ pub struct Change {
 }
 
 impl Change {
+    /// Returns its place: `line 8, column x (TANK)`.
+    pub fn place(&self) -> String {
+        self.problem("").trim_end_matches(": ").to_owned()
+    }
+
     /// Returns a problem with its place: `line 8, column x (TANK): what`.
     pub fn problem(&self, what: impl std::fmt::Display) -> String {
         place(self.line, &self.column, &self.key, what)
@@ -175,6 +180,58 @@ pub fn differences(shown: &[u8], edited: &[u8], rules: &Rules<'_>) -> Result<Dif
         rules,
     };
     comparison.differences()
+}
+
+/// Returns a text without the escapes of tables (`\\t`).
+pub fn unescaped(cell: &str) -> String {
+    let mut text = String::with_capacity(cell.len());
+    let mut letters = cell.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            text.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('t') => text.push('\t'),
+            Some('n') => text.push('\n'),
+            Some('r') => text.push('\r'),
+            Some('\\') | None => text.push('\\'),
+            Some(other) => text.extend(['\\', other]),
+        }
+    }
+    text
+}
+
+/// A table as it is shown.
+pub struct ShownTable(Text);
+
+impl ShownTable {
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// Returns an error if it has more rows or columns than a table can have.
+    pub fn read(table: &[u8]) -> Result<Self, String> {
+        Text::shown(table).map(Self)
+    }
+
+    /// Returns the number of rows.
+    pub fn len(&self) -> usize {
+        self.0.rows.len()
+    }
+
+    /// Returns whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.0.rows.is_empty()
+    }
+
+    /// Returns the text of a cell; an empty one where there is no such cell.
+    pub fn cell(&self, row: usize, column: &str) -> &str {
+        let place = self.0.header.iter().position(|name| name == column);
+        let row = self.0.rows.get(row);
+        row.zip(place)
+            .and_then(|(row, place)| row.get(place))
+            .unwrap_or_default()
+    }
 }
 
 /// The column with marks of deleted rows.

@@ -13,6 +13,8 @@ pub struct List {
     pub id: Option<u32>,
     /// The records.
     pub rows: Rows,
+    /// Offset of the number of records, if it is stored.
+    pub count_offset: Option<usize>,
     /// Warnings.
     pub warnings: Warnings,
 }
@@ -107,7 +109,10 @@ pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
         }
         let count = match head {
             Head::None => None,
-            _ => Some(cursor.u32("count")?),
+            _ => {
+                list.count_offset = Some(cursor.offset() as usize);
+                Some(cursor.u32("count")?)
+            }
         };
         let later = match &code {
             b"LODT" => LEVELS_WITH_FLAGS,
@@ -149,7 +154,7 @@ fn rows(
     let (at, endian) = (cursor.offset(), cursor.endian());
     let rest = slice_of(bytes, cursor.take(cursor.remaining(), "records")?);
     let most = count.map_or(usize::MAX, |count| count as usize);
-    let rows = Rows::new(layout, endian, &rest, most);
+    let rows = Rows::new(layout, endian, &rest, most).at(at as usize);
     let found = rows.len();
     if let Some(count) = count.filter(|&count| count as usize > found) {
         warnings.push(format!(
@@ -171,6 +176,8 @@ pub struct LightKit {
     pub group: u32,
     /// The lights.
     pub lights: Rows,
+    /// Offset of their number.
+    pub count_offset: usize,
     /// Warnings.
     pub warnings: Warnings,
 }
@@ -185,6 +192,7 @@ pub fn parse_light_kit(bytes: &Bytes, facts: &Facts) -> Parsed<LightKit> {
     read_into(bytes, LightKit::default(), |kit| {
         let mut cursor = after_magic(bytes, facts, MAGIC, &mut kit.warnings)?;
         kit.group = cursor.u32("light group")?;
+        kit.count_offset = cursor.offset() as usize;
         let count = cursor.u32("light count")?;
         cursor.u32("light list")?;
         kit.lights = rows(&mut cursor, bytes, LIGHTS, Some(count), &mut kit.warnings)?;
@@ -193,10 +201,12 @@ pub fn parse_light_kit(bytes: &Bytes, facts: &Facts) -> Parsed<LightKit> {
 }
 
 /// MRKR: a position. It has no header.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Marker {
     /// The position; `None` if the asset is truncated.
     pub position: Option<[f32; 3]>,
+    /// The byte order of its numbers.
+    pub endian: Endian,
     /// Warnings.
     pub warnings: Warnings,
 }
@@ -206,7 +216,12 @@ pub struct Marker {
 /// # Errors
 /// Never fails; invalid data is a warning.
 pub fn parse_marker(bytes: &Bytes, facts: &Facts) -> Parsed<Marker> {
-    read_into(bytes, Marker::default(), |marker| {
+    let marker = Marker {
+        position: None,
+        endian: facts.endian,
+        warnings: Warnings::default(),
+    };
+    read_into(bytes, marker, |marker| {
         let mut cursor = Cursor::new(bytes, 0, facts.endian);
         marker.position = floats(&mut cursor, "position").ok();
         let length = bytes.len();

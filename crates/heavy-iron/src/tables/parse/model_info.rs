@@ -66,7 +66,7 @@ fn read(bytes: &Bytes, facts: &Facts, info: &mut ModelInfo) -> Result<()> {
     let (at, endian) = (cursor.offset(), cursor.endian());
     let mut rest = cursor.clone();
     let left = slice_of(bytes, rest.take(rest.remaining(), "models")?);
-    info.models = Rows::new(MODELS, endian, &left, count as usize);
+    info.models = Rows::new(MODELS, endian, &left, count as usize).at(at as usize);
     let found = info.models.len();
     if found < count as usize {
         info.warnings

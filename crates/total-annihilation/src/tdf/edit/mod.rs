@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use self::lines::{behind, with_lines};
 use super::parse::{self, Item, Section, Tdf};
-use hpimount_containers::text::{windows_1252, windows_1252_byte};
+use hpimount_containers::text::windows_1252_byte;
 
 /// What cannot be in a value, because it would end it, or begin a comment.
 const NOT_IN_VALUES: &[&str] = &[";", "}", "\n", "\r", "//", "/*"];
@@ -67,7 +67,7 @@ pub fn edit(text: &[u8], edits: &[KeyEdit<'_>]) -> Result<Vec<u8>, Vec<Problem>>
             Err(text) => problems.push(Problem { edit, text }),
         }
     }
-    patches.sort_by(|(_, one), (_, other)| one.order().cmp(&other.order()));
+    patches.sort_by_key(|(_, patch)| patch.order());
     patches
         .dedup_by(|(_, one), (_, other)| one.order() == other.order() && one.value == other.value);
     for pair in patches.windows(2) {

@@ -1,6 +1,7 @@
 //! Tests of edited texts, each with the smallest text that shows the promise.
 
 use super::*;
+use hpimount_containers::text::windows_1252;
 
 const UNIT: &str = "[UNITINFO]\r\n\t{\r\n\tName=Scout; // in the menu\r\n\tFootprintX=2; \
                     FootprintZ=2;\r\n\tMaxVelocity=1.20;\r\n\t/* Weapon1=EMG; */\r\n\

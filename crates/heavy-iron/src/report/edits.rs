@@ -1,0 +1,517 @@
+//! Edited tables of an archive: which values of which assets their cells are.
+
+use std::collections::HashMap;
+
+use crate::archive::Archive;
+use crate::object::is_object;
+use hpimount_assets::view::edit::{Edit, Form, Place, Rule, What};
+use hpimount_assets::view::edited_table::{Adding, Rules, ShownTable, differences, unescaped};
+use hpimount_assets::view::node::Node;
+use hpimount_assets::view::report::{TableEdit, TableEdits};
+use hpimount_assets::view::{AssetContext, AssetRef};
+use hpimount_record::Value;
+
+use super::objects::PLACE;
+
+/// The most ids that a cell shows of a list.
+const MAX_LISTED: usize = crate::table_view::sheet::MAX_LISTED;
+
+/// The columns of a table of placements after `id`, `name` and `type`.
+const SCALE: [&str; 3] = ["scale_x", "scale_y", "scale_z"];
+
+/// Why a cell cannot be edited.
+const DERIVED: &str = "is derived";
+
+/// Edits a table of the assets of a type, with a row for each, or for each element of
+/// their lists.
+pub(super) fn types(
+    context: &dyn AssetContext,
+    shown: &[u8],
+    edited: &[u8],
+) -> Result<TableEdits, String> {
+    let has_index = shown.starts_with(b"asset\tasset_name\tindex\t");
+    let rules = Rules {
+        keys: match has_index {
+            true => &[&["asset", "index"], &["asset_name", "index"]],
+            false => &[&["asset"], &["asset_name"]],
+        },
+        name: Some("asset_name"),
+        is_editable: &|column| !["asset", "asset_name", "index"].contains(&column),
+        adding: match has_index {
+            true => Adding::WithoutIndex,
+            false => Adding::Never,
+        },
+        can_delete: has_index,
+    };
+    let place = |table: &ShownTable, row: usize, _: usize| match has_index {
+        true => format!("{ROWS}[{}].", table.cell(row, "index")),
+        false => String::new(),
+    };
+    Table::new(context, shown, "asset", &place)?.edits(edited, &rules)
+}
+
+/// Edits a table with a row for each field of each object.
+pub(super) fn fields(
+    context: &dyn AssetContext,
+    shown: &[u8],
+    edited: &[u8],
+) -> Result<TableEdits, String> {
+    let rules = Rules {
+        keys: &[&["asset", "field"], &["asset_name", "field"]],
+        name: Some("asset_name"),
+        is_editable: &|column| ["value", "value_name"].contains(&column),
+        adding: Adding::Never,
+        can_delete: false,
+    };
+    let place =
+        |table: &ShownTable, row: usize, _: usize| format!("{FIELD}{}.", table.cell(row, "field"));
+    Table::new(context, shown, "asset", &place)?.edits(edited, &rules)
+}
+
+/// Edits the table of links.
+pub(super) fn links(
+    context: &dyn AssetContext,
+    shown: &[u8],
+    edited: &[u8],
+) -> Result<TableEdits, String> {
+    let derived = [
+        "source",
+        "source_name",
+        "source_type",
+        "index",
+        "target_type",
+        "event_word",
+        "send_word",
+    ];
+    let rules = Rules {
+        keys: &[&["source", "index"], &["source"], &["source_name"]],
+        name: Some("source_name"),
+        is_editable: &|column| !derived.contains(&column),
+        adding: Adding::Behind,
+        can_delete: true,
+    };
+    let place = |_: &ShownTable, _: usize, index: usize| format!("{LINKS}[{index}].");
+    Table::new(context, shown, "source", &place)?.edits(edited, &rules)
+}
+
+/// Edits the table of placements.
+pub(super) fn placements(
+    context: &dyn AssetContext,
+    shown: &[u8],
+    edited: &[u8],
+) -> Result<TableEdits, String> {
+    let rules = Rules {
+        keys: &[&["id"], &["name", "type"]],
+        name: Some("name"),
+        is_editable: &|column| PLACE.contains(&column) || SCALE.contains(&column),
+        adding: Adding::Never,
+        can_delete: false,
+    };
+    let place = |_: &ShownTable, _: usize, _: usize| String::new();
+    Table::new(context, shown, "id", &place)?.edits(edited, &rules)
+}
+
+/// Edits the table of texts.
+pub(super) fn texts(
+    context: &dyn AssetContext,
+    shown: &[u8],
+    edited: &[u8],
+) -> Result<TableEdits, String> {
+    let rules = Rules {
+        keys: &[&["id"], &["name"]],
+        name: Some("name"),
+        is_editable: &|column| column == "text",
+        adding: Adding::Never,
+        can_delete: false,
+    };
+    let found = differences(shown, edited, &rules)?;
+    let table = ShownTable::read(shown)?;
+    let assets = Assets::new(context);
+    let edits = found.changes.into_iter().filter_map(|change| {
+        let asset = assets.find(table.cell(change.row, "id"))?;
+        let text = unescaped(&change.text).into_bytes();
+        let place = change.place();
+        Some((asset, TableEdit::File("text.txt", text, place)))
+    });
+    Ok(TableEdits {
+        edits: edits.collect(),
+        warnings: found.warnings,
+    })
+}
+
+/// The lists of values that tables show.
+const ROWS: &str = "rows";
+const LINKS: &str = "links";
+
+/// Before the name of a field whose part is not known.
+const FIELD: &str = "field:";
+
+/// The assets of an archive by their ids.
+struct Assets<'a> {
+    context: &'a dyn AssetContext,
+    files: HashMap<String, AssetRef>,
+}
+
+impl<'a> Assets<'a> {
+    fn new(context: &'a dyn AssetContext) -> Self {
+        let archive = Archive::new(context);
+        let members = archive.members();
+        let files = members.map(|member| (format!("{:08X}", member.asset.id), member.file));
+        let files = files.collect();
+        Self { context, files }
+    }
+
+    /// Returns the asset with an id in hexadecimal digits.
+    fn find(&self, id: &str) -> Option<AssetRef> {
+        self.files.get(id.trim_start_matches("0x")).copied()
+    }
+
+    /// Calls `see` with the values of an asset.
+    fn values<T>(&self, asset: AssetRef, see: impl FnOnce(&Node<'_>) -> T) -> Option<T> {
+        let view = self.context.model(asset)?;
+        let (_, values) = view.values(self.context)?;
+        Some(see(&values))
+    }
+}
+
+/// Returns the path of the part of an asset that a row shows, by the table, the number of
+/// the row, and its number among those of the asset.
+type PartOfRow<'a> = &'a dyn Fn(&ShownTable, usize, usize) -> String;
+
+/// A table with rows of many assets.
+struct Table<'a> {
+    assets: Assets<'a>,
+    shown: &'a [u8],
+    table: ShownTable,
+    /// The column with the id of the asset.
+    id: &'static str,
+    part_of_row: PartOfRow<'a>,
+    /// The number of each row among those of its asset.
+    indexes: Vec<usize>,
+}
+
+impl<'a> Table<'a> {
+    fn new(
+        context: &'a dyn AssetContext,
+        shown: &'a [u8],
+        id: &'static str,
+        part_of_row: PartOfRow<'a>,
+    ) -> Result<Self, String> {
+        let table = ShownTable::read(shown)?;
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        let indexes = (0..table.len()).map(|row| {
+            let count = counts.entry(table.cell(row, id).to_owned()).or_default();
+            *count += 1;
+            *count - 1
+        });
+        let indexes = indexes.collect();
+        Ok(Self {
+            assets: Assets::new(context),
+            shown,
+            table,
+            id,
+            part_of_row,
+            indexes,
+        })
+    }
+
+    fn edits(&self, edited: &[u8], rules: &Rules<'_>) -> Result<TableEdits, String> {
+        let found = differences(self.shown, edited, rules)?;
+        let mut paths: HashMap<AssetRef, HashMap<String, String>> = HashMap::new();
+        let mut edits = Vec::new();
+        let mut problems = Vec::new();
+        for change in &found.changes {
+            let Some(asset) = self.assets.find(self.table.cell(change.row, self.id)) else {
+                problems.push(change.problem(DERIVED));
+                continue;
+            };
+            let known = paths.entry(asset).or_insert_with(|| self.paths(asset));
+            let part = (self.part_of_row)(&self.table, change.row, self.indexes[change.row]);
+            let Some(path) = known.get(&format!("{part}{}", change.column)) else {
+                problems.push(change.problem(DERIVED));
+                continue;
+            };
+            if path == LIST && self.is_cut(change.row) {
+                let reason = format!("shows only {MAX_LISTED} ids: edit the object.json");
+                problems.push(change.problem(reason));
+                continue;
+            }
+            let place = change.place();
+            let value = value_of(&change.column, &change.text);
+            let what = What::Value(path.clone(), value);
+            edits.push((asset, TableEdit::Value(Edit { place, what })));
+        }
+        for added in &found.added {
+            let Some(asset) = self.assets.find(added.get(self.id)) else {
+                problems.push(added.problem(self.id, "no asset of the table has this id"));
+                continue;
+            };
+            let value = self.new_row(added.cells.iter().map(|(name, text)| (&**name, &**text)));
+            let what = What::Added(self.list(asset).to_owned(), value);
+            let place = format!("line {}", added.line);
+            edits.push((asset, TableEdit::Value(Edit { place, what })));
+        }
+        for deleted in &found.deleted {
+            let Some(asset) = self.assets.find(self.table.cell(deleted.row, self.id)) else {
+                continue;
+            };
+            let index = self.table.cell(deleted.row, "index").parse();
+            let index = index.unwrap_or(self.indexes[deleted.row]);
+            let what = What::Deleted(self.list(asset).to_owned(), index);
+            let place = format!("line {}", deleted.line);
+            edits.push((asset, TableEdit::Value(Edit { place, what })));
+        }
+        match problems.is_empty() {
+            true => Ok(TableEdits {
+                edits,
+                warnings: found.warnings,
+            }),
+            false => Err(problems.join("; ")),
+        }
+    }
+
+    /// Returns the list that the rows of an asset are.
+    fn list(&self, asset: AssetRef) -> &'static str {
+        let code = self.assets.context.asset_of(asset).map(|asset| asset.code);
+        match code {
+            Some(code) if self.id == "source" && is_object(code) => LINKS,
+            Some(code) if is_object(code) => "commands",
+            _ => ROWS,
+        }
+    }
+
+    /// Returns the values of a new row.
+    fn new_row<'c>(&self, cells: impl Iterator<Item = (&'c str, &'c str)>) -> Value {
+        let mut entries: Vec<(std::borrow::Cow<'static, str>, Value)> = Vec::new();
+        let mut parameters = vec![Value::Integer(0); 4];
+        for (column, text) in cells {
+            let value = value_of(column, text);
+            let parameter = column
+                .strip_prefix("param")
+                .and_then(|digit| digit.parse().ok());
+            if let Some(number) = parameter.filter(|number: &usize| (1..=4).contains(number)) {
+                parameters[number - 1] = value;
+                continue;
+            }
+            let is_key = [
+                self.id,
+                "asset_name",
+                "source_name",
+                "source_type",
+                "target_type",
+            ];
+            if is_key.contains(&column) || column == "index" || column.ends_with("_word") {
+                continue;
+            }
+            // An id is enough; its name says the same.
+            let name = column.strip_suffix("_name").unwrap_or(column).to_owned();
+            if !entries.iter().any(|(known, _)| *known == name) {
+                entries.push((name.into(), value));
+            }
+        }
+        if self.id == "source" {
+            entries.push(("params".into(), Value::List(parameters)));
+        }
+        Value::Map(entries)
+    }
+
+    /// Returns whether the cell of a list does not show all of it.
+    fn is_cut(&self, row: usize) -> bool {
+        self.table.cell(row, LIST).split(' ').count() >= MAX_LISTED
+    }
+
+    /// Returns the paths of the values of an asset by their columns.
+    fn paths(&self, asset: AssetRef) -> HashMap<String, String> {
+        let mut paths = HashMap::new();
+        self.assets.values(asset, |values| {
+            values.for_each(&mut |name, node| {
+                let Some(name) = name else { return };
+                match name {
+                    "entity" => placed(node, &mut paths),
+                    "position" => {
+                        for (index, column) in PLACE[..3].iter().enumerate() {
+                            paths.insert((*column).to_owned(), format!("position[{index}]"));
+                        }
+                    }
+                    "header" | "light_kit" | "rest" => {}
+                    LINKS => each(
+                        node,
+                        LINKS,
+                        |path, link, paths| {
+                            columns(link, &format!("{path}."), path, paths);
+                        },
+                        &mut paths,
+                    ),
+                    "commands" => each(
+                        node,
+                        "commands",
+                        |path, command, paths| {
+                            let column = path.replace("commands", ROWS);
+                            columns(command, &format!("{column}."), path, paths);
+                        },
+                        &mut paths,
+                    ),
+                    ROWS => each(
+                        node,
+                        ROWS,
+                        |path, row, paths| {
+                            columns(row, &format!("{path}."), path, paths);
+                        },
+                        &mut paths,
+                    ),
+                    LIST => {
+                        paths.insert(LIST.to_owned(), LIST.to_owned());
+                        paths.insert("list_name".to_owned(), LIST.to_owned());
+                    }
+                    "body" | "dyna" => {
+                        columns(node, "", name, &mut paths);
+                        centre(node, name, &mut paths);
+                        fields_of(node, name, &mut paths);
+                    }
+                    _ => part(node, name, &mut paths),
+                }
+            });
+        });
+        paths
+    }
+}
+
+/// The ids of a group or of the next points.
+const LIST: &str = "list";
+
+type Paths = HashMap<String, String>;
+
+/// Returns the value of a cell. The names of a list are separated by `; `.
+fn value_of(column: &str, text: &str) -> Value {
+    match (column, text) {
+        (_, "") => Value::Null,
+        ("list_name", names) => names.split("; ").map(str::to_owned).collect(),
+        _ => text.to_owned().into(),
+    }
+}
+
+/// Adds the columns of a part with a name, or of the elements of a list with one.
+fn part(node: &Node<'_>, name: &str, paths: &mut Paths) {
+    let mut index = 0;
+    node.for_each(&mut |field, child| match field {
+        Some(field) => {
+            // `motion_type` is a name without the part's, too.
+            let prefix = match field.starts_with(name) {
+                true => String::new(),
+                false => format!("{name}_"),
+            };
+            leaf(
+                child,
+                &format!("{prefix}{field}"),
+                &format!("{name}.{field}"),
+                paths,
+            );
+        }
+        None => {
+            let path = format!("{name}[{index}]");
+            columns(child, &format!("{name}{index}_"), &path, paths);
+            index += 1;
+        }
+    });
+}
+
+/// Calls `add` with the path of each element of a list.
+fn each(node: &Node<'_>, name: &str, add: impl Fn(&str, &Node<'_>, &mut Paths), paths: &mut Paths) {
+    let mut index = 0;
+    node.for_each(&mut |_, child| {
+        add(&format!("{name}[{index}]"), child, paths);
+        index += 1;
+    });
+}
+
+/// Adds the columns of the fields of a map.
+fn columns(node: &Node<'_>, prefix: &str, path: &str, paths: &mut Paths) {
+    node.for_each(&mut |name, child| {
+        let Some(name) = name else { return };
+        let inner = match path {
+            "" => name.to_owned(),
+            _ => format!("{path}.{name}"),
+        };
+        if name == "params" {
+            for number in 1..=4 {
+                paths.insert(
+                    format!("{prefix}param{number}"),
+                    format!("{inner}[{}]", number - 1),
+                );
+            }
+        } else {
+            leaf(child, &format!("{prefix}{name}"), &inner, paths);
+        }
+    });
+}
+
+/// Adds the columns of a field: of a reference two, of a vector one for each part.
+fn leaf(node: &Node<'_>, column: &str, path: &str, paths: &mut Paths) {
+    let mut add = |column: String, path: String| {
+        paths.entry(column).or_insert(path);
+    };
+    match node {
+        Node::Ruled(_, Rule::Stored(Place { form, .. })) => {
+            if matches!(form, Form::Reference(_)) {
+                add(format!("{column}_name"), path.to_owned());
+            }
+            add(column.to_owned(), path.to_owned());
+        }
+        Node::Ruled(_, Rule::Count(_)) => add(column.to_owned(), path.to_owned()),
+        Node::List(parts) => {
+            let is_color = parts.iter().all(|part| {
+                matches!(part, Node::Ruled(_, Rule::Stored(Place { form, .. })) if form.size() == 1)
+            });
+            let names = if is_color { "rgba" } else { "xyzw" };
+            for (index, name) in names.chars().take(parts.len()).enumerate() {
+                add(format!("{column}_{name}"), format!("{path}[{index}]"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Adds the columns of the place of an entity.
+fn placed(node: &Node<'_>, paths: &mut Paths) {
+    let mut triple = |field: &str, columns: &[&str]| {
+        for (index, column) in columns.iter().enumerate() {
+            paths.insert((*column).to_owned(), format!("entity.{field}[{index}]"));
+        }
+    };
+    node.for_each(&mut |name, _| match name {
+        Some("pos") => triple("pos", &PLACE[..3]),
+        Some("ang") => triple("ang", &PLACE[3..6]),
+        Some("scale") => triple("scale", &SCALE),
+        _ => {}
+    });
+    for column in &PLACE[6..] {
+        paths.insert((*column).to_owned(), "entity.model".to_owned());
+    }
+    fields_of(node, "entity", paths);
+}
+
+/// Adds the columns of the place of an object that is no entity.
+fn centre(node: &Node<'_>, part: &str, paths: &mut Paths) {
+    node.for_each(&mut |name, _| {
+        if let Some(name @ ("pos" | "center")) = name {
+            for (index, column) in PLACE[..3].iter().enumerate() {
+                let path = format!("{part}.{name}[{index}]");
+                paths.entry((*column).to_owned()).or_insert(path);
+            }
+        }
+    });
+}
+
+/// Adds the columns of a table with a row for each field.
+fn fields_of(node: &Node<'_>, part: &str, paths: &mut Paths) {
+    node.for_each(&mut |name, child| {
+        let Some(name) = name else { return };
+        if matches!(child, Node::Ruled(_, Rule::Derived(_))) {
+            return;
+        }
+        for column in ["value", "value_name"] {
+            let path = format!("{part}.{name}");
+            paths.insert(format!("{FIELD}{name}.{column}"), path);
+        }
+    });
+}

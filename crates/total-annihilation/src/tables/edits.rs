@@ -1,0 +1,115 @@
+//! Edited tables of a game: which keys of which texts their cells are.
+
+use std::collections::HashMap;
+use std::io;
+
+use super::columns::FIRST;
+use super::rows::{MAX_BYTES, Source, each_row};
+use super::texts::{self, each_text};
+use hpimount_assets::view::AssetContext;
+use hpimount_assets::view::edit::{Edit, What};
+use hpimount_assets::view::edited_table::{Adding, Change, Rules, differences, unescaped};
+use hpimount_assets::view::report::{TableEdit, TableEdits};
+
+/// Edits the table of the sections in some sources.
+pub(super) fn rows(
+    sources: &[Source],
+    context: &dyn AssetContext,
+    shown: &[u8],
+    edited: &[u8],
+) -> Result<TableEdits, String> {
+    let rules = Rules {
+        keys: &[&["file", "name"], &["name"]],
+        name: Some("name"),
+        is_editable: &|column| !FIRST.contains(&column) && column != "more",
+        adding: Adding::Never,
+        can_delete: false,
+    };
+    let found = differences(shown, edited, &rules)?;
+    let mut changes = by_row(found.changes);
+    let mut edits = TableEdits {
+        warnings: found.warnings,
+        ..TableEdits::default()
+    };
+    let mut number = 0;
+    let read = each_row(sources, context, &mut |file, row| {
+        if let (Some(changes), Some(section)) = (changes.remove(&number), row.section) {
+            for change in changes {
+                let key = change.column.strip_prefix("key.").unwrap_or(&change.column);
+                let what = What::Text(section.position(), key.to_owned(), unescaped(&change.text));
+                edits.edits.push((file, edit(&change, what)));
+            }
+        }
+        number += 1;
+        Ok(())
+    });
+    finish(edits, &read, &changes)
+}
+
+/// Edits the table of all texts.
+pub(super) fn texts(
+    context: &dyn AssetContext,
+    shown: &[u8],
+    edited: &[u8],
+) -> Result<TableEdits, String> {
+    let rules = Rules {
+        keys: &[&["file", "section", "key"]],
+        name: Some("key"),
+        is_editable: &|column| column == "value",
+        adding: Adding::Never,
+        can_delete: false,
+    };
+    let found = differences(shown, edited, &rules)?;
+    let mut changes = by_row(found.changes);
+    let mut edits = TableEdits {
+        warnings: found.warnings,
+        ..TableEdits::default()
+    };
+    let mut number = 0;
+    let read = each_text(context, &mut |file, _, tdf| {
+        texts::keys(tdf, &mut |_, key| {
+            for change in changes.remove(&number).into_iter().flatten() {
+                let what = What::Text(key.position(), String::new(), unescaped(&change.text));
+                edits.edits.push((file, edit(&change, what)));
+            }
+            number += 1;
+            Ok(())
+        })
+    });
+    finish(edits, &read, &changes)
+}
+
+fn by_row(changes: Vec<Change>) -> HashMap<usize, Vec<Change>> {
+    let mut rows: HashMap<usize, Vec<Change>> = HashMap::new();
+    for change in changes {
+        rows.entry(change.row).or_default().push(change);
+    }
+    rows
+}
+
+fn edit(change: &Change, what: What) -> TableEdit {
+    TableEdit::Value(Edit {
+        place: change.place(),
+        what,
+    })
+}
+
+/// Returns the edits, unless some rows were not found again.
+fn finish(
+    edits: TableEdits,
+    read: &io::Result<()>,
+    left: &HashMap<usize, Vec<Change>>,
+) -> Result<TableEdits, String> {
+    if let Err(error) = read {
+        return Err(error.to_string());
+    }
+    match left.values().flatten().next() {
+        None => Ok(edits),
+        Some(change) => {
+            let most = MAX_BYTES >> 20;
+            Err(change.problem(format!(
+                "its file cannot be read, or all have over {most} MiB"
+            )))
+        }
+    }
+}
