@@ -51,6 +51,11 @@ impl Problem {
         }
     }
 
+    /// Returns the reason, as the predicate of a sentence.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
     /// Creates the problem that `value` is not what the field needs.
     pub(super) fn needs(value: &Value, needed: impl fmt::Display) -> Self {
         Self::new(format!("\"{value}\" is not {needed}"))

@@ -1,6 +1,7 @@
 //! The text files of maps, and other lists of the games: sections of rows, whose
 //! fields are separated by commas and blanks (FORMATS, GTA 6.1).
 
+pub(crate) mod edit;
 pub mod schema;
 
 use std::collections::HashMap;

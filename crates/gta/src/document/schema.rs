@@ -61,6 +61,14 @@ impl Schema {
         columns
     }
 
+    /// Returns the names of the fields of the form that has exactly these.
+    pub(crate) fn form(&self, section: &str, names: &[&str]) -> Option<Columns> {
+        let mut forms = self.forms(section)?.iter().map(|form| form.split(' '));
+        forms.find(|form| {
+            form.clone().count() == names.len() && form.clone().all(|name| names.contains(&name))
+        })
+    }
+
     /// Returns the names of the fields of a row with this number of fields.
     pub fn columns(&self, section: &str, fields: usize) -> Option<Columns> {
         let mut forms = self.forms(section)?.iter().map(|form| form.split(' '));

@@ -21,8 +21,12 @@ const CARS: usize = 4;
 pub struct Binary {
     /// Placed objects.
     pub instances: Vec<Placed>,
+    /// Where they begin in the file.
+    pub(super) instances_at: usize,
     /// Parked cars.
     pub cars: Vec<Car>,
+    /// Where they begin in the file.
+    pub(super) cars_at: usize,
     /// Warnings.
     pub warnings: Warnings,
 }
@@ -110,7 +114,11 @@ pub fn parse(bytes: &[u8]) -> Result<Binary> {
         *offset = cursor.u32("entry offset")?;
         cursor.u32("entry size")?;
     }
-    let mut binary = Binary::default();
+    let mut binary = Binary {
+        instances_at: offsets[INSTANCES] as usize,
+        cars_at: offsets[CARS] as usize,
+        ..Binary::default()
+    };
     let entries = |kind: usize, size: usize, field: &'static str| {
         let (count, offset) = (counts[kind], offsets[kind]);
         let stored_at = 4 + 4 * KINDS as u64 + 8 * kind as u64;

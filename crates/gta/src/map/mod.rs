@@ -2,6 +2,7 @@
 //! (FORMATS, GTA 6).
 
 pub mod binary;
+mod import;
 pub mod instance;
 mod objects;
 mod scene;

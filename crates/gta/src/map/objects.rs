@@ -6,7 +6,7 @@ use super::binary::{self, Binary};
 use super::instance::{self, Instance};
 use crate::document::Document;
 use crate::models::Models;
-use hpimount_assets::view::AssetContext;
+use hpimount_assets::view::{AssetContext, AssetRef};
 
 /// Area of objects that stand in all interiors.
 const EVERYWHERE: u8 = 13;
@@ -121,9 +121,19 @@ impl Objects {
     }
 }
 
-/// Returns the numbers of the objects of a text file that replace objects of the
-/// binary files whose names begin with its name.
+/// Returns the numbers of the objects of a text file that replace objects of its binary
+/// files.
 fn lods_of_streams(context: &dyn AssetContext) -> Vec<usize> {
+    let streams = streams(context).into_iter();
+    let binaries = streams.filter_map(|file| binary::parse(&context.read(file)?).ok());
+    let placed = binaries.flat_map(|binary| binary.instances);
+    placed
+        .filter_map(|one| usize::try_from(one.lod).ok())
+        .collect()
+}
+
+/// Returns the binary files of a text file: those whose names begin with its name.
+pub(super) fn streams(context: &dyn AssetContext) -> Vec<AssetRef> {
     let name = context.name();
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let start = format!("{stem}{STREAM}");
@@ -133,11 +143,8 @@ fn lods_of_streams(context: &dyn AssetContext) -> Vec<usize> {
         !stem.is_empty() && beginning.is_some_and(|text| text.eq_ignore_ascii_case(&start))
     };
     let files = context.find_extensions("", &["ipl"]).into_iter();
-    let streams = files.filter(|file| is_stream(&context.path_of(*file)));
-    let binaries = streams.filter_map(|file| binary::parse(&context.read(file)?).ok());
-    let placed = binaries.flat_map(|binary| binary.instances);
-    placed
-        .filter_map(|one| usize::try_from(one.lod).ok())
+    files
+        .filter(|file| is_stream(&context.path_of(*file)))
         .collect()
 }
 

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use super::binary::{self, Binary};
+use super::import;
 use super::instance;
 use super::objects::Objects;
 use super::scene;
@@ -18,12 +19,14 @@ use crate::models::{self, Models};
 use crate::{Opened, page};
 use hpimount_assets::model::{gltf, preview};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::{Edit, Imported};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, ViewFormat};
 
 /// Definitions of models.
 pub const IDE_FORMAT: ViewFormat = ViewFormat {
     extensions: &["ide"],
+    import: Some(|edit| import::import_text(edit, &IDE_FORMAT, &IDE)),
     converted: Conversion::Always(Converted::parts(&[])),
     ..ViewFormat::new("IDE", open_ide)
 };
@@ -31,6 +34,7 @@ pub const IDE_FORMAT: ViewFormat = ViewFormat {
 /// Placements.
 pub const IPL_FORMAT: ViewFormat = ViewFormat {
     extensions: &["ipl"],
+    import: Some(import_ipl),
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     ..ViewFormat::new("IPL", open_ipl)
 };
@@ -38,6 +42,7 @@ pub const IPL_FORMAT: ViewFormat = ViewFormat {
 /// Zones of the map: the same sections, but nothing that is placed.
 pub const ZON_FORMAT: ViewFormat = ViewFormat {
     extensions: &["zon"],
+    import: Some(|edit| import::import_text(edit, &ZON_FORMAT, &IPL)),
     converted: Conversion::Always(Converted::parts(&[])),
     ..ViewFormat::new("ZON", open_zones)
 };
@@ -60,6 +65,13 @@ fn open_ipl(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         });
     }
     Ok(page.show(binary, None))
+}
+
+fn import_ipl(edit: &Edit<'_>) -> Result<Imported, String> {
+    match edit.asset.starts_with(binary::MAGIC) {
+        true => import::import_binary(edit, &IPL_FORMAT),
+        false => import::import_text(edit, &IPL_FORMAT, &IPL),
+    }
 }
 
 fn open_zones(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {

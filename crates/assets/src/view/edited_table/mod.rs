@@ -16,6 +16,8 @@ use csv::StringRecord;
 
 use self::cell::Likeness;
 use self::dialect::{Text, line, line_number};
+use super::import::{Changed, Edit, Imported, NOT_THIS_FILE};
+use super::{ViewFormat, open};
 
 /// What can be edited in a table.
 pub struct Rules<'a> {
@@ -55,6 +57,20 @@ pub struct Differences {
     pub deleted: Vec<Deleted>,
     /// What may not be as expected, one sentence each.
     pub warnings: Vec<String>,
+}
+
+impl Differences {
+    /// Returns the result of an edit that makes this new asset.
+    pub fn imported(self, edit: &Edit<'_>, asset: Vec<u8>) -> Imported {
+        match *asset == **edit.asset {
+            true => Imported::Unchanged,
+            false => Imported::Changed(Changed {
+                asset,
+                warnings: self.warnings,
+                ..Changed::default()
+            }),
+        }
+    }
 }
 
 /// A cell with another value.
@@ -156,6 +172,25 @@ const MAX_COMPARISONS: usize = 1 << 26;
 
 /// The longest name of a row in messages, in characters.
 const MAX_KEY: usize = 80;
+
+/// Compares an edited table of a view with the one that the view shows.
+///
+/// # Errors
+/// Returns why there is no such table, or the errors of [`differences`].
+pub fn of_view(
+    format: &ViewFormat,
+    edit: &Edit<'_>,
+    rules: &Rules<'_>,
+) -> Result<Differences, String> {
+    let view = open(format, edit.asset, edit.context);
+    let number = view.position(&|file| file == edit.part);
+    let mut shown = Vec::new();
+    let rendered = number.map(|number| view.render(number, edit.context, &mut shown));
+    rendered
+        .ok_or(NOT_THIS_FILE)?
+        .map_err(|error| error.to_string())?;
+    differences(&shown, edit.file, rules)
+}
 
 /// Compares an edited table, which is untrusted, with the table as it is shown.
 ///

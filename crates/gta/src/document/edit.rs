@@ -1,0 +1,296 @@
+//! Changes of text files with sections: fields are replaced in place, and everything
+//! around them stays as it is.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::schema::Schema;
+use super::{Document, parse};
+use hpimount_containers::text::windows_1252_byte;
+
+/// A file whose rows are changed.
+pub(crate) struct EditedDocument<'a> {
+    bytes: &'a [u8],
+    document: &'a Document,
+    schema: &'static Schema,
+    /// The lines, with their ends.
+    lines: Vec<Range<usize>>,
+    /// New bytes by the start and the end of those that they replace. No two of these
+    /// places overlap.
+    patches: BTreeMap<(usize, usize), Vec<u8>>,
+    /// The fields of the rows of each section, as they will be; `None` for deleted ones.
+    contents: Vec<Vec<Option<Vec<String>>>>,
+}
+
+impl<'a> EditedDocument<'a> {
+    /// Begins to change a file, of which `document` was read.
+    pub(crate) fn new(bytes: &'a [u8], document: &'a Document, schema: &'static Schema) -> Self {
+        let mut end = 0;
+        let lines = bytes.split_inclusive(|&byte| byte == b'\n').map(|line| {
+            let start = end;
+            end += line.len();
+            start..end
+        });
+        Self {
+            bytes,
+            document,
+            schema,
+            lines: lines.collect(),
+            patches: BTreeMap::new(),
+            contents: contents(document),
+        }
+    }
+
+    /// Returns the fields of a row of a section, as they will be; `None` for a deleted
+    /// one.
+    pub(crate) fn fields(&self, section: usize, row: usize) -> Option<&[String]> {
+        self.contents[section][row].as_deref()
+    }
+
+    /// Replaces a field of a row.
+    ///
+    /// # Errors
+    /// Returns why the text cannot be the field.
+    pub(crate) fn set(
+        &mut self,
+        section: usize,
+        row: usize,
+        field: usize,
+        text: &str,
+    ) -> Result<(), String> {
+        let line = self.line(section, row);
+        let Some(fields) = self.contents[section][row].as_mut() else {
+            return Err("is in a deleted row".to_owned());
+        };
+        let old = fields.get_mut(field).ok_or("is no field of this row")?;
+        let stored = stored(old, text)?;
+        let place = field_ranges(&self.bytes[line.clone()]).nth(field);
+        let place = place.ok_or("is no field of this row")?;
+        text.clone_into(old);
+        let place = (line.start + place.start, line.start + place.end);
+        self.patches.insert(place, stored);
+        Ok(())
+    }
+
+    /// Deletes a row with its line.
+    pub(crate) fn delete(&mut self, section: usize, row: usize) {
+        let line = self.line(section, row);
+        self.patches.insert((line.start, line.end), Vec::new());
+        self.contents[section][row] = None;
+    }
+
+    /// Adds a row at the end of a section.
+    ///
+    /// # Errors
+    /// Returns the first field that cannot be so, and why.
+    pub(crate) fn add(
+        &mut self,
+        section: usize,
+        fields: Vec<String>,
+    ) -> Result<(), (usize, String)> {
+        // Numbers are where the last row of the same form has them.
+        let mut rows = self.document.sections[section].rows.iter().rev();
+        let pattern = rows.find(|row| self.document.fields(row).count() == fields.len());
+        let pattern = pattern
+            .into_iter()
+            .flat_map(|row| self.document.fields(row));
+        let pattern: Vec<&str> = pattern.collect();
+        let mut line = Vec::new();
+        for (place, text) in fields.iter().enumerate() {
+            if place > 0 {
+                line.extend(b", ");
+            }
+            let old = pattern.get(place).copied().unwrap_or_default();
+            line.extend(stored(old, text).map_err(|problem| (place, problem))?);
+        }
+        let last = self.document.sections[section].rows.len().checked_sub(1);
+        let last = last.map(|row| self.line_number(section, row));
+        let end_of_line: &[u8] = match last.map(|line| &self.bytes[self.lines[line].clone()]) {
+            Some([.., b'\r', b'\n']) => b"\r\n",
+            _ => b"\n",
+        };
+        line.extend(end_of_line);
+        let after = self.lines.iter().skip(last.map_or(0, |line| line + 1));
+        let mut after = after.filter(|line| is_end(&self.bytes[(*line).clone()]));
+        let place = after.next().map_or(self.bytes.len(), |end| end.start);
+        let new = self.patches.entry((place, place)).or_default();
+        if new.is_empty() && !self.bytes[..place].ends_with(b"\n") {
+            new.extend(end_of_line);
+        }
+        new.extend(line);
+        self.contents[section].push(Some(fields));
+        Ok(())
+    }
+
+    /// Returns the changed file; `None` if nothing changes.
+    ///
+    /// # Errors
+    /// Returns an error if the result does not have the changed fields.
+    pub(crate) fn finish(self) -> Result<Option<Vec<u8>>, String> {
+        if self.patches.is_empty() {
+            return Ok(None);
+        }
+        let mut out = Vec::with_capacity(self.bytes.len());
+        let mut at = 0;
+        for (&(start, end), new) in &self.patches {
+            out.extend_from_slice(&self.bytes[at..start]);
+            out.extend_from_slice(new);
+            at = end;
+        }
+        out.extend_from_slice(&self.bytes[at..]);
+        let new = parse(&out, self.schema).map_err(|error| error.to_string())?;
+        let expected = self.contents.into_iter();
+        let expected = expected.map(|rows| rows.into_iter().flatten().collect::<Vec<_>>());
+        let found = contents(&new).into_iter();
+        let found = found.map(|rows| rows.into_iter().flatten().collect::<Vec<_>>());
+        match expected.eq(found) {
+            true => Ok(Some(out)),
+            false => Err("would not be stored as written: a field ends its section".to_owned()),
+        }
+    }
+
+    fn line_number(&self, section: usize, row: usize) -> usize {
+        self.document.sections[section].rows[row].line as usize - 1
+    }
+
+    fn line(&self, section: usize, row: usize) -> Range<usize> {
+        self.lines[self.line_number(section, row)].clone()
+    }
+}
+
+/// Returns the fields of the rows of each section.
+fn contents(document: &Document) -> Vec<Vec<Option<Vec<String>>>> {
+    let sections = document.sections.iter();
+    let rows = sections.map(|section| {
+        let rows = section.rows.iter();
+        rows.map(|row| Some(document.fields(row).map(str::to_owned).collect()))
+            .collect()
+    });
+    rows.collect()
+}
+
+fn is_separator(byte: u8) -> bool {
+    byte == b',' || byte <= b' '
+}
+
+/// Returns the places of the fields of a line, as [`super::fields`] finds them. All
+/// characters have one byte.
+fn field_ranges(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    let parts = line.split(|&byte| is_separator(byte)).map(move |part| {
+        let start = end;
+        end += part.len() + 1;
+        start..start + part.len()
+    });
+    parts.filter(|part| !part.is_empty())
+}
+
+fn is_end(line: &[u8]) -> bool {
+    let first = field_ranges(line).next();
+    first.is_some_and(|first| line[first].eq_ignore_ascii_case(b"end"))
+}
+
+/// Returns the bytes of a text that replaces a field.
+fn stored(old: &str, text: &str) -> Result<Vec<u8>, String> {
+    let is_number = |text: &str| text.parse::<f64>().is_ok_and(f64::is_finite);
+    if text.is_empty() {
+        return Err("cannot be empty: rows keep their number of fields".to_owned());
+    }
+    if is_number(old) && !is_number(text) {
+        return Err(format!("{text:?} is no number"));
+    }
+    let byte = |letter: char| match windows_1252_byte(letter) {
+        Some(byte) if is_separator(byte) || byte == b'#' => Err(format!(
+            "{text:?}: {letter:?} separates fields, and cannot be in one"
+        )),
+        Some(byte) => Ok(byte),
+        None => Err(format!(
+            "{text:?}: the game does not have the letter {letter:?}"
+        )),
+    };
+    text.chars().map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::schema::IPL;
+
+    const TEXT: &[u8] = b"# \xe9\r\ninst\r\n 1,\ta 0, 1 # 2, 3\r\nend\r\nzone\r\nz 1\nend";
+
+    fn edited(
+        bytes: &[u8],
+        edit: impl FnOnce(&mut EditedDocument<'_>),
+    ) -> Result<Option<Vec<u8>>, String> {
+        let document = parse(bytes, &IPL).unwrap();
+        let mut edited = EditedDocument::new(bytes, &document, &IPL);
+        edit(&mut edited);
+        edited.finish()
+    }
+
+    #[test]
+    fn fields_are_replaced_and_everything_else_stays() {
+        let changed = edited(TEXT, |edited| {
+            edited.set(0, 0, 1, "caf\u{e9}").unwrap();
+            edited.set(0, 0, 3, "2.5").unwrap();
+            edited.set(1, 0, 1, "-7").unwrap();
+        });
+        assert_eq!(
+            changed.unwrap().unwrap(),
+            b"# \xe9\r\ninst\r\n 1,\tcaf\xe9 0, 2.5 # 2, 3\r\nend\r\nzone\r\nz -7\nend"
+        );
+        assert_eq!(edited(TEXT, |_| ()), Ok(None));
+    }
+
+    #[test]
+    fn rows_are_added_before_the_end_and_deleted_with_their_line() {
+        let row = |fields: &[&str]| fields.iter().map(|&text| text.to_owned()).collect();
+        let changed = edited(TEXT, |edited| {
+            edited.delete(0, 0);
+            edited.add(0, row(&["5", "b", "0", "1"])).unwrap();
+            edited.add(0, row(&["6", "c", "0", "1"])).unwrap();
+            edited.add(1, row(&["y", "2"])).unwrap();
+            let problem = edited.add(1, row(&["y", "far"])).unwrap_err();
+            assert_eq!(problem, (1, "\"far\" is no number".to_owned()));
+        });
+        assert_eq!(
+            changed.unwrap().unwrap(),
+            b"# \xe9\r\ninst\r\n5, b, 0, 1\r\n6, c, 0, 1\r\nend\r\nzone\r\nz 1\ny, 2\nend"
+        );
+        let changed = edited(b"zone\nz 1", |edited| {
+            edited.add(0, row(&["y", "2"])).unwrap();
+        });
+        assert_eq!(changed.unwrap().unwrap(), b"zone\nz 1\ny, 2\n");
+    }
+
+    #[test]
+    fn what_cannot_be_a_field_is_refused() {
+        let refused = |text: &str, field| {
+            let mut problem = None;
+            edited(TEXT, |edited| problem = edited.set(0, 0, field, text).err()).unwrap();
+            problem.unwrap()
+        };
+        assert_eq!(
+            refused("a b", 1),
+            "\"a b\": ' ' separates fields, and cannot be in one"
+        );
+        assert_eq!(
+            refused("a#", 1),
+            "\"a#\": '#' separates fields, and cannot be in one"
+        );
+        assert_eq!(
+            refused("\u{2603}", 1),
+            "\"\u{2603}\": the game does not have the letter '\u{2603}'"
+        );
+        assert_eq!(refused("far", 3), "\"far\" is no number");
+        assert_eq!(refused("1", 9), "is no field of this row");
+        assert_eq!(
+            refused("", 1),
+            "cannot be empty: rows keep their number of fields"
+        );
+        let end = edited(b"zone\nz 1\nend", |edited| {
+            edited.set(0, 0, 0, "END").unwrap();
+        });
+        assert!(end.unwrap_err().contains("ends its section"));
+    }
+}
