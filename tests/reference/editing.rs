@@ -23,19 +23,12 @@ const REFUSED: i32 = 14;
 /// Cases that are not possible yet.
 #[rustfmt::skip]
 const LEFT: &[&str] = &[
-    "ipl_move",
-    "ipl_row_added",
-    "ide_draw",
-    "ide_car",
     "placements_turned",
-    "binary_ipl",
     "col_sphere",
     "ifp_key",
     "ifp_key_added",
     "ifp_key_16_bits",
     "bad_ifp_time",
-    "bad_ipl_field",
-    "bad_ipl_number",
     "bos_number",
     "bos_units",
     "bos_function",
