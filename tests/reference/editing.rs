@@ -76,12 +76,6 @@ const LEFT: &[&str] = &[
     "txd_pal8",
     "txd_ps2_4",
     "bad_txd_ps2_size",
-    "dsp_loop",
-    "dsp_loop_inside_frame",
-    "vag_loop_start",
-    "bad_loop_type",
-    "bad_loop_end",
-    "bad_loop_xbox",
 ];
 
 /// Returns the file of the samples that a field of a case names.

@@ -107,6 +107,23 @@ pub fn encode_like(
     Ok(data)
 }
 
+/// Gives the first `heard` blocks a loop from this sample to their end. It starts with
+/// the block of that sample.
+pub fn set_loop(data: &mut [u8], heard: u32, start: u32) {
+    let blocks = data.as_chunks_mut::<BLOCK>().0;
+    let heard = (heard as usize / SAMPLES).min(blocks.len());
+    let first = start as usize / SAMPLES;
+    for (number, block) in blocks[..heard].iter_mut().enumerate() {
+        block[1] = block[1] & !LOOP_START | REPEAT;
+        if number == first {
+            block[1] |= LOOP_START;
+        }
+    }
+    if let Some(last) = blocks[..heard].last_mut() {
+        last[1] |= END;
+    }
+}
+
 /// Encodes a block, and returns the sum of the squares of its errors and its last
 /// two samples as they are played; `None` if the error is not below `most`.
 fn encode_block(

@@ -1,5 +1,6 @@
 //! Edited WAV files as SND and SNDS. The header of a sound is in the table (SNDI)
-//! of its archive, and changes with it; codec, channels, rate and loop stay.
+//! of its archive, and changes with it; codec, channels and rate stay. The loop stays
+//! if the file has none, as those of programs that drop it.
 
 use bytes::Bytes;
 
@@ -9,6 +10,7 @@ use super::{Codec, DspHeader, Entry, Header, Sound};
 use crate::origin::Origin;
 use crate::sound;
 use hpimount_assets::model::quality;
+use hpimount_assets::model::wav::Wav;
 use hpimount_assets::parse::spu::{self, Rounding};
 use hpimount_assets::view::import::{self, Changed, Edit, Imported};
 use hpimount_assets::view::{AssetContext, AssetRef};
@@ -16,6 +18,16 @@ use hpimount_assets::view::{AssetContext, AssetRef};
 /// Offsets in an entry of the table of the length of the data.
 const XBOX_SIZE: usize = 20;
 const VAG_SIZE: usize = 12;
+
+/// Offset in an entry of Xbox of its flags.
+const XBOX_FLAGS: usize = 28;
+
+/// Offsets in an entry of GameCube: whether the sound is a loop, where it starts and
+/// ends, and the state of the decoder at its start.
+const DSP_IS_LOOP: usize = 0x0C;
+const DSP_LOOP_START: usize = 0x10;
+const DSP_LOOP_END: usize = 0x14;
+const DSP_LOOP_STATE: usize = 0x44;
 
 /// Encodes an edited WAV file.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
@@ -26,10 +38,26 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let sound = sound::parse(edit.asset, &table.entry);
     let sound = sound.map_err(|incomplete| incomplete.error.to_string())?;
     let edited = import::sound(edit.file, sound.channels, sound.rate)?;
-    if sound.pcm() == edited.samples {
+    let shown = sound.loops.map(|part| (part.start, part.end));
+    let new_loop = edited.wav.loops.filter(|&part| shown != Some(part));
+    let is_equal = sound.pcm() == edited.samples;
+    if is_equal && new_loop.is_none() {
         return Ok(Imported::Unchanged);
     }
-    let (data, played) = encode(&sound, &edited.samples, &mut table)?;
+    if new_loop.is_none()
+        && shown.is_some()
+        && edited.wav.samples != sound.samples
+        && edited.wav.loops.is_none()
+    {
+        return Err("has no loop (chunk `smpl`), and another length: give it the loop".to_owned());
+    }
+    let (mut data, played) = match is_equal {
+        true => (sound.data.to_vec(), edited.samples.clone()),
+        false => encode(&sound, &edited.samples, &mut table)?,
+    };
+    if let Some(part) = new_loop {
+        put_loop(&sound, part, &edited.wav, &played, (&mut data, &mut table))?;
+    }
     let mut changed = Changed {
         quality: quality::of_samples(&edited.samples, &played),
         asset: data,
@@ -151,6 +179,53 @@ fn encode(
     Ok((new.to_vec(), played.pcm()))
 }
 
+/// Writes a loop into the data of a sound, and into its entry. `played` are its samples.
+fn put_loop(
+    sound: &Sound,
+    (start, end): (u32, u32),
+    wav: &Wav,
+    played: &[i16],
+    (data, table): (&mut [u8], &mut Table),
+) -> Result<(), String> {
+    let is_last = end + 1 == wav.samples;
+    match &sound.entry.header {
+        Header::Dsp(_) => {
+            table.put(DSP_IS_LOOP, &1_u16.to_be_bytes())?;
+            table.put(DSP_LOOP_START, &nibble_of(start).to_be_bytes())?;
+            // A shown end that was clamped stays.
+            if sound.loops.is_none_or(|part| part.end != end) {
+                table.put(DSP_LOOP_END, &nibble_of(end).to_be_bytes())?;
+            }
+            table.put(DSP_LOOP_STATE, &dsp_state(start as usize, data, played))
+        }
+        Header::Vag(_) if !is_last => Err(format!(
+            "has a loop that ends with sample {end}: it must end with the sound"
+        )),
+        Header::Vag(_) => {
+            spu::set_loop(data, wav.samples, start);
+            Ok(())
+        }
+        Header::Xbox(_) if start > 0 || !is_last => Err(format!(
+            "has a loop from sample {start} to {end}: only the whole sound can be a loop"
+        )),
+        Header::Xbox(header) => table.put(XBOX_FLAGS, &(header.flags | 1).to_le_bytes()),
+        Header::Bank(_) => Err("shows a sound of a bank, which is not written".to_owned()),
+    }
+}
+
+/// Returns the state of the decoder at a sample: the header of its frame, and the two
+/// samples before it.
+fn dsp_state(start: usize, data: &[u8], played: &[i16]) -> [u8; 6] {
+    let before = |count: usize| {
+        let at = start.checked_sub(count);
+        let sample = at.and_then(|at| played.get(at)).copied();
+        sample.unwrap_or_default().to_be_bytes()
+    };
+    let frame = data.get(start / SAMPLES * super::parse::dsp::FRAME);
+    let ([a, b], [c, d]) = (before(1), before(2));
+    [0, frame.copied().unwrap_or_default(), a, b, c, d]
+}
+
 /// Returns the nearest sample of 8 bits.
 fn pcm8(sample: i16) -> u8 {
     let rounded = (i32::from(sample) + 128) >> 8;
@@ -180,18 +255,9 @@ fn put_dsp(
     table.put(0x1C, coefficients.as_flattened())?;
     table.put(0x3E, &[0, first])?;
     if header.is_loop {
-        // The state of the decoder where the loop starts.
         let start = super::parse::dsp::sample_at(header.loop_start) as usize;
-        let played = |before: usize| {
-            let at = start.checked_sub(before);
-            at.and_then(|at| encoded.played.get(at))
-                .copied()
-                .unwrap_or_default()
-        };
-        let frame = encoded.data.get(start / SAMPLES * super::parse::dsp::FRAME);
-        table.put(0x44, &[0, frame.copied().unwrap_or_default()])?;
-        table.put(0x46, &played(1).to_be_bytes())?;
-        table.put(0x48, &played(2).to_be_bytes())?;
+        let state = dsp_state(start, &encoded.data, &encoded.played);
+        table.put(DSP_LOOP_STATE, &state)?;
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Edited WAV files as VAG: header, channels, rate and loop stay.
+//! Edited WAV files as VAG: header, channels and rate stay. The loop stays if the file
+//! has none.
 
 use bytes::Bytes;
 
@@ -21,14 +22,27 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }
     let vag = vag::parse(edit.asset).map_err(|error| error.to_string())?;
     let edited = import::sound(edit.file, vag.channels.into(), vag.rate)?;
-    if vag.pcm() == edited.samples {
+    let new_loop = edited.wav.loops.filter(|&part| vag.loops != Some(part));
+    let is_equal = vag.pcm() == edited.samples;
+    if is_equal && new_loop.is_none() {
         return Ok(Imported::Unchanged);
     }
     let Some(old) = vag.blocks() else {
         return Err("shows a sound whose channels alternate, which is not written".to_owned());
     };
     let start = vag.loops.map(|(start, _)| start);
-    let data = spu::encode_like(&edited.samples, Rounding::Terms, old, vag.samples, start)?;
+    let mut data = match is_equal {
+        true => old.to_vec(),
+        false => spu::encode_like(&edited.samples, Rounding::Terms, old, vag.samples, start)?,
+    };
+    if let Some((start, end)) = new_loop {
+        if end + 1 != edited.wav.samples {
+            return Err(format!(
+                "has a loop that ends with sample {end}: it must end with the sound"
+            ));
+        }
+        spu::set_loop(&mut data, edited.wav.samples, start);
+    }
     let mut asset = match &vag.header {
         Some(header) => edit.asset[..header.data()].to_vec(),
         None => Vec::new(),

@@ -54,7 +54,7 @@ pub fn read(bytes: &[u8]) -> Result<Edited, String> {
         match kind {
             b"fmt " if format.is_none() => format = Some(format_of(body)?),
             b"data" if data.is_none() => data = Some(body),
-            b"smpl" => loops = loop_of(body),
+            b"smpl" => loops = loop_of(body)?,
             _ => {}
         }
     }
@@ -68,6 +68,13 @@ pub fn read(bytes: &[u8]) -> Result<Edited, String> {
     }
     if frames * usize::from(form.channels) > MAX_SAMPLES {
         return Err(format!("has more than {MAX_SAMPLES} samples"));
+    }
+    if let Some((start, end)) = loops
+        && (start > end || end as usize >= frames)
+    {
+        return Err(format!(
+            "has a loop from sample {start} to {end}, but {frames} samples"
+        ));
     }
     Ok(Edited {
         wav: Wav {
@@ -156,10 +163,15 @@ fn format_of(body: &[u8]) -> Result<Form, String> {
     })
 }
 
-/// Returns the first loop of a `smpl` chunk.
-fn loop_of(body: &[u8]) -> Option<(u32, u32)> {
+/// Returns the first loop of a `smpl` chunk: its first and last sample.
+fn loop_of(body: &[u8]) -> Result<Option<(u32, u32)>, String> {
     let word = |at: usize| Some(u32::from_le_bytes(*body.get(at..)?.first_chunk()?));
-    (word(28)? > 0).then_some((word(44)?, word(48)?))
+    let words = || Some((word(28)?, word(40)?, word(44)?, word(48)?));
+    match words() {
+        None | Some((0, ..)) => Ok(None),
+        Some((_, 0, start, end)) => Ok(Some((start, end))),
+        Some((_, kind, ..)) => Err(format!("has a loop of type {kind}: only forward loops")),
+    }
 }
 
 #[cfg(test)]
