@@ -93,6 +93,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Returns the mount.
+    pub(super) fn vfs(&self) -> &'a Vfs {
+        self.vfs
+    }
+
     /// Returns the asset.
     pub(super) fn node_of_asset(&self) -> &'a Node<'a> {
         self.asset

@@ -1,5 +1,6 @@
 //! Extended attributes (SEMANTICS, Extended attributes).
 
+use super::edited::editable::editable;
 use super::picture::format_of;
 use super::subtree::{Node, RenderedFile};
 use super::{Error, FileKind, Ino, Meta, Result, Vfs, place};
@@ -24,6 +25,10 @@ const APPLIED: &str = "user.hpimount.applied";
 /// Why an asset of an archive cannot be shown. It is not listed, because
 /// computing it requires reading the asset.
 const ERROR: &str = "user.hip.error";
+
+/// What can be edited in a generated file, or why nothing can: `yes: values` or
+/// `no: REASON`. It is not listed, because the asset must be read.
+const EDITABLE: &str = "user.hpimount.editable";
 
 /// A PNG file with the picture that represents an asset. It is not listed,
 /// because it must be rendered.
@@ -99,6 +104,7 @@ impl<'v> Xattrs<'v> {
             APPLIED => self.applied().ok_or(Error::NoAttribute),
             ERROR => self.asset_error(),
             PREVIEW => self.preview(),
+            EDITABLE => self.editable(),
             _ => self.of_volume(name),
         }
     }
@@ -136,6 +142,17 @@ impl<'v> Xattrs<'v> {
             }
             Err(error) if error.is_fault() => Err(self.vfs.failed(node, &error)),
             Err(error) => Ok(error.to_string().into_bytes()),
+        }
+    }
+
+    /// Returns what can be edited in a generated file.
+    fn editable(&self) -> Result<Vec<u8>> {
+        if self.node.rendered().is_none() {
+            return Err(Error::NoAttribute);
+        }
+        match editable(self.vfs, &self.node) {
+            Ok(text) => Ok(text.into_bytes()),
+            Err(error) => Err(self.vfs.failed(&self.node, &error)),
         }
     }
 

@@ -25,8 +25,59 @@ pub struct Report {
     /// # Errors
     /// Returns the errors of the output, which end the rendering at once.
     pub render: fn(&dyn AssetContext, &mut dyn Write) -> io::Result<()>,
-    /// Returns what an edited table changes in the assets, if it can be edited.
-    pub edit: Option<EditTable>,
+    /// How it can be edited, if it can.
+    pub edit: Option<Editing>,
+}
+
+/// How a report can be edited.
+#[derive(Debug, Clone, Copy)]
+pub struct Editing {
+    /// The columns that name a row.
+    pub key: &'static str,
+    /// The cells that can be edited.
+    pub cells: &'static str,
+    /// Whether rows can be added and deleted.
+    pub rows: &'static str,
+    /// Returns what an edited report changes in the assets.
+    pub edit: EditTable,
+}
+
+impl Editing {
+    /// What is said of tables whose rows are those of the assets.
+    pub const FIXED_ROWS: &'static str = "cannot be added or deleted";
+}
+
+/// Writes what can be edited in the tables of a converted tree, for the file
+/// `tables/README.txt`.
+///
+/// # Errors
+/// Returns the errors of the output.
+pub fn write_readme(
+    reports: &[Report],
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "An edited table in converted/ of a folder of changes (--apply) changes the assets that\n\
+         its rows show. Rows are found by their keys and columns by their names, so that both\n\
+         may be sorted or missing. Cells that are equal, also as spreadsheets write them, change\n\
+         nothing. New rows have an empty key; deleted ones have \"-\" in a column \"#\"."
+    )?;
+    let shown = reports.iter().filter(|report| (report.applies)(context));
+    for report in shown.filter(|report| report.path.ends_with(".tsv")) {
+        let name = report.path.strip_prefix("tables/").unwrap_or(report.path);
+        match &report.edit {
+            Some(Editing {
+                key, cells, rows, ..
+            }) => writeln!(
+                out,
+                "\n{name}\n  key    {key}\n  cells  {cells}\n  rows   {rows}"
+            )?,
+            None => writeln!(out, "\n{name}\n  only shows other files")?,
+        }
+    }
+    Ok(())
 }
 
 /// Returns what the second table, which is edited and untrusted, changes in the assets

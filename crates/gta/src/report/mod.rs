@@ -14,7 +14,7 @@ use super::document::{self, Document};
 use super::map::binary::{self, Placed};
 use super::map::instance::{self, Instance};
 use super::models::SECTIONS;
-use hpimount_assets::view::report::{References, Report};
+use hpimount_assets::view::report::{References, Report, write_readme};
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
 
 /// Maximum number of bytes of files that are read for a table. The texture
@@ -27,6 +27,16 @@ pub const REPORTS: &[Report] = &[
         path: "tables/models.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: models,
+        edit: None,
+    },
+    Report {
+        path: "tables/README.txt",
+        applies: |context| {
+            ["ide", "ipl", "zon", "gxt", "fxt"]
+                .iter()
+                .any(|one| !files(context, one).is_empty())
+        },
+        render: |context, out| write_readme(REPORTS, context, out),
         edit: None,
     },
     Report {

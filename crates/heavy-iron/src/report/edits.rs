@@ -7,7 +7,7 @@ use crate::object::is_object;
 use hpimount_assets::view::edit::{Edit, Form, Place, Rule, What};
 use hpimount_assets::view::edited_table::{Adding, Rules, ShownTable, differences, unescaped};
 use hpimount_assets::view::node::Node;
-use hpimount_assets::view::report::{TableEdit, TableEdits};
+use hpimount_assets::view::report::{Editing, TableEdit, TableEdits};
 use hpimount_assets::view::{AssetContext, AssetRef};
 use hpimount_record::Value;
 
@@ -22,13 +22,52 @@ const SCALE: [&str; 3] = ["scale_x", "scale_y", "scale_z"];
 /// Why a cell cannot be edited.
 const DERIVED: &str = "is derived";
 
+/// The table of the assets of a type.
+pub(super) const TYPES: Editing = Editing {
+    key: "asset, and index if there is one; else asset_name",
+    cells: "fields that are stored, also references by the names of assets; not kinds, counts \
+            and what follows from other fields",
+    rows: "of lists (with an index) can be added and deleted",
+    edit: types,
+};
+
+/// The table of the fields of objects.
+pub(super) const FIELDS: Editing = Editing {
+    key: "asset (or asset_name) and field",
+    cells: "value, or value_name of a reference",
+    rows: Editing::FIXED_ROWS,
+    edit: fields,
+};
+
+/// The table of links.
+pub(super) const LINKS_TABLE: Editing = Editing {
+    key: "source (or source_name), and the order of its rows",
+    cells: "event, event_id, target, target_name, send, send_id, param1 to param4, param_asset, \
+            check_asset and their names",
+    rows: "can be added behind those of their source, and deleted",
+    edit: links,
+};
+
+/// The table of placements.
+pub(super) const PLACEMENTS: Editing = Editing {
+    key: "id, else name and type",
+    cells: "x, y, z, yaw, pitch, roll, scale_x, scale_y, scale_z, model, model_name, where they \
+            are not empty",
+    rows: Editing::FIXED_ROWS,
+    edit: placements,
+};
+
+/// The table of texts.
+pub(super) const TEXTS: Editing = Editing {
+    key: "id, else name",
+    cells: "text",
+    rows: Editing::FIXED_ROWS,
+    edit: texts,
+};
+
 /// Edits a table of the assets of a type, with a row for each, or for each element of
 /// their lists.
-pub(super) fn types(
-    context: &dyn AssetContext,
-    shown: &[u8],
-    edited: &[u8],
-) -> Result<TableEdits, String> {
+fn types(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
     let has_index = shown.starts_with(b"asset\tasset_name\tindex\t");
     let rules = Rules {
         keys: match has_index {
@@ -51,11 +90,7 @@ pub(super) fn types(
 }
 
 /// Edits a table with a row for each field of each object.
-pub(super) fn fields(
-    context: &dyn AssetContext,
-    shown: &[u8],
-    edited: &[u8],
-) -> Result<TableEdits, String> {
+fn fields(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
     let rules = Rules {
         keys: &[&["asset", "field"], &["asset_name", "field"]],
         name: Some("asset_name"),
@@ -69,11 +104,7 @@ pub(super) fn fields(
 }
 
 /// Edits the table of links.
-pub(super) fn links(
-    context: &dyn AssetContext,
-    shown: &[u8],
-    edited: &[u8],
-) -> Result<TableEdits, String> {
+fn links(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
     let derived = [
         "source",
         "source_name",
@@ -95,7 +126,7 @@ pub(super) fn links(
 }
 
 /// Edits the table of placements.
-pub(super) fn placements(
+fn placements(
     context: &dyn AssetContext,
     shown: &[u8],
     edited: &[u8],
@@ -112,11 +143,7 @@ pub(super) fn placements(
 }
 
 /// Edits the table of texts.
-pub(super) fn texts(
-    context: &dyn AssetContext,
-    shown: &[u8],
-    edited: &[u8],
-) -> Result<TableEdits, String> {
+fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
     let rules = Rules {
         keys: &[&["id"], &["name"]],
         name: Some("name"),

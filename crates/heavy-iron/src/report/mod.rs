@@ -16,8 +16,9 @@ mod texts;
 mod types;
 
 use crate::object::is_object;
+use crate::table_view::is_table;
 use hpimount_assets::view::AssetContext;
-use hpimount_assets::view::report::{References, Report};
+use hpimount_assets::view::report::{References, Report, write_readme};
 
 /// Returns whether the archive has an asset whose type matches `wants`.
 fn has(context: &dyn AssetContext, wants: fn([u8; 4]) -> bool) -> bool {
@@ -37,7 +38,7 @@ fn has_type(context: &dyn AssetContext, code: [u8; 4]) -> bool {
 /// The table of all assets of a type.
 macro_rules! table {
     ($module:ident::$write:ident $name:literal, $code:literal) => {
-        table!($module::$write $name, $code, Some(edits::types))
+        table!($module::$write $name, $code, Some(edits::TYPES))
     };
     ($module:ident::$write:ident $name:literal, $code:literal, $edit:expr) => {
         Report {
@@ -73,13 +74,19 @@ pub const REPORTS: &[Report] = &[
         path: "texts.tsv",
         applies: |context| has(context, texts::is_text),
         render: texts::write,
-        edit: Some(edits::texts),
+        edit: Some(edits::TEXTS),
+    },
+    Report {
+        path: "tables/README.txt",
+        applies: |context| has(context, is_object) || has(context, is_table),
+        render: |context, out| write_readme(REPORTS, context, out),
+        edit: None,
     },
     Report {
         path: "tables/links.tsv",
         applies: |context| has(context, is_object),
         render: links::outgoing,
-        edit: Some(edits::links),
+        edit: Some(edits::LINKS_TABLE),
     },
     Report {
         path: "tables/links_in.tsv",
@@ -91,7 +98,7 @@ pub const REPORTS: &[Report] = &[
         path: "tables/placements.tsv",
         applies: |context| has(context, placements::is_placed),
         render: placements::write,
-        edit: Some(edits::placements),
+        edit: Some(edits::PLACEMENTS),
     },
     Report {
         path: "tables/placements.png",
@@ -139,7 +146,7 @@ pub const REPORTS: &[Report] = &[
     table!(objects::write "SURF", b"SURF"),
     table!(objects::write "TRIG", b"TRIG"),
     table!(objects::write "VIL", b"VIL "),
-    table!(objects::fields "DYNA", b"DYNA", Some(edits::fields)),
+    table!(objects::fields "DYNA", b"DYNA", Some(edits::FIELDS)),
     table!(objects::items "PARS", b"PARS"),
 ];
 

@@ -20,7 +20,7 @@ mod texts;
 
 use self::rows::{Source, flat, movement, units, weapons_of_units};
 use hpimount_assets::view::AssetContext;
-use hpimount_assets::view::report::{Check, References, Report};
+use hpimount_assets::view::report::{Check, Editing, References, Report, write_readme};
 
 /// The table of the rows in some sources.
 macro_rules! table {
@@ -29,7 +29,13 @@ macro_rules! table {
             path: concat!("tables/", $name, ".tsv"),
             applies: |context| has_files($sources, context),
             render: |context, out| rows::write($sources, context, out),
-            edit: Some(|context, shown, edited| edits::rows($sources, context, shown, edited)),
+            edit: Some(Editing {
+                key: "file and name, else name",
+                cells: "every key of the section; DAMAGE.default is a key of a section in it. An \
+                        emptied cell deletes its key",
+                rows: Editing::FIXED_ROWS,
+                edit: |context, shown, edited| edits::rows($sources, context, shown, edited),
+            }),
         }
     };
 }
@@ -41,6 +47,12 @@ pub const REPORTS: &[Report] = &[
     table!("features", FEATURES),
     table!("sounds", SOUNDS),
     table!("moveinfo", MOVEMENT),
+    Report {
+        path: "tables/README.txt",
+        applies: |context| has_files(UNITS, context) || !texts::files(context).is_empty(),
+        render: |context, out| write_readme(REPORTS, context, out),
+        edit: None,
+    },
     Report {
         path: "tables/maps.tsv",
         applies: |context| !maps::files(context).is_empty(),
@@ -87,7 +99,12 @@ pub const REPORTS: &[Report] = &[
         path: "tables/texts.tsv",
         applies: |context| !texts::files(context).is_empty(),
         render: texts::write,
-        edit: Some(edits::texts),
+        edit: Some(Editing {
+            key: "file, section and key, and the order of equal ones",
+            cells: "value",
+            rows: Editing::FIXED_ROWS,
+            edit: edits::texts,
+        }),
     },
 ];
 

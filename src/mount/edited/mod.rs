@@ -8,27 +8,29 @@
 //! applied one after the other. Edited values of an asset, from all files that show
 //! them, are written together ([`hpimount_assets::view::edit`]).
 
+pub(super) mod editable;
+mod stored;
+mod values;
+
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use self::stored::new_asset;
 use super::context::Context;
 use super::hidden::HiddenCompanions;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
 use super::{Access, Error, Ino, Options, Vfs, asset, format_of, place};
-use crate::content::{Caller, MAX_ASSET, Reader, Spooled};
-use crate::memory::budget::Charge;
+use crate::content::{Caller, MAX_ASSET, Reader};
 use crate::namespace::companion::CONVERTED;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};
-use hpimount_assets::view::report::{self as tables, TableEdit};
-use hpimount_assets::view::{AssetContext, AssetRef, ViewFile, ViewFormat};
+use hpimount_assets::view::{ViewFile, ViewFormat};
 use hpimount_containers::changes::{
     Change, Convert, Edited, Folder, NewFile, Original, Report, Weight, is_litter,
 };
-use hpimount_containers::io::{self, ReadAt, read_vec};
+use hpimount_containers::io::{self, read_vec};
 use hpimount_containers::volume::FileId;
 
 /// Turns edited files of converted trees into assets.
@@ -317,77 +319,6 @@ impl<'a> Edits<'a> {
         Ok(())
     }
 
-    /// Adds what an edited report changes in the assets that it combines.
-    fn table(&mut self, report: &tables::Report, directory: Ino, new: &NewFile) -> io::Result<()> {
-        let Some(edit) = report.edit else {
-            let reason = "is made from many files, and only shows them: edit these";
-            self.report.refuse(&*new.path, reason);
-            return Ok(());
-        };
-        let node = self.vfs.node(directory).map_err(unexpected)?;
-        let node = self.vfs.enter(node).map_err(unexpected)?;
-        let context = Context::new(self.vfs, &node);
-        let mut shown = Vec::new();
-        let rendered = (report.render)(&context, &mut shown);
-        rendered.map_err(|error| io::Error::of_output(&error))?;
-        let budget = self.vfs.reader.budget();
-        let memory = new.len().saturating_add(shown.len() as u64);
-        let memory = usize::try_from(memory.saturating_mul(MEMORY_OF_EDIT)).unwrap_or(usize::MAX);
-        let _memory = budget.charge("an edited table", memory)?;
-        let bytes = read_vec(&*new.bytes, 0, new.len(), "edited file")?;
-        let edits = edit(&context, &shown, &bytes);
-        if let Some(fault) = context.fault() {
-            return Err(fault);
-        }
-        let edits = match edits {
-            Ok(edits) => edits,
-            Err(reason) => {
-                self.report.refuse(&*new.path, reason);
-                return Ok(());
-            }
-        };
-        for warning in edits.warnings {
-            self.report.note(Weight::Warning, &*new.path, warning);
-        }
-        if edits.edits.is_empty() {
-            self.report.ignored += 1;
-        }
-        for (asset, edit) in edits.edits {
-            self.table_edit(Ino(asset.0), edit, new)?;
-        }
-        Ok(())
-    }
-
-    /// Adds what an edited report changes in an asset.
-    fn table_edit(&mut self, asset: Ino, edit: TableEdit, new: &NewFile) -> io::Result<()> {
-        let node = self.vfs.node(asset).map_err(unexpected)?;
-        let Some(format) = format_of(&node) else {
-            return Err(io::Error::Changed);
-        };
-        let placed = |place: &str| format!("{}: {place}", new.path);
-        match edit {
-            TableEdit::Value(mut edit) => {
-                edit.place = placed(&edit.place);
-                let edited = self.edited(asset, format);
-                edited.values.push((edit, new.clone()));
-                Ok(())
-            }
-            TableEdit::File(name, bytes, place) => {
-                let model = self.vfs.model(&node, format)?;
-                let number = model.view.position(&|file| file.name == name);
-                let new = NewFile {
-                    path: placed(&place).into(),
-                    bytes: Arc::new(bytes),
-                    modified: new.modified,
-                };
-                match number {
-                    Some(number) => self.view_file(asset, format, number, new),
-                    None => Ok(()),
-                }
-            }
-        }
-    }
-
     /// Returns the edits of an asset.
     fn edited(&mut self, asset: Ino, format: &'static ViewFormat) -> &mut EditedAsset {
         self.assets.entry(asset).or_insert_with(|| EditedAsset {
@@ -395,15 +326,6 @@ impl<'a> Edits<'a> {
             files: BTreeMap::new(),
             values: Vec::new(),
         })
-    }
-
-    /// Returns whether a file of an asset's view can be edited value by value.
-    fn has_values(&self, asset: Ino, format: &'static ViewFormat, file: usize) -> io::Result<bool> {
-        let node = self.vfs.node(asset).map_err(unexpected)?;
-        let context = Context::new(self.vfs, &node);
-        let model = self.vfs.model_in(&context, format, Caller::Request)?;
-        let values = model.view.values(&context);
-        Ok(values.is_some_and(|(number, _)| number == Some(file)))
     }
 
     /// Returns why an asset cannot be made from a file that shows it.
@@ -466,7 +388,7 @@ impl<'a> Edits<'a> {
     ) -> io::Result<Vec<Ino>> {
         let node = self.vfs.node(ino).map_err(unexpected)?;
         let context = Context::with_changes(self.vfs, &node, changed);
-        let part = self.part(&context, format, number)?;
+        let part = part_of_view(&context, format, number)?;
         let (Some(import), Some(file), Some(part)) = (format.import, node.file(), part) else {
             return Ok(Vec::new());
         };
@@ -516,71 +438,6 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Returns the values of an edited JSON file; `None` if it is refused.
-    fn values_of(&mut self, new: NewFile) -> io::Result<Option<(edit::Edit, NewFile)>> {
-        let bytes = read_vec(&*new.bytes, 0, new.len(), "edited file")?;
-        Ok(match edit::value_of_json(&bytes) {
-            Ok(values) => {
-                let place = new.path.to_string();
-                let what = edit::What::Values(values);
-                Some((edit::Edit { place, what }, new))
-            }
-            Err(reason) => {
-                self.report.refuse(&*new.path, reason);
-                None
-            }
-        })
-    }
-
-    /// Writes all edited values of an asset. Returns whether it has changed.
-    fn edit_values(
-        &mut self,
-        ino: Ino,
-        edited: &EditedAsset,
-        changed: &mut HashMap<Ino, Bytes>,
-    ) -> io::Result<bool> {
-        if edited.values.is_empty() {
-            return Ok(false);
-        }
-        let node = self.vfs.node(ino).map_err(unexpected)?;
-        let context = Context::with_changes(self.vfs, &node, changed);
-        let Some(asset) = AssetContext::read(&context, AssetRef(ino.0)) else {
-            return Err(context.fault().unwrap_or(io::Error::Changed));
-        };
-        let memory = asset.len().saturating_mul(MEMORY_OF_EDIT as usize);
-        let _memory = self.vfs.reader.budget().charge("an edited asset", memory)?;
-        let edits: Vec<_> = edited.values.iter().map(|(edit, _)| edit.clone()).collect();
-        let written = written(edited.format, &asset, &edits, &context);
-        if let Some(fault) = context.fault() {
-            return Err(fault);
-        }
-        drop(context);
-        match written {
-            Ok(Some(asset)) => {
-                changed.insert(ino, asset);
-                return Ok(true);
-            }
-            Ok(None) => self.report.ignored += edits.len(),
-            Err(problems) => {
-                for (number, problem) in problems {
-                    self.report.refuse(&*edits[number].place, problem);
-                }
-            }
-        }
-        Ok(false)
-    }
-
-    /// Returns the file with this number of an asset's view.
-    fn part(
-        &self,
-        context: &Context<'_>,
-        format: &'static ViewFormat,
-        number: usize,
-    ) -> io::Result<Option<ViewFile>> {
-        let model = self.vfs.model_in(context, format, Caller::Request)?;
-        Ok(model.view.files().into_iter().nth(number))
-    }
-
     /// Adds notes about a changed asset.
     fn tell(&mut self, path: &str, changed: &Changed) {
         for warning in &changed.warnings {
@@ -592,122 +449,22 @@ impl<'a> Edits<'a> {
     }
 }
 
-/// Returns an asset with edited values; `None` if they are as it has them. What is
-/// written is read again, and must show the edited values.
-fn written(
-    format: &ViewFormat,
-    asset: &Bytes,
-    edits: &[edit::Edit],
-    context: &Context<'_>,
-) -> Result<Option<Bytes>, Vec<edit::Problem>> {
-    if let Some(edit) = format.edit {
-        return Ok(edit(asset, edits)?.map(Bytes::from));
-    }
-    let open =
-        |asset: &Bytes| (format.open)(asset, context).map_err(|error| vec![(0, error.to_string())]);
-    let nothing = || vec![(0, "the asset has no values to edit".to_owned())];
-    let view = open(asset)?;
-    let (_, values) = view.values(context).ok_or_else(nothing)?;
-    let Some(mut edited) = edit::edited(&values, asset, edits, context)? else {
-        return Ok(None);
-    };
-    let new = Bytes::from(std::mem::take(&mut edited.asset));
-    let view = open(&new)?;
-    let (_, values) = view.values(context).ok_or_else(nothing)?;
-    edited.check(&values, &new, context)?;
-    Ok(Some(new))
-}
-
-/// Returns an asset with its new contents, which were made from `edited`.
-fn new_asset(
-    asset: Ino,
-    bytes: Bytes,
-    edited: Vec<NewFile>,
-    reader: &Reader,
-) -> io::Result<Option<(Ino, NewFile)>> {
-    let Some(first) = edited.first() else {
-        return Ok(None);
-    };
-    let new = NewFile {
-        path: first.path.clone(),
-        bytes: Arc::new(Encoded {
-            stored: Stored::new(bytes, reader)?,
-            edited,
-        }),
-        modified: None,
-    };
-    Ok(Some((asset, new)))
-}
-
 /// How many times the bytes of an asset and of an edited file an encoding takes,
 /// at most: decoded pictures have four bytes for each of theirs, or more.
 const MEMORY_OF_EDIT: u64 = 8;
 
-/// A new asset.
-struct Encoded {
-    stored: Stored,
-    /// The files that it was made from.
-    edited: Vec<NewFile>,
-}
-
-/// The bytes of a new asset.
-enum Stored {
-    /// On disk.
-    Spooled(Arc<Spooled>),
-    /// In memory, because there is no room on disk.
-    Kept { bytes: Bytes, _charge: Charge },
-}
-
-impl Stored {
-    fn new(bytes: Bytes, reader: &Reader) -> io::Result<Self> {
-        let mut writer = reader.spool().writer();
-        match writer.write_all(&bytes).and_then(|()| writer.finish()) {
-            Ok(spooled) => Ok(Self::Spooled(spooled)),
-            Err(_) => Ok(Self::Kept {
-                _charge: reader.budget().charge("edited assets", bytes.len())?,
-                bytes,
-            }),
-        }
-    }
-}
-
-impl Encoded {
-    /// Fails if one of the files that it was made from is not the same any more:
-    /// reading a byte of a file of the folder compares its identity.
-    fn check_edited(&self) -> std::io::Result<()> {
-        let edited = self.edited.iter().filter(|file| !file.is_empty());
-        for file in edited {
-            file.bytes.read_exact_at(&mut [0], 0)?;
-        }
-        Ok(())
-    }
-}
-
-impl ReadAt for Encoded {
-    fn len(&self) -> u64 {
-        match &self.stored {
-            Stored::Spooled(spooled) => spooled.len(),
-            Stored::Kept { bytes, .. } => bytes.len() as u64,
-        }
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
-        self.check_end(buf.len(), offset)?;
-        if buf.is_empty() {
-            return Ok(());
-        }
-        self.check_edited()?;
-        match &self.stored {
-            Stored::Spooled(spooled) => spooled.read_exact_at(buf, offset),
-            Stored::Kept { bytes, .. } => {
-                buf.copy_from_slice(&bytes[offset as usize..][..buf.len()]);
-                Ok(())
-            }
-        }
-    }
-}
-
 /// Converts an error that only a source that changes can cause.
 fn unexpected(_: Error) -> io::Error {
     io::Error::Changed
+}
+
+/// Returns the file with this number of an asset's view.
+fn part_of_view(
+    context: &Context<'_>,
+    format: &'static ViewFormat,
+    number: usize,
+) -> io::Result<Option<ViewFile>> {
+    let vfs = context.vfs();
+    let model = vfs.model_in(context, format, Caller::Request)?;
+    Ok(model.view.files().into_iter().nth(number))
 }

@@ -1,0 +1,85 @@
+//! Whether a file of a converted tree can be edited, and why not: the answer is what
+//! an unchanged copy of the file gets.
+
+use super::super::context::Context;
+use super::super::subtree::{Node, RenderedFile};
+use super::super::{Access, Vfs};
+use super::{part_of_view, unexpected};
+use crate::content::{Caller, MAX_ASSET};
+use hpimount_assets::view::import::Edit;
+use hpimount_assets::view::{AssetContext, AssetRef, ViewFormat};
+use hpimount_containers::io;
+
+/// Returns what can be edited in a generated file, or else why nothing can.
+///
+/// # Errors
+/// Returns an error if the asset cannot be read.
+pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<String> {
+    let Some((rendered, _)) = shown.rendered() else {
+        return Err(io::Error::UnknownFormat);
+    };
+    let (asset, format, number): (_, &'static ViewFormat, _) = match rendered {
+        RenderedFile::Report(report, _) => {
+            return Ok(match report.edit {
+                Some(_) => yes(shown),
+                None => "no: only shows other files".to_owned(),
+            });
+        }
+        RenderedFile::OfView(viewed, number) => {
+            (viewed.asset, viewed.format, Some(number.0 as usize))
+        }
+        RenderedFile::OfAsset(file) => {
+            let asset = vfs.node(file.asset).map_err(unexpected)?;
+            let number = vfs.number_in_view(&asset, file)?;
+            (file.asset, file.format, number)
+        }
+    };
+    let Some(number) = number else {
+        return Ok("no: the asset does not have it".to_owned());
+    };
+    let node = vfs.node(asset).map_err(unexpected)?;
+    let context = Context::new(vfs, &node);
+    let model = vfs.model_in(&context, format, Caller::Request)?;
+    let values = model.view.values(&context);
+    if values.is_some_and(|(file, _)| file == Some(number)) {
+        return Ok(yes(shown));
+    }
+    let part = part_of_view(&context, format, number)?;
+    let (Some(import), Some(part)) = (format.import, part) else {
+        return Ok("no: is made from the asset, and not the other way".to_owned());
+    };
+    let size = vfs.rendered_size(shown)?;
+    if size > MAX_ASSET {
+        return Ok(format!("no: has more than {MAX_ASSET} bytes"));
+    }
+    let file = vfs.node_bytes(shown, 0..size, Access::Unknown);
+    let file = file.map_err(unexpected)??;
+    let Some(bytes) = AssetContext::read(&context, AssetRef(asset.0)) else {
+        return Err(context.fault().unwrap_or(io::Error::Changed));
+    };
+    let imported = import(&Edit {
+        asset: &bytes,
+        context: &context,
+        part: &part,
+        file: &file,
+    });
+    Ok(match imported {
+        Ok(_) => yes(shown),
+        Err(reason) => format!("no: {reason}"),
+    })
+}
+
+/// Returns what can be edited in a file with this name.
+fn yes(shown: &Node<'_>) -> String {
+    let name = shown.tree().name(shown.index);
+    let extension = name.rsplit('.').next().unwrap_or_default();
+    let what = match extension {
+        "json" => "values",
+        "tsv" => "cells",
+        "png" => "pixels",
+        "wav" => "samples and loop",
+        "glb" | "obj" => "places and geometry",
+        _ => "text",
+    };
+    format!("yes: {what}")
+}
