@@ -23,7 +23,6 @@ const REFUSED: i32 = 14;
 /// Cases that are not possible yet.
 #[rustfmt::skip]
 const LEFT: &[&str] = &[
-    "placements_turned",
     "col_sphere",
     "ifp_key",
     "ifp_key_added",

@@ -103,7 +103,7 @@ pub enum TableEdit {
     Value(Edit),
     /// All of a file of its view: the name of the file, its new contents, and the place
     /// of the edit.
-    File(&'static str, Vec<u8>, String),
+    File(String, Vec<u8>, String),
 }
 
 /// A check that combines many assets of one archive, merged game or folder. Its

@@ -1,6 +1,7 @@
 //! Tables of a whole game: its models and their needs, the parents of its texture
 //! dictionaries, its placed objects, textures and texts (FORMATS, GTA 6.5).
 
+mod edits;
 mod listed;
 mod references;
 
@@ -27,7 +28,7 @@ pub const REPORTS: &[Report] = &[
         path: "tables/models.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: models,
-        edit: None,
+        edit: Some(edits::MODELS),
     },
     Report {
         path: "tables/README.txt",
@@ -49,7 +50,7 @@ pub const REPORTS: &[Report] = &[
         path: "tables/placements.tsv",
         applies: |context| !files(context, "ipl").is_empty(),
         render: placements,
-        edit: None,
+        edit: Some(edits::PLACEMENTS),
     },
     Report {
         path: "tables/references.tsv",
@@ -67,13 +68,13 @@ pub const REPORTS: &[Report] = &[
         path: "tables/cars.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: listed::cars,
-        edit: None,
+        edit: Some(edits::CARS),
     },
     Report {
         path: "tables/peds.tsv",
         applies: |context| !files(context, "ide").is_empty(),
         render: listed::peds,
-        edit: None,
+        edit: Some(edits::PEDS),
     },
     Report {
         path: "tables/zones.tsv",
@@ -83,7 +84,7 @@ pub const REPORTS: &[Report] = &[
                 .any(|one| !files(context, one).is_empty())
         },
         render: listed::zones,
-        edit: None,
+        edit: Some(edits::ZONES),
     },
     Report {
         path: "tables/textures.tsv",

@@ -158,7 +158,7 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
         let asset = assets.find(table.cell(change.row, "id"))?;
         let text = unescaped(&change.text).into_bytes();
         let place = change.place();
-        Some((asset, TableEdit::File("text.txt", text, place)))
+        Some((asset, TableEdit::File("text.txt".to_owned(), text, place)))
     });
     Ok(TableEdits {
         edits: edits.collect(),

@@ -1,0 +1,171 @@
+//! Edited tables of a whole game: their cells are those of the tables of its files.
+
+use std::collections::BTreeMap;
+
+use hpimount_assets::view::edited_table::{Adding, Change, Rules, ShownTable, differences};
+use hpimount_assets::view::report::{Editing, TableEdit, TableEdits};
+use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
+
+/// The table of models.
+pub(super) const MODELS: Editing = Editing {
+    key: KEY,
+    cells: CELLS,
+    rows: Editing::FIXED_ROWS,
+    edit: |context, shown, edited| {
+        let section = |table: &ShownTable, row: usize| table.cell(row, "section").to_owned();
+        edit(context, shown, edited, &section)
+    },
+};
+
+/// The table of placed objects.
+pub(super) const PLACEMENTS: Editing = Editing {
+    key: "file and line; file and index of a binary file",
+    cells: "id, model, interior, x, y, z, rx, ry, rz, rw (as drawn: the file has the inverse), lod",
+    rows: Editing::FIXED_ROWS,
+    edit: |context, shown, edited| edit(context, shown, edited, &|_, _| "inst".to_owned()),
+};
+
+/// The table of vehicles.
+pub(super) const CARS: Editing = Editing {
+    key: KEY,
+    cells: CELLS,
+    rows: Editing::FIXED_ROWS,
+    edit: |context, shown, edited| edit(context, shown, edited, &|_, _| "cars".to_owned()),
+};
+
+/// The table of people.
+pub(super) const PEDS: Editing = Editing {
+    key: KEY,
+    cells: CELLS,
+    rows: Editing::FIXED_ROWS,
+    edit: |context, shown, edited| edit(context, shown, edited, &|_, _| "peds".to_owned()),
+};
+
+/// The table of zones.
+pub(super) const ZONES: Editing = Editing {
+    key: KEY,
+    cells: CELLS,
+    rows: Editing::FIXED_ROWS,
+    edit: |context, shown, edited| edit(context, shown, edited, &|_, _| "zone".to_owned()),
+};
+
+const KEY: &str = "file and line";
+const CELLS: &str = "the fields of the row";
+
+/// The columns that follow from others.
+const DERIVED: [&str; 6] = ["file", "line", "index", "section", "defined", "problem"];
+
+/// The axes of a rotation, which a file has inverted.
+const INVERTED: [&str; 3] = ["rx", "ry", "rz"];
+
+/// A table of a file: the file, and the section.
+type Place = (u64, String);
+
+/// Edits a table of rows of many files: each changed cell is one of the table that the
+/// file has of this section.
+fn edit(
+    context: &dyn AssetContext,
+    shown: &[u8],
+    edited: &[u8],
+    section: &dyn Fn(&ShownTable, usize) -> String,
+) -> Result<TableEdits, String> {
+    let rules = Rules {
+        keys: &[
+            &["file", "line", "index"],
+            &["file", "line"],
+            &["file", "index"],
+        ],
+        name: Some("file"),
+        is_editable: &|column| !DERIVED.contains(&column),
+        adding: Adding::Never,
+        can_delete: false,
+    };
+    let found = differences(shown, edited, &rules)?;
+    let table = ShownTable::read(shown)?;
+    let mut changes: BTreeMap<Place, Vec<&Change>> = BTreeMap::new();
+    for change in &found.changes {
+        let file = context.find(Wanted::Path(table.cell(change.row, "file")));
+        let file = file.ok_or_else(|| change.problem("its file is not in this game"))?;
+        let place = (file.0, section(&table, change.row));
+        changes.entry(place).or_default().push(change);
+    }
+    let mut edits = Vec::new();
+    for ((file, section), changes) in changes {
+        let file = AssetRef(file);
+        let name = format!("{section}.tsv");
+        let place = changes.first().map(|change| change.place());
+        let shown = section_table(context, file, &name)
+            .ok_or_else(|| changes[0].problem("its file cannot be edited"))?;
+        let bytes = with_changes(&shown, &table, &changes)?;
+        edits.push((
+            file,
+            TableEdit::File(name, bytes, place.unwrap_or_default()),
+        ));
+    }
+    Ok(TableEdits {
+        edits,
+        warnings: found.warnings,
+    })
+}
+
+/// Returns the table of a section of a file.
+fn section_table(context: &dyn AssetContext, file: AssetRef, name: &str) -> Option<Vec<u8>> {
+    let view = context.model(file)?;
+    let index = view.position(&|shown| shown.name == name)?;
+    let mut bytes = Vec::new();
+    view.render(index, context, &mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Returns the table of a section with changed cells.
+fn with_changes(shown: &[u8], table: &ShownTable, changes: &[&Change]) -> Result<Vec<u8>, String> {
+    let text = String::from_utf8_lossy(shown);
+    let mut lines: Vec<Vec<String>> = text
+        .lines()
+        .map(|line| line.split('\t').map(str::to_owned).collect())
+        .collect();
+    let header = lines.first().cloned().unwrap_or_default();
+    let place = |column: &str| header.iter().position(|name| name == column);
+    for change in changes {
+        let key = ["line", "index"].into_iter().find_map(|key| {
+            let wanted = Some(table.cell(change.row, key)).filter(|cell| !cell.is_empty());
+            wanted.zip(place(key))
+        });
+        let row = key.and_then(|(wanted, key)| {
+            let mut rows = lines.iter_mut().skip(1);
+            rows.find(|row| row.get(key).is_some_and(|cell| cell == wanted))
+        });
+        let cell = row.zip(place(&change.column));
+        let cell = cell.and_then(|(row, column)| row.get_mut(column));
+        let cell = cell.ok_or_else(|| change.problem("is derived"))?;
+        *cell = match INVERTED.contains(&&*change.column) {
+            true => inverted(&change.text),
+            false => change.text.clone(),
+        };
+    }
+    let lines = lines.into_iter().map(|cells| cells.join("\t") + "\n");
+    Ok(lines.collect::<String>().into_bytes())
+}
+
+/// Returns a number with the other sign; 0 stays 0.
+fn inverted(number: &str) -> String {
+    let number = number.trim();
+    match number.strip_prefix('-') {
+        Some(positive) => positive.to_owned(),
+        None if number.parse() == Ok(0.0) => number.to_owned(),
+        None => format!("-{number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rotation_is_stored_inverted() {
+        let pairs = [("0.5", "-0.5"), ("-1", "1"), ("0", "0"), ("0.0", "0.0")];
+        for (drawn, stored) in pairs {
+            assert_eq!(inverted(drawn), stored);
+        }
+    }
+}
