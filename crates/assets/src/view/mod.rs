@@ -14,6 +14,7 @@ pub mod import;
 pub mod json;
 pub mod node;
 pub mod page;
+pub mod patches;
 pub mod report;
 mod rows;
 mod summary;

@@ -1,6 +1,7 @@
 //! COL: collision models (FORMATS, GTA 3).
 
 pub mod export;
+mod import;
 pub mod parse;
 pub mod view;
 

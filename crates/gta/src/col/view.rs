@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 
-use super::{Col, Mesh, Model, Surface, export};
+use super::{Col, Mesh, Model, Surface, export, import};
 use crate::{Opened, col, page, table};
 use hpimount_assets::model::{gltf, not_shown, padded, preview};
 use hpimount_assets::view::converted::{Conversion, Converted};
@@ -15,6 +15,7 @@ use hpimount_record::Value;
 /// Collision models.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: col::EXTENSIONS,
+    import: Some(|edit| import::import(edit, &FORMAT)),
     converted: Conversion::Always(Converted::parts(&[])),
     preview: Some(Preview {
         files: &["preview.png"],
@@ -230,12 +231,8 @@ fn materials<'a>(
     name: &'static str,
     mesh: &Mesh,
 ) -> impl Iterator<Item = Vec<Value>> + use<'a> {
-    let mut counts = [0_usize; 256];
-    for face in mesh.faces() {
-        counts[usize::from(face.surface.material)] += 1;
-    }
-    let used = (0..=u8::MAX).zip(counts).filter(|(_, count)| *count > 0);
-    used.enumerate().map(move |(index, (material, count))| {
+    let used = mesh.materials().enumerate();
+    used.map(move |(index, (material, count))| {
         let surface = [material.into(), Value::Null, Value::Null, Value::Null];
         row(model, (name, index), [None; 2], None, Some(count), surface)
     })

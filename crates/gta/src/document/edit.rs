@@ -1,11 +1,11 @@
 //! Changes of text files with sections: fields are replaced in place, and everything
 //! around them stays as it is.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::schema::Schema;
 use super::{Document, parse};
+use hpimount_assets::view::patches::Patches;
 use hpimount_containers::text::windows_1252_byte;
 
 /// A file whose rows are changed.
@@ -15,9 +15,7 @@ pub(crate) struct EditedDocument<'a> {
     schema: &'static Schema,
     /// The lines, with their ends.
     lines: Vec<Range<usize>>,
-    /// New bytes by the start and the end of those that they replace. No two of these
-    /// places overlap.
-    patches: BTreeMap<(usize, usize), Vec<u8>>,
+    patches: Patches,
     /// The fields of the rows of each section, as they will be; `None` for deleted ones.
     contents: Vec<Vec<Option<Vec<String>>>>,
 }
@@ -36,7 +34,7 @@ impl<'a> EditedDocument<'a> {
             document,
             schema,
             lines: lines.collect(),
-            patches: BTreeMap::new(),
+            patches: Patches::default(),
             contents: contents(document),
         }
     }
@@ -67,15 +65,15 @@ impl<'a> EditedDocument<'a> {
         let place = field_ranges(&self.bytes[line.clone()]).nth(field);
         let place = place.ok_or("is no field of this row")?;
         text.clone_into(old);
-        let place = (line.start + place.start, line.start + place.end);
-        self.patches.insert(place, stored);
+        let place = line.start + place.start..line.start + place.end;
+        self.patches.replace(place, stored);
         Ok(())
     }
 
     /// Deletes a row with its line.
     pub(crate) fn delete(&mut self, section: usize, row: usize) {
         let line = self.line(section, row);
-        self.patches.insert((line.start, line.end), Vec::new());
+        self.patches.replace(line, []);
         self.contents[section][row] = None;
     }
 
@@ -113,7 +111,7 @@ impl<'a> EditedDocument<'a> {
         let after = self.lines.iter().skip(last.map_or(0, |line| line + 1));
         let mut after = after.filter(|line| is_end(&self.bytes[(*line).clone()]));
         let place = after.next().map_or(self.bytes.len(), |end| end.start);
-        let new = self.patches.entry((place, place)).or_default();
+        let new = self.patches.inserted(place);
         if new.is_empty() && !self.bytes[..place].ends_with(b"\n") {
             new.extend(end_of_line);
         }
@@ -130,14 +128,10 @@ impl<'a> EditedDocument<'a> {
         if self.patches.is_empty() {
             return Ok(None);
         }
-        let mut out = Vec::with_capacity(self.bytes.len());
-        let mut at = 0;
-        for (&(start, end), new) in &self.patches {
-            out.extend_from_slice(&self.bytes[at..start]);
-            out.extend_from_slice(new);
-            at = end;
-        }
-        out.extend_from_slice(&self.bytes[at..]);
+        let out = self
+            .patches
+            .apply(self.bytes)
+            .ok_or("has rows that overlap")?;
         let new = parse(&out, self.schema).map_err(|error| error.to_string())?;
         let expected = self.contents.into_iter();
         let expected = expected.map(|rows| rows.into_iter().flatten().collect::<Vec<_>>());

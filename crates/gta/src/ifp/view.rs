@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 
-use super::{export, poses, skeleton};
+use super::{export, import, poses, skeleton};
 use crate::Opened;
 use crate::ifp::{self, Animation, Ifp, KeyKind, Keys, Mismatch, Object, Package, Version};
 use hpimount_assets::model::{gltf, padded, png};
@@ -20,6 +20,7 @@ use hpimount_record::Value;
 /// IFP animation packages.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: ifp::EXTENSIONS,
+    import: Some(|edit| import::import(edit, &FORMAT, FOLDER)),
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     matches: Some(|bytes| ifp::parse(bytes).is_ok()),
     preview: Some(Preview {

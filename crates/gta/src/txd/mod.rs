@@ -1,5 +1,6 @@
 //! TXD: texture dictionaries (FORMATS, GTA 2).
 
+mod import;
 pub mod parse;
 pub mod view;
 

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use bytes::Bytes;
 
 use super::Txd;
+use super::import::{self, LEVELS, SHEET, TEXTURES, picture_name};
 use crate::{Opened, page, txd};
-use hpimount_assets::model::{Picture, Pixels, Scale, not_shown, padded, png, sheet};
+use hpimount_assets::model::{Picture, Pixels, Scale, not_shown, png, sheet};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
@@ -18,12 +19,10 @@ use hpimount_renderware::texture::table::{COLUMNS, values};
 /// Texture dictionaries.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: txd::EXTENSIONS,
-    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
-        "png",
-        "preview.png",
-    )])),
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named("png", SHEET)])),
+    import: Some(import::import),
     preview: Some(Preview {
-        files: &["preview.png"],
+        files: &[SHEET],
         rank: 9,
     }),
     matches: Some(txd::is_dictionary),
@@ -63,17 +62,16 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
             page.warn(not_shown(format!("texture {index}"), problem));
             continue;
         }
-        let name = format!("{} {}", padded(index, txd.textures.len(), 2), entry.name);
-        let name = name.trim_end();
-        let file = ViewFile::inside("textures", format!("{name}.png"));
+        let name = picture_name(index, txd.textures.len(), entry);
+        let file = ViewFile::inside(TEXTURES, format!("{name}.png"));
         pictures.push((file, index, 0));
         for level in 1..texture.levels.len() {
-            let file = ViewFile::inside("mipmaps", format!("{name}_{level}.png"));
+            let file = ViewFile::inside(LEVELS, format!("{name}_{level}.png"));
             mipmaps.push((file, index, level));
         }
     }
     if !pictures.is_empty() {
-        page.file("preview.png", preview);
+        page.file(SHEET, preview);
     }
     for (file, index, level) in pictures.into_iter().chain(mipmaps) {
         page.file(file, move |txd: &Txd, _, out| {

@@ -141,7 +141,7 @@ impl D3dColors {
     }
 
     /// Returns the length of a pixel in bytes.
-    fn size(self) -> usize {
+    pub(super) fn size(self) -> usize {
         match self {
             Self::A8 | Self::L8 | Self::A4L4 => 1,
             Self::Rgb565

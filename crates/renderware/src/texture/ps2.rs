@@ -98,6 +98,22 @@ impl Ps2Format {
         }
     }
 
+    /// Returns whether the colors of a palette have 32 bits.
+    pub(super) fn is_wide(self) -> bool {
+        self.palette_name() == Some("8888")
+    }
+
+    /// Returns the same with colors of 32 bits, if there is a palette.
+    pub(super) fn with_wide_palette(self) -> Self {
+        let is_wide = true;
+        let pixels = match self.pixels {
+            Ps2Pixels::Indices8 { .. } => Ps2Pixels::Indices8 { is_wide },
+            Ps2Pixels::Indices4 { .. } => Ps2Pixels::Indices4 { is_wide },
+            other => other,
+        };
+        Self { pixels, ..self }
+    }
+
     /// Returns the number of bits of a pixel.
     fn bits(self) -> u32 {
         match self.pixels {
@@ -116,7 +132,7 @@ impl Ps2Format {
     }
 
     /// Returns the length of the palette in bytes.
-    fn palette_size(self) -> usize {
+    pub(super) fn palette_size(self) -> usize {
         match self.pixels {
             Ps2Pixels::Indices8 { is_wide } => 256 * if is_wide { 4 } else { 2 },
             Ps2Pixels::Indices4 { is_wide } => 16 * if is_wide { 4 } else { 2 },
@@ -351,24 +367,31 @@ pub(super) fn decode(level: &Level, format: Ps2Format, palette: &[u8], out: &mut
 /// Decodes pixels; `color` maps the number of a pixel in the data to its
 /// color.
 fn place(level: &Level, format: Ps2Format, out: &mut [[u8; 4]], color: impl Fn(usize) -> [u8; 4]) {
+    let place = places(level, format);
+    let rows = out.chunks_exact_mut(level.width as usize);
+    for (y, row) in rows.enumerate() {
+        for (x, pixel) in row.iter_mut().enumerate() {
+            *pixel = color(place(x, y));
+        }
+    }
+}
+
+/// Returns a function from the column and the row of a pixel to its number in the data.
+pub(super) fn places(level: &Level, format: Ps2Format) -> impl Fn(usize, usize) -> usize {
     let bands = format
         .is_swizzled
         .then(|| Bands::new(level.width, format.least.0));
     let stride = level.width.max(format.least.0) as usize;
-    let rows = out.chunks_exact_mut(level.width as usize);
-    for (y, row) in rows.enumerate() {
-        for (x, pixel) in row.iter_mut().enumerate() {
-            let index = bands
-                .as_ref()
-                .map_or(y * stride + x, |bands| bands.index(x, y));
-            *pixel = color(index);
-        }
+    move |x, y| {
+        bands
+            .as_ref()
+            .map_or(y * stride + x, |bands| bands.index(x, y))
     }
 }
 
 /// Returns the colors of a palette; missing ones are transparent. In a palette
 /// of 256, bits 3 and 4 of an index are exchanged.
-fn colors(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
+pub(super) fn colors(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
     let stored = |index: usize| {
         if is_wide {
             let color = palette.as_chunks().0.get(index).copied();
@@ -378,9 +401,17 @@ fn colors(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
         word.map_or([0; 4], |word| abgr1555(u16::from_le_bytes(word)))
     };
     std::array::from_fn(|index| {
-        let exchanged = index & !0x18 | (index & 8) << 1 | (index & 16) >> 1;
-        stored(if is_exchanged { exchanged } else { index })
+        stored(if is_exchanged {
+            exchanged(index)
+        } else {
+            index
+        })
     })
+}
+
+/// Returns an index with its bits 3 and 4 exchanged.
+pub(super) fn exchanged(index: usize) -> usize {
+    index & !0x18 | (index & 8) << 1 | (index & 16) >> 1
 }
 
 /// Converts a color with alpha from 0 to 128.

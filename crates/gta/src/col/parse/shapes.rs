@@ -140,6 +140,16 @@ impl Mesh {
         })
     }
 
+    /// Returns the materials of faces, and how many faces have each.
+    pub fn materials(&self) -> impl Iterator<Item = (u8, usize)> + use<> {
+        let mut counts = [0; 256];
+        for face in self.faces() {
+            counts[usize::from(face.surface.material)] += 1;
+        }
+        let all = (0..=u8::MAX).zip(counts);
+        all.filter(|(_, count)| *count > 0)
+    }
+
     /// Returns whether there are no faces.
     pub fn is_empty(&self) -> bool {
         self.faces.is_empty()

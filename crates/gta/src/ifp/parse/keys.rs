@@ -66,6 +66,63 @@ impl KeyKind {
         numbers * if self.is_compressed() { 2 } else { 4 }
     }
 
+    /// Stores a key over the bytes of another one. Numbers that this one shows alike keep
+    /// their bytes.
+    ///
+    /// # Errors
+    /// Returns the part of the key and its value that cannot be stored.
+    pub fn store(self, key: &Key, stored: &mut [u8]) -> Result<(), (&'static str, f32)> {
+        let places = self.places();
+        let rotation = key.rotation.iter().enumerate();
+        let rotation = rotation.map(|(part, &value)| {
+            let is_inverse = self.is_tagged() && part < 3;
+            (
+                "rotation",
+                part,
+                if is_inverse { -value } else { value },
+                4096.0,
+            )
+        });
+        let time = [("time", places.time, key.time, 60.0)];
+        let vector = |name, first: usize, vector: Option<[f32; 3]>| {
+            let parts = vector.into_iter().flatten().enumerate();
+            parts.map(move |(axis, value)| (name, first + axis, value, 1024.0))
+        };
+        let translation = vector("translation", places.translation, key.translation);
+        let scale = vector("scale", places.translation + 3, key.scale);
+        let parts = rotation.chain(time).chain(translation).chain(scale);
+        for (name, place, value, unit) in parts {
+            if self.is_compressed() {
+                let steps = (value * unit).round();
+                if steps != steps.clamp(i16::MIN.into(), i16::MAX.into()) {
+                    return Err((name, value));
+                }
+                stored[2 * place..][..2].copy_from_slice(&(steps as i16).to_le_bytes());
+            } else {
+                let bytes = &mut stored.as_chunks_mut().0[place];
+                if f32::from_le_bytes(*bytes) != value {
+                    *bytes = value.to_le_bytes();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the places of numbers in a key that are not the same for all kinds.
+    fn places(self) -> Places {
+        let numbers = self.size() / if self.is_compressed() { 2 } else { 4 };
+        match self.is_tagged() {
+            true => Places {
+                time: numbers - 1,
+                translation: ROTATION,
+            },
+            false => Places {
+                time: ROTATION,
+                translation: ROTATION + 1,
+            },
+        }
+    }
+
     /// Returns whether keys are those of `ANPK`.
     fn is_tagged(self) -> bool {
         matches!(self, Self::Kr00 | Self::Krt0 | Self::Krts)
@@ -91,8 +148,14 @@ impl KeyKind {
 /// translation, the scale and the time after it, the others time and translation.
 const ROTATION: usize = 4;
 
+/// The places of numbers in a key, counted in numbers.
+struct Places {
+    time: usize,
+    translation: usize,
+}
+
 /// A key in the units that all kinds share.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Key {
     /// Seconds since the start of the animation. The first key of an object
     /// often is not at 0.
@@ -158,10 +221,11 @@ impl Keys {
         };
         let vector = |first: usize| [0, 1, 2].map(|axis| number(first + axis, 1024.0));
         let [x, y, z, w] = [0, 1, 2, 3].map(|part| number(part, 4096.0));
-        let (rotation, time, translation) = match kind.is_tagged() {
+        let Places { time, translation } = kind.places();
+        let rotation = match kind.is_tagged() {
             // Not `-x`, which would yield negative zeros.
-            true => ([0.0 - x, 0.0 - y, 0.0 - z, w], floats.len() - 1, ROTATION),
-            false => ([x, y, z, w], ROTATION, ROTATION + 1),
+            true => [0.0 - x, 0.0 - y, 0.0 - z, w],
+            false => [x, y, z, w],
         };
         Some(Key {
             time: number(time, 60.0),
@@ -222,6 +286,26 @@ mod tests {
         assert_eq!(key.time, HALF);
         assert_eq!(key.rotation, [HALF, 0.0, 0.0, -1.0]);
         assert_eq!(key.translation, Some([1.0, -HALF, 0.0]));
+    }
+
+    #[test]
+    fn keys_of_all_kinds_are_stored_as_they_are_read() {
+        let numbers: Vec<f32> = (1..=11_u8).map(|n| f32::from(n) / 8.0).collect();
+        let steps: Vec<i16> = (1..=8).map(|n| n * 100).collect();
+        for (kind, _) in KeyKind::NAMES {
+            let bytes = match kind.is_compressed() {
+                true => shorts(&steps),
+                false => floats(&numbers),
+            };
+            let bytes = bytes[..kind.size()].to_vec();
+            let key = Keys::new(kind, bytes.clone().into()).get(0).unwrap();
+            let mut stored = vec![0; kind.size()];
+            kind.store(&key, &mut stored).unwrap();
+            assert_eq!(stored, bytes, "{kind:?}");
+            let far = Key { time: 600.0, ..key };
+            let refused = kind.store(&far, &mut stored).err();
+            assert_eq!(refused, kind.is_compressed().then_some(("time", 600.0)));
+        }
     }
 
     #[test]

@@ -4,9 +4,12 @@
 
 use texpresso::{Algorithm, COLOUR_WEIGHTS_UNIFORM, Format, Params};
 
+use super::super::Level;
 use super::OPAQUE;
 use hpimount_assets::parse::pixels::color::{from_rgb565, rgb565};
-use hpimount_assets::parse::pixels::dxt::{Block, Blocks, cmpr_block, dxt_colors, interpolated};
+use hpimount_assets::parse::pixels::dxt::{
+    Block, Blocks, cmpr_block, dxt_colors, interpolated, padded,
+};
 
 /// How often a block is encoded again at most, until its pixels stay.
 const MAX_ROUNDS: usize = 8;
@@ -42,10 +45,29 @@ pub(super) fn cmpr(pixels: &Block, old: [u8; 8]) -> [u8; 8] {
     )
 }
 
+/// Encodes a level in blocks, whose old data `level` has.
+pub(super) fn level(level: &Level, kind: Blocks, is_opaque: bool, pixels: &[[u8; 4]]) -> Vec<u8> {
+    let (width, height) = (level.width as usize, level.height as usize);
+    let size = kind.size();
+    let mut data = Vec::with_capacity(width.div_ceil(4) * height.div_ceil(4) * size);
+    for y in (0..height).step_by(4) {
+        for x in (0..width).step_by(4) {
+            // Pixels of a block that are outside repeat those at the edge.
+            let block = std::array::from_fn(|pixel| {
+                let (x, y) = (x + pixel % 4, y + pixel / 4);
+                pixels[y.min(height - 1) * width + x.min(width - 1)]
+            });
+            let old = padded(&level.data, data.len(), size);
+            data.extend_from_slice(&encode(kind, &block, &old, is_opaque)[..size]);
+        }
+    }
+    data
+}
+
 /// Encodes a block; only the first [`Blocks::size`] bytes count. `old` is the
 /// block before, which stays if it has the same pixels; with `is_opaque`
 /// whatever their alpha is.
-pub(super) fn encode(kind: Blocks, pixels: &Block, old: &[u8; 16], is_opaque: bool) -> [u8; 16] {
+fn encode(kind: Blocks, pixels: &Block, old: &[u8; 16], is_opaque: bool) -> [u8; 16] {
     let shown = |bytes: &[u8; 16]| match is_opaque {
         true => kind.decode(bytes).map(|[r, g, b, _]| [r, g, b, 255]),
         false => kind.decode(bytes),

@@ -1,18 +1,21 @@
-//! Pictures as textures: the inverse of [`Texture::rgba`], for GameCube and
-//! Xbox. The texture keeps its size, format and number of levels; smaller levels
+//! Pictures as textures: the inverse of [`Texture::rgba`]. The texture keeps its size, format and number of levels; smaller levels
 //! are computed from the picture, and a palette is made anew if the old one does
 //! not have its colors.
 
 mod block;
+mod d3d;
 mod gx;
 mod mip;
+mod ps2;
 mod xbox;
 
 use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use super::{Format, Texture, XboxFormat};
+use super::d3d::{D3dColors, D3dPixels, D3dVersion};
+use super::ps2::Ps2Pixels;
+use super::{Format, Ps2Format, Texture, XboxFormat};
 use hpimount_assets::model::palette::{Palettized, reduced};
 use hpimount_assets::model::quality;
 
@@ -49,6 +52,21 @@ pub fn with_pixels(
     let levels = mip::levels(pixels.to_vec(), &sizes);
     let palette = palette(texture, &levels[0])?;
     let mut changed = file.to_vec();
+    let needs_alpha = texture.is_opaque && pixels.iter().any(|pixel| pixel[3] < 255);
+    let with_alpha = match alpha_flag(texture).filter(|_| needs_alpha) {
+        Some((place, flag)) => {
+            let at = texture.offset as usize + place;
+            *changed
+                .get_mut(at)
+                .ok_or("shows a texture without header")? |= flag;
+            Some(Texture {
+                is_opaque: false,
+                ..texture.clone()
+            })
+        }
+        None => None,
+    };
+    let texture = with_alpha.as_ref().unwrap_or(texture);
     if let Some(palette) = &palette {
         put(file, &texture.palette, &palette.stored, &mut changed)?;
     }
@@ -72,7 +90,10 @@ pub fn with_pixels(
             Format::Xbox(format) => {
                 xbox::encode(level, format, texture.is_opaque, pixels, &indices)
             }
-            Format::PlayStation2(_) | Format::Direct3d(_) => return Err(not_written(texture)),
+            Format::PlayStation2(format) => ps2::encode(level, format, pixels, &indices),
+            Format::Direct3d(format) => {
+                d3d::encode(level, format, texture.is_opaque, pixels, &indices)
+            }
         };
         put(file, &level.data, &data, &mut changed)?;
     }
@@ -93,9 +114,29 @@ pub fn with_pixels(
     })
 }
 
-fn not_written(texture: &Texture) -> String {
-    let (platform, form) = (texture.format.platform(), texture.format.name());
-    format!("shows a texture of form {form} ({platform}), which is not written")
+/// The places of the alpha flag in the fields of a texture, for Xbox and Direct3D 8, and
+/// for Direct3D 9.
+const ALPHA_FLAG: usize = 76;
+const ALPHA_FLAG_9: usize = 87;
+
+/// Returns the place of the alpha flag in the fields of a texture, and its bit, if the
+/// texture can have alpha when it is set.
+fn alpha_flag(texture: &Texture) -> Option<(usize, u8)> {
+    use D3dColors::{A4L4, A8, A8L8, Abgr8888, Argb1555, Argb4444, Argb8888};
+    let has_room = |pixels| match pixels {
+        D3dPixels::Palette { .. } => true,
+        D3dPixels::Colors(colors) => {
+            [Argb8888, Abgr8888, Argb1555, Argb4444, A8, A8L8, A4L4].contains(&colors)
+        }
+        D3dPixels::Blocks(_) => false,
+    };
+    match texture.format {
+        Format::Direct3d(format) if has_room(format.pixels) => Some(match format.version {
+            D3dVersion::Eight => (ALPHA_FLAG, 1),
+            D3dVersion::Nine => (ALPHA_FLAG_9, 1),
+        }),
+        _ => None,
+    }
 }
 
 /// Writes `new` over the bytes of `old`, a slice of `file`. What does not fit,
@@ -125,6 +166,16 @@ fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Result<Option<NewPalette>, 
         // A palette of 16 colors is stored with room for 32.
         Format::Xbox(XboxFormat::Palette { colors: 256, .. }) => 256,
         Format::Xbox(XboxFormat::Palette { .. }) => 16,
+        Format::Direct3d(format) => match format.pixels {
+            D3dPixels::Palette { colors: 256 } => 256,
+            D3dPixels::Palette { .. } => 16,
+            _ => 0,
+        },
+        Format::PlayStation2(Ps2Format { pixels, .. }) => match pixels {
+            Ps2Pixels::Indices8 { .. } => 256,
+            Ps2Pixels::Indices4 { .. } => 16,
+            Ps2Pixels::Bits16 | Ps2Pixels::Bits32 => 0,
+        },
         _ => 0,
     };
     if count == 0 {
@@ -160,7 +211,13 @@ fn palette_colors(texture: &Texture, stored: &[u8]) -> Vec<[u8; 4]> {
             palette.map_or_else(Vec::new, |palette| palette.colors(stored))
         }
         Format::Xbox(format) => xbox::colors(format, stored),
-        _ => Vec::new(),
+        Format::PlayStation2(format) => ps2::colors(format, stored),
+        Format::Direct3d(_) => {
+            let colors = stored.as_chunks().0.iter();
+            let shown =
+                |&[r, g, b, a]: &[u8; 4]| [r, g, b, if texture.is_opaque { 255 } else { a }];
+            colors.map(shown).collect()
+        }
     }
 }
 
@@ -171,6 +228,8 @@ fn stored_color(texture: &Texture, color: [u8; 4]) -> Vec<u8> {
             palette: Some(palette),
             ..
         } => gx::palette_color(palette, color).to_vec(),
+        Format::PlayStation2(format) => ps2::palette_color(format, color),
+        Format::Direct3d(_) => color.to_vec(),
         _ => xbox::palette_color(color).to_vec(),
     }
 }
@@ -188,6 +247,9 @@ fn old_indices(texture: &Texture, level: usize) -> Vec<u16> {
     let numbered = Texture {
         palette: match texture.format {
             Format::Xbox(_) => (0..=255).flat_map(|index| [0, 0, index, 0]).collect(),
+            Format::PlayStation2(_) | Format::Direct3d(_) => {
+                (0..=255).flat_map(|index| [index, 0, 0, 0]).collect()
+            }
             _ => (0..1 << 14).flat_map(u16::to_be_bytes).collect(),
         },
         format: match texture.format {
@@ -195,6 +257,7 @@ fn old_indices(texture: &Texture, level: usize) -> Vec<u16> {
                 format,
                 palette: Some(super::GxPalette::Ia8),
             },
+            Format::PlayStation2(format) => Format::PlayStation2(format.with_wide_palette()),
             format => format,
         },
         is_opaque: false,

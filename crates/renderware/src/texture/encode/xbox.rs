@@ -1,11 +1,10 @@
 //! Pictures as swizzled pixels and blocks of the Xbox.
 
-use super::super::{Blocks, Level, XboxColors, XboxFormat};
+use super::super::{Level, XboxColors, XboxFormat};
 use super::block;
 use hpimount_assets::parse::pixels::color::{
     bgra, from_argb1555, from_argb4444, from_ia8, from_rgb565, from_xrgb1555,
 };
-use hpimount_assets::parse::pixels::dxt::padded;
 use hpimount_assets::parse::pixels::swizzle::Morton;
 
 /// Encodes a level, whose old data `level` has. `indices` has the
@@ -19,7 +18,7 @@ pub(super) fn encode(
 ) -> Vec<u8> {
     let word = |word: fn([u8; 4]) -> u16| move |at: usize| word(pixels[at]).to_le_bytes();
     match format {
-        XboxFormat::Blocks(kind) => blocks(level, kind, is_opaque, pixels),
+        XboxFormat::Blocks(kind) => block::level(level, kind, is_opaque, pixels),
         XboxFormat::Palette { .. } => swizzled(level, |at| [indices[at] as u8]),
         XboxFormat::Pixels(colors) => match colors {
             XboxColors::Argb1555 => swizzled(level, word(from_argb1555)),
@@ -49,24 +48,6 @@ fn swizzled<const N: usize>(level: &Level, stored: impl Fn(usize) -> [u8; N]) ->
             if let Some(pixel) = data.get_mut(at..at + N) {
                 pixel.copy_from_slice(&stored(y * width + x));
             }
-        }
-    }
-    data
-}
-
-fn blocks(level: &Level, kind: Blocks, is_opaque: bool, pixels: &[[u8; 4]]) -> Vec<u8> {
-    let (width, height) = (level.width as usize, level.height as usize);
-    let size = kind.size();
-    let mut data = Vec::with_capacity(width.div_ceil(4) * height.div_ceil(4) * size);
-    for y in (0..height).step_by(4) {
-        for x in (0..width).step_by(4) {
-            // Pixels of a block that are outside repeat those at the edge.
-            let block = std::array::from_fn(|pixel| {
-                let (x, y) = (x + pixel % 4, y + pixel / 4);
-                pixels[y.min(height - 1) * width + x.min(width - 1)]
-            });
-            let old = padded(&level.data, data.len(), size);
-            data.extend_from_slice(&block::encode(kind, &block, &old, is_opaque)[..size]);
         }
     }
     data

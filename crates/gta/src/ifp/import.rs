@@ -1,0 +1,613 @@
+//! Edited keys and names of animations become the package again.
+
+use std::collections::BTreeMap;
+
+use super::parse::{self, Animation, Ifp, Key, KeyKind, Object, Package, Version};
+use hpimount_assets::view::ViewFormat;
+use hpimount_assets::view::edited_table::{Adding, Problems, Rules, of_view};
+use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE};
+use hpimount_assets::view::patches::Patches;
+use hpimount_containers::text::windows_1252_byte;
+use hpimount_record::{Field, Scope, Value};
+
+/// The most bytes of an edited file.
+const MAX_JSON: usize = 64 << 20;
+
+/// Encodes the edited keys of an animation, or edited names of animations.
+///
+/// # Errors
+/// Returns why they do not fit.
+pub(super) fn import(
+    edit: &Edit<'_>,
+    format: &ViewFormat,
+    folder: &str,
+) -> Result<Imported, String> {
+    let ifp = parse::parse(edit.asset).map_err(|incomplete| incomplete.error.to_string())?;
+    let mut edited = EditedPackage {
+        asset: edit.asset,
+        patches: Patches::default(),
+        growth: BTreeMap::new(),
+        problems: Problems::default(),
+    };
+    let json = edit.part.name.strip_suffix(".json");
+    let mut warnings = Vec::new();
+    match (edit.part.folder.as_deref(), json) {
+        (Some(found), Some(name)) if found == folder => {
+            let number = name
+                .split(' ')
+                .next()
+                .and_then(|number| number.parse().ok());
+            let found = number.and_then(|number: usize| places(&ifp).nth(number));
+            let (package, animation) = found.ok_or(NOT_THIS_FILE)?;
+            edited.keys(package, animation, &read(edit.file)?);
+        }
+        (None, None) if edit.part.name == TABLE => {
+            let found = of_view(format, edit, &RULES)?;
+            for change in &found.changes {
+                let place = places(&ifp).nth(change.row).ok_or(NOT_THIS_FILE)?;
+                if let Err(problem) = edited.rename(place, &change.text) {
+                    edited.problems.push(change.problem(problem));
+                }
+            }
+            warnings = found.warnings;
+        }
+        _ => return Err(NOT_THIS_FILE.to_owned()),
+    }
+    let Some(asset) = edited.finish()? else {
+        return Ok(Imported::Unchanged);
+    };
+    let read_again = parse::parse(&asset.clone().into());
+    if read_again.is_ok_and(|new| new.animations().count() == ifp.animations().count()) {
+        return Ok(Imported::Changed(Changed {
+            asset,
+            warnings,
+            ..Changed::default()
+        }));
+    }
+    Err("would not be stored as written".to_owned())
+}
+
+/// The table with the names of animations.
+const TABLE: &str = "animations.tsv";
+
+/// What can be edited in it.
+const RULES: Rules<'_> = Rules {
+    keys: &[&["index"]],
+    name: None,
+    is_editable: &|column| column == "name",
+    adding: Adding::Never,
+    can_delete: false,
+};
+
+/// Returns all animations with their packages.
+fn places(ifp: &Ifp) -> impl Iterator<Item = (&Package, &Animation)> {
+    let packages = ifp.packages.iter();
+    packages.flat_map(|package| package.animations.iter().map(move |one| (package, one)))
+}
+
+fn read(file: &[u8]) -> Result<Value, String> {
+    if file.len() > MAX_JSON {
+        return Err(format!("has more than {MAX_JSON} bytes"));
+    }
+    let text = str::from_utf8(file).map_err(|_| "is not UTF-8: save it as UTF-8".to_owned())?;
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    Value::parse(text)
+        .map_err(|error| format!("{}:{}: is no JSON: {error}", error.line(), error.column()))
+}
+
+/// A file whose keys and names are changed.
+struct EditedPackage<'a> {
+    asset: &'a [u8],
+    patches: Patches,
+    /// By how much the 32-bit numbers at these offsets grow.
+    growth: BTreeMap<usize, i64>,
+    problems: Problems,
+}
+
+/// Bytes of the tag and the length of a section.
+const HEADER: usize = 8;
+
+/// Bytes of a name in `ANP2` and `ANP3`.
+const NAME_SIZE: usize = 24;
+
+impl EditedPackage<'_> {
+    /// Returns the file with all changes; `None` if there are none.
+    fn finish(mut self) -> Result<Option<Vec<u8>>, String> {
+        std::mem::take(&mut self.problems).check()?;
+        for (&offset, &growth) in self.growth.iter().filter(|(_, growth)| **growth != 0) {
+            let old = self.number(offset).map(i64::from);
+            let new = old.and_then(|old| u32::try_from(old + growth).ok());
+            let new = new.ok_or("becomes larger than 4 GiB")?;
+            self.patches.replace(offset..offset + 4, new.to_le_bytes());
+        }
+        if self.patches.is_empty() {
+            return Ok(None);
+        }
+        let asset = self.patches.apply(self.asset);
+        Ok(Some(asset.ok_or("has keys that are not in the file")?))
+    }
+
+    /// Returns the stored number at an offset.
+    fn number(&self, offset: usize) -> Option<u32> {
+        let bytes = self.asset.get(offset..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*bytes))
+    }
+
+    /// Adds to the number at an offset.
+    fn grow(&mut self, offset: usize, by: i64) {
+        *self.growth.entry(offset).or_default() += by;
+    }
+
+    /// Returns the length of a section's body at an offset, with its padding.
+    fn section(&self, offset: usize) -> usize {
+        let length = self.number(offset + 4).unwrap_or_default();
+        (length as usize).next_multiple_of(4)
+    }
+
+    fn rename(
+        &mut self,
+        (package, animation): (&Package, &Animation),
+        name: &str,
+    ) -> Result<(), String> {
+        let letters: Option<Vec<u8>> = name.chars().map(windows_1252_byte).collect();
+        let is_name = |name: &Vec<u8>| (1..NAME_SIZE).contains(&name.len()) && !name.contains(&0);
+        let mut name = letters
+            .filter(is_name)
+            .ok_or_else(|| format!("must have 1 to {} letters", NAME_SIZE - 1))?;
+        let start = animation.offset as usize;
+        if package.version != Version::Anpk {
+            name.resize(NAME_SIZE, 0);
+            self.patches.replace(start..start + NAME_SIZE, name);
+            return Ok(());
+        }
+        let old = self.section(start);
+        let length = name.len() as u32 + 1;
+        name.resize(name.len() + 1, 0);
+        name.resize(name.len().next_multiple_of(4), 0);
+        self.grow(package.offset as usize + 4, name.len() as i64 - old as i64);
+        self.patches
+            .replace(start + 4..start + HEADER, length.to_le_bytes());
+        self.patches
+            .replace(start + HEADER..start + HEADER + old, name);
+        Ok(())
+    }
+
+    /// Changes the keys of an animation.
+    fn keys(&mut self, package: &Package, animation: &Animation, edited: &Value) {
+        let shown = [
+            ("name", animation.name.clone().into()),
+            ("duration", animation.duration().into()),
+        ];
+        let Some(objects) = self.list("", edited, &["index"], &shown, "objects") else {
+            return;
+        };
+        if objects.len() != animation.objects.len() {
+            let (has, needs) = (objects.len(), animation.objects.len());
+            self.problems
+                .push(format!("objects: has {has}, needs {needs}"));
+            return;
+        }
+        let mut growth = 0;
+        for (index, (object, edited)) in animation.objects.iter().zip(objects).enumerate() {
+            let path = format!("objects[{index}]");
+            let shown = [("name", object.name.clone().into())];
+            let Some(keys) = self.list(&path, edited, &["bone_id", "type"], &shown, "keys") else {
+                continue;
+            };
+            growth += self.object(package.version, object, &path, keys);
+        }
+        self.grow(package.offset as usize + 4, growth);
+        let start = animation.offset as usize;
+        match package.version {
+            Version::Anpk => {
+                let group = start + HEADER + self.section(start);
+                self.grow(group + 4, growth);
+            }
+            Version::Anp3 => self.grow(start + NAME_SIZE + 4, growth),
+            Version::Anp2 => {}
+        }
+    }
+
+    /// Returns a list of a map, whose other values are derived.
+    fn list<'v>(
+        &mut self,
+        path: &str,
+        map: &'v Value,
+        derived: &[&str],
+        shown: &[(&str, Value)],
+        list: &str,
+    ) -> Option<&'v [Value]> {
+        let place = |name: &str| match path {
+            "" => name.to_owned(),
+            _ => format!("{path}.{name}"),
+        };
+        let entries = match map {
+            Value::Map(entries) => entries,
+            _ => {
+                self.problems.push(format!("{}: is no object", place("")));
+                return None;
+            }
+        };
+        let mut found = None;
+        for (name, value) in entries {
+            let known = shown.iter().find(|(known, _)| known == name);
+            if *name == list {
+                match value {
+                    Value::List(values) => found = Some(&values[..]),
+                    _ => self.problems.push(format!("{}: is no list", place(name))),
+                }
+            } else if let Some((_, known)) = known {
+                if known.to_string() != value.to_string() {
+                    self.problems
+                        .push(format!("{}: is derived; was {known}", place(name)));
+                }
+            } else if !derived.contains(&&**name) {
+                self.problems
+                    .push(format!("{}: is not a field here", place(name)));
+            }
+        }
+        found
+    }
+
+    /// Changes the keys of an object, and returns by how many bytes they grow.
+    fn object(&mut self, version: Version, object: &Object, path: &str, edited: &[Value]) -> i64 {
+        let Some(old) = &object.keys else {
+            if !edited.is_empty() {
+                self.problems
+                    .push(format!("{path}.keys: has a kind that is not known"));
+            }
+            return 0;
+        };
+        let kind = old.kind();
+        let mut given = Vec::with_capacity(edited.len());
+        for (index, key) in edited.iter().enumerate() {
+            match Given::read(key, kind) {
+                Ok(key) => given.push(key),
+                Err(problem) => self.problems.push(format!("{path}.keys[{index}]{problem}")),
+            }
+        }
+        if given.len() < edited.len() {
+            return 0;
+        }
+        let shown: Vec<Key> = old.iter().collect();
+        let size = kind.size();
+        let mut bytes = Vec::with_capacity(given.len() * size);
+        let mut before: Option<(f32, bool)> = None;
+        let pairs = pairs(&shown, &given);
+        for (index, (given, pair)) in given.iter().zip(pairs).enumerate() {
+            let path = format!("{path}.keys[{index}]");
+            let (stored, key) = match pair {
+                Some(pair) => (
+                    &old.bytes()[pair * size..][..size],
+                    Ok(given.over(&shown[pair])),
+                ),
+                None => (&[0; MAX_KEY][..size], given.whole(kind)),
+            };
+            let key = match key {
+                Ok(key) => key,
+                Err(missing) => {
+                    self.problems.push(format!("{path}.{missing}: is missing"));
+                    continue;
+                }
+            };
+            let is_edited = pair.is_none_or(|pair| shown[pair].time != key.time);
+            if let Some((time, was_edited)) = before
+                && (is_edited || was_edited)
+                && key.time <= time
+            {
+                self.problems
+                    .push(format!("{path}.time: {} is not after {time}", key.time));
+            }
+            before = Some((key.time, is_edited));
+            let start = bytes.len();
+            bytes.extend_from_slice(stored);
+            if let Err((name, value)) = kind.store(&key, &mut bytes[start..]) {
+                self.problems
+                    .push(format!("{path}.{name}: {value} is too large"));
+            }
+        }
+        self.replace(version, object, old.bytes(), bytes, given.len())
+    }
+
+    /// Replaces the bytes of an object's keys.
+    fn replace(
+        &mut self,
+        version: Version,
+        object: &Object,
+        old: &[u8],
+        new: Vec<u8>,
+        count: usize,
+    ) -> i64 {
+        let start = object.offset as usize;
+        let added = count as i64 - object.frames() as i64;
+        let growth = new.len() as i64 - old.len() as i64;
+        let keys = match version {
+            Version::Anpk => {
+                let keys = start + HEADER + HEADER + self.section(start + HEADER) + HEADER;
+                self.grow(start + 4, growth);
+                self.grow(keys - 4, growth);
+                let frames = start + 2 * HEADER + 28;
+                self.grow(frames, added);
+                // The number of the last key, after a 0.
+                if object.extra.get(1).map(|&last| i64::from(last) + 1)
+                    == Some(object.frames() as i64)
+                {
+                    self.grow(frames + 8, added);
+                }
+                keys
+            }
+            Version::Anp2 | Version::Anp3 => {
+                self.grow(start + NAME_SIZE + 4, added);
+                start + NAME_SIZE + 12
+            }
+        };
+        if new != old {
+            self.patches.replace(keys..keys + old.len(), new);
+        }
+        growth
+    }
+}
+
+/// The most bytes of a key.
+const MAX_KEY: usize = 44;
+
+/// The parts of a key that an edited file has.
+#[derive(Debug, Default)]
+struct Given {
+    time: Option<f32>,
+    rotation: Option<[f32; 4]>,
+    translation: Option<[f32; 3]>,
+    scale: Option<[f32; 3]>,
+}
+
+impl Given {
+    /// Reads a key.
+    ///
+    /// # Errors
+    /// Returns the part and why it cannot be read: `.time: "x" is not a number`.
+    fn read(key: &Value, kind: KeyKind) -> Result<Self, String> {
+        fn part<F: Field + Default>(value: &Value, name: &str) -> Result<Option<F>, String> {
+            let mut part = F::default();
+            let set = part.set(value, &Scope::default());
+            set.map_err(|problem| format!(".{}", problem.within(name)))?;
+            Ok(Some(part))
+        }
+        let Value::Map(entries) = key else {
+            return Err(": is no key".to_owned());
+        };
+        let mut given = Self::default();
+        for (name, value) in entries {
+            match &**name {
+                "time" => given.time = part(value, name)?,
+                "rotation" => given.rotation = part(value, name)?,
+                "translation" if kind.has_translation() => given.translation = part(value, name)?,
+                "scale" if kind.has_scale() => given.scale = part(value, name)?,
+                _ => return Err(format!(".{name}: keys of type {} have none", kind.name())),
+            }
+        }
+        Ok(given)
+    }
+
+    /// Returns a key with the given parts in place of its own.
+    fn over(&self, key: &Key) -> Key {
+        Key {
+            time: self.time.unwrap_or(key.time),
+            rotation: self.rotation.unwrap_or(key.rotation),
+            translation: self.translation.or(key.translation),
+            scale: self.scale.or(key.scale),
+        }
+    }
+
+    /// Returns a new key.
+    ///
+    /// # Errors
+    /// Returns the name of a part that is missing.
+    fn whole(&self, kind: KeyKind) -> Result<Key, &'static str> {
+        let key = Key {
+            time: self.time.ok_or("time")?,
+            rotation: self.rotation.ok_or("rotation")?,
+            translation: self.translation,
+            scale: self.scale,
+        };
+        match (kind.has_translation(), kind.has_scale()) {
+            (true, _) if key.translation.is_none() => Err("translation"),
+            (_, true) if key.scale.is_none() => Err("scale"),
+            _ => Ok(key),
+        }
+    }
+}
+
+/// Returns for each edited key the number of the shown one that it is: equal ones from
+/// both ends, and those between them in order.
+fn pairs(shown: &[Key], given: &[Given]) -> Vec<Option<usize>> {
+    let is_equal = |(old, new): &(&Key, &Given)| {
+        let key = new.over(old);
+        // Also for numbers that are not equal to themselves.
+        key == **old || format!("{key:?}") == format!("{old:?}")
+    };
+    let first = shown.iter().zip(given).take_while(is_equal).count();
+    let ends = shown[first..].iter().rev().zip(given[first..].iter().rev());
+    let last = ends.take_while(is_equal).count();
+    let pair = |index: usize| match index {
+        index if index + last >= given.len() => Some(index + shown.len() - given.len()),
+        index => (index + last < shown.len()).then_some(index),
+    };
+    (0..given.len()).map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::view::FORMAT;
+    use super::*;
+    use fixtures::ifp::{self as build, Tail, floats, shorts};
+    use hpimount_assets::view::import::edited;
+    use hpimount_assets::view::rendered_text;
+
+    const WALK: &str = "animations/000 walk.json";
+
+    fn with(asset: &[u8], file: &str, edits: &[(&str, &str)]) -> Result<Vec<u8>, String> {
+        let text = rendered_text(&FORMAT, asset, file).unwrap();
+        let text = edits.iter().fold(text, |text, (old, new)| {
+            assert!(text.contains(old), "{old:?} is not in {text}");
+            text.replacen(old, new, 1)
+        });
+        match edited(&FORMAT, asset, file, text.as_bytes())? {
+            Imported::Unchanged => Ok(asset.to_vec()),
+            Imported::Changed(changed) => Ok(changed.asset),
+        }
+    }
+
+    const ONE: [f32; 8] = [-0.0, 0.0, -0.5, 1.0, 1.0, 2.0, 3.0, 0.5];
+    const TWO: [f32; 8] = [-0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 1.5];
+
+    /// Returns a package of two animations; the first has these keys.
+    fn anpk(name: &str, keys: &[[f32; 8]]) -> Vec<u8> {
+        let keys = floats(keys.as_flattened());
+        let root = build::anpk_object("Root", Tail::Bone(0), Some((b"KRT0", &keys)));
+        let other = build::anpk_object("Arm", Tail::Siblings(1, -1), None);
+        build::anpk("ped", &[(name, &[root.clone(), other]), ("run", &[root])])
+    }
+
+    /// Returns a package of one animation with these keys of 16-bit numbers.
+    fn anp(is_anp3: bool, keys: &[[i16; 8]]) -> Vec<u8> {
+        let root = build::anp_object("Root", 4, 0, &shorts(keys.as_flattened()));
+        let arm = build::anp_object("Arm", 3, 1, &shorts(&[0, 0, 0, 4096, 0]));
+        build::anp(is_anp3, "ped", &[("walk", vec![root, arm])])
+    }
+
+    #[test]
+    fn only_the_edited_numbers_of_keys_change() {
+        let bytes = anpk("walk", &[ONE, TWO]);
+        assert_eq!(with(&bytes, WALK, &[]).unwrap(), bytes);
+        let edits = [("0.5, 1.0]", "0.25, 1.0]"), ("2.0", "-2")];
+        let mut one = ONE;
+        (one[2], one[5]) = (-0.25, -2.0);
+        // The other animation has the same keys, and keeps them.
+        let changed = with(&bytes, WALK, &edits).unwrap();
+        let place = bytes
+            .windows(64)
+            .position(|keys| keys == floats([ONE, TWO].as_flattened()));
+        let mut expected = bytes.clone();
+        expected[place.unwrap()..][..32].copy_from_slice(&floats(&one));
+        assert_eq!(changed, expected);
+        let short = anp(true, &[[0, 0, 0, 4096, 0, 1024, 0, 0]]);
+        let changed = with(&short, WALK, &[("1.0]", "0.30002]"), ("[1.0", "[0.5")]).unwrap();
+        assert_eq!(changed, anp(true, &[[0, 0, 0, 1229, 0, 512, 0, 0]]));
+    }
+
+    #[test]
+    fn counts_and_sizes_follow_added_and_deleted_keys() {
+        let two = anpk("walk", &[ONE, TWO]);
+        let key =
+            "{\"time\": 1.5, \"rotation\": [0.0, 0.0, 0.0, 1.0], \"translation\": [1.0, 2.0, 3.0]}";
+        let text = rendered_text(&FORMAT, &two, WALK).unwrap();
+        let shown = text
+            .lines()
+            .find(|line| line.contains("\"time\": 1.5"))
+            .unwrap();
+        let deleted = with(&two, WALK, &[(&format!(",\n{shown}"), "")]).unwrap();
+        let ifp = parse::parse(&deleted.clone().into()).unwrap();
+        assert!(ifp.warnings.is_empty(), "{:?}", ifp.warnings.texts());
+        let walk = ifp.animations().next().unwrap();
+        assert_eq!(
+            (
+                walk.frames(),
+                walk.end_mismatch,
+                walk.objects[0].end_mismatch
+            ),
+            (1, None, None)
+        );
+        assert_eq!(walk.objects[0].extra[1], 0);
+        assert_eq!(ifp.animations().nth(1).unwrap().frames(), 2);
+        let text = rendered_text(&FORMAT, &deleted, WALK).unwrap();
+        let first = text.lines().find(|line| line.contains("\"time\"")).unwrap();
+        let again = with(&deleted, WALK, &[(first, &format!("{first},{key}"))]).unwrap();
+        let ifp = parse::parse(&again.into()).unwrap();
+        assert_eq!(
+            ifp.animations().next().unwrap().objects[0]
+                .keys
+                .as_ref()
+                .unwrap()
+                .get(1)
+                .unwrap()
+                .time,
+            1.5
+        );
+        for is_anp3 in [true, false] {
+            let keys = [[0, 0, 0, 4096, 6, 1024, 0, 0], [0, 0, 0, 4096, 12, 0, 0, 0]];
+            let bytes = anp(is_anp3, &keys);
+            let text = rendered_text(&FORMAT, &bytes, WALK).unwrap();
+            let shown = text
+                .lines()
+                .find(|line| line.contains("\"time\": 0.2"))
+                .unwrap();
+            let deleted = with(&bytes, WALK, &[(&format!(",\n{shown}"), "")]).unwrap();
+            assert_eq!(deleted, anp(is_anp3, &keys[..1]));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_path() {
+        let bytes = anpk("walk", &[ONE, TWO]);
+        let refused = |edits: &[(&str, &str)]| with(&bytes, WALK, edits).unwrap_err();
+        assert_eq!(
+            refused(&[("\"time\": 1.5", "\"time\": 0.25")]),
+            "objects[0].keys[1].time: 0.25 is not after 0.5"
+        );
+        assert_eq!(
+            refused(&[("[1.0, 2.0, 3.0]", "[1.0, 2.0]"), ("Arm", "Leg")]),
+            "objects[0].keys[0].translation: \"[1.0,2.0]\" is not a list of 3; \
+             objects[1].name: is derived; was Arm"
+        );
+        assert_eq!(
+            refused(&[("\"time\": 0.5", "\"scale\": 1")]),
+            "objects[0].keys[0].scale: keys of type KRT0 have none"
+        );
+        let key = "\"keys\": [{\"time\": 0},";
+        let text = rendered_text(&FORMAT, &bytes, WALK).unwrap();
+        let added = text.replacen("\"keys\": [", key, 1);
+        assert_eq!(
+            edited(&FORMAT, &bytes, WALK, added.as_bytes()).unwrap_err(),
+            "objects[0].keys[0].rotation: is missing"
+        );
+        assert!(
+            edited(&FORMAT, &bytes, WALK, b"{\n x")
+                .unwrap_err()
+                .starts_with("2:2: is no JSON")
+        );
+        let short = anp(true, &[[0, 0, 0, 4096, 0, 1024, 0, 0]]);
+        assert_eq!(
+            with(&short, WALK, &[("[1.0", "[40.0")]).unwrap_err(),
+            "objects[0].keys[0].translation: 40 is too large"
+        );
+        for part in [
+            "animations/000 walk.ifp",
+            "animations/007 x.json",
+            "bones.tsv",
+        ] {
+            assert_eq!(
+                edited(&FORMAT, &bytes, part, b"{}"),
+                Err(NOT_THIS_FILE.to_owned())
+            );
+        }
+    }
+
+    #[test]
+    fn names_of_animations_change_with_the_lengths_of_their_sections() {
+        let bytes = anpk("walk", &[ONE]);
+        let changed = with(&bytes, TABLE, &[("0\twalk", "0\twalk_slowly")]).unwrap();
+        assert_eq!(changed, anpk("walk_slowly", &[ONE]));
+        assert_eq!(
+            with(
+                &bytes,
+                TABLE,
+                &[("0\twalk", "0\ta_name_of_25_letters_____")]
+            )
+            .unwrap_err(),
+            "line 2, column name (0): must have 1 to 23 letters"
+        );
+        let changed = with(&anp(true, &[]), TABLE, &[("walk", "fly")]).unwrap();
+        let ifp = parse::parse(&changed.into()).unwrap();
+        assert_eq!(ifp.animations().next().unwrap().name, "fly");
+    }
+}

@@ -1,0 +1,84 @@
+//! Pictures as pixels of the PlayStation 2.
+
+use super::super::Level;
+use super::super::ps2::{self, Ps2Format, Ps2Pixels};
+use hpimount_assets::parse::pixels::color::from_argb1555;
+
+/// Encodes a level, whose old data `level` has. `indices` has the places of colors in the
+/// stored palette, in formats with one. Pixels that are shown alike keep their bytes.
+pub(super) fn encode(
+    level: &Level,
+    format: Ps2Format,
+    pixels: &[[u8; 4]],
+    indices: &[u16],
+) -> Vec<u8> {
+    let mut data = level.data.to_vec();
+    let mut old = vec![[0; 4]; pixels.len()];
+    ps2::decode(level, format, &[], &mut old);
+    let width = level.width as usize;
+    let place = ps2::places(level, format);
+    let changed = pixels.iter().zip(old).enumerate();
+    let changed = changed.filter(|(_, (new, old))| *new != old);
+    let place = |number: usize| place(number % width, number / width);
+    match format.pixels {
+        Ps2Pixels::Indices8 { .. } => {
+            for (number, &index) in indices.iter().enumerate() {
+                if let Some(byte) = data.get_mut(place(number)) {
+                    *byte = ps2::exchanged(index.into()) as u8;
+                }
+            }
+        }
+        Ps2Pixels::Indices4 { .. } => {
+            for (number, &index) in indices.iter().enumerate() {
+                let place = place(number);
+                if let Some(byte) = data.get_mut(place / 2) {
+                    let shift = 4 * (place % 2);
+                    *byte = *byte & !(15 << shift) | (index as u8 & 15) << shift;
+                }
+            }
+        }
+        Ps2Pixels::Bits16 => {
+            let words = data.as_chunks_mut().0;
+            for (number, (&pixel, _)) in changed {
+                if let Some(word) = words.get_mut(place(number)) {
+                    *word = narrow(pixel);
+                }
+            }
+        }
+        Ps2Pixels::Bits32 => {
+            let words = data.as_chunks_mut().0;
+            for (number, (&pixel, _)) in changed {
+                if let Some(word) = words.get_mut(place(number)) {
+                    *word = wide(pixel);
+                }
+            }
+        }
+    }
+    data
+}
+
+/// Returns the colors of a palette, in the order in which they are stored.
+pub(super) fn colors(format: Ps2Format, stored: &[u8]) -> Vec<[u8; 4]> {
+    let count = format.palette_size() / if format.is_wide() { 4 } else { 2 };
+    let colors = ps2::colors(stored, format.is_wide(), false);
+    colors[..count].to_vec()
+}
+
+/// Returns the stored form of a color of a palette.
+pub(super) fn palette_color(format: Ps2Format, color: [u8; 4]) -> Vec<u8> {
+    match format.is_wide() {
+        true => wide(color).to_vec(),
+        false => narrow(color).to_vec(),
+    }
+}
+
+/// Returns a color of 32 bits, with alpha from 0 to 128.
+fn wide([r, g, b, a]: [u8; 4]) -> [u8; 4] {
+    let alpha = (u32::from(a) * 128 + 127) / 255;
+    [r, g, b, alpha as u8]
+}
+
+/// Returns a color of 16 bits, with blue highest below alpha.
+fn narrow([r, g, b, a]: [u8; 4]) -> [u8; 2] {
+    from_argb1555([b, g, r, a]).to_le_bytes()
+}
