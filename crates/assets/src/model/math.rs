@@ -116,6 +116,15 @@ pub fn linear(part: f32) -> f32 {
     }
 }
 
+/// Converts a color component from linear to sRGB.
+pub fn srgb(part: f32) -> f32 {
+    if part <= 0.003_130_8 {
+        part * 12.92
+    } else {
+        1.055 * powf(part, 1.0 / 2.4) - 0.055
+    }
+}
+
 /// Returns the sum.
 pub fn add(a: Vector, b: Vector) -> Vector {
     std::array::from_fn(|axis| a[axis] + b[axis])

@@ -6,11 +6,14 @@
 //! an `ExportPlan` of the format determines beforehand, without decoding, which
 //! parts cannot be written, and why.
 
+pub mod affine;
 pub mod apng;
 pub mod bvh;
+pub mod edited;
 pub mod gltf;
 pub mod math;
 pub mod obj;
+pub mod pairing;
 pub mod palette;
 mod picture;
 mod pixels;

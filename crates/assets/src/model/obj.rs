@@ -1,5 +1,9 @@
 //! OBJ and MTL.
 
+mod read;
+
+pub use read::read;
+
 use std::io::{self, Write};
 
 use super::Scene;
@@ -147,7 +151,7 @@ fn strokes(out: &mut dyn Write, scene: &Scene<'_>, mesh: &Mesh, points: usize) -
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::model::Transform;
     use crate::model::scene::{Corner, Node, Part};

@@ -61,6 +61,33 @@ impl From<Vec<u8>> for Imported {
     }
 }
 
+/// Problems of an edited file, which are told all at once.
+#[derive(Debug, Default)]
+pub struct Problems(Vec<String>);
+
+/// Maximum number of problems of a file that are told.
+const MAX_PROBLEMS: usize = 50;
+
+impl Problems {
+    /// Adds a problem, which begins with its place in the file.
+    pub fn add(&mut self, problem: String) {
+        if self.0.len() < MAX_PROBLEMS && !self.0.contains(&problem) {
+            self.0.push(problem);
+        }
+    }
+
+    /// Returns the problems as an error, if there are any.
+    ///
+    /// # Errors
+    /// Returns all problems.
+    pub fn result(self) -> Result<(), String> {
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => Err(self.0.join("; ")),
+        }
+    }
+}
+
 /// The reason to refuse an edit of a file that is only one of several that show
 /// the asset, and not the one to edit.
 pub const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it";

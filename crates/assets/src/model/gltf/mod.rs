@@ -1,10 +1,13 @@
 //! GLB: glTF 2.0 in one file, by the `gltf-json` crate.
 
+mod accessor;
 mod buffer;
 mod geometry;
 mod nodes;
+mod read;
 
 pub use self::geometry::bytes_of;
+pub use self::read::read;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -392,5 +395,7 @@ fn word(out: &mut dyn Write, value: usize) -> io::Result<()> {
     out.write_all(&(value as u32).to_le_bytes())
 }
 
+#[cfg(test)]
+mod read_tests;
 #[cfg(test)]
 mod tests;

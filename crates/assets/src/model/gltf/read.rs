@@ -1,0 +1,517 @@
+//! Reader of GLB files, which may come from any program: all that is read lies in
+//! the file, and sizes are bounded.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use gltf_json::mesh::{Mode, Primitive, Semantic};
+use gltf_json::validation::Checked::{self, Valid};
+use gltf_json::{Accessor, Index, Root};
+
+use super::Reserve;
+use super::accessor::Numbers;
+use crate::model::edited::Edited;
+use crate::model::math::{add, cross, finite, srgb, subtract, unit};
+use crate::model::scene::{
+    Alpha, Corner, Joint, Material, Mesh, Node, Part, Texture, Weight, Weights, Wrap, sound_parents,
+};
+use crate::model::{CORNER_BYTES, MAX_CORNERS, Transform};
+
+/// Maximum number of bytes of a file, and of its JSON part.
+const MAX_FILE: usize = 256 << 20;
+const MAX_JSON: usize = 64 << 20;
+
+/// Maximum number of nodes.
+const MAX_NODES: usize = 1 << 16;
+
+/// Maximum number of sets of texture coordinates that are read.
+const MAX_SETS: u32 = 8;
+
+/// Extensions without which a file cannot be understood, and which are.
+const KNOWN: [&str; 3] = [
+    "KHR_materials_unlit",
+    "KHR_node_visibility",
+    "KHR_texture_transform",
+];
+
+/// Reads a model. `reserve` accounts for the memory of its scene.
+///
+/// # Errors
+/// Returns what is wrong with the file, as the rest of a sentence about it.
+pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
+    let (root, binary) = unpack(file)?;
+    if root.buffers.iter().any(|buffer| buffer.uri.is_some()) {
+        return Err("has its buffer in another file: export it as one GLB file".to_owned());
+    }
+    let mut required = root.extensions_required.iter();
+    if let Some(unknown) = required.find(|one| !KNOWN.contains(&one.as_str())) {
+        return Err(format!(
+            "needs the extension {unknown}: export it without compression"
+        ));
+    }
+    let order = Order::new(&root)?;
+    let mut reader = Reader {
+        numbers: Numbers {
+            root: &root,
+            binary,
+        },
+        edited: Edited::default(),
+        meshes: HashMap::new(),
+        joints: HashMap::new(),
+    };
+    reader.reserve(&order, reserve)?;
+    reader.materials();
+    reader.nodes(&order)?;
+    Ok(reader.edited)
+}
+
+/// Returns the description and the numbers of a file.
+fn unpack(file: &[u8]) -> Result<(Root, &[u8]), String> {
+    let word = |at: usize| {
+        let bytes = file.get(at..)?.first_chunk::<4>()?;
+        Some(u32::from_le_bytes(*bytes) as usize)
+    };
+    if file.get(..4) != Some(b"glTF") || word(4) != Some(2) {
+        return Err("is no GLB file of version 2".to_owned());
+    }
+    if file.len() > MAX_FILE {
+        return Err(format!("has more than {MAX_FILE} bytes"));
+    }
+    let stated = word(8).unwrap_or_default();
+    let file = file
+        .get(..stated)
+        .ok_or_else(|| format!("is cut: it has {} of {stated} bytes", file.len()))?;
+    let (mut json, mut binary) = (None, &file[..0]);
+    let mut at = 12;
+    while let (Some(length), Some(kind)) = (word(at), file.get(at + 4..at + 8)) {
+        let body = file.get(at + 8..).and_then(|rest| rest.get(..length));
+        let body = body.ok_or_else(|| format!("is cut: its chunk at {at:#x} is past its end"))?;
+        match kind {
+            b"JSON" if json.is_none() => json = Some(body),
+            b"BIN\0" if binary.is_empty() => binary = body,
+            _ => {}
+        }
+        at += 8 + length.next_multiple_of(4);
+    }
+    let json = json.ok_or("has no JSON chunk")?;
+    if json.len() > MAX_JSON {
+        return Err(format!("has more than {MAX_JSON} bytes of JSON"));
+    }
+    let root = Root::from_slice(json).map_err(|error| format!("is no glTF: {error}"))?;
+    Ok((root, binary))
+}
+
+/// The nodes that the scenes of a file show.
+struct Order {
+    /// Their numbers in the file, which rise.
+    nodes: Vec<usize>,
+    /// The parent of each node of the file.
+    parents: Vec<Option<usize>>,
+}
+
+impl Order {
+    fn new(root: &Root) -> Result<Self, String> {
+        let count = root.nodes.len();
+        if count > MAX_NODES {
+            return Err(format!("has {count} nodes, more than {MAX_NODES}"));
+        }
+        let mut parents = vec![None; count];
+        for (number, node) in root.nodes.iter().enumerate() {
+            for child in node.children.iter().flatten() {
+                match parents.get_mut(child.value()) {
+                    Some(parent @ None) => *parent = Some(number),
+                    Some(_) => return Err(format!("node {} has two parents", child.value())),
+                    None => return Err(format!("node {} is missing", child.value())),
+                }
+            }
+        }
+        let mut shown = vec![false; count];
+        let listed = root.scenes.iter().flat_map(|scene| &scene.nodes);
+        let mut pending: Vec<usize> = listed.map(Index::value).collect();
+        if root.scenes.is_empty() {
+            pending.extend((0..count).filter(|&node| parents[node].is_none()));
+        }
+        while let Some(number) = pending.pop() {
+            let node = root.nodes.get(number);
+            let node = node.ok_or_else(|| format!("node {number} is missing"))?;
+            if std::mem::replace(&mut shown[number], true) {
+                continue;
+            }
+            pending.extend(node.children.iter().flatten().map(Index::value));
+        }
+        if sound_parents(count, |node| parents[node]) != parents {
+            return Err("has a node that is above itself".to_owned());
+        }
+        for number in 0..count {
+            parents[number] = parents[number].filter(|&parent| shown[parent]);
+        }
+        Ok(Self {
+            nodes: (0..count).filter(|&number| shown[number]).collect(),
+            parents,
+        })
+    }
+}
+
+/// The semantics of a primitive and where their values are.
+type Attributes = BTreeMap<Checked<Semantic>, Index<Accessor>>;
+
+struct Reader<'a> {
+    numbers: Numbers<'a>,
+    edited: Edited,
+    /// The numbers of the scene's meshes, by their numbers and skins in the file.
+    meshes: HashMap<(usize, Option<usize>), usize>,
+    /// The numbers of the scene's joints, by the nodes of the file.
+    joints: HashMap<usize, usize>,
+}
+
+impl Reader<'_> {
+    /// Accounts for the scene.
+    fn reserve(&mut self, order: &Order, reserve: Reserve<'_>) -> Result<(), String> {
+        let root = self.numbers.root;
+        let nodes = order.nodes.iter().map(|&number| &root.nodes[number]);
+        let meshes = nodes.filter_map(|node| Some((node.mesh?.value(), skin_of(node))));
+        let meshes: BTreeSet<_> = meshes.collect();
+        let (mut vertices, mut indices) = (0_usize, 0_usize);
+        for mesh in meshes.iter().filter_map(|&(mesh, _)| root.meshes.get(mesh)) {
+            let mut before = None;
+            for primitive in mesh.primitives.iter().filter(|one| is_surface(one)) {
+                let own = primitive.attributes.get(&Valid(Semantic::Positions));
+                if let Some(&own) = own.filter(|_| before != Some(&primitive.attributes)) {
+                    vertices = vertices.saturating_add(self.numbers.count(own)?);
+                }
+                if let Some(own) = primitive.indices {
+                    indices = indices.saturating_add(self.numbers.count(own)?);
+                }
+                before = Some(&primitive.attributes);
+            }
+        }
+        if vertices > MAX_CORNERS || indices > 3 * MAX_CORNERS {
+            return Err(format!(
+                "has {vertices} vertices and {indices} corners of triangles, more than \
+                 {MAX_CORNERS} and three times as many"
+            ));
+        }
+        let bytes = vertices * CORNER_BYTES + indices * size_of::<u32>();
+        self.edited.memory = reserve(bytes).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    fn materials(&mut self) {
+        let root = self.numbers.root;
+        let materials = root.materials.iter().map(|material| {
+            let surface = &material.pbr_metallic_roughness;
+            let [r, g, b, alpha] = surface.base_color_factor.0;
+            let texture = surface.base_color_texture.as_ref();
+            let texture = texture.and_then(|info| root.textures.get(info.index.value()));
+            let picture = texture.map(|texture| texture.source.value());
+            let image = picture.and_then(|picture| root.images.get(picture));
+            let file = image.and_then(|image| image.name.clone());
+            let file = file.or_else(|| texture.and_then(|texture| texture.name.clone()));
+            Material {
+                name: material.name.clone().unwrap_or_default(),
+                color: [srgb(r), srgb(g), srgb(b), alpha].map(finite),
+                texture: picture.map(|picture| Texture {
+                    picture,
+                    file: file.unwrap_or_default(),
+                    wrap: [Wrap::Repeat; 2],
+                    sharp: false,
+                }),
+                alpha: Alpha::Opaque,
+                double_sided: material.double_sided,
+                unlit: false,
+            }
+        });
+        self.edited.scene.materials = materials.collect();
+    }
+
+    fn nodes(&mut self, order: &Order) -> Result<(), String> {
+        let root = self.numbers.root;
+        let places = order.nodes.iter().enumerate();
+        let places: HashMap<usize, usize> = places.map(|(place, &node)| (node, place)).collect();
+        for (number, skin) in root.skins.iter().enumerate() {
+            self.skin(number, skin, &places)?;
+        }
+        for &number in &order.nodes {
+            let node = &root.nodes[number];
+            let mesh = match node.mesh {
+                Some(mesh) => self.mesh(mesh.value(), skin_of(node))?,
+                None => None,
+            };
+            let named = node.mesh.and_then(|mesh| root.meshes.get(mesh.value()));
+            let name = node.name.as_ref().or_else(|| named?.name.as_ref());
+            self.edited.scene.nodes.push(Node {
+                name: name.cloned().unwrap_or_default(),
+                parent: order.parents[number].and_then(|parent| places.get(&parent).copied()),
+                transform: transform(node),
+                mesh,
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds the joints of a skin.
+    fn skin(
+        &mut self,
+        number: usize,
+        skin: &gltf_json::Skin,
+        places: &HashMap<usize, usize>,
+    ) -> Result<(), String> {
+        let matrices = match skin.inverse_bind_matrices {
+            Some(matrices) => self.numbers.floats::<16>(matrices)?,
+            None => Vec::new(),
+        };
+        for (place, node) in skin.joints.iter().enumerate() {
+            let missing = || format!("joint {place} of skin {number} is not in a scene");
+            let &shown = places.get(&node.value()).ok_or_else(missing)?;
+            let next = self.edited.scene.joints.len();
+            if *self.joints.entry(node.value()).or_insert(next) == next {
+                self.edited.scene.joints.push(Joint {
+                    node: shown,
+                    inverse_bind: matrices.get(place).copied().unwrap_or(IDENTITY),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of a mesh in the scene; `None` for one without triangles.
+    fn mesh(&mut self, number: usize, skin: Option<usize>) -> Result<Option<usize>, String> {
+        let found = self.numbers.root.meshes.get(number);
+        let found = found.ok_or_else(|| format!("mesh {number} is missing"))?;
+        if let Some(&known) = self.meshes.get(&(number, skin)) {
+            return Ok(Some(known));
+        }
+        let joints = match skin {
+            Some(skin) => Some(self.joints_of(skin)?),
+            None => None,
+        };
+        let mut mesh = Mesh {
+            name: found.name.clone().unwrap_or_default(),
+            ..Mesh::default()
+        };
+        let (mut is_colored, mut first) = (false, 0);
+        let mut before: Option<&Attributes> = None;
+        for primitive in found.primitives.iter().filter(|one| is_surface(one)) {
+            // Primitives often share their vertices.
+            if before != Some(&primitive.attributes) {
+                first = mesh.points.len();
+                is_colored |= self.vertices(&primitive.attributes, joints.as_deref(), &mut mesh)?;
+                before = Some(&primitive.attributes);
+            }
+            let part = self.part(number, primitive, first, mesh.points.len())?;
+            mesh.parts.push(part);
+        }
+        if mesh.triangles() == 0 {
+            return Ok(None);
+        }
+        add_normals(&mut mesh);
+        let next = self.edited.scene.meshes.len();
+        if !is_colored {
+            self.edited.uncolored.insert(next);
+        }
+        self.meshes.insert((number, skin), next);
+        self.edited.scene.meshes.push(mesh);
+        Ok(Some(next))
+    }
+
+    /// Returns the numbers of the scene's joints by those of a skin.
+    fn joints_of(&self, skin: usize) -> Result<Vec<u16>, String> {
+        let found = self.numbers.root.skins.get(skin);
+        let found = found.ok_or_else(|| format!("skin {skin} is missing"))?;
+        let numbers = found.joints.iter();
+        let numbers = numbers.map(|joint| u16::try_from(self.joints[&joint.value()]).ok());
+        let numbers: Option<Vec<u16>> = numbers.collect();
+        numbers.ok_or_else(|| format!("skin {skin} has too many joints"))
+    }
+
+    /// Adds the vertices of a primitive to a mesh, and returns whether they have
+    /// colors.
+    fn vertices(
+        &mut self,
+        attributes: &Attributes,
+        joints: Option<&[u16]>,
+        mesh: &mut Mesh,
+    ) -> Result<bool, String> {
+        let find = |semantic: Semantic| attributes.get(&Valid(semantic)).copied();
+        let positions = find(Semantic::Positions).ok_or("has a mesh without positions")?;
+        let positions = self.numbers.floats::<3>(positions)?;
+        let (first, count) = (mesh.points.len(), positions.len());
+        let normals = match find(Semantic::Normals) {
+            Some(normals) => self.numbers.floats::<3>(normals)?,
+            None => Vec::new(),
+        };
+        let colors = match find(Semantic::Colors(0)) {
+            Some(colors) => self.numbers.colors(colors)?,
+            None => Vec::new(),
+        };
+        let mut sets = Vec::new();
+        for set in 0..MAX_SETS {
+            let Some(set) = find(Semantic::TexCoords(set)) else {
+                break;
+            };
+            sets.push(self.numbers.floats::<2>(set)?);
+        }
+        let uv = |set: usize, vertex: usize| -> [f32; 2] {
+            let set = sets.get(set).and_then(|set| set.get(vertex));
+            set.copied().unwrap_or_default()
+        };
+        mesh.points
+            .extend(positions.iter().map(|&point| point.map(finite)));
+        mesh.corners.extend((0..count).map(|vertex| {
+            Corner {
+                point: (first + vertex) as u32,
+                normal: normals
+                    .get(vertex)
+                    .copied()
+                    .and_then(unit)
+                    .unwrap_or_default(),
+                uv: uv(0, vertex),
+                color: colors.get(vertex).copied().unwrap_or([u8::MAX; 4]),
+            }
+        }));
+        let others = mesh.other_uvs.len().max(sets.len().saturating_sub(1));
+        mesh.other_uvs.resize_with(others, Vec::new);
+        for (set, values) in mesh.other_uvs.iter_mut().enumerate() {
+            values.resize(first, [0.0; 2]);
+            values.extend((0..count).map(|vertex| uv(set + 1, vertex)));
+        }
+        let skin = joints.zip(find(Semantic::Joints(0)).zip(find(Semantic::Weights(0))));
+        if let Some((joints, (indices, weights))) = skin {
+            let indices = self.numbers.whole::<4>(indices)?;
+            let weights = self.numbers.floats::<4>(weights)?;
+            let shares = indices.into_iter().zip(weights);
+            mesh.weights.resize(first, Weights::default());
+            for (indices, weights) in shares.take(count) {
+                mesh.weights.push(shared(indices, weights, joints)?);
+            }
+        }
+        if !mesh.weights.is_empty() {
+            mesh.weights.resize(first + count, Weights::default());
+        }
+        Ok(!colors.is_empty())
+    }
+
+    /// Returns the triangles of a primitive, whose vertices begin with number `first`
+    /// and end before `end`.
+    fn part(
+        &self,
+        mesh: usize,
+        primitive: &Primitive,
+        first: usize,
+        end: usize,
+    ) -> Result<Part, String> {
+        let count = (end - first) as u32;
+        let indices: Vec<u32> = match primitive.indices {
+            Some(indices) => self
+                .numbers
+                .whole::<1>(indices)?
+                .into_iter()
+                .flatten()
+                .collect(),
+            None => (0..count).collect(),
+        };
+        if let Some(past) = indices.iter().find(|&&index| index >= count) {
+            return Err(format!("mesh {mesh} has vertex {past} of {count}"));
+        }
+        let at = |place: usize| first as u32 + indices[place];
+        let pairs = 0..indices.len().saturating_sub(2);
+        let triangles = match primitive.mode {
+            Valid(Mode::TriangleStrip) => pairs
+                .map(|n| [at(n + n % 2), at(n + 1 - n % 2), at(n + 2)])
+                .collect(),
+            Valid(Mode::TriangleFan) => pairs.map(|n| [at(0), at(n + 1), at(n + 2)]).collect(),
+            _ => (0..indices.len() / 3)
+                .map(|n| [at(3 * n), at(3 * n + 1), at(3 * n + 2)])
+                .collect(),
+        };
+        let materials = self.edited.scene.materials.len();
+        let material = primitive.material.map_or(materials, |one| one.value());
+        if primitive.material.is_some() && material >= materials {
+            return Err(format!(
+                "mesh {mesh} has material {material} of {materials}"
+            ));
+        }
+        Ok(Part {
+            material,
+            triangles,
+            ..Part::default()
+        })
+    }
+}
+
+const IDENTITY: [f32; 16] = [
+    1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
+];
+
+/// Returns whether a primitive has triangles.
+fn is_surface(primitive: &Primitive) -> bool {
+    matches!(
+        primitive.mode,
+        Valid(Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)
+    )
+}
+
+fn skin_of(node: &gltf_json::Node) -> Option<usize> {
+    node.skin.map(|skin| skin.value())
+}
+
+fn transform(node: &gltf_json::Node) -> Transform {
+    if let Some(matrix) = &node.matrix {
+        // Column by column for column vectors, which is the same.
+        return Transform::from_row_vector_matrix(matrix);
+    }
+    let rotation = node
+        .rotation
+        .map_or(Transform::IDENTITY.rotation, |one| one.0);
+    let length = rotation.iter().map(|part| part * part).sum::<f32>().sqrt();
+    Transform {
+        translation: node.translation.unwrap_or_default().map(finite),
+        rotation: match length.is_finite() && length > 1e-6 {
+            true if (length - 1.0).abs() < 1e-5 => rotation,
+            true => rotation.map(|part| part / length),
+            false => Transform::IDENTITY.rotation,
+        },
+        scale: node.scale.unwrap_or([1.0; 3]).map(finite),
+    }
+}
+
+/// Returns the joints of a vertex: each once, with weights that add up to 1.
+fn shared(indices: [u32; 4], weights: [f32; 4], joints: &[u16]) -> Result<Weights, String> {
+    let mut shares = Weights::default();
+    let mut count = 0;
+    for (index, weight) in indices.into_iter().zip(weights) {
+        if weight <= 0.0 {
+            continue;
+        }
+        let joint = joints.get(index as usize);
+        let &joint = joint.ok_or_else(|| format!("has joint {index} of {}", joints.len()))?;
+        match shares[..count].iter_mut().find(|one| one.joint == joint) {
+            Some(share) => share.weight += weight,
+            None => {
+                shares[count] = Weight { joint, weight };
+                count += 1;
+            }
+        }
+    }
+    let sum: f32 = shares.iter().map(|share| share.weight).sum();
+    for share in &mut shares {
+        share.weight = if sum > 0.0 { share.weight / sum } else { 0.0 };
+    }
+    Ok(shares)
+}
+
+/// Gives corners without a normal the mean of their triangles.
+fn add_normals(mesh: &mut Mesh) {
+    let mut sums = vec![[0.0; 3]; mesh.corners.len()];
+    for triangle in mesh.parts.iter().flat_map(|part| &part.triangles) {
+        let [a, b, c] = triangle.map(|corner| mesh.points[corner as usize]);
+        let normal = cross(subtract(b, a), subtract(c, a));
+        for &corner in triangle {
+            sums[corner as usize] = add(sums[corner as usize], normal);
+        }
+    }
+    for (corner, sum) in mesh.corners.iter_mut().zip(sums) {
+        if corner.normal == [0.0; 3] {
+            corner.normal = unit(sum).unwrap_or([0.0, 1.0, 0.0]);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+use serde_json::{Value, json};
+
+use super::{pack, read, write};
+use crate::model::obj::tests::scene;
+
+/// Returns the GLB file of two triangles, whose JSON part was changed.
+fn with_json(edit: impl FnOnce(&mut Value)) -> Vec<u8> {
+    let mut file = Vec::new();
+    write(&scene(), &|_| None, &|_| Ok(None), &mut file).unwrap();
+    let length = u32::from_le_bytes(*file[12..].first_chunk().unwrap()) as usize;
+    let mut value = serde_json::from_slice(&file[20..20 + length]).unwrap();
+    edit(&mut value);
+    let mut json = value.to_string().into_bytes();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let rest = file.split_off(20 + length);
+    let total = (20 + json.len() + rest.len()) as u32;
+    let header = [0x4654_6C67, 2, total, json.len() as u32, 0x4E4F_534A];
+    [&header.map(u32::to_le_bytes).concat(), &json[..], &rest].concat()
+}
+
+fn refused(edit: impl FnOnce(&mut Value)) -> String {
+    read(&with_json(edit), &|_| Ok(None)).err().unwrap()
+}
+
+#[test]
+fn a_whole_file_is_read() {
+    let edited = read(&with_json(|_| ()), &|_| Ok(None)).unwrap();
+    assert_eq!(edited.scene.nodes[0].name, "my house");
+    assert_eq!(edited.scene.meshes[0].triangles(), 2);
+    assert_eq!(edited.scene.meshes[0].points.len(), 3);
+    assert!(edited.uncolored.is_empty() && !edited.is_flat);
+}
+
+#[test]
+fn what_is_not_in_the_file_is_refused() {
+    let error = refused(|json| json["accessors"][0]["count"] = json!(1_000_000));
+    assert_eq!(error, "accessor 0 is past its buffer");
+    let error = refused(|json| json["accessors"][0]["bufferView"] = json!(99));
+    assert_eq!(error, "buffer view 99 is missing");
+    let error = refused(|json| json["bufferViews"][0]["byteLength"] = json!(u64::MAX));
+    assert_eq!(error, "buffer view 0 is past its buffer");
+    let error = refused(|json| json["buffers"][0]["uri"] = json!("x.bin"));
+    assert!(
+        error.starts_with("has its buffer in another file"),
+        "{error}"
+    );
+    let error = refused(|json| json["meshes"][0]["primitives"][0]["material"] = json!(7));
+    assert_eq!(error, "mesh 0 has material 7 of 2");
+    let error = refused(|json| json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]));
+    assert!(error.contains("KHR_draco_mesh_compression"), "{error}");
+    let error = refused(|json| json["accessors"][0]["type"] = json!("VEC2"));
+    assert_eq!(error, "accessor 0 is Vec2, must be Vec3");
+}
+
+#[test]
+fn nodes_are_a_tree_of_a_bounded_number() {
+    let error = refused(|json| json["nodes"][0]["children"] = json!([0]));
+    assert_eq!(error, "has a node that is above itself");
+    let error = refused(|json| json["nodes"][0]["children"] = json!([5]));
+    assert_eq!(error, "node 5 is missing");
+    let error = refused(|json| {
+        json["nodes"] = json!([{"children": [2]}, {"children": [2]}, {}]);
+    });
+    assert_eq!(error, "node 2 has two parents");
+    let error = refused(|json| json["nodes"] = json!(vec![json!({}); 65_537]));
+    assert_eq!(error, "has 65537 nodes, more than 65536");
+}
+
+#[test]
+fn memory_is_reserved_before_a_model_is_decoded() {
+    let file = with_json(|_| ());
+    let refuse = |_| Err(std::io::Error::other("no memory"));
+    assert_eq!(read(&file, &refuse).err().unwrap(), "no memory");
+    let count = (1 << 20) + 1;
+    let root = json!({
+        "asset": {"version": "2.0"},
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "buffers": [{"byteLength": 12 * count}],
+        "bufferViews": [{"buffer": 0, "byteLength": 12 * count}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": count}],
+    });
+    let root: gltf_json::Root = serde_json::from_value(root).unwrap();
+    let mut out = Vec::new();
+    pack(&root, &vec![0; 12 * count], &mut out).unwrap();
+    let error = read(&out, &|_| Ok(None)).err().unwrap();
+    assert!(error.contains("vertices"), "{error}");
+}
+
+#[test]
+fn cut_files_are_refused() {
+    let file = with_json(|_| ());
+    for length in 0..file.len() {
+        assert!(read(&file[..length], &|_| Ok(None)).is_err(), "{length}");
+    }
+    let mut out = Vec::new();
+    pack(&gltf_json::Root::default(), &[], &mut out).unwrap();
+    assert!(read(&out, &|_| Ok(None)).unwrap().scene.nodes.is_empty());
+}

@@ -1,0 +1,248 @@
+//! Reader of OBJ files: objects, their faces, and the names of their materials.
+
+use std::collections::HashMap;
+
+use crate::model::edited::Edited;
+use crate::model::gltf::Reserve;
+use crate::model::math::{cross, subtract, unit};
+use crate::model::scene::{Alpha, Corner, Material, Mesh, Node, Part};
+use crate::model::{CORNER_BYTES, MAX_CORNERS, Transform};
+
+/// Reads a model: a node for each object, whose points are those of the scene. Lines,
+/// points, colors and MTL files are not read. `reserve` accounts for the memory of the
+/// scene.
+///
+/// # Errors
+/// Returns what is wrong, with the line.
+pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
+    let text = std::str::from_utf8(file).map_err(|_| "is no text in UTF-8".to_owned())?;
+    // A corner of a face takes two characters, and a position six.
+    let corners = (file.len() / 2).min(MAX_CORNERS);
+    let memory = reserve(corners * CORNER_BYTES).map_err(|error| error.to_string())?;
+    let mut reader = Reader::default();
+    for (number, line) in (1..).zip(text.lines()) {
+        reader
+            .line(line.split('#').next().unwrap_or_default())
+            .map_err(|problem| format!("line {number}: {problem}"))?;
+    }
+    Ok(Edited {
+        is_flat: true,
+        memory,
+        ..reader.edited
+    })
+}
+
+#[derive(Default)]
+struct Reader {
+    edited: Edited,
+    points: Vec<[f32; 3]>,
+    uvs: Vec<[f32; 2]>,
+    /// The numbers of materials by their names.
+    materials: HashMap<String, usize>,
+    material: Option<usize>,
+    /// The points of the object, by their numbers in the file.
+    own_points: HashMap<usize, u32>,
+    /// The parts of the object, by their materials.
+    parts: HashMap<usize, usize>,
+    corners: usize,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("v") => self.points.push(numbers(words)?),
+            Some("vt") => {
+                let [u, v] = numbers(words)?;
+                self.uvs.push([u, 1.0 - v]);
+            }
+            Some("o" | "g") => self.object(rest(line)),
+            Some("usemtl") => self.material = Some(self.material_of(rest(line))),
+            Some("f") => self.face(words)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, name: &str) {
+        // Faces of several groups of one object are parts of it.
+        let scene = &mut self.edited.scene;
+        if scene.nodes.last().is_some_and(|last| last.name == name) {
+            return;
+        }
+        scene.nodes.push(Node {
+            name: name.to_owned(),
+            parent: None,
+            transform: Transform::IDENTITY,
+            mesh: None,
+        });
+        self.own_points.clear();
+        self.parts.clear();
+    }
+
+    fn material_of(&mut self, name: &str) -> usize {
+        let materials = &mut self.edited.scene.materials;
+        let next = materials.len();
+        let number = *self.materials.entry(name.to_owned()).or_insert(next);
+        if number == next {
+            materials.push(Material {
+                name: name.to_owned(),
+                color: [1.0; 4],
+                texture: None,
+                alpha: Alpha::Opaque,
+                double_sided: true,
+                unlit: false,
+            });
+        }
+        number
+    }
+
+    fn face<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), String> {
+        let corners: Vec<_> = words
+            .map(|word| self.corner(word))
+            .collect::<Result<_, _>>()?;
+        if corners.len() < 3 {
+            return Err("a face needs three corners".to_owned());
+        }
+        self.corners += corners.len();
+        if self.corners > MAX_CORNERS {
+            return Err(format!("is one of more than {MAX_CORNERS} corners"));
+        }
+        let material = self.material.unwrap_or(usize::MAX);
+        if self.edited.scene.nodes.is_empty() {
+            self.object("");
+        }
+        let scene = &mut self.edited.scene;
+        let (Some(node), meshes) = (scene.nodes.last_mut(), &mut scene.meshes) else {
+            return Ok(());
+        };
+        let number = *node.mesh.get_or_insert(meshes.len());
+        if number == meshes.len() {
+            meshes.push(Mesh {
+                name: node.name.clone(),
+                ..Mesh::default()
+            });
+            self.edited.uncolored.insert(number);
+        }
+        let mesh = &mut meshes[number];
+        let [a, b, c] = [0, 1, 2].map(|corner: usize| self.points[corners[corner].0]);
+        let normal = unit(cross(subtract(b, a), subtract(c, a))).unwrap_or([0.0, 1.0, 0.0]);
+        let first = mesh.corners.len() as u32;
+        for (point, uv) in corners {
+            let next = mesh.points.len() as u32;
+            let own = *self.own_points.entry(point).or_insert(next);
+            if own == next {
+                mesh.points.push(self.points[point]);
+            }
+            mesh.corners.push(Corner {
+                point: own,
+                normal,
+                uv,
+                color: [u8::MAX; 4],
+            });
+        }
+        let next = mesh.parts.len();
+        let part = *self.parts.entry(material).or_insert(next);
+        if part == next {
+            mesh.parts.push(Part {
+                material,
+                ..Part::default()
+            });
+        }
+        mesh.parts[part].add_polygon(first..mesh.corners.len() as u32);
+        Ok(())
+    }
+
+    /// Returns the number of a corner's point, and its texture coordinates.
+    fn corner(&self, word: &str) -> Result<(usize, [f32; 2]), String> {
+        let mut parts = word.split('/');
+        let point = index(parts.next().unwrap_or_default(), self.points.len());
+        let point = point.ok_or_else(|| format!("{word} has no position"))?;
+        let uv = match parts.next().unwrap_or_default() {
+            "" => [0.0; 2],
+            number => {
+                let uv = index(number, self.uvs.len()).map(|uv| self.uvs[uv]);
+                uv.ok_or_else(|| format!("{word} has no texture coordinates"))?
+            }
+        };
+        Ok((point, uv))
+    }
+}
+
+/// Returns the index of one of `count` items by its number from 1, or from -1
+/// backwards.
+fn index(number: &str, count: usize) -> Option<usize> {
+    let number: i64 = number.parse().ok()?;
+    let index = match number {
+        1.. => number - 1,
+        _ => count as i64 + number,
+    };
+    usize::try_from(index)
+        .ok()
+        .filter(|&index| number != 0 && index < count)
+}
+
+/// Returns what follows the first word of a line.
+fn rest(line: &str) -> &str {
+    let line = line.trim();
+    line.split_once(char::is_whitespace)
+        .map_or("", |(_, rest)| rest.trim())
+}
+
+/// Returns the first numbers of a line.
+fn numbers<'a, const N: usize>(
+    mut words: impl Iterator<Item = &'a str>,
+) -> Result<[f32; N], String> {
+    let mut numbers = [0.0; N];
+    for number in &mut numbers {
+        let word = words.next().ok_or_else(|| format!("needs {N} numbers"))?;
+        let value: Option<f32> = word.parse().ok();
+        let value = value.filter(|value| value.is_finite());
+        *number = value.ok_or_else(|| format!("{word} is no number"))?;
+    }
+    Ok(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Edited, String> {
+        super::read(text.as_bytes(), &|_| Ok(None))
+    }
+
+    #[test]
+    fn objects_have_their_points_and_polygons() {
+        let text = "o a b\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 1\nvt 1 0 # last\n\
+            usemtl red brick\nf 1/1 2/2 3/1 4\nl 1 2\no c\nf -3 -2 -1\n";
+        let edited = read(text).unwrap();
+        let scene = &edited.scene;
+        let names: Vec<_> = scene.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["a b", "c"]);
+        assert_eq!(scene.materials[0].name, "red brick");
+        let mesh = &scene.meshes[0];
+        assert_eq!(
+            (mesh.points.len(), mesh.parts[0].polygons.as_slice()),
+            (4, &[2][..])
+        );
+        assert_eq!(mesh.corners[0].uv, [0.0, 0.0]);
+        assert_eq!(mesh.corners[1].uv, [1.0, 1.0]);
+        assert_eq!(scene.meshes[1].points[0], [1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error_with_its_line() {
+        let error = |text| read(text).err().unwrap();
+        assert_eq!(error("v 0 0 0\nf 1 1 2"), "line 2: 2 has no position");
+        assert_eq!(error("v 0 0 x"), "line 1: x is no number");
+        assert_eq!(error("v 0 0"), "line 1: needs 3 numbers");
+        assert_eq!(
+            error("v 0 0 0\nf 1 1"),
+            "line 2: a face needs three corners"
+        );
+        assert_eq!(
+            error("v 0 0 0\nf 1/1 1/1 1/1"),
+            "line 2: 1/1 has no texture coordinates"
+        );
+    }
+}

@@ -1,0 +1,344 @@
+//! How an edited mesh differs from the shown one.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::places::Places;
+use crate::model::scene::{Corner, Mesh, Weights};
+
+/// Largest difference of numbers that are the same, relative to the largest of them.
+const NEAR: f32 = 1e-5;
+
+/// Largest difference of normals and weights that are the same, and of parts of colors,
+/// which are rounded on the way.
+const NEAR_NORMAL: f32 = 0.02;
+const NEAR_WEIGHT: f32 = 1e-4;
+const NEAR_COLOR: u8 = 1;
+
+/// Maximum number of triangles at one place that are compared.
+const MAX_SAME: usize = 64;
+
+/// What is compared, and how exactly.
+#[derive(Debug, Clone, Copy)]
+pub struct Compared {
+    /// The largest coordinate of the model.
+    pub size: f32,
+    /// Whether the asset stores normals.
+    pub has_normals: bool,
+    /// Whether it stores texture coordinates.
+    pub has_uvs: bool,
+    /// Whether it stores colors, and the edited mesh has some.
+    pub has_colors: bool,
+}
+
+/// How a mesh was changed.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// It has the same triangles.
+    None,
+    /// It has the same triangles with other values: the shown mesh with these.
+    Values(Box<Mesh>),
+    /// It has other triangles: the edited mesh, with what programs lose from the
+    /// vertices at the same places.
+    Anew(Box<Mesh>),
+}
+
+/// Compares an edited mesh with the shown one, whose materials and joints have the same
+/// numbers.
+pub fn change(shown: &Mesh, mut edited: Mesh, compared: &Compared) -> Change {
+    let mut places = Places::new(NEAR * compared.size);
+    keep_lost(shown, &mut edited, compared, &mut places);
+    let uv_size = shown.corners.iter().flat_map(|corner| corner.uv);
+    let comparison = Comparison {
+        compared: *compared,
+        uv_distance: NEAR * uv_size.fold(1.0, |most: f32, part| most.max(part.abs())),
+        shown,
+        edited: &edited,
+    };
+    if comparison.has_same_triangles(&mut places) {
+        return Change::None;
+    }
+    match comparison.values() {
+        Some(values) => Change::Values(Box::new(values)),
+        None => Change::Anew(Box::new(edited)),
+    }
+}
+
+/// Gives an edited mesh what programs lose, from the shown corners at the same places:
+/// colors, alpha, weights, second colors, sets of texture coordinates, and the last bits
+/// of numbers.
+fn keep_lost(shown: &Mesh, edited: &mut Mesh, compared: &Compared, places: &mut Places) {
+    let sets = shown.other_uvs.len();
+    let lost_sets = edited.other_uvs.len()..sets;
+    edited.other_uvs.resize_with(sets, Vec::new);
+    let is_opaque = edited
+        .corners
+        .iter()
+        .all(|corner| corner.color[3] == u8::MAX);
+    let lost_weights = edited.weights.is_empty() && !shown.weights.is_empty();
+    if lost_weights {
+        edited.weights = vec![Weights::default(); edited.points.len()];
+    } else if shown.weights.is_empty() {
+        edited.weights.clear();
+    }
+    let mut at: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (number, corner) in shown.corners.iter().enumerate() {
+        let same = at
+            .entry(places.number(shown.points[corner.point as usize]))
+            .or_default();
+        if same.len() < MAX_SAME {
+            same.push(number);
+        }
+    }
+    edited.other_colors = Vec::new();
+    for number in 0..edited.corners.len() {
+        let corner = edited.corners[number];
+        let same = places.find(edited.points[corner.point as usize]);
+        let same = same.and_then(|place| at.get(&place)).into_iter().flatten();
+        let distance = |other: &Corner| {
+            let parts = other.uv.iter().zip(corner.uv).map(|(a, b)| (a - b).abs());
+            let turned = other
+                .normal
+                .iter()
+                .zip(corner.normal)
+                .map(|(a, b)| (a - b).abs());
+            parts.sum::<f32>() + turned.sum::<f32>()
+        };
+        let nearest = same
+            .min_by(|&&a, &&b| distance(&shown.corners[a]).total_cmp(&distance(&shown.corners[b])));
+        let old = nearest.map(|&nearest| shown.corners[nearest]);
+        if let Some(old) = old {
+            edited.points[corner.point as usize] = shown.points[old.point as usize];
+            let new = &mut edited.corners[number];
+            if is_near(&new.normal, &old.normal, NEAR_NORMAL) {
+                new.normal = old.normal;
+            }
+            if is_near(&new.uv, &old.uv, NEAR) {
+                new.uv = old.uv;
+            }
+        }
+        let color = &mut edited.corners[number].color;
+        if !compared.has_colors {
+            *color = old.map_or([u8::MAX; 4], |old| old.color);
+        } else if let Some(old) = old.filter(|_| is_opaque) {
+            color[3] = old.color[3];
+        }
+        for set in lost_sets.clone() {
+            let uv = nearest.map_or(corner.uv, |&nearest| shown.other_uvs[set][nearest]);
+            edited.other_uvs[set].push(uv);
+        }
+        if !shown.other_colors.is_empty() {
+            let old = nearest.map(|&nearest| shown.other_colors[nearest]);
+            edited.other_colors.push(old.unwrap_or([u8::MAX; 4]));
+        }
+        if let Some(old) = old.filter(|_| lost_weights) {
+            edited.weights[corner.point as usize] = shown.weights[old.point as usize];
+        }
+    }
+}
+
+struct Comparison<'a> {
+    compared: Compared,
+    uv_distance: f32,
+    shown: &'a Mesh,
+    edited: &'a Mesh,
+}
+
+/// A triangle as its material and the places of its corners, beginning with the least.
+type Key = (usize, [u32; 3]);
+
+impl Comparison<'_> {
+    /// Returns whether the meshes have the same triangles, in any order.
+    fn has_same_triangles(&self, places: &mut Places) -> bool {
+        if self.shown.triangles() != self.edited.triangles() {
+            return false;
+        }
+        let mut known: HashMap<Key, Vec<[u32; 3]>> = HashMap::new();
+        for (material, triangle) in triangles(self.shown) {
+            let (key, triangle) = key(self.shown, material, triangle, places);
+            known.entry(key).or_default().push(triangle);
+        }
+        triangles(self.edited).all(|(material, triangle)| {
+            let (key, triangle) = key(self.edited, material, triangle, places);
+            let Some(same) = known.get_mut(&key) else {
+                return false;
+            };
+            let is_it = |other: &[u32; 3]| {
+                // Corners at one place may begin with any of them.
+                (0..3).any(|turn| (0..3).all(|n| self.is_same(other[(n + turn) % 3], triangle[n])))
+            };
+            let found = same.iter().take(MAX_SAME).position(is_it);
+            found.map(|found| same.swap_remove(found)).is_some()
+        })
+    }
+
+    /// Returns whether a shown and an edited corner are the same but for their normals
+    /// and for rounding.
+    fn is_same(&self, shown: u32, edited: u32) -> bool {
+        let (a, b) = (
+            &self.shown.corners[shown as usize],
+            &self.edited.corners[edited as usize],
+        );
+        self.is_near_point(a, b)
+            && self.is_near_uv(a.uv, b.uv)
+            && self.is_near_color(a.color, b.color)
+            && self.is_near_normal(a.normal, b.normal)
+            && self.has_near_weights(a, b)
+            && self
+                .shown
+                .other_uvs
+                .iter()
+                .zip(&self.edited.other_uvs)
+                .all(|(old, new)| self.is_near_uv(old[shown as usize], new[edited as usize]))
+    }
+
+    fn is_near_point(&self, a: &Corner, b: &Corner) -> bool {
+        let (a, b) = (
+            self.shown.points[a.point as usize],
+            self.edited.points[b.point as usize],
+        );
+        // Twice, because a place has two points that are both near it.
+        is_near(&a, &b, 2.0 * NEAR * self.compared.size)
+    }
+
+    fn is_near_uv(&self, a: [f32; 2], b: [f32; 2]) -> bool {
+        !self.compared.has_uvs || is_near(&a, &b, self.uv_distance)
+    }
+
+    fn is_near_color(&self, a: [u8; 4], b: [u8; 4]) -> bool {
+        !self.compared.has_colors || a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= NEAR_COLOR)
+    }
+
+    fn is_near_normal(&self, a: [f32; 3], b: [f32; 3]) -> bool {
+        !self.compared.has_normals || is_near(&a, &b, NEAR_NORMAL)
+    }
+
+    fn has_near_weights(&self, a: &Corner, b: &Corner) -> bool {
+        let old = self.shown.weights.get(a.point as usize);
+        let new = self.edited.weights.get(b.point as usize);
+        let (Some(old), Some(new)) = (old, new) else {
+            return old.is_none();
+        };
+        let of = |weights: &Weights, joint: u16| {
+            let same = weights.iter().filter(|one| one.joint == joint);
+            same.map(|one| one.weight).sum::<f32>()
+        };
+        let joints = old.iter().chain(new).map(|one| one.joint);
+        joints
+            .into_iter()
+            .all(|joint| (of(old, joint) - of(new, joint)).abs() <= NEAR_WEIGHT)
+    }
+
+    /// Returns the shown mesh with other values, if the edited one has the same
+    /// triangles in the same order with the same materials.
+    fn values(&self) -> Option<Mesh> {
+        let (old, new) = (by_material(self.shown), by_material(self.edited));
+        let sizes = |all: &BTreeMap<usize, Vec<[u32; 3]>>| -> Vec<(usize, usize)> {
+            all.iter()
+                .map(|(&material, all)| (material, all.len()))
+                .collect()
+        };
+        if sizes(&old) != sizes(&new) {
+            return None;
+        }
+        let mut corners = vec![None; self.shown.corners.len()];
+        let mut points = vec![None; self.shown.points.len()];
+        for (old, new) in old.values().flatten().zip(new.values().flatten()) {
+            for (&old, &new) in old.iter().zip(new) {
+                self.pair(old, new, &mut corners, &mut points)?;
+            }
+        }
+        let mut mesh = self.shown.clone();
+        for (point, new) in mesh.points.iter_mut().zip(&points) {
+            let new = new.map(|new: u32| self.edited.points[new as usize]);
+            if let Some(new) = new.filter(|new| !is_near(point, new, NEAR * self.compared.size)) {
+                *point = new;
+            }
+        }
+        for (number, new) in corners.into_iter().enumerate() {
+            if let Some(new) = new {
+                self.set_corner(&mut mesh, number, new);
+            }
+        }
+        for (weights, new) in mesh.weights.iter_mut().zip(points) {
+            if let Some(new) = new {
+                *weights = self.edited.weights[new as usize];
+            }
+        }
+        Some(mesh)
+    }
+
+    /// Pairs a shown corner and its point with an edited one; `None` if it is paired
+    /// with a different one.
+    fn pair(
+        &self,
+        old: u32,
+        new: u32,
+        corners: &mut [Option<u32>],
+        points: &mut [Option<u32>],
+    ) -> Option<()> {
+        let point = self.edited.corners[new as usize].point;
+        let old_point = self.shown.corners[old as usize].point as usize;
+        let other = *points[old_point].get_or_insert(point);
+        let [a, b] = [other, point].map(|point| &self.edited.points[point as usize]);
+        if !is_near(a, b, NEAR * self.compared.size) {
+            return None;
+        }
+        let other = *corners[old as usize].get_or_insert(new);
+        let [a, b] = [other, new].map(|corner| &self.edited.corners[corner as usize]);
+        let is_same = self.is_near_uv(a.uv, b.uv)
+            && self.is_near_color(a.color, b.color)
+            && self.is_near_normal(a.normal, b.normal);
+        is_same.then_some(())
+    }
+
+    /// Sets the values of a corner that differ.
+    fn set_corner(&self, mesh: &mut Mesh, number: usize, new: u32) {
+        let corner = &mut mesh.corners[number];
+        let edited = &self.edited.corners[new as usize];
+        if !self.is_near_uv(corner.uv, edited.uv) {
+            corner.uv = edited.uv;
+        }
+        if !self.is_near_color(corner.color, edited.color) {
+            corner.color = edited.color;
+        }
+        if !self.is_near_normal(corner.normal, edited.normal) {
+            corner.normal = edited.normal;
+        }
+        for (set, values) in mesh.other_uvs.iter_mut().enumerate() {
+            let edited = self.edited.other_uvs[set][new as usize];
+            if !self.is_near_uv(values[number], edited) {
+                values[number] = edited;
+            }
+        }
+    }
+}
+
+fn is_near(a: &[f32], b: &[f32], distance: f32) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= distance)
+}
+
+fn triangles(mesh: &Mesh) -> impl Iterator<Item = (usize, [u32; 3])> {
+    mesh.parts.iter().flat_map(|part| {
+        let triangles = part.triangles.iter();
+        triangles.map(|triangle| (part.material, *triangle))
+    })
+}
+
+fn by_material(mesh: &Mesh) -> BTreeMap<usize, Vec<[u32; 3]>> {
+    let mut all: BTreeMap<usize, Vec<[u32; 3]>> = BTreeMap::new();
+    for (material, triangle) in triangles(mesh) {
+        all.entry(material).or_default().push(triangle);
+    }
+    all
+}
+
+/// Returns a triangle's key, and its corners in the same order.
+fn key(mesh: &Mesh, material: usize, triangle: [u32; 3], places: &mut Places) -> (Key, [u32; 3]) {
+    let at = triangle.map(|corner| {
+        let point = mesh.corners[corner as usize].point;
+        places.number(mesh.points[point as usize])
+    });
+    let first = (0..3).min_by_key(|&n| at[n]).unwrap_or_default();
+    let turned = |all: [u32; 3]| [0, 1, 2].map(|n| all[(first + n) % 3]);
+    ((material, turned(at)), turned(triangle))
+}

@@ -1,0 +1,347 @@
+//! Which parts of an edited model are which of the model as it is shown.
+//!
+//! Programs lose or change extras, order, visibility, lines and the transformations of
+//! joints, so that only names, geometry and what hangs below what tell. Nothing here
+//! knows a format.
+
+mod change;
+mod names;
+mod places;
+mod worlds;
+
+pub use self::change::{Change, Compared, change};
+pub use self::places::Places;
+pub use self::worlds::Placed;
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::Scene;
+use super::affine::Affine;
+use super::edited::Edited;
+use super::scene::{Material, Mesh, Node, Weight, Weights};
+
+/// How the copy of a node above hidden ones ends, as GLB files have it.
+const COPY: &str = " (hidden)";
+
+/// How the material of a missing texture ends.
+const MISSING: &str = " (missing)";
+
+/// A shown and an edited model, part by part.
+pub struct Pairing<'a> {
+    /// The model as it is shown.
+    pub shown: &'a Scene<'a>,
+    /// The model as it was saved.
+    pub edited: &'a Edited,
+    /// The edited node of each shown one; `None` for one that is gone.
+    pub nodes: Vec<Option<usize>>,
+    /// The shown node of each edited one.
+    pub origins: Vec<Option<usize>>,
+    /// The edited nodes that are new: those with a mesh, and those below others.
+    pub new: Vec<usize>,
+    /// The shown nodes that were deleted: those that are gone, and that every program
+    /// shows and keeps.
+    pub deleted: BTreeSet<usize>,
+    /// The largest coordinate of the shown model.
+    pub size: f32,
+    /// The edited node that has the mesh of each shown one, if there is one.
+    drawn: Vec<Option<usize>>,
+    /// The shown material of each edited one.
+    materials: Vec<Option<usize>>,
+    /// The shown joint of each edited one.
+    joints: Vec<Option<u16>>,
+    /// The maps from edited nodes to the scene.
+    worlds: Vec<Affine>,
+    /// The maps from shown nodes to the scene.
+    shown_worlds: Vec<Affine>,
+}
+
+impl<'a> Pairing<'a> {
+    /// Finds the parts.
+    ///
+    /// # Errors
+    /// Returns why the models cannot be compared: nothing has the same name, or
+    /// everything has another size.
+    pub fn new(shown: &'a Scene<'a>, edited: &'a Edited) -> Result<Self, String> {
+        let shown_worlds = worlds::of(shown);
+        let mut pairing = Self {
+            nodes: vec![None; shown.nodes.len()],
+            origins: Vec::new(),
+            new: Vec::new(),
+            deleted: BTreeSet::new(),
+            size: worlds::size(shown, &shown_worlds),
+            drawn: vec![None; shown.nodes.len()],
+            materials: materials(shown, &edited.scene),
+            joints: Vec::new(),
+            worlds: worlds::of(&edited.scene),
+            shown_worlds,
+            shown,
+            edited,
+        };
+        pairing.pair_nodes();
+        if pairing.nodes.iter().all(Option::is_none) {
+            let names = shown.nodes.iter().map(|node| node.name.as_str());
+            let names = names.take(3).collect::<Vec<_>>().join(", ");
+            return Err(format!("has no node of the model, such as {names}"));
+        }
+        pairing.pair_joints();
+        pairing.check_units()?;
+        Ok(pairing)
+    }
+
+    fn pair_nodes(&mut self) {
+        let (shown, edited) = (self.shown, &self.edited.scene);
+        let names: Vec<String> = edited.nodes.iter().map(|node| node.name.clone()).collect();
+        let shown_names = shown.nodes.iter().map(|node| node.name.as_str());
+        self.origins = names::pairs(shown_names, &names);
+        for (node, origin) in self.origins.iter().enumerate() {
+            if let Some(origin) = *origin {
+                self.nodes[origin] = Some(node);
+                self.drawn[origin] = edited.nodes[node].mesh.map(|_| node);
+            }
+        }
+        self.pair_copies();
+        self.pair_skinned();
+        self.find_new();
+        self.find_deleted();
+    }
+
+    /// Finds the copies of nodes that hidden ones are below. They have the meshes of
+    /// nodes that are hidden themselves.
+    fn pair_copies(&mut self) {
+        let suffix = names::key(COPY);
+        for (number, node) in self.edited.scene.nodes.iter().enumerate() {
+            let name = names::numbered(&node.name).map_or(&*node.name, |(stem, _)| stem);
+            let name = names::key(name);
+            let Some(stem) = name.strip_suffix(&suffix) else {
+                continue;
+            };
+            let is_it = |shown: &Node| names::key(&shown.name) == stem.trim_end();
+            let Some(origin) = self.shown.nodes.iter().position(is_it) else {
+                continue;
+            };
+            if self.origins[number].is_none() {
+                self.origins[number] = Some(origin);
+                if node.mesh.is_some() {
+                    self.drawn[origin].get_or_insert(number);
+                }
+            }
+        }
+    }
+
+    /// Finds the skinned meshes that are on nodes of their own, which have the names of
+    /// the meshes.
+    fn pair_skinned(&mut self) {
+        for (number, shown, mesh) in self.shown.drawn() {
+            if mesh.weights.is_empty() || self.drawn[number].is_some() {
+                continue;
+            }
+            let wanted = [names::key(&mesh.name), names::key(&shown.name)];
+            let edited = &self.edited.scene;
+            let is_it = |node: usize, mesh: &Mesh| {
+                let names = [&edited.nodes[node].name, &mesh.name].map(|name| names::key(name));
+                self.origins[node].is_none() && names.iter().any(|name| wanted.contains(name))
+            };
+            let found = edited.drawn().find(|(node, _, mesh)| is_it(*node, mesh));
+            if let Some((node, ..)) = found {
+                self.origins[node] = Some(number);
+                self.drawn[number] = Some(node);
+                self.nodes[number].get_or_insert(node);
+            }
+        }
+    }
+
+    /// Finds the new nodes. Those above others are looked through, and those without
+    /// mesh and parent are cameras and lights.
+    fn find_new(&mut self) {
+        let nodes = &self.edited.scene.nodes;
+        let outlines = self.shown.outlines.iter();
+        let outlines: HashSet<String> = outlines.map(|one| names::key(&one.name)).collect();
+        let is_outline = |name: &str| {
+            let stem = names::numbered(name).map_or(name, |(stem, _)| stem);
+            [name, stem]
+                .iter()
+                .any(|name| outlines.contains(&names::key(name)))
+        };
+        let mut above = HashSet::new();
+        for known in (0..nodes.len()).filter(|&node| self.origins[node].is_some()) {
+            let mut next = nodes[known].parent;
+            while let Some(node) = next.filter(|&node| above.insert(node)) {
+                next = nodes[node].parent;
+            }
+        }
+        let is_part = |number: usize, node: &Node| match node.mesh {
+            Some(_) => true,
+            None => node.parent.is_some() && !above.contains(&number) && !is_outline(&node.name),
+        };
+        let numbers = (0..nodes.len()).filter(|&number| self.origins[number].is_none());
+        self.new = numbers
+            .filter(|&number| is_part(number, &nodes[number]))
+            .collect();
+    }
+
+    /// Finds the deleted nodes. Programs lose what was hidden, OBJ files what has no
+    /// faces, and joints must stay.
+    fn find_deleted(&mut self) {
+        let shown = self.shown;
+        let mut kept: HashSet<usize> = shown.hidden.union(&shown.hidden_groups).copied().collect();
+        for joint in &shown.joints {
+            let mut next = Some(joint.node).filter(|&node| node < shown.nodes.len());
+            while let Some(node) = next.filter(|&node| kept.insert(node)) {
+                next = shown.nodes[node].parent;
+            }
+        }
+        if self.edited.is_flat {
+            let has_faces = |node: &Node| {
+                let mesh = node.mesh.and_then(|mesh| shown.meshes.get(mesh));
+                mesh.is_some_and(|mesh| mesh.triangles() > 0)
+            };
+            let nodes = shown.nodes.iter().enumerate();
+            kept.extend(
+                nodes
+                    .filter(|(_, node)| !has_faces(node))
+                    .map(|(number, _)| number),
+            );
+        }
+        let (children, mut pending) = shown.children();
+        let mut below: HashSet<usize> = HashSet::new();
+        while let Some(node) = pending.pop() {
+            let parent = shown.nodes[node].parent;
+            let is_kept = kept.contains(&node) || below.contains(&node);
+            let hangs = parent.is_none_or(|parent| !self.deleted.contains(&parent));
+            if self.nodes[node].is_none() && !(is_kept && hangs) {
+                self.deleted.insert(node);
+            }
+            let hides = shown.hidden.contains(&node) && shown.nodes[node].mesh.is_none();
+            if hides || shown.hidden_groups.contains(&node) || below.contains(&node) {
+                below.extend(&children[node]);
+            }
+            pending.extend(&children[node]);
+        }
+    }
+
+    fn pair_joints(&mut self) {
+        let shown = self.shown.joints.iter().map(|joint| joint.node);
+        let shown: Vec<usize> = shown.collect();
+        let joints = self.edited.scene.joints.iter();
+        self.joints = joints
+            .map(|joint| {
+                let node = self.origins.get(joint.node).copied().flatten()?;
+                let number = shown.iter().position(|&one| one == node)?;
+                u16::try_from(number).ok()
+            })
+            .collect();
+    }
+
+    /// Returns a material by its number in [`Pairing::mesh`]; `None` for faces without
+    /// one.
+    pub fn material(&self, number: usize) -> Option<&Material> {
+        match number.checked_sub(self.shown.materials.len()) {
+            None => self.shown.materials.get(number),
+            Some(new) => self.edited.scene.materials.get(new),
+        }
+    }
+
+    /// Returns the edited mesh of a shown node, mapped by `map`, if it has one.
+    ///
+    /// # Errors
+    /// Returns an error if a joint is new.
+    pub fn mesh_of(&self, node: usize, map: &Affine) -> Result<Option<Mesh>, String> {
+        self.drawn[node].map_or(Ok(None), |node| self.mesh(node, map))
+    }
+
+    /// Returns whether the edited mesh of a shown node has no colors.
+    pub fn is_uncolored(&self, node: usize) -> bool {
+        let mesh = self.drawn[node].and_then(|node| self.edited.scene.nodes[node].mesh);
+        mesh.is_some_and(|mesh| self.edited.uncolored.contains(&mesh))
+    }
+
+    /// Returns the mesh of an edited node, mapped by `map`. Its materials and joints
+    /// have the numbers of the shown ones; the numbers of new materials follow these.
+    ///
+    /// # Errors
+    /// Returns an error if a joint is new.
+    pub fn mesh(&self, node: usize, map: &Affine) -> Result<Option<Mesh>, String> {
+        let scene = &self.edited.scene;
+        let Some(mesh) = scene.nodes[node]
+            .mesh
+            .and_then(|mesh| scene.meshes.get(mesh))
+        else {
+            return Ok(None);
+        };
+        let mut mesh = mesh.clone();
+        if *map != Affine::IDENTITY {
+            for point in &mut mesh.points {
+                *point = map.apply(*point);
+            }
+            for corner in &mut mesh.corners {
+                corner.normal = map.apply_normal(corner.normal);
+            }
+        }
+        for part in &mut mesh.parts {
+            let known = self.materials.get(part.material).copied().flatten();
+            let new = self.shown.materials.len() + part.material.min(scene.materials.len());
+            part.material = known.unwrap_or(new);
+            if map.is_mirror() {
+                part.triangles
+                    .iter_mut()
+                    .for_each(|triangle| triangle.swap(1, 2));
+            }
+        }
+        for weights in &mut mesh.weights {
+            self.rename_joints(weights)?;
+        }
+        Ok(Some(mesh))
+    }
+
+    fn rename_joints(&self, weights: &mut Weights) -> Result<(), String> {
+        for Weight { joint, .. } in weights.iter_mut().filter(|one| one.weight > 0.0) {
+            let known = self.joints.get(usize::from(*joint)).copied().flatten();
+            *joint = known.ok_or_else(|| {
+                let scene = &self.edited.scene;
+                let node = scene.joints.get(usize::from(*joint));
+                let name = node.map_or("", |one| scene.nodes[one.node].name.as_str());
+                format!("joint \"{name}\" is new: joints cannot be added")
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the shown material of each edited one, by name or else by picture.
+fn materials(shown: &Scene<'_>, edited: &Scene<'_>) -> Vec<Option<usize>> {
+    let plain = |name: &str| {
+        let name = names::key(name);
+        let missing = names::key(MISSING);
+        name.strip_suffix(&format!(" {}", missing.trim()))
+            .map_or(name.clone(), str::to_owned)
+    };
+    let names: Vec<String> = edited
+        .materials
+        .iter()
+        .map(|one| plain(&one.name))
+        .collect();
+    let known: Vec<String> = shown.materials.iter().map(|one| plain(&one.name)).collect();
+    let picture = |material: &Material| {
+        let file = &material.texture.as_ref()?.file;
+        let file = names::numbered(file).map_or(&**file, |(stem, _)| stem);
+        let file = file.strip_suffix(".png").unwrap_or(file);
+        (!file.is_empty()).then(|| names::key(file))
+    };
+    edited
+        .materials
+        .iter()
+        .zip(names)
+        .map(|(material, name)| {
+            let stem = names::numbered(&name).map_or(&*name, |(stem, _)| stem);
+            let named = |wanted: &str| known.iter().position(|known| known == wanted);
+            named(&name).or_else(|| named(stem)).or_else(|| {
+                let wanted = picture(material)?;
+                let mut shown = shown.materials.iter();
+                shown.position(|one| picture(one).as_ref() == Some(&wanted))
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
