@@ -7,7 +7,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use hpimount_containers::io::{Cursor, Endian, Result};
-use hpimount_containers::text::windows_1252;
+use hpimount_containers::text::{to_windows_1252, windows_1252};
 
 /// Maximum number of bytes of a name that ends with a NUL.
 const MAX_NAME_LENGTH: usize = 256;
@@ -94,6 +94,11 @@ impl Pointer {
 pub struct Name(#[get_size(ignore)] Bytes);
 
 impl Name {
+    /// Creates a name; what is not in Windows-1252 is lost.
+    pub(crate) fn new(text: &str) -> Self {
+        Self(Bytes::copy_from_slice(&to_windows_1252(text)))
+    }
+
     /// Returns its bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.0

@@ -63,7 +63,7 @@ pub fn corners(model: &Model) -> usize {
 
 /// Returns the drawn primitives of an object: those with a surface, except for
 /// the ground plate and those with missing vertices.
-fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
+pub(super) fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
     let plate = object.ground_plate();
     let primitives = object.primitives.iter().enumerate();
     primitives.filter(move |&(number, primitive)| {
@@ -142,7 +142,7 @@ pub fn scene(
 }
 
 /// Returns a point of the file in the scene's units and axes.
-fn point([x, y, z]: [i32; 3]) -> [f32; 3] {
+pub(super) fn point([x, y, z]: [i32; 3]) -> [f32; 3] {
     // Negated as an integer, so that no zero becomes negative.
     [x, y, z.saturating_neg()].map(|part| part as f32 / ONE)
 }
@@ -263,7 +263,7 @@ fn plain(name: String, color: [f32; 4]) -> Material {
 /// Returns the texture coordinates of a corner. A quad has the whole picture,
 /// from the top left corner clockwise, and a triangle has its first three
 /// corners; other faces have their corners along its edge in the same way.
-fn uv(corner: usize, count: usize) -> [f32; 2] {
+pub(super) fn uv(corner: usize, count: usize) -> [f32; 2] {
     let count = if count == 3 { 4 } else { count };
     let along = 4.0 * corner as f32 / count as f32;
     let rest = along.fract();

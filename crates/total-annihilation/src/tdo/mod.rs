@@ -2,6 +2,7 @@
 
 mod drawn;
 pub mod export;
+mod import;
 pub mod parse;
 pub mod textures;
 pub mod view;

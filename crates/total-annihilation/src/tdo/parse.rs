@@ -61,7 +61,7 @@ impl Model {
 }
 
 /// A piece of a model, which scripts can move.
-#[derive(Debug, Clone, Default, GetSize)]
+#[derive(Debug, Clone, Default, PartialEq, GetSize)]
 pub struct Object {
     /// Absolute offset of its first byte.
     pub offset: u32,
@@ -103,7 +103,7 @@ impl Object {
 }
 
 /// A face; with two corners a line, with one a point.
-#[derive(Debug, Clone, Default, GetSize)]
+#[derive(Debug, Clone, Default, PartialEq, GetSize)]
 pub struct Primitive {
     /// Palette index; unused if there is a texture.
     pub color: u32,

@@ -7,6 +7,7 @@ use get_size2::GetSize;
 
 use super::drawn::{Drawn, Script, texture_file};
 use super::export::{corners, drawn_textures};
+use super::import::import;
 use super::textures::{Resolved, Textures};
 use crate::pal::colors::Colors;
 use crate::tdo::{self, Model, Object, Surface};
@@ -36,6 +37,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 2,
     }),
+    import: Some(import),
     ..ViewFormat::new("3DO", open)
 };
 
