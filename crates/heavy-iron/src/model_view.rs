@@ -9,6 +9,7 @@ use hpimount_record::Value;
 use crate::model::animated::{self, Given};
 use crate::model::blending;
 use crate::model::export::ExportPlan;
+use crate::model::import::import;
 use crate::model::textures::{find_texture, read, state_of};
 use crate::model::{self, Model, is_level_info};
 use crate::names::Names;
@@ -33,6 +34,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 8,
     }),
+    import: Some(import),
     ..ViewFormat::new("HIP model", open)
 };
 

@@ -11,6 +11,7 @@
 
 pub mod clump;
 pub mod export;
+pub mod rewrite;
 pub mod texture;
 pub mod user_data;
 pub mod world;

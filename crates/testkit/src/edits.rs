@@ -51,6 +51,11 @@ pub fn samples(wav: &[u8]) -> (u16, u32, Vec<i16>) {
 
 /// Returns a WAV file with notes of some instruments.
 pub fn music(channels: u16, rate: u32, frames: u32) -> Vec<u8> {
+    music_with(channels, rate, frames, None)
+}
+
+/// Returns [`music`] with a loop: its first and last sample.
+pub fn music_with(channels: u16, rate: u32, frames: u32, loops: Option<(u32, u32)>) -> Vec<u8> {
     let wave = |at: u32, channel: u16| {
         let time = at as f32 / rate as f32;
         let fade = 1.0 - (time * 4.0).fract() * 0.7;
@@ -65,7 +70,7 @@ pub fn music(channels: u16, rate: u32, frames: u32) -> Vec<u8> {
         channels,
         rate,
         samples: frames,
-        loops: None,
+        loops,
     };
     let mut bytes = Vec::new();
     wav::write(&wav, &samples, &mut bytes).unwrap();

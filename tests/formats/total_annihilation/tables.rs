@@ -84,7 +84,8 @@ fn an_archive_and_a_folder_have_all_tables() {
             "units",
             "weapons",
         ];
-        let expected = expected.map(|name| format!("{name}.tsv"));
+        let mut expected = expected.map(|name| format!("{name}.tsv")).to_vec();
+        expected.insert(0, "README.txt".to_owned());
         assert_eq!(names(&mount.file("tables")), expected);
         let units = rows(&mount, "tables/units.tsv");
         // In the order of the paths.

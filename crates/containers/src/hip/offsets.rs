@@ -66,6 +66,24 @@ impl AssetOffsets {
     }
 }
 
+/// Returns how many bytes of a layer are not where the engine looks for them, which
+/// reads it in one piece from its first asset with data on.
+pub(super) fn missing_length(assets: &[AssetOffsets], members: &[u32]) -> u64 {
+    let members = || members.iter().map(|&member| &assets[member as usize]);
+    let sizes = members().map(|asset| u64::from(asset.size) + u64::from(asset.plus));
+    let last = members().next_back().map_or(0, |last| u64::from(last.plus));
+    let length = sizes.sum::<u64>() - last;
+    let filled = || members().filter(|asset| asset.size > 0);
+    let Some(first) = filled().next().map(|first| first.offset) else {
+        return 0;
+    };
+    let missing = filled().map(|asset| match asset.offset.checked_sub(first) {
+        Some(start) => (u64::from(start) + u64::from(asset.size)).saturating_sub(length),
+        None => u64::MAX,
+    });
+    missing.max().unwrap_or_default()
+}
+
 impl Offsets {
     /// Reads the tables of an archive.
     ///
@@ -81,7 +99,7 @@ impl Offsets {
         let mut homes = HashMap::new();
         for is_wanted in [true, false] {
             for (number, members) in self.layers.iter().enumerate() {
-                if self.is_in_one_piece(members) == is_wanted {
+                if (missing_length(&self.assets, members) == 0) == is_wanted {
                     for &member in members {
                         homes.entry(member).or_insert(number);
                     }
@@ -89,22 +107,6 @@ impl Offsets {
             }
         }
         homes
-    }
-
-    /// Returns whether the assets of a layer are where the engine looks for them.
-    fn is_in_one_piece(&self, members: &[u32]) -> bool {
-        let members = || members.iter().map(|&member| &self.assets[member as usize]);
-        let sizes = members().map(|asset| u64::from(asset.size) + u64::from(asset.plus));
-        let last = members().next_back().map_or(0, |last| u64::from(last.plus));
-        let length = sizes.sum::<u64>() - last;
-        let filled = || members().filter(|asset| asset.size > 0);
-        let Some(first) = filled().next().map(|first| first.offset) else {
-            return true;
-        };
-        filled().all(|asset| {
-            let start = asset.offset.checked_sub(first);
-            start.is_some_and(|start| u64::from(start) + u64::from(asset.size) <= length)
-        })
     }
 
     /// Finds the numbers of an archive that has been read.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::offsets::missing_length;
 use super::places::{Apart, Places, overlaps};
 use super::write::{FILLER, MAX_ARCHIVE_LENGTH, layer_alignment};
 use super::{AssetOffsets, CHECKSUM, Offsets};
@@ -124,11 +125,31 @@ pub(super) fn splice_layers(
         // An asset past the end stays past the end.
         asset.offset = u32::try_from(offset).unwrap_or(u32::MAX);
     }
+    keep_in_one_piece(offsets, &mut assets);
     let mut patch = Patch::new(Arc::new(out));
     for (field, value) in plan.numbers(&assets, &moves) {
         patch.put(moves.moved(field), value.to_be_bytes().to_vec());
     }
     Ok(patch.finish())
+}
+
+/// Keeps the layers in one piece that were. Padding behind the asset that a layer lists
+/// last does not count, so that a layer whose data has another order might have become
+/// too short: the asset with its last data gets what is missing as its `plus`.
+fn keep_in_one_piece(offsets: &Offsets, assets: &mut [AssetOffsets]) {
+    for members in &offsets.layers {
+        let missing = missing_length(assets, members);
+        if missing == 0 || missing_length(&offsets.assets, members) > 0 {
+            continue;
+        }
+        let last = members
+            .iter()
+            .max_by_key(|&&member| assets[member as usize].range().end);
+        if let (Some(&last), Ok(missing)) = (last, u32::try_from(missing)) {
+            let plus = &mut assets[last as usize].plus;
+            *plus = plus.saturating_add(missing);
+        }
+    }
 }
 
 /// Where the data has moved.
@@ -178,9 +199,6 @@ struct Plan<'a> {
     memberships: HashMap<u32, Vec<usize>>,
     /// The offsets of assets with data, by the layers that list these.
     filled: HashSet<(usize, u64)>,
-    /// Layers whose data does not end with the asset that they list last. Its
-    /// `plus` does not count, so that padding within the layer might not either.
-    unordered: HashSet<usize>,
     /// Data that is dropped, by the layer that it was in.
     dropped: HashMap<usize, Vec<Range<u64>>>,
     /// The first asset that keeps data on both sides of the end.
@@ -203,18 +221,7 @@ impl<'a> Plan<'a> {
         let stays = |&(number, _): &(u32, _)| !wanted.placed.contains_key(&number);
         let mut memberships: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut filled = HashSet::new();
-        let mut unordered = HashSet::new();
         for (layer, members) in offsets.layers.iter().enumerate() {
-            let ranges = members
-                .iter()
-                .map(|&member| offsets.assets[member as usize].range());
-            let ends: Vec<u64> = ranges
-                .filter(|range| !range.is_empty())
-                .map(|range| range.end)
-                .collect();
-            if ends.last() != ends.iter().max() {
-                unordered.insert(layer);
-            }
             for &member in members {
                 memberships.entry(member).or_default().push(layer);
                 let range = offsets.assets[member as usize].range();
@@ -241,7 +248,6 @@ impl<'a> Plan<'a> {
             staying: Places::of(numbered().filter(stays)),
             memberships,
             filled,
-            unordered,
             dropped,
             cut: cut.map(|(number, _)| number),
             alignment: layer_alignment(offsets.platform),
@@ -267,7 +273,7 @@ impl<'a> Plan<'a> {
         groups.extend(placed.filter(|&number| self.size(number) > 0).map(group));
         let stay = |number: &&u32| !self.wanted.placed.contains_key(number);
         for &number in self.new.keys().filter(stay) {
-            match self.has_own_bytes(number) && !self.is_unordered(number) {
+            match self.has_own_bytes(number) {
                 true => alone.push(number),
                 false => {
                     groups.insert(group(number));
@@ -336,11 +342,6 @@ impl<'a> Plan<'a> {
 
     fn has_own_bytes(&self, number: u32) -> bool {
         self.is_free(&self.range(number), &self.all, [number])
-    }
-
-    fn is_unordered(&self, number: u32) -> bool {
-        let mut layers = self.memberships.get(&number).into_iter().flatten();
-        layers.any(|layer| self.unordered.contains(layer))
     }
 
     /// Returns the end of the padding behind a range, up to the next of the assets in

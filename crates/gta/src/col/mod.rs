@@ -2,6 +2,7 @@
 
 pub mod export;
 mod import;
+mod mesh_import;
 pub mod parse;
 pub mod view;
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 
-use super::{Col, Mesh, Model, Surface, export, import};
+use super::{Col, Mesh, Model, Surface, export, import, mesh_import};
 use crate::{Opened, col, page, table};
 use hpimount_assets::model::{gltf, not_shown, padded, preview};
 use hpimount_assets::view::converted::{Conversion, Converted};
@@ -15,7 +15,10 @@ use hpimount_record::Value;
 /// Collision models.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: col::EXTENSIONS,
-    import: Some(|edit| import::import(edit, &FORMAT)),
+    import: Some(|edit| match edit.part.name.ends_with(".glb") {
+        true => mesh_import::import(edit),
+        false => import::import(edit, &FORMAT),
+    }),
     converted: Conversion::Always(Converted::parts(&[])),
     preview: Some(Preview {
         files: &["preview.png"],
@@ -46,9 +49,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         if let Some(problem) = export::problem(model) {
             page.warn(not_shown(format!("model {index}"), problem));
         } else if export::corners(model) > 0 {
-            let name = format!("{} {}", padded(index, col.models.len(), 2), model.name);
-            let name = format!("{}.glb", name.trim_end());
-            page.file(name, move |col: &Col, context, out| {
+            page.file(glb_name(&col, index), move |col: &Col, context, out| {
                 write(&col.models[index], context, out)
             });
             first.get_or_insert(index);
@@ -60,6 +61,13 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         });
     }
     Ok(page.show(col, None))
+}
+
+/// Returns the name of the GLB file of a model.
+pub(super) fn glb_name(col: &Col, index: usize) -> String {
+    let number = padded(index, col.models.len(), 2);
+    let name = format!("{number} {}", col.models[index].name);
+    format!("{}.glb", name.trim_end())
 }
 
 fn drawn(model: &Model, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
@@ -81,7 +89,7 @@ pub(crate) fn write(
 
 /// Returns the names of surface materials, if the game is there: the first word
 /// of each line.
-fn surfaces(context: &dyn AssetContext) -> Vec<String> {
+pub(super) fn surfaces(context: &dyn AssetContext) -> Vec<String> {
     let file = context.find(Wanted::Path(SURFACES));
     let Some(bytes) = file.and_then(|file| context.read(file)) else {
         return Vec::new();

@@ -83,6 +83,11 @@ impl ExportPlan {
     /// Returns a clump as a scene, whose frames are below a root that turns the
     /// axes.
     pub fn scene(&self, clump: &Clump) -> Scene<'static> {
+        self.drawn(clump).0
+    }
+
+    /// Returns the scene, and the nodes with the geometries that they show.
+    pub(super) fn drawn(&self, clump: &Clump) -> (Scene<'static>, Vec<(usize, usize)>) {
         let mut scene = Scene {
             notes: self.notes(),
             materials: self.materials(clump),
@@ -100,16 +105,18 @@ impl ExportPlan {
         skeleton::add_frames(clump, Some(ROOT), &mut scene);
         scene.joints = joints(clump);
         let meshes = self.add_meshes(clump, &mut scene);
+        let mut drawn = Vec::new();
         for atomic in &clump.atomics {
-            let mesh = atomic.geometry.and_then(|geometry| meshes.get(&geometry));
-            if let Some(&mesh) = mesh {
-                place(clump, atomic, mesh, &mut scene);
+            let geometry = atomic.geometry;
+            let mesh = geometry.and_then(|geometry| Some((geometry, meshes.get(&geometry)?)));
+            if let Some((geometry, &mesh)) = mesh {
+                drawn.push((place(clump, atomic, mesh, &mut scene), geometry));
             }
         }
         if scene.joints.is_empty() {
             shear::apply(&mut scene, FIRST_FRAME, &clump.placements());
         }
-        scene
+        (scene, drawn)
     }
 
     /// Adds the meshes of the geometries that atomics show, and returns their
@@ -147,8 +154,8 @@ const ROOT: usize = 0;
 pub(super) const FIRST_FRAME: usize = ROOT + 1;
 
 /// Puts a mesh at the frame of an atomic: on its node, or on one below if that
-/// has a mesh already or hiding it would hide others.
-fn place(clump: &Clump, atomic: &Atomic, mesh: usize, scene: &mut Scene<'_>) {
+/// has a mesh already or hiding it would hide others. Returns the node.
+fn place(clump: &Clump, atomic: &Atomic, mesh: usize, scene: &mut Scene<'_>) -> usize {
     let frame = atomic.frame.map_or(ROOT, |frame| FIRST_FRAME + frame);
     let is_hidden = is_hidden(&scene.nodes[frame].name);
     let has_children = || {
@@ -173,6 +180,7 @@ fn place(clump: &Clump, atomic: &Atomic, mesh: usize, scene: &mut Scene<'_>) {
     if is_hidden {
         scene.hidden.insert(node);
     }
+    node
 }
 
 /// Returns whether the game shows a part of this name only later: when it is

@@ -3,6 +3,7 @@
 mod animated;
 mod drawn;
 pub mod export;
+mod import;
 pub mod parse;
 pub(crate) mod textures;
 pub mod view;

@@ -4,6 +4,7 @@ pub(crate) mod animated;
 pub mod blending;
 pub(crate) mod collision;
 pub mod export;
+pub(crate) mod import;
 pub mod level;
 pub(crate) mod outline;
 pub mod parse;

@@ -10,7 +10,7 @@ const LIT: u16 = 0x20;
 /// colors here that makes the brightest part of them full; the colors of an
 /// unlit geometry are its light, and stay as they are.
 pub(super) fn adjust(colors: &mut [[u8; 4]], flags: u16) {
-    if flags & LIT == 0 {
+    if !is_brightened(flags) {
         return;
     }
     let parts = colors
@@ -22,6 +22,12 @@ pub(super) fn adjust(colors: &mut [[u8; 4]], flags: u16) {
             *part += light;
         }
     }
+}
+
+/// Returns whether the colors of a geometry with these flags are shown brighter than they
+/// are stored.
+pub(super) fn is_brightened(flags: u16) -> bool {
+    flags & LIT != 0
 }
 
 #[cfg(test)]

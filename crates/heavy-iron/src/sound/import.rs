@@ -44,12 +44,10 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if is_equal && new_loop.is_none() {
         return Ok(Imported::Unchanged);
     }
-    if new_loop.is_none()
-        && shown.is_some()
-        && edited.wav.samples != sound.samples
-        && edited.wav.loops.is_none()
-    {
-        return Err("has no loop (chunk `smpl`), and another length: give it the loop".to_owned());
+    let whole = (0, sound.samples.saturating_sub(1));
+    let is_other_length = edited.wav.samples != sound.samples;
+    if edited.wav.loops.is_none() && is_other_length && shown.is_some_and(|part| part != whole) {
+        return Err("has no loop (chunk `smpl`) and another length: give it its loop".to_owned());
     }
     let (mut data, played) = match is_equal {
         true => (sound.data.to_vec(), edited.samples.clone()),

@@ -25,7 +25,7 @@ pub const EXTENSIONS: &[&str] = &["dff"];
 /// Types of chunks of these games.
 const UV_DICTIONARY: u32 = 0x2B;
 const EFFECTS: u32 = 0x253_F2F8;
-const BREAKABLE: u32 = 0x253_F2FD;
+pub(super) const BREAKABLE: u32 = 0x253_F2FD;
 const COLLISION: u32 = 0x253_F2FA;
 /// Collision as a tool of multiplayer mods writes it.
 const MOD_COLLISION: u32 = 0x253_F2FF;

@@ -11,6 +11,7 @@ use get_size2::GetSize;
 
 use super::animated::{self, Animations};
 use super::export::{self, ExportPlan};
+use super::import::import;
 use super::textures::{Dictionaries, Pictures, Source};
 use super::{Dff, parse};
 use crate::{Opened, col, dff, models};
@@ -34,6 +35,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         rank: 8,
     }),
     matches: Some(dff::is_model),
+    import: Some(import),
     ..ViewFormat::new("DFF", open)
 };
 
@@ -61,19 +63,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         Some(error) if model.clumps.is_empty() => return Err(error),
         error => error,
     };
-    let name = context.name();
-    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let models = models::models(context);
-    let mut sources = Vec::new();
-    let mut dictionaries = Dictionaries::new(models.dictionaries(name, context), context);
-    let mut plan = ExportPlan::new(&model, |name| {
-        let found = dictionaries.find(name);
-        sources.push(found.as_ref().map(|(source, _)| source.clone()));
-        found.map_or(TextureState::Missing, |(_, state)| state)
-    });
-    let definition = models.definition(name);
-    plan.is_double_sided = definition.is_some_and(|one| one.is_double_sided());
-    plan.name = name.to_owned();
+    let (mut plan, sources) = planned(&model, &models, context);
+    let definition = models.definition(&plan.name);
     if error.is_none() {
         model.warnings.append(std::mem::take(&mut plan.problems));
     }
@@ -83,7 +75,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     });
     let mut shown = Shown {
         paths: paths.collect(),
-        animations: Animations::new(&model, name, &models),
+        animations: Animations::new(&model, &plan.name, &models),
         model,
         plan,
         sources,
@@ -103,6 +95,46 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     Ok(page.show(shown, error))
 }
 
+/// Returns what can be shown of a model.
+pub(super) fn plan(model: &Dff, context: &dyn AssetContext) -> ExportPlan {
+    planned(model, &models::models(context), context).0
+}
+
+/// Returns what can be shown of a model, and the sources of its textures.
+fn planned(
+    model: &Dff,
+    models: &models::Models,
+    context: &dyn AssetContext,
+) -> (ExportPlan, Vec<Option<Source>>) {
+    let name = context.name();
+    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let mut sources = Vec::new();
+    let mut dictionaries = Dictionaries::new(models.dictionaries(name, context), context);
+    let mut plan = ExportPlan::new(model, |name| {
+        let found = dictionaries.find(name);
+        sources.push(found.as_ref().map(|(source, _)| source.clone()));
+        found.map_or(TextureState::Missing, |(_, state)| state)
+    });
+    let definition = models.definition(name);
+    plan.is_double_sided = definition.is_some_and(|one| one.is_double_sided());
+    plan.name = name.to_owned();
+    (plan, sources)
+}
+
+/// Returns the name of the GLB file of a clump.
+fn glb_of(clump: usize) -> String {
+    match clump {
+        0 => "model.glb".to_owned(),
+        _ => format!("clump {}.glb", clump + 1),
+    }
+}
+
+/// Returns the clump that a file shows as GLB.
+pub(super) fn clump_of(file: &ViewFile, model: &Dff) -> Option<usize> {
+    let mut clumps = 0..model.clumps.len();
+    clumps.find(|&clump| file.folder.is_none() && glb_of(clump) == file.name)
+}
+
 /// Adds the files with the model, its collision model and its textures.
 fn add_models(page: &mut Page<Shown>, shown: &Shown) {
     let plan = &shown.plan;
@@ -110,11 +142,7 @@ fn add_models(page: &mut Page<Shown>, shown: &Shown) {
     let shows = clumps.filter(|(_, problem)| problem.is_none());
     let shows: Vec<usize> = shows.map(|(clump, _)| clump).collect();
     for &clump in &shows {
-        let name = match clump {
-            0 => "model.glb".to_owned(),
-            _ => format!("clump {}.glb", clump + 1),
-        };
-        page.file(name, move |shown: &Shown, context, out| {
+        page.file(glb_of(clump), move |shown: &Shown, context, out| {
             shown.write_glb(clump, &shown.animations.given, context, out)
         });
     }

@@ -1,0 +1,119 @@
+//! Edited GLB files as MODL: geometry in the platform-independent form.
+
+use bytes::Bytes;
+
+use super::export::ExportPlan;
+use super::parse::{Model, parse};
+use super::prelight::is_brightened;
+use super::textures::state_of;
+use hpimount_assets::model::affine::Affine;
+use hpimount_assets::model::edited::Edited;
+use hpimount_assets::model::gltf;
+use hpimount_assets::model::pairing::Pairing;
+use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
+use hpimount_renderware::clump::{Clump, Placement};
+use hpimount_renderware::rewrite::{self, Bodies, ClumpSource, ModelEdit, ShownGeometry};
+use hpimount_renderware::{Chunk, Chunks, kind};
+
+/// What does not follow from an edited model.
+const NOT_FOLLOWING: &str =
+    "collisions, shadows and levels of detail (COLL, SHDW, LODT, MINF) do not follow the model";
+
+/// Encodes an edited model.
+///
+/// # Errors
+/// Returns all reasons why it cannot be the model.
+pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
+    if edit.part.name != "model.glb" {
+        return Err(format!("{NOT_THIS_FILE}: edit model.glb"));
+    }
+    if edit
+        .context
+        .asset()
+        .is_some_and(|asset| asset.code != *b"MODL")
+    {
+        return Err(format!(
+            "{NOT_THIS_FILE}: only models (MODL) can be edited, collisions name the parts of levels"
+        ));
+    }
+    let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes))?;
+    let Some(asset) = changed(edit, edit.asset, &edited)? else {
+        return Ok(Imported::Unchanged);
+    };
+    match changed(edit, &Bytes::copy_from_slice(&asset), &edited) {
+        Ok(None) => Ok(Imported::Changed(Changed {
+            asset,
+            warnings: vec![NOT_FOLLOWING.to_owned()],
+            ..Changed::default()
+        })),
+        _ => Err("was not stored as written".to_owned()),
+    }
+}
+
+/// Returns the new asset, if it differs.
+fn changed(edit: &Edit<'_>, file: &Bytes, edited: &Edited) -> Result<Option<Vec<u8>>, String> {
+    let model = parse(file).map_err(|incomplete| incomplete.error.to_string())?;
+    let plan = ExportPlan::new(&model, |name| state_of(name, edit.context));
+    if !plan.has_scene || !model.worlds.is_empty() {
+        return Err(format!("{NOT_THIS_FILE}: only clumps can be edited"));
+    }
+    let memory = edit.context.reserve_scene(plan.corners);
+    let _memory = memory.map_err(|error| error.to_string())?;
+    let mut problems = Problems::default();
+    let bodies = bodies(&model, &plan, file, edited, &mut problems)?;
+    problems.result()?;
+    match bodies.is_empty() {
+        true => Ok(None),
+        false => rewrite::replaced(file, &bodies).map(Some),
+    }
+}
+
+fn bodies(
+    model: &Model,
+    plan: &ExportPlan,
+    file: &Bytes,
+    edited: &Edited,
+    problems: &mut Problems,
+) -> Result<Bodies, String> {
+    let scene = plan.scene(model);
+    let pairing = Pairing::new(&scene, edited)?;
+    let placed = pairing.placed();
+    let chunks = Chunks::new(file.clone(), 0).filter(|chunk| chunk.kind == kind::CLUMP);
+    let chunks: Vec<Chunk> = chunks.collect();
+    let clumps = model.clumps.iter().zip(chunks);
+    let clumps: Vec<_> = clumps
+        .map(|(clump, chunk)| ClumpSource { clump, chunk })
+        .collect();
+    // The last nodes are those of the atomics.
+    let first = scene.nodes.len().saturating_sub(plan.atomics.len());
+    let frames: Vec<_> = model.clumps.iter().map(Clump::placements).collect();
+    let atomics = plan.atomics.iter().enumerate();
+    let shown = atomics.filter_map(|(place, &(number, atomic))| {
+        let clump = model.clumps.get(number)?;
+        let atomic = clump.atomics.get(atomic)?;
+        let placement = atomic
+            .frame
+            .and_then(|frame| frames.get(number)?.get(frame));
+        let Placement {
+            right,
+            up,
+            at,
+            position,
+        } = *placement.unwrap_or(&Placement::IDENTITY);
+        Some(ShownGeometry {
+            node: first + place,
+            clump: number,
+            geometry: atomic.geometry?,
+            back: Affine::new([right, up, at], position).inverse(),
+            is_brightened: is_brightened(clump.geometry_of(atomic)?.flags),
+        })
+    });
+    let shown: Vec<ShownGeometry> = shown.collect();
+    let model = ModelEdit {
+        clumps: &clumps,
+        pairing: &pairing,
+        placed: &placed,
+        is_counted: |_| false,
+    };
+    Ok(model.bodies(&shown, problems))
+}

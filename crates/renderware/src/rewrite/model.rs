@@ -1,0 +1,245 @@
+//! Edited scenes of clumps: the bodies of the geometries that changed.
+
+use std::collections::BTreeMap;
+
+use super::geometry::{GeometryEdit, edited};
+use super::material::{MaterialSource, NewMaterial};
+use super::{Bodies, geometries};
+use crate::clump::{Clump, Geometry, Vertices};
+use crate::{Chunk, kind};
+use hpimount_assets::model::affine::Affine;
+use hpimount_assets::model::pairing::{Change, Compared, Pairing, Placed, change};
+use hpimount_assets::model::scene::{Material, Mesh};
+use hpimount_assets::view::import::Problems;
+
+/// Flag of a geometry: its vertices have colors.
+const PRELIT: u16 = 8;
+
+/// A clump with its chunk.
+pub struct ClumpSource<'a> {
+    /// The clump.
+    pub clump: &'a Clump,
+    /// Its chunk, or that of its only atomic.
+    pub chunk: Chunk,
+}
+
+/// A node that shows a geometry.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownGeometry {
+    /// The node.
+    pub node: usize,
+    /// The number of the clump.
+    pub clump: usize,
+    /// The number of the geometry in it.
+    pub geometry: usize,
+    /// The map from the mesh of the node to the geometry; `None` if the mesh is bent,
+    /// and cannot be edited.
+    pub back: Option<Affine>,
+    /// Whether the colors of the node are brighter than those that are stored.
+    pub is_brightened: bool,
+}
+
+/// An edited scene, whose materials are those of the geometries of all clumps, in
+/// order.
+pub struct ModelEdit<'a> {
+    /// The clumps.
+    pub clumps: &'a [ClumpSource<'a>],
+    /// The scene and the edited one.
+    pub pairing: &'a Pairing<'a>,
+    /// Where the nodes are.
+    pub placed: &'a [Placed],
+    /// Whether other parts of a model depend on the number of a geometry's vertices.
+    pub is_counted: fn(&Geometry) -> bool,
+}
+
+impl ModelEdit<'_> {
+    /// Returns the new bodies of geometries. Adds problems for what cannot be edited.
+    pub fn bodies(&self, shown: &[ShownGeometry], problems: &mut Problems) -> Bodies {
+        let scene = self.pairing.shown;
+        let name = |node: usize| scene.nodes[node].name.as_str();
+        for &node in &self.pairing.deleted {
+            problems.add(format!(
+                "node \"{}\" is gone: parts cannot be deleted",
+                name(node)
+            ));
+        }
+        let edited = &self.pairing.edited.scene;
+        for node in self.pairing.new.iter().map(|&node| &edited.nodes[node]) {
+            if node.mesh.is_some() {
+                let name = &node.name;
+                problems.add(format!("node \"{name}\" is new: parts cannot be added"));
+            }
+        }
+        let lists = self.lists();
+        let mut results: BTreeMap<(usize, usize), (usize, Option<Vec<u8>>)> = BTreeMap::new();
+        for one in shown {
+            let body = match self.body(one, &lists) {
+                Ok(body) => body,
+                Err(problem) => {
+                    problems.add(format!("node \"{}\": {problem}", name(one.node)));
+                    continue;
+                }
+            };
+            let key = (one.clump, one.geometry);
+            let (other, known) = results
+                .entry(key)
+                .or_insert_with(|| (one.node, body.clone()));
+            if *known != body {
+                problems.add(format!(
+                    "node \"{}\": has the mesh of node \"{}\", but another shape",
+                    name(one.node),
+                    name(*other)
+                ));
+            }
+        }
+        let mut bodies = Bodies::new();
+        for ((clump, geometry), (_, body)) in results {
+            let chunk = geometries(&self.clumps[clump].chunk)
+                .into_iter()
+                .nth(geometry);
+            bodies.extend(chunk.zip(body).map(|(chunk, body)| (chunk.offset, body)));
+        }
+        bodies
+    }
+
+    /// Returns the new body of a geometry, if a node shows that it changed.
+    fn body(&self, one: &ShownGeometry, lists: &[Chunk]) -> Result<Option<Vec<u8>>, String> {
+        let pairing = self.pairing;
+        let placed = &self.placed[one.node];
+        let Some(mesh) = pairing.mesh_of(one.node, &placed.mesh)? else {
+            return match pairing.nodes[one.node] {
+                Some(_) => Err("its mesh is gone: parts cannot be deleted".to_owned()),
+                None => Ok(None),
+            };
+        };
+        let shown = pairing.shown.nodes[one.node].mesh;
+        let shown = shown.and_then(|mesh| pairing.shown.meshes.get(mesh));
+        let geometry = self.clumps[one.clump].clump.geometries.get(one.geometry);
+        let (Some(shown), Some(geometry)) = (shown, geometry) else {
+            return Ok(None);
+        };
+        let change = self.change(one, geometry, shown, mesh)?;
+        if matches!(change, Change::None) {
+            return Ok(None);
+        }
+        let back = one
+            .back
+            .ok_or("has a sheared frame, and its mesh cannot be edited")?;
+        let chunk = geometries(&self.clumps[one.clump].chunk)
+            .into_iter()
+            .nth(one.geometry);
+        let chunk = chunk.ok_or("has a geometry that is not there")?;
+        edited(&GeometryEdit {
+            chunk: &chunk,
+            geometry,
+            shown,
+            change: &change,
+            back,
+            is_counted: (self.is_counted)(geometry),
+            material: &|number| self.source((one.clump, one.geometry), number, lists),
+            lists,
+        })
+    }
+
+    fn change(
+        &self,
+        one: &ShownGeometry,
+        geometry: &Geometry,
+        shown: &Mesh,
+        mesh: Mesh,
+    ) -> Result<Change, String> {
+        let shape = geometry.morphs.first();
+        let is_plain = matches!(geometry.vertices, Vertices::Plain(_));
+        let has_colors = geometry.flags & PRELIT != 0 && !self.pairing.is_uncolored(one.node);
+        let compared = Compared {
+            size: self.pairing.size,
+            has_normals: is_plain && shape.is_some_and(|shape| shape.normals().next().is_some()),
+            has_uvs: geometry.uv_sets > 0,
+            has_colors: has_colors && !one.is_brightened,
+        };
+        if !(has_colors && one.is_brightened) {
+            return Ok(change(shown, mesh, &compared));
+        }
+        let with_colors = Compared {
+            has_colors,
+            ..compared
+        };
+        let is_painted = matches!(change(shown, mesh.clone(), &with_colors), Change::Values(_));
+        let change = change(shown, mesh, &compared);
+        match (&change, is_painted) {
+            (Change::None, true) => Err(
+                "has colors of a lit geometry, which are shown brighter and cannot be edited"
+                    .to_owned(),
+            ),
+            _ => Ok(change),
+        }
+    }
+
+    /// Returns the chunks of all material lists: those of the geometries in order.
+    fn lists(&self) -> Vec<Chunk> {
+        let chunks = self
+            .clumps
+            .iter()
+            .flat_map(|clump| geometries(&clump.chunk));
+        let list = |chunk: Chunk| {
+            chunk
+                .children()
+                .find(|child| child.kind == kind::MATERIAL_LIST)
+        };
+        chunks.filter_map(list).collect()
+    }
+
+    /// Returns where a material of the scene comes from, for a geometry.
+    fn source(
+        &self,
+        own: (usize, usize),
+        number: usize,
+        lists: &[Chunk],
+    ) -> Option<MaterialSource> {
+        let clumps = self.clumps.iter().enumerate();
+        let all = clumps.flat_map(|(clump, source)| {
+            let geometries = source.clump.geometries.iter().enumerate();
+            geometries.map(move |(number, geometry)| ((clump, number), geometry))
+        });
+        let (mut first, mut place) = (0, 0);
+        for (key, geometry) in all {
+            let count = geometry.materials.len();
+            if (first..first + count).contains(&number) {
+                let index = number - first;
+                let mut entries = geometry.material_entries.iter();
+                return match key == own {
+                    true => {
+                        let entry = entries.position(|&entry| entry == index)?;
+                        u16::try_from(entry).ok().map(MaterialSource::Entry)
+                    }
+                    false => Some(MaterialSource::Other(lists.get(place)?.offset, index)),
+                };
+            }
+            first += count;
+            place += usize::from(!geometry.material_entries.is_empty());
+        }
+        let material = self.pairing.material(number);
+        let material = material.filter(|_| number >= self.pairing.shown.materials.len())?;
+        Some(MaterialSource::New(new_material(material)))
+    }
+}
+
+fn new_material(material: &Material) -> NewMaterial {
+    let stem = |name: &str| name.strip_suffix(".png").unwrap_or(name).to_owned();
+    let texture = material
+        .texture
+        .as_ref()
+        .map(|texture| match texture.file.is_empty() {
+            true => stem(&material.name),
+            false => stem(&texture.file),
+        });
+    NewMaterial {
+        color: match texture {
+            Some(_) => [u8::MAX; 4],
+            None => material
+                .color
+                .map(|part| (part.clamp(0.0, 1.0) * 255.0).round() as u8),
+        },
+        texture,
+    }
+}
