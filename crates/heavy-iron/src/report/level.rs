@@ -61,15 +61,15 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
 }
 
 /// A finished level.
-struct Finished {
-    scene: Scene<'static>,
+pub(super) struct Finished {
+    pub(super) scene: Scene<'static>,
     textures: Vec<TextureUse>,
     /// Why it is incomplete.
-    failed: Option<String>,
+    pub(super) failed: Option<String>,
 }
 
 impl Finished {
-    fn new(context: &dyn AssetContext) -> Self {
+    pub(super) fn new(context: &dyn AssetContext) -> Self {
         let mut reader = Reader::new(context);
         let failed = reader.read().err();
         let (scene, textures) = reader.level.finish(NOTE);

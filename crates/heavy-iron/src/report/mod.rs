@@ -5,6 +5,7 @@ mod checks;
 mod edits;
 mod errors;
 mod level;
+mod level_edit;
 mod links;
 mod objects;
 mod placements;
@@ -56,7 +57,7 @@ pub const REPORTS: &[Report] = &[
         path: "level.glb",
         applies: |context| has(context, level::is_shown),
         render: level::write,
-        edit: None,
+        edit: Some(level_edit::LEVEL),
     },
     Report {
         path: "checks.txt",
