@@ -24,6 +24,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         patterns: &["*.cob"],
         ..FileType::new("application/x-ta-cob", Some("Total Annihilation script"))
     }],
+    import: Some(cob::import),
     ..ViewFormat::new("COB", open)
 };
 
@@ -40,7 +41,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .list("pieces", |cob| texts(&cob.pieces))
         .list("strings", |cob| texts(&cob.strings));
     if error.is_none() || cob.code_words() > 0 {
-        page.file("script.bos", |cob, _, out| cob.decompile(out))
+        page.file(cob::TEXT, |cob, _, out| cob.decompile(out))
             .file("script.asm", |cob, _, out| cob.disassemble(out));
     }
     let unit = stem(context.name());

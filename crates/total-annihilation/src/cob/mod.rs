@@ -1,9 +1,12 @@
 //! COB: scripts of units (FORMATS, TA).
 
 mod bos;
+mod compile;
+mod import;
 pub mod parse;
 
 pub use self::bos::{Lines, Place, Remark};
+pub(crate) use self::import::{TEXT, import};
 pub use self::parse::*;
 
 use hpimount_assets::view::{AssetContext, Wanted};

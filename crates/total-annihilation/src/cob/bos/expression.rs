@@ -101,7 +101,7 @@ impl Expression {
 }
 
 /// Returns the operator of an instruction with two operands.
-pub(super) fn binary(mnemonic: &str) -> Option<&'static str> {
+pub(in crate::cob) fn binary(mnemonic: &str) -> Option<&'static str> {
     Some(match mnemonic {
         "add" => "+",
         "sub" => "-",
@@ -124,7 +124,7 @@ pub(super) fn binary(mnemonic: &str) -> Option<&'static str> {
 }
 
 /// Returns the operator of an instruction with one operand.
-pub(super) fn unary(mnemonic: &str) -> Option<&'static str> {
+pub(in crate::cob) fn unary(mnemonic: &str) -> Option<&'static str> {
     match mnemonic {
         "not" => Some("~"),
         "lnot" => Some("!"),

@@ -22,9 +22,11 @@ mod values;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+pub(super) use self::expression::{binary, unary};
 pub use self::lines::{Lines, Place};
 pub use self::lint::Remark;
 use self::names::Names;
+pub(super) use self::print::{ANGLE, LENGTH, PORTS, plain};
 use self::print::{Printer, Text};
 use self::steps::{Function, Lost};
 use super::Cob;

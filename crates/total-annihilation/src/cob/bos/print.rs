@@ -16,19 +16,19 @@ use crate::cob::parse::{AXES, Content};
 use hpimount_containers::text::windows_1252;
 
 /// A length: compilers count 163,840 for one, which is 2.5 pixels of a map.
-const LENGTH: Unit = Unit {
+pub(in crate::cob) const LENGTH: Unit = Unit {
     signs: ['[', ']'],
     scale: 163_840,
 };
 
 /// An angle: compilers count 182 for a degree.
-const ANGLE: Unit = Unit {
+pub(in crate::cob) const ANGLE: Unit = Unit {
     signs: ['<', '>'],
     scale: 182,
 };
 
 /// Names of the properties of units and games, from number 1 on.
-const PORTS: [&str; 20] = [
+pub(in crate::cob) const PORTS: [&str; 20] = [
     "ACTIVATION",
     "STANDINGMOVEORDERS",
     "STANDINGFIREORDERS",
@@ -54,9 +54,9 @@ const PORTS: [&str; 20] = [
 /// Number of decimal places of a number with a unit.
 const DECIMALS: u32 = 6;
 
-struct Unit {
+pub(in crate::cob) struct Unit {
     signs: [char; 2],
-    scale: u64,
+    pub(in crate::cob) scale: u64,
 }
 
 impl Unit {
@@ -227,7 +227,7 @@ impl<'a> Printer<'a> {
                 let last = function.steps.last().map(|step| &step.kind);
                 let returns = matches!(last, Some(StepKind::Other(operation, _)) if operation.mnemonic == "return");
                 if !returns {
-                    self.line("// Without a return: compilers add one here.")?;
+                    self.line("// Without a return: other compilers add one here.")?;
                 }
                 Ok(())
             }
@@ -500,7 +500,7 @@ fn declared(function: &Function, node: &Node) -> Option<u32> {
 pub(super) const MAX_STATICS: u32 = 65536;
 
 /// Returns a name without characters that would end its line.
-fn plain(name: &Name) -> String {
+pub(in crate::cob) fn plain(name: &Name) -> String {
     let text = name.text();
     text.chars().filter(|one| !one.is_control()).collect()
 }

@@ -78,6 +78,11 @@ impl Cob {
         u32_at(&self.starts, script)
     }
 
+    /// Returns whether it is for TA: Kingdoms.
+    pub fn is_kingdoms(&self) -> bool {
+        self.version == VERSION_KINGDOMS
+    }
+
     /// Returns the words of each script, from its start to the start of the
     /// next one. Scripts may share code.
     pub fn script_ranges(&self) -> Vec<Range<u32>> {
@@ -96,6 +101,12 @@ impl Cob {
     /// Returns the length of the code in words.
     pub fn code_words(&self) -> usize {
         self.code.len() / 4
+    }
+
+    /// Returns a range of the words of the code, as far as it is there.
+    pub(in crate::cob) fn words(&self, range: Range<u32>) -> Vec<u32> {
+        let words = range.map_while(|word| u32_at(&self.code, word as usize));
+        words.collect()
     }
 
     /// Returns the code, from its first word to its last.
@@ -184,7 +195,7 @@ impl Cob {
         self.starts = starts.items(file, scripts.into(), 4)?;
         self.scripts = self.names(file, script_names, scripts, "script name")?;
         self.pieces = self.names(file, piece_names, pieces, "piece name")?;
-        if self.version == VERSION_KINGDOMS {
+        if self.is_kingdoms() {
             let strings = Pointer::read(&mut cursor, "strings")?;
             let count = name_count(&mut cursor, "string count")?;
             self.strings = self.names(file, strings, count, "string")?;

@@ -40,6 +40,11 @@ impl Operation {
         let index = OPERATIONS.binary_search_by_key(&opcode, |operation| operation.opcode);
         OPERATIONS.get(index.ok()?)
     }
+
+    /// Returns the first instruction for which this is met.
+    pub(in crate::cob) fn find_by(is_it: impl Fn(&Self) -> bool) -> Option<&'static Self> {
+        OPERATIONS.iter().find(|operation| is_it(operation))
+    }
 }
 
 const fn operation(

@@ -1,0 +1,327 @@
+//! A compiler for BOS, the language of scripts (FORMATS, TA 5).
+//!
+//! It compiles an edited text of a script function by function, and keeps what was not
+//! edited: the words of a function that compiles to the same as the function that is
+//! shown, the text that another compiler left behind it, and the numbers and spelling
+//! of names ([`recompile`]).
+//!
+//! A text is a list of tokens, in which case does not matter, after `#define`,
+//! `#undef`, `#ifdef`, `#ifndef`, `#if`, `#else`, `#endif` and `#include "FILE"` (where it
+//! does, as in C). Keywords are names where a name stands.
+//!
+//! ```text
+//! file   { piece N {, N} ; | static-var N {, N} ; | N ( [N {, N}] ) { {s} } }
+//! block  { {s} } | s
+//! s      var N {, N}; | N = e; | ++N; | --N; | ; | LABEL:
+//!        if (e) block [else block] | while (e) block | jump LABEL; | jump-if-zero (e) LABEL;
+//!        move|turn P to A e (now | speed e); | wait-for-turn P around A;
+//!        spin P around A speed e [accelerate e]; | wait-for-move P along A;
+//!        stop-spin P around A [decelerate e]; | emit-sfx e from P; | explode P type e;
+//!        show|hide|cache|dont-cache|shade|dont-shade|dont-shadow P;
+//!        call-script|start-script N({e,}); | return [e];
+//!        sleep|signal|set-signal-mask|drop-unit e; | attach-unit e to e [type e];
+//!        set e to e; | get o [({e,})]; | play-sound("S", e); | mission-command("S" {, e});
+//! e      o {operator o}, from the tightest: * /  + -  < > <= >=  == !=  &  ^  |
+//!        && AND  || OR  ^^ XOR, each from left to right
+//! o      (e) | ! o | NOT o | ~ o | get o [({e,})] | rand(e, e) | N | [x] | <x> | 12 | 0x7F | -4
+//! ```
+//!
+//! `[1]` is 163,840 and `<1>` is 182; what is left is cut off. Constants are not folded.
+
+mod expression;
+mod file;
+mod function;
+mod headers;
+mod link;
+mod names;
+mod preprocessor;
+mod reader;
+mod source;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use std::cell::RefCell;
+
+pub(super) use self::preprocessor::Include;
+
+use self::expression::Environment;
+use self::file::File;
+use self::function::compile;
+use self::link::{Relocation, Script, link, reaches_end};
+use self::names::{Names, Numbers};
+use self::reader::Problem;
+use self::source::{Function, Source};
+use self::tokens::Token;
+use super::Cob;
+use super::bos::plain;
+use hpimount_containers::text::to_windows_1252;
+
+/// Maximum number of problems that are listed.
+const MAX_PROBLEMS: usize = 50;
+
+/// Maximum number of words of code. The largest real file has half as many.
+const MAX_WORDS: usize = 1 << 16;
+
+/// A script that was compiled again.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Recompiled {
+    /// The bytes of the file.
+    pub file: Vec<u8>,
+    /// What may not be as expected, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Compiles an edited text of the script with the bytes `original`. What it shows as
+/// before keeps its bytes, so that a text without edits compiles to the same file.
+/// `include` returns the text of a file that is included.
+///
+/// # Errors
+/// Returns the problems with their lines and columns, joined by semicolons.
+pub(super) fn recompile(
+    cob: &Cob,
+    original: &[u8],
+    text: &str,
+    include: Include<'_>,
+) -> Result<Recompiled, String> {
+    let again = compiled(cob, original, text, include)?;
+    let shown = super::parse(&again.file.clone().into()).map_err(|lost| lost.error.to_string())?;
+    match compiled(&shown, &again.file, text, include) {
+        Ok(shown) if shown.file == again.file => Ok(again),
+        _ => Err("was not stored as written".to_owned()),
+    }
+}
+
+/// A script, as it is shown and as it is edited.
+struct Edited<'a> {
+    cob: &'a Cob,
+    shown: Source<'a>,
+    edited: Source<'a>,
+    pieces: Numbers,
+    statics: Numbers,
+    scripts: Numbers,
+}
+
+/// Compiles an edited text.
+fn compiled(
+    cob: &Cob,
+    original: &[u8],
+    text: &str,
+    include: Include<'_>,
+) -> Result<Recompiled, String> {
+    let mut shown = Vec::new();
+    // Writing to memory does not fail.
+    let _ = cob.decompile(&mut shown);
+    let shown = String::from_utf8_lossy(&shown);
+    let of_original = |problem| format!("the text of the original has problems, {problem}");
+    let shown = preprocessor::tokens(&shown, &|_| None).map_err(of_original)?;
+    let shown = Source::new(&shown).map_err(of_original)?;
+    let tokens = preprocessor::tokens(text, include).map_err(|problem| problem.to_string())?;
+    let edited = Source::new(&tokens).map_err(|problem| problem.to_string())?;
+    let edited = Edited::new(cob, shown, edited).map_err(listed)?;
+    let strings = cob.strings.iter().map(|name| plain(&name));
+    let strings = RefCell::new(strings.collect());
+    let scripts = edited.compiled(&strings).map_err(listed)?;
+    edited.file(original, &scripts, &strings.into_inner())
+}
+
+/// Returns problems in the order of their places.
+fn listed(mut problems: Vec<Problem>) -> String {
+    problems.sort_by(|one, other| one.at.cmp(&other.at));
+    let texts = problems.iter().take(MAX_PROBLEMS).map(Problem::to_string);
+    texts.collect::<Vec<_>>().join("; ")
+}
+
+impl<'a> Edited<'a> {
+    /// Finds out which names are new, and which are gone.
+    fn new(cob: &'a Cob, shown: Source<'a>, edited: Source<'a>) -> Result<Self, Vec<Problem>> {
+        let (pieces, old_pieces) = (&edited.pieces, &shown.pieces);
+        let mut problems = Vec::new();
+        let mut numbers = |noun, old: &[&Token], new: &[&Token]| {
+            let numbers = Numbers::new(noun, old, new);
+            numbers.map_err(|problem| problems.push(problem)).ok()
+        };
+        let numbers = [
+            numbers("piece", old_pieces, pieces),
+            numbers("static variable", &shown.statics, &edited.statics),
+            numbers(
+                "script",
+                &names(&shown.functions),
+                &names(&edited.functions),
+            ),
+        ];
+        let [Some(piece_numbers), Some(statics), Some(scripts)] = numbers else {
+            return Err(problems);
+        };
+        let moved = piece_numbers
+            .of_old
+            .iter()
+            .zip(0..)
+            .position(|(new, old)| new.is_some_and(|new| new != old));
+        if let Some(moved) = moved {
+            let name = &old_pieces[moved].text;
+            let text = format!(
+                "{name:?} would get another number, which scripts may use: remove pieces from the end only"
+            );
+            let at = pieces
+                .first()
+                .map_or(&old_pieces[moved].at, |first| &first.at);
+            return Err(vec![Problem::new(at, text)]);
+        }
+        let is_piece = |name: &&&Token| {
+            pieces
+                .iter()
+                .any(|piece| piece.text.eq_ignore_ascii_case(&name.text))
+        };
+        let twice = edited.statics.iter().filter(is_piece);
+        let twice = twice.map(|name| {
+            Problem::new(
+                &name.at,
+                format!("a piece is called {:?} already", name.text),
+            )
+        });
+        let problems: Vec<_> = twice.collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Self {
+            cob,
+            shown,
+            edited,
+            pieces: piece_numbers,
+            statics,
+            scripts,
+        })
+    }
+
+    /// Returns the scripts by their numbers, those that are shown as before as they are.
+    fn compiled(&self, strings: &RefCell<Vec<String>>) -> Result<Vec<Script>, Vec<Problem>> {
+        let new = |noun, names: &[&'a Token], numbers: &Numbers| {
+            let names = names.iter().map(|name| &*name.text);
+            Names::new(noun, names.zip(numbers.of_new.iter().copied()))
+        };
+        let old = |noun, names: &[&'a Token], numbers: &Numbers| {
+            let names = names.iter().map(|name| &*name.text);
+            let numbers = numbers.of_old.iter().map(|new| new.unwrap_or(u32::MAX));
+            Names::new(noun, names.zip(numbers))
+        };
+        let is_kingdoms = self.cob.is_kingdoms();
+        let edited = Environment {
+            is_kingdoms,
+            pieces: new("piece", &self.edited.pieces, &self.pieces),
+            statics: new("static variable", &self.edited.statics, &self.statics),
+            scripts: new("script", &names(&self.edited.functions), &self.scripts),
+            strings,
+        };
+        let shown = Environment {
+            is_kingdoms,
+            pieces: old("piece", &self.shown.pieces, &self.pieces),
+            statics: old("static variable", &self.shown.statics, &self.statics),
+            scripts: old("script", &names(&self.shown.functions), &self.scripts),
+            strings,
+        };
+        let ranges = self.cob.script_ranges();
+        let mut problems = Vec::new();
+        let mut scripts = Vec::with_capacity(self.scripts.len());
+        for ((function, number), old) in self
+            .edited
+            .functions
+            .iter()
+            .zip(&self.scripts.of_new)
+            .zip(&self.scripts.old_of_new)
+        {
+            let returns = old.is_none_or(|old| !reaches_end(self.cob, &ranges[old]));
+            let before = old.map(|old| (old, &self.shown.functions[old]));
+            let is_same = before.is_some_and(|(_, before)| function.is_same(before));
+            let code_before = before.map(|(_, before)| compile(&shown, before, returns));
+            let script = match (compile(&edited, function, returns), code_before, *old) {
+                (Ok(_), _, Some(old)) if is_same => Script::Kept(old),
+                (Ok(code), Some(Ok(before)), Some(old)) if code == before => Script::Kept(old),
+                (Ok(code), _, old) => Script::Compiled(old, code),
+                // It refers to what the file does not have.
+                (Err(_), Some(Err(_)), Some(old)) if is_same => Script::Kept(old),
+                (Err(problem), ..) => {
+                    problems.push(problem);
+                    continue;
+                }
+            };
+            scripts.push((*number, script));
+        }
+        scripts.sort_by_key(|(number, _)| *number);
+        match problems.is_empty() {
+            true => Ok(scripts.into_iter().map(|(_, script)| script).collect()),
+            false => Err(problems),
+        }
+    }
+
+    /// Returns the file with these scripts.
+    fn file(
+        &self,
+        original: &[u8],
+        scripts: &[Script],
+        strings: &[String],
+    ) -> Result<Recompiled, String> {
+        let linked = link(
+            self.cob,
+            scripts,
+            &Relocation {
+                scripts: &self.scripts,
+                pieces: &self.pieces,
+                statics: &self.statics,
+            },
+        )?;
+        let old = File::of(self.cob);
+        if linked.code.len() > MAX_WORDS.max(old.code.len()) {
+            let count = linked.code.len();
+            return Err(format!(
+                "has {count} words of code, at most {MAX_WORDS} are possible"
+            ));
+        }
+        let functions = [&self.shown, &self.edited].map(|source| names(&source.functions));
+        let new = File {
+            code: linked.code,
+            starts: linked.starts,
+            statics: self.statics.len() as u32,
+            scripts: stored(&old.scripts, &functions[0], &functions[1], &self.scripts),
+            pieces: stored(
+                &old.pieces,
+                &self.shown.pieces,
+                &self.edited.pieces,
+                &self.pieces,
+            ),
+            strings: old.strings.clone().map(|mut all| {
+                let added = strings.iter().skip(all.len());
+                all.extend(added.map(|text| to_windows_1252(text).into_owned()));
+                all
+            }),
+            ..old
+        };
+        let mut file = original.to_vec();
+        let mut warnings = Vec::new();
+        if !new.patch(&old, &mut file) {
+            if old.bytes() != original {
+                warnings.push("the parts of the file have the usual order now".to_owned());
+            }
+            file = new.bytes();
+        }
+        Ok(Recompiled { file, warnings })
+    }
+}
+
+fn names<'a>(functions: &[Function<'a>]) -> Vec<&'a Token> {
+    functions.iter().map(|function| function.name).collect()
+}
+
+/// Returns the names of a list as they are stored, by their new numbers: those that are
+/// shown as before keep their spelling.
+fn stored(old: &[Vec<u8>], shown: &[&Token], edited: &[&Token], numbers: &Numbers) -> Vec<Vec<u8>> {
+    let mut names = vec![Vec::new(); edited.len()];
+    for ((name, number), before) in edited.iter().zip(&numbers.of_new).zip(&numbers.old_of_new) {
+        let kept = before.filter(|&before| shown[before].is_same(name));
+        names[*number as usize] = match kept {
+            Some(before) => old[before].clone(),
+            None => name.text.as_bytes().to_vec(),
+        };
+    }
+    names
+}

@@ -1,0 +1,134 @@
+//! The numbers of names. Case does not matter.
+
+use std::collections::HashMap;
+
+use super::reader::{Problem, Result};
+use super::tokens::Token;
+
+/// Names with their numbers.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// What they are names of.
+    noun: &'static str,
+    /// Spellings and numbers, by the names in lower case.
+    numbers: HashMap<String, (String, u32)>,
+}
+
+impl Names {
+    pub(super) fn new<'n>(
+        noun: &'static str,
+        names: impl IntoIterator<Item = (&'n str, u32)>,
+    ) -> Self {
+        let names = names.into_iter();
+        let names =
+            names.map(|(name, number)| (name.to_ascii_lowercase(), (name.to_owned(), number)));
+        Self {
+            noun,
+            numbers: names.collect(),
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<u32> {
+        let found = self.numbers.get(&name.to_ascii_lowercase());
+        found.map(|(_, number)| *number)
+    }
+
+    /// Returns the number of a name.
+    pub(super) fn of(&self, name: &Token) -> Result<u32> {
+        self.get(&name.text)
+            .ok_or_else(|| unknown(self.noun, name, self.spellings()))
+    }
+
+    pub(super) fn spellings(&self) -> impl Iterator<Item = &str> {
+        self.numbers.values().map(|(name, _)| name.as_str())
+    }
+}
+
+/// Returns the problem that nothing has a name, with the name that is most like it.
+pub(super) fn unknown<'n>(
+    noun: &str,
+    name: &Token,
+    known: impl Iterator<Item = &'n str>,
+) -> Problem {
+    let lower = name.text.to_ascii_lowercase();
+    let alike = known.map(|known| {
+        let likeness = strsim::jaro_winkler(&lower, &known.to_ascii_lowercase());
+        (likeness, known)
+    });
+    let nearest = alike.filter(|(likeness, _)| *likeness > LIKE);
+    // Of equally similar names, the first one in the alphabet.
+    let nearest = nearest.max_by(|(one, first), (other, second)| {
+        one.total_cmp(other).then_with(|| second.cmp(first))
+    });
+    let nearest = nearest.map(|(_, name)| format!("; nearest: {name}"));
+    let text = format!("no {noun} is called {:?}", name.text);
+    Problem::new(&name.at, text + &nearest.unwrap_or_default())
+}
+
+/// How much names that are meant to be the same are alike, at least.
+const LIKE: f64 = 0.7;
+
+/// The names of a list that was edited.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    /// The new numbers of the old names; `None` if they are gone.
+    pub(super) of_old: Vec<Option<u32>>,
+    /// The numbers of the names of the edited list.
+    pub(super) of_new: Vec<u32>,
+    /// The old name that each new one had; `None` if it was added.
+    pub(super) old_of_new: Vec<Option<usize>>,
+}
+
+impl Numbers {
+    /// Pairs the names of two lists: equal ones, then those at the same place. Old names
+    /// keep their order, and new ones are behind them.
+    ///
+    /// # Errors
+    /// Returns an error for a name that is there twice.
+    pub(super) fn new(noun: &str, old: &[&Token], new: &[&Token]) -> Result<Self> {
+        let lower = |token: &&Token| token.text.to_ascii_lowercase();
+        let places: HashMap<_, _> = old.iter().map(lower).zip(0..).collect();
+        let mut seen = HashMap::new();
+        let mut old_of_new: Vec<Option<usize>> = Vec::with_capacity(new.len());
+        for name in new {
+            if let Some(first) = seen.insert(lower(name), name) {
+                let text = format!("a {noun} is called {:?} at {} already", name.text, first.at);
+                return Err(Problem::new(&name.at, text));
+            }
+            old_of_new.push(places.get(&lower(name)).copied());
+        }
+        let mut is_left = vec![true; old.len()];
+        for &place in old_of_new.iter().flatten() {
+            is_left[place] = false;
+        }
+        for (place, (found, is_left)) in old_of_new.iter_mut().zip(&mut is_left).enumerate() {
+            if found.is_none() && *is_left {
+                (*found, *is_left) = (Some(place), false);
+            }
+        }
+        let mut next = 0..;
+        let of_old: Vec<_> = is_left
+            .iter()
+            .map(|gone| if *gone { None } else { next.next() })
+            .collect();
+        let of_new = old_of_new.iter().map(|old| match old {
+            Some(old) => of_old[*old].unwrap_or_default(),
+            None => next.next().unwrap_or(u32::MAX),
+        });
+        Ok(Self {
+            of_new: of_new.collect(),
+            of_old,
+            old_of_new,
+        })
+    }
+
+    /// Returns an old number as a new one; the same if it never was one.
+    pub(super) fn of(&self, old: u32) -> Option<u32> {
+        self.of_old.get(old as usize).copied().unwrap_or(Some(old))
+    }
+
+    /// Returns the number of names of the edited list.
+    pub(super) fn len(&self) -> usize {
+        self.of_new.len()
+    }
+}

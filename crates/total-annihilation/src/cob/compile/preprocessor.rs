@@ -1,0 +1,179 @@
+//! Macros, conditions and included files.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::headers::header;
+use super::reader::{Problem, Reader, Result};
+use super::tokens::{Kind, Token, tokens as all_tokens};
+
+/// Returns the text of an included file.
+pub(in crate::cob) type Include<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Maximum number of tokens. The largest real file has a tenth as many.
+const MAX_TOKENS: usize = 1 << 19;
+
+/// Maximum depth of files in files, and of macros in macros.
+const MAX_DEPTH: usize = 32;
+
+/// Returns the tokens of a text without directives.
+pub(super) fn tokens(text: &str, include: Include<'_>) -> Result<Vec<Token>> {
+    let mut preprocessor = Preprocessor {
+        include,
+        macros: HashMap::new(),
+        tokens: Vec::new(),
+        seen: 0,
+    };
+    preprocessor.text(text, None, 0)?;
+    Ok(preprocessor.tokens)
+}
+
+struct Preprocessor<'a> {
+    include: Include<'a>,
+    macros: HashMap<Rc<str>, Rc<[Token]>>,
+    tokens: Vec<Token>,
+    /// Number of tokens that were read or made by macros.
+    seen: usize,
+}
+
+/// A condition around lines.
+struct Condition {
+    /// The `#if`.
+    token: Token,
+    is_met: bool,
+    /// Whether the conditions around it are met.
+    is_read: bool,
+}
+
+impl Preprocessor<'_> {
+    fn text(&mut self, text: &str, file: Option<&Rc<str>>, depth: usize) -> Result<()> {
+        let all = all_tokens(text, file)?;
+        let mut conditions: Vec<Condition> = Vec::new();
+        for line in all.chunk_by(|one, next| one.at.line == next.at.line) {
+            let is_read = conditions
+                .last()
+                .is_none_or(|one| one.is_met && one.is_read);
+            match line {
+                [sign, word, rest @ ..] if sign.is("#") && word.kind == Kind::Name => {
+                    match &*word.text {
+                        "if" | "ifdef" | "ifndef" => conditions.push(Condition {
+                            token: word.clone(),
+                            is_met: is_read && self.is_met(word, rest)?,
+                            is_read,
+                        }),
+                        "else" | "endif" => {
+                            let open = conditions.pop();
+                            let open =
+                                open.ok_or_else(|| Problem::new(&word.at, "no #if is open"))?;
+                            if word.is("else") {
+                                let is_met = !open.is_met;
+                                conditions.push(Condition { is_met, ..open });
+                            }
+                        }
+                        _ if is_read => self.directive(word, rest, depth)?,
+                        _ => {}
+                    }
+                }
+                _ if is_read => line
+                    .iter()
+                    .try_for_each(|token| self.expand(token, &mut Vec::new()))?,
+                _ => {}
+            }
+        }
+        match conditions.pop() {
+            None => Ok(()),
+            Some(open) => Err(Problem::new(&open.token.at, "the condition has no #endif")),
+        }
+    }
+
+    /// Returns whether a condition is met: a number, a macro with one, or `defined`.
+    fn is_met(&self, word: &Token, rest: &[Token]) -> Result<bool> {
+        let is_defined = |name: &Token| self.macros.contains_key(&name.text);
+        let mut reader = Reader::new(rest);
+        let is_not = word.is("ifndef") || word.is("if") && reader.take("!");
+        let is_met = if !word.is("if") || reader.take("defined") {
+            let has_sign = reader.take("(");
+            let name = reader.expect_kind(Kind::Name, "the name of a macro")?;
+            if has_sign {
+                reader.expect(")")?;
+            }
+            is_defined(name)
+        } else {
+            let mut token = reader
+                .next()
+                .ok_or_else(|| Problem::new(&word.at, "no condition"))?;
+            for _ in 0..MAX_DEPTH {
+                match self.macros.get(&token.text).map(|body| &**body) {
+                    Some([one]) => token = one,
+                    _ => break,
+                }
+            }
+            let is_known = matches!(token.kind, Kind::Name | Kind::Number);
+            if !is_known || reader.peek().is_some() {
+                let text = "only a number, a macro or defined NAME can be a condition";
+                return Err(Problem::new(&word.at, text));
+            }
+            token.kind == Kind::Number && token.text.bytes().any(|digit| digit != b'0')
+        };
+        Ok(is_met != is_not)
+    }
+
+    fn directive(&mut self, word: &Token, rest: &[Token], depth: usize) -> Result<()> {
+        match (&*word.text, rest) {
+            ("define", [name, body @ ..]) if name.kind == Kind::Name => {
+                let end = name.at.column + name.text.len() as u32;
+                if body
+                    .first()
+                    .is_some_and(|next| next.is("(") && next.at.column == end)
+                {
+                    return Err(Problem::new(&name.at, "macros cannot have parameters"));
+                }
+                self.macros.insert(name.text.clone(), body.into());
+                Ok(())
+            }
+            ("undef", [name]) => {
+                self.macros.remove(&name.text);
+                Ok(())
+            }
+            ("include", [name]) if name.kind == Kind::Text => {
+                if depth == MAX_DEPTH {
+                    return Err(Problem::new(&name.at, "files include each other"));
+                }
+                let text = (self.include)(&name.text);
+                let text = text.or_else(|| header(&name.text));
+                let text = text.ok_or_else(|| {
+                    Problem::new(&name.at, format!("no file is called {:?}", name.text))
+                })?;
+                self.text(&text, Some(&name.text), depth + 1)
+            }
+            _ => {
+                let text = format!("#{} is no directive with this content", word.text);
+                Err(Problem::new(&word.at, text))
+            }
+        }
+    }
+
+    /// Adds a token, or what the macro of its name stands for. `within` are the macros
+    /// that are being replaced.
+    fn expand(&mut self, token: &Token, within: &mut Vec<Rc<str>>) -> Result<()> {
+        self.seen += 1;
+        if self.seen > MAX_TOKENS {
+            let text = format!("the text has more than {MAX_TOKENS} words and signs");
+            return Err(Problem::new(&token.at, text));
+        }
+        let body = self.macros.get(&token.text).filter(|_| {
+            token.kind == Kind::Name && within.len() < MAX_DEPTH && !within.contains(&token.text)
+        });
+        let Some(body) = body.cloned() else {
+            self.tokens.push(token.clone());
+            return Ok(());
+        };
+        within.push(token.text.clone());
+        for part in &*body {
+            let at = token.at.clone();
+            self.expand(&Token { at, ..part.clone() }, within)?;
+        }
+        within.pop();
+        Ok(())
+    }
+}
