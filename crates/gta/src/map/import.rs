@@ -1,10 +1,12 @@
 //! Edited tables of maps become the files again.
 
 use super::binary::{self, Binary};
-use super::objects;
+use super::objects::{self, Objects};
+use super::scene_import;
 use crate::document::edit::EditedDocument;
 use crate::document::schema::{IPL, Schema};
 use crate::document::{self, Document};
+use crate::models;
 use hpimount_assets::view::edited_table::{Adding, Deleted, Differences, Problems, Rules, of_view};
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE};
 use hpimount_assets::view::{AssetContext, ViewFormat};
@@ -30,14 +32,25 @@ pub(super) fn import_text(
     schema: &'static Schema,
 ) -> Result<Imported, String> {
     let document = document::parse(edit.asset, schema).map_err(|error| error.to_string())?;
-    let name = edit.part.name.strip_suffix(".tsv").unwrap_or_default();
+    let is_map = edit.part.name.ends_with(".glb");
+    let name = match is_map {
+        true => "inst",
+        false => edit.part.name.strip_suffix(".tsv").unwrap_or_default(),
+    };
     let is_part = |name: &str| edit.part.folder.is_none() && schema.knows(name);
     let sections = document.sections.iter();
     let section = sections
         .clone()
         .position(|section| section.name == name && is_part(name));
     let section = section.ok_or(NOT_THIS_FILE)?;
-    let mut found = of_view(format, edit, &TEXT_RULES)?;
+    let mut found = match is_map {
+        true => {
+            let models = models::models(edit.context);
+            let objects = Objects::of_text(&document, &models, edit.context);
+            scene_import::differences(edit, &objects, &TextRows(&document))?
+        }
+        false => of_view(format, edit, &TEXT_RULES)?,
+    };
     found.deleted.sort_unstable_by_key(|deleted| deleted.row);
     let mut edited = EditedSection {
         edited: EditedDocument::new(edit.asset, &document, schema),
@@ -63,6 +76,29 @@ pub(super) fn import_text(
         follow(edit.context, &document, &found.deleted, &mut changed)?;
     }
     Ok(Imported::Changed(changed))
+}
+
+/// The objects of a text file.
+struct TextRows<'a>(&'a Document);
+
+impl scene_import::Row for TextRows<'_> {
+    fn line(&self, row: usize) -> u64 {
+        let rows = self.0.rows("inst");
+        rows.get(row).map_or(0, |row| row.line.into())
+    }
+
+    fn fields(&self, row: usize) -> Vec<(String, String)> {
+        let Some(row) = self.0.rows("inst").get(row) else {
+            return Vec::new();
+        };
+        let named = self.0.named(&IPL, "inst", row);
+        let columns = IPL.columns("inst", named.fields.len());
+        let columns = columns.into_iter().flatten();
+        let fields = columns.zip(&named.fields);
+        fields
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+            .collect()
+    }
 }
 
 /// A section of a text file that is edited.
@@ -236,11 +272,21 @@ const BINARY_RULES: Rules<'_> = Rules {
 /// Returns why it does not fit.
 pub(super) fn import_binary(edit: &Edit<'_>, format: &ViewFormat) -> Result<Imported, String> {
     let mut binary = binary::parse(edit.asset).map_err(|error| error.to_string())?;
-    let found = of_view(format, edit, &BINARY_RULES)?;
+    let found = match edit.part.name.ends_with(".glb") {
+        true => {
+            let models = models::models(edit.context);
+            let objects = Objects::of_binary(&binary, &models);
+            scene_import::differences(edit, &objects, &BinaryRows)?
+        }
+        false => of_view(format, edit, &BINARY_RULES)?,
+    };
+    if !found.added.is_empty() || !found.deleted.is_empty() {
+        return Err("has other objects than the binary file: only their places go back".to_owned());
+    }
     let mut problems = Problems::default();
     for change in &found.changes {
         let record: Option<&mut dyn Record> = match &*edit.part.name {
-            "inst.tsv" => binary.instances.get_mut(change.row).map(|one| one as _),
+            "inst.tsv" | "map.glb" => binary.instances.get_mut(change.row).map(|one| one as _),
             "cars.tsv" => binary.cars.get_mut(change.row).map(|one| one as _),
             _ => None,
         };
@@ -252,6 +298,19 @@ pub(super) fn import_binary(edit: &Edit<'_>, format: &ViewFormat) -> Result<Impo
     }
     problems.check()?;
     Ok(found.imported(edit, stored(edit.asset, &binary)))
+}
+
+/// The objects of a binary file, which have no lines.
+struct BinaryRows;
+
+impl scene_import::Row for BinaryRows {
+    fn line(&self, row: usize) -> u64 {
+        row as u64
+    }
+
+    fn fields(&self, _: usize) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// Returns a binary file with these entries in the place of its own.

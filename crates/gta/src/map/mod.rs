@@ -6,6 +6,7 @@ mod import;
 pub mod instance;
 mod objects;
 mod scene;
+mod scene_import;
 mod view;
 
 pub use view::{IDE_FORMAT, IPL_FORMAT, ZON_FORMAT};

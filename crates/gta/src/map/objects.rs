@@ -24,6 +24,8 @@ const STREAM: &str = "_stream";
 /// A placed object.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Object {
+    /// Its number in the file.
+    pub(super) row: usize,
     /// Name of its model.
     pub(super) model: String,
     /// Number of its interior; 0 for the world outside.
@@ -87,6 +89,7 @@ impl Objects {
         let objects = objects.filter_map(|(number, (one, name))| {
             let one = one.as_ref()?;
             Some(Object {
+                row: number,
                 model: name.clone(),
                 interior: interior(one.interior.unwrap_or_default()),
                 position: one.position,
@@ -100,16 +103,21 @@ impl Objects {
     /// Returns the objects of a binary file. What replaces them from afar is in
     /// the text file.
     pub(super) fn of_binary(binary: &Binary, models: &Models) -> Self {
-        let objects = binary.instances.iter().filter_map(|one| {
-            let id = i64::from(one.id);
-            Some(Object {
-                model: models.name_of(id).map_or(id.to_string(), str::to_owned),
-                interior: interior(one.interior.into()),
-                position: one.position(),
-                rotation: instance::drawn(one.rotation())?,
-                is_lod: false,
-            })
-        });
+        let objects = binary
+            .instances
+            .iter()
+            .enumerate()
+            .filter_map(|(row, one)| {
+                let id = i64::from(one.id);
+                Some(Object {
+                    row,
+                    model: models.name_of(id).map_or(id.to_string(), str::to_owned),
+                    interior: interior(one.interior.into()),
+                    position: one.position(),
+                    rotation: instance::drawn(one.rotation())?,
+                    is_lod: false,
+                })
+            });
         Self::new(objects.collect(), binary.instances.len())
     }
 

@@ -37,6 +37,8 @@ struct Map<'a> {
     scene: Scene<'static>,
     /// The models, in the order of their first objects.
     placed: Vec<Placed>,
+    /// The node of each object.
+    objects: Vec<Option<usize>>,
     /// Numbers of the models, by their names in lower case.
     known: HashMap<String, usize>,
     sources: Vec<Source>,
@@ -69,6 +71,8 @@ pub(super) struct Placed {
 pub(super) struct Built {
     pub(super) scene: Scene<'static>,
     pub(super) models: Vec<Placed>,
+    /// The node of each object; `None` if it is omitted.
+    pub(super) objects: Vec<Option<usize>>,
     pub(super) sources: Vec<Source>,
     /// Memory for the meshes in the file, to be dropped before it is written.
     pub(super) room: Vec<Reservation>,
@@ -82,6 +86,7 @@ pub(super) fn build(objects: &Objects, models: &Models, context: &dyn AssetConte
         context,
         scene: Scene::default(),
         placed: Vec::new(),
+        objects: Vec::new(),
         known: HashMap::new(),
         sources: Vec::new(),
         pictures: HashMap::new(),
@@ -103,9 +108,9 @@ pub(super) fn build(objects: &Objects, models: &Models, context: &dyn AssetConte
             }
             group
         });
-        if !map.put(object, group) {
-            omitted += 1;
-        }
+        let node = map.put(object, group);
+        omitted += usize::from(node.is_none());
+        map.objects.push(node);
     }
     map.finish(objects.unplaced, omitted)
 }
@@ -132,8 +137,8 @@ impl Map<'_> {
         self.scene.nodes.len() - 1
     }
 
-    /// Adds an object. Returns false if there are too many nodes.
-    fn put(&mut self, object: &Object, group: usize) -> bool {
+    /// Adds an object, and returns its node; `None` if there are too many.
+    fn put(&mut self, object: &Object, group: usize) -> Option<usize> {
         let key = object.model.to_ascii_lowercase();
         let number = self.known.get(&key).copied();
         let number = number.unwrap_or_else(|| {
@@ -146,7 +151,7 @@ impl Map<'_> {
         placed.objects += 1;
         let pieces = placed.pieces.clone();
         if self.scene.nodes.len() + 1 + pieces.len() > MAX_NODES {
-            return false;
+            return None;
         }
         let transform = Transform {
             rotation: object.rotation,
@@ -161,7 +166,7 @@ impl Map<'_> {
             };
             self.scene.nodes[node].mesh = Some(mesh);
         }
-        true
+        Some(root)
     }
 
     /// Adds a model.
@@ -309,6 +314,7 @@ impl Map<'_> {
         Built {
             scene: self.scene,
             models: self.placed,
+            objects: self.objects,
             sources: self.sources,
             room: self.room,
             _reserved: self.reserved,

@@ -39,9 +39,17 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
     let edited = gltf::read(file, &|bytes| context.reserve(bytes))?;
     let pairing = Pairing::new(scene, &edited)?;
     let mut problems = Vec::new();
-    for &node in &pairing.new {
-        let name = &edited.scene.nodes[node].name;
-        problems.push(format!("node \"{name}\": objects cannot be copied here"));
+    // Copies of objects without a model have no mesh, as cameras and lights.
+    let is_copy = |name: &str| {
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        scene.nodes.iter().any(|node| node.name == stem)
+    };
+    for (number, node) in edited.scene.nodes.iter().enumerate() {
+        let (name, is_known) = (&node.name, pairing.origins[number].is_some());
+        let is_object = node.parent.is_none() && is_copy(name);
+        if !is_known && (pairing.new.contains(&number) || is_object) {
+            problems.push(format!("node \"{name}\": objects cannot be copied here"));
+        }
     }
     let archive = Archive::new(context);
     let files = archive
