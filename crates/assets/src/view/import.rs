@@ -76,12 +76,17 @@ impl Problems {
         }
     }
 
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the problems as an error, if there are any.
     ///
     /// # Errors
     /// Returns all problems.
     pub fn result(self) -> Result<(), String> {
-        match self.0.is_empty() {
+        match self.is_empty() {
             true => Ok(()),
             false => Err(self.0.join("; ")),
         }

@@ -50,7 +50,8 @@ fn changed(
     let missing = || "shows a clump that is not there".to_owned();
     let clump = model.clumps.get(number).ok_or_else(missing)?;
     let chunk = clump_chunk(file, number).ok_or_else(missing)?;
-    let _memory = edit.context.reserve_scene(export::sizes(clump).0);
+    let memory = edit.context.reserve_scene(export::sizes(clump).0);
+    let _memory = memory.map_err(|error| error.to_string())?;
     let mut problems = Problems::default();
     let (bodies, warnings) = bodies(&plan, clump, chunk, edited, &mut problems)?;
     problems.result()?;
@@ -133,4 +134,178 @@ fn clump_chunk(file: &Bytes, number: usize) -> Option<Chunk> {
     let chunks = Chunks::new(file.clone(), 0);
     let mut clumps = chunks.filter(|chunk| matches!(chunk.kind, kind::CLUMP | kind::ATOMIC));
     clumps.nth(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dff::{Dff, FORMAT};
+    use fixtures::clump as build;
+    use hpimount_assets::model::Scene;
+    use hpimount_assets::model::scene::{Corner, Node};
+    use hpimount_assets::view::import::edited;
+    use hpimount_assets::view::rendered;
+
+    /// Returns a model of two parts that share a geometry, with a list of triangles by
+    /// material.
+    fn model() -> Vec<u8> {
+        let meshes = build::words(&[0, 2, 6, 3, 0, 0, 1, 2, 3, 1, 2, 3, 1]);
+        let plugins = [build::chunk(kind::BIN_MESH, &meshes)];
+        let square = build::square(&["wood", "stone"], &plugins);
+        let frames = build::frames(&[("root", -1), ("arm", 0), ("hand", 1)]);
+        let atomics = [build::atomic(1, 0), build::atomic(2, 1)];
+        let geometries = [square.clone(), square];
+        build::clump(&frames, &geometries, &atomics, &[])
+    }
+
+    fn glb(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Vec<u8> {
+        let file = rendered(&FORMAT, asset, "model.glb").unwrap();
+        let mut scene = gltf::read(&file, &|_| Ok(None)).unwrap().scene;
+        edit(&mut scene);
+        let mut file = Vec::new();
+        gltf::write(&scene, &|_| None, &|_| Ok(None), &mut file).unwrap();
+        file
+    }
+
+    fn import(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Result<Imported, String> {
+        edited(&FORMAT, asset, "model.glb", &glb(asset, edit))
+    }
+
+    fn changed(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Vec<u8> {
+        match import(asset, edit) {
+            Ok(Imported::Changed(changed)) => changed.asset,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn read(asset: &[u8]) -> Dff {
+        let model = parse::parse(&Bytes::copy_from_slice(asset)).unwrap();
+        assert_eq!(model.warnings.texts(), [""; 0]);
+        model
+    }
+
+    fn mesh_of(scene: &Scene<'_>, name: &str) -> usize {
+        let node = scene.nodes.iter().find(|node| node.name == name);
+        node.unwrap().mesh.unwrap()
+    }
+
+    #[test]
+    fn the_file_of_a_model_is_no_change() {
+        assert_eq!(import(&model(), |_| ()), Ok(Imported::Unchanged));
+    }
+
+    #[test]
+    fn a_moved_vertex_changes_its_bytes_and_the_sphere() {
+        let asset = model();
+        let new = changed(&asset, |scene| {
+            let mesh = mesh_of(scene, "hand");
+            scene.meshes[mesh].points[3] = [4.0, 4.0, 2.0];
+        });
+        assert_eq!(new.len(), asset.len());
+        let (old, new) = (read(&asset), read(&new));
+        let [old, new] = [old, new].map(|mut model| model.clumps.remove(0).geometries);
+        let shape = &new[1].morphs[0];
+        let positions: Vec<_> = shape.positions().collect();
+        assert_eq!(positions[3], [4.0, 4.0, 2.0]);
+        assert_eq!(shape.sphere, [2.0, 2.0, 1.0, 3.0]);
+        assert!(old[0].mesh() == new[0].mesh());
+        assert_eq!(new[0].morphs[0].sphere, old[0].morphs[0].sphere);
+    }
+
+    #[test]
+    fn a_moved_frame_changes_only_its_place() {
+        let asset = model();
+        let new = changed(&asset, |scene| {
+            let arm = scene
+                .nodes
+                .iter_mut()
+                .find(|node| node.name == "arm")
+                .unwrap();
+            arm.transform.translation = [1.0, 9.0, 3.0];
+        });
+        let differ = asset
+            .iter()
+            .zip(&new)
+            .filter(|(old, new)| old != new)
+            .count();
+        assert!(
+            new.len() == asset.len() && (1..=4).contains(&differ),
+            "{differ}"
+        );
+        let frames = read(&new).clumps.remove(0).frames;
+        assert_eq!(frames[1].placement.position, [1.0, 9.0, 3.0]);
+    }
+
+    #[test]
+    fn other_triangles_and_materials_make_the_geometry_anew() {
+        let asset = model();
+        let new = changed(&asset, |scene| {
+            let mesh = mesh_of(scene, "hand");
+            let mut material = scene.materials[0].clone();
+            material.name = "gold.001".to_owned();
+            material.color = [1.0, 0.0, 0.0, 1.0];
+            let material_number = scene.materials.len();
+            scene.materials.push(material);
+            let mesh = &mut scene.meshes[mesh];
+            let corner = mesh.corners[0];
+            mesh.points.push([5.0, 0.0, 0.0]);
+            let point = mesh.points.len() as u32 - 1;
+            mesh.corners.push(Corner { point, ..corner });
+            let last = mesh.corners.len() as u32 - 1;
+            let mut part = mesh.parts[0].clone();
+            part.material = material_number;
+            part.triangles = vec![[1, last, 3]];
+            mesh.parts.push(part);
+        });
+        let (mut old, mut new) = (read(&asset), read(&new));
+        let [old, new] = [&mut old, &mut new].map(|model| model.clumps.remove(0).geometries);
+        assert!(old[0].mesh() == new[0].mesh());
+        let geometry = &new[1];
+        assert_eq!(
+            (geometry.declared_triangles, geometry.declared_vertices),
+            (3, 5)
+        );
+        assert_eq!(geometry.materials.len(), 3);
+        assert_eq!(geometry.materials[2].color, [255, 0, 0, 255]);
+        assert_eq!(geometry.meshes.len(), 3);
+        assert!(!geometry.is_strips);
+        let listed = geometry
+            .meshes
+            .iter()
+            .map(|mesh| (mesh.material, mesh.count));
+        assert_eq!(Vec::from_iter(listed), [(0, 3), (1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn what_a_dff_cannot_have_is_refused() {
+        let asset = model();
+        let refused = |edit: &dyn Fn(&mut Scene<'static>)| import(&asset, edit).unwrap_err();
+        let error = refused(&|scene| scene.nodes.truncate(3));
+        assert_eq!(error, "node \"hand\" is gone: parts cannot be deleted");
+        let error = refused(&|scene| {
+            let mesh = Some(mesh_of(scene, "hand"));
+            let transform = hpimount_assets::model::Transform::IDENTITY;
+            let (name, parent) = ("hat".to_owned(), Some(2));
+            scene.nodes.push(Node {
+                name,
+                parent,
+                transform,
+                mesh,
+            });
+        });
+        assert_eq!(error, "node \"hat\" is new: parts cannot be added");
+        let error = edited(&FORMAT, &asset, "preview.png", b"").unwrap_err();
+        assert!(error.ends_with("edit model.glb"), "{error}");
+    }
+
+    #[test]
+    fn native_geometry_is_refused_with_its_console() {
+        let square = build::mobile_square("wood");
+        let frames = build::frames(&[("root", -1)]);
+        let asset = build::clump(&frames, &[square], &[build::atomic(0, 0)], &[]);
+        assert_eq!(import(&asset, |_| ()), Ok(Imported::Unchanged));
+        let error = import(&asset, |scene| scene.meshes[0].points[0] = [9.0; 3]);
+        let expected = "node \"root\": is native OpenGL geometry: only plain models can be edited";
+        assert_eq!(error, Err(expected.to_owned()));
+    }
 }

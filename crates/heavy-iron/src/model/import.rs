@@ -117,3 +117,58 @@ fn bodies(
     };
     Ok(model.bodies(&shown, problems))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model_view::FORMAT;
+    use fixtures::heavy_iron::{gamecube_model, plain_model};
+    use hpimount_assets::model::Scene;
+    use hpimount_assets::view::import::edited;
+    use hpimount_assets::view::rendered;
+
+    const POSITIONS: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5; 3]];
+
+    fn plain() -> Vec<u8> {
+        plain_model(&POSITIONS, &[[0.25; 2]; 4], &[[0, 1, 2], [2, 1, 3]])
+    }
+
+    fn import(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Result<Imported, String> {
+        let file = rendered(&FORMAT, asset, "model.glb").unwrap();
+        let mut scene = gltf::read(&file, &|_| Ok(None)).unwrap().scene;
+        edit(&mut scene);
+        let mut file = Vec::new();
+        gltf::write(&scene, &|_| None, &|_| Ok(None), &mut file).unwrap();
+        edited(&FORMAT, asset, "model.glb", &file)
+    }
+
+    #[test]
+    fn a_moved_vertex_is_the_only_one() {
+        let asset = plain();
+        assert_eq!(import(&asset, |_| ()), Ok(Imported::Unchanged));
+        let Ok(Imported::Changed(changed)) = import(&asset, |scene| {
+            let points = &mut scene.meshes[0].points;
+            let point = points.iter_mut().find(|point| **point == POSITIONS[1]);
+            *point.unwrap() = [4.0, 0.0, 0.0];
+        }) else {
+            panic!("is changed");
+        };
+        assert_eq!(changed.asset.len(), asset.len());
+        assert!(changed.warnings[0].starts_with("collisions, shadows"));
+        let model = parse(&changed.asset.into()).unwrap();
+        let shape = &model.clumps[0].geometries[0].morphs[0];
+        let positions: Vec<_> = shape.positions().collect();
+        assert_eq!(
+            positions,
+            [POSITIONS[0], [4.0, 0.0, 0.0], POSITIONS[2], POSITIONS[3]]
+        );
+    }
+
+    #[test]
+    fn native_geometry_is_refused_when_it_is_edited() {
+        let asset = gamecube_model(false);
+        assert_eq!(import(&asset, |_| ()), Ok(Imported::Unchanged));
+        let error = import(&asset, |scene| scene.meshes[0].points[0] = [9.0; 3]).unwrap_err();
+        assert!(error.contains("is native GameCube geometry"), "{error}");
+    }
+}

@@ -106,18 +106,19 @@ impl ModelEdit<'_> {
     fn body(&self, one: &ShownGeometry, lists: &[Chunk]) -> Result<Option<Vec<u8>>, String> {
         let pairing = self.pairing;
         let placed = &self.placed[one.node];
+        let shown = pairing.shown.nodes[one.node].mesh;
+        let shown = shown.and_then(|mesh| pairing.shown.meshes.get(mesh));
+        let Some(shown) = shown.filter(|shown| shown.triangles() > 0) else {
+            return Ok(None);
+        };
         let Some(mesh) = pairing.mesh_of(one.node, &placed.mesh)? else {
             return match pairing.nodes[one.node] {
                 Some(_) => Err("its mesh is gone: parts cannot be deleted".to_owned()),
                 None => Ok(None),
             };
         };
-        let shown = pairing.shown.nodes[one.node].mesh;
-        let shown = shown.and_then(|mesh| pairing.shown.meshes.get(mesh));
         let geometry = self.clumps[one.clump].clump.geometries.get(one.geometry);
-        let (Some(shown), Some(geometry)) = (shown, geometry) else {
-            return Ok(None);
-        };
+        let geometry = geometry.ok_or("has a geometry that is not there")?;
         let change = self.change(one, geometry, shown, mesh)?;
         if matches!(change, Change::None) {
             return Ok(None);

@@ -127,7 +127,7 @@ fn edit(format: &ViewFormat, asset: &Bytes, part: &ViewFile, file: &[u8], archiv
 }
 
 fn is_editable(file: &&ViewFile) -> bool {
-    [".png", ".wav", ".txt"]
+    [".png", ".wav", ".txt", ".glb", ".obj"]
         .iter()
         .any(|known| file.name.ends_with(known))
 }
@@ -166,6 +166,9 @@ pub(super) fn edited_seeds() -> Vec<Vec<u8>> {
         ("BMP", vec![bmp(0).file(), bmp(9).file()]),
         ("GAF", seeds::gaf()),
         ("GXT", seeds::gxt()),
+        ("3DO", seeds::tdo()),
+        ("DFF", seeds::dff()),
+        ("COL", seeds::col()),
         ("HIP texture", seeds::hi_textures()),
         ("HIP text", vec![texts(b"Hello"), texts(b"Bye")]),
     ];

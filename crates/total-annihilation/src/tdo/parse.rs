@@ -23,7 +23,7 @@ const VERTEX_SIZE: usize = 12;
 const PRIMITIVE_SIZE: usize = 32;
 
 /// Maximum number of objects of a model.
-const MAX_OBJECTS: usize = 4096;
+pub(super) const MAX_OBJECTS: usize = 4096;
 
 /// Maximum number of objects above an object.
 const MAX_DEPTH: usize = 64;

@@ -1,7 +1,7 @@
 //! Reader of GLB files, which may come from any program: all that is read lies in
 //! the file, and sizes are bounded.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use gltf_json::mesh::{Mode, Primitive, Semantic};
 use gltf_json::validation::Checked::{self, Valid};
@@ -22,6 +22,9 @@ const MAX_JSON: usize = 64 << 20;
 
 /// Maximum number of nodes.
 const MAX_NODES: usize = 1 << 16;
+
+/// Maximum number of materials.
+const MAX_MATERIALS: usize = 1 << 16;
 
 /// Maximum number of sets of texture coordinates that are read.
 const MAX_SETS: u32 = 8;
@@ -164,14 +167,16 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Accounts for the scene.
+    /// Accounts for the scene, whose meshes count as often as they are shown.
     fn reserve(&mut self, order: &Order, reserve: Reserve<'_>) -> Result<(), String> {
         let root = self.numbers.root;
+        if root.materials.len() > MAX_MATERIALS {
+            return Err(format!("has more than {MAX_MATERIALS} materials"));
+        }
         let nodes = order.nodes.iter().map(|&number| &root.nodes[number]);
-        let meshes = nodes.filter_map(|node| Some((node.mesh?.value(), skin_of(node))));
-        let meshes: BTreeSet<_> = meshes.collect();
+        let meshes = nodes.filter_map(|node| root.meshes.get(node.mesh?.value()));
         let (mut vertices, mut indices) = (0_usize, 0_usize);
-        for mesh in meshes.iter().filter_map(|&(mesh, _)| root.meshes.get(mesh)) {
+        for mesh in meshes {
             let mut before = None;
             for primitive in mesh.primitives.iter().filter(|one| is_surface(one)) {
                 let own = primitive.attributes.get(&Valid(Semantic::Positions));

@@ -13,7 +13,7 @@ pub use self::change::{Change, Compared, change};
 pub use self::places::Places;
 pub use self::worlds::Placed;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Scene;
 use super::affine::Affine;
@@ -109,14 +109,17 @@ impl<'a> Pairing<'a> {
     /// nodes that are hidden themselves.
     fn pair_copies(&mut self) {
         let suffix = names::key(COPY);
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for (number, node) in self.shown.nodes.iter().enumerate() {
+            known.entry(names::key(&node.name)).or_insert(number);
+        }
         for (number, node) in self.edited.scene.nodes.iter().enumerate() {
             let name = names::numbered(&node.name).map_or(&*node.name, |(stem, _)| stem);
             let name = names::key(name);
             let Some(stem) = name.strip_suffix(&suffix) else {
                 continue;
             };
-            let is_it = |shown: &Node| names::key(&shown.name) == stem.trim_end();
-            let Some(origin) = self.shown.nodes.iter().position(is_it) else {
+            let Some(&origin) = known.get(stem.trim_end()) else {
                 continue;
             };
             if self.origins[number].is_none() {
@@ -131,18 +134,21 @@ impl<'a> Pairing<'a> {
     /// Finds the skinned meshes that are on nodes of their own, which have the names of
     /// the meshes.
     fn pair_skinned(&mut self) {
+        let mut free: HashMap<String, usize> = HashMap::new();
+        for (number, node, mesh) in self.edited.scene.drawn() {
+            if self.origins[number].is_none() {
+                for name in [&mesh.name, &node.name] {
+                    free.insert(names::key(name), number);
+                }
+            }
+        }
         for (number, shown, mesh) in self.shown.drawn() {
             if mesh.weights.is_empty() || self.drawn[number].is_some() {
                 continue;
             }
-            let wanted = [names::key(&mesh.name), names::key(&shown.name)];
-            let edited = &self.edited.scene;
-            let is_it = |node: usize, mesh: &Mesh| {
-                let names = [&edited.nodes[node].name, &mesh.name].map(|name| names::key(name));
-                self.origins[node].is_none() && names.iter().any(|name| wanted.contains(name))
-            };
-            let found = edited.drawn().find(|(node, _, mesh)| is_it(*node, mesh));
-            if let Some((node, ..)) = found {
+            let mut names = [&mesh.name, &shown.name].into_iter();
+            let found = names.find_map(|name| free.get(&names::key(name)).copied());
+            if let Some(node) = found.filter(|&node| self.origins[node].is_none()) {
                 self.origins[node] = Some(number);
                 self.drawn[number] = Some(node);
                 self.nodes[number].get_or_insert(node);
@@ -273,6 +279,9 @@ impl<'a> Pairing<'a> {
             for point in &mut mesh.points {
                 *point = map.apply(*point);
             }
+            if !mesh.points.iter().flatten().all(|part| part.is_finite()) {
+                return Err("has places that are not finite".to_owned());
+            }
             for corner in &mut mesh.corners {
                 corner.normal = map.apply_normal(corner.normal);
             }
@@ -315,32 +324,27 @@ fn materials(shown: &Scene<'_>, edited: &Scene<'_>) -> Vec<Option<usize>> {
         name.strip_suffix(&format!(" {}", missing.trim()))
             .map_or(name.clone(), str::to_owned)
     };
-    let names: Vec<String> = edited
-        .materials
-        .iter()
-        .map(|one| plain(&one.name))
-        .collect();
-    let known: Vec<String> = shown.materials.iter().map(|one| plain(&one.name)).collect();
     let picture = |material: &Material| {
         let file = &material.texture.as_ref()?.file;
         let file = names::numbered(file).map_or(&**file, |(stem, _)| stem);
         let file = file.strip_suffix(".png").unwrap_or(file);
         (!file.is_empty()).then(|| names::key(file))
     };
-    edited
-        .materials
-        .iter()
-        .zip(names)
-        .map(|(material, name)| {
-            let stem = names::numbered(&name).map_or(&*name, |(stem, _)| stem);
-            let named = |wanted: &str| known.iter().position(|known| known == wanted);
-            named(&name).or_else(|| named(stem)).or_else(|| {
-                let wanted = picture(material)?;
-                let mut shown = shown.materials.iter();
-                shown.position(|one| picture(one).as_ref() == Some(&wanted))
-            })
-        })
-        .collect()
+    let (mut named, mut pictured) = (HashMap::new(), HashMap::new());
+    for (number, material) in shown.materials.iter().enumerate() {
+        named.entry(plain(&material.name)).or_insert(number);
+        if let Some(picture) = picture(material) {
+            pictured.entry(picture).or_insert(number);
+        }
+    }
+    let materials = edited.materials.iter().map(|material| {
+        let name = plain(&material.name);
+        let stem = names::numbered(&name).map_or(&*name, |(stem, _)| stem);
+        let found = named.get(&name).or_else(|| named.get(stem));
+        let found = found.or_else(|| pictured.get(&picture(material)?));
+        found.copied()
+    });
+    materials.collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which name of an edited model is which one of the shown model.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Returns the name as programs compare it that ignore case, and that write blanks as
 /// underscores.
@@ -17,15 +17,27 @@ pub(super) fn numbered(name: &str) -> Option<(&str, usize)> {
     Some((stem, number))
 }
 
+/// Returns the name without case and signs, as a game may have it that cannot store them.
+fn plain(name: &str) -> String {
+    let letters = name.trim().chars();
+    let letters = letters.map(|letter| match letter.is_alphanumeric() {
+        true => letter.to_ascii_lowercase(),
+        false => ' ',
+    });
+    letters.collect()
+}
+
 /// Returns the number of the shown name for each edited one. Of equal names, the n-th
-/// is that with number n, or the n-th without one.
+/// is that with number n, or the n-th without one. What has no name then may have one
+/// that differs by signs.
 pub(super) fn pairs<'a>(
     shown: impl Iterator<Item = &'a str>,
     edited: &[String],
 ) -> Vec<Option<usize>> {
-    let mut named: HashMap<String, Vec<usize>> = HashMap::new();
+    let (mut named, mut plainly): (Numbers, Numbers) = Default::default();
     for (number, name) in shown.enumerate() {
         named.entry(key(name)).or_default().push(number);
+        plainly.entry(plain(name)).or_default().push(number);
     }
     // How many of each name without a number were there before.
     let mut taken: HashMap<String, usize> = HashMap::new();
@@ -39,19 +51,25 @@ pub(super) fn pairs<'a>(
             all.get(*place - 1).copied()
         })
         .collect();
-    let mut used: std::collections::HashSet<usize> = pairs.iter().flatten().copied().collect();
-    for (pair, name) in pairs.iter_mut().zip(edited) {
-        let Some((stem, number)) = numbered(name).filter(|_| pair.is_none()) else {
-            continue;
-        };
-        let found = named
-            .get(&key(stem))
-            .and_then(|all| all.get(number))
-            .copied();
-        *pair = found.filter(|&found| used.insert(found));
+    let mut used: HashSet<usize> = pairs.iter().flatten().copied().collect();
+    let by_number = |name: &str| {
+        let (stem, number) = numbered(name)?;
+        named.get(&key(stem))?.get(number).copied()
+    };
+    let by_letters = |name: &str| plainly.get(&plain(name))?.first().copied();
+    let others: [&dyn Fn(&str) -> Option<usize>; 2] = [&by_number, &by_letters];
+    for find in others {
+        for (pair, name) in pairs.iter_mut().zip(edited) {
+            if pair.is_none() {
+                *pair = find(name).filter(|&found| used.insert(found));
+            }
+        }
     }
     pairs
 }
+
+/// Numbers by name.
+type Numbers = HashMap<String, Vec<usize>>;
 
 #[cfg(test)]
 mod tests {
@@ -79,6 +97,12 @@ mod tests {
         );
         // The first one was deleted.
         assert_eq!(paired(&shown, &["arm.001"]), [Some(2)]);
+    }
+
+    #[test]
+    fn a_name_that_was_stored_without_signs_is_found_again() {
+        let found = paired(&["turret", "turret_001"], &["turret", "turret.001"]);
+        assert_eq!(found, [Some(0), Some(1)]);
     }
 
     #[test]

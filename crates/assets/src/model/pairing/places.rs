@@ -5,8 +5,9 @@ use std::collections::HashMap;
 /// Numbers of places. Points within a distance of each other have one place.
 pub struct Places {
     distance: f32,
-    /// The places in each cube of a grid whose edges are twice the distance, so that
-    /// few fit into a cube.
+    /// The places in each cube of a grid whose edges are a little more than twice the
+    /// distance, so that few fit into a cube, and near points are in two of them along
+    /// each axis.
     cubes: HashMap<[i64; 3], Vec<(u32, [f32; 3])>>,
     count: u32,
 }
@@ -23,7 +24,7 @@ impl Places {
 
     /// Returns the place of a point; `None` if it has none yet.
     pub fn find(&self, point: [f32; 3]) -> Option<u32> {
-        let ends = [-1.0, 1.0].map(|side| self.cube(point.map(|part| part + side * self.distance)));
+        let ends = [-self.distance, self.distance].map(|step| self.cube(point, step));
         let is_near = |other: &[f32; 3]| {
             let parts = point.iter().zip(other);
             parts.clone().all(|(a, b)| (a - b).abs() <= self.distance)
@@ -49,16 +50,17 @@ impl Places {
         let place = self.count;
         self.count += 1;
         self.cubes
-            .entry(self.cube(point))
+            .entry(self.cube(point, 0.0))
             .or_default()
             .push((place, point));
         place
     }
 
-    fn cube(&self, point: [f32; 3]) -> [i64; 3] {
-        let edge = 2.0 * f64::from(self.distance);
+    /// Returns the cube of a point that is moved along all axes.
+    fn cube(&self, point: [f32; 3], step: f32) -> [i64; 3] {
+        let edge = 2.5 * f64::from(self.distance);
         // Too large numbers become the largest cube.
-        point.map(|part| (f64::from(part) / edge).floor() as i64)
+        point.map(|part| ((f64::from(part) + f64::from(step)) / edge).floor() as i64)
     }
 }
 
@@ -76,6 +78,7 @@ mod tests {
             let mut places = Places::new(0.01);
             let place = places.number(point);
             let moved = |length: f32| std::array::from_fn(|axis| point[axis] + length * step[axis]);
+            prop_assert_eq!(places.number(point), place);
             prop_assert_eq!(places.number(moved(0.009)), place);
             prop_assume!(step.iter().any(|part| part.abs() > 0.5));
             prop_assert_eq!(places.find(moved(0.03)), None);

@@ -13,7 +13,7 @@ use super::drawn::{Drawn, Script};
 use super::textures::Textures;
 use crate::pal::colors::Colors;
 use crate::pointer::Name;
-use crate::tdo::{self, Model, Object};
+use crate::tdo::{self, MAX_OBJECTS, Model, Object};
 use hpimount_assets::model::affine::Affine;
 use hpimount_assets::model::pairing::Pairing;
 use hpimount_assets::model::scene::sound_parents;
@@ -56,7 +56,11 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         problems: Problems::default(),
         warnings: Vec::new(),
     };
-    let objects = import.objects();
+    import.check_count();
+    let objects = match import.problems.is_empty() {
+        true => import.objects(),
+        false => Vec::new(),
+    };
     let Import {
         problems,
         mut warnings,
@@ -95,6 +99,16 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
+    /// Refuses more new pieces than a model can have.
+    fn check_count(&mut self) {
+        let count = self.pairing.new.len() + self.model.objects.len();
+        if count > MAX_OBJECTS {
+            self.problems.add(format!(
+                "has {count} pieces, at most {MAX_OBJECTS} are possible"
+            ));
+        }
+    }
+
     /// Returns the objects of the new model, each before its children.
     fn objects(&mut self) -> Vec<Object> {
         let old = (0..self.model.objects.len()).filter(|node| !self.pairing.deleted.contains(node));

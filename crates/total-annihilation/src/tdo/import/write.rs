@@ -32,6 +32,8 @@ pub(super) fn changed(file: &Bytes, old: &Model, objects: &[Object]) -> Result<V
         return Ok(patched);
     }
     let file = written(objects)?;
+    let stored = tdo::parse(&Bytes::copy_from_slice(&file));
+    stored.map_err(|incomplete| format!("makes a file that cannot be: {}", incomplete.error))?;
     match has(&file, objects, false) {
         true => Ok(file),
         false => Err("was not stored as written".to_owned()),
