@@ -1,11 +1,12 @@
-//! Edited pictures as textures of a dictionary: size, format and number of levels stay.
+//! Edited pictures as textures of a dictionary: format and number of levels stay,
+//! and the size where the platform has it in registers.
 
 use bytes::Bytes;
 
 use super::parse::{self, Entry};
-use hpimount_assets::model::padded;
+use hpimount_assets::model::{padded, png};
 use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
-use hpimount_renderware::texture::encode;
+use hpimount_renderware::texture::encode::{self, Encoded};
 
 /// The folder of the pictures of textures, and that of their smaller levels.
 pub(super) const TEXTURES: &str = "textures";
@@ -37,10 +38,6 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     };
     let (number, entry) = entries.find(is_edited).ok_or(NOT_THIS_FILE)?;
     let texture = entry.texture.as_ref().map_err(ToString::to_string)?;
-    let edited = import::picture(edit.file, (texture.width, texture.height))?.rgba();
-    if texture.rgba(0).is_some_and(|shown| shown == edited) {
-        return Ok(Imported::Unchanged);
-    }
     let read = |file: Bytes| {
         parse::parse(&file)
             .ok()?
@@ -50,17 +47,142 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
             .texture
             .ok()
     };
-    let encoded = encode::with_pixels(edit.asset, texture, &edited, read)?;
-    Ok(Imported::Changed(Changed {
+    let size = (texture.width, texture.height);
+    let found = png::size(edit.file)
+        .ok()
+        .filter(|_| encode::has_any_size(texture));
+    let found = found.unwrap_or(size);
+    if found == size {
+        let edited = import::picture(edit.file, size)?.rgba();
+        if texture.rgba(0).is_some_and(|shown| shown == edited) {
+            return Ok(Imported::Unchanged);
+        }
+        let encoded = encode::with_pixels(edit.asset, texture, &edited, read)?;
+        return Ok(changed(encoded, Vec::new()));
+    }
+    let resized = encode::resized(edit.asset, texture, found)?;
+    let edited = import::picture(edit.file, found)?.rgba();
+    let file = Bytes::from(resized.file);
+    let texture = read(file.clone()).ok_or("cannot be read again with this size")?;
+    let encoded = encode::with_pixels(&file, &texture, &edited, read)?;
+    Ok(changed(encoded, resized.warnings))
+}
+
+fn changed(encoded: Encoded, mut warnings: Vec<String>) -> Imported {
+    warnings.extend(encoded.warnings);
+    Imported::Changed(Changed {
         asset: encoded.file,
-        warnings: encoded.warnings,
+        warnings,
         quality: encoded.quality,
         ..Changed::default()
-    }))
+    })
 }
 
 /// Returns the name of the picture of a texture, without its extension.
 pub(super) fn picture_name(number: usize, count: usize, entry: &Entry) -> String {
     let name = format!("{} {}", padded(number, count, 2), entry.name);
     name.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::view::FORMAT;
+    use super::*;
+    use fixtures::txd::{chunk, gray, txd};
+    use hpimount_assets::model::{Picture, Pixels};
+    use hpimount_assets::view::import::edited;
+
+    fn picture(width: u32, pixels: Vec<[u8; 4]>) -> Vec<u8> {
+        let mut file = Vec::new();
+        let picture = Picture {
+            width,
+            height: pixels.len() as u32 / width,
+            pixels: Pixels::Rgba(pixels),
+        };
+        png::write(&picture, &mut file).unwrap();
+        file
+    }
+
+    fn grays(pixels: &[u8]) -> Vec<u8> {
+        let pixels = pixels.iter().map(|&gray| [gray, gray, gray, 255]);
+        picture(2, pixels.collect())
+    }
+
+    #[test]
+    fn the_edited_texture_of_a_dictionary_changes_alone() {
+        let bytes = txd(&[gray("a", [7, 9]), gray("b", [1, 2])]);
+        let edited = |file: &str, pixels: &[u8]| edited(&FORMAT, &bytes, file, &grays(pixels));
+        assert_eq!(
+            edited("textures/01 b.png", &[1, 2]),
+            Ok(Imported::Unchanged)
+        );
+        let Ok(Imported::Changed(changed)) = edited("textures/01 b.png", &[1, 200]) else {
+            panic!("not changed");
+        };
+        assert_eq!(
+            changed.asset,
+            txd(&[gray("a", [7, 9]), gray("b", [1, 200])])
+        );
+        let refused = |file: &str| edited(file, &[1, 2]).unwrap_err();
+        assert!(refused("preview.png").starts_with("is a contact sheet"));
+        assert!(refused("mipmaps/01 b_1.png").starts_with("is made from the first level"));
+        assert_eq!(refused("textures/01 c.png"), NOT_THIS_FILE);
+        assert_eq!(refused("textures.tsv"), NOT_THIS_FILE);
+    }
+
+    #[test]
+    fn sizes_of_textures_change_with_all_lengths_around_them() {
+        let bytes = txd(&[gray("a", [7, 9]), gray("b", [1, 2])]);
+        let with = |width: u32, grays: &[u8]| {
+            let pixels = grays.iter().map(|&gray| [gray, gray, gray, 255]);
+            let file = picture(width, pixels.collect());
+            edited(&FORMAT, &bytes, "textures/00 a.png", &file)
+        };
+        let Ok(Imported::Changed(changed)) = with(2, &[1, 2, 3, 4]) else {
+            panic!("not changed");
+        };
+        assert!(changed.warnings.is_empty());
+        let txd = parse::parse(&changed.asset.into()).unwrap();
+        assert!(txd.warnings.is_empty(), "{:?}", txd.warnings.texts());
+        let shown = |number: usize| {
+            let entry: &Entry = &txd.textures[number];
+            assert!(entry.warnings.is_empty(), "{:?}", entry.warnings.texts());
+            let pixels = entry.texture.as_ref().unwrap().rgba(0).unwrap();
+            pixels.iter().map(|pixel| pixel[0]).collect::<Vec<_>>()
+        };
+        assert_eq!((shown(0), shown(1)), (vec![1, 2, 3, 4], vec![1, 2]));
+        let Ok(Imported::Changed(changed)) = with(3, &[1, 2, 3]) else {
+            panic!("not changed");
+        };
+        assert_eq!(
+            changed.warnings,
+            ["3x1 pixels: sides are usually powers of two"]
+        );
+        assert_eq!(
+            with(4096, &[0; 4096]).unwrap_err(),
+            "has 4096x1 pixels, sides are 1 to 2048: scale it"
+        );
+    }
+
+    #[test]
+    fn a_texture_that_can_have_alpha_gets_its_flag_when_it_needs_it() {
+        let native = |flag: u8, pixel: [u8; 4]| {
+            let mut fields = vec![9, 0, 0, 0, 2, 0x11, 0, 0];
+            fields.extend([0; 64]);
+            fields.extend([0x500_u32, 21].map(u32::to_le_bytes).concat());
+            fields.extend([1, 0, 1, 0, 32, 1, 4, flag, 4, 0, 0, 0]);
+            fields.extend(pixel);
+            chunk(0x15, &[chunk(1, &fields), chunk(3, b"")].concat())
+        };
+        let bytes = txd(&[native(0, [3, 2, 1, 0])]);
+        let with = |pixel: [u8; 4]| {
+            let file = picture(1, vec![pixel]);
+            match edited(&FORMAT, &bytes, "textures/00.png", &file).unwrap() {
+                Imported::Changed(changed) => changed.asset,
+                Imported::Unchanged => bytes.clone(),
+            }
+        };
+        assert_eq!(with([1, 2, 3, 255]), bytes);
+        assert_eq!(with([1, 2, 3, 70]), txd(&[native(1, [3, 2, 1, 70])]));
+    }
 }

@@ -198,7 +198,7 @@ impl D3dFormat {
     }
 
     /// Returns the lengths in bytes of a row without padding and of a level.
-    fn lengths(self, width: u32, height: u32) -> (usize, usize) {
+    pub(super) fn lengths(self, width: u32, height: u32) -> (usize, usize) {
         let (width, height) = (width as usize, height as usize);
         let row = match self.pixels {
             D3dPixels::Blocks(blocks) => {

@@ -7,9 +7,13 @@ mod d3d;
 mod gx;
 mod mip;
 mod ps2;
+mod size;
 mod xbox;
 
+pub use size::{Resized, has_any_size, resized};
+
 use std::collections::HashMap;
+use std::ops::Range;
 
 use bytes::Bytes;
 
@@ -142,12 +146,18 @@ fn alpha_flag(texture: &Texture) -> Option<(usize, u8)> {
 /// Writes `new` over the bytes of `old`, a slice of `file`. What does not fit,
 /// because the file ends in it, is left out.
 fn put(file: &Bytes, old: &Bytes, new: &[u8], out: &mut [u8]) -> Result<(), String> {
-    let start = (old.as_ptr() as usize).checked_sub(file.as_ptr() as usize);
-    let range = start.and_then(|start| out.get_mut(start..start + old.len()));
-    let range = range.ok_or("shows pixels that are not in the file")?;
+    let range = &mut out[range(file, old)?];
     let length = range.len().min(new.len());
     range[..length].copy_from_slice(&new[..length]);
     Ok(())
+}
+
+/// Returns the place of a slice of `file`.
+fn range(file: &Bytes, slice: &Bytes) -> Result<Range<usize>, String> {
+    let start = (slice.as_ptr() as usize).checked_sub(file.as_ptr() as usize);
+    let range = start.map(|start| start..start + slice.len());
+    let range = range.filter(|range| range.end <= file.len());
+    range.ok_or_else(|| "shows pixels that are not in the file".to_owned())
 }
 
 /// The palette of a texture.
@@ -272,3 +282,6 @@ fn old_indices(texture: &Texture, level: usize) -> Vec<u16> {
     let indices = indices.map(|[red, .., alpha]| u16::from_be_bytes([high(alpha), red]));
     indices.collect()
 }
+
+#[cfg(test)]
+mod tests;
