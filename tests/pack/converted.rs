@@ -29,31 +29,31 @@ use testkit::pictures::pixels;
 const REFUSED: i32 = 14;
 
 /// An archive, and a folder of changes.
-struct Edited {
+pub(crate) struct Edited {
     work: TempDir,
-    archive: PathBuf,
+    pub(crate) archive: PathBuf,
 }
 
 impl Edited {
-    fn new(name: &str, bytes: &[u8]) -> Self {
+    pub(crate) fn new(name: &str, bytes: &[u8]) -> Self {
         let work = tempdir().unwrap();
         let archive = work.path().join(name);
         fs::write(&archive, bytes).unwrap();
         Self { work, archive }
     }
 
-    fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         self.work.path().join("edit")
     }
 
     /// Edits a file.
-    fn edit(&self, path: &str, bytes: &[u8]) -> &Self {
+    pub(crate) fn edit(&self, path: &str, bytes: &[u8]) -> &Self {
         write(&self.folder(), path, bytes);
         self
     }
 
     /// Returns the changed archive as a file.
-    fn packed(&self) -> Vec<u8> {
+    pub(crate) fn packed(&self) -> Vec<u8> {
         let out = self.work.path().join("out");
         let ran = hpipack_apply(&["--force"], &self.folder(), &self.archive, &out);
         assert!(ran.status.success(), "{}", stderr(&ran));
@@ -61,7 +61,7 @@ impl Edited {
     }
 
     /// Returns why the changes are refused.
-    fn refused(&self) -> String {
+    pub(crate) fn refused(&self) -> String {
         let out = self.work.path().join("out");
         let _ = fs::remove_file(&out);
         let ran = hpipack_apply(&[], &self.folder(), &self.archive, &out);
@@ -71,7 +71,7 @@ impl Edited {
     }
 
     /// Mounts the archive without the changes.
-    fn original(&self) -> Mount {
+    pub(crate) fn original(&self) -> Mount {
         let fixture = Fixture::new();
         let mut program = hpimount();
         program.args([&self.archive, &fixture.point]);

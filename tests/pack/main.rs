@@ -19,3 +19,4 @@ mod planning;
 mod refused;
 mod replace;
 mod riivolution;
+mod values;

@@ -1,0 +1,293 @@
+//! Edited values of converted trees: fields, cells, places of nodes.
+
+use std::fs;
+use std::path::Path;
+
+use crate::converted::Edited;
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::V1;
+use fixtures::hpi::{File, dir, file};
+use hpimount_containers::hip::{Game, Platform, asset_id};
+use hpimount_containers::hpi::chunk::Method;
+use serde_json::Value;
+use testkit::fuse_test;
+use testkit::mount::Mount;
+
+/// Returns the bytes of big-endian words.
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+const ONE: u32 = 0x3F80_0000;
+
+/// Returns a timer of two seconds, which sends an event to another object.
+fn timer(name: &str, target: &str) -> Asset {
+    let link = [0x0014_0002, asset_id(target.as_bytes()), 0, 0, 0, 0, 0, 0];
+    let body = [
+        &[asset_id(name.as_bytes()), 0x0E01_001D, 0x4000_0000, ONE][..],
+        &link,
+    ]
+    .concat();
+    Asset::new(b"TIMR", name, &words(&body))
+}
+
+/// Returns a crate at a place, which has no model.
+fn crate_at(name: &str, place: [f32; 3]) -> Asset {
+    let mut fields = vec![
+        asset_id(name.as_bytes()),
+        0x0B00_001D,
+        0x0100_0000,
+        0,
+        0xDEAD_BEEF,
+    ];
+    // Angles, place, scale, color.
+    fields.extend([0; 3]);
+    fields.extend(place.map(f32::to_bits));
+    fields.extend([ONE; 7]);
+    fields.extend([0x437F_0000, 0, 0, ONE, 0, 0]);
+    Asset::new(b"SIMP", name, &words(&fields))
+}
+
+/// Returns a level with two timers and two crates.
+fn level() -> Edited {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0)
+        .add(timer("FIRST", "SECOND"))
+        .add(timer("SECOND", "CRATE"))
+        .add(crate_at("CRATE", [1.0, 2.0, 3.0]))
+        .add(crate_at("BOX", [4.0, 5.0, 6.0]));
+    Edited::new("a.HIP", &hip.build())
+}
+
+/// Returns a file that an archive shows.
+fn shown(edited: &Edited, path: &str) -> Vec<u8> {
+    fs::read(edited.original().path().join(path)).unwrap()
+}
+
+/// Returns the changed archive, mounted.
+fn changed(edited: &Edited) -> (Edited, Mount) {
+    let changed = Edited::new("a.HIP", &edited.packed());
+    let mount = changed.original();
+    (changed, mount)
+}
+
+fn json(mount: &Mount, path: &str) -> Value {
+    serde_json::from_slice(&fs::read(mount.path().join(path)).unwrap()).unwrap()
+}
+
+const FIRST: &str = "converted/objects/TIMR/FIRST.json";
+const TIMERS: &str = "converted/tables/TIMR.tsv";
+const PLACES: &str = "converted/tables/placements.tsv";
+const LINKS: &str = "converted/tables/links.tsv";
+
+#[fuse_test]
+fn fields_of_an_object_are_edited_and_its_lists_grow() {
+    let edited = level();
+    let before = fs::read(&edited.archive).unwrap();
+    let text = r#"{
+        "body": {"seconds": 7.5},
+        "header": {"enabled": false},
+        "links": [
+            {"event": "Expired", "send": "invisible", "target": {"name": "CRATE"}},
+            {"event": "Run", "send_id": 1, "target": "BOX", "params": [1.5, 0, 0, 0]}
+        ]
+    }"#;
+    edited.edit(FIRST, text.as_bytes());
+    let (_changed, mount) = changed(&edited);
+    let first = json(&mount, FIRST);
+    assert_eq!(first["body"]["seconds"], 7.5);
+    assert_eq!(first["header"]["flags"], 0x1C);
+    assert_eq!(first["header"]["link_count"], 2);
+    let [one, two] = &first["links"].as_array().unwrap()[..] else {
+        panic!("{first}");
+    };
+    assert_eq!(
+        (&one["send"], &one["target"]["name"]),
+        (&"Invisible".into(), &"CRATE".into())
+    );
+    assert_eq!(
+        (&two["event"], &two["send"]),
+        (&"Run".into(), &"Enable".into())
+    );
+    assert_eq!(
+        (&two["params"][0], &two["target"]["name"]),
+        (&1.5.into(), &"BOX".into())
+    );
+    // The other objects have the same bytes.
+    let second = fs::read(mount.path().join("layers/00-DEFAULT/SECOND.timr")).unwrap();
+    assert!(before.windows(second.len()).any(|bytes| bytes == second));
+}
+
+#[fuse_test]
+fn a_copied_tree_changes_nothing() {
+    let edited = level();
+    let mount = edited.original();
+    for path in [FIRST, TIMERS, PLACES, LINKS, "converted/level.glb"] {
+        edited.edit(path, &fs::read(mount.path().join(path)).unwrap());
+    }
+    assert!(edited.packed() == fs::read(&edited.archive).unwrap());
+}
+
+#[fuse_test]
+fn cells_are_edited_as_spreadsheets_write_them() {
+    let edited = level();
+    let places = String::from_utf8(shown(&edited, PLACES)).unwrap();
+    let mut rows: Vec<&str> = places.lines().collect();
+    let header = rows.remove(0);
+    rows.reverse();
+    let moved = [header].into_iter().chain(rows).map(|row| {
+        let row = row
+            .replace("\t4\t5\t6\t", "\t4,5\t5\t6\t")
+            .replace('\t', ";");
+        row + "\r\n"
+    });
+    edited.edit(PLACES, moved.collect::<String>().as_bytes());
+    let links = String::from_utf8(shown(&edited, LINKS)).unwrap();
+    edited.edit(
+        LINKS,
+        links.replace("\tDisable\t2\t", "\tVisible\t2\t").as_bytes(),
+    );
+    let (_changed, mount) = changed(&edited);
+    assert_eq!(
+        json(&mount, "converted/objects/SIMP/BOX.json")["entity"]["pos"][0],
+        4.5
+    );
+    assert_eq!(
+        json(&mount, "converted/objects/SIMP/CRATE.json")["entity"]["pos"][0],
+        1.0
+    );
+    assert_eq!(json(&mount, FIRST)["links"][0]["send"], "Visible");
+}
+
+#[fuse_test]
+fn an_object_that_is_moved_in_the_level_has_a_new_place() {
+    let edited = level();
+    let path = "converted/level.glb";
+    let glb = with_json(&shown(&edited, path), |json| {
+        let nodes = json["nodes"].as_array_mut().unwrap();
+        let node = nodes.iter_mut().find(|node| node["name"] == "BOX").unwrap();
+        node["translation"] = serde_json::json!([4.0, 9.0, 6.0]);
+    });
+    edited.edit(path, &glb);
+    let (_changed, mount) = changed(&edited);
+    let pos = &json(&mount, "converted/objects/SIMP/BOX.json")["entity"]["pos"];
+    assert_eq!(pos, &serde_json::json!([4.0, 9.0, 6.0]));
+
+    let gone = with_json(&shown(&edited, path), |json| {
+        json["nodes"][0]["name"] = "somewhere else".into();
+    });
+    edited.edit(path, &gone);
+    let refused = edited.refused();
+    assert!(
+        refused.contains("objects cannot be deleted here"),
+        "{refused}"
+    );
+}
+
+/// Returns a GLB file whose JSON `change` has changed.
+fn with_json(glb: &[u8], change: impl FnOnce(&mut Value)) -> Vec<u8> {
+    let length = u32::from_le_bytes(*glb[12..].first_chunk().unwrap()) as usize;
+    let mut json: Value = serde_json::from_slice(&glb[20..20 + length]).unwrap();
+    change(&mut json);
+    let mut text = serde_json::to_vec(&json).unwrap();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let rest = &glb[20 + length..];
+    let all = (20 + text.len() + rest.len()) as u32;
+    let size = (text.len() as u32).to_le_bytes();
+    [&glb[..8], &all.to_le_bytes(), &size, b"JSON", &text, rest].concat()
+}
+
+#[fuse_test]
+fn all_problems_are_listed_with_their_places() {
+    let edited = level();
+    let object = r#"{"name": "X", "body": {"seconds": "long", "second": 1},
+        "links": [{"send": "Visable", "target": {"name": "nobody"}}]}"#;
+    let timers = String::from_utf8(shown(&edited, TIMERS)).unwrap();
+    let second = timers.lines().nth(2).unwrap();
+    edited.edit(FIRST, object.as_bytes()).edit(
+        TIMERS,
+        timers
+            .replace(second, &second.replace("\t2\t", "\tx\t"))
+            .as_bytes(),
+    );
+    let refused = edited.refused();
+    for expected in [
+        "FIRST.json: name: belongs to the asset: rename its file in layers/",
+        "FIRST.json: body.seconds: \"long\" is no number",
+        "FIRST.json: body.second: is no field here; fields are seconds",
+        "FIRST.json: links[0].send: no event is called \"Visable\"; nearest: Visible",
+        "FIRST.json: links[0].target: no asset is called nobody; write its id",
+        "TIMR.tsv: line 3, column seconds (SECOND): \"x\" is no number",
+    ] {
+        assert!(
+            refused.contains(expected),
+            "{expected} is not in\n{refused}"
+        );
+    }
+}
+
+#[fuse_test]
+fn edits_that_disagree_are_refused_and_equal_ones_are_one() {
+    let timers = |seconds: &str| {
+        let edited = level();
+        let table = String::from_utf8(shown(&edited, TIMERS)).unwrap();
+        let first = table.lines().nth(1).unwrap();
+        let new = first.replace("\t2\t", &format!("\t{seconds}\t"));
+        edited
+            .edit(TIMERS, table.replace(first, &new).as_bytes())
+            .edit(FIRST, br#"{"body": {"seconds": 7.5}}"#);
+        edited
+    };
+    let refused = timers("8").refused();
+    let expected = "FIRST.json: body.seconds: disagrees with body.seconds in converted/tables/TIMR.tsv: \
+                    line 2, column seconds (FIRST)";
+    assert!(refused.contains(expected), "{refused}");
+    let (_changed, mount) = changed(&timers("7.50"));
+    assert_eq!(json(&mount, FIRST)["body"]["seconds"], 7.5);
+}
+
+#[fuse_test]
+fn it_is_said_beforehand_what_can_be_edited() {
+    let edited = level();
+    let mount = edited.original();
+    let editable = |path: &str| {
+        let value = xattr::get(mount.path().join(path), "user.hpimount.editable");
+        String::from_utf8(value.unwrap().unwrap()).unwrap()
+    };
+    assert_eq!(editable(FIRST), "yes: values");
+    assert_eq!(editable(LINKS), "yes: cells");
+    assert_eq!(editable("converted/level.glb"), "yes: places and geometry");
+    assert_eq!(
+        editable("converted/tables/refs.tsv"),
+        "no: only shows other files"
+    );
+    let readme = shown(&edited, "converted/tables/README.txt");
+    let readme = String::from_utf8(readme).unwrap();
+    assert!(
+        readme.contains("\nplacements.tsv\n  key    id, else name and type\n"),
+        "{readme}"
+    );
+    assert!(
+        readme.contains("\nrefs.tsv\n  only shows other files\n"),
+        "{readme}"
+    );
+}
+
+#[fuse_test]
+fn a_cell_of_a_game_is_a_key_of_its_text() {
+    let unit = "[UNITINFO]\r\n\t{\r\n\tUnitName=TANK; // heavy\r\n\tMaxDamage=900;\r\n\t}\r\n";
+    let text = file(b"TANK.FBI", File::new(unit, Method::Zlib));
+    let archive = V1::new(vec![dir(b"units", vec![text])]).build();
+    let edited = Edited::new("a.ufo", &archive.bytes);
+    let table = String::from_utf8(shown(&edited, "converted/tables/units.tsv")).unwrap();
+    edited.edit(
+        "converted/tables/units.tsv",
+        table.replace("900", "1200").as_bytes(),
+    );
+    let changed = Edited::new("a.ufo", &edited.packed());
+    let text = fs::read(changed.original().path().join(Path::new("units/TANK.FBI"))).unwrap();
+    assert_eq!(
+        String::from_utf8(text).unwrap(),
+        unit.replace("900", "1200")
+    );
+}
