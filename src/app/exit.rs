@@ -1,5 +1,6 @@
 //! Reasons for exiting and their exit codes.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::message::tell;
@@ -34,6 +35,9 @@ pub enum Failure {
     /// A part of a source is left out.
     #[error("{0}")]
     LeftOut(String),
+    /// A file cannot be written.
+    #[error("{}: {}", .0.display(), .1)]
+    NotWritten(PathBuf, std::io::Error),
     /// Anything else.
     #[error("{0}: {1}")]
     Other(&'static str, std::io::Error),
@@ -70,7 +74,7 @@ impl ExitReason {
 const MOUNTED: ExitReason = ExitReason {
     code: 0,
     meaning: "Mounted and answering; with --foreground: unmounted; with --check: nothing is \
-              damaged; with --diff: there are no differences; otherwise: success",
+              damaged; with --diff: there are no differences, or they were exported; otherwise: success",
 };
 /// The same codes as [`ExitReason::OTHER`] and [`ExitReason::USAGE`].
 const DIFFERENT: ExitReason = ExitReason {
@@ -152,7 +156,7 @@ impl Failure {
             Self::NoFuse(_) => NO_FUSE,
             Self::Refused(_) | Self::NotUnmounted(_) => REFUSED,
             Self::LeftOut(_) => UNREADABLE,
-            Self::Other(..) => ExitReason::OTHER,
+            Self::NotWritten(..) | Self::Other(..) => ExitReason::OTHER,
         }
     }
 
@@ -215,11 +219,12 @@ pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitRea
     }
 }
 
-/// Returns the exit reason of a comparison, as of diff(1).
-pub(super) fn compared(found: &Found) -> ExitReason {
+/// Returns the exit reason of a comparison, as of diff(1); differences that were exported
+/// are a success.
+pub(super) fn compared(found: &Found, is_exported: bool) -> ExitReason {
     match found {
         Found { troubles: 1.., .. } => NOT_COMPARED,
-        found if found.has_differences() => DIFFERENT,
+        found if !is_exported && found.has_differences() => DIFFERENT,
         _ => MOUNTED,
     }
 }

@@ -3,14 +3,18 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::mpsc::sync_channel;
+use std::thread::scope;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::exit::{self, Failure};
+use super::export::NewFolder;
 use super::{MountOptions, cores, network, palette, password, spool, tell};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
 use crate::inspect::diff::{DiffPlan, diff as diff_sources};
@@ -18,6 +22,9 @@ use crate::inspect::{self, Error, ListStyle};
 use crate::mount::{Sources, Vfs};
 use crate::source::Location;
 use crate::source::remote::RemoteUrl;
+
+/// Maximum number of tasks that wait for the thread that writes a folder of changes.
+const MAX_WAITING: usize = 64;
 
 /// An inspection of sources.
 #[derive(Debug)]
@@ -174,45 +181,69 @@ pub struct Diff {
     pub brief: bool,
     /// Whether to show progress on a terminal.
     pub progress: bool,
+    /// Where to write the differences as a folder of changes.
+    pub folder: Option<PathBuf>,
+    /// Whether to compare archives in the sources as a whole.
+    pub whole: bool,
 }
 
-/// Compares the sources of two sides. Differences go to standard output.
+/// Compares the sources of two sides. Differences go to standard output, and to a folder
+/// of changes if that is wanted.
 ///
 /// # Errors
-/// Returns an error if a source cannot be opened, or if writing fails.
+/// Returns an error if a source cannot be opened, if writing fails, or if a folder of
+/// changes cannot express the differences.
 pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
     let [old, new] = &diff.sides;
     let changed = new.prepare()?;
     let changed = changed.with_changes(&options.apply, options.apply_strict)?;
-    let sides = [(old.name(), old.prepare()?), (new.name(), changed)];
-    let mut readable = sides[0].1.paths();
-    readable.extend(sides[1].1.paths());
+    let original = old.prepare()?;
+    let mut readable = original.paths();
+    readable.extend(changed.paths());
+    let new_folder = |path: &PathBuf| NewFolder::create(path, &readable);
+    let folder = diff.folder.as_ref().map(new_folder).transpose()?;
+    readable.extend(folder.iter().map(|folder| folder.path().to_owned()));
     let urls = old.urls().chain(new.urls());
-    let options_of_vfs = vfs_options(&of_urls(urls), options)?;
-    let is_terminal = io::stdout().is_terminal();
+    let mut options_of_vfs = vfs_options(&of_urls(urls), options)?;
+    options_of_vfs.companions &= !diff.whole;
+    let (tasks, served) = sync_channel(MAX_WAITING);
     let plan = DiffPlan {
-        sides,
+        sides: [(old.name(), original.clone()), (new.name(), changed)],
         options: options_of_vfs,
         threads: options.threads.unwrap_or_else(cores),
         expansion: diff.expansion,
         style: inspect::diff::Style {
             json: diff.json,
             brief: diff.brief,
-            is_terminal,
+            is_terminal: io::stdout().is_terminal(),
         },
+        folder: folder.is_some().then_some(tasks),
     };
     let bar = progress_bar(0, diff.progress);
-    let found = options.confinement(&readable).run(|| {
-        let mut out = io::BufWriter::new(io::stdout());
-        let mut trouble = |text: &str| tell("hpimount", text);
-        diff_sources(plan, &mut out, &mut trouble, &bar)
+    let confinement = options.confinement(&readable);
+    let (found, written) = scope(|scope| {
+        let comparing = scope.spawn(|| {
+            confinement.run(|| {
+                let mut out = io::BufWriter::new(io::stdout());
+                let mut trouble = |text: &str| tell("hpimount", text);
+                diff_sources(plan, &mut out, &mut trouble, &bar)
+            })
+        });
+        let serve = |folder: &NewFolder| folder.serve(served, &original, options.apply_strict);
+        let written = folder.as_ref().map_or(Ok(()), serve);
+        let found = comparing.join();
+        (found.unwrap_or_else(|panic| resume_unwind(panic)), written)
     });
+    // Whoever compares knows only that the folder is not written any more.
+    written?;
     let found = found.map_err(Failure::no_thread)?;
     let found = found.map_err(|error| {
         end_on_broken_pipe(&error);
         Failure::from(error)
     })?;
-    Ok(ExitCode::from(exit::compared(&found).code))
+    let is_exported = folder.is_some() && found.troubles == 0;
+    folder.filter(|_| is_exported).map(NewFolder::keep);
+    Ok(ExitCode::from(exit::compared(&found, is_exported).code))
 }
 
 /// Returns the sources at some URLs.

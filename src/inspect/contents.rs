@@ -178,6 +178,11 @@ impl Contents<'_> {
         }
     }
 
+    /// Returns the role of an entry.
+    pub(super) fn role(&self, ino: Ino) -> Option<Role> {
+        role_of(self.0, &self.0.node(ino).ok()?)
+    }
+
     /// Returns whether a file is generated.
     pub(super) fn is_generated(&self, node: &Node<'_>) -> bool {
         role_of(self.0, node) == Some(Role::Generated)
@@ -256,6 +261,17 @@ impl Contents<'_> {
             }),
             _ => None,
         }
+    }
+
+    /// Returns the range of a file that says where its archive has its files; empty for
+    /// most files.
+    pub(super) fn layout(&self, ino: Ino) -> Range<u64> {
+        let node = self.0.node(ino).ok();
+        let layout = node.and_then(|node| {
+            let file = node.file()?;
+            Some(file.volume.volume.layout(file.file))
+        });
+        layout.unwrap_or(0..0)
     }
 
     /// Returns the properties of the root of a source, or of an `X.d`.

@@ -48,6 +48,12 @@ impl Shows {
     }
 }
 
+/// Returns the path of the archive whose contents a directory of this path shows, if it is
+/// one of these directories.
+pub fn archive_of(inside: &str) -> Option<&str> {
+    inside.strip_suffix(INSIDE_SUFFIX)
+}
+
 /// Which companions of assets are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Meta {

@@ -18,9 +18,10 @@ use hpimount_containers::io::ReadAt;
 use hpimount_containers::text::file_name;
 use hpimount_containers::volume::{MAX_DEPTH, MAX_ENTRIES, Name};
 
-/// What marks a deleted entry, by its name, and everything else in a directory.
-const WHITEOUT: &str = ".wh.";
-const OPAQUE: &str = ".wh..wh..opq";
+/// What marks a deleted entry, before its name.
+pub const WHITEOUT: &str = ".wh.";
+/// What marks everything else in its directory as deleted.
+pub const OPAQUE: &str = ".wh..wh..opq";
 
 /// Name spaces of the attributes of overlayfs.
 #[cfg(target_os = "linux")]

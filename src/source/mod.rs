@@ -13,6 +13,6 @@ mod secret;
 
 pub use self::beneath::open_beneath;
 pub use self::beside::{files_beside, has_name};
-pub use self::changes::{read_changes, read_patch};
+pub use self::changes::{OPAQUE, WHITEOUT, read_changes, read_patch};
 pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat, MAX_OPEN};
 pub use self::location::Location;

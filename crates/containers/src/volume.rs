@@ -20,6 +20,7 @@ mod sum;
 mod target;
 
 use std::io::{Read, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use self::assets::{AssetName, AssetTable, AssetType};
@@ -476,6 +477,13 @@ pub trait Volume: Send + Sync {
     fn source_of(&self, file: FileId) -> Option<Arc<dyn ReadAt>> {
         let _ = file;
         None
+    }
+
+    /// Returns the range of `file` that says where the volume has its files, which
+    /// writing it makes anew; empty for files without such a range.
+    fn layout(&self, file: FileId) -> Range<u64> {
+        let _ = file;
+        0..0
     }
 
     /// Returns the memory of the file tables, in bytes.

@@ -32,6 +32,7 @@ pub const PROGRAM: Program<Args> = Program {
         "--diff [--brief] [--json] A B",
         "--diff [OPTIONS] A... --against B...",
         "--diff [OPTIONS] --apply CHANGES SOURCE",
+        "--diff --export DIR [--whole] [OPTIONS] A B",
         "--index FILE [--game FOLDER] [SOURCE...]",
         "--unmount MOUNTPOINT...",
     ],
@@ -96,6 +97,10 @@ pub struct Args {
     /// The sources of the second side of `--diff`.
     against: Vec<OsString>,
     brief: bool,
+    /// Where `--diff` writes a folder of changes.
+    export: Option<PathBuf>,
+    /// Whether archives are compared as a whole.
+    whole: bool,
     /// The database of `--index`.
     index: Option<PathBuf>,
     verbosity: u8,
@@ -205,9 +210,14 @@ impl Args {
                 "--sort, --type, --hash and --null require --list",
             ),
             (
-                self.brief || !self.against.is_empty(),
+                self.brief || self.export.is_some() || !self.against.is_empty(),
                 is(&[Job::Diff]),
-                "--against and --brief require --diff",
+                "--against, --brief and --export require --diff",
+            ),
+            (
+                self.whole,
+                self.export.is_some(),
+                "--whole requires --export",
             ),
             (
                 self.games.len() > 1,
@@ -253,6 +263,8 @@ impl Args {
             json: self.json,
             brief: self.brief,
             progress: !self.quiet,
+            folder: self.export.clone(),
+            whole: self.whole,
         })
     }
 

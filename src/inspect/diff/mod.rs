@@ -9,6 +9,8 @@
 
 mod asset;
 mod difference;
+mod edits;
+mod export;
 mod lone;
 mod output;
 mod pairs;
@@ -19,17 +21,20 @@ mod value;
 
 use std::io::Write;
 use std::sync::Mutex;
+use std::sync::mpsc::SyncSender;
 
 use indicatif::ProgressBar;
 
 use self::difference::Difference;
+use self::edits::Edits;
+pub use self::export::Task;
 use self::lone::{Lone, LoneFiles};
-use self::output::{DiffOutput, Record};
+use self::output::{DiffOutput, Nature, Record};
 pub use self::output::{Found, Style};
 use self::pairs::{Directories, Item, Pairs};
 use super::bounds::Bounds;
 use super::ordered::ordered;
-use super::{Contents, Error, Trouble};
+use super::{Contents, Error, Role, Trouble};
 use crate::mount::{HeldIno, Ino, Meta, Options, Prepared, Vfs};
 use crate::namespace::companion::Shows;
 use crate::sync::lock;
@@ -49,13 +54,17 @@ pub struct DiffPlan {
     pub expansion: u64,
     /// The output style.
     pub style: Style,
+    /// Who writes the differences as a folder of changes, if that is wanted.
+    pub folder: Option<SyncSender<Task>>,
 }
 
 /// Compares two sides. Differences go to `out`, one per line, what cannot be
-/// compared goes to `trouble`, and progress to `bar`.
+/// compared goes to `trouble`, and progress to `bar`. If everything can be compared, the
+/// differences are exported.
 ///
 /// # Errors
-/// Returns an error if a side cannot be opened, or if writing fails.
+/// Returns an error if a side cannot be opened, if writing fails, or if a folder of
+/// changes cannot express the differences.
 pub fn diff(
     plan: DiffPlan,
     out: &mut (dyn Write + Send),
@@ -72,21 +81,67 @@ pub fn diff(
     };
     let [(old_name, old), (new_name, new)] = plan.sides;
     let old = Vfs::open_prepared(old, options.clone())?;
-    let vfs = [old, Vfs::open_prepared(new, options)?];
-    bar.set_length(vfs[0].extent().bytes);
+    let new = Vfs::open_prepared(new, options.clone())?;
+    bar.set_length(old.extent().bytes);
+    let limits = Limits {
+        threads: plan.threads,
+        expansion: plan.expansion,
+        // What is exported takes a part of what files of one side alone may take.
+        lone: budget / 8,
+        edits: budget / 16,
+    };
     let names = [&*old_name, &*new_name];
+    let mut edits = Edits::new(limits.edits);
+    let wanted = plan.folder.is_some().then_some(&mut edits);
+    let output = DiffOutput::new(out, trouble, names, plan.style, bar, wanted);
+    let shows_assets = !plan.style.brief && plan.options.meta != Meta::Off;
+    let found = compare([&old, &new], &limits, shows_assets, output)?;
+    let Some(folder) = plan.folder.filter(|_| found.troubles == 0) else {
+        return Ok(found);
+    };
+    drop(old);
+    let differences_after = |changed: Prepared| {
+        let changed = Vfs::open_prepared(changed, options.clone())?;
+        let mut edits = Edits::new(limits.edits);
+        let style = Style { brief: true, ..plan.style };
+        let (mut out, mut trouble) = (std::io::sink(), |_: &str| {});
+        let bar = ProgressBar::hidden();
+        let output = DiffOutput::new(&mut out, &mut trouble, names, style, &bar, Some(&mut edits));
+        compare([&changed, &new], &limits, false, output)?;
+        Ok(edits)
+    };
+    export::export(&edits, &new_name, &new, &folder, differences_after)?;
+    Ok(found)
+}
+
+/// Limits of a comparison.
+struct Limits {
+    threads: usize,
+    expansion: u64,
+    /// Bytes of memory for files of one side alone.
+    lone: usize,
+    /// Bytes of memory for what is exported.
+    edits: usize,
+}
+
+/// Compares two opened sides.
+fn compare(
+    sides: [&Vfs; 2],
+    limits: &Limits,
+    shows_assets: bool,
+    mut output: DiffOutput<'_>,
+) -> Result<Found, Error> {
     let bounds = |vfs: &Vfs| {
         let root = Contents(vfs).archive(Ino::ROOT);
-        Bounds::new(&root.unwrap_or_default(), plan.expansion)
+        Bounds::new(&root.unwrap_or_default(), limits.expansion)
     };
     let diff = Diff {
-        sides: [&*vfs[0], &*vfs[1]],
-        bounds: Mutex::new([bounds(&vfs[0]), bounds(&vfs[1])]),
-        threads: plan.threads,
-        shows_assets: !plan.style.brief && plan.options.meta != Meta::Off,
+        sides,
+        bounds: Mutex::new(sides.map(bounds)),
+        threads: limits.threads,
+        shows_assets,
     };
-    let mut output = DiffOutput::new(out, trouble, names, plan.style, bar);
-    let mut lone = LoneFiles::new(budget / 4);
+    let mut lone = LoneFiles::new(limits.lone);
     diff.pairs(&mut lone, &mut output);
     diff.moved(lone, &mut output);
     output.finish()
@@ -234,7 +289,11 @@ impl Diff<'_> {
                     path: Shows::Inside.name_beside(&path),
                     inos: [old, new],
                 });
-                let record = self.changed(path, None, inos, sizes);
+                let nature = match archives {
+                    Some(_) => Nature::Archive,
+                    None => self.nature(inos, sizes),
+                };
+                let record = self.changed(path, None, inos, sizes, nature);
                 match archives {
                     Some(archives) => Compared::Archives(record, archives),
                     None => Compared::Different(record),
@@ -255,6 +314,7 @@ impl Diff<'_> {
         new_path: Option<String>,
         inos: [Ino; 2],
         sizes: [u64; 2],
+        nature: Nature,
     ) -> Record {
         let compared = match self.shows_assets {
             true => asset::differences(self.sides, inos),
@@ -269,6 +329,16 @@ impl Diff<'_> {
             sizes,
             asset: Contents(self.sides[0]).asset_of(inos[0]),
             differences,
+            nature,
+        }
+    }
+
+    /// Returns what kind of file two are that differ and are no archives.
+    fn nature(&self, inos: [Ino; 2], sizes: [u64; 2]) -> Nature {
+        match Contents(self.sides[1]).role(inos[1]) {
+            Some(Role::Generated) => Nature::Generated,
+            _ if same::differ_in_layout(self.sides, inos, sizes) => Nature::Layout,
+            _ => Nature::Stored,
         }
     }
 
@@ -283,7 +353,8 @@ impl Diff<'_> {
                     new_path: new.path.into(),
                 },
                 Ok(same::Verdict { sizes, .. }) => {
-                    self.changed(old.path.into(), Some(new.path.into()), inos, sizes)
+                    let new_path = Some(new.path.into());
+                    self.changed(old.path.into(), new_path, inos, sizes, Nature::Stored)
                 }
                 Err((side, trouble)) => Record::Trouble {
                     side,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::Side;
 use super::difference::Difference;
+use super::edits::Edits;
 use crate::inspect::Error;
 use crate::mount::FileKind;
 use crate::printable::printable;
@@ -62,6 +63,7 @@ pub(super) enum Record {
         /// What its archive records of it, if it is an asset with an id.
         asset: Option<AssetType>,
         differences: Vec<Difference>,
+        nature: Nature,
     },
     /// The path of a file.
     Moved { path: String, new_path: String },
@@ -84,6 +86,19 @@ pub(super) enum Record {
     },
 }
 
+/// What kind of file differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nature {
+    /// A stored file.
+    Stored,
+    /// An archive that is entered on both sides.
+    Archive,
+    /// Generated from the tables of an archive.
+    Generated,
+    /// Equal but for where its archive has which files.
+    Layout,
+}
+
 /// A collector of records.
 pub(super) struct DiffOutput<'a> {
     out: &'a mut (dyn Write + Send),
@@ -92,6 +107,8 @@ pub(super) struct DiffOutput<'a> {
     names: [&'a str; 2],
     style: Style,
     bar: &'a ProgressBar,
+    /// What a folder of changes would say, if that is wanted.
+    edits: Option<&'a mut Edits>,
     found: Found,
     error: Option<io::Error>,
 }
@@ -103,6 +120,7 @@ impl<'a> DiffOutput<'a> {
         names: [&'a str; 2],
         style: Style,
         bar: &'a ProgressBar,
+        edits: Option<&'a mut Edits>,
     ) -> Self {
         Self {
             out,
@@ -110,6 +128,7 @@ impl<'a> DiffOutput<'a> {
             names,
             style,
             bar,
+            edits,
             found: Found::default(),
             error: None,
         }
@@ -128,6 +147,9 @@ impl<'a> DiffOutput<'a> {
 
     /// Prints a record.
     pub(super) fn record(&mut self, record: &Record) {
+        if let Some(edits) = &mut self.edits {
+            edits.add(record);
+        }
         let found = &mut self.found;
         *match record {
             Record::Changed { sizes, .. } => {
@@ -199,6 +221,7 @@ impl Record {
                 sizes: [old, new],
                 asset,
                 differences,
+                ..
             } => {
                 let mut line = format!("changed: {path}");
                 if let Some(new_path) = new_path {
@@ -265,6 +288,7 @@ impl Record {
                 sizes,
                 asset,
                 differences,
+                ..
             } => {
                 let mut line = json!({"type": "changed", "path": path});
                 if let Some(new_path) = new_path {

@@ -98,6 +98,27 @@ fn are_equal(packed: [&Packed<'_>; 2]) -> Result<bool, (Side, Trouble)> {
     Ok(true)
 }
 
+/// Returns whether two files that differ have the same bytes but for where their archives
+/// have which files.
+pub(super) fn differ_in_layout(sides: [&Vfs; 2], inos: [Ino; 2], sizes: [u64; 2]) -> bool {
+    let outside = |side: Side| {
+        let layout = Contents(sides[side]).layout(inos[side]);
+        if layout.is_empty() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        for range in [0..layout.start, layout.end..sizes[side]] {
+            // All of these are short.
+            let length = range.end.saturating_sub(range.start);
+            let length = u32::try_from(length).ok().filter(|&length| length <= BLOCK_SIZE)?;
+            let read = Contents(sides[side]).read_explained(inos[side], range.start, length);
+            bytes.extend_from_slice(&read.ok()?);
+        }
+        Some(bytes)
+    };
+    outside(0).is_some_and(|old| outside(1) == Some(old))
+}
+
 /// Returns whether the decoded bytes of two files are equal.
 fn by_bytes(sides: [&Vfs; 2], inos: [Ino; 2]) -> Result<bool, (Side, Trouble)> {
     let mut position = 0;

@@ -5,7 +5,7 @@
 use encoding_rs::SHIFT_JIS;
 
 use super::fst::{DIRECTORY, ENTRY, FILE};
-use super::{APPLOADER, APPLOADER_HEADER, BI2, BOOT, DOL_HEADER, GAMECUBE, Layout, TGC};
+use super::{APPLOADER, APPLOADER_HEADER, BI2, BOOT, DOL_HEADER, GAMECUBE, Layout, OFFSETS, TGC};
 use super::{dol_length, numbers, read};
 use crate::changes::{Job, Kind, NewFile, Occupied, Patch, Tree, Weight, Written};
 use crate::io::{Error, Result, read_vec};
@@ -16,10 +16,6 @@ use crate::volume::{FileId, NodeId};
 const FILE_ALIGNMENT: u64 = 0x8000;
 const SYSTEM_ALIGNMENT: u64 = 0x100;
 const READ_ALIGNMENT: u64 = 32;
-
-/// Offset in `boot.bin` of the offsets of the program and the FST, and the sizes of
-/// the FST.
-const OFFSETS: usize = 0x420;
 
 /// Size of a disc in bytes.
 const DISC: u64 = 1_459_978_240;
@@ -50,9 +46,10 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
         true => disc.new_table(job)?,
         false => disc.old_table(job)?,
     };
-    let most = numbers(&boot, OFFSETS + 12).unwrap_or([0])[0].max(fst_size);
+    let offsets = OFFSETS as usize;
+    let most = numbers(&boot, offsets + 12).unwrap_or([0])[0].max(fst_size);
     let words = [dol, fst, fst_size, most].map(u32::to_be_bytes).concat();
-    boot[OFFSETS..][..words.len()].copy_from_slice(&words);
+    boot[offsets..][..words.len()].copy_from_slice(&words);
     disc.patch.put(0, boot);
     if disc.patch.len() > disc.length {
         let ends = disc.old.iter().map(|&(offset, size)| match size {

@@ -8,7 +8,7 @@
 mod apply;
 mod fst;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use encoding_rs::SHIFT_JIS;
@@ -49,6 +49,14 @@ const TGC: u32 = 0xAE0F_38A2;
 const BOOT: u32 = 0x440;
 const BI2: u32 = 0x2000;
 
+/// The number of `boot.bin`.
+const BOOT_FILE: FileId = FileId(0);
+
+/// Offset in `boot.bin` of the offsets of the program and the FST, and the sizes of
+/// the FST, and of what follows them.
+const OFFSETS: u64 = 0x420;
+const OFFSETS_END: u64 = 0x430;
+
 /// Offset of the number of the region.
 const REGION: u64 = 0x458;
 
@@ -68,6 +76,8 @@ struct Disc {
     source: Arc<dyn ReadAt>,
     /// Offset and length of each file in the source.
     files: Vec<(u64, u32)>,
+    /// The number of the FST.
+    fst: FileId,
     info: Description,
     warnings: Vec<String>,
 }
@@ -113,6 +123,7 @@ fn read(source: Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Disc> {
         info: describe(&boot, region(&*source, layout.start)?, source.len()).into(),
         source,
         files: Vec::new(),
+        fst: BOOT_FILE,
         warnings: Vec::new(),
     };
     let mut warnings = Warnings::default();
@@ -213,6 +224,7 @@ impl Disc {
             Err(error) => tolerate(error, warnings)?,
         }
         let fst = (layout.fst, layout.fst_size);
+        self.fst = FileId(self.files.len() as u32);
         self.add(sink, sys, Name::utf_8("fst.bin"), fst)?;
         match read_vec(&*self.source, layout.dol, DOL_HEADER, "main.dol") {
             Ok(header) => {
@@ -344,6 +356,14 @@ impl Volume for Disc {
             source: &*self.source,
             offset,
         })
+    }
+
+    fn layout(&self, file: FileId) -> Range<u64> {
+        match file {
+            BOOT_FILE => OFFSETS..OFFSETS_END,
+            file if file == self.fst => 0..u64::MAX,
+            _ => 0..0,
+        }
     }
 
     fn memory(&self) -> usize {

@@ -166,6 +166,31 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "With --diff, write the differences as a folder of changes for --apply",
+        long_help: "With `--diff`: also write the differences to DIR, which is new or empty, in the layout of \
+            `--apply`: `--apply DIR` of the first side then has the files of the second one. Of an archive X only \
+            the changes inside are written, as `X.d/`, if they suffice. With `--apply PATCH SOURCE`, a \
+            patch becomes a folder that can be edited. What a folder of changes cannot express is listed, and \
+            nothing is written. The exit status is 0 if everything was written.",
+        default: "differences are only printed",
+        ..OptionSpec::new(
+            Name::Long("export"),
+            Takes::File("DIR", |args, folder| {
+                args.export = Some(folder.into());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "With --export, write archives in archives as a whole",
+        long_help: "With `--export`: write archives in the sources as a whole instead of the changes inside.",
+        default: "changes inside",
+        ..OptionSpec::new(
+            Name::Long("whole"),
+            Takes::Nothing(|args| args.whole = true),
+        )
+    },
+    OptionSpec {
         help: "Write a database of everything in sources, without mounting",
         long_help: "Mount nothing, and write a database of everything in each SOURCE and `--game` to FILE, \
             for `sqlite3(1)`: its entries with their checksums, the facts of its assets, references, and all \

@@ -1,0 +1,169 @@
+//! What a folder of changes says so that one side becomes the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::output::{Nature, Record};
+use crate::mount::FileKind;
+use crate::namespace::companion::archive_of;
+use hpimount_containers::{formats, iso};
+
+/// What becomes of an entry of the first side, or what is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edit {
+    /// It is the file of the second side.
+    File,
+    /// Like `File`, unless the changes inside suffice.
+    Archive,
+    /// It is a directory, which the first side has not.
+    Directory,
+    /// Like `Directory`, in place of what is none.
+    Instead,
+    /// It is deleted.
+    Deleted,
+    /// It is a symbolic link.
+    Link,
+    /// Its bytes follow from the tables of an archive.
+    Generated,
+}
+
+/// Archives that are exported as a whole, by their paths.
+pub(super) type Whole = BTreeSet<Box<str>>;
+
+/// The edits of a comparison by their paths, as many as fit.
+pub(super) struct Edits {
+    by_path: BTreeMap<Box<str>, Edit>,
+    /// Number of bytes that more of them may take.
+    room: usize,
+    /// Whether there were more.
+    pub(super) is_full: bool,
+}
+
+impl Edits {
+    /// Creates an empty list of at most this many bytes.
+    pub(super) fn new(room: usize) -> Self {
+        Self {
+            by_path: BTreeMap::new(),
+            room,
+            is_full: false,
+        }
+    }
+
+    /// Adds what a record says.
+    pub(super) fn add(&mut self, record: &Record) {
+        let of_kind = |kind| match kind {
+            FileKind::File => Edit::File,
+            FileKind::Directory => Edit::Directory,
+            FileKind::Symlink => Edit::Link,
+        };
+        match record {
+            Record::Changed {
+                path,
+                new_path: Some(new_path),
+                ..
+            }
+            | Record::Moved { path, new_path } => {
+                self.put(path, Edit::Deleted);
+                self.put(new_path, Edit::File);
+            }
+            Record::Changed { path, nature, .. } => match nature {
+                Nature::Stored => self.put(path, Edit::File),
+                Nature::Archive => self.put(path, Edit::Archive),
+                Nature::Generated => self.put(path, Edit::Generated),
+                Nature::Layout => {}
+            },
+            Record::Lone { side: 0, path, .. } => self.put(path, Edit::Deleted),
+            Record::Lone { path, kind, .. } => self.put(path, of_kind(*kind)),
+            Record::Kinds { path, kinds } => match kinds[1] {
+                FileKind::Directory => self.put(path, Edit::Instead),
+                kind => self.put(path, of_kind(kind)),
+            },
+            Record::Target { path, .. } => self.put(path, Edit::Link),
+            Record::Trouble { .. } => {}
+        }
+    }
+
+    fn put(&mut self, path: &str, edit: Edit) {
+        // The nodes of the tree are at least half full.
+        let bytes = path.len() + 4 * size_of::<(Box<str>, Edit)>();
+        match self.room.checked_sub(bytes) {
+            Some(room) => {
+                self.room = room;
+                self.by_path.insert(path.into(), edit);
+            }
+            None => self.is_full = true,
+        }
+    }
+
+    /// Returns all edits in the order of their paths.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, Edit)> {
+        self.by_path.iter().map(|(path, &edit)| (&**path, edit))
+    }
+
+    /// Returns whether an edit is written to the folder, rather than others of the same
+    /// file or of what it is in.
+    pub(super) fn is_written(&self, path: &str, edit: Edit, whole: &Whole) -> bool {
+        let is_replaced = ancestors(path).any(|above| match self.by_path.get(above) {
+            Some(edit) => *edit == Edit::Deleted,
+            None => archive_of(above).is_some_and(|archive| whole.contains(archive)),
+        });
+        !is_replaced
+            && match edit {
+                Edit::File => !self.is_in_another_form(path) && !self.is_of_pair(path, whole),
+                Edit::Archive => whole.contains(path),
+                Edit::Directory | Edit::Instead | Edit::Deleted => true,
+                Edit::Link | Edit::Generated => false,
+            }
+    }
+
+    /// Returns whether a file is exported with the whole contents of its sectors.
+    fn is_in_another_form(&self, path: &str) -> bool {
+        let [raw, others @ ..] = iso::SECTOR_SUFFIXES;
+        let stem = others.iter().find_map(|suffix| path.strip_suffix(suffix));
+        [Some(path), stem].into_iter().flatten().any(|stem| {
+            let raw = self.by_path.get(&*format!("{stem}{raw}"));
+            raw == Some(&Edit::File)
+        })
+    }
+
+    /// Returns whether a file is written with the archive beside it that it is a part of.
+    fn is_of_pair(&self, path: &str, whole: &Whole) -> bool {
+        let (directory, name) = match path.rsplit_once('/') {
+            Some((directory, name)) => (Some(directory), name),
+            None => (None, path),
+        };
+        let mut others = formats::changed_pairs().filter_map(|pair| pair.other(name));
+        others.any(|other| {
+            let start = directory.map_or(String::new(), |directory| format!("{directory}/"));
+            let beside = self.by_path.range(Box::from(&*start)..);
+            let mut beside = beside.take_while(|(path, _)| path.starts_with(&*start));
+            beside.any(|(path, &edit)| {
+                edit == Edit::Archive
+                    && path[start.len()..].eq_ignore_ascii_case(&other)
+                    && !whole.contains(path)
+            })
+        })
+    }
+
+    /// Returns whether anything below a directory is in the list.
+    pub(super) fn has_below(&self, directory: &str) -> bool {
+        let start = format!("{directory}/");
+        let mut below = self.by_path.range(Box::from(&*start)..);
+        below.next().is_some_and(|(path, _)| path.starts_with(&*start))
+    }
+
+    /// Returns the innermost archive that a path is in, or is, among those of which only
+    /// the changes inside are exported.
+    pub(super) fn archive_around(&self, path: &str, whole: &Whole) -> Option<&str> {
+        let own = [path].into_iter().chain(ancestors(path));
+        let mut archives = own.flat_map(|path| [Some(path), archive_of(path)]);
+        archives.find_map(|archive| {
+            let (archive, edit) = self.by_path.get_key_value(archive?)?;
+            (*edit == Edit::Archive && !whole.contains(archive)).then_some(&**archive)
+        })
+    }
+}
+
+/// Returns the directories around a path, the innermost first.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| Some(path.rsplit_once('/')?.0)).skip(1)
+}
