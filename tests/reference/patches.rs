@@ -1,7 +1,7 @@
 //! Patches: each case of the samples is opened, applied and verified, and written again in
 //! every format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,11 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::shared;
+use tempfile::tempdir;
+use testkit::applied::open_changed;
 use testkit::files::sha256;
+use testkit::mount::{hpimount, run};
+use testkit::walked;
 
 /// Results that are longer are only read in part.
 const MAX_WHOLE: u64 = 1 << 28;
@@ -361,4 +365,50 @@ fn riivolution_replaces_the_files_that_the_reference_replaces() {
             assert_eq!(found[field], golden[field], "{}", case["name"]);
         }
     }
+}
+
+#[test]
+fn a_patch_of_the_samples_becomes_a_folder_that_gives_the_same_files() {
+    let Some(cases) = cases("cases.json") else {
+        return;
+    };
+    let mut results = BTreeSet::new();
+    for case in cases {
+        let Some(file) = case["source"]["file"].as_str() else {
+            continue;
+        };
+        let is_new = results.insert((file.to_owned(), case["target"]["sha256"].to_string()));
+        if case["verdict"] != "ok" || !is_new {
+            continue;
+        }
+        let name = case["name"].as_str().unwrap();
+        let (source, patch) = (
+            shared(file).unwrap(),
+            shared(case["patch"].as_str().unwrap()).unwrap(),
+        );
+        let work = tempdir().unwrap();
+        let folder = work.path().join("mod");
+        let diff = |changes: &Path, against: &Path| {
+            let mut program = hpimount();
+            program.arg("--diff").arg("--apply").arg(changes);
+            run(program.arg(&source).arg("--export").arg(against))
+        };
+        let exported = diff(&patch, &folder);
+        assert_eq!(exported.code, Some(0), "{name}: {exported:?}");
+        // The files are those of the patched source.
+        let [ours, theirs] = [&folder, &patch].map(|changes| {
+            let mut files = walked::files(&open_changed(&source, changes).unwrap());
+            let paths: Vec<String> = files.keys().cloned().collect();
+            files.retain(|path, _| {
+                let inside = format!("{path}.d/");
+                let is_entered = paths.iter().any(|other| other.starts_with(&inside));
+                let name = path.rsplit('/').next().unwrap();
+                let tables = ["assets.tsv", "boot.bin", "fst.bin", "info.json"];
+                !is_entered && !tables.contains(&name)
+            });
+            files
+        });
+        assert_eq!(ours, theirs, "{name}");
+    }
+    assert!(results.len() > 8, "{}", results.len());
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::output::{Nature, Record};
+use super::record::{Nature, Record};
 use crate::mount::FileKind;
 use crate::namespace::companion::archive_of;
 use hpimount_containers::{formats, iso};
@@ -104,7 +104,10 @@ impl Edits {
     pub(super) fn is_written(&self, path: &str, edit: Edit, whole: &Whole) -> bool {
         let is_replaced = ancestors(path).any(|above| match self.by_path.get(above) {
             Some(edit) => *edit == Edit::Deleted,
-            None => archive_of(above).is_some_and(|archive| whole.contains(archive)),
+            None => archive_of(above).is_some_and(|archive| {
+                // An archive that cannot be opened has contents that say why.
+                whole.contains(archive) || self.by_path.get(archive) == Some(&Edit::File)
+            }),
         });
         !is_replaced
             && match edit {
@@ -125,8 +128,9 @@ impl Edits {
         })
     }
 
-    /// Returns whether a file is written with the archive beside it that it is a part of.
-    fn is_of_pair(&self, path: &str, whole: &Whole) -> bool {
+    /// Returns whether a file is a part of the archive beside it, of which only the changes
+    /// inside are exported.
+    pub(super) fn is_of_pair(&self, path: &str, whole: &Whole) -> bool {
         let (directory, name) = match path.rsplit_once('/') {
             Some((directory, name)) => (Some(directory), name),
             None => (None, path),
@@ -148,7 +152,9 @@ impl Edits {
     pub(super) fn has_below(&self, directory: &str) -> bool {
         let start = format!("{directory}/");
         let mut below = self.by_path.range(Box::from(&*start)..);
-        below.next().is_some_and(|(path, _)| path.starts_with(&*start))
+        below
+            .next()
+            .is_some_and(|(path, _)| path.starts_with(&*start))
     }
 
     /// Returns the innermost archive that a path is in, or is, among those of which only

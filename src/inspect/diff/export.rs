@@ -66,9 +66,12 @@ pub(super) fn export(
         whole.extend(archives);
         folder.write(written.as_ref(), &whole)?;
         left = match folder.apply().and_then(&edits_after) {
-            Ok(edits) => {
-                check_all_fit(&edits)?;
-                let left = edits.all().filter(|(_, edit)| *edit != Edit::Archive);
+            Ok(after) => {
+                check_all_fit(&after)?;
+                let is_left = |(path, edit): &(&str, Edit)| {
+                    *edit != Edit::Archive && !edits.is_of_pair(path, &whole)
+                };
+                let left = after.all().filter(is_left);
                 left.map(|(path, edit)| refusal(path, edit)).collect()
             }
             Err(Error::Open(OpenError {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::Side;
-use super::output::Record;
+use super::record::Record;
 use crate::mount::{FileKind, HeldIno, Ino};
 
 /// An entry that only one side has.

@@ -14,6 +14,7 @@ mod export;
 mod lone;
 mod output;
 mod pairs;
+mod record;
 mod same;
 mod table;
 mod text;
@@ -29,9 +30,10 @@ use self::difference::Difference;
 use self::edits::Edits;
 pub use self::export::Task;
 use self::lone::{Lone, LoneFiles};
-use self::output::{DiffOutput, Nature, Record};
+use self::output::DiffOutput;
 pub use self::output::{Found, Style};
 use self::pairs::{Directories, Item, Pairs};
+use self::record::{Nature, Record};
 use super::bounds::Bounds;
 use super::ordered::ordered;
 use super::{Contents, Error, Role, Trouble};
@@ -103,7 +105,10 @@ pub fn diff(
     let differences_after = |changed: Prepared| {
         let changed = Vfs::open_prepared(changed, options.clone())?;
         let mut edits = Edits::new(limits.edits);
-        let style = Style { brief: true, ..plan.style };
+        let style = Style {
+            brief: true,
+            ..plan.style
+        };
         let (mut out, mut trouble) = (std::io::sink(), |_: &str| {});
         let bar = ProgressBar::hidden();
         let output = DiffOutput::new(&mut out, &mut trouble, names, style, &bar, Some(&mut edits));
@@ -289,9 +294,9 @@ impl Diff<'_> {
                     path: Shows::Inside.name_beside(&path),
                     inos: [old, new],
                 });
-                let nature = match archives {
-                    Some(_) => Nature::Archive,
-                    None => self.nature(inos, sizes),
+                let nature = match &archives {
+                    Some(inside) if self.are_archives(inside) => Nature::Archive,
+                    _ => self.nature(inos, sizes),
                 };
                 let record = self.changed(path, None, inos, sizes, nature);
                 match archives {
@@ -333,12 +338,21 @@ impl Diff<'_> {
         }
     }
 
+    /// Returns whether the contents of both archives are shown, and not why they are not.
+    fn are_archives(&self, inside: &Directories) -> bool {
+        [0, 1].into_iter().all(|side: Side| {
+            let archive = Contents(self.sides[side]).archive(*inside.inos[side]);
+            archive.is_ok_and(|archive| archive.problem.is_none())
+        })
+    }
+
     /// Returns what kind of file two are that differ and are no archives.
     fn nature(&self, inos: [Ino; 2], sizes: [u64; 2]) -> Nature {
-        match Contents(self.sides[1]).role(inos[1]) {
-            Some(Role::Generated) => Nature::Generated,
-            _ if same::differ_in_layout(self.sides, inos, sizes) => Nature::Layout,
-            _ => Nature::Stored,
+        let role = Contents(self.sides[1]).role(inos[1]);
+        match same::differ_in_layout(self.sides, inos, sizes) {
+            true => Nature::Layout,
+            false if role == Some(Role::Generated) => Nature::Generated,
+            false => Nature::Stored,
         }
     }
 

@@ -110,7 +110,9 @@ pub(super) fn differ_in_layout(sides: [&Vfs; 2], inos: [Ino; 2], sizes: [u64; 2]
         for range in [0..layout.start, layout.end..sizes[side]] {
             // All of these are short.
             let length = range.end.saturating_sub(range.start);
-            let length = u32::try_from(length).ok().filter(|&length| length <= BLOCK_SIZE)?;
+            let length = u32::try_from(length)
+                .ok()
+                .filter(|&length| length <= BLOCK_SIZE)?;
             let read = Contents(sides[side]).read_explained(inos[side], range.start, length);
             bytes.extend_from_slice(&read.ok()?);
         }

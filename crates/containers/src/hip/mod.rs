@@ -39,6 +39,7 @@ pub use layer::name as layer_name;
 pub use offsets::{AssetOffsets, Offsets};
 
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 use self::contents::Contents;
@@ -323,6 +324,14 @@ impl Volume for Hip {
             Some(_) => Content::Generated(self),
             None => return Err(no_such_file(file)),
         })
+    }
+
+    fn layout(&self, file: FileId) -> Range<u64> {
+        match self.item(file) {
+            // `Settings.ini` has what they have, but for the places of assets.
+            Some(Item::Info | Item::Table) => 0..u64::MAX,
+            _ => 0..0,
+        }
     }
 
     fn memory(&self) -> usize {
