@@ -1,6 +1,5 @@
 //! Reasons for exiting and their exit codes.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::message::tell;
@@ -35,9 +34,9 @@ pub enum Failure {
     /// A part of a source is left out.
     #[error("{0}")]
     LeftOut(String),
-    /// A file cannot be written.
-    #[error("{}: {}", .0.display(), .1)]
-    NotWritten(PathBuf, std::io::Error),
+    /// A file cannot be written; the error has its path.
+    #[error("{0}")]
+    NotWritten(std::io::Error),
     /// Anything else.
     #[error("{0}: {1}")]
     Other(&'static str, std::io::Error),
@@ -156,7 +155,7 @@ impl Failure {
             Self::NoFuse(_) => NO_FUSE,
             Self::Refused(_) | Self::NotUnmounted(_) => REFUSED,
             Self::LeftOut(_) => UNREADABLE,
-            Self::NotWritten(..) | Self::Other(..) => ExitReason::OTHER,
+            Self::NotWritten(_) | Self::Other(..) => ExitReason::OTHER,
         }
     }
 

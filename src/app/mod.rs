@@ -8,7 +8,6 @@ mod confine;
 mod descriptors;
 pub mod desktop;
 mod exit;
-mod export;
 mod flood;
 #[cfg_attr(not(target_os = "linux"), path = "guard_elsewhere.rs")]
 mod guard;

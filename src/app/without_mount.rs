@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::scope;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,14 +14,13 @@ use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::exit::{self, Failure};
-use super::export::NewFolder;
 use super::{MountOptions, cores, network, palette, password, spool, tell};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
-use crate::inspect::diff::{DiffPlan, diff as diff_sources};
+use crate::inspect::diff::{DiffPlan, Task, diff as diff_sources};
 use crate::inspect::{self, Error, ListStyle};
-use crate::mount::{Sources, Vfs};
-use crate::source::Location;
+use crate::mount::{Prepared, Sources, Vfs};
 use crate::source::remote::RemoteUrl;
+use crate::source::{Location, NewFolder};
 
 /// Maximum number of tasks that wait for the thread that writes a folder of changes.
 const MAX_WAITING: usize = 64;
@@ -201,7 +200,8 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
     let mut readable = original.paths();
     readable.extend(changed.paths());
     let new_folder = |path: &PathBuf| NewFolder::create(path, &readable);
-    let folder = diff.folder.as_ref().map(new_folder).transpose()?;
+    let folder = diff.folder.as_ref().map(new_folder).transpose();
+    let mut folder = folder.map_err(Failure::NotWritten)?;
     readable.extend(folder.iter().map(|folder| folder.path().to_owned()));
     let urls = old.urls().chain(new.urls());
     let mut options_of_vfs = vfs_options(&of_urls(urls), options)?;
@@ -229,13 +229,13 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
                 diff_sources(plan, &mut out, &mut trouble, &bar)
             })
         });
-        let serve = |folder: &NewFolder| folder.serve(served, &original, options.apply_strict);
-        let written = folder.as_ref().map_or(Ok(()), serve);
+        let serve = |folder| serve(served, folder, &original, options.apply_strict);
+        let written = folder.as_mut().map_or(Ok(()), serve);
         let found = comparing.join();
         (found.unwrap_or_else(|panic| resume_unwind(panic)), written)
     });
     // Whoever compares knows only that the folder is not written any more.
-    written?;
+    written.map_err(Failure::NotWritten)?;
     let found = found.map_err(Failure::no_thread)?;
     let found = found.map_err(|error| {
         end_on_broken_pipe(&error);
@@ -244,6 +244,27 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
     let is_exported = folder.is_some() && found.troubles == 0;
     folder.filter(|_| is_exported).map(NewFolder::keep);
     Ok(ExitCode::from(exit::compared(&found, is_exported).code))
+}
+
+/// Does what is wanted until nobody wants anything. `original` is the source that the
+/// folder has changes for; with `is_strict` they are refused if games may not find them.
+fn serve(
+    tasks: Receiver<Task>,
+    folder: &mut NewFolder,
+    original: &Prepared,
+    is_strict: bool,
+) -> io::Result<()> {
+    for task in tasks {
+        match task {
+            Task::Write(task) => folder.perform(task)?,
+            Task::Apply(reply) => {
+                let changes = [folder.path().to_owned()];
+                // Nobody receives it if the comparison has failed.
+                let _ = reply.send(original.clone().with_changes(&changes, is_strict));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the sources at some URLs.

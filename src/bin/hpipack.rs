@@ -1,17 +1,26 @@
 //! hpipack packs a directory into an archive, and applies changes to archives and
 //! discs.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::mpsc::sync_channel;
 use std::{fs, io, iter, thread};
 
 use hpimount::app::{Confinement, ExitReason, progress_bar, tell};
 use hpimount::cli::hpipack::{Args, PROGRAM};
 use hpimount::pack::{self, Archive, DryRun, Edit, Target, check_target};
+use hpimount::source::NewFolder;
 use hpimount_containers::changes;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+
+/// Maximum number of tasks that wait for the thread that writes a folder.
+const MAX_WAITING: usize = 64;
+
+/// The exit code if the target cannot be written.
+const NOT_WRITTEN: u8 = 20;
 
 fn main() -> ExitCode {
     let ran = match PROGRAM.parse(std::env::args_os()) {
@@ -41,6 +50,11 @@ fn run(args: &Args) -> Result<(), Failure> {
         return dry_run(args, &dir);
     }
     let (archive, confinement) = prepare(args, &dir, &out)?;
+    if let Some(confinement) = confinement.as_ref().filter(|_| pack::is_mod(&out)) {
+        write_folder(args, &archive, confinement, &dir, &out)?;
+        report(args, &archive);
+        return Ok(());
+    }
     let target = Target::new(&out, args.force, &dir)?;
     let beside = archive.beside().into_iter();
     let beside = beside.map(|path| Target::new(&path, args.force, &dir));
@@ -59,6 +73,45 @@ fn run(args: &Args) -> Result<(), Failure> {
     // What the first one refers to exists before it.
     beside.into_iter().try_for_each(Target::keep)?;
     target.keep()?;
+    report(args, &archive);
+    Ok(())
+}
+
+/// Writes a mod, which is a folder: a confined thread reads, and this one writes.
+fn write_folder(
+    args: &Args,
+    archive: &Archive,
+    confinement: &Confinement,
+    source: &Path,
+    out: &Path,
+) -> Result<(), Failure> {
+    let readable = args.folders.iter().cloned().chain([source.to_owned()]);
+    let created = NewFolder::create(out, &readable.collect::<Vec<_>>());
+    let mut folder = created.map_err(Failure::not_written)?;
+    let bar = progress_bar(archive.bytes, !args.quiet);
+    let (tasks, received) = sync_channel(MAX_WAITING);
+    let (read, written) = thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let tasks = tasks;
+            confined(confinement, || {
+                archive.write_folder(&tasks, &mut |bytes| bar.inc(bytes))
+            })
+        });
+        let written = received
+            .into_iter()
+            .try_for_each(|task| folder.perform(task));
+        let read = reading.join();
+        (read.unwrap_or_else(|panic| resume_unwind(panic)), written)
+    });
+    bar.finish_and_clear();
+    written.map_err(Failure::not_written)?;
+    read?;
+    folder.keep();
+    Ok(())
+}
+
+/// Prints what the user should know about what was written.
+fn report(args: &Args, archive: &Archive) {
     if !args.quiet {
         for (path, why) in &archive.skipped {
             tell(PROGRAM.name, format!("{}: skipped: {why}", path.display()));
@@ -70,7 +123,6 @@ fn run(args: &Args) -> Result<(), Failure> {
             tell(PROGRAM.name, note);
         }
     }
-    Ok(())
 }
 
 /// Prints what would change.
@@ -130,6 +182,13 @@ struct Failure {
 }
 
 impl Failure {
+    fn not_written(error: io::Error) -> Self {
+        Self {
+            lines: vec![error.to_string()],
+            code: NOT_WRITTEN,
+        }
+    }
+
     fn usage(message: String) -> Self {
         Self {
             lines: vec![message],

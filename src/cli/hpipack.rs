@@ -53,6 +53,8 @@ pub const PROGRAM: Program<Args> = Program {
          or from the plain image of a compressed disc, to the result. It is made from the ranges that both \
          share, without a search, and is about as large as what changed. Programs for such patches apply it. \
          With a patch as CHANGES, this converts patches.",
+        "If OUT ends in `.riivolution`, it is a folder, new or empty, with the changed files of a GameCube disc, an XML for \
+         Riivolution and a game mod descriptor, `OUT/NAME.json`, with which Dolphin starts SOURCE with the mod.",
     ],
     operands: &[
         Operand {

@@ -6,20 +6,24 @@ mod copy;
 pub mod hip;
 mod patch;
 mod replace;
+mod riivolution;
 mod target;
 mod threads;
 mod walk;
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
 
 pub use apply::{DryRun, Edit, Empty, check_target};
 pub use hip::SETTINGS;
 pub use replace::Replacement;
+pub use riivolution::is_mod;
 pub use target::Target;
 pub use threads::Threads;
 use walk::walk;
 
+use crate::source::FolderTask;
 use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{v1, v2};
@@ -134,6 +138,7 @@ enum Plan {
     Replace(replace::Plan),
     Apply(Box<apply::Plan>),
     Patch(Box<patch::Plan>),
+    Riivolution(Box<riivolution::Plan>),
 }
 
 impl Archive {
@@ -176,13 +181,23 @@ impl Archive {
     }
 
     /// Prepares an archive or a disc with changes, which is written to `out`: as it is,
-    /// or as a patch if that is what the extension of `out` says.
+    /// or as a patch or a mod if that is what the extension of `out` says.
     ///
     /// # Errors
     /// Returns [`Error::Refused`] with everything that cannot be applied, or
     /// [`Error::Target`] if the result has several files and `out` does not have the
     /// extension of the first one.
     pub fn with_changes(edit: Edit, out: &Path) -> Result<Self> {
+        if riivolution::is_mod(out) {
+            let plan = riivolution::Plan::new(edit, out)?;
+            return Ok(Self {
+                bytes: plan.bytes(),
+                warnings: plan.report().warnings().collect(),
+                notes: plan.report().information().collect(),
+                skipped: Vec::new(),
+                plan: Plan::Riivolution(Box::new(plan)),
+            });
+        }
         let Some(format) = patch::format_of(out)? else {
             return Ok(Self::with(apply::Plan::new(edit, out)?));
         };
@@ -259,8 +274,26 @@ impl Archive {
             Plan::Replace(plan) => plan.write(target.file(), progress)?,
             Plan::Apply(plan) => plan.write(target.file(), beside, progress)?,
             Plan::Patch(plan) => plan.write(out, progress)?,
+            Plan::Riivolution(_) => {}
         }
         Ok(())
+    }
+
+    /// Writes a mod to a folder by another thread, which does the tasks that are sent to
+    /// `folder`.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read, or the other thread does no tasks any
+    /// more.
+    pub fn write_folder(
+        &self,
+        folder: &SyncSender<FolderTask<Vec<u8>>>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        match &self.plan {
+            Plan::Riivolution(plan) => plan.write(folder, progress),
+            _ => Ok(()),
+        }
     }
 }
 

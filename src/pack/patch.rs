@@ -33,20 +33,60 @@ pub(super) fn format_of(path: &Path) -> Result<Option<Format>> {
     }))
 }
 
+/// The result of changes, in terms of what they were applied to.
+pub(super) struct Changed {
+    /// The source, or the plain image that it is a compressed one of.
+    pub(super) original: Arc<dyn ReadAt>,
+    /// The name of the original.
+    pub(super) name: String,
+    pub(super) result: Arc<Spliced>,
+    /// The result in ranges of the original.
+    pub(super) extents: Extents,
+    pub(super) report: Report,
+}
+
+impl Changed {
+    /// Applies changes.
+    ///
+    /// # Errors
+    /// Returns [`Error::Refused`] with everything that cannot be applied, or if the
+    /// result has several files.
+    pub(super) fn new(edit: &mut Edit) -> Result<Self> {
+        let path = edit.path().to_owned();
+        let (outcome, original, name) = edit.apply_to_plain()?;
+        let Outcome {
+            written,
+            report,
+            stages,
+            ..
+        } = outcome;
+        if written.directory.is_some() || !written.files.is_empty() {
+            let text = "consists of several files; a patch is made for one";
+            return Err(Error::refused(&path, text));
+        }
+        let lineage = Lineage::new(&original, &stages);
+        let lineage = lineage.map_err(|error| Error::source(&path, error))?;
+        let result = Arc::new(written.data);
+        Ok(Self {
+            extents: lineage.of_spliced(&result),
+            original,
+            name,
+            result,
+            report,
+        })
+    }
+}
+
 /// A patch that is ready to be written.
 pub(super) struct Plan {
     format: Format,
-    /// The result, in ranges of the original.
-    extents: Extents,
-    original: Arc<dyn ReadAt>,
-    /// The names of the original and of the result.
-    names: [String; 2],
+    changed: Changed,
+    /// The name of the result.
+    new_name: String,
     /// The source.
     path: PathBuf,
     /// The patch.
     out: PathBuf,
-    is_packed: bool,
-    report: Report,
 }
 
 impl std::fmt::Debug for Plan {
@@ -62,60 +102,38 @@ impl Plan {
     /// Returns [`Error::Refused`] with everything that cannot be applied, or if the
     /// result has several files.
     pub(super) fn new(mut edit: Edit, format: Format, out: &Path) -> Result<Self> {
-        let path = edit.path().to_owned();
-        let (outcome, original, name) = edit.apply_to_plain()?;
-        let Outcome {
-            written,
-            report,
-            stages,
-            ..
-        } = outcome;
-        if written.directory.is_some() || !written.files.is_empty() {
-            let text = "consists of several files; a patch is made for one";
-            return Err(Error::refused(&path, text));
-        }
-        let lineage = Lineage::new(&original, &stages);
-        let lineage = lineage.map_err(|error| Error::source(&path, error))?;
-        let extents = lineage.of_spliced(&Arc::new(written.data));
-        let stem = |path: &Path| {
-            path.file_stem()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned()
-        };
-        let extension = name
-            .rsplit_once('.')
-            .map_or("bin", |(_, extension)| extension);
+        let changed = Changed::new(&mut edit)?;
+        let extension = changed.name.rsplit_once('.');
+        let extension = extension.map_or("bin", |(_, extension)| extension);
+        let stem = out.file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self {
             format,
-            names: [name.clone(), format!("{}.{extension}", stem(out))],
-            is_packed: Some(name.as_ref()) != path.file_name(),
-            original,
-            extents,
-            path,
+            new_name: format!("{stem}.{extension}"),
+            changed,
+            path: edit.path().to_owned(),
             out: out.to_owned(),
-            report,
         })
     }
 
     /// Returns the number of bytes of the result.
     pub(super) fn bytes(&self) -> u64 {
-        self.extents.len()
+        self.changed.extents.len()
     }
 
     pub(super) fn report(&self) -> &Report {
-        &self.report
+        &self.changed.report
     }
 
     /// Returns a sentence about what the patch is for, if it is not the source itself.
     pub(super) fn applies_to(&self) -> Option<String> {
-        self.is_packed.then(|| {
+        let Changed { name, original, .. } = &self.changed;
+        let is_packed = Some(name.as_ref()) != self.path.file_name();
+        is_packed.then(|| {
             format!(
-                "{} applies to the plain image of {}, {} of {} bytes",
+                "{} applies to the plain image of {}, {name} of {} bytes",
                 self.out.display(),
                 self.path.display(),
-                self.names[0],
-                self.original.len()
+                original.len()
             )
         })
     }
@@ -126,14 +144,17 @@ impl Plan {
     /// Returns [`Error::Refused`] if the format cannot express the changes or nothing has
     /// changed, or an error if a file cannot be read or `out` fails.
     pub(super) fn write(&self, mut out: impl Write, progress: &mut dyn FnMut(u64)) -> Result<()> {
-        let (extents, original) = (&self.extents, &*self.original);
+        let Changed {
+            extents, original, ..
+        } = &self.changed;
+        let original = &**original;
         let written = match self.format {
             Format::Bps => patches::bps(extents, original, &mut out),
             Format::Ppf => patches::ppf(extents, original, &mut out),
             Format::Ips => patches::ips(extents, original, &mut out),
             _ => {
                 let options = VcdiffOptions {
-                    names: Some((&self.names[1], &self.names[0])),
+                    names: Some((&self.new_name, &self.changed.name)),
                     ..VcdiffOptions::default()
                 };
                 patches::xdelta(extents, original, options, &mut out)

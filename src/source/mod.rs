@@ -8,6 +8,7 @@ mod changes;
 mod file;
 pub mod folder;
 mod location;
+mod new_folder;
 pub mod remote;
 mod secret;
 
@@ -16,3 +17,4 @@ pub use self::beside::{files_beside, has_name};
 pub use self::changes::{OPAQUE, WHITEOUT, read_changes, read_patch};
 pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat, MAX_OPEN};
 pub use self::location::Location;
+pub use self::new_folder::{FolderTask, NewFolder};

@@ -1,13 +1,17 @@
 //! Riivolution's mods and Dolphin's game mod descriptors as changes of a GameCube disc.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 use tempfile::{TempDir, tempdir};
 
-use fixtures::container_seeds::gcm;
+use fixtures::container_seeds::{gcm, gcz};
+use fixtures::disc::Disc;
 use testkit::applied::{hpipack_apply, open_changed, read_at, write};
 use testkit::hpipack::stderr;
+use testkit::sources::json;
+use testkit::walked::{self, Walked};
 
 /// The exit code of changes that cannot be applied.
 const REFUSED: i32 = 14;
@@ -129,4 +133,112 @@ fn a_mod_that_does_nothing_or_is_for_another_disc_says_so() {
     );
     fs::write(work.path("sd/riivolution/bad.xml"), "<wiidisc>").unwrap();
     assert!(work.refusal("sd/riivolution/bad.xml").contains("bad.xml: "));
+    let mut disc = Disc::default();
+    fs::write(work.path("disc.gcm"), disc.file("A.TXT", b"a").iso()).unwrap();
+    let text = work.refusal("sd/riivolution/mod.xml");
+    assert!(text.contains("mods are for GameCube discs"), "{text}");
+}
+
+/// Changes of the disc that a mod can express.
+fn edit(work: &Work) {
+    for (path, text) in [
+        ("files/a.txt", "changed, and longer"),
+        ("files/new/deep/b.txt", "new"),
+        ("files/R&D \"x\".txt", "a name with marks of XML"),
+    ] {
+        write(&work.path("edit"), path, text.as_bytes());
+    }
+}
+
+#[test]
+fn changes_become_a_mod_that_gives_the_same_files() {
+    let work = Work::new();
+    edit(&work);
+    let images = [("disc.gcm", gcm()), ("disc.gcz", gcz(&gcm(), 4096))];
+    for (source, bytes) in images {
+        fs::write(work.path(source), bytes).unwrap();
+        let out = work.path("out.riivolution");
+        let run = hpipack_apply(&[], &work.path("edit"), &work.path(source), &out);
+        assert!(run.status.success(), "{}", stderr(&run));
+        let descriptor = json(&out.join("out.json"));
+        let base = out.join(descriptor["base-file"].as_str().unwrap());
+        assert_eq!(
+            base.canonicalize().unwrap(),
+            work.path(source).canonicalize().unwrap()
+        );
+        assert!(!out.join("out/files/bb").exists(), "holds what is the same");
+        let files = |changes: &str| {
+            let disc = work.path("disc.gcm");
+            walked::files(&open_changed(&disc, &work.path(changes)).unwrap())
+        };
+        let expected = files("edit");
+        for written in ["out.json", "riivolution/out.xml"] {
+            let found = files(&format!("out.riivolution/{written}"));
+            let names =
+                |files: &BTreeMap<String, Walked>| files.keys().cloned().collect::<Vec<_>>();
+            assert_eq!(names(&found), names(&expected));
+            for (path, file) in &expected {
+                let is_table = ["sys/boot.bin", "sys/fst.bin"].contains(&&**path);
+                assert!(is_table || found[path] == *file, "{path}");
+            }
+        }
+        fs::remove_dir_all(&out).unwrap();
+    }
+}
+
+#[test]
+fn a_patch_becomes_a_mod() {
+    let work = Work::new();
+    edit(&work);
+    let apply = |changes: &str, out: &str| {
+        let disc = work.path("disc.gcm");
+        let run = hpipack_apply(&[], &work.path(changes), &disc, &work.path(out));
+        assert!(run.status.success(), "{}", stderr(&run));
+    };
+    apply("edit", "mod.bps");
+    apply("edit", "one.riivolution");
+    apply("mod.bps", "two.riivolution");
+    let [one, two] = ["one", "two"].map(|name| {
+        let folder = work.path(&format!("{name}.riivolution/{name}/files"));
+        walked::files_below(&folder)
+    });
+    assert_eq!(one, two);
+    assert_eq!(one.len(), 3);
+}
+
+#[test]
+fn what_a_mod_cannot_express_is_refused_by_name_and_nothing_is_left() {
+    let work = Work::new();
+    let refusal = |source: &str| {
+        let out = work.path("out.riivolution");
+        let run = hpipack_apply(&[], &work.path("edit"), &work.path(source), &out);
+        assert_eq!(run.status.code(), Some(REFUSED), "{}", stderr(&run));
+        assert!(!out.exists());
+        stderr(&run)
+    };
+    write(&work.path("edit"), "files/.wh.a.txt", b"");
+    write(&work.path("edit"), "files/bb/c.HIP", b"changed");
+    write(&work.path("edit"), "sys/bi2.bin", &[1; 0x2000]);
+    let text = refusal("disc.gcm");
+    assert!(text.contains("files/a.txt: is deleted"), "{text}");
+    assert!(text.contains("sys/bi2.bin: is not in files/"), "{text}");
+    assert!(!text.contains("c.HIP"), "{text}");
+
+    let mut disc = Disc::default();
+    fs::write(work.path("disc.iso"), disc.file("A.TXT", b"a").iso()).unwrap();
+    fs::remove_dir_all(work.path("edit")).unwrap();
+    write(&work.path("edit"), "A.TXT", b"b");
+    let text = refusal("disc.iso");
+    assert!(text.contains("are for GameCube discs"), "{text}");
+
+    fs::remove_dir_all(work.path("edit")).unwrap();
+    write(&work.path("edit"), "files/a.txt", b"GCM txt");
+    assert!(refusal("disc.gcm").contains("nothing has changed"));
+    write(&work.path("edit"), "files/a.txt", b"b");
+    write(&work.path("out.riivolution"), "mine", b"mine");
+    let out = work.path("out.riivolution");
+    let run = hpipack_apply(&[], &work.path("edit"), &work.path("disc.gcm"), &out);
+    assert_eq!(run.status.code(), Some(20), "{}", stderr(&run));
+    assert!(stderr(&run).contains("is not empty"), "{}", stderr(&run));
+    assert!(out.join("mine").exists());
 }

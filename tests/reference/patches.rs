@@ -5,20 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use hpimount_containers::io::{Error as SourceError, ReadAt};
 use hpimount_patches::riivolution::{Card, Descriptor, Disc, Entry, Mod, Part, Plan, Selection};
-use hpimount_patches::{Error, Extents, Format, Patch, Patched, Result, write};
+use hpimount_patches::write as patches;
+use hpimount_patches::{Error, Extents, Format, Patch, Patched, Result};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::shared;
 use tempfile::tempdir;
-use testkit::applied::open_changed;
+use testkit::applied::{hpipack_apply, open_changed, write};
 use testkit::files::sha256;
+use testkit::hpipack::stderr;
 use testkit::mount::{hpimount, run};
-use testkit::walked;
+use testkit::{skip, walked};
 
 /// Results that are longer are only read in part.
 const MAX_WHOLE: u64 = 1 << 28;
@@ -155,11 +158,11 @@ fn assert_ranges(patched: &Patched, whole: &[u8], name: &str) {
 fn written(extents: &Extents, original: &dyn ReadAt) -> Vec<(Format, Vec<u8>)> {
     let xdelta = |checksums| {
         let mut patch = Vec::new();
-        let options = write::VcdiffOptions {
+        let options = patches::VcdiffOptions {
             names: Some(("new.bin", "old.bin")),
             has_checksums: checksums,
         };
-        write::xdelta(extents, original, options, &mut patch).map(|()| (Format::Vcdiff, patch))
+        patches::xdelta(extents, original, options, &mut patch).map(|()| (Format::Vcdiff, patch))
     };
     let of = |format, write: fn(&Extents, &dyn ReadAt, &mut dyn io::Write) -> Result<()>| {
         let mut patch = Vec::new();
@@ -168,9 +171,9 @@ fn written(extents: &Extents, original: &dyn ReadAt) -> Vec<(Format, Vec<u8>)> {
     let all = [
         xdelta(true),
         xdelta(false),
-        of(Format::Bps, write::bps),
-        of(Format::Ppf, write::ppf),
-        of(Format::Ips, write::ips),
+        of(Format::Bps, patches::bps),
+        of(Format::Ppf, patches::ppf),
+        of(Format::Ips, patches::ips),
     ];
     let possible = all.into_iter().filter_map(|patch| match patch {
         Err(Error::Limit { .. } | Error::Unchanged) => None,
@@ -250,11 +253,11 @@ fn ranges_beyond_four_gibibytes_are_read_and_written() {
         let patched = Patch::open(Arc::new(patch_of(&case))).unwrap();
         let patched = Arc::new(patched.apply(original.clone()).unwrap());
         let mut xdelta = Vec::new();
-        let options = write::VcdiffOptions {
+        let options = patches::VcdiffOptions {
             names: None,
             has_checksums: false,
         };
-        write::xdelta(
+        patches::xdelta(
             &patched.extents().unwrap(),
             &*original,
             options,
@@ -411,4 +414,66 @@ fn a_patch_of_the_samples_becomes_a_folder_that_gives_the_same_files() {
         assert_eq!(ours, theirs, "{name}");
     }
     assert!(results.len() > 8, "{}", results.len());
+}
+
+#[test]
+fn a_written_mod_is_read_by_the_reference_and_by_dolphin() {
+    let Some(oracle) = shared("oracle/patches") else {
+        return;
+    };
+    let work = tempdir().unwrap();
+    let python = |script: &str, arguments: &[&str]| {
+        let mut program = Command::new("python3");
+        let output = program.current_dir(work.path()).arg(oracle.join(script));
+        let output = output.args(arguments).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{script} {arguments:?}: {output:?}"
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (path, bytes) in [
+        ("old/dir/a.bin", noise("1", 5000)),
+        ("old/keep.bin", noise("2", 900)),
+        ("edit/files/dir/a.bin", noise("3", 7000)),
+        ("edit/files/new/b & c.txt", b"new".to_vec()),
+    ] {
+        write(work.path(), path, &bytes);
+    }
+    python("dolphin_boot.py", &["disc", "game.iso", "old"]);
+    let [edit, disc, out] =
+        ["edit", "game.iso", "mod.riivolution"].map(|name| work.path().join(name));
+    let ran = hpipack_apply(&[], &edit, &disc, &out);
+    assert!(ran.status.success(), "{}", stderr(&ran));
+
+    let listing = json!({"files/dir/a.bin": 5000, "files/keep.bin": 900, "sys/main.dol": 0x120});
+    fs::write(work.path().join("listing.json"), listing.to_string()).unwrap();
+    let plan = python(
+        "riivolution.py",
+        &["plan", "mod.riivolution/mod.json", "GXXE01", "listing.json"],
+    );
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    assert_eq!(
+        plan,
+        json!({"files": {
+            "files/dir/a.bin": [["f", "mod/files/dir/a.bin", 0, 7000]],
+            "files/new/b & c.txt": [["f", "mod/files/new/b & c.txt", 0, 3]],
+        }, "notes": []})
+    );
+
+    if !Path::new("/usr/games/dolphin-emu-nogui").exists() {
+        return skip::skip_anywhere("needs Dolphin");
+    }
+    let mut read: Vec<String> = python("dolphin_boot.py", &["read", "mod.riivolution/mod.json"])
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    read.sort();
+    let files = [
+        ("dir/a.bin", noise("3", 7000)),
+        ("keep.bin", noise("2", 900)),
+        ("new/b & c.txt", b"new".to_vec()),
+    ];
+    let files = files.map(|(path, bytes)| format!("{path}\t{}\t{}", bytes.len(), sha256(&bytes)));
+    assert_eq!(read, files);
 }

@@ -117,6 +117,17 @@ impl Extents {
         whole
     }
 
+    /// Returns whether a range of the result is the range of the original at `from`.
+    pub fn is_original(&self, range: Range<u64>, from: u64) -> bool {
+        let mut part = Self::default();
+        part.append_range(self, range);
+        match &part.list[..] {
+            [] => true,
+            [(_, Data::Original(start))] => *start == from,
+            _ => false,
+        }
+    }
+
     /// Appends `length` times the same byte.
     pub fn append_fill(&mut self, byte: u8, length: u64) {
         let continues = |data: &Data, _| matches!(data, Data::Fill(other) if *other == byte);

@@ -15,19 +15,13 @@ use crate::inspect::walk::Walk;
 use crate::inspect::{Contents, Error, Role};
 use crate::mount::{self, Bytes, HeldIno, Ino, OpenCause, OpenError, Prepared, Vfs};
 use crate::namespace::companion::Shows;
-use crate::source::{OPAQUE, WHITEOUT};
+use crate::source::{FolderTask, OPAQUE, WHITEOUT};
 use hpimount_containers::changes::{Notice, is_litter};
 
-/// What to do to the folder that is written. Paths are relative to it.
+/// What another thread does for an export.
 pub enum Task {
-    /// Create a directory, and those around it.
-    Directory(String),
-    /// Create a file, and the directories around it.
-    File(String),
-    /// Append bytes to the last file.
-    Append(Bytes),
-    /// Remove a directory with everything in it.
-    Remove(String),
+    /// Write to the folder.
+    Write(FolderTask<Bytes>),
     /// Send the first side with the folder as it is now.
     Apply(SyncSender<Result<Prepared, OpenError>>),
 }
@@ -61,7 +55,7 @@ pub(super) fn export(
             }));
         }
         for archive in &archives {
-            folder.send(Task::Remove(Shows::Inside.name_beside(archive)))?;
+            folder.write_task(FolderTask::Remove(Shows::Inside.name_beside(archive)))?;
         }
         whole.extend(archives);
         folder.write(written.as_ref(), &whole)?;
@@ -127,6 +121,10 @@ impl Folder<'_> {
         self.tasks.send(task).map_err(|_| stopped())
     }
 
+    fn write_task(&self, task: FolderTask<Bytes>) -> Result<(), Error> {
+        self.send(Task::Write(task))
+    }
+
     /// Returns the first side with the folder as it is now.
     fn apply(&self) -> Result<Prepared, Error> {
         let (sender, changed) = sync_channel(1);
@@ -151,12 +149,12 @@ impl Folder<'_> {
             Edit::Deleted => {
                 let at = path.rfind('/').map_or(0, |slash| slash + 1);
                 let (directory, name) = path.split_at(at);
-                self.send(Task::File(format!("{directory}{WHITEOUT}{name}")))
+                self.write_task(FolderTask::File(format!("{directory}{WHITEOUT}{name}")))
             }
             Edit::Directory if self.edits.has_below(path) => Ok(()),
             Edit::Directory => self.empty_directory(path, *self.find(path)?),
             Edit::Instead => {
-                self.send(Task::File(format!("{path}/{OPAQUE}")))?;
+                self.write_task(FolderTask::File(format!("{path}/{OPAQUE}")))?;
                 self.tree(path, self.find(path)?)
             }
             Edit::File | Edit::Archive => self.file(path, *self.find(path)?),
@@ -197,16 +195,16 @@ impl Folder<'_> {
     fn empty_directory(&self, path: &str, directory: Ino) -> Result<(), Error> {
         let first = Contents(self.new).entries(directory, 0, 1);
         match first.map_err(|error| Error::path(path, error))?.is_empty() {
-            true => self.send(Task::Directory(path.to_owned())),
+            true => self.write_task(FolderTask::Directory(path.to_owned())),
             false => Ok(()),
         }
     }
 
     fn file(&self, path: &str, file: Ino) -> Result<(), Error> {
-        self.send(Task::File(path.to_owned()))?;
+        self.write_task(FolderTask::File(path.to_owned()))?;
         for piece in Contents(self.new).pieces(file) {
             let bytes = piece.map_err(|trouble| Error::path(path, trouble))?;
-            self.send(Task::Append(bytes))?;
+            self.write_task(FolderTask::Append(bytes))?;
         }
         Ok(())
     }

@@ -244,6 +244,9 @@ impl GameCube {
     fn open(original: &Original<'_>, reader: &Arc<Reader>) -> containers::Result<Self> {
         let (image, _) = unwrap(reader, original.source.clone(), &Options::default())?;
         let input = Input::alone(image.clone(), Options::default());
+        if !(gcm::FORMAT.matches)(&input)? {
+            return Err(containers::Error::UnknownFormat);
+        }
         let mut listing = Listing::default();
         let volume = (gcm::FORMAT.open)(input, &mut listing)?;
         let head = read_vec(&*image, 0, 8, "head of the disc")?;

@@ -149,7 +149,7 @@ impl Job<'_> {
 ///
 /// # Errors
 /// Returns an error if one of them cannot be read.
-pub(crate) fn are_equal(one: &dyn ReadAt, other: &dyn ReadAt) -> Result<bool> {
+pub fn are_equal(one: &dyn ReadAt, other: &dyn ReadAt) -> Result<bool> {
     if one.len() != other.len() {
         return Ok(false);
     }

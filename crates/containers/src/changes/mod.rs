@@ -21,8 +21,7 @@ use std::sync::Arc;
 
 pub use self::converted::{Convert, ConvertEdited};
 pub use self::folder::{Change, Folder, NewFile, is_litter};
-pub use self::job::Job;
-pub(crate) use self::job::are_equal;
+pub use self::job::{Job, are_equal};
 pub use self::matching::Edited;
 pub(crate) use self::occupied::Occupied;
 pub use self::report::{Action, Applied, AppliedPatch, Notice, Report, Weight, lines, listed};

@@ -20,4 +20,4 @@ pub use self::descriptor::{Descriptor, DescriptorPatch};
 pub use self::disc::{Card, Disc, Entry};
 pub use self::model::{Choice, Mod, Section, Selection, Switch};
 pub use self::plan::{File, Part, Plan};
-pub use self::write::Output;
+pub use self::write::{Output, check_path};

@@ -60,7 +60,9 @@ impl Output<'_> {
             disc = disc.unwrap_or_default(),
         );
         for path in self.files {
-            let (external, disc) = (escape(&**path), escape(disc_path(path)?));
+            let disc =
+                disc_path(path).map_err(|error| Error::Unsupported(format!("{path}: {error}")))?;
+            let (external, disc) = (escape(&**path), escape(disc));
             xml +=
                 &format!("    <file disc=\"{disc}\" external=\"{external}\" create=\"true\"/>\n");
         }
@@ -109,19 +111,27 @@ impl Output<'_> {
     }
 }
 
+/// Checks that Riivolution can express a change of the file at a path.
+///
+/// # Errors
+/// Returns an error if it is in `sys/` and not `main.dol`, or has a name that XML cannot
+/// hold.
+pub fn check_path(path: &str) -> Result<()> {
+    disc_path(path).map(drop)
+}
+
 /// Returns the path of a file as Riivolution names it.
 fn disc_path(path: &str) -> Result<&str> {
     // Attributes lose line ends and tabs, and XML has no other control characters.
-    let is_odd = |letter: char| letter.is_control() || matches!(letter, '\u{FFFE}' | '\u{FFFF}');
+    // And names that are not Shift-JIS have replacement characters.
+    let is_odd = |letter: char| letter.is_control() || matches!(letter, '\u{FFFD}'..='\u{FFFF}');
     if path.contains(is_odd) {
-        return refuse(format!("{path:?} has a name that XML cannot hold"));
+        return refuse("has a name that XML cannot hold".to_owned());
     }
     match (path, path.strip_prefix("files")) {
         ("sys/main.dol", _) => Ok("main.dol"),
         (_, Some(rest)) if rest.len() > 1 && rest.starts_with('/') => Ok(rest),
-        _ => refuse(format!(
-            "{path}: Riivolution changes only files/ and sys/main.dol"
-        )),
+        _ => refuse("is not in files/ nor sys/main.dol, which Riivolution changes".to_owned()),
     }
 }
 

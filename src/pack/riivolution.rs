@@ -1,0 +1,261 @@
+//! Writing the changes of a GameCube disc as a mod for Riivolution and Dolphin.
+
+use std::collections::HashMap;
+use std::iter;
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+use super::apply::Edit;
+use super::patch::Changed;
+use super::{Error, Result};
+use crate::source::FolderTask;
+use hpimount_containers::changes::{Notice, Report, Spliced, are_equal};
+use hpimount_containers::extract::Listing;
+use hpimount_containers::format::{Input, Options};
+use hpimount_containers::io::{self, ReadAt, read_vec};
+use hpimount_containers::volume::{Content, Volume};
+use hpimount_containers::{gcm, text};
+use hpimount_patches::Extents;
+use hpimount_patches::riivolution::{Output, check_path};
+
+/// Number of bytes that are read at a time.
+const PIECE: u64 = 256 << 10;
+
+/// Returns whether a path is that of a mod, by its extension.
+pub fn is_mod(path: &Path) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("riivolution"))
+}
+
+/// A mod that is ready to be written.
+pub(super) struct Plan {
+    changed: Changed,
+    /// The source.
+    path: PathBuf,
+    name: String,
+    /// The ranges in the result of the files that changed, by their paths.
+    files: Vec<(String, Range<u64>)>,
+    xml: String,
+    descriptor: String,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("riivolution::Plan")
+    }
+}
+
+impl Plan {
+    /// Plans to write the changes of a GameCube disc as a mod to the folder `out`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Refused`] with everything that cannot be applied, or that a mod
+    /// cannot express.
+    pub(super) fn new(mut edit: Edit, out: &Path) -> Result<Self> {
+        let changed = Changed::new(&mut edit)?;
+        let path = edit.path().to_owned();
+        let failed = |error: io::Error| match error {
+            io::Error::UnknownFormat => {
+                Error::refused(&path, "Riivolution's mods are for GameCube discs")
+            }
+            error => Error::source(&path, error),
+        };
+        let old = Disc::open(&changed.original).map_err(failed)?;
+        let result: Arc<dyn ReadAt> = changed.result.clone();
+        let new = Disc::open(&result).map_err(failed)?;
+        let files = new.changed_from(&old, &changed.extents).map_err(failed)?;
+        let mut refused = old.missing_in(&new);
+        refused.extend(files.iter().filter_map(|(path, _)| {
+            let text = check_path(path).err()?.to_string();
+            let path = path.clone();
+            Some(Notice { path, text })
+        }));
+        if !refused.is_empty() {
+            return Err(Error::Refused(refused));
+        }
+        let name = out.file_stem().unwrap_or_default().to_string_lossy();
+        let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
+        let base_file = relative(&path, out);
+        let output = Output {
+            name: &name,
+            id: &old.id,
+            disc: Some((old.number, old.version)),
+            files: &paths,
+            base_file: base_file.as_deref(),
+        };
+        let refused = |error: io::Error| Error::refused(out, error.to_string());
+        Ok(Self {
+            xml: output.xml().map_err(refused)?,
+            descriptor: output.descriptor().map_err(refused)?,
+            name: name.into_owned(),
+            changed,
+            path,
+            files,
+        })
+    }
+
+    /// Returns the number of bytes of the changed files.
+    pub(super) fn bytes(&self) -> u64 {
+        let files = self.files.iter();
+        files.map(|(_, range)| range.end - range.start).sum()
+    }
+
+    pub(super) fn report(&self) -> &Report {
+        &self.changed.report
+    }
+
+    /// Writes the mod.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read, or nobody writes the folder any more.
+    pub(super) fn write(
+        &self,
+        folder: &SyncSender<FolderTask<Vec<u8>>>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        let send = |task| {
+            // Whoever writes the folder knows why it ends early.
+            let sent = folder.send(task);
+            sent.map_err(|_| Error::target(Path::new(&self.name), "is not written any more"))
+        };
+        for (path, range) in &self.files {
+            send(FolderTask::File(format!("{}/{path}", self.name)))?;
+            let starts = iter::successors(Some(range.start), |start| Some(start + PIECE));
+            for start in starts.take_while(|&start| start < range.end) {
+                let length = (range.end - start).min(PIECE);
+                let bytes = read_vec(&*self.changed.result, start, length, "file");
+                send(FolderTask::Append(
+                    bytes.map_err(|error| Error::source(&self.path, error))?,
+                ))?;
+                progress(length);
+            }
+        }
+        for (path, text) in [
+            (format!("riivolution/{}.xml", self.name), &self.xml),
+            (format!("{}.json", self.name), &self.descriptor),
+        ] {
+            send(FolderTask::File(path))?;
+            send(FolderTask::Append(text.clone().into_bytes()))?;
+        }
+        Ok(())
+    }
+}
+
+/// A GameCube disc.
+struct Disc {
+    id: String,
+    number: u8,
+    version: u8,
+    image: Arc<dyn ReadAt>,
+    /// Its files in the order of the disc, with their places.
+    files: Vec<(String, Place)>,
+}
+
+/// Where a file is.
+struct Place {
+    range: Range<u64>,
+    /// The part of the file that says where files are.
+    layout: Range<u64>,
+}
+
+impl Disc {
+    fn open(image: &Arc<dyn ReadAt>) -> io::Result<Self> {
+        let input = Input::alone(image.clone(), Options::default());
+        if !(gcm::FORMAT.matches)(&input)? {
+            return Err(io::Error::UnknownFormat);
+        }
+        let mut listing = Listing::default();
+        let volume: Box<dyn Volume> = (gcm::FORMAT.open)(input, &mut listing)?;
+        let head = read_vec(&**image, 0, 8, "head of the disc")?;
+        let [id @ .., number, version] = &head[..] else {
+            return Err(io::Error::UnknownFormat);
+        };
+        let mut files = Vec::new();
+        for (path, entry) in listing.files() {
+            let Content::Extent { offset, .. } = volume.content(entry.file)? else {
+                continue;
+            };
+            let range = offset..offset.saturating_add(entry.size.unwrap_or(0));
+            let layout = volume.layout(entry.file);
+            files.push((path.to_owned(), Place { range, layout }));
+        }
+        Ok(Self {
+            id: text::windows_1252(id).into_owned(),
+            number: *number,
+            version: *version,
+            image: image.clone(),
+            files,
+        })
+    }
+
+    fn places(&self) -> HashMap<&str, &Place> {
+        let files = self.files.iter();
+        files.map(|(path, place)| (&**path, place)).collect()
+    }
+
+    /// Returns what a file says apart from where files are.
+    fn content(&self, Place { range, layout }: &Place) -> Spliced {
+        let within = |offset: u64| range.end.min(range.start.saturating_add(offset));
+        let mut content = Spliced::default();
+        content.append(&self.image, range.start..within(layout.start));
+        content.append(&self.image, within(layout.end)..range.end);
+        content
+    }
+
+    /// Returns the files that are new or have other bytes, with their ranges.
+    fn changed_from(&self, old: &Self, extents: &Extents) -> io::Result<Vec<(String, Range<u64>)>> {
+        let places = old.places();
+        let mut found = Vec::new();
+        for (path, place) in &self.files {
+            let range = &place.range;
+            let is_same = |before: &Place| {
+                let is_moved = range.end - range.start == before.range.end - before.range.start
+                    && extents.is_original(range.clone(), before.range.start);
+                match is_moved {
+                    true => Ok(true),
+                    false => are_equal(&old.content(before), &self.content(place)),
+                }
+            };
+            match places.get(&**path) {
+                Some(before) if is_same(before)? => {}
+                _ => found.push((path.clone(), range.clone())),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns a notice about each file that another disc does not have.
+    fn missing_in(&self, other: &Self) -> Vec<Notice> {
+        let places = other.places();
+        let missing = self
+            .files
+            .iter()
+            .filter(|(path, _)| !places.contains_key(&**path));
+        let notices = missing.map(|(path, _)| Notice {
+            path: path.clone(),
+            text: "is deleted, which Riivolution cannot express".to_owned(),
+        });
+        notices.collect()
+    }
+}
+
+/// Returns the path of a file relative to a new folder, whatever links are on the way;
+/// `None` if it has no such path in UTF-8.
+fn relative(file: &Path, folder: &Path) -> Option<String> {
+    let file = file.canonicalize().ok()?;
+    let above = match folder.parent()? {
+        above if above.as_os_str().is_empty() => Path::new("."),
+        above => above,
+    };
+    let folder = above.canonicalize().ok()?.join(folder.file_name()?);
+    let shared = iter::zip(file.components(), folder.components());
+    let shared = shared.take_while(|(one, other)| one == other).count();
+    let up = folder
+        .components()
+        .skip(shared)
+        .map(|_| Component::ParentDir);
+    let path: PathBuf = up.chain(file.components().skip(shared)).collect();
+    path.into_os_string().into_string().ok()
+}
