@@ -1,9 +1,14 @@
 //! Patches of whole files: applied while a disc is read, and written from changes.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestRunner;
 use tempfile::{TempDir, tempdir};
 use testkit::fuse_test;
 
@@ -13,6 +18,7 @@ use hpimount::mount::Ino;
 use testkit::applied::{hpipack_apply, open_changed, read_at, write};
 use testkit::hpipack::stderr;
 use testkit::mount::{hpimount, is_installed};
+use testkit::mounted::few_cases;
 use testkit::skip;
 use testkit::sources::file;
 
@@ -344,4 +350,98 @@ fn a_patched_disc_is_mounted_and_a_patch_of_several_sources_is_refused() {
         let told = String::from_utf8(run.stdout).unwrap();
         assert!(told.contains(expected), "{told}");
     }
+}
+
+/// Files by their paths on a disc.
+type Files = Vec<(&'static str, Vec<u8>)>;
+
+/// Returns a strategy for some files of a disc: noise, zeros, and the same again.
+fn files() -> impl Strategy<Value = Files> {
+    let names = select(vec!["A.BIN", "B.BIN", "D/C.BIN", "D/D.BIN", "D/E/F.BIN"]);
+    let lengths = prop_oneof![0_usize..5000, Just(70_001)];
+    let file = (names, 0_u64..3, lengths).prop_map(|(name, seed, length)| {
+        let bytes = match seed {
+            0 => vec![0; length],
+            seed => fixtures::noise(seed, length),
+        };
+        (name, bytes)
+    });
+    vec(file, 1..5)
+}
+
+/// A program that others wrote, which applies patches.
+struct Other {
+    program: OsString,
+    arguments: &'static [&'static str],
+    /// Whether the patch comes before the original.
+    is_patch_first: bool,
+}
+
+impl Other {
+    /// Returns the programs for each format, as far as they are installed.
+    fn installed() -> Vec<(&'static str, Self)> {
+        let mut found = Vec::new();
+        if skip::possible(is_installed("xdelta3"), "needs xdelta3") {
+            let xdelta3 = Self {
+                program: "xdelta3".into(),
+                arguments: &["-d", "-f", "-s"],
+                is_patch_first: false,
+            };
+            found.push(("xdelta", xdelta3));
+        }
+        match std::env::var_os("FLIPS") {
+            Some(flips) => found.extend(["bps", "ips"].map(|format| {
+                let flips = Self {
+                    program: flips.clone(),
+                    arguments: &[],
+                    is_patch_first: true,
+                };
+                (format, flips)
+            })),
+            None => skip::skip("needs Flips, which scripts/test --foreign builds"),
+        }
+        found
+    }
+
+    fn apply(&self, patch: &Path, original: &Path, out: &Path) {
+        let mut files = [original, patch];
+        if self.is_patch_first {
+            files.reverse();
+        }
+        let mut program = Command::new(&self.program);
+        program.args(self.arguments).args(files).arg(out);
+        assert!(program.status().unwrap().success(), "{program:?}");
+    }
+}
+
+#[test]
+fn patches_of_random_discs_give_the_result_also_by_other_programs() {
+    let others = Other::installed();
+    let mut runner = TestRunner::new(few_cases());
+    let ran = runner.run(&(files(), files()), |(old, new)| {
+        let work = Work(tempdir().unwrap());
+        let mut disc = Disc::default();
+        disc.file("KEPT.BIN", b"kept");
+        for (path, bytes) in &old {
+            disc.file(path, bytes);
+        }
+        fs::write(work.path("disc.iso"), disc.iso()).unwrap();
+        write(&work.path("edit"), "KEPT.BIN", b"changed");
+        for (path, bytes) in &new {
+            write(&work.path("edit"), path, bytes);
+        }
+        let result = fs::read(work.apply(&["edit"], "disc.iso", "result.iso")).unwrap();
+        for extension in ["xdelta", "bps", "ppf", "ips"] {
+            let patch = work.apply(&["edit"], "disc.iso", &format!("mod.{extension}"));
+            let vfs = open_changed(&work.path("disc.iso"), &patch).unwrap();
+            prop_assert!(read_at(&vfs, "disc.iso") == result, "{extension}");
+            for (_, other) in others.iter().filter(|(format, _)| *format == extension) {
+                let decoded = work.path("decoded.iso");
+                other.apply(&patch, &work.path("disc.iso"), &decoded);
+                prop_assert!(fs::read(&decoded).unwrap() == result, "{extension}");
+            }
+        }
+        Ok(())
+    });
+    ran.unwrap();
 }
