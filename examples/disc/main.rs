@@ -1,13 +1,15 @@
 //! Generates a small disc of a fictitious game.
 //!
 //! `disc OUT.iso` writes an ISO 9660 image: a text, a HIP archive with texts,
-//! a texture, a model and a sound, and a GTA archive with another HIP in it.
+//! a texture, a model and a sound, and a GTA archive with another HIP in it. `disc
+//! OUT.cso` writes the same image compressed.
 
 use std::io;
 use std::path::PathBuf;
 
 use clap::Parser;
 
+use fixtures::container_seeds::cso;
 use fixtures::disc::Disc;
 use fixtures::heavy_iron;
 use fixtures::hip::{Asset, Hip};
@@ -37,7 +39,11 @@ fn main() -> io::Result<()> {
     )
     .file("BB/BB01.HIP", &level)
     .file("MODELS/LEVEL.IMG", &img("bb01.hip", &level));
-    std::fs::write(command.out, disc.iso())
+    let image = match command.out.extension().is_some_and(|own| own == "cso") {
+        true => cso(&disc.iso()),
+        false => disc.iso(),
+    };
+    std::fs::write(command.out, image)
 }
 
 /// Returns an archive with texts, a texture, a model and a sound.

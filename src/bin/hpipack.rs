@@ -63,7 +63,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     let temporary = targets.filter_map(|target| Some(target.temporary()?.to_owned()));
     clean_up_on_signals(temporary.collect())?;
     let bar = progress_bar(archive.bytes, !args.quiet);
-    let write = || archive.write(&target, &beside, &mut |bytes| bar.inc(bytes));
+    let write = || archive.write(&target, &beside, &|bytes| bar.inc(bytes));
     let written = match &confinement {
         Some(confinement) => confined(confinement, write),
         None => write().map_err(Failure::from),

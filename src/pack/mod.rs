@@ -260,19 +260,20 @@ impl Archive {
         &self,
         target: &Target,
         beside: &[Target],
-        progress: &mut dyn FnMut(u64),
+        progress: &(dyn Fn(u64) + Sync),
     ) -> Result<()> {
+        let shown = &mut |bytes| progress(bytes);
         let out = BufWriter::with_capacity(BUFFER, target.file());
         match &self.plan {
             Plan::Version1(root, options) => {
-                v1::write(root, *options, out, &mut Threads::start(), progress)?
+                v1::write(root, *options, out, &mut Threads::start(), shown)?
             }
             Plan::Version2(root, options) => {
-                v2::write(root, *options, out, &mut Threads::start(), progress)?
+                v2::write(root, *options, out, &mut Threads::start(), shown)?
             }
-            Plan::Hip(plan) => plan.write(out, progress)?,
-            Plan::Replace(plan) => plan.write(target.file(), progress)?,
-            Plan::Apply(plan) => plan.write(target.file(), beside, progress)?,
+            Plan::Hip(plan) => plan.write(out, shown)?,
+            Plan::Replace(plan) => plan.write(target.file(), shown)?,
+            Plan::Apply(plan) => plan.write(target.file(), beside, shown)?,
             Plan::Patch(plan) => plan.write(out, progress)?,
             Plan::Riivolution(_) => {}
         }

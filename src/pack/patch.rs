@@ -2,11 +2,12 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::apply::Edit;
 use super::{Error, Result};
 use crate::mount::{Outcome, Stage};
+use crate::sync::lock;
 use hpimount_containers::changes::{Report, Spliced};
 use hpimount_containers::io::{Origin, ReadAt};
 use hpimount_containers::write;
@@ -143,11 +144,15 @@ impl Plan {
     /// # Errors
     /// Returns [`Error::Refused`] if the format cannot express the changes or nothing has
     /// changed, or an error if a file cannot be read or `out` fails.
-    pub(super) fn write(&self, mut out: impl Write, progress: &mut dyn FnMut(u64)) -> Result<()> {
+    pub(super) fn write(&self, mut out: impl Write, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
         let Changed {
             extents, original, ..
         } = &self.changed;
-        let original = &**original;
+        let original = &Watched {
+            source: original.clone(),
+            progress,
+            left: Mutex::new(self.bytes()),
+        };
         let written = match self.format {
             Format::Bps => patches::bps(extents, original, &mut out),
             Format::Ppf => patches::ppf(extents, original, &mut out),
@@ -169,7 +174,31 @@ impl Plan {
             error => Error::refused(&self.out, error.to_string()),
         })?;
         out.flush().map_err(write::Error::Output)?;
-        progress(self.bytes());
+        progress(*lock(&original.left));
+        Ok(())
+    }
+}
+
+/// An original whose reads are shown as progress.
+struct Watched<'a> {
+    source: Arc<dyn ReadAt>,
+    progress: &'a (dyn Fn(u64) + Sync),
+    /// Number of bytes that are still to be shown. New bytes are read elsewhere, and some
+    /// of the original twice.
+    left: Mutex<u64>,
+}
+
+impl ReadAt for Watched<'_> {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.source.read_exact_at(buf, offset)?;
+        let mut left = lock(&self.left);
+        let shown = left.saturating_sub(1).min(buf.len() as u64);
+        *left -= shown;
+        (self.progress)(shown);
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::programs::built;
 use hpimount::pack::{Archive, Format, Replacement, Target};
@@ -41,12 +42,14 @@ pub fn replaced(archive: &[u8], changes: &[(String, Vec<u8>)]) -> Result<Vec<u8>
     let plan = Archive::with_replacements(&path, &changes);
     let plan = plan.map_err(|error| error.to_string())?;
     let out = work_dir.path().join("out");
-    let mut read = 0;
+    let read = AtomicU64::new(0);
     let target = Target::new(&out, false, &path).unwrap();
-    let written = plan.write(&target, &[], &mut |bytes| read += bytes);
+    let written = plan.write(&target, &[], &|bytes| {
+        _ = read.fetch_add(bytes, Ordering::Relaxed)
+    });
     written.map_err(|error| error.to_string())?;
     target.keep().unwrap();
-    assert_eq!(read, plan.bytes);
+    assert_eq!(read.into_inner(), plan.bytes);
     Ok(fs::read(out).unwrap())
 }
 
@@ -57,10 +60,12 @@ pub fn packed(directory: &Path) -> Result<Vec<u8>, String> {
     let archive = Archive::of_directory(directory, &out, Format::Hip);
     let archive = archive.map_err(|error| error.to_string())?;
     let target = Target::new(&out, false, directory).unwrap();
-    let mut read = 0;
-    let written = archive.write(&target, &[], &mut |bytes| read += bytes);
+    let read = AtomicU64::new(0);
+    let written = archive.write(&target, &[], &|bytes| {
+        _ = read.fetch_add(bytes, Ordering::Relaxed)
+    });
     written.map_err(|error| error.to_string())?;
     target.keep().unwrap();
-    assert_eq!(read, archive.bytes);
+    assert_eq!(read.into_inner(), archive.bytes);
     Ok(fs::read(out).unwrap())
 }

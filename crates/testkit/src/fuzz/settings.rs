@@ -22,7 +22,7 @@ pub fn settings(data: &[u8]) {
         return;
     };
     let target = Target::new(&out, false, work_dir.path()).unwrap();
-    archive.write(&target, &[], &mut |_| {}).unwrap();
+    archive.write(&target, &[], &|_| {}).unwrap();
     target.keep().unwrap();
     let opened = open(fs::read(out).unwrap(), Options::default()).unwrap();
     assert!(opened.tree.names("ids").is_empty());
