@@ -242,7 +242,9 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
         Failure::from(error)
     })?;
     let is_exported = folder.is_some() && found.troubles == 0;
-    folder.filter(|_| is_exported).map(NewFolder::keep);
+    if let Some(folder) = folder.filter(|_| is_exported) {
+        folder.keep();
+    }
     Ok(ExitCode::from(exit::compared(&found, is_exported).code))
 }
 

@@ -183,8 +183,10 @@ fn only_what_differs_is_in_the_folder_also_inside_archives() {
 fn an_archive_whose_changes_do_not_give_the_same_is_exported_as_a_whole() {
     // The date of an archive is in no asset, and nothing writes 7z.
     let dated = |time: u32, bytes: &[u8]| {
-        let mut hip = Hip::default();
-        hip.time = time;
+        let mut hip = Hip {
+            time,
+            ..Hip::default()
+        };
         hip.layer(0).add(Asset::new(b"MRKR", "mark", bytes));
         hip.build()
     };
