@@ -418,7 +418,7 @@ fn each_value(kind: &StepKind, visit: &mut dyn FnMut(&Value)) {
             std::slice::from_ref(value)
         }
         StepKind::Piece { values, .. } | StepKind::Other(_, values) => values,
-        StepKind::Call { arguments, .. } => arguments,
+        StepKind::Call { arguments, .. } | StepKind::Command(_, arguments) => arguments,
     };
     for expression in expressions {
         expression.visit(visit);

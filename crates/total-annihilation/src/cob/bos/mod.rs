@@ -90,7 +90,7 @@ impl Cob {
             };
             printer.function(&text)?;
         }
-        Ok(())
+        printer.end()
     }
 }
 

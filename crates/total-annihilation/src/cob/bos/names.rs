@@ -7,59 +7,9 @@ use crate::Names as FileNames;
 use crate::cob::Cob;
 use crate::cob::parse::{Content, OperandKind};
 
-/// Words that are no names. Real scripts and pieces are called `Stop` and `emit`,
-/// which compilers accept.
-const RESERVED: [&str; 49] = [
-    "accelerate",
-    "along",
-    "and",
-    "around",
-    "attach",
-    "axis",
-    "cache",
-    "call",
-    "decelerate",
-    "define",
-    "dont",
-    "drop",
-    "else",
-    "explode",
-    "for",
-    "from",
-    "get",
-    "hide",
-    "if",
-    "include",
-    "mask",
-    "mission",
-    "command",
-    "move",
-    "not",
-    "now",
-    "or",
-    "piece",
-    "play",
-    "rand",
-    "return",
-    "script",
-    "set",
-    "sfx",
-    "shade",
-    "shadow",
-    "show",
-    "signal",
-    "sleep",
-    "sound",
-    "speed",
-    "spin",
-    "start",
-    "static",
-    "to",
-    "turn",
-    "type",
-    "unit",
-    "wait",
-];
+/// Words of expressions, which are no names of values. Other keywords are names where a
+/// name stands.
+const RESERVED: [&str; 6] = ["and", "get", "not", "or", "rand", "xor"];
 
 /// Parameters of the scripts that the games call.
 const CALLED_BY_GAMES: [(&str, &[&str]); 32] = [

@@ -170,6 +170,15 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
+    /// Writes the end.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        if self.names.pieces.is_empty() {
+            return Ok(());
+        }
+        let (length, angle) = (LENGTH.scale, ANGLE.scale);
+        writeln!(self.out, "\n// [1] is {length}, <1> is {angle}.")
+    }
+
     /// Writes a function.
     pub(super) fn function(&mut self, text: &Text<'_>) -> io::Result<()> {
         self.script = text.script;
@@ -351,9 +360,16 @@ impl<'a> Printer<'a> {
                 format!("{} {name}({arguments})", operation.mnemonic)
             }
             StepKind::Sound(name, priority) => {
-                let name = self.cob.strings.get(*name as usize);
-                let name = name.map(|name| plain(&name)).unwrap_or_default();
-                format!("play-sound(\"{name}\", {})", self.top(priority))
+                format!(
+                    "play-sound(\"{}\", {})",
+                    self.string(*name),
+                    self.top(priority)
+                )
+            }
+            StepKind::Command(command, arguments) => {
+                let arguments = arguments.iter().map(|one| format!(", {}", self.top(one)));
+                let arguments: String = arguments.collect();
+                format!("mission-command(\"{}\"{arguments})", self.string(*command))
             }
             StepKind::Other(operation, values) => self.other(operation.mnemonic, values),
             StepKind::Test(..) | StepKind::Jump(_) => return Ok(()),
@@ -361,8 +377,15 @@ impl<'a> Printer<'a> {
         self.line(&format!("{text};"))
     }
 
+    /// Returns a string of the file.
+    fn string(&self, number: u32) -> String {
+        let string = self.cob.strings.get(number as usize);
+        string.map(|string| plain(&string)).unwrap_or_default()
+    }
+
     fn other(&self, mnemonic: &str, values: &[Expression]) -> String {
         match (mnemonic, values) {
+            ("pop", [value]) => self.top(value),
             ("return", [value]) => format!("return ({})", self.top(value)),
             ("set", [port, value]) => format!("set {} to {}", self.port(port), self.nested(value)),
             ("attach-unit", [unit, piece, zero]) => {
@@ -446,6 +469,12 @@ impl<'a> Printer<'a> {
                 format!("{left} {sign} {right}")
             }
             Value::Get(port) => format!("get {}", self.port(port)),
+            Value::GetOf(operands) => {
+                let [port, rest @ ..] = &**operands;
+                let rest = rest.iter().map(|one| self.top(one));
+                let rest = rest.collect::<Vec<_>>().join(", ");
+                format!("get {}({rest})", self.port(port))
+            }
             _ => self.nested(expression),
         }
     }
@@ -458,17 +487,12 @@ impl<'a> Printer<'a> {
             Value::Local(local) => self.names.local(self.script, *local),
             Value::Static(number) => self.names.fixed(*number),
             Value::Unary(sign, operand) => format!("{sign}{}", self.nested(operand)),
-            Value::Binary(..) => format!("({})", self.top(expression)),
+            Value::Binary(..) | Value::Get(_) | Value::GetOf(_) => {
+                format!("({})", self.top(expression))
+            }
             Value::Random(limits) => {
                 let [low, high] = limits.each_ref().map(|one| self.top(one));
                 format!("rand({low}, {high})")
-            }
-            Value::Get(_) => format!("({})", self.top(expression)),
-            Value::GetOf(operands) => {
-                let [port, rest @ ..] = &**operands;
-                let rest = rest.iter().map(|one| self.top(one));
-                let rest = rest.collect::<Vec<_>>().join(", ");
-                format!("(get {}({rest}))", self.port(port))
             }
         }
     }

@@ -44,6 +44,8 @@ pub(super) enum StepKind {
     },
     /// A sound of Kingdoms, whose result is dropped.
     Sound(u32, Expression),
+    /// A command to Kingdoms.
+    Command(u32, Vec<Expression>),
     /// Another instruction with its values.
     Other(&'static Operation, Vec<Expression>),
     /// A jump to a word if the condition is 0.
@@ -156,6 +158,15 @@ impl Machine {
             "rand" => self.compute(|operands| Value::Random(Box::new(operands))),
             "get" => self.compute(|[port]: [_; 1]| Value::Get(Box::new(port))),
             "get4" => self.compute(|operands| Value::GetOf(Box::new(operands))),
+            "pop" => {
+                let [value] = self.take()?;
+                match value.value {
+                    Value::Get(_) | Value::GetOf(_) => {
+                        self.step(value.at, StepKind::Other(operation, vec![value]))
+                    }
+                    _ => Err(Lost("a value is dropped")),
+                }
+            }
             "create-local" => {
                 self.locals += 1;
                 self.step(at, StepKind::Declare(self.locals - 1))
@@ -178,14 +189,18 @@ impl Machine {
                 let (script, count) = (operand()?, operand()?);
                 let arguments = self.take_list(count as usize)?;
                 let at = arguments.first().map_or(at, |first| first.at);
-                self.step(
-                    at,
-                    StepKind::Call {
-                        operation,
-                        script,
-                        arguments,
-                    },
-                )
+                let kind = StepKind::Call {
+                    operation,
+                    script,
+                    arguments,
+                };
+                self.step(at, kind)
+            }
+            "mission-command" => {
+                let (command, count) = (operand()?, operand()?);
+                let arguments = self.take_list(count as usize)?;
+                let at = arguments.first().map_or(at, |first| first.at);
+                self.step(at, StepKind::Command(command, arguments))
             }
             "return" if self.stack.is_empty() => self.return_nothing(operation),
             mnemonic => {

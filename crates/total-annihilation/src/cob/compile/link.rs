@@ -104,6 +104,8 @@ struct Layout<'a> {
 /// A part of the linked code.
 struct Block<'a> {
     start: u32,
+    /// The old first word of its script.
+    old_start: Option<u32>,
     content: Words<'a>,
 }
 
@@ -131,7 +133,10 @@ impl<'a> Layout<'a> {
             }
         }
         let first = ranges.iter().map(|range| range.start).min();
-        self.add(Words::Old(0..first.unwrap_or(self.cob.code_words() as u32)));
+        self.add(
+            None,
+            Words::Old(0..first.unwrap_or(self.cob.code_words() as u32)),
+        );
         let by_start: BTreeMap<u32, Range<u32>> = ranges
             .into_iter()
             .map(|range| (range.start, range))
@@ -142,22 +147,22 @@ impl<'a> Layout<'a> {
             let is_kept = |number: &&usize| matches!(scripts[**number], Script::Kept(_));
             let kept: Vec<usize> = members.iter().filter(is_kept).copied().collect();
             if !kept.is_empty() {
-                let block = self.add(Words::Old(range.clone()));
+                let block = self.add(Some(start), Words::Old(range.clone()));
                 kept.iter()
                     .for_each(|&number| self.of_scripts[number] = block);
             }
-            self.compiled(scripts, &members);
+            self.compiled(scripts, &members, Some(start));
             if kept.is_empty() {
-                self.add(Words::Tail(tail));
+                self.add(None, Words::Tail(tail));
             }
         }
         for number in added {
-            self.compiled(scripts, &[number]);
+            self.compiled(scripts, &[number], None);
         }
     }
 
     /// Places the new code of scripts that had the same; if it is the same again, once.
-    fn compiled(&mut self, scripts: &'a [Script], members: &[usize]) {
+    fn compiled(&mut self, scripts: &'a [Script], members: &[usize], old_start: Option<u32>) {
         let mut placed: Vec<(&Code, usize)> = Vec::new();
         for &number in members {
             let Script::Compiled(_, code) = &scripts[number] else {
@@ -167,7 +172,7 @@ impl<'a> Layout<'a> {
             let block = match same {
                 Some((_, block)) => *block,
                 None => {
-                    let block = self.add(Words::New(code));
+                    let block = self.add(old_start, Words::New(code));
                     placed.push((code, block));
                     block
                 }
@@ -177,14 +182,18 @@ impl<'a> Layout<'a> {
     }
 
     /// Adds a block, and returns its number.
-    fn add(&mut self, content: Words<'a>) -> usize {
+    fn add(&mut self, old_start: Option<u32>, content: Words<'a>) -> usize {
         let length = match &content {
             Words::Old(range) | Words::Tail(range) => range.len() as u32,
             Words::New(code) => code.words.len() as u32,
         };
         let start = self.end;
         self.end += length;
-        self.blocks.push(Block { start, content });
+        self.blocks.push(Block {
+            start,
+            old_start,
+            content,
+        });
         self.blocks.len() - 1
     }
 
@@ -231,7 +240,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Returns the new word for the target of a jump in the old words of a block; `None`
-    /// if it was in a function that changed.
+    /// if it was inside a function that changed.
     fn target(&self, start: u32, range: &Range<u32>, target: u32) -> Option<u32> {
         if range.contains(&target) || target == range.end {
             return Some(start + (target - range.start));
@@ -243,6 +252,7 @@ impl<'a> Layout<'a> {
             Words::Old(range) if range.contains(&target) => {
                 Some(block.start + (target - range.start))
             }
+            Words::New(_) if block.old_start == Some(target) => Some(block.start),
             _ => None,
         })
     }

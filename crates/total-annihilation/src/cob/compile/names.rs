@@ -66,7 +66,7 @@ pub(super) fn unknown<'n>(
 }
 
 /// How much names that are meant to be the same are alike, at least.
-const LIKE: f64 = 0.7;
+const LIKE: f64 = 0.8;
 
 /// The names of a list that was edited.
 #[derive(Debug)]
