@@ -36,6 +36,9 @@ const MOST_SHORT: f32 = 255.99;
 /// Beginning of the name of a surface's material.
 const SURFACE: &str = "surface ";
 
+/// The new center of a sphere or box, and the factors of its size.
+type Solid = ([f32; 3], [f32; 3]);
+
 /// Encodes an edited collision model.
 ///
 /// # Errors
@@ -142,11 +145,7 @@ impl Import<'_> {
     }
 
     /// Returns the new center and the factors of the size of a solid, if it changed.
-    fn solid(
-        &self,
-        center: [f32; 3],
-        placed: &Placed,
-    ) -> Result<Option<([f32; 3], [f32; 3])>, String> {
+    fn solid(&self, center: [f32; 3], placed: &Placed) -> Result<Option<Solid>, String> {
         let map = placed.mesh.transform();
         let scale = map.scale;
         let is_scaled = scale.iter().any(|factor| (factor - 1.0).abs() > 1e-5);
@@ -499,7 +498,7 @@ mod tests {
         }
     }
 
-    fn mesh_of(scene: &mut Scene<'static>) -> &mut Mesh {
+    fn mesh_of<'a>(scene: &'a mut Scene<'static>) -> &'a mut Mesh {
         let node = scene.nodes.iter().find(|node| node.name == "mesh").unwrap();
         &mut scene.meshes[node.mesh.unwrap()]
     }

@@ -356,12 +356,13 @@ fn anew(
     })
 }
 
+/// The entry of a geometry's list for each material of a mesh, and the materials that
+/// the list gets.
+type Materials = (HashMap<usize, u16>, Vec<Vec<u8>>);
+
 /// Returns the entry of the geometry's list for each material of a mesh, and the
 /// materials that the list gets.
-fn materials(
-    edit: &GeometryEdit<'_>,
-    mesh: &Mesh,
-) -> Result<(HashMap<usize, u16>, Vec<Vec<u8>>), String> {
+fn materials(edit: &GeometryEdit<'_>, mesh: &Mesh) -> Result<Materials, String> {
     let first = edit.geometry.material_entries.len();
     let mut added = Vec::new();
     let mut known: BTreeMap<MaterialSource, u16> = BTreeMap::new();

@@ -15,6 +15,10 @@ use hpimount_assets::view::import::Problems;
 /// Flag of a geometry: its vertices have colors.
 const PRELIT: u16 = 8;
 
+/// The new body of the geometry of a clump, both by their numbers, and the node that it
+/// was first found at.
+type Results = BTreeMap<(usize, usize), (usize, Option<Vec<u8>>)>;
+
 /// A clump with its chunk.
 pub struct ClumpSource<'a> {
     /// The clump.
@@ -71,7 +75,7 @@ impl ModelEdit<'_> {
             }
         }
         let lists = self.lists();
-        let mut results: BTreeMap<(usize, usize), (usize, Option<Vec<u8>>)> = BTreeMap::new();
+        let mut results: Results = BTreeMap::new();
         for one in shown {
             let body = match self.body(one, &lists) {
                 Ok(body) => body,

@@ -144,8 +144,8 @@ impl Order {
         if sound_parents(count, |node| parents[node]) != parents {
             return Err("has a node that is above itself".to_owned());
         }
-        for number in 0..count {
-            parents[number] = parents[number].filter(|&parent| shown[parent]);
+        for parent in &mut parents {
+            *parent = parent.filter(|&parent| shown[parent]);
         }
         Ok(Self {
             nodes: (0..count).filter(|&number| shown[number]).collect(),

@@ -57,7 +57,7 @@ pub(super) fn pairs<'a>(
         named.get(&key(stem))?.get(number).copied()
     };
     let by_letters = |name: &str| plainly.get(&plain(name))?.first().copied();
-    let others: [&dyn Fn(&str) -> Option<usize>; 2] = [&by_number, &by_letters];
+    let others: [FindName<'_>; 2] = [&by_number, &by_letters];
     for find in others {
         for (pair, name) in pairs.iter_mut().zip(edited) {
             if pair.is_none() {
@@ -67,6 +67,9 @@ pub(super) fn pairs<'a>(
     }
     pairs
 }
+
+/// Finds the number of a name.
+type FindName<'a> = &'a dyn Fn(&str) -> Option<usize>;
 
 /// Numbers by name.
 type Numbers = HashMap<String, Vec<usize>>;

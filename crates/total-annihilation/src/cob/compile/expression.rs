@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::names::{Names, unknown};
-use super::reader::{Problem, Reader, Result};
+use super::reader::Reader;
 use super::tokens::{Kind, Token};
+use super::tokens::{Problem, Result};
 use crate::cob::bos::{ANGLE, LENGTH, PORTS, binary, unary};
 use crate::cob::parse::Operation;
 use hpimount_containers::text::windows_1252_byte;

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::expression::{Compiler, Environment};
 use super::names::unknown;
-use super::reader::{Problem, Reader, Result};
+use super::reader::Reader;
 use super::source;
 use super::tokens::{Kind, Token};
+use super::tokens::{Problem, Result};
 use crate::cob::parse::{AXES, Operation};
 
 /// Maximum number of parameters and local variables of a function.

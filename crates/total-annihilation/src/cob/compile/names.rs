@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::reader::{Problem, Result};
 use super::tokens::Token;
+use super::tokens::{Problem, Result};
 
 /// Names with their numbers.
 #[derive(Debug)]

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::headers::header;
-use super::reader::{Problem, Reader, Result};
+use super::reader::Reader;
 use super::tokens::{Kind, Token, tokens as all_tokens};
+use super::tokens::{Problem, Result};
 
 /// Returns the text of an included file.
 pub(in crate::cob) type Include<'a> = &'a dyn Fn(&str) -> Option<String>;

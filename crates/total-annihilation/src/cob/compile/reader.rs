@@ -1,32 +1,6 @@
-//! Reading tokens in their order, and problems with them.
+//! Reading tokens in their order.
 
-use std::fmt;
-
-use super::tokens::{At, Kind, Token};
-
-/// A problem in a text.
-#[derive(Debug, Clone)]
-pub(super) struct Problem {
-    pub(super) at: At,
-    text: String,
-}
-
-impl Problem {
-    pub(super) fn new(at: &At, text: impl Into<String>) -> Self {
-        Self {
-            at: at.clone(),
-            text: text.into(),
-        }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.at, self.text)
-    }
-}
-
-pub(super) type Result<T> = std::result::Result<T, Problem>;
+use super::tokens::{At, Kind, Problem, Result, Token};
 
 /// Reads tokens.
 #[derive(Debug, Clone)]

@@ -1,7 +1,8 @@
 //! The declarations and functions of a text.
 
-use super::reader::{Problem, Reader, Result};
+use super::reader::Reader;
 use super::tokens::{Kind, Token};
+use super::tokens::{Problem, Result};
 
 /// The parts of a text.
 #[derive(Debug, Default)]

@@ -3,7 +3,29 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::reader::Problem;
+/// A problem in a text.
+#[derive(Debug, Clone)]
+pub(super) struct Problem {
+    pub(super) at: At,
+    text: String,
+}
+
+impl Problem {
+    pub(super) fn new(at: &At, text: impl Into<String>) -> Self {
+        Self {
+            at: at.clone(),
+            text: text.into(),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.at, self.text)
+    }
+}
+
+pub(super) type Result<T> = std::result::Result<T, Problem>;
 
 /// Words with hyphens, which are otherwise minus signs.
 const HYPHENATED: [&str; 19] = [
@@ -91,7 +113,7 @@ impl Token {
 ///
 /// # Errors
 /// Returns an error for a comment that has no end.
-pub(super) fn tokens(text: &str, file: Option<&Rc<str>>) -> Result<Vec<Token>, Problem> {
+pub(super) fn tokens(text: &str, file: Option<&Rc<str>>) -> Result<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut lexer = Lexer {
         rest: text,
@@ -113,7 +135,7 @@ struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    fn token(&mut self) -> Result<Option<Token>, Problem> {
+    fn token(&mut self) -> Result<Option<Token>> {
         self.blanks()?;
         let at = self.at.clone();
         let Some(first) = self.rest.chars().next() else {
@@ -144,7 +166,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips blanks and comments.
-    fn blanks(&mut self) -> Result<(), Problem> {
+    fn blanks(&mut self) -> Result<()> {
         loop {
             let length = if self.rest.starts_with("//") {
                 length_of(self.rest, |one| !matches!(one, '\r' | '\n'))
