@@ -200,7 +200,8 @@ impl Pairing<'_> {
         let shown = above(self.shown, &self.shown_worlds, &self.shown.joints);
         let edited = &self.edited.scene;
         let edited = above(edited, &self.worlds, &edited.joints);
-        let candidates = [Some(Affine::IDENTITY), shown, edited];
+        // Joints on a line fit several maps: what the file itself says comes first.
+        let candidates = [Some(Affine::IDENTITY), edited, shown];
         let heads = self.heads();
         let error = |map: &Affine| -> f64 {
             let pairs = heads.iter().map(|&(edited, shown)| {
