@@ -1,7 +1,7 @@
-//! The locks of the cache and of the prefetch under all thread interleavings:
-//! their files are included here with the locks of `shuttle`, which runs the
-//! threads one step at a time in orders of its choice, and reports a deadlock
-//! as a failure.
+//! Locks under all thread interleavings: their files are included here with the
+//! locks of `shuttle`, which runs the threads one step at a time in orders of its
+//! choice, and reports a deadlock as a failure. `docs/RELIABILITY.md` lists all locks,
+//! and why others have no model.
 
 #[path = "../src/sync/awaited.rs"]
 #[allow(dead_code, unreachable_pub)]
@@ -12,9 +12,15 @@ mod budget;
 #[path = "../src/memory/cache.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod cache;
+#[path = "../src/content/stream/memory.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod decoder_memory;
 #[path = "../src/sync/flights.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod flights;
+#[path = "../src/inspect/check/queue.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod queue;
 #[path = "../src/sync/tally.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod tally;
@@ -43,6 +49,16 @@ mod sync {
             .wait(guard)
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+/// Replacements of the library's modules for the included files.
+mod memory {
+    pub(super) use super::budget;
+}
+
+/// Likewise; streams are numbers.
+mod slots {
+    pub(super) type StreamKey = u32;
 }
 
 /// Replacements of the library's modules for requests, of which there are none.
@@ -84,7 +100,9 @@ use testkit::trial;
 use awaited::Awaited;
 use budget::Budget;
 use cache::{Cache, Value};
+use decoder_memory::DecoderMemory;
 use flights::{Claim, Flight, Flights, Waited};
+use queue::Queue;
 use requester::Outcome;
 
 /// A block of bytes.
@@ -400,6 +418,75 @@ fn waiting_threads_end_when_the_list_is_closed() {
             }
         });
     });
+}
+
+#[test]
+fn every_value_of_a_queue_is_taken_once_and_in_order() {
+    in_every_order(
+        "a queue of two places, one that adds, two that take",
+        || {
+            let queue = Arc::new(Queue::new(2));
+            let taken = at_once(3, move |number| match number {
+                0 => {
+                    let adder = queue.adder();
+                    (0..5).for_each(|value| adder.add(value));
+                    Vec::new()
+                }
+                _ => std::iter::from_fn(|| queue.take()).collect(),
+            });
+            assert!(taken.iter().all(|values| values.is_sorted()));
+            let mut taken = taken.concat();
+            taken.sort_unstable();
+            assert_eq!(taken, [0, 1, 2, 3, 4]);
+        },
+    );
+}
+
+#[test]
+fn decoders_that_do_not_fit_together_take_turns() {
+    const BUDGET: usize = 1000;
+    in_every_order("four large decoders of three streams", || {
+        let (budget, _cache) = blocks(BUDGET);
+        let memory = Arc::new(DecoderMemory::new(&budget));
+        let users = Arc::new([const { AtomicUsize::new(0) }; 3]);
+        let used = budget.clone();
+        at_once(4, move |number| {
+            let stream = number % 3;
+            let turn = memory.turn(stream as u32, 0).unwrap();
+            assert_eq!(
+                users[stream].fetch_add(1, SeqCst),
+                0,
+                "one thread decodes it"
+            );
+            let charge = turn.charge(600).unwrap();
+            thread::yield_now();
+            assert!(used.used() <= BUDGET);
+            drop(charge);
+            users[stream].fetch_sub(1, SeqCst);
+        });
+        assert_eq!(budget.used(), 0);
+    });
+}
+
+#[test]
+fn decoders_that_read_from_others_never_wait_in_a_cycle() {
+    in_every_order(
+        "three decoders in a stream that another one decodes",
+        || {
+            let (budget, _cache) = blocks(1000);
+            let memory = Arc::new(DecoderMemory::new(&budget));
+            let decoded = at_once(3, move |number| {
+                let inner = memory.turn(number as u32, 1).unwrap();
+                let held = inner.charge(600);
+                let outer = memory.turn(9, 0).unwrap();
+                let is_decoded = held.is_ok() && outer.charge(600).is_ok();
+                thread::yield_now();
+                is_decoded
+            });
+            assert!(decoded.contains(&true));
+            assert_eq!(budget.used(), 0);
+        },
+    );
 }
 
 /// Runs a scenario with one thread.

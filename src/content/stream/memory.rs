@@ -1,12 +1,12 @@
 //! The memory of large decoders: those that do not fit in the budget together
 //! take turns.
 
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 
 use super::slots::StreamKey;
 use crate::memory::budget::{Budget, Charge};
 use crate::requester;
-use crate::sync::{lock, wait_a_moment};
+use crate::sync::{Condvar, Mutex, lock, wait_a_moment};
 use hpimount_containers::io::Result;
 
 /// The memory of the decoders of a reader.

@@ -17,6 +17,8 @@ mod job;
 mod lanes;
 mod output;
 mod queue;
+#[cfg(test)]
+mod queue_tests;
 mod subject;
 mod sums;
 
