@@ -277,6 +277,14 @@ impl<'a> Node<'a> {
         })
     }
 
+    /// Returns the asset whose view the node is in, if it is in one.
+    pub(crate) fn viewed(&self) -> Option<&Viewed> {
+        match &self.subtree.rendered {
+            Rendered::View(viewed) => Some(viewed),
+            Rendered::No | Rendered::Converted(_) => None,
+        }
+    }
+
     /// Returns the rendered file and its cache key; `None` if the node is not
     /// rendered.
     pub(crate) fn rendered(&self) -> Option<(RenderedFile<'_>, Key)> {

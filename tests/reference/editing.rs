@@ -170,6 +170,46 @@ fn compare(expected: &Value, got: &[u8], work: &Path) -> Result<(), String> {
     }
 }
 
+/// Says for each generated file of a case whether it can be edited, and names the
+/// tables in `README.txt`.
+fn try_beforehand(case: &Value) -> Result<(), String> {
+    let vfs = open(file(case, "original"), Options::default()).unwrap();
+    for (path, wanted) in case["editable"].as_object().unwrap() {
+        let node = path
+            .split('/')
+            .fold(Ino::ROOT, |ino, name| vfs.lookup(ino, name).unwrap().ino);
+        let value = vfs.xattr(node, "user.hpimount.editable").unwrap();
+        let value = String::from_utf8(value).unwrap();
+        if !value.starts_with(wanted.as_str().unwrap()) {
+            return Err(format!("{path} is {value:?}, should be {wanted}"));
+        }
+    }
+    let tables: Vec<_> = texts(&case["readme"]).collect();
+    let readme = (!tables.is_empty()).then(|| read_at(&vfs, "converted/tables/README.txt"));
+    let readme = String::from_utf8(readme.unwrap_or_default()).unwrap();
+    match tables.iter().find(|table| !readme.contains(**table)) {
+        Some(table) => Err(format!("{table} is not in README.txt:\n{readme}")),
+        None => Ok(()),
+    }
+}
+
+#[test]
+fn it_is_said_beforehand_what_can_be_edited() {
+    let Some(list) = shared("samples/editing/cases.json") else {
+        return;
+    };
+    let cases: Vec<Value> = serde_json::from_slice(&fs::read(list).unwrap()).unwrap();
+    let beforehand = cases.iter().filter(|case| case["editable"].is_object());
+    let mut count = 0;
+    for case in beforehand {
+        if let Err(problem) = try_beforehand(case) {
+            panic!("{}: {problem}", case["name"]);
+        }
+        count += 1;
+    }
+    assert_eq!(count, 4);
+}
+
 #[test]
 fn every_edit_comes_out_as_others_wrote_it_or_is_refused() {
     let Some(list) = shared("samples/editing/cases.json") else {

@@ -1,12 +1,14 @@
 //! Whether a file of a converted tree can be edited, and why not: the answer is what
 //! an unchanged copy of the file gets.
 
+use bytes::Bytes;
+
 use super::super::context::Context;
 use super::super::subtree::{Node, RenderedFile};
 use super::super::{Access, Vfs};
 use super::{part_of_view, unexpected};
 use crate::content::{Caller, MAX_ASSET};
-use hpimount_assets::view::import::Edit;
+use hpimount_assets::view::import::{AllEdits, Edit, EditedFile};
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFormat};
 use hpimount_containers::io;
 
@@ -45,7 +47,7 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
         return Ok(yes(shown));
     }
     let part = part_of_view(&context, format, number)?;
-    let (Some(import), Some(part)) = (format.import, part) else {
+    let Some(part) = part.filter(|_| format.import.is_some() || format.import_all.is_some()) else {
         return Ok("no: is made from the asset, and not the other way".to_owned());
     };
     let size = vfs.rendered_size(shown)?;
@@ -57,15 +59,32 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
     let Some(bytes) = AssetContext::read(&context, AssetRef(asset.0)) else {
         return Err(context.fault().unwrap_or(io::Error::Changed));
     };
-    let imported = import(&Edit {
-        asset: &bytes,
-        context: &context,
-        part: &part,
-        file: &file,
-    });
-    Ok(match imported {
-        Ok(_) => yes(shown),
-        Err(reason) => format!("no: {reason}"),
+    let refused = match (format.import_all, format.import) {
+        (Some(all), _) => {
+            let content = Some(Bytes::copy_from_slice(&file));
+            let path = part.path().into_owned();
+            let imported = (all.import)(&AllEdits {
+                asset: &bytes,
+                context: &context,
+                files: &[EditedFile { path, content }],
+            });
+            let refused = imported.err().unwrap_or_default();
+            refused.into_iter().next().map(|refused| refused.reason)
+        }
+        (None, Some(import)) => {
+            let edit = Edit {
+                asset: &bytes,
+                context: &context,
+                part: &part,
+                file: &file,
+            };
+            import(&edit).err()
+        }
+        (None, None) => None,
+    };
+    Ok(match refused {
+        None => yes(shown),
+        Some(reason) => format!("no: {reason}"),
     })
 }
 

@@ -8,6 +8,7 @@
 //! applied one after the other. Edited values of an asset, from all files that show
 //! them, are written together ([`hpimount_assets::view::edit`]).
 
+mod all;
 pub(super) mod editable;
 mod stored;
 mod values;
@@ -23,6 +24,7 @@ use super::hidden::HiddenCompanions;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
 use super::{Access, Error, Ino, Options, Vfs, asset, format_of, place};
 use crate::content::{Caller, MAX_ASSET, Reader};
+use crate::memory::budget::Charge;
 use crate::namespace::companion::CONVERTED;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};
@@ -81,7 +83,7 @@ pub(super) fn assets(
         return Ok(Vec::new());
     };
     let mut edits = Edits::new(vfs, report);
-    edits.directory(edited.folder, &tree.root, &edited.path)?;
+    edits.directory(edited.folder, &tree.root, &edited.path, "")?;
     edits.assets(reader)
 }
 
@@ -159,8 +161,24 @@ struct EditedAsset {
     format: &'static ViewFormat,
     /// The edited files, by their numbers in the asset's view.
     files: BTreeMap<usize, NewFile>,
+    /// The files that the view does not have, by their paths below it.
+    added: BTreeMap<String, NewFile>,
+    /// The files that are gone, by their numbers; without a content.
+    deleted: BTreeMap<usize, NewFile>,
     /// The edited values, with the files that have them.
     values: Vec<(edit::Edit, NewFile)>,
+}
+
+impl EditedAsset {
+    fn new(format: &'static ViewFormat) -> Self {
+        Self {
+            format,
+            files: BTreeMap::new(),
+            added: BTreeMap::new(),
+            deleted: BTreeMap::new(),
+            values: Vec::new(),
+        }
+    }
 }
 
 impl<'a> Edits<'a> {
@@ -197,12 +215,33 @@ impl<'a> Edits<'a> {
     }
 
     /// Finds the assets that the files of a folder show. `directory` is the one
-    /// that it has the edited files of; `path` has no slash at the end.
-    fn directory(&mut self, folder: Folder, directory: &Node<'a>, path: &str) -> io::Result<()> {
+    /// that it has the edited files of; `path` has no slash at the end. `below` is the path
+    /// of the folder below the view of an asset that it is in.
+    fn directory(
+        &mut self,
+        folder: Folder,
+        directory: &Node<'a>,
+        path: &str,
+        below: &str,
+    ) -> io::Result<()> {
+        let viewed = directory.viewed();
+        let grows = viewed.and_then(|viewed| Some((viewed, viewed.format.import_all?)));
         for (name, change) in folder.entries {
+            let below = match viewed {
+                Some(_) if !below.is_empty() => format!("{below}/{name}"),
+                Some(_) => name.clone(),
+                None => String::new(),
+            };
             let path = format!("{path}/{name}");
             let found = directory.tree().find(directory.index, &name, true);
             let found = found.map(|(_, index)| directory.other(index));
+            let change = match grows {
+                Some(grows) => self.added_or_deleted(grows, change, found.as_ref(), &path, &below),
+                None => Some(change),
+            };
+            let Some(change) = change else {
+                continue;
+            };
             match (change, found) {
                 (Change::Deleted, None) => self.report.ignored += 1,
                 (_, None) if is_litter(&name) => {
@@ -218,7 +257,7 @@ impl<'a> Edits<'a> {
                 (Change::Directory(folder), found) => {
                     let entered = found.ok_or(Error::NotFound);
                     match entered.and_then(|found| self.vfs.enter(found)) {
-                        Ok(directory) => self.directory(folder, &directory, &path)?,
+                        Ok(directory) => self.directory(folder, &directory, &path, &below)?,
                         Err(_) => self.report.refuse(path, UNKNOWN),
                     }
                 }
@@ -321,11 +360,8 @@ impl<'a> Edits<'a> {
 
     /// Returns the edits of an asset.
     fn edited(&mut self, asset: Ino, format: &'static ViewFormat) -> &mut EditedAsset {
-        self.assets.entry(asset).or_insert_with(|| EditedAsset {
-            format,
-            files: BTreeMap::new(),
-            values: Vec::new(),
-        })
+        let edited = self.assets.entry(asset);
+        edited.or_insert_with(|| EditedAsset::new(format))
     }
 
     /// Returns why an asset cannot be made from a file that shows it.
@@ -350,19 +386,9 @@ impl<'a> Edits<'a> {
         // Assets that change with others, such as tables, whose edits come later.
         let mut changed = HashMap::new();
         let mut made_from: BTreeMap<Ino, Vec<NewFile>> = BTreeMap::new();
-        for (asset, mut edited) in std::mem::take(&mut self.assets) {
-            for (number, new) in std::mem::take(&mut edited.files) {
-                if self.has_values(asset, edited.format, number)? {
-                    edited.values.extend(self.values_of(new)?);
-                    continue;
-                }
-                for ino in self.edit(asset, edited.format, number, &new, &mut changed)? {
-                    made_from.entry(ino).or_default().push(new.clone());
-                }
-            }
-            if self.edit_values(asset, &edited, &mut changed)? {
-                let files = edited.values.into_iter().map(|(_, new)| new);
-                made_from.entry(asset).or_default().extend(files);
+        for (asset, edited) in std::mem::take(&mut self.assets) {
+            for (ino, files) in self.edit_asset(asset, edited, &mut changed)? {
+                made_from.entry(ino).or_default().extend(files);
             }
             if let (Some(bytes), Some(files)) = (changed.remove(&asset), made_from.remove(&asset)) {
                 assets.extend(new_asset(asset, bytes, files, reader)?);
@@ -374,6 +400,34 @@ impl<'a> Edits<'a> {
             }
         }
         Ok(assets)
+    }
+
+    /// Encodes all edited files of an asset. Returns the assets that changed, each with
+    /// the files that it is made from.
+    fn edit_asset(
+        &mut self,
+        asset: Ino,
+        mut edited: EditedAsset,
+        changed: &mut HashMap<Ino, Bytes>,
+    ) -> io::Result<Vec<(Ino, Vec<NewFile>)>> {
+        if let Some(all) = edited.format.import_all {
+            let (files, inos) = self.edit_all(asset, edited, all, changed)?;
+            return Ok(inos.into_iter().map(|ino| (ino, files.clone())).collect());
+        }
+        let mut made_from = Vec::new();
+        for (number, new) in std::mem::take(&mut edited.files) {
+            if self.has_values(asset, edited.format, number)? {
+                edited.values.extend(self.values_of(new)?);
+                continue;
+            }
+            let inos = self.edit(asset, edited.format, number, &new, changed)?;
+            made_from.extend(inos.into_iter().map(|ino| (ino, vec![new.clone()])));
+        }
+        if self.edit_values(asset, &edited, changed)? {
+            let files = edited.values.into_iter().map(|(_, new)| new);
+            made_from.push((asset, files.collect()));
+        }
+        Ok(made_from)
     }
 
     /// Encodes an edited file, and returns the assets that changed; none if it is
@@ -389,19 +443,11 @@ impl<'a> Edits<'a> {
         let node = self.vfs.node(ino).map_err(unexpected)?;
         let context = Context::with_changes(self.vfs, &node, changed);
         let part = part_of_view(&context, format, number)?;
-        let (Some(import), Some(file), Some(part)) = (format.import, node.file(), part) else {
+        let (Some(import), Some(part)) = (format.import, part) else {
             return Ok(Vec::new());
         };
-        let reader = &self.vfs.reader;
-        let size = self.vfs.size_of(&node)?;
-        let memory = size
-            .saturating_add(new.len())
-            .saturating_mul(MEMORY_OF_EDIT);
-        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
-        let _memory = reader.budget().charge("an edited asset", memory)?;
-        let asset = match changed.get(&ino) {
-            Some(asset) => asset.clone(),
-            None => reader.all_bytes(file, size)?.into(),
+        let Some((asset, _memory)) = self.asset(&node, new.len(), changed)? else {
+            return Ok(Vec::new());
         };
         let bytes = read_vec(&*new.bytes, 0, new.len(), "edited file")?;
         let imported = import(&Edit {
@@ -421,21 +467,36 @@ impl<'a> Edits<'a> {
             }
             Ok(Imported::Changed(new_assets)) => {
                 self.tell(&new.path, &new_assets);
-                let others = new_assets.others.into_iter();
-                let others = others.map(|(other, bytes)| (Ino(other.0), bytes));
-                let all = others.chain([(ino, new_assets.asset)]);
-                Ok(all
-                    .map(|(ino, bytes)| {
-                        changed.insert(ino, bytes.into());
-                        ino
-                    })
-                    .collect())
+                Ok(keep(ino, new_assets, changed))
             }
             Err(reason) => {
                 self.report.refuse(&*new.path, reason);
                 Ok(Vec::new())
             }
         }
+    }
+
+    /// Returns the bytes of an asset, with earlier edits, and the memory for edits of
+    /// `length` bytes; `None` if it is no file of a volume.
+    fn asset(
+        &self,
+        node: &Node<'_>,
+        length: u64,
+        changed: &HashMap<Ino, Bytes>,
+    ) -> io::Result<Option<(Bytes, Charge)>> {
+        let Some(file) = node.file() else {
+            return Ok(None);
+        };
+        let reader = &self.vfs.reader;
+        let size = self.vfs.size_of(node)?;
+        let memory = size.saturating_add(length).saturating_mul(MEMORY_OF_EDIT);
+        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+        let memory = reader.budget().charge("an edited asset", memory)?;
+        let asset = match changed.get(&node.ino()) {
+            Some(asset) => asset.clone(),
+            None => reader.all_bytes(file, size)?.into(),
+        };
+        Ok(Some((asset, memory)))
     }
 
     /// Adds notes about a changed asset.
@@ -447,6 +508,18 @@ impl<'a> Edits<'a> {
             self.report.note(Weight::Information, path, quality);
         }
     }
+}
+
+/// Keeps changed assets, and returns them.
+fn keep(ino: Ino, new: Changed, changed: &mut HashMap<Ino, Bytes>) -> Vec<Ino> {
+    let others = new.others.into_iter();
+    let others = others.map(|(other, bytes)| (Ino(other.0), bytes));
+    let all = others.chain([(ino, new.asset)]);
+    all.map(|(ino, bytes)| {
+        changed.insert(ino, bytes.into());
+        ino
+    })
+    .collect()
 }
 
 /// How many times the bytes of an asset and of an edited file an encoding takes,

@@ -29,6 +29,43 @@ pub struct Edit<'a> {
     pub file: &'a [u8],
 }
 
+/// Encodes all edited files of an asset at once, also those that its view does not have.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportAll {
+    /// How the names of files end that may be added.
+    pub adds: &'static str,
+    /// Encodes the files.
+    pub import: fn(&AllEdits<'_>) -> Result<Imported, Vec<Refused>>,
+}
+
+/// An asset, and all edited files of its view.
+pub struct AllEdits<'a> {
+    /// The asset, with earlier edits.
+    pub asset: &'a Bytes,
+    /// Its environment.
+    pub context: &'a dyn AssetContext,
+    /// The edited files; at least one.
+    pub files: &'a [EditedFile],
+}
+
+/// An edited file of a view.
+#[derive(Debug, Clone)]
+pub struct EditedFile {
+    /// Its path below `X.meta`, such as `000 walk/01.png`.
+    pub path: String,
+    /// Its content, which is untrusted; `None` if it was deleted.
+    pub content: Option<Bytes>,
+}
+
+/// Why an edited file does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The number of the file in [`AllEdits::files`].
+    pub file: usize,
+    /// The reason, which follows the path of the file.
+    pub reason: String,
+}
+
 /// The result of an edit.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Imported {

@@ -23,7 +23,7 @@ mod wanted;
 pub use self::context::{Alone, AssetContext, ChosenPalette, MakeShared, NamedAsset, Shared};
 use self::converted::Conversion;
 use self::edit::EditText;
-use self::import::Import;
+use self::import::{Import, ImportAll};
 use self::node::Node;
 pub use self::page::ERROR_FILE;
 use self::page::Page;
@@ -79,6 +79,14 @@ impl ViewFile {
         Self {
             folder: Some(folder.into()),
             name: name.into(),
+        }
+    }
+
+    /// Returns its path below `X.meta`.
+    pub fn path(&self) -> Cow<'_, str> {
+        match &self.folder {
+            Some(folder) => format!("{folder}/{}", self.name).into(),
+            None => self.name.as_str().into(),
         }
     }
 
@@ -199,6 +207,9 @@ pub struct ViewFormat {
     pub import: Option<Import>,
     /// Writes edited values of a text.
     pub edit: Option<EditText>,
+    /// The same for all edited files of an asset at once; if it is there, it is used
+    /// instead, and files can be added and deleted.
+    pub import_all: Option<ImportAll>,
     /// The pictures that represent an asset as a thumbnail.
     pub preview: Option<Preview>,
     /// Parses a file.
@@ -239,6 +250,7 @@ impl ViewFormat {
             converted: Conversion::NOTHING,
             import: None,
             edit: None,
+            import_all: None,
             preview: None,
             open,
             matches: None,

@@ -1,6 +1,7 @@
 //! GAF and TAF: sprites (FORMATS, TA).
 
 pub mod export;
+mod frames;
 mod import;
 mod names;
 pub mod parse;

@@ -160,6 +160,16 @@ impl PixelFormat {
         })
     }
 
+    /// Returns its number in the header of a frame; packed frames may have any.
+    pub(in crate::gaf) fn number(self) -> u8 {
+        match self {
+            Self::Raw | Self::Packed => 0,
+            Self::Rle => 1,
+            Self::Argb4444 => 4,
+            Self::Argb1555 => 5,
+        }
+    }
+
     /// Returns whether pixels are colors instead of palette indices.
     pub fn is_true_color(self) -> bool {
         matches!(self, Self::Argb4444 | Self::Argb1555 | Self::Packed)

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use bytes::Bytes;
 
 use crate::gaf::export;
-use crate::gaf::import::import;
+use crate::gaf::frames;
+use crate::gaf::import::{IMPORT_ALL, import};
 use crate::gaf::names::{folder, frame_name};
 use crate::gaf::{self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND};
 use crate::pal::colors::{Colors, Shown};
@@ -39,6 +40,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         rank: 9,
     }),
     import: Some(import),
+    import_all: Some(IMPORT_ALL),
     ..ViewFormat::new("GAF", open)
 };
 
@@ -81,8 +83,10 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         })
         .check(|shown| lost_pixels(&shown.asset));
     if gaf.sequences.iter().any(|sequence| !sequence.is_empty()) {
-        page.table("frames.tsv", |shown| frames_of(&shown.asset))
-            .file("preview.png", |shown, _, out| preview(shown, out));
+        page.table(frames::TABLE, |shown| {
+            Rows::new(frames::COLUMNS, frames::rows(&shown.asset))
+        })
+        .file("preview.png", |shown, _, out| preview(shown, out));
     }
     add_pictures(&gaf, &mut page);
     Ok(page.show(Shown { asset: gaf, colors }, error))
@@ -293,61 +297,6 @@ fn sequence((index, sequence): (usize, &Sequence)) -> Node<'_> {
         ("unknown_4", sequence.unknown_4.into()),
         ("seconds", seconds.map(Value::Double).into()),
     ])
-}
-
-/// Columns of `frames.tsv`.
-const COLUMNS: [&str; 15] = [
-    "sequence",
-    "name",
-    "frame",
-    "width",
-    "height",
-    "x",
-    "y",
-    "ticks",
-    "format",
-    "layers",
-    "key",
-    "offset",
-    "unknown_12",
-    "unknown_20",
-    "problem",
-];
-
-fn frames_of(gaf: &Gaf) -> Rows<'_> {
-    let rows = gaf
-        .sequences
-        .iter()
-        .enumerate()
-        .flat_map(move |(index, sequence)| {
-            sequence
-                .frames()
-                .enumerate()
-                .map(move |(number, reference)| {
-                    let frame = gaf.frame(reference);
-                    let problem = frame.as_ref().err().map(ToString::to_string);
-                    let frame = frame.ok();
-                    let of = |field: fn(Frame) -> Value| frame.map_or(Value::Null, field);
-                    [
-                        index.into(),
-                        sequence.name.clone().into(),
-                        number.into(),
-                        of(|frame| frame.width.into()),
-                        of(|frame| frame.height.into()),
-                        of(|frame| frame.x.into()),
-                        of(|frame| frame.y.into()),
-                        reference.ticks.into(),
-                        of(|frame| frame.format.into()),
-                        of(|frame| frame.layers.into()),
-                        of(|frame| frame.key.into()),
-                        reference.frame.into(),
-                        of(|frame| frame.unknown_12.into()),
-                        of(|frame| frame.unknown_20.into()),
-                        problem.into(),
-                    ]
-                })
-        });
-    Rows::new(COLUMNS, rows)
 }
 
 #[cfg(test)]

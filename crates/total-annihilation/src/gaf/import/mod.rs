@@ -1,0 +1,187 @@
+//! Edited, added and deleted frames as GAF.
+//!
+//! New pixels, frames and lists of frames are at the end of the file, since several
+//! frames may share bytes; what refers to them is changed in place. So everything else
+//! stays where it is. A frame keeps its format.
+
+mod encode;
+mod names;
+mod table;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::collections::BTreeMap;
+
+use self::names::{FileKind, NewSequence, kind_of, missing};
+use self::table::{Place, edited_rows};
+use self::write::{Added, Writer};
+use super::frames::TABLE;
+use crate::gaf::{self, Gaf};
+use hpimount_assets::view::import::{
+    AllEdits, Edit, EditedFile, ImportAll, Imported, NOT_THIS_FILE, Refused,
+};
+
+/// Encodes all edited frames of a file, and those that are added.
+pub(super) const IMPORT_ALL: ImportAll = ImportAll {
+    adds: ".png",
+    import: import_all,
+};
+
+/// Encodes an edited frame or table.
+///
+/// # Errors
+/// Returns why it does not fit.
+pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
+    let file = EditedFile {
+        path: edit.part.path().into_owned(),
+        content: Some(edit.file.to_vec().into()),
+    };
+    let edits = AllEdits {
+        asset: edit.asset,
+        context: edit.context,
+        files: &[file],
+    };
+    import_all(&edits).map_err(|refused| {
+        let reasons = refused.into_iter().map(|refused| refused.reason);
+        reasons.collect::<Vec<_>>().join("; ")
+    })
+}
+
+/// The edits of a file, by the frames that they are about.
+#[derive(Default)]
+struct Plan {
+    /// The numbers of the files that show frames: old ones, and new ones.
+    pictures: BTreeMap<Place, usize>,
+    added: BTreeMap<Place, usize>,
+    deleted: BTreeMap<Place, usize>,
+    /// The number of the edited table.
+    table: Option<usize>,
+    /// The names of new sequences by their numbers.
+    sequences: BTreeMap<usize, NewSequence>,
+}
+
+fn import_all(edits: &AllEdits<'_>) -> Result<Imported, Vec<Refused>> {
+    let refused = |file: usize, reason: String| vec![Refused { file, reason }];
+    let gaf = gaf::parse(edits.asset).map_err(|lost| refused(0, lost.error.to_string()))?;
+    let plan = Plan::new(&gaf, edits.files)?;
+    let added: Vec<Place> = plan.added.keys().copied().collect();
+    let rows = match plan
+        .table
+        .and_then(|file| Some((file, edits.files[file].content.as_ref()?)))
+    {
+        Some((file, table)) => {
+            edited_rows(&gaf, table, &added).map_err(|reason| refused(file, reason))?
+        }
+        None => BTreeMap::new(),
+    };
+    let mut writer = Writer::new(&gaf, edits);
+    let mut problems = Vec::new();
+    let table = plan.table.unwrap_or_default();
+    for (&place, row) in rows
+        .iter()
+        .filter(|(place, _)| !plan.added.contains_key(place))
+    {
+        let (sequence, frame) = place;
+        if let Err(reason) = writer.set(place, row) {
+            let reason = format!("frame {frame} of sequence {sequence}: {reason}");
+            problems.extend(refused(table, reason));
+        }
+    }
+    for (&place, &file) in &plan.pictures {
+        if let Err(reason) = writer.replace(place, file) {
+            problems.extend(refused(file, reason));
+        }
+    }
+    for (&place, &file) in &plan.added {
+        let row = rows.get(&place).copied().unwrap_or_default();
+        if let Err(reason) = writer.add(&Added { place, file, row }) {
+            problems.extend(refused(file, reason));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let result = writer.finish(&plan.deleted.keys().copied().collect(), &plan.sequences);
+    match result.map_err(|reason| refused(0, reason))? {
+        changed if changed.asset == **edits.asset => Ok(Imported::Unchanged),
+        changed => Ok(Imported::Changed(changed)),
+    }
+}
+
+impl Plan {
+    /// Finds out what the edited files are about.
+    ///
+    /// # Errors
+    /// Returns the files that are about nothing that can be changed.
+    fn new(gaf: &Gaf, files: &[EditedFile]) -> Result<Self, Vec<Refused>> {
+        let mut plan = Self::default();
+        let mut refused = Vec::new();
+        for (file, EditedFile { path, content }) in files.iter().enumerate() {
+            match (kind_of(gaf, path), content.is_some()) {
+                (FileKind::Table, true) => plan.table = Some(file),
+                (FileKind::Frame(place), true) => drop(plan.pictures.insert(place, file)),
+                (FileKind::Frame(place), false) => drop(plan.deleted.insert(place, file)),
+                (FileKind::Added(place, new), true) => {
+                    plan.added.insert(place, file);
+                    plan.sequences.extend(new.map(|new| (place.0, new)));
+                }
+                (_, is_there) => refused.push(Refused {
+                    file,
+                    reason: match is_there {
+                        true => format!(
+                            "{NOT_THIS_FILE}: edit {TABLE} and the frames, which are pictures of \
+                             their own in the directory"
+                        ),
+                        false => "cannot be deleted".to_owned(),
+                    },
+                }),
+            }
+        }
+        plan.check(gaf, &mut refused);
+        match refused.is_empty() {
+            true => Ok(plan),
+            false => Err(refused),
+        }
+    }
+
+    /// Refuses gaps in the numbers of frames and sequences.
+    fn check(&self, gaf: &Gaf, refused: &mut Vec<Refused>) {
+        let mut refuse = |file: usize, reason: String| refused.push(Refused { file, reason });
+        let old = |sequence: usize| gaf.sequences.get(sequence).map_or(0, gaf::Sequence::len);
+        let gone = |sequence: usize| {
+            let gone = self.deleted.range((sequence, 0)..(sequence + 1, 0));
+            gone.count()
+        };
+        for (&(sequence, frame), &file) in &self.deleted {
+            let left = old(sequence) - gone(sequence);
+            if left == 0 {
+                refuse(
+                    file,
+                    "is the only frame left: a sequence needs one".to_owned(),
+                );
+            } else if frame < left {
+                let reason =
+                    "cannot be deleted, only the last frame can: give that one's picture to this";
+                refuse(file, reason.to_owned());
+            }
+        }
+        for (&(sequence, frame), &file) in &self.added {
+            let first = old(sequence) - gone(sequence);
+            let is_there = |number: &usize| self.added.contains_key(&(sequence, *number));
+            let lacking: Vec<usize> = (first..frame).filter(|number| !is_there(number)).collect();
+            if !lacking.is_empty() {
+                refuse(file, missing("frame", &lacking, 2));
+            }
+            if frame > usize::from(u16::MAX) {
+                refuse(file, "is one of more than 65535 frames".to_owned());
+            }
+            let is_known = |number: &usize| self.sequences.contains_key(number);
+            let lacking = (gaf.sequences.len()..sequence).filter(|number| !is_known(number));
+            let lacking: Vec<usize> = lacking.collect();
+            if !lacking.is_empty() {
+                refuse(file, missing("sequence", &lacking, 3));
+            }
+        }
+    }
+}

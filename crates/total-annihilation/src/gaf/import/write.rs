@@ -1,0 +1,419 @@
+//! The bytes of a changed file.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use super::encode::encoded;
+use super::names::NewSequence;
+use super::table::{Place, Row};
+use crate::gaf::{self, Frame, Gaf, PixelFormat, Pixels, export};
+use crate::pal::colors::Colors;
+use hpimount_assets::model::{png, quality};
+use hpimount_assets::view::Wanted;
+use hpimount_assets::view::import::{AllEdits, Changed};
+use hpimount_containers::text::windows_1252_byte;
+
+/// Offset of the pointers to the sequences.
+const SEQUENCES: usize = 12;
+
+/// Bytes of a frame, of a sequence without its frames, and of a reference to one.
+const FRAME_SIZE: usize = 24;
+const SEQUENCE_SIZE: usize = 40;
+const REFERENCE_SIZE: usize = 8;
+
+/// Offsets in a frame of its fields.
+const ORIGIN_X: usize = 4;
+const ORIGIN_Y: usize = 6;
+const KEY: usize = 8;
+const DATA: usize = 16;
+
+/// Offset in a reference of the ticks.
+const TICKS: usize = 4;
+
+/// Maximum number of pixels of a new picture. Real ones have a fourth of it.
+const MAX_NEW_PIXELS: u64 = 1 << 22;
+
+/// Maximum number of bytes of the name of a sequence.
+const MAX_NAME: usize = 31;
+
+/// What the first frame of a new sequence has if no table says more.
+const NEW: State = State {
+    x: 0,
+    y: 0,
+    ticks: 3,
+};
+const NEW_KEY: u8 = 9;
+
+/// A frame that is added.
+pub(super) struct Added {
+    pub(super) place: Place,
+    /// The number of the file with its picture.
+    pub(super) file: usize,
+    pub(super) row: Row,
+}
+
+/// The place and duration of a frame.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    x: i16,
+    y: i16,
+    ticks: u32,
+}
+
+/// Changes a file.
+pub(super) struct Writer<'a> {
+    gaf: &'a Gaf,
+    edits: &'a AllEdits<'a>,
+    colors: Colors,
+    changed: Changed,
+    /// Offsets of numbers that the table changed, with the new ones.
+    set: HashMap<usize, Vec<u8>>,
+    /// Offsets of the frames with new pictures, and these.
+    pictures: BTreeMap<u32, Vec<[u8; 4]>>,
+    /// The offsets and the ticks of the added frames.
+    added: BTreeMap<Place, (u32, u32)>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(gaf: &'a Gaf, edits: &'a AllEdits<'a>) -> Self {
+        Self {
+            gaf,
+            edits,
+            colors: Colors::of_sprite(edits.context),
+            changed: Changed {
+                asset: edits.asset.to_vec(),
+                ..Changed::default()
+            },
+            set: HashMap::new(),
+            pictures: BTreeMap::new(),
+            added: BTreeMap::new(),
+        }
+    }
+
+    /// Writes the values of a row of the table.
+    pub(super) fn set(&mut self, place: Place, row: &Row) -> Result<(), String> {
+        let (reference, frame) = self.frame(place)?;
+        let at = frame.offset as usize;
+        let number = |at, bytes: Option<Vec<u8>>| bytes.map(|bytes| (at, bytes));
+        let ticks = reference.stored_at as usize + TICKS;
+        let numbers = [
+            number(at + ORIGIN_X, row.x.map(|x| x.to_le_bytes().to_vec())),
+            number(at + ORIGIN_Y, row.y.map(|y| y.to_le_bytes().to_vec())),
+            number(at + KEY, row.key.map(|key| vec![key])),
+            number(ticks, row.ticks.map(|ticks| ticks.to_le_bytes().to_vec())),
+        ];
+        for (at, bytes) in numbers.into_iter().flatten() {
+            self.put(at..at + bytes.len(), &bytes)?;
+            if self
+                .set
+                .insert(at, bytes.clone())
+                .is_some_and(|other| other != bytes)
+            {
+                return Err("is stored once with another frame, whose row differs".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a new picture of a frame.
+    pub(super) fn replace(&mut self, place: Place, file: usize) -> Result<(), String> {
+        let (_, frame) = self.frame(place)?;
+        let (size, pixels) = self.picture(file)?;
+        let old = self.gaf.decode(&frame).unwrap_or_else(|lost| lost.model);
+        let indexed = match &old.pixels {
+            Pixels::Indexed(indexed) => Some(indexed.clone()),
+            Pixels::Rgba(_) => None,
+        };
+        let is_same_size = size == (frame.width, frame.height);
+        let shown = export::sprite(old, &self.colors.palette);
+        if is_same_size && shown.is_some_and(|shown| shown.rgba() == pixels) {
+            return Ok(());
+        }
+        let Some(format) = frame.pixel_format() else {
+            let layers = frame.layers;
+            return Err(format!(
+                "shows a frame of {layers} layers, which no picture of the whole can replace"
+            ));
+        };
+        if !is_same_size && self.is_texture() {
+            let (width, height) = (frame.width, frame.height);
+            return Err(format!(
+                "has {}x{} pixels, must have {width}x{height}: models show the whole texture",
+                size.0, size.1
+            ));
+        }
+        let at = frame.offset as usize;
+        let key = self.changed.asset[at + KEY];
+        let indexed = indexed.filter(|_| is_same_size);
+        let data = encoded(
+            format,
+            key,
+            (size.0, &pixels),
+            indexed.as_ref(),
+            &self.colors,
+            &mut self.changed.warnings,
+        )?;
+        let data = self.append(&data)?;
+        self.put(at..at + 2, &size.0.to_le_bytes())?;
+        self.put(at + 2..at + 4, &size.1.to_le_bytes())?;
+        self.put(at + DATA..at + DATA + 4, &data.to_le_bytes())?;
+        let users = self.gaf.sequences.iter().flat_map(gaf::Sequence::frames);
+        let users = users.filter(|other| other.frame == frame.offset).count();
+        if users > 1 {
+            let text = format!("the frame is shown in {users} places, and changes in all of them");
+            self.changed.warnings.push(text);
+        }
+        self.pictures.insert(frame.offset, pixels);
+        Ok(())
+    }
+
+    /// Adds a frame behind those of its sequence so far.
+    pub(super) fn add(&mut self, added: &Added) -> Result<(), String> {
+        let (sequence, number) = added.place;
+        let first = self.frame((sequence, 0)).map(|(_, frame)| frame);
+        let (format, key) = match (&first, self.is_texture()) {
+            (Ok(first), _) => (first.pixel_format().unwrap_or(PixelFormat::Rle), first.key),
+            (Err(_), true) => (PixelFormat::Raw, NEW_KEY),
+            (Err(_), false) => (PixelFormat::Rle, NEW_KEY),
+        };
+        let key = added.row.key.unwrap_or(key);
+        let before = number
+            .checked_sub(1)
+            .and_then(|before| self.state((sequence, before)));
+        let before = before.unwrap_or(NEW);
+        let (x, y) = (
+            added.row.x.unwrap_or(before.x),
+            added.row.y.unwrap_or(before.y),
+        );
+        let (size, pixels) = self.picture(added.file)?;
+        let colors = &self.colors;
+        let warnings = &mut self.changed.warnings;
+        let data = encoded(format, key, (size.0, &pixels), None, colors, warnings)?;
+        let offset = self.append(&[])?;
+        let data_at = offset + FRAME_SIZE as u32;
+        let mut header = Vec::with_capacity(FRAME_SIZE);
+        for part in [size.0, size.1, x as u16, y as u16] {
+            header.extend(part.to_le_bytes());
+        }
+        header.extend([key, format.number(), 0, 0]);
+        for word in [0, data_at, 0] {
+            header.extend(word.to_le_bytes());
+        }
+        self.append(&header)?;
+        self.append(&data)?;
+        let ticks = added.row.ticks.unwrap_or(before.ticks);
+        self.added.insert(added.place, (offset, ticks));
+        self.pictures.insert(offset, pixels);
+        Ok(())
+    }
+
+    /// Writes the lists of frames and sequences, and returns the file.
+    pub(super) fn finish(
+        mut self,
+        deleted: &BTreeSet<Place>,
+        sequences: &BTreeMap<usize, NewSequence>,
+    ) -> Result<Changed, String> {
+        let old = self.gaf.sequences.len();
+        self.make_room(sequences.len())?;
+        for index in 0..old + sequences.len() {
+            let gone = deleted.range((index, 0)..(index + 1, 0)).count();
+            let added = self.added.range((index, 0)..(index + 1, 0));
+            let added: Vec<(u32, u32)> = added.map(|(_, &frame)| frame).collect();
+            if gone == 0 && added.is_empty() {
+                continue;
+            }
+            let old_length = self.gaf.sequences.get(index).map_or(0, gaf::Sequence::len);
+            let length = old_length - gone + added.len();
+            let count = u16::try_from(length).map_err(|_| "has more than 65535 frames")?;
+            let start = self.sequence_at(index);
+            if added.is_empty() {
+                self.put(start..start + 2, &count.to_le_bytes())?;
+                continue;
+            }
+            let mut list = match sequences.get(&index) {
+                Some(new) => new_sequence(&new.name)?,
+                None => {
+                    let end = start + SEQUENCE_SIZE + REFERENCE_SIZE * (old_length - gone);
+                    self.changed.asset[start..end].to_vec()
+                }
+            };
+            list[..2].copy_from_slice(&count.to_le_bytes());
+            for (frame, ticks) in added {
+                list.extend(frame.to_le_bytes());
+                list.extend(ticks.to_le_bytes());
+            }
+            self.move_sequence(index, &list)?;
+        }
+        let count = (old + sequences.len()) as u32;
+        self.put(4..8, &count.to_le_bytes())?;
+        self.check(deleted)?;
+        Ok(self.changed)
+    }
+
+    /// Moves the sequences away whose bytes new pointers to sequences need.
+    fn make_room(&mut self, count: usize) -> Result<(), String> {
+        let start = SEQUENCES + 4 * self.gaf.sequences.len();
+        let needed = start..start + 4 * count;
+        let overlaps = |range: &Range<usize>| range.start < needed.end && needed.start < range.end;
+        for (index, sequence) in self.gaf.sequences.iter().enumerate() {
+            let at = sequence.offset as usize;
+            let range = at..at + SEQUENCE_SIZE + REFERENCE_SIZE * sequence.len();
+            if count > 0 && overlaps(&range) {
+                let list = self.changed.asset[range].to_vec();
+                self.move_sequence(index, &list)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the offset of a sequence.
+    fn sequence_at(&self, index: usize) -> usize {
+        let at = SEQUENCES + 4 * index;
+        let pointer = self.changed.asset.get(at..at + 4);
+        let pointer = pointer.and_then(|bytes| bytes.try_into().ok());
+        pointer.map_or(0, u32::from_le_bytes) as usize
+    }
+
+    fn move_sequence(&mut self, index: usize, list: &[u8]) -> Result<(), String> {
+        let offset = self.append(list)?;
+        let at = SEQUENCES + 4 * index;
+        self.put(at..at + 4, &offset.to_le_bytes())
+    }
+
+    /// Fails if the file does not show the new frames, or shows others than before.
+    fn check(&mut self, deleted: &BTreeSet<Place>) -> Result<(), String> {
+        let overlap = "shows a file whose parts overlap";
+        let new = gaf::parse(&self.changed.asset.clone().into()).map_err(|_| overlap)?;
+        let mut seen = HashSet::new();
+        let mut edited = Vec::new();
+        let mut shown = Vec::new();
+        for (index, sequence) in new.sequences.iter().enumerate() {
+            for (number, reference) in sequence.frames().enumerate() {
+                let old = self
+                    .gaf
+                    .sequences
+                    .get(index)
+                    .and_then(|old| old.get(number));
+                if !seen.insert((old.map(|old| old.frame), reference.frame)) {
+                    continue;
+                }
+                let picture = |gaf: &Gaf, reference| {
+                    let frame = gaf.frame(reference).ok()?;
+                    Some(gaf.decode(&frame).unwrap_or_else(|lost| lost.model))
+                };
+                let after = picture(&new, reference);
+                if let Some(pixels) = self.pictures.get(&reference.frame) {
+                    let sprite =
+                        after.and_then(|after| export::sprite(after, &self.colors.palette));
+                    let sprite = sprite.map(|sprite| sprite.rgba());
+                    let sprite = sprite.filter(|sprite| sprite.len() == pixels.len());
+                    let is_color = new.frame(reference).is_ok_and(|frame| {
+                        frame.pixel_format().is_some_and(PixelFormat::is_true_color)
+                    });
+                    let sprite = sprite.ok_or(overlap)?;
+                    if is_color {
+                        edited.extend(pixels);
+                        shown.extend(sprite);
+                    }
+                } else if old.is_none_or(|old| picture(self.gaf, old) != after) {
+                    return Err(overlap.to_owned());
+                }
+            }
+        }
+        let count = |gaf: &Gaf| gaf.sequences.iter().map(gaf::Sequence::len).sum::<usize>();
+        if count(&new) != count(self.gaf) + self.added.len() - deleted.len() {
+            return Err(overlap.to_owned());
+        }
+        self.changed.quality = quality::of_pixels(&edited, &shown);
+        Ok(())
+    }
+
+    /// Returns an old frame.
+    fn frame(&self, (sequence, number): Place) -> Result<(gaf::Reference, Frame), String> {
+        let sequence = self.gaf.sequences.get(sequence);
+        let reference = sequence.and_then(|sequence| sequence.get(number));
+        let reference = reference.ok_or("is no frame of the file")?;
+        let frame = self
+            .gaf
+            .frame(reference)
+            .map_err(|error| error.to_string())?;
+        Ok((reference, frame))
+    }
+
+    /// Returns the place and duration of a frame so far.
+    fn state(&self, place: Place) -> Option<State> {
+        let asset = &self.changed.asset;
+        let short = |at: usize| Some(i16::from_le_bytes(asset.get(at..at + 2)?.try_into().ok()?));
+        let (frame, ticks) = match self.added.get(&place) {
+            Some(&added) => added,
+            None => {
+                let (reference, frame) = self.frame(place).ok()?;
+                let at = reference.stored_at as usize + TICKS;
+                let ticks = asset.get(at..at + 4)?.try_into().ok()?;
+                (frame.offset, u32::from_le_bytes(ticks))
+            }
+        };
+        Some(State {
+            x: short(frame as usize + ORIGIN_X)?,
+            y: short(frame as usize + ORIGIN_Y)?,
+            ticks,
+        })
+    }
+
+    /// Reads the picture in an edited file.
+    fn picture(&self, file: usize) -> Result<((u16, u16), Vec<[u8; 4]>), String> {
+        let content = self.edits.files[file]
+            .content
+            .as_deref()
+            .unwrap_or_default();
+        let (width, height) =
+            png::size(content).map_err(|problem| format!("is not a PNG picture: {problem}"))?;
+        let count = u64::from(width) * u64::from(height);
+        let size = u16::try_from(width).ok().zip(u16::try_from(height).ok());
+        let size = size.filter(|_| count <= MAX_NEW_PIXELS).ok_or_else(|| {
+            format!("has {width}x{height} pixels, more than the {MAX_NEW_PIXELS} that are possible")
+        })?;
+        let picture = png::read(content, count)
+            .map_err(|problem| format!("cannot be read as a PNG picture: {problem}"))?;
+        Ok((size, picture.rgba()))
+    }
+
+    /// Returns whether the file has the textures of models.
+    fn is_texture(&self) -> bool {
+        let context = self.edits.context;
+        let own = context.find(Wanted::Sibling(context.name()));
+        let path = own.map(|own| context.path_of(own).to_ascii_lowercase());
+        path.is_some_and(|path| path.starts_with("textures/"))
+    }
+
+    /// Appends bytes, and returns their offset.
+    fn append(&mut self, bytes: &[u8]) -> Result<u32, String> {
+        let offset = self.changed.asset.len();
+        let offset = u32::try_from(offset).map_err(|_| "makes the file larger than 4 GiB")?;
+        self.changed.asset.extend_from_slice(bytes);
+        Ok(offset)
+    }
+
+    fn put(&mut self, range: Range<usize>, bytes: &[u8]) -> Result<(), String> {
+        let place = self.changed.asset.get_mut(range);
+        let place = place.ok_or("shows a frame that is not in the file")?;
+        place.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// Returns a sequence without frames, which loops.
+fn new_sequence(name: &str) -> Result<Vec<u8>, String> {
+    let letters = name.chars().map(|letter| {
+        let byte = windows_1252_byte(letter);
+        byte.ok_or_else(|| format!("has the letter \"{letter}\", which is not in Windows-1252"))
+    });
+    let name: Vec<u8> = letters.collect::<Result<_, _>>()?;
+    if name.len() > MAX_NAME {
+        return Err(format!("has a name of more than {MAX_NAME} bytes"));
+    }
+    let mut sequence = vec![0; SEQUENCE_SIZE];
+    sequence[2] = 1;
+    sequence[8..8 + name.len()].copy_from_slice(&name);
+    Ok(sequence)
+}

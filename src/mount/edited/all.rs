@@ -1,0 +1,150 @@
+//! Assets whose edited files are encoded at once, with those that were added and
+//! deleted.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{EditedAsset, Edits, UNKNOWN, keep, unexpected};
+use crate::content::{Caller, MAX_ASSET};
+use crate::mount::Ino;
+use crate::mount::context::Context;
+use crate::mount::subtree::{Node, RenderedFile, Viewed};
+use hpimount_assets::view::import::{AllEdits, EditedFile, ImportAll, Imported, Refused};
+use hpimount_containers::changes::{Change, NewFile, is_litter};
+use hpimount_containers::io::{self, read_vec};
+
+impl Edits<'_> {
+    /// Takes a change in the view of an asset to which files can be added: `path` is its
+    /// path, and `below` that below the view. Returns the change if it is another one.
+    pub(super) fn added_or_deleted(
+        &mut self,
+        (viewed, all): (&Viewed, ImportAll),
+        change: Change,
+        found: Option<&Node<'_>>,
+        path: &str,
+        below: &str,
+    ) -> Option<Change> {
+        match (change, found) {
+            (Change::Deleted, Some(found)) if found.rendered().is_some() => {
+                self.deleted(found, path);
+            }
+            (Change::File(new), None) if path.ends_with(all.adds) => {
+                self.added(viewed, below, new);
+            }
+            (Change::Directory(folder), None) => {
+                for (name, change) in folder.entries {
+                    let (path, below) = (format!("{path}/{name}"), format!("{below}/{name}"));
+                    match change {
+                        Change::File(new) if name.ends_with(all.adds) => {
+                            self.added(viewed, &below, new);
+                        }
+                        _ if is_litter(&name) => self.report.ignored += 1,
+                        _ => self.report.refuse(path, UNKNOWN),
+                    }
+                }
+            }
+            (change, _) => return Some(change),
+        }
+        None
+    }
+
+    /// Adds a file that an asset's view does not have, with this path below it.
+    fn added(&mut self, viewed: &Viewed, below: &str, new: NewFile) {
+        if new.len() > MAX_ASSET {
+            let reason = format!("has more than {MAX_ASSET} bytes");
+            self.report.refuse(&*new.path, reason);
+            return;
+        }
+        let edited = self.edited(viewed.asset, viewed.format);
+        edited.added.insert(below.to_owned(), new);
+    }
+
+    /// Adds the deletion of a file of an asset's view.
+    fn deleted(&mut self, shown: &Node<'_>, path: &str) {
+        if let Some((RenderedFile::OfView(viewed, number), _)) = shown.rendered() {
+            let edited = self.edited(viewed.asset, viewed.format);
+            let nothing = NewFile {
+                path: path.into(),
+                bytes: Arc::new(Vec::new()),
+                modified: None,
+            };
+            edited.deleted.insert(number.0 as usize, nothing);
+        }
+    }
+
+    /// Encodes all edited files of an asset at once. Returns these, and the assets that
+    /// changed.
+    pub(super) fn edit_all(
+        &mut self,
+        ino: Ino,
+        edited: EditedAsset,
+        all: ImportAll,
+        changed: &mut HashMap<Ino, Bytes>,
+    ) -> io::Result<(Vec<NewFile>, Vec<Ino>)> {
+        let node = self.vfs.node(ino).map_err(unexpected)?;
+        let context = Context::with_changes(self.vfs, &node, changed);
+        let model = self
+            .vfs
+            .model_in(&context, edited.format, Caller::Request)?;
+        let parts = model.view.files();
+        let shown = |(number, new): (usize, NewFile), is_there| {
+            let path = parts.get(number)?.path().into_owned();
+            Some((path, new, is_there))
+        };
+        let files = edited
+            .files
+            .into_iter()
+            .filter_map(|file| shown(file, true));
+        let deleted = edited
+            .deleted
+            .into_iter()
+            .filter_map(|file| shown(file, false));
+        let added = edited
+            .added
+            .into_iter()
+            .map(|(path, new)| (path, new, true));
+        let files: Vec<_> = files.chain(deleted).chain(added).collect();
+        let length = files.iter().map(|(_, new, _)| new.len()).sum();
+        let Some((asset, _memory)) = self.asset(&node, length, changed)? else {
+            return Ok(Default::default());
+        };
+        let mut contents = Vec::with_capacity(files.len());
+        for (path, new, is_there) in &files {
+            let content = match is_there {
+                true => Some(read_vec(&*new.bytes, 0, new.len(), "edited file")?.into()),
+                false => None,
+            };
+            let path = path.clone();
+            contents.push(EditedFile { path, content });
+        }
+        let imported = (all.import)(&AllEdits {
+            asset: &asset,
+            context: &context,
+            files: &contents,
+        });
+        if let Some(fault) = context.fault() {
+            return Err(fault);
+        }
+        drop(context);
+        let files: Vec<NewFile> = files.into_iter().map(|(_, new, _)| new).collect();
+        match (imported, files.first()) {
+            (Ok(Imported::Changed(new_assets)), Some(first)) => {
+                self.tell(&first.path, &new_assets);
+                Ok((files, keep(ino, new_assets, changed)))
+            }
+            (Ok(_), _) => {
+                self.report.ignored += files.len();
+                Ok(Default::default())
+            }
+            (Err(refused), _) => {
+                for Refused { file, reason } in refused {
+                    let path = files.get(file).map(|new| &*new.path).unwrap_or_default();
+                    self.report.refuse(path, reason);
+                }
+                Ok(Default::default())
+            }
+        }
+    }
+}
