@@ -22,16 +22,7 @@ const REFUSED: i32 = 14;
 
 /// Cases that are not possible yet.
 #[rustfmt::skip]
-const LEFT: &[&str] = &[
-    "ifp_key_added",
-    "dff_skin_blender",
-    "gaf_resized",
-    "gaf_frame_added",
-    "gaf_table",
-    "gaf_frame_deleted",
-    "bad_gaf_gap",
-    "bad_gaf_derived",
-];
+const LEFT: &[&str] = &[];
 
 /// Returns the file of the samples that a field of a case names.
 fn file(case: &Value, field: &str) -> PathBuf {

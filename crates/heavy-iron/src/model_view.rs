@@ -9,7 +9,7 @@ use hpimount_record::Value;
 use crate::model::animated::{self, Given};
 use crate::model::blending;
 use crate::model::export::ExportPlan;
-use crate::model::import::import;
+use crate::model::import::{import, refusal};
 use crate::model::textures::{find_texture, read, state_of};
 use crate::model::{self, Model, is_level_info};
 use crate::names::Names;
@@ -35,6 +35,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         rank: 8,
     }),
     import: Some(import),
+    refuses: Some(refusal),
     ..ViewFormat::new("HIP model", open)
 };
 

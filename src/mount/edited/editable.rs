@@ -72,13 +72,16 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
             refused.into_iter().next().map(|refused| refused.reason)
         }
         (None, Some(import)) => {
+            let is_model = part.name.ends_with(".glb");
+            let refuses = format.refuses.filter(|_| is_model);
             let edit = Edit {
                 asset: &bytes,
                 context: &context,
                 part: &part,
                 file: &file,
             };
-            import(&edit).err()
+            let refused = import(&edit).err();
+            refused.or_else(|| refuses.and_then(|refuses| refuses(&bytes)))
         }
         (None, None) => None,
     };

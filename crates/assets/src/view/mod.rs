@@ -205,6 +205,8 @@ pub struct ViewFormat {
     pub converted: Conversion,
     /// Turns edited files of the view back into the asset, if that is possible.
     pub import: Option<Import>,
+    /// Returns why no edited model can become an asset, for whoever asks before an edit.
+    pub refuses: Option<fn(&Bytes) -> Option<String>>,
     /// Writes edited values of a text.
     pub edit: Option<EditText>,
     /// The same for all edited files of an asset at once; if it is there, it is used
@@ -249,6 +251,7 @@ impl ViewFormat {
             types: &[],
             converted: Conversion::NOTHING,
             import: None,
+            refuses: None,
             edit: None,
             import_all: None,
             preview: None,

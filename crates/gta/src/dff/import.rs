@@ -36,6 +36,12 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }))
 }
 
+/// Returns why no edited model can become a file.
+pub(super) fn refusal(file: &Bytes) -> Option<String> {
+    let model = parse::parse(file).ok()?;
+    rewrite::refusal(model.clumps.first()?)
+}
+
 /// Returns the new file, if it differs, and warnings.
 fn changed(
     edit: &Edit<'_>,

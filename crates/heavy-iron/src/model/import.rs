@@ -50,6 +50,12 @@ pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }
 }
 
+/// Returns why no edited model can become an asset.
+pub(crate) fn refusal(file: &Bytes) -> Option<String> {
+    let model = parse(file).ok()?;
+    rewrite::refusal(model.clumps.first()?)
+}
+
 /// Returns the new asset, if it differs.
 fn changed(edit: &Edit<'_>, file: &Bytes, edited: &Edited) -> Result<Option<Vec<u8>>, String> {
     let model = parse(file).map_err(|incomplete| incomplete.error.to_string())?;

@@ -40,6 +40,21 @@ pub(super) struct GeometryEdit<'a> {
     pub(super) lists: &'a [Chunk],
 }
 
+/// Returns why a geometry cannot be edited at all.
+pub(super) fn refusal(geometry: &Geometry) -> Option<String> {
+    let form = match geometry.vertices {
+        Vertices::Plain(_) => return None,
+        Vertices::GameCube(_) => "GameCube",
+        Vertices::Xbox(_) => "Xbox",
+        Vertices::PlayStation2(_) => "PlayStation 2",
+        Vertices::OpenGl(_) => "OpenGL",
+        Vertices::None => "unknown",
+    };
+    Some(format!(
+        "is native {form} geometry: only plain models can be edited"
+    ))
+}
+
 /// Returns the new body of a geometry's chunk; `None` if nothing changed.
 ///
 /// # Errors
@@ -48,18 +63,8 @@ pub(super) fn edited(edit: &GeometryEdit<'_>) -> Result<Option<Vec<u8>>, String>
     if matches!(edit.change, Change::None) {
         return Ok(None);
     }
-    let form = match edit.geometry.vertices {
-        Vertices::Plain(_) => None,
-        Vertices::GameCube(_) => Some("GameCube"),
-        Vertices::Xbox(_) => Some("Xbox"),
-        Vertices::PlayStation2(_) => Some("PlayStation 2"),
-        Vertices::OpenGl(_) => Some("OpenGL"),
-        Vertices::None => Some("unknown"),
-    };
-    if let Some(form) = form {
-        return Err(format!(
-            "is native {form} geometry: only plain models can be edited"
-        ));
+    if let Some(refusal) = refusal(edit.geometry) {
+        return Err(refusal);
     }
     let layout = Layout::new(edit.geometry);
     let fields = edit

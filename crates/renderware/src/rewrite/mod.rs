@@ -13,10 +13,17 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
+use crate::clump::Clump;
 use crate::{Chunk, Chunks, HEADER, Version, kind};
 
 /// New bodies of chunks, by the offsets of the old ones.
 pub type Bodies = BTreeMap<u64, Vec<u8>>;
+
+/// Returns why no mesh of a clump can be edited; `None` if one can.
+pub fn refusal(clump: &Clump) -> Option<String> {
+    let refusals = clump.geometries.iter().map(geometry::refusal);
+    refusals.collect::<Option<Vec<_>>>()?.into_iter().next()
+}
 
 /// Returns a file with other bodies of chunks. The sizes of what is around them follow.
 ///

@@ -11,7 +11,7 @@ use get_size2::GetSize;
 
 use super::animated::{self, Animations};
 use super::export::{self, ExportPlan};
-use super::import::import;
+use super::import::{import, refusal};
 use super::textures::{Dictionaries, Pictures, Source};
 use super::{Dff, parse};
 use crate::{Opened, col, dff, models};
@@ -36,6 +36,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     }),
     matches: Some(dff::is_model),
     import: Some(import),
+    refuses: Some(refusal),
     ..ViewFormat::new("DFF", open)
 };
 
