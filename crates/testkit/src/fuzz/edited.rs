@@ -127,7 +127,7 @@ fn edit(format: &ViewFormat, asset: &Bytes, part: &ViewFile, file: &[u8], archiv
 }
 
 fn is_editable(file: &&ViewFile) -> bool {
-    [".png", ".wav", ".txt", ".glb", ".obj"]
+    [".png", ".wav", ".txt", ".glb", ".obj", ".bos"]
         .iter()
         .any(|known| file.name.ends_with(known))
 }
@@ -165,6 +165,7 @@ pub(super) fn edited_seeds() -> Vec<Vec<u8>> {
         ("PCX", seeds::pcx()),
         ("BMP", vec![bmp(0).file(), bmp(9).file()]),
         ("GAF", seeds::gaf()),
+        ("COB", seeds::cob()),
         ("GXT", seeds::gxt()),
         ("3DO", seeds::tdo()),
         ("DFF", seeds::dff()),

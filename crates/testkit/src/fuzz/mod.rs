@@ -42,7 +42,7 @@ pub use ops::ops;
 pub use patches::patches;
 pub use reports::hi_reports;
 pub use settings::settings;
-pub use ta::{cob, gaf, pcx, ta_small, tdf, tdo, tnt};
+pub use ta::{bos, cob, gaf, pcx, ta_small, tdf, tdo, tnt};
 
 /// An entry point, and inputs to begin with.
 pub struct Target {
@@ -52,7 +52,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 62] = [
+pub const TARGETS: [Target; 63] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -84,6 +84,7 @@ pub const TARGETS: [Target; 62] = [
     target("gaf", gaf, seeds::gaf),
     target("tdo", tdo, seeds::tdo),
     target("cob", cob, seeds::cob),
+    target("bos", bos, seeds::bos),
     target("tnt", tnt, seeds::tnt),
     target("pcx", pcx, seeds::pcx),
     target("tdf", tdf, seeds::tdf),

@@ -9,7 +9,7 @@ use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::lz77::encode;
 
 pub use self::heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
-pub use self::total_annihilation::{cob, gaf, pcx, ta_small, tdf, tdo, tnt};
+pub use self::total_annihilation::{bos, cob, gaf, pcx, ta_small, tdf, tdo, tnt};
 use super::chunk::ChunkHead;
 use fixtures::full::{full_hgo_files, full_ifp_files};
 use fixtures::hip::{Asset, Hip, TARGETS, hipb};

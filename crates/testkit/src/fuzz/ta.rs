@@ -1,11 +1,13 @@
 //! Assets of Total Annihilation: all operations of their models.
 
+use fixtures::ta;
 use hpimount_assets::parse::{Incomplete, bmp, pcx};
+use hpimount_assets::view::import::{self, Imported};
 use hpimount_containers::io::Error;
 use hpimount_total_annihilation::gaf::{Gaf, Pixels};
 use hpimount_total_annihilation::pal::palette_file;
 use hpimount_total_annihilation::terrain::Terrain;
-use hpimount_total_annihilation::{cob, fnt, gaf, other, pal, sct, tdf, tdo, tnt, wav};
+use hpimount_total_annihilation::{cob, cob_view, fnt, gaf, other, pal, sct, tdf, tdo, tnt, wav};
 
 /// Maximum number of pixels of a picture that is decoded.
 const MAX_SIZE: u64 = 1 << 20;
@@ -86,6 +88,18 @@ pub fn tdo(data: &[u8]) {
         for primitive in &object.primitives {
             let is_textured = primitive.surface() == tdo::Surface::Textured;
             assert_eq!(is_textured, primitive.texture.is_some());
+        }
+    }
+}
+
+/// Texts of scripts, as edits of a small one. The compiler compiles what it wrote again.
+pub fn bos(data: &[u8]) {
+    for version in [4, 6] {
+        let script = ta::cob::small(version).file();
+        let edited = import::edited(&cob_view::FORMAT, &script, "script.bos", data);
+        if let Ok(Imported::Changed(changed)) = edited {
+            let again = import::edited(&cob_view::FORMAT, &changed.asset, "script.bos", data);
+            assert_eq!(again, Ok(Imported::Unchanged));
         }
     }
 }

@@ -56,6 +56,17 @@ pub fn cob() -> Vec<Vec<u8>> {
     short(seeds)
 }
 
+pub fn bos() -> Vec<Vec<u8>> {
+    let texts = [
+        "piece base, gun, arm; static-var s, t; Create() { ++t; hide arm; return (0); } \
+         New(a, b) { while (a < b) { a = a + 1 * 2; if (!a) return; else sleep [1.5]; } }",
+        "#define ON 1\n#ifdef ON\npiece base, gun;\n#endif\n#include \"sfxtype.h\"\n\
+         Go() { emit-sfx SFXTYPE_WHITESMOKE from gun; L: jump L; }",
+        "piece base; Create() { play-sound(\"a\", 1); get 7(1); turn gun to x-axis <-90> now; }",
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).into()
+}
+
 pub fn tnt() -> Vec<Vec<u8>> {
     let map = ta::tnt::Map::small();
     let mut seeds = vec![map.file(0x2000), map.file(0x1020)];
