@@ -1,0 +1,163 @@
+//! Tests of edited objects: any value of any object goes into its own bytes.
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::object::view::FORMAT;
+use hpimount_assets::view::edit::{self, Edit, Form, Place, Rule, What};
+use hpimount_assets::view::node::Node;
+use hpimount_assets::view::{Alone, AssetContext, AssetRef, MakeShared, Shared, View, Wanted};
+use hpimount_containers::io::Endian;
+use hpimount_containers::volume::{AssetType, Game, Platform};
+use hpimount_record::Value;
+use std::sync::Arc;
+
+/// The archive of an object of this type.
+struct OfType([u8; 4]);
+
+impl AssetContext for OfType {
+    fn name(&self) -> &str {
+        "object"
+    }
+
+    fn find(&self, _: Wanted<'_>) -> Option<AssetRef> {
+        None
+    }
+
+    fn read(&self, _: AssetRef) -> Option<Bytes> {
+        None
+    }
+
+    fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        Alone.shared(name, make)
+    }
+
+    fn asset(&self) -> Option<AssetType> {
+        Some(AssetType {
+            code: self.0,
+            id: 1,
+            platform: Platform::GameCube,
+            endian: Endian::Big,
+            subtype: 0,
+            game: Game::Bfbb,
+        })
+    }
+}
+
+/// Adds the stored values below a path.
+fn stored(node: &Node<'_>, path: &str, found: &mut Vec<(String, Place)>) {
+    let mut index = 0;
+    let inner = match node {
+        Node::Ruled(_, Rule::Stored(place)) => return found.push((path.to_owned(), *place)),
+        Node::Ruled(node, _) => &**node,
+        node => node,
+    };
+    inner.for_each(&mut |name, child| {
+        let path = match name {
+            Some(name) if path.is_empty() => name.to_owned(),
+            Some(name) => format!("{path}.{name}"),
+            None => format!("{path}[{index}]"),
+        };
+        index += 1;
+        stored(child, &path, found);
+    });
+}
+
+/// Returns a value that the form can have.
+fn value_for(form: Form, number: u32) -> Value {
+    match form {
+        Form::Integer { size, is_signed } => {
+            let bits = 8 * size as u32;
+            let number = i64::from(number) & ((1_i64 << bits) - 1);
+            let half = 1_i64 << (bits - 1);
+            Value::Integer(if is_signed { number - half } else { number })
+        }
+        Form::Float | Form::Parameter(_) => Value::text(format!("0x{number:08X}")),
+        Form::Code => Value::text("AB12"),
+        Form::Hex(size) => Value::text(format!("{:02x}", number as u8).repeat(size)),
+        Form::Flag { .. } => Value::Bool(number % 2 == 0),
+        Form::Named { .. } => Value::Integer(i64::from(number % 6)),
+        Form::Reference(_) => Value::text(format!("{number:08X}")),
+    }
+}
+
+fn open(asset: &Bytes, archive: &OfType) -> Box<dyn View> {
+    (FORMAT.open)(asset, archive).unwrap()
+}
+
+/// Applies edits to an asset.
+fn edited(asset: &Bytes, archive: &OfType, what: What) -> Result<Vec<u8>, Vec<edit::Problem>> {
+    let view = open(asset, archive);
+    let (_, values) = view.values(archive).expect("objects have values");
+    let edits = [Edit {
+        place: "a test".to_owned(),
+        what,
+    }];
+    let edited = edit::edited(&values, asset, &edits, archive)?;
+    let Some(edited) = edited else {
+        return Ok(asset.to_vec());
+    };
+    let new = Bytes::from(edited.asset.clone());
+    let view = open(&new, archive);
+    let (_, values) = view.values(archive).expect("objects have values");
+    edited.check(&values, &new, archive)?;
+    Ok(edited.asset)
+}
+
+/// Types with fields of all kinds, and lists.
+const TYPES: [&[u8; 4]; 8] = [
+    b"TIMR", b"SIMP", b"GRUP", b"COND", b"PARS", b"SURF", b"PORT", b"PKUP",
+];
+
+proptest! {
+    #[test]
+    fn an_edited_value_changes_its_own_bytes_and_is_shown(
+        code in proptest::sample::select(&TYPES[..]),
+        mut bytes in proptest::collection::vec(any::<u8>(), 40..320),
+        (pick, number) in (any::<Index>(), any::<u32>()),
+    ) {
+        // At most two links.
+        bytes[5] %= 3;
+        let (asset, archive) = (Bytes::from(bytes), OfType(*code));
+        let view = open(&asset, &archive);
+        let (_, values) = view.values(&archive).unwrap();
+        let mut all = Vec::new();
+        stored(&values, "", &mut all);
+        let (path, place) = pick.get(&all).clone();
+        let what = What::Value(path.clone(), value_for(place.form, number));
+        // A type of fields can select another layout, in which the value is not shown.
+        if let Ok(new) = edited(&asset, &archive, what) {
+            let own = place.offset..place.offset + place.form.size();
+            prop_assert_eq!(new.len(), asset.len());
+            for (offset, (new, old)) in new.iter().zip(&asset).enumerate() {
+                prop_assert!(new == old || own.contains(&offset), "{} at {:#x}", path, offset);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_shown_changes_nothing(
+        code in proptest::sample::select(&TYPES[..]),
+        mut bytes in proptest::collection::vec(any::<u8>(), 40..320),
+    ) {
+        bytes[5] %= 3;
+        let (asset, archive) = (Bytes::from(bytes), OfType(*code));
+        let view = open(&asset, &archive);
+        let (_, values) = view.values(&archive).unwrap();
+        let json = serde_json::to_string(&values).unwrap();
+        let shown = What::Values(edit::value_of_json(json.as_bytes()).unwrap());
+        prop_assert_eq!(edited(&asset, &archive, shown), Ok(asset.to_vec()));
+    }
+
+    #[test]
+    fn any_text_is_refused_or_taken(
+        text in "(\\{\"(links|body|entity|header|list|rest|commands)\": )?[\\[\\]{}\":, a-z0-9.-]{0,40}",
+        bytes in proptest::collection::vec(any::<u8>(), 8..100),
+    ) {
+        let (asset, archive) = (Bytes::from(bytes), OfType(*b"PARS"));
+        if let Ok(values) = edit::value_of_json(text.as_bytes()) {
+            let _ = edited(&asset, &archive, What::Values(values));
+        }
+    }
+}
