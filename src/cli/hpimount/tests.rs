@@ -158,7 +158,7 @@ fn sample(id: &str) -> &'static str {
         "apply" => "changes",
         "password" => "@file",
         "encoding" => "shift_jis",
-        "game" | "mod" => "folder",
+        "game" | "mod" | "export" => "folder",
         "dat" => "list.dat",
         "sort" => "size",
         "type" => "fbi",
