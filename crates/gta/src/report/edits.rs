@@ -3,54 +3,43 @@
 use std::collections::BTreeMap;
 
 use hpimount_assets::view::edited_table::{Adding, Change, Rules, ShownTable, differences};
-use hpimount_assets::view::report::{Editing, TableEdit, TableEdits};
+use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits};
 use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
 
 /// The table of models.
-pub(super) const MODELS: Editing = Editing {
-    key: KEY,
-    cells: CELLS,
-    rows: Editing::FIXED_ROWS,
-    edit: |context, shown, edited| {
-        let section = |table: &ShownTable, row: usize| table.cell(row, "section").to_owned();
-        edit(context, shown, edited, &section)
-    },
-};
+pub(super) const MODELS: Editing = of_lines(|context, shown, edited| {
+    let section = |table: &ShownTable, row: usize| table.cell(row, "section").to_owned();
+    edit(context, shown, edited, &section)
+});
 
 /// The table of placed objects.
 pub(super) const PLACEMENTS: Editing = Editing {
     key: "file and line; file and index of a binary file",
     cells: "id, model, interior, x, y, z, rx, ry, rz, rw (as drawn: the file has the inverse), lod",
-    rows: Editing::FIXED_ROWS,
-    edit: |context, shown, edited| edit(context, shown, edited, &|_, _| "inst".to_owned()),
+    ..of_lines(|context, shown, edited| edit(context, shown, edited, &|_, _| "inst".to_owned()))
 };
 
 /// The table of vehicles.
-pub(super) const CARS: Editing = Editing {
-    key: KEY,
-    cells: CELLS,
-    rows: Editing::FIXED_ROWS,
-    edit: |context, shown, edited| edit(context, shown, edited, &|_, _| "cars".to_owned()),
-};
+pub(super) const CARS: Editing =
+    of_lines(|context, shown, edited| edit(context, shown, edited, &|_, _| "cars".to_owned()));
 
 /// The table of people.
-pub(super) const PEDS: Editing = Editing {
-    key: KEY,
-    cells: CELLS,
-    rows: Editing::FIXED_ROWS,
-    edit: |context, shown, edited| edit(context, shown, edited, &|_, _| "peds".to_owned()),
-};
+pub(super) const PEDS: Editing =
+    of_lines(|context, shown, edited| edit(context, shown, edited, &|_, _| "peds".to_owned()));
 
 /// The table of zones.
-pub(super) const ZONES: Editing = Editing {
-    key: KEY,
-    cells: CELLS,
-    rows: Editing::FIXED_ROWS,
-    edit: |context, shown, edited| edit(context, shown, edited, &|_, _| "zone".to_owned()),
-};
+pub(super) const ZONES: Editing =
+    of_lines(|context, shown, edited| edit(context, shown, edited, &|_, _| "zone".to_owned()));
 
-const KEY: &str = "file and line";
-const CELLS: &str = "the fields of the row";
+/// A table of the lines of many files.
+const fn of_lines(edit: EditTable) -> Editing {
+    Editing {
+        key: "file and line",
+        cells: "the fields of the row",
+        rows: Editing::FIXED_ROWS,
+        edit,
+    }
+}
 
 /// The columns that follow from others.
 const DERIVED: [&str; 6] = ["file", "line", "index", "section", "defined", "problem"];

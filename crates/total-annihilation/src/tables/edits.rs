@@ -8,7 +8,9 @@ use super::rows::{MAX_BYTES, Source, each_row};
 use super::texts::{self, each_text};
 use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::edit::{Edit, What};
-use hpimount_assets::view::edited_table::{Adding, Change, Rules, differences, unescaped};
+use hpimount_assets::view::edited_table::{
+    Adding, Change, Differences, Rules, differences, unescaped,
+};
 use hpimount_assets::view::report::{TableEdit, TableEdits};
 
 /// Edits the table of the sections in some sources.
@@ -25,12 +27,7 @@ pub(super) fn rows(
         adding: Adding::Never,
         can_delete: false,
     };
-    let found = differences(shown, edited, &rules)?;
-    let mut changes = by_row(found.changes);
-    let mut edits = TableEdits {
-        warnings: found.warnings,
-        ..TableEdits::default()
-    };
+    let (mut changes, mut edits) = by_row(differences(shown, edited, &rules)?);
     let mut number = 0;
     let read = each_row(sources, context, &mut |file, row| {
         if let (Some(changes), Some(section)) = (changes.remove(&number), row.section) {
@@ -59,12 +56,7 @@ pub(super) fn texts(
         adding: Adding::Never,
         can_delete: false,
     };
-    let found = differences(shown, edited, &rules)?;
-    let mut changes = by_row(found.changes);
-    let mut edits = TableEdits {
-        warnings: found.warnings,
-        ..TableEdits::default()
-    };
+    let (mut changes, mut edits) = by_row(differences(shown, edited, &rules)?);
     let mut number = 0;
     let read = each_text(context, &mut |file, _, tdf| {
         texts::keys(tdf, &mut |_, key| {
@@ -79,12 +71,17 @@ pub(super) fn texts(
     finish(edits, &read, &changes)
 }
 
-fn by_row(changes: Vec<Change>) -> HashMap<usize, Vec<Change>> {
+/// Returns the changed cells of each row, and edits with the warnings.
+fn by_row(found: Differences) -> (HashMap<usize, Vec<Change>>, TableEdits) {
     let mut rows: HashMap<usize, Vec<Change>> = HashMap::new();
-    for change in changes {
+    for change in found.changes {
         rows.entry(change.row).or_default().push(change);
     }
-    rows
+    let edits = TableEdits {
+        warnings: found.warnings,
+        ..TableEdits::default()
+    };
+    (rows, edits)
 }
 
 fn edit(change: &Change, what: What) -> TableEdit {
