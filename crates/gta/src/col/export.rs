@@ -3,11 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{BoxShape, Face, Mesh as Stored, Model, Sphere};
+use super::Col;
+use super::{BoxShape, Col, Face, Mesh as Stored, Model, Sphere};
 use crate::axes;
 use hpimount_assets::model::math::{add, cross, finite, subtract, unit};
+use hpimount_assets::model::padded;
 use hpimount_assets::model::scene::{Alpha, Corner, Material, Mesh, Node, Part};
-use hpimount_assets::model::{MAX_CORNERS, Scene, Transform};
+use hpimount_assets::model::{MAX_CORNERS, Scene, Transform, padded};
+use hpimount_assets::view::{AssetContext, Wanted};
+use hpimount_assets::view::{AssetContext, Wanted};
 
 /// Corners of the triangles of a written sphere and a box.
 const SPHERE_CORNERS: usize = 3 * 128;
@@ -289,6 +293,30 @@ fn solid(name: &str, points: Vec<[f32; 3]>, normals: Vec<[f32; 3]>) -> Mesh {
         points,
         ..Mesh::default()
     }
+}
+
+/// Returns the name of the GLB file of a model.
+pub(super) fn glb_name(col: &Col, index: usize) -> String {
+    let number = padded(index, col.models.len(), 2);
+    let name = format!("{number} {}", col.models[index].name);
+    format!("{}.glb", name.trim_end())
+}
+
+/// The file of the game with the names of surface materials.
+const SURFACES: &str = "data/surfinfo.dat";
+
+/// Returns the names of surface materials, if the game is there: the first word
+/// of each line.
+pub(super) fn surfaces(context: &dyn AssetContext) -> Vec<String> {
+    let file = context.find(Wanted::Path(SURFACES));
+    let Some(bytes) = file.and_then(|file| context.read(file)) else {
+        return Vec::new();
+    };
+    let text = hpimount_containers::text::windows_1252(&bytes);
+    let lines = text.lines().map(str::trim);
+    let rows = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+    let names = rows.filter_map(|line| line.split_whitespace().next());
+    names.take(256).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

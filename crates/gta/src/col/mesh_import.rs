@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 
-use super::view::{glb_name, surfaces};
+use super::export::{glb_name, surfaces};
 use super::{Bounds, Col, Face, Mesh as Stored, Model, Surface, export, parse};
 use hpimount_assets::model::pairing::{Change, Compared, Pairing, Placed, Places, change};
 use hpimount_assets::model::scene::{Material, Mesh};

@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use super::{Col, Mesh, Model, Surface, export, import, mesh_import};
 use crate::{Opened, col, page, table};
-use hpimount_assets::model::{gltf, not_shown, padded, preview};
+use hpimount_assets::model::{gltf, not_shown, preview};
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Preview, ViewFormat, Wanted};
+use hpimount_assets::view::{AssetContext, Preview, ViewFormat};
 use hpimount_record::Value;
 
 /// Collision models.
@@ -27,9 +27,6 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: Some(col::is_col),
     ..ViewFormat::new("COL", open)
 };
-
-/// The file of the game with the names of surface materials.
-const SURFACES: &str = "data/surfinfo.dat";
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let mut col = col::parse(bytes)?;
@@ -49,9 +46,10 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         if let Some(problem) = export::problem(model) {
             page.warn(not_shown(format!("model {index}"), problem));
         } else if export::corners(model) > 0 {
-            page.file(glb_name(&col, index), move |col: &Col, context, out| {
-                write(&col.models[index], context, out)
-            });
+            page.file(
+                export::glb_name(&col, index),
+                move |col: &Col, context, out| write(&col.models[index], context, out),
+            );
             first.get_or_insert(index);
         }
     }
@@ -61,13 +59,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         });
     }
     Ok(page.show(col, None))
-}
-
-/// Returns the name of the GLB file of a model.
-pub(super) fn glb_name(col: &Col, index: usize) -> String {
-    let number = padded(index, col.models.len(), 2);
-    let name = format!("{number} {}", col.models[index].name);
-    format!("{}.glb", name.trim_end())
 }
 
 fn drawn(model: &Model, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
@@ -83,22 +74,8 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let _memory = context.reserve_scene(export::corners(model))?;
-    let scene = export::scene(model, &surfaces(context));
+    let scene = export::scene(model, &export::surfaces(context));
     gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
-}
-
-/// Returns the names of surface materials, if the game is there: the first word
-/// of each line.
-pub(super) fn surfaces(context: &dyn AssetContext) -> Vec<String> {
-    let file = context.find(Wanted::Path(SURFACES));
-    let Some(bytes) = file.and_then(|file| context.read(file)) else {
-        return Vec::new();
-    };
-    let text = hpimount_containers::text::windows_1252(&bytes);
-    let lines = text.lines().map(str::trim);
-    let rows = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', ';']));
-    let names = rows.filter_map(|line| line.split_whitespace().next());
-    names.take(256).map(str::to_owned).collect()
 }
 
 fn models(col: &Col) -> Rows<'_> {

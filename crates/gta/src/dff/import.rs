@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use super::export::{self, ExportPlan, FIRST_FRAME};
 use super::parse::{self, BREAKABLE};
-use super::view;
+use super::plan;
 use hpimount_assets::model::affine::Affine;
 use hpimount_assets::model::edited::Edited;
 use hpimount_assets::model::gltf;
@@ -49,10 +49,10 @@ fn changed(
     edited: &Result<Edited, String>,
 ) -> Result<(Option<Vec<u8>>, Vec<String>), String> {
     let model = parse::parse(file).map_err(|incomplete| incomplete.error.to_string())?;
-    let number = view::clump_of(edit.part, &model);
+    let number = plan::clump_of(edit.part, &model);
     let number = number.ok_or_else(|| format!("{NOT_THIS_FILE}: edit model.glb"))?;
     let edited = edited.as_ref().map_err(String::clone)?;
-    let plan = view::plan(&model, edit.context);
+    let plan = plan::plan(&model, edit.context);
     let missing = || "shows a clump that is not there".to_owned();
     let clump = model.clumps.get(number).ok_or_else(missing)?;
     let chunk = clump_chunk(file, number).ok_or_else(missing)?;

@@ -12,7 +12,8 @@ use get_size2::GetSize;
 use super::animated::{self, Animations};
 use super::export::{self, ExportPlan};
 use super::import::{import, refusal};
-use super::textures::{Dictionaries, Pictures, Source};
+use super::plan::{glb_of, planned};
+use super::textures::{Pictures, Source};
 use super::{Dff, parse};
 use crate::{Opened, col, dff, models};
 use hpimount_assets::model::{Picture, Reservation, gltf, obj, png, preview};
@@ -21,7 +22,6 @@ use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
 use hpimount_renderware::clump::Clump;
-use hpimount_renderware::export::TextureState;
 
 /// Models.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -94,46 +94,6 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         add_models(&mut page, &shown);
     }
     Ok(page.show(shown, error))
-}
-
-/// Returns what can be shown of a model.
-pub(super) fn plan(model: &Dff, context: &dyn AssetContext) -> ExportPlan {
-    planned(model, &models::models(context), context).0
-}
-
-/// Returns what can be shown of a model, and the sources of its textures.
-fn planned(
-    model: &Dff,
-    models: &models::Models,
-    context: &dyn AssetContext,
-) -> (ExportPlan, Vec<Option<Source>>) {
-    let name = context.name();
-    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let mut sources = Vec::new();
-    let mut dictionaries = Dictionaries::new(models.dictionaries(name, context), context);
-    let mut plan = ExportPlan::new(model, |name| {
-        let found = dictionaries.find(name);
-        sources.push(found.as_ref().map(|(source, _)| source.clone()));
-        found.map_or(TextureState::Missing, |(_, state)| state)
-    });
-    let definition = models.definition(name);
-    plan.is_double_sided = definition.is_some_and(|one| one.is_double_sided());
-    plan.name = name.to_owned();
-    (plan, sources)
-}
-
-/// Returns the name of the GLB file of a clump.
-fn glb_of(clump: usize) -> String {
-    match clump {
-        0 => "model.glb".to_owned(),
-        _ => format!("clump {}.glb", clump + 1),
-    }
-}
-
-/// Returns the clump that a file shows as GLB.
-pub(super) fn clump_of(file: &ViewFile, model: &Dff) -> Option<usize> {
-    let mut clumps = 0..model.clumps.len();
-    clumps.find(|&clump| file.folder.is_none() && glb_of(clump) == file.name)
 }
 
 /// Adds the files with the model, its collision model and its textures.
