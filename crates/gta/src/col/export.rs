@@ -3,14 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Col;
 use super::{BoxShape, Col, Face, Mesh as Stored, Model, Sphere};
 use crate::axes;
 use hpimount_assets::model::math::{add, cross, finite, subtract, unit};
-use hpimount_assets::model::padded;
 use hpimount_assets::model::scene::{Alpha, Corner, Material, Mesh, Node, Part};
 use hpimount_assets::model::{MAX_CORNERS, Scene, Transform, padded};
-use hpimount_assets::view::{AssetContext, Wanted};
 use hpimount_assets::view::{AssetContext, Wanted};
 
 /// Corners of the triangles of a written sphere and a box.
