@@ -6,6 +6,7 @@
 //! that both may be moved or missing.
 
 mod cell;
+mod columns;
 mod dialect;
 mod pairs;
 
@@ -15,6 +16,7 @@ use std::rc::Rc;
 use csv::StringRecord;
 
 use self::cell::Likeness;
+use self::columns::{Column, Columns, DELETED};
 use self::dialect::{Text, line, line_number};
 use super::import::{Changed, Edit, Imported, NOT_THIS_FILE};
 use super::{ViewFormat, open};
@@ -266,99 +268,6 @@ impl ShownTable {
         row.zip(place)
             .and_then(|(row, place)| row.get(place))
             .unwrap_or_default()
-    }
-}
-
-/// The column with marks of deleted rows.
-const DELETED: &str = "#";
-
-/// The columns of an edited table.
-struct Columns {
-    /// The columns that both tables have.
-    both: Vec<Column>,
-    /// The column of the edited table with marks of deleted rows.
-    deleted: Option<usize>,
-}
-
-/// A column that both tables have.
-struct Column {
-    /// Its name in the shown table.
-    name: Rc<str>,
-    /// Its number in the shown table.
-    old: usize,
-    /// Its number in the edited table.
-    new: usize,
-    /// Whether it has numbers, and commas instead of points.
-    has_commas: bool,
-}
-
-impl Columns {
-    /// Finds the columns of an edited table.
-    fn new(old: &Text, new: &Text, problems: &mut Problems) -> Self {
-        let mut deleted = None;
-        let mut both: Vec<Column> = Vec::new();
-        let mut places = HashMap::new();
-        for (place, name) in old.header.iter().enumerate() {
-            places.entry(name.to_owned()).or_insert(place);
-        }
-        for (place, name) in old.header.iter().enumerate() {
-            places.entry(name.to_ascii_lowercase()).or_insert(place);
-        }
-        let mut is_taken = vec![false; old.header.len()];
-        for (place, name) in new.header.iter().enumerate() {
-            let name = new.cell(name, "");
-            let name = name.trim();
-            if name == DELETED {
-                deleted = Some(place);
-            }
-            if name.is_empty() || name.starts_with('#') {
-                continue;
-            }
-            let found = places.get(name);
-            let found = found.or_else(|| places.get(&name.to_ascii_lowercase()));
-            match found {
-                None => problems.push(place_in_header(name, "is unknown")),
-                Some(&found) if is_taken[found] => {
-                    problems.push(place_in_header(name, "is there twice"));
-                }
-                Some(&found) => {
-                    is_taken[found] = true;
-                    both.push(Column::new(old, new, found, place));
-                }
-            }
-        }
-        both.sort_by_key(|column| column.old);
-        Self { both, deleted }
-    }
-
-    /// Returns the columns of a key, if the edited table has all of them.
-    fn key(&self, key: &[&str]) -> Option<Vec<&Column>> {
-        let found = |name: &&str| self.both.iter().find(|column| *column.name == **name);
-        key.iter().map(found).collect()
-    }
-}
-
-fn place_in_header(name: &str, what: &str) -> String {
-    let name: String = name.chars().take(MAX_KEY).collect();
-    place(1, &name, "", what)
-}
-
-impl Column {
-    fn new(old: &Text, new: &Text, old_place: usize, new_place: usize) -> Self {
-        fn cells(table: &Text, place: usize) -> impl Iterator<Item = &str> {
-            let cells = table.rows.iter().filter_map(move |row| row.get(place));
-            cells.filter(|cell| !cell.is_empty())
-        }
-        let mut numbers = cells(old, old_place).peekable();
-        let has_commas = numbers.peek().is_some()
-            && numbers.all(cell::is_number)
-            && cells(new, new_place).all(|cell| !cell.contains('.'));
-        Self {
-            name: old.header.get(old_place).unwrap_or_default().into(),
-            old: old_place,
-            new: new_place,
-            has_commas,
-        }
     }
 }
 
