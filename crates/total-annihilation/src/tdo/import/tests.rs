@@ -147,9 +147,10 @@ fn quads_cut_along_other_diagonals_are_the_same() {
                 part.triangles.reverse();
             }
         }
+        let last = scene.nodes.len() - 1;
         scene.nodes.reverse();
         for node in &mut scene.nodes {
-            node.parent = node.parent.map(|parent| 4 - parent);
+            node.parent = node.parent.map(|parent| last - parent);
         }
     });
     assert_eq!(unchanged, Ok(Imported::Unchanged));
