@@ -52,6 +52,9 @@ pub(super) struct Added {
     pub(super) row: Row,
 }
 
+/// The width and height of a picture, and its pixels.
+type SizedPixels = ((u16, u16), Vec<[u8; 4]>);
+
 /// The place and duration of a frame.
 #[derive(Debug, Clone, Copy)]
 struct State {
@@ -361,7 +364,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Reads the picture in an edited file.
-    fn picture(&self, file: usize) -> Result<((u16, u16), Vec<[u8; 4]>), String> {
+    fn picture(&self, file: usize) -> Result<SizedPixels, String> {
         let content = self.edits.files[file]
             .content
             .as_deref()
