@@ -200,6 +200,7 @@ targets! {
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_by_a_model: "ops", 100;
     damaged_patches_are_applied_or_refused: "patches", 300;
+    any_text_is_compiled_or_refused: "bos", 300;
 }
 
 /// Otherwise the target would only try refusals.
