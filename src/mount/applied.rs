@@ -6,13 +6,12 @@ use hpimount_containers::changes::{Action, Applied, AppliedPatch, NewFile, Repor
 
 /// Returns the `applied` of `info.json`.
 pub(super) fn info(report: &Report) -> Value {
-    let notes = report.notes.iter().map(|(_, notice)| notice.to_string());
     json!({
         "replaced": report.count(Action::Replace),
         "added": report.count(Action::Add),
         "deleted": report.count(Action::Delete),
         "ignored": report.ignored,
-        "notes": notes.collect::<Vec<_>>(),
+        "notes": report.notes().collect::<Vec<_>>(),
         "patches": report.patches.iter().map(patch).collect::<Vec<_>>(),
     })
 }

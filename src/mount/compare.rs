@@ -25,7 +25,7 @@ impl Vfs {
     pub fn wrongly_applied(&self) -> Vec<String> {
         let wrong = self.applied.iter().filter(|(path, file)| {
             // The mount shows assets, not these bytes.
-            let is_converted = file.path.split('/').any(|part| part == CONVERTED);
+            let is_converted = file.path().split('/').any(|part| part == CONVERTED);
             let is_in_sectors = SECTOR_SUFFIXES.iter().any(|suffix| path.ends_with(suffix));
             let is_changed_inside = self.applied.begins(&format!("{path}.d/"));
             let is_shown_otherwise = is_converted || is_in_sectors || is_changed_inside;
@@ -59,7 +59,7 @@ impl Vfs {
         while offset < size {
             let shown = self.read(ino, offset, PIECE.min(size - offset) as u32)?;
             let length = (shown.len() as u64).min(file.len().saturating_sub(offset));
-            let Ok(expected) = read_vec(&*file.bytes, offset, length, "new file") else {
+            let Ok(expected) = read_vec(file, offset, length, "new file") else {
                 return Ok(false);
             };
             let (same, padding) = shown.split_at(length as usize);

@@ -115,7 +115,7 @@ impl<'v> Xattrs<'v> {
             return None;
         }
         let path = place::path(self.vfs, &self.node).ok()?;
-        Some(self.vfs.applied.get(&path)?.path.as_bytes().to_vec())
+        Some(self.vfs.applied.get(&path)?.path().as_bytes().to_vec())
     }
 
     /// Returns the value of an attribute that the volume of a file has.

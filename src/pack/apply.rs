@@ -374,7 +374,7 @@ impl DryRun {
             ]
         };
         let rows = report.applied.iter().map(row).collect();
-        let notes = report.notes.iter().map(|(_, notice)| notice.to_string());
+        let notes = report.notes();
         let patches = report.patches.iter().map(|patch| {
             let (name, format, checked) = (&patch.name, &patch.format, patch.checked);
             format!("{name}: {format}, compared with the original: {checked}")

@@ -1,19 +1,18 @@
 //! Folders of changes on disk: overlayfs uppers, partial copies, or made by hand.
 
-use std::collections::btree_map::Entry;
-use std::ffi::OsStr;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 
 use super::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_beneath};
-use hpimount_containers::changes::{Change, Folder, NewFile};
+use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::text::file_name;
 use hpimount_containers::volume::{MAX_DEPTH, MAX_ENTRIES, Name};
@@ -36,15 +35,17 @@ const SPACES: [&str; 2] = ["trusted.overlay.", "user.overlay."];
 /// Returns the error of listing a directory, or an error if there are too many
 /// entries. What cannot be applied is [`Change::Unusable`].
 pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<Folder> {
-    let root = openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?;
-    let mut scan = Scan {
-        root: Arc::new(Root {
-            directory: root,
-            pool: pool.clone(),
-        }),
-        entries: 0,
+    let root = Root {
+        directory: openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?,
+        pool: pool.clone(),
     };
-    scan.directory(Path::new(""), "", 0)
+    let mut scan = Scan {
+        root,
+        entries: 0,
+        found: Found::default(),
+    };
+    let scanned = scan.directory(Path::new(""), "", 0)?;
+    Ok(scanned.folder(&scan.found.files(scan.root)))
 }
 
 /// Opens a patch. A patch that has changed since cannot be read.
@@ -56,15 +57,18 @@ pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadA
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let root = Arc::new(Root {
+    let root = Root {
         directory: openat(CWD, folder, DIRECTORY_HANDLE, Mode::empty())?,
         pool: pool.clone(),
-    });
+    };
     let handle = open_beneath(&root.directory, Path::new(name), FILE)?;
-    let stat = FileStat::of(&handle)?;
-    let shown = name.to_string_lossy();
-    let raw = (*name != *shown).then(|| Path::new(name).into());
-    Ok(Arc::new(ChangedFile::new(root, shown.into(), raw, &stat)))
+    let mut found = Found::default();
+    let number = found.add(
+        Path::new(name),
+        &name.to_string_lossy(),
+        &FileStat::of(&handle)?,
+    );
+    Ok(Arc::new(NewFile::of(&found.files(root), number)))
 }
 
 /// A folder of changes.
@@ -73,38 +77,62 @@ struct Root {
     pool: Arc<FilePool>,
 }
 
+/// A directory that has been read.
+struct Scanned {
+    entries: Vec<(String, Entry)>,
+    is_opaque: bool,
+}
+
+/// An entry of it.
+enum Entry {
+    /// A file, by its number.
+    File(u32),
+    Directory(Scanned),
+    Other(Change),
+}
+
+impl Scanned {
+    /// Returns the folder with its files among `files`.
+    fn folder(self, files: &Arc<NewFiles>) -> Folder {
+        let entries = self.entries.into_iter().map(|(name, entry)| {
+            let change = match entry {
+                Entry::File(number) => Change::File(NewFile::of(files, number)),
+                Entry::Directory(inner) => Change::Directory(inner.folder(files)),
+                Entry::Other(change) => change,
+            };
+            (name, change)
+        });
+        Folder {
+            entries: entries.collect(),
+            is_opaque: self.is_opaque,
+        }
+    }
+}
+
 struct Scan {
-    root: Arc<Root>,
+    root: Root,
     entries: usize,
+    found: Found,
 }
 
 impl Scan {
     /// Reads the directory at `path`, whose names for messages is `shown`: empty,
     /// or with a slash at the end.
-    fn directory(&mut self, path: &Path, shown: &str, depth: usize) -> io::Result<Folder> {
+    fn directory(&mut self, path: &Path, shown: &str, depth: usize) -> io::Result<Scanned> {
         if depth > MAX_DEPTH {
             let problem = format!("{shown} is nested deeper than {MAX_DEPTH} directories");
             return Err(io::Error::other(problem));
         }
         let root = &self.root.directory;
         let handle = open_beneath(root, path, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        let mut folder = Folder {
+        let mut scanned = Scanned {
+            entries: Vec::new(),
             is_opaque: attribute(&handle, "opaque")?.is_some_and(|value| value == b"y"),
-            ..Folder::default()
         };
-        for entry in Dir::read_from(&handle)? {
-            let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name == "." || name == ".." {
-                continue;
-            }
-            self.entries += 1;
-            if self.entries > MAX_ENTRIES {
-                let problem = format!("has more than {MAX_ENTRIES} entries");
-                return Err(io::Error::other(problem));
-            }
+        for name in self.names(&handle)? {
+            let name = OsStr::from_bytes(name.as_bytes());
             if name == OPAQUE {
-                folder.is_opaque = true;
+                scanned.is_opaque = true;
                 continue;
             }
             let stat = match statat(&handle, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -113,82 +141,104 @@ impl Scan {
                 stat => stat?,
             };
             let text = file_name(Name::host(name)).into_owned();
-            let (text, change) = match text.strip_prefix(WHITEOUT) {
-                Some(deleted) if stat.st_size == 0 => (deleted.to_owned(), Change::Deleted),
+            let entry = match text.strip_prefix(WHITEOUT) {
+                Some(deleted) if stat.st_size == 0 => {
+                    (deleted.to_owned(), Entry::Other(Change::Deleted))
+                }
                 Some(_) => {
                     let reason = "is called like a mark of a deleted file, and is not empty";
-                    (text, Change::Unusable(reason.to_owned()))
+                    (text, unusable(reason))
                 }
                 None => {
                     let shown = format!("{shown}{text}");
                     let kind = FileType::from_raw_mode(stat.st_mode);
                     let is_device = kind == FileType::CharacterDevice && stat.st_rdev == 0;
-                    let change = match is_device {
-                        true => Change::Deleted,
-                        false => self.change(&path.join(name), kind, shown, depth)?,
+                    let entry = match is_device {
+                        true => Entry::Other(Change::Deleted),
+                        false => self.entry(&path.join(name), kind, &shown, depth)?,
                     };
-                    (text, change)
+                    (text, entry)
                 }
             };
-            match folder.entries.entry(text) {
-                Entry::Vacant(free) => {
-                    free.insert(change);
-                }
-                Entry::Occupied(mut taken) => {
-                    let reason = "is both deleted and there".to_owned();
-                    taken.insert(Change::Unusable(reason));
-                }
-            }
+            scanned.entries.push(entry);
         }
-        Ok(folder)
+        scanned
+            .entries
+            .sort_by(|(one, _), (other, _)| one.cmp(other));
+        scanned.entries.dedup_by(|(name, _), (first, entry)| {
+            let is_twice = name == first;
+            if is_twice {
+                *entry = unusable("is both deleted and there");
+            }
+            is_twice
+        });
+        scanned.entries.shrink_to_fit();
+        Ok(scanned)
+    }
+
+    /// Returns the names in a directory. They are sorted so that the bytes of files that
+    /// are written one after the other are one range.
+    fn names(&mut self, directory: &OwnedFd) -> io::Result<Vec<CString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(directory)? {
+            let name = entry?.file_name().to_owned();
+            if [&b"."[..], b".."].contains(&name.as_bytes()) {
+                continue;
+            }
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                let problem = format!("has more than {MAX_ENTRIES} entries");
+                return Err(io::Error::other(problem));
+            }
+            names.push(name);
+        }
+        names.sort_unstable();
+        Ok(names)
     }
 
     /// Returns what an entry says that is not a mark by its name or kind.
-    fn change(
+    fn entry(
         &mut self,
         path: &Path,
         kind: FileType,
-        shown: String,
+        shown: &str,
         depth: usize,
-    ) -> io::Result<Change> {
-        let unusable = |reason: &str| Ok(Change::Unusable(reason.to_owned()));
+    ) -> io::Result<Entry> {
         match kind {
-            FileType::Symlink => Ok(Change::Link),
+            FileType::Symlink => Ok(Entry::Other(Change::Link)),
             FileType::Directory => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY;
                 let handle = open_beneath(&self.root.directory, path, flags)?;
                 if attribute(&handle, "redirect")?.is_some() {
-                    return unusable(
+                    return Ok(unusable(
                         "was renamed by overlayfs, and its contents are elsewhere: mount the \
                          overlay with redirect_dir=off",
-                    );
+                    ));
                 }
-                let folder = self.directory(path, &format!("{shown}/"), depth + 1)?;
-                Ok(Change::Directory(folder))
+                let inner = self.directory(path, &format!("{shown}/"), depth + 1)?;
+                Ok(Entry::Directory(inner))
             }
             FileType::RegularFile => {
                 let handle = open_beneath(&self.root.directory, path, FILE)?;
                 if attribute(&handle, "metacopy")?.is_some() {
-                    return unusable(
+                    return Ok(unusable(
                         "has only attributes here, and its contents elsewhere: mount the overlay \
                          with metacopy=off",
-                    );
+                    ));
                 }
                 let stat = FileStat::of(&handle)?;
                 if stat.size == 0 && attribute(&handle, "whiteout")?.is_some() {
-                    return Ok(Change::Deleted);
+                    return Ok(Entry::Other(Change::Deleted));
                 }
-                let raw = (path.as_os_str() != &*shown).then(|| path.into());
-                let shown: Arc<str> = shown.into();
-                Ok(Change::File(NewFile {
-                    path: shown.clone(),
-                    modified: Some(stat.modified),
-                    bytes: Arc::new(ChangedFile::new(self.root.clone(), shown, raw, &stat)),
-                }))
+                Ok(Entry::File(self.found.add(path, shown, &stat)))
             }
-            _ => unusable("is neither a file nor a directory"),
+            _ => Ok(unusable("is neither a file nor a directory")),
         }
     }
+}
+
+fn unusable(reason: &str) -> Entry {
+    Entry::Other(Change::Unusable(reason.to_owned()))
 }
 
 /// Flags for opening a file; without blocking, since it may be a pipe by now.
@@ -220,66 +270,113 @@ fn attribute(_file: impl AsFd, _name: &str) -> io::Result<Option<Vec<u8>>> {
     Ok(None)
 }
 
-/// A file of a folder of changes, as it was when the folder was read.
-struct ChangedFile {
-    root: Arc<Root>,
-    /// Path relative to the root for messages.
-    shown: Arc<str>,
-    /// The path itself, if it is another one.
-    raw: Option<Box<Path>>,
-    identity: FileIdentity,
-    /// Its size in bytes.
-    size: u64,
-    version: u64,
-    /// Whether the log has a line that it was changed.
-    is_reported: AtomicBool,
+/// The files that have been found, which are not opened before they are read.
+#[derive(Default)]
+struct Found {
+    table: FileTable,
+    versions: Vec<FileVersion>,
+    raw: HashMap<usize, Box<Path>>,
 }
 
-impl ChangedFile {
-    fn new(root: Arc<Root>, shown: Arc<str>, raw: Option<Box<Path>>, stat: &FileStat) -> Self {
-        Self {
-            root,
-            shown,
-            raw,
+/// A file as it was when the folder was read.
+#[derive(Clone, Copy)]
+struct FileVersion {
+    identity: FileIdentity,
+    version: u64,
+}
+
+impl Found {
+    /// Adds a file, and returns its number. `shown` is its path for messages.
+    fn add(&mut self, path: &Path, shown: &str, stat: &FileStat) -> u32 {
+        let number = self.versions.len();
+        self.table.push(shown, stat.size, stat.modified);
+        self.versions.push(FileVersion {
             identity: stat.identity,
-            size: stat.size,
             version: stat.version(),
-            is_reported: AtomicBool::new(false),
+        });
+        if path.as_os_str() != shown {
+            self.raw.insert(number, path.into());
         }
+        // There are at most `MAX_ENTRIES`.
+        number as u32
     }
 
-    fn open(&self) -> io::Result<File> {
-        let path = self.raw.as_deref().unwrap_or(Path::new(&*self.shown));
+    /// Returns the files, whose folder is `root`.
+    fn files(mut self, root: Root) -> Arc<NewFiles> {
+        self.table.shrink_to_fit();
+        self.versions.shrink_to_fit();
+        let table = Arc::new(self.table);
+        let bytes = ChangedFiles {
+            root,
+            table: table.clone(),
+            versions: self.versions,
+            raw: self.raw,
+            reported: Mutex::default(),
+        };
+        NewFiles::new(table, Arc::new(bytes))
+    }
+}
+
+/// The bytes of all files of a folder of changes, one file after the other.
+struct ChangedFiles {
+    root: Root,
+    table: Arc<FileTable>,
+    versions: Vec<FileVersion>,
+    /// The paths of files relative to the root, if they are not those for messages.
+    raw: HashMap<usize, Box<Path>>,
+    /// The files of which the log has a line that they were changed.
+    reported: Mutex<HashSet<usize>>,
+}
+
+impl ChangedFiles {
+    fn open(&self, number: usize) -> io::Result<File> {
+        let path = self.raw.get(&number).map(|raw| &**raw);
+        let path = path.unwrap_or(Path::new(self.table.path(number)));
         Ok(open_beneath(&self.root.directory, path, FILE)?.into())
     }
 
-    /// Checks that the file is still the one that was applied.
-    fn check(&self) -> io::Result<()> {
-        let found = self.root.pool.stat(self.identity, || self.open());
-        if found.is_ok_and(|found| found.version() == self.version) {
+    /// Checks that a file is still the one that was applied.
+    fn check(&self, number: usize) -> io::Result<()> {
+        let FileVersion { identity, version } = self.versions[number];
+        let found = self.root.pool.stat(identity, || self.open(number));
+        if found.is_ok_and(|found| found.version() == version) {
             return Ok(());
         }
         let problem = "has changed since it was applied; mount again to see the new contents";
-        if !self.is_reported.swap(true, Ordering::Relaxed) {
-            log::error!("{}: {problem}", self.shown);
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.insert(number) {
+            log::error!("{}: {problem}", self.table.path(number));
         }
         Err(io::Error::other(problem))
     }
+
+    fn read(&self, number: usize, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.check(number)?;
+        let (pool, identity) = (&self.root.pool, self.versions[number].identity);
+        let read = pool.read(identity, || self.open(number), buf, offset);
+        // A change during the read would mix bytes.
+        self.check(number)?;
+        read
+    }
 }
 
-impl ReadAt for ChangedFile {
+impl ReadAt for ChangedFiles {
     fn len(&self) -> u64 {
-        self.size
+        self.table.len()
     }
 
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
         self.check_end(buf.len(), offset)?;
-        self.check()?;
-        let pool = &self.root.pool;
-        let read = pool.read(self.identity, || self.open(), buf, offset);
-        // A change during the read would mix bytes.
-        self.check()?;
-        read
+        while !buf.is_empty() {
+            let number = self.table.file_at(offset);
+            let file = self.table.range(number);
+            let length = usize::try_from(file.end - offset).unwrap_or(usize::MAX);
+            let (now, later) = buf.split_at_mut(length.min(buf.len()));
+            self.read(number, now, offset - file.start)?;
+            offset += now.len() as u64;
+            buf = later;
+        }
+        Ok(())
     }
 }
 
@@ -324,13 +421,13 @@ mod tests {
             panic!("is a file");
         };
         let mut bytes = [0; 3];
-        new.bytes.read_exact_at(&mut bytes, 0).unwrap();
+        new.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(&bytes, b"old");
         fs::write(&file, "newer").unwrap();
-        let error = new.bytes.read_exact_at(&mut bytes, 0).unwrap_err();
+        let error = new.read_exact_at(&mut bytes, 0).unwrap_err();
         assert!(error.to_string().contains("has changed"), "{error}");
         fs::remove_file(&file).unwrap();
         symlink("/etc/passwd", &file).unwrap();
-        assert!(new.bytes.read_exact_at(&mut bytes, 0).is_err());
+        assert!(new.read_exact_at(&mut bytes, 0).is_err());
     }
 }

@@ -34,9 +34,9 @@ pub const DIRECTORY_HANDLE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 pub struct FileIdentity {
     device: u64,
     inode: u64,
-    /// The birth time in seconds and nanoseconds, if the file system has one.
-    /// It distinguishes an inode from earlier ones with the same number.
-    born: Option<(i64, u32)>,
+    /// The birth time in nanoseconds since 1970 UTC; 0 if the file system has none. It
+    /// distinguishes an inode from earlier ones with the same number.
+    born: i64,
 }
 
 /// The metadata of a file that is available without opening it.
@@ -90,6 +90,13 @@ impl FileStat {
     }
 }
 
+/// Returns a time as one number. Times that are centuries apart may have the same.
+fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
+    seconds
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(nanoseconds)
+}
+
 #[cfg(target_os = "linux")]
 mod stat {
     use super::*;
@@ -115,7 +122,10 @@ mod stat {
             identity: FileIdentity {
                 device: makedev(stat.stx_dev_major, stat.stx_dev_minor),
                 inode: stat.stx_ino,
-                born: is_born.then_some((stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
+                born: match is_born {
+                    true => nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec.into()),
+                    false => 0,
+                },
             },
             kind: FileType::from_raw_mode(stat.stx_mode.into()),
             size: stat.stx_size,
@@ -151,8 +161,10 @@ mod stat {
                 device: stat.st_dev as u64,
                 inode: stat.st_ino as u64,
                 // File systems without birth times have -1 or 0 there.
-                born: (stat.st_birthtime > 0)
-                    .then_some((stat.st_birthtime as i64, stat.st_birthtime_nsec as u32)),
+                born: match stat.st_birthtime > 0 {
+                    true => nanoseconds(stat.st_birthtime as i64, stat.st_birthtime_nsec as i64),
+                    false => 0,
+                },
             },
             kind: FileType::from_raw_mode(stat.st_mode),
             size: stat.st_size as u64,

@@ -137,11 +137,7 @@ fn archives() -> Vec<Archive> {
 }
 
 fn put(folder: &mut Folder, path: &str, bytes: &[u8]) {
-    let change = Change::File(NewFile {
-        bytes: Arc::new(bytes.to_vec()),
-        path: path.into(),
-        modified: None,
-    });
+    let change = Change::File(NewFile::new(path, Arc::new(bytes.to_vec())));
     match path.split_once('/') {
         None => drop(folder.entries.insert(path.to_owned(), change)),
         Some((directory, name)) => {

@@ -259,8 +259,10 @@ impl Level<'_> {
             report.refuse(original.shown, "is the source, and cannot be deleted");
         }
         let mut whole = Spliced::default();
-        let new = tree.new_at(asset).map(|new| &new.bytes);
-        whole.append_all(new.unwrap_or(&original.source));
+        match tree.new_at(asset) {
+            Some(new) => whole.append_file(new),
+            None => whole.append_all(&original.source),
+        }
         Ok(Written::alone(whole))
     }
 
@@ -344,11 +346,7 @@ impl Level<'_> {
         };
         let mut file = |spliced: Spliced| {
             job.report.inside += spliced.memory();
-            NewFile {
-                bytes: Arc::new(spliced),
-                path: path.as_str().into(),
-                modified: None,
-            }
+            NewFile::new(path.as_str(), Arc::new(spliced))
         };
         if let Some(directory) = written.directory {
             let names = formats::changed_pairs().filter_map(|pair| pair.directory_of(&name));
@@ -371,7 +369,7 @@ impl Level<'_> {
 /// Returns the content of a file, which may be new.
 fn content(tree: &Tree, volume: &Arc<dyn Volume>, node: NodeId) -> Result<Arc<dyn ReadAt>> {
     match (tree.new_at(node), tree.node(node).kind) {
-        (Some(new), _) => Ok(new.bytes.clone()),
+        (Some(new), _) => Ok(Arc::new(new.clone())),
         (None, Kind::File(Some(entry))) => member(volume, entry),
         _ => Err(Error::UnknownFormat),
     }

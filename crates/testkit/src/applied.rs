@@ -55,11 +55,7 @@ pub fn put(folder: &mut Folder, path: &str, change: Change) {
 
 /// Returns a new file.
 pub fn new_file(path: &str, bytes: &[u8]) -> Change {
-    Change::File(NewFile {
-        bytes: Arc::new(bytes.to_vec()),
-        path: path.into(),
-        modified: None,
-    })
+    Change::File(NewFile::new(path, Arc::new(bytes.to_vec())))
 }
 
 /// Applies a folder of changes to an archive, and returns what is to be written, or

@@ -119,7 +119,7 @@ impl<'v> Files<'v> {
             for (ino, new) in assets {
                 match numbers.get(&ino) {
                     Some(&file) => files.push((file, new)),
-                    None => report.refuse(&*new.path, "changes an asset of another directory"),
+                    None => report.refuse(new.path(), "changes an asset of another directory"),
                 }
             }
             Ok(files)

@@ -57,8 +57,11 @@ impl ChangedFolder {
             let number = FileId(FIRST_NEW + new.len() as u32);
             let name = Name::utf_8(name);
             match entry {
-                LayerEntry::File(file) => {
-                    sink.file(root, name, entry_of(file, number))?;
+                LayerEntry::File {
+                    new: file,
+                    original,
+                } => {
+                    sink.file(root, name, entry_of(file, *original, number))?;
                     new.push(NewEntry::File(file.clone()));
                 }
                 LayerEntry::Directory { layer, is_opaque } if *is_opaque => {
@@ -96,7 +99,7 @@ impl Volume for ChangedFolder {
         match self.new_entry(file)? {
             None => self.below(file)?.content(file),
             Some(NewEntry::File(new)) => Ok(Content::Extent {
-                source: &*new.bytes,
+                source: new,
                 offset: 0,
             }),
             Some(NewEntry::Directory(_)) => Err(no_such_file(file)),

@@ -21,8 +21,13 @@ pub(in crate::mount) struct Layer {
 pub(super) enum LayerEntry {
     /// It is deleted.
     Whiteout,
-    /// It is a file with these contents.
-    File(NewFile),
+    /// It is a file.
+    File {
+        /// Its contents.
+        new: NewFile,
+        /// The modification time of the original, in seconds since 1970 UTC.
+        original: Option<i64>,
+    },
     /// It is a directory.
     Directory {
         layer: Arc<Layer>,
@@ -44,13 +49,13 @@ impl Layer {
                     continue;
                 }
                 (Fate::Deleted, _) => LayerEntry::Whiteout,
-                (Fate::New(new), kind) => LayerEntry::File(NewFile {
-                    modified: new.modified.or(match kind {
+                (Fate::New(new), kind) => LayerEntry::File {
+                    new: new.clone(),
+                    original: match kind {
                         Kind::File(Some(original)) => original.modified,
                         _ => None,
-                    }),
-                    ..new.clone()
-                }),
+                    },
+                },
                 (Fate::Kept, _) if entry.is_added || !layer.entries.is_empty() => {
                     LayerEntry::Directory {
                         layer: Arc::new(layer),
@@ -73,7 +78,7 @@ impl Layer {
         let entries = self.entries.iter().map(|(name, entry)| {
             let inner = match entry {
                 LayerEntry::Directory { layer, .. } => layer.memory(),
-                LayerEntry::File(_) | LayerEntry::Whiteout => 0,
+                LayerEntry::File { .. } | LayerEntry::Whiteout => 0,
             };
             name.len() + size_of::<(Box<str>, LayerEntry)>() + inner
         });
@@ -118,11 +123,11 @@ impl Highest {
         for (name, entry) in &layer.entries {
             let hides = match entry {
                 LayerEntry::Whiteout => true,
-                LayerEntry::File(new) => {
+                LayerEntry::File { new, original } => {
                     let file = FileId(self.files.len() as u32);
-                    self.builder
-                        .file(at, Name::utf_8(name), entry_of(new, file))?;
-                    self.files.push(new.bytes.clone());
+                    let declared = entry_of(new, *original, file);
+                    self.builder.file(at, Name::utf_8(name), declared)?;
+                    self.files.push(Arc::new(new.clone()));
                     false
                 }
                 LayerEntry::Directory { layer, is_opaque } => {
@@ -140,12 +145,13 @@ impl Highest {
     }
 }
 
-/// Returns the declaration of a new file.
-pub(super) fn entry_of(new: &NewFile, file: FileId) -> Entry {
+/// Returns the declaration of a new file. `original` is the time of the one that it
+/// replaces.
+pub(super) fn entry_of(new: &NewFile, original: Option<i64>, file: FileId) -> Entry {
     Entry {
         file,
         size: Some(new.len()),
-        modified: new.modified,
+        modified: new.modified().or(original),
         asset: None,
     }
 }

@@ -195,17 +195,14 @@ impl ModFile {
                     length,
                 } => {
                     if let Some(external) = file_at(&self.card, path) {
-                        bytes.append(&external.bytes, *offset..offset.saturating_add(*length));
+                        let external: Arc<dyn ReadAt> = Arc::new(external.clone());
+                        bytes.append(&external, *offset..offset.saturating_add(*length));
                     }
                 }
                 Part::Zeros { length } => bytes.append_fill(0, *length),
             }
         }
-        NewFile {
-            bytes: Arc::new(bytes),
-            path: file.path.as_str().into(),
-            modified: None,
-        }
+        NewFile::new(file.path.as_str(), Arc::new(bytes))
     }
 
     fn refused(&self, text: impl ToString) -> OpenCause {

@@ -54,7 +54,7 @@ impl Edits<'_> {
     fn added(&mut self, viewed: &Viewed, below: &str, new: NewFile) {
         if new.len() > MAX_ASSET {
             let reason = format!("has more than {MAX_ASSET} bytes");
-            self.report.refuse(&*new.path, reason);
+            self.report.refuse(new.path(), reason);
             return;
         }
         let edited = self.edited(viewed.asset, viewed.format);
@@ -65,11 +65,7 @@ impl Edits<'_> {
     fn deleted(&mut self, shown: &Node<'_>, path: &str) {
         if let Some((RenderedFile::OfView(viewed, number), _)) = shown.rendered() {
             let edited = self.edited(viewed.asset, viewed.format);
-            let nothing = NewFile {
-                path: path.into(),
-                bytes: Arc::new(Vec::new()),
-                modified: None,
-            };
+            let nothing = NewFile::new(path, Arc::new(Vec::new()));
             edited.deleted.insert(number.0 as usize, nothing);
         }
     }
@@ -113,7 +109,7 @@ impl Edits<'_> {
         let mut contents = Vec::with_capacity(files.len());
         for (path, new, is_there) in &files {
             let content = match is_there {
-                true => Some(read_vec(&*new.bytes, 0, new.len(), "edited file")?.into()),
+                true => Some(read_vec(new, 0, new.len(), "edited file")?.into()),
                 false => None,
             };
             let path = path.clone();
@@ -131,7 +127,7 @@ impl Edits<'_> {
         let files: Vec<NewFile> = files.into_iter().map(|(_, new, _)| new).collect();
         match (imported, files.first()) {
             (Ok(Imported::Changed(new_assets)), Some(first)) => {
-                self.tell(&first.path, &new_assets);
+                self.tell(first.path(), &new_assets);
                 Ok((files, keep(ino, new_assets, changed)))
             }
             (Ok(_), _) => {
@@ -140,7 +136,7 @@ impl Edits<'_> {
             }
             (Err(refused), _) => {
                 for Refused { file, reason } in refused {
-                    let path = files.get(file).map(|new| &*new.path).unwrap_or_default();
+                    let path = files.get(file).map(NewFile::path).unwrap_or_default();
                     self.report.refuse(path, reason);
                 }
                 Ok(Default::default())

@@ -126,7 +126,7 @@ impl Converter<'_> {
         {
             match edits.conversion(asset, extension)? {
                 Some(shown) => edits.file_of(RenderedFile::OfAsset(&shown), new)?,
-                None => edits.report.refuse(&*new.path, otherwise),
+                None => edits.report.refuse(new.path(), otherwise),
             }
         }
         let assets = edits.assets(self.reader)?;
@@ -277,7 +277,7 @@ impl<'a> Edits<'a> {
     /// the tree has.
     fn file(&mut self, new: NewFile, shown: &Node<'_>) -> io::Result<()> {
         let Some((rendered, _)) = shown.rendered() else {
-            self.report.refuse(&*new.path, UNKNOWN);
+            self.report.refuse(new.path(), UNKNOWN);
             return Ok(());
         };
         match self.is_shown(&new, shown)? {
@@ -326,12 +326,12 @@ impl<'a> Edits<'a> {
         };
         let Some(number) = number.filter(|_| has_values || format.import.is_some()) else {
             let reason = self.not_made_from(asset, format)?;
-            self.report.refuse(&*new.path, reason);
+            self.report.refuse(new.path(), reason);
             return Ok(());
         };
         if new.len() > MAX_ASSET {
             let reason = format!("has more than {MAX_ASSET} bytes");
-            self.report.refuse(&*new.path, reason);
+            self.report.refuse(new.path(), reason);
             return Ok(());
         }
         self.view_file(asset, format, number, new)
@@ -347,10 +347,10 @@ impl<'a> Edits<'a> {
     ) -> io::Result<()> {
         let edited = self.edited(asset, format);
         if let Some(other) = edited.files.get(&number) {
-            let read = |file: &NewFile| read_vec(&*file.bytes, 0, file.len(), "edited file");
+            let read = |file: &NewFile| read_vec(file, 0, file.len(), "edited file");
             if read(other)? != read(&new)? {
-                let reason = format!("shows the same as {}, which differs", other.path);
-                self.report.refuse(&*new.path, reason);
+                let reason = format!("shows the same as {}, which differs", other.path());
+                self.report.refuse(new.path(), reason);
             }
             return Ok(());
         }
@@ -449,7 +449,7 @@ impl<'a> Edits<'a> {
         let Some((asset, _memory)) = self.asset(&node, new.len(), changed)? else {
             return Ok(Vec::new());
         };
-        let bytes = read_vec(&*new.bytes, 0, new.len(), "edited file")?;
+        let bytes = read_vec(new, 0, new.len(), "edited file")?;
         let imported = import(&Edit {
             asset: &asset,
             context: &context,
@@ -466,11 +466,11 @@ impl<'a> Edits<'a> {
                 Ok(Vec::new())
             }
             Ok(Imported::Changed(new_assets)) => {
-                self.tell(&new.path, &new_assets);
+                self.tell(new.path(), &new_assets);
                 Ok(keep(ino, new_assets, changed))
             }
             Err(reason) => {
-                self.report.refuse(&*new.path, reason);
+                self.report.refuse(new.path(), reason);
                 Ok(Vec::new())
             }
         }

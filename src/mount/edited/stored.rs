@@ -21,15 +21,12 @@ pub(super) fn new_asset(
     let Some(first) = edited.first() else {
         return Ok(None);
     };
-    let new = NewFile {
-        path: first.path.clone(),
-        bytes: Arc::new(Encoded {
-            stored: Stored::new(bytes, reader)?,
-            edited,
-        }),
-        modified: None,
+    let path = first.path().to_owned();
+    let encoded = Encoded {
+        stored: Stored::new(bytes, reader)?,
+        edited,
     };
-    Ok(Some((asset, new)))
+    Ok(Some((asset, NewFile::new(path, Arc::new(encoded)))))
 }
 
 /// A new asset.
@@ -66,7 +63,7 @@ impl Encoded {
     fn check_edited(&self) -> std::io::Result<()> {
         let edited = self.edited.iter().filter(|file| !file.is_empty());
         for file in edited {
-            file.bytes.read_exact_at(&mut [0], 0)?;
+            file.read_exact_at(&mut [0], 0)?;
         }
         Ok(())
     }

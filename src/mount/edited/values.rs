@@ -25,7 +25,7 @@ impl Edits<'_> {
     ) -> io::Result<()> {
         let Some(editing) = &report.edit else {
             let reason = "is made from many files, and only shows them: edit these";
-            self.report.refuse(&*new.path, reason);
+            self.report.refuse(new.path(), reason);
             return Ok(());
         };
         let node = self.vfs.node(directory).map_err(unexpected)?;
@@ -38,7 +38,7 @@ impl Edits<'_> {
         let memory = new.len().saturating_add(shown.len() as u64);
         let memory = usize::try_from(memory.saturating_mul(MEMORY_OF_EDIT)).unwrap_or(usize::MAX);
         let _memory = budget.charge("an edited table", memory)?;
-        let bytes = read_vec(&*new.bytes, 0, new.len(), "edited file")?;
+        let bytes = read_vec(new, 0, new.len(), "edited file")?;
         let edits = (editing.edit)(&context, &shown, &bytes);
         if let Some(fault) = context.fault() {
             return Err(fault);
@@ -46,12 +46,12 @@ impl Edits<'_> {
         let edits = match edits {
             Ok(edits) => edits,
             Err(reason) => {
-                self.report.refuse(&*new.path, reason);
+                self.report.refuse(new.path(), reason);
                 return Ok(());
             }
         };
         for warning in edits.warnings {
-            self.report.note(Weight::Warning, &*new.path, warning);
+            self.report.note(Weight::Warning, new.path(), warning);
         }
         if edits.edits.is_empty() {
             self.report.ignored += 1;
@@ -68,7 +68,7 @@ impl Edits<'_> {
         let Some(format) = format_of(&node) else {
             return Err(io::Error::Changed);
         };
-        let placed = |place: &str| format!("{}: {place}", new.path);
+        let placed = |place: &str| format!("{}: {place}", new.path());
         match edit {
             TableEdit::Value(mut edit) => {
                 edit.place = placed(&edit.place);
@@ -79,11 +79,7 @@ impl Edits<'_> {
             TableEdit::File(name, bytes, place) => {
                 let model = self.vfs.model(&node, format)?;
                 let number = model.view.position(&|file| file.name == name);
-                let new = NewFile {
-                    path: placed(&place).into(),
-                    bytes: Arc::new(bytes),
-                    modified: new.modified,
-                };
+                let new = NewFile::new(placed(&place), Arc::new(bytes));
                 match number {
                     Some(number) => self.view_file(asset, format, number, new),
                     None => Ok(()),
@@ -108,15 +104,15 @@ impl Edits<'_> {
 
     /// Returns the values of an edited JSON file; `None` if it is refused.
     pub(super) fn values_of(&mut self, new: NewFile) -> io::Result<Option<(edit::Edit, NewFile)>> {
-        let bytes = read_vec(&*new.bytes, 0, new.len(), "edited file")?;
+        let bytes = read_vec(&new, 0, new.len(), "edited file")?;
         Ok(match edit::value_of_json(&bytes) {
             Ok(values) => {
-                let place = new.path.to_string();
+                let place = new.path().to_owned();
                 let what = edit::What::Values(values);
                 Some((edit::Edit { place, what }, new))
             }
             Err(reason) => {
-                self.report.refuse(&*new.path, reason);
+                self.report.refuse(new.path(), reason);
                 None
             }
         })

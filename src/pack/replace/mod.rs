@@ -131,11 +131,8 @@ fn of_hip(
         file_size(&replacement.file)?;
         let failed = |cause| Error::source(&replacement.file, cause);
         let source = FileSource::open(&replacement.file, pool).map_err(failed)?;
-        let new = NewFile {
-            bytes: Arc::new(source),
-            path: replacement.file.to_string_lossy().into(),
-            modified: None,
-        };
+        let shown = replacement.file.to_string_lossy();
+        let new = NewFile::new(shown, Arc::new(source));
         let other = hip::needs::of_asset(&*original.bytes, &offsets, id.0, &new);
         let other = other.map_err(|error| Error::source(&replacement.file, error))?;
         match other {
@@ -177,9 +174,9 @@ fn encode(original: &Original, edited: Vec<ForAsset>, assets: &mut NewAssets) ->
         return Err(Error::source(Path::new(&refusal.path), &refusal.text));
     }
     for (id, new) in encoded {
-        let by = new.path.clone();
+        let by = new.path().to_owned();
         if let Some(other) = assets.insert(id.0, new) {
-            let problem = format!("changes an asset that {} replaces", other.path);
+            let problem = format!("changes an asset that {} replaces", other.path());
             return Err(Error::source(Path::new(&*by), problem));
         }
     }

@@ -10,9 +10,10 @@
 use std::collections::BTreeMap;
 
 use super::Original;
-use super::folder::{Change, Folder, NewFile};
+use super::folder::{Change, Folder};
 use super::job::Job;
 use super::matching::{CONVERTED, ENTERED, Edited, Inside, Matched};
+use super::new_file::NewFile;
 use super::report::Report;
 use super::tree::Kind;
 use crate::io::Result;
@@ -103,12 +104,12 @@ pub(crate) fn replace_assets(assets: Vec<(FileId, NewFile)>, job: &mut Job<'_>) 
     for (file, new) in assets {
         let Some(node) = job.tree.node_of(file) else {
             job.report
-                .refuse(&*new.path, "shows no file of the original");
+                .refuse(new.path(), "shows no file of the original");
             continue;
         };
         if job.tree.is_deleted(node) {
             let reason = format!("shows {}, which is deleted", job.tree.path(node));
-            job.report.refuse(&*new.path, reason);
+            job.report.refuse(new.path(), reason);
             continue;
         }
         job.replace(node, new)?;

@@ -1,69 +1,8 @@
 //! What a folder of changes says.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
 
-use crate::io::{ReadAt, Result, read_error};
-
-/// Number of bytes that are read at a time.
-const PIECE: usize = 64 << 10;
-
-/// A file with the new contents of an entry.
-#[derive(Clone)]
-pub struct NewFile {
-    /// Its bytes.
-    pub bytes: Arc<dyn ReadAt>,
-    /// Its path in the folder of changes, for messages.
-    pub path: Arc<str>,
-    /// Its modification time in seconds since 1970 UTC.
-    pub modified: Option<i64>,
-}
-
-impl fmt::Debug for NewFile {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("NewFile").field(&self.path).finish()
-    }
-}
-
-impl NewFile {
-    /// Returns its length in bytes.
-    pub fn len(&self) -> u64 {
-        self.bytes.len()
-    }
-
-    /// Returns whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Calls `take` with all of its bytes, in order.
-    ///
-    /// # Errors
-    /// Returns [`Error::Read`](crate::io::Error::Read) if it cannot be read.
-    pub fn read(&self, take: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let mut piece = vec![0; self.len().min(PIECE as u64) as usize];
-        let mut offset = 0;
-        while offset < self.len() {
-            let length = (self.len() - offset).min(PIECE as u64) as usize;
-            let read = self.bytes.read_exact_at(&mut piece[..length], offset);
-            read.map_err(|cause| read_error(offset, length as u64, cause))?;
-            take(&piece[..length]);
-            offset += length as u64;
-        }
-        Ok(())
-    }
-
-    /// Returns the CRC-32 of its bytes.
-    ///
-    /// # Errors
-    /// Returns [`Error::Read`](crate::io::Error::Read) if it cannot be read.
-    pub fn crc32(&self) -> Result<u32> {
-        let mut sum = crc32fast::Hasher::new();
-        self.read(&mut |bytes| sum.update(bytes))?;
-        Ok(sum.finalize())
-    }
-}
+use super::new_file::NewFile;
 
 /// What a folder of changes says about one name.
 #[derive(Clone)]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::folder::NewFile;
 use super::member::member;
+use super::new_file::NewFile;
 use super::report::{Action, Applied, Report, Weight};
 use super::tree::{Fate, Kind, Tree};
 use crate::input::Input;
@@ -37,7 +37,7 @@ impl Job<'_> {
     /// Reports that the change at a node cannot be applied.
     pub(crate) fn refuse(&mut self, node: NodeId, reason: impl Into<String>) {
         let path = match self.tree.new_at(node) {
-            Some(new) => new.path.to_string(),
+            Some(new) => new.path().to_owned(),
             None => self.path(node),
         };
         self.report.refuse(path, reason);
@@ -84,9 +84,9 @@ impl Job<'_> {
     pub(super) fn replace(&mut self, node: NodeId, new: NewFile) -> Result<()> {
         let node = self.tree.resolve(node);
         if let Some(other) = self.tree.new_at(node) {
-            if !are_equal(&*other.bytes, &*new.bytes)? {
-                let reason = format!("is changed differently by {}", other.path);
-                self.report.refuse(&*new.path, reason);
+            if !are_equal(other, &new)? {
+                let reason = format!("is changed differently by {}", other.path());
+                self.report.refuse(new.path(), reason);
             }
             return Ok(());
         }
@@ -138,7 +138,7 @@ impl Job<'_> {
             return Ok(false);
         }
         match member(&self.volume, entry) {
-            Ok(original) => are_equal(&*original, &*new.bytes),
+            Ok(original) => are_equal(&*original, new),
             Err(error) if error.is_fault() => Err(error),
             Err(_) => Ok(false),
         }

@@ -1,12 +1,11 @@
 //! Matching a folder of changes against the entries of an original.
 
-use std::collections::btree_map::Entry as MapEntry;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::folder::{Change, Folder, is_litter};
 use super::job::Job;
 use super::report::Weight;
-use super::tree::Kind;
+use super::tree::{Kind, folded};
 use crate::io::Result;
 use crate::volume::{MAX_DEPTH, NodeId};
 
@@ -86,10 +85,12 @@ impl Matching<'_, '_> {
             let full = format!("{path}{name}");
             match self.job.tree.find(at, &name) {
                 Ok(Some(node)) => {
-                    named.insert(node);
                     // Entries that it does not have are deleted at any depth.
-                    if let (true, Change::Directory(inner)) = (is_opaque, &mut change) {
-                        inner.is_opaque = true;
+                    if is_opaque {
+                        named.insert(node);
+                        if let Change::Directory(inner) = &mut change {
+                            inner.is_opaque = true;
+                        }
                     }
                     self.present(node, change, full, depth)?;
                 }
@@ -112,36 +113,31 @@ impl Matching<'_, '_> {
         Ok(())
     }
 
-    /// Returns the changes of a folder, with directories merged whose names
-    /// differ only in case.
+    /// Returns the changes of a folder in the order of their names without case, with
+    /// directories merged whose names differ only in case.
     fn merged(&mut self, folder: Folder, path: &str) -> Vec<(String, Change)> {
-        let mut merged: BTreeMap<String, (String, Change)> = BTreeMap::new();
-        for (name, change) in folder.entries {
-            match merged.entry(name.to_ascii_lowercase()) {
-                MapEntry::Vacant(free) => {
-                    free.insert((name, change));
-                }
-                MapEntry::Occupied(mut taken) => {
-                    let (first, known) = taken.get_mut();
-                    let other = format!("{path}{name}");
-                    match (known, change) {
-                        (Change::Directory(one), Change::Directory(two)) => {
-                            for twice in one.absorb(two) {
-                                let reason = format!("has the same name as {other}/{twice}");
-                                self.job
-                                    .report
-                                    .refuse(format!("{path}{first}/{twice}"), reason);
-                            }
-                        }
-                        _ => {
-                            let reason = format!("has the same name as {other}");
-                            self.job.report.refuse(format!("{path}{first}"), reason);
-                        }
+        let mut merged: Vec<_> = folder.entries.into_iter().collect();
+        merged.sort_by(|(one, _), (other, _)| folded(one).cmp(folded(other)));
+        let report = &mut *self.job.report;
+        merged.dedup_by(|(name, change), (first, known)| {
+            if !name.eq_ignore_ascii_case(first) {
+                return false;
+            }
+            let mut refuse = |inner: &str| {
+                let reason = format!("has the same name as {path}{name}{inner}");
+                report.refuse(format!("{path}{first}{inner}"), reason);
+            };
+            match (known, change) {
+                (Change::Directory(one), Change::Directory(two)) => {
+                    for twice in one.absorb(std::mem::take(two)) {
+                        refuse(&format!("/{twice}"));
                     }
                 }
+                _ => refuse(""),
             }
-        }
-        merged.into_values().collect()
+            true
+        });
+        merged
     }
 
     /// Applies a change to an entry of the original.

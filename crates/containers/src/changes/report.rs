@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::folder::NewFile;
+use super::new_file::NewFile;
 
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub struct Applied {
 impl Applied {
     /// Creates a change of the entry at `path` in a mount.
     pub(super) fn new(action: Action, path: String, new: Option<NewFile>) -> Self {
-        let is_same = new.as_ref().is_some_and(|new| *new.path == *path);
+        let is_same = new.as_ref().is_some_and(|new| *new.path() == *path);
         Self {
             action,
             path: (!is_same).then(|| path.into()),
@@ -83,7 +83,7 @@ impl Applied {
     pub fn path(&self) -> &str {
         match (&self.path, &self.new) {
             (Some(path), _) => path,
-            (None, Some(new)) => &new.path,
+            (None, Some(new)) => new.path(),
             (None, None) => "",
         }
     }
@@ -107,6 +107,10 @@ pub fn lines(refusals: &[Notice]) -> Vec<String> {
     lines
 }
 
+/// Maximum number of notes of a weight that are kept: an archive may have a million
+/// files.
+const MAX_NOTES: usize = 1000;
+
 /// A patch that was applied to the whole file.
 #[derive(Debug, Clone)]
 pub struct AppliedPatch {
@@ -125,8 +129,10 @@ pub struct AppliedPatch {
 pub struct Report {
     /// Everything that cannot be applied. If there is anything, nothing is.
     pub refusals: Vec<Notice>,
-    /// Notes, such as files that were moved.
-    pub notes: Vec<(Weight, Notice)>,
+    /// Notes, such as files that were moved: of each weight the first [`MAX_NOTES`].
+    notes: Vec<(Weight, Notice)>,
+    /// Number of all notes, by weight.
+    counts: [usize; 3],
     /// Everything that is applied.
     pub applied: Vec<Applied>,
     /// Number of files that are equal to the original, or are not applied.
@@ -167,6 +173,9 @@ impl Report {
     pub fn extend(&mut self, other: Self) {
         self.refusals.extend(other.refusals);
         self.notes.extend(other.notes);
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
         self.applied.extend(other.applied);
         self.ignored += other.ignored;
         self.inside += other.inside;
@@ -192,6 +201,11 @@ impl Report {
             .extend(risks.map(|(_, notice)| notice.clone()));
     }
 
+    /// Returns all notes, one sentence each.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        self.told(|_| true)
+    }
+
     /// Returns the notes that are worth telling, one sentence each.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         self.told(|weight| weight != Weight::Information)
@@ -202,18 +216,49 @@ impl Report {
         self.told(|weight| weight == Weight::Information)
     }
 
+    /// Returns notes, and how many there are more of each weight.
     fn told(&self, is_told: fn(Weight) -> bool) -> impl Iterator<Item = String> {
-        let notes = self.notes.iter();
-        let notes = notes.filter(move |(weight, _)| is_told(*weight));
-        notes.map(|(_, notice)| notice.to_string())
+        let told = move |weight: &Weight| is_told(*weight);
+        let notes = self.notes.iter().filter(move |(weight, _)| told(weight));
+        let weights = [Weight::Information, Weight::Warning, Weight::Risk];
+        let more = weights.into_iter().filter(told).filter_map(|weight| {
+            let kept = self.notes.iter().filter(|note| note.0 == weight).count();
+            let more = self.counts[weight as usize] - kept;
+            (more > 0).then(|| format!("{more} more notes of this kind"))
+        });
+        notes.map(|(_, notice)| notice.to_string()).chain(more)
     }
 
     /// Adds a note about `path`.
     pub fn note(&mut self, weight: Weight, path: impl Into<String>, text: impl Into<String>) {
-        let notice = Notice {
-            path: path.into(),
-            text: text.into(),
-        };
-        self.notes.push((weight, notice));
+        let count = &mut self.counts[weight as usize];
+        *count += 1;
+        if *count <= MAX_NOTES {
+            let notice = Notice {
+                path: path.into(),
+                text: text.into(),
+            };
+            self.notes.push((weight, notice));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_beyond_the_first_thousand_of_a_weight_are_counted() {
+        let mut report = Report::default();
+        for number in 0..MAX_NOTES + 2 {
+            report.note(Weight::Information, number.to_string(), "is moved");
+        }
+        report.note(Weight::Risk, "a", "is moved");
+        assert_eq!(
+            report.information().last().unwrap(),
+            "2 more notes of this kind"
+        );
+        assert_eq!(report.warnings().collect::<Vec<_>>(), ["a: is moved"]);
+        assert_eq!(report.notes().count(), MAX_NOTES + 2);
     }
 }

@@ -1,66 +1,146 @@
 //! A source that is composed of ranges of others.
+//!
+//! There may be millions of parts, so they are small: sources have numbers, and a part
+//! ends where the next one begins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::new_file::NewFile;
 use crate::io::{Origin, ReadAt};
 
 /// Where the bytes of a part come from.
-#[derive(Clone)]
-enum Data {
-    /// From a source, from this offset on.
-    Source(Arc<dyn ReadAt>, u64),
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// From the source with this number.
+    Source(u32),
+    /// From the bytes in memory.
+    Memory,
     /// All bytes are equal.
-    Fill(u8),
+    Fill,
+}
+
+/// The bytes of a part.
+#[derive(Clone, Copy)]
+struct Data {
+    place: Place,
+    /// The offset of the first byte there; the byte itself of a fill.
+    at: u64,
 }
 
 impl Data {
+    fn fill(byte: u8) -> Self {
+        let (place, at) = (Place::Fill, byte.into());
+        Self { place, at }
+    }
+
     /// Returns the data without its first `count` bytes.
-    fn skip(&self, count: u64) -> Self {
-        match self {
-            Self::Source(source, offset) => Self::Source(source.clone(), offset + count),
-            Self::Fill(byte) => Self::Fill(*byte),
+    fn skip(self, count: u64) -> Self {
+        match self.place {
+            Place::Fill => self,
+            place => Self {
+                place,
+                at: self.at + count,
+            },
         }
     }
 
     /// Returns whether `next` continues this data after `length` bytes.
-    fn continues(&self, length: u64, next: &Self) -> bool {
-        match (self, next) {
-            (Self::Source(one, start), Self::Source(other, offset)) => {
-                Arc::ptr_eq(one, other) && start + length == *offset
+    fn continues(self, length: u64, next: Self) -> bool {
+        self.place == next.place && self.skip(length).at == next.at
+    }
+}
+
+/// Length from which on bytes are a source of their own, in bytes.
+const LARGE: usize = 64 << 10;
+
+/// What parts consist of.
+#[derive(Default)]
+struct Stock {
+    sources: Vec<Arc<dyn ReadAt>>,
+    /// The number of each source, by its address.
+    numbers: HashMap<usize, u32>,
+    /// Bytes of parts that are not large.
+    memory: Vec<u8>,
+    /// Number of bytes in sources for large ones.
+    large: usize,
+}
+
+impl Stock {
+    /// Adds a source, if it is another one, and returns its bytes from an offset on.
+    fn source(&mut self, source: &Arc<dyn ReadAt>, at: u64) -> Data {
+        let next = self.sources.len() as u32;
+        let address = Arc::as_ptr(source).addr();
+        let number = *self.numbers.entry(address).or_insert(next);
+        if number == next {
+            self.sources.push(source.clone());
+        }
+        let place = Place::Source(number);
+        Data { place, at }
+    }
+
+    /// Adds bytes.
+    fn bytes(&mut self, bytes: Vec<u8>) -> Data {
+        if bytes.len() >= LARGE {
+            self.large += bytes.len();
+            return self.source(&(Arc::new(bytes) as Arc<dyn ReadAt>), 0);
+        }
+        let data = Data {
+            place: Place::Memory,
+            at: self.memory.len() as u64,
+        };
+        self.memory.extend(bytes);
+        data
+    }
+
+    /// Adds `length` bytes of another stock.
+    fn of_other(&mut self, other: &Self, data: Data, length: u64) -> Data {
+        match data.place {
+            Place::Source(number) => self.source(&other.sources[number as usize], data.at),
+            Place::Memory => {
+                let start = data.at as usize;
+                self.bytes(other.memory[start..start + length as usize].to_vec())
             }
-            (Self::Fill(one), Self::Fill(other)) => one == other,
-            _ => false,
+            Place::Fill => data,
+        }
+    }
+
+    /// Returns the source of data, and its offset there; `None` for a fill.
+    fn get(&self, data: Data) -> Option<(&dyn ReadAt, u64)> {
+        match data.place {
+            Place::Source(number) => Some((&*self.sources[number as usize], data.at)),
+            Place::Memory => Some((&self.memory, data.at)),
+            Place::Fill => None,
         }
     }
 }
 
-/// A range of a [`Spliced`] source.
+/// A part of a [`Spliced`] source, up to the next one.
 struct Part {
     /// Position of its first byte.
     start: u64,
-    length: u64,
     data: Data,
 }
 
 /// A source that consists of ranges of other sources, of bytes in memory, and of
-/// runs of equal bytes. Nothing is copied.
+/// runs of equal bytes. Ranges of sources are not copied.
 #[derive(Default)]
 pub struct Spliced {
-    /// In order and without gaps; none is empty.
+    /// In order; none is empty.
     parts: Vec<Part>,
     len: u64,
-    /// Number of bytes that were appended from memory.
-    kept: usize,
+    stock: Stock,
 }
 
 impl Spliced {
     /// Appends a range of a source.
     pub fn append(&mut self, source: &Arc<dyn ReadAt>, range: Range<u64>) {
-        let length = range.end.saturating_sub(range.start);
-        self.push(length, Data::Source(source.clone(), range.start));
+        if !range.is_empty() {
+            let data = self.stock.source(source, range.start);
+            self.push(range.end - range.start, data);
+        }
     }
 
     /// Appends a source as a whole.
@@ -68,56 +148,73 @@ impl Spliced {
         self.append(source, 0..source.len());
     }
 
+    /// Appends a file.
+    pub fn append_file(&mut self, file: &NewFile) {
+        let (source, range) = file.place();
+        self.append(source, range);
+    }
+
     /// Appends bytes.
     pub fn append_bytes(&mut self, bytes: Vec<u8>) {
-        self.kept += bytes.len();
-        let source: Arc<dyn ReadAt> = Arc::new(bytes);
-        self.append_all(&source);
+        let length = bytes.len() as u64;
+        let data = self.stock.bytes(bytes);
+        self.push(length, data);
     }
 
     /// Appends `length` times the same byte.
     pub fn append_fill(&mut self, byte: u8, length: u64) {
-        self.push(length, Data::Fill(byte));
+        self.push(length, Data::fill(byte));
     }
 
     /// Appends the parts of another.
     pub fn append_spliced(&mut self, other: Self) {
-        self.kept += other.kept;
-        for part in other.parts {
-            self.push(part.length, part.data);
+        if self.len == 0 {
+            *self = other;
+            return;
+        }
+        self.stock.large += other.stock.large;
+        for (index, part) in other.parts.iter().enumerate() {
+            let length = other.end(index) - part.start;
+            let data = self.stock.of_other(&other.stock, part.data, length);
+            self.push(length, data);
         }
     }
 
-    /// Removes the bytes from `at` on, and returns them. The memory of all appended bytes
-    /// counts for the removed part.
+    /// Removes the bytes from `at` on, and returns them. The memory of large appended
+    /// bytes counts for both.
     pub fn split_off(&mut self, at: u64) -> Self {
-        let mut rest = Self {
-            kept: std::mem::take(&mut self.kept),
-            ..Self::default()
-        };
-        let after = self.parts.partition_point(|part| part.start < at);
-        if let Some(last) = self.parts[..after].last_mut() {
-            let stays = last.length.min(at - last.start);
-            rest.push(last.length - stays, last.data.skip(stays));
-            last.length = stays;
+        let mut rest = Self::default();
+        rest.stock.large = self.stock.large;
+        let first = self.first_part(at);
+        for index in first..self.parts.len() {
+            let part = &self.parts[index];
+            let (start, end) = (part.start.max(at), self.end(index));
+            if start < end {
+                let data = part.data.skip(start - part.start);
+                let data = rest.stock.of_other(&self.stock, data, end - start);
+                rest.push(end - start, data);
+            }
         }
-        for part in self.parts.drain(after..) {
-            rest.push(part.length, part.data);
-        }
-        self.len = self.len.min(at);
+        self.truncate(at);
         rest
     }
 
     /// Removes the bytes from `at` on. The memory of appended ones still counts.
     pub fn truncate(&mut self, at: u64) {
-        let rest = self.split_off(at);
-        self.kept = rest.kept;
+        let stay = self.parts.partition_point(|part| part.start < at);
+        self.parts.truncate(stay);
+        self.len = self.len.min(at);
     }
 
     /// Returns the memory of the list of parts and of appended bytes, in bytes,
     /// without that of sources.
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.parts.capacity() * size_of::<Part>() + self.kept
+        size_of::<Self>()
+            + self.parts.capacity() * size_of::<Part>()
+            + self.stock.memory.capacity()
+            + self.stock.large
+            + self.stock.sources.capacity() * size_of::<Arc<dyn ReadAt>>()
+            + self.stock.numbers.capacity() * size_of::<(usize, u32)>()
     }
 
     fn push(&mut self, length: u64, data: Data) {
@@ -126,20 +223,38 @@ impl Spliced {
         }
         let start = self.len;
         self.len += length;
-        match self.parts.last_mut() {
-            Some(last) if last.data.continues(last.length, &data) => last.length += length,
-            _ => self.parts.push(Part {
-                start,
-                length,
-                data,
-            }),
+        let last = self.parts.last();
+        if !last.is_some_and(|last| last.data.continues(start - last.start, data)) {
+            self.parts.push(Part { start, data });
         }
     }
 
-    /// Returns the parts from the one with the byte at `offset` on.
-    fn parts_from(&self, offset: u64) -> &[Part] {
+    /// Returns the position after a part.
+    fn end(&self, index: usize) -> u64 {
+        self.parts
+            .get(index + 1)
+            .map_or(self.len, |next| next.start)
+    }
+
+    /// Returns the index of the part with the byte at `offset`.
+    fn first_part(&self, offset: u64) -> usize {
         let after = self.parts.partition_point(|part| part.start <= offset);
-        &self.parts[after.saturating_sub(1)..]
+        after.saturating_sub(1)
+    }
+
+    /// Returns the ranges of `range` that are in one part each, with their data.
+    fn pieces(&self, range: Range<u64>) -> impl Iterator<Item = (Range<u64>, Data)> {
+        let parts = self
+            .parts
+            .iter()
+            .enumerate()
+            .skip(self.first_part(range.start));
+        let pieces = parts.map(move |(index, part)| {
+            let start = range.start.max(part.start);
+            let piece = start..range.end.min(self.end(index));
+            (piece, part.data.skip(start - part.start))
+        });
+        pieces.take_while(|(piece, _)| !piece.is_empty())
     }
 }
 
@@ -149,62 +264,46 @@ impl ReadAt for Spliced {
     }
 
     fn origin_at(&self, offset: u64) -> Origin<'_> {
-        let Some(part) = self.parts_from(offset).first() else {
-            return Origin::OWN;
-        };
-        let skip = offset - part.start;
-        let source: Option<(&dyn ReadAt, u64)> = match &part.data {
-            Data::Source(source, start) => Some((&**source, start + skip)),
-            Data::Fill(_) => None,
-        };
-        let length = part.length - skip;
-        Origin { source, length }
+        match self.pieces(offset..self.len).next() {
+            Some((piece, data)) => Origin {
+                source: self.stock.get(data),
+                length: piece.end - piece.start,
+            },
+            None => Origin::OWN,
+        }
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.check_end(buf.len(), offset)?;
-        let (mut rest, mut offset) = (buf, offset);
-        for part in self.parts_from(offset) {
-            if rest.is_empty() {
-                break;
-            }
-            let skip = offset - part.start;
-            let length = (part.length - skip).min(rest.len() as u64) as usize;
-            let (piece, after) = rest.split_at_mut(length);
-            match &part.data {
-                Data::Source(source, start) => source.read_exact_at(piece, start + skip)?,
-                Data::Fill(byte) => piece.fill(*byte),
+        let mut rest = buf;
+        for (piece, data) in self.pieces(offset..offset.saturating_add(rest.len() as u64)) {
+            let (now, after) = rest.split_at_mut((piece.end - piece.start) as usize);
+            match self.stock.get(data) {
+                Some((source, at)) => source.read_exact_at(now, at)?,
+                None => now.fill(data.at as u8),
             }
             rest = after;
-            offset += length as u64;
         }
         Ok(())
     }
 
     fn will_need(&self, offset: u64, length: u64) {
-        let end = offset.saturating_add(length);
-        for part in self.parts_from(offset) {
-            let (from, to) = (part.start.max(offset), (part.start + part.length).min(end));
-            if from >= to {
-                break;
-            }
-            if let Data::Source(source, start) = &part.data {
-                source.will_need(start + (from - part.start), to - from);
+        for (piece, data) in self.pieces(offset..offset.saturating_add(length)) {
+            if let Some((source, at)) = self.stock.get(data) {
+                source.will_need(at, piece.end - piece.start);
             }
         }
     }
 
     fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
-        let part = self.parts_from(offset).first()?;
-        let skip = offset
-            .checked_sub(part.start)
-            .filter(|&skip| skip < part.length)?;
-        let Data::Source(source, start) = &part.data else {
-            return None;
-        };
+        let index = self.first_part(offset);
+        let part = self.parts.get(index)?;
+        let length = self.end(index) - part.start;
+        let skip = offset.checked_sub(part.start)?;
+        let (source, start) = self.stock.get(part.data).filter(|_| skip < length)?;
         // The unit, moved from the source to here, as far as it is in the part.
         let unit = source.unit_at(start + skip)?;
-        let to = |at: u64| part.start + at.clamp(*start, start + part.length) - start;
+        let to = |at: u64| part.start + at.clamp(start, start + length) - start;
         Some(to(unit.start)..to(unit.end))
     }
 }
@@ -212,22 +311,31 @@ impl ReadAt for Spliced {
 /// An original with other bytes over parts of it. Where these overlap, the last
 /// ones win.
 pub struct Patch {
-    original: Arc<dyn ReadAt>,
+    /// The original is the first source.
+    stock: Stock,
+    /// The length of the original.
+    original: u64,
     /// By position; they do not overlap.
     over: BTreeMap<u64, (u64, Data)>,
     len: u64,
-    /// Number of bytes that were put from memory.
-    kept: usize,
 }
 
 impl Patch {
+    /// The original from its beginning on.
+    const ORIGINAL: Data = Data {
+        place: Place::Source(0),
+        at: 0,
+    };
+
     /// Begins with the unchanged original.
     pub fn new(original: Arc<dyn ReadAt>) -> Self {
+        let mut stock = Stock::default();
+        stock.source(&original, 0);
         Self {
-            len: original.len(),
-            original,
+            stock,
+            original: original.len(),
             over: BTreeMap::new(),
-            kept: 0,
+            len: original.len(),
         }
     }
 
@@ -243,25 +351,33 @@ impl Patch {
 
     /// Puts bytes at `at`.
     pub fn put(&mut self, at: u64, bytes: Vec<u8>) {
-        self.kept += bytes.len();
         let length = bytes.len() as u64;
-        self.insert(at, length, Data::Source(Arc::new(bytes), 0));
+        let data = self.stock.bytes(bytes);
+        self.insert(at, length, data);
     }
 
     /// Puts a source as a whole at `at`.
     pub fn put_source(&mut self, at: u64, source: &Arc<dyn ReadAt>) {
-        self.insert(at, source.len(), Data::Source(source.clone(), 0));
+        self.put_range(at, source, 0..source.len());
+    }
+
+    /// Puts a file at `at`.
+    pub fn put_file(&mut self, at: u64, file: &NewFile) {
+        let (source, range) = file.place();
+        self.put_range(at, source, range);
     }
 
     /// Puts a range of a source at `at`.
     pub fn put_range(&mut self, at: u64, source: &Arc<dyn ReadAt>, range: Range<u64>) {
-        let length = range.end.saturating_sub(range.start);
-        self.insert(at, length, Data::Source(source.clone(), range.start));
+        if !range.is_empty() {
+            let data = self.stock.source(source, range.start);
+            self.insert(at, range.end - range.start, data);
+        }
     }
 
     /// Puts `length` times the same byte at `at`.
     pub fn fill(&mut self, at: u64, byte: u8, length: u64) {
-        self.insert(at, length, Data::Fill(byte));
+        self.insert(at, length, Data::fill(byte));
     }
 
     /// Makes the result at least this long, with zeros at the end.
@@ -281,37 +397,46 @@ impl Patch {
             .range(first..end)
             .map(|(&start, _)| start)
             .collect();
+        self.grow(end);
         for start in covered {
             let Some((length, data)) = self.over.remove(&start) else {
                 continue;
             };
             if start < at {
-                self.over
-                    .insert(start, (length.min(at - start), data.clone()));
+                self.over.insert(start, (length.min(at - start), data));
             }
             if start + length > end {
                 let rest = (start + length - end, data.skip(end - start));
                 self.over.insert(end, rest);
             }
         }
+        // Files that are one after the other in both places are one entry.
+        if let Some((start, (before, own))) = self.over.range_mut(..at).next_back()
+            && start + *before == at
+            && own.continues(*before, data)
+        {
+            *before += length;
+            return;
+        }
         self.over.insert(at, (length, data));
-        self.grow(end);
     }
 
     /// Returns the result.
     pub fn finish(self) -> Spliced {
         let Self {
+            stock,
             original,
             over,
             len,
-            kept,
         } = self;
         let mut spliced = Spliced {
-            kept,
+            stock,
             ..Spliced::default()
         };
         let keep = |spliced: &mut Spliced, end: u64| {
-            spliced.append(&original, spliced.len..end.min(original.len()));
+            let start = spliced.len;
+            let kept = end.min(original).saturating_sub(start);
+            spliced.push(kept, Self::ORIGINAL.skip(start));
             spliced.append_fill(0, end - spliced.len);
         };
         for (start, (length, data)) in over {
@@ -319,6 +444,7 @@ impl Patch {
             spliced.push(length, data);
         }
         keep(&mut spliced, len);
+        spliced.parts.shrink_to_fit();
         spliced
     }
 }
@@ -364,10 +490,8 @@ mod tests {
             let at = whole.len().min(at as usize);
             assert_eq!(all(&spliced), whole[..at], "{at}");
             assert_eq!(all(&rest), whole[at..], "{at}");
-            assert_eq!((spliced.kept, rest.kept), (0, 2));
             rest.truncate(1);
             assert_eq!(all(&rest), whole[at..(at + 1).min(whole.len())]);
-            assert_eq!(rest.kept, 2);
         }
     }
 

@@ -1,8 +1,9 @@
 //! The entries of an original, and what becomes of each.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
 
-use super::folder::NewFile;
+use super::new_file::NewFile;
 use crate::io::{Error, Result};
 use crate::text::{Name, file_name, numbered};
 use crate::volume::{Entry, FileId, MAX_ENTRIES, NodeId, Sink, no_such_file};
@@ -42,6 +43,8 @@ pub struct Node {
     pub fate: Fate,
     /// Whether it is not in the original.
     pub is_added: bool,
+    /// The added node before it with the same hash; 0 if there is none.
+    before: u32,
     children: Vec<u32>,
 }
 
@@ -64,8 +67,9 @@ pub struct Tree {
     files: HashMap<FileId, u32>,
     /// The nodes of the original, by their directories and names without case.
     by_name: Vec<u32>,
-    /// The added ones in the same way.
-    added_by_name: HashMap<(u32, String), Vec<u32>>,
+    /// The last one of the added nodes, by the hash of their directories and names
+    /// without case.
+    added_by_name: HashMap<u64, u32>,
 }
 
 impl Default for Tree {
@@ -77,6 +81,7 @@ impl Default for Tree {
             kind: Kind::Directory,
             fate: Fate::Kept,
             is_added: false,
+            before: 0,
             children: Vec::new(),
         };
         Self {
@@ -262,19 +267,18 @@ impl Tree {
 
     /// Adds an entry that is not in the original.
     pub(super) fn add(&mut self, parent: NodeId, name: &str, kind: Kind, fate: Fate) -> NodeId {
-        let node = Node {
+        let number = self.nodes.len() as u32;
+        let before = self.added_by_name.insert(hash(parent, name), number);
+        self.push(Node {
             parent: parent.0,
             name: name.into(),
             raw: None,
             kind,
             fate,
             is_added: true,
+            before: before.unwrap_or(0),
             children: Vec::new(),
-        };
-        let node = self.push(node);
-        let key = (parent.0, name.to_ascii_lowercase());
-        self.added_by_name.entry(key).or_default().push(node.0);
-        node
+        })
     }
 
     /// Declares a symbolic link. A file that replaces it is its own, and not that of
@@ -313,10 +317,7 @@ impl Tree {
         let first = self.by_name.partition_point(|node| place(node).is_lt());
         let own = self.by_name[first..].iter();
         let own = own.take_while(|node| place(node).is_eq());
-        let added = self
-            .added_by_name
-            .get(&(directory.0, name.to_ascii_lowercase()));
-        let alike: Vec<u32> = own.chain(added.into_iter().flatten()).copied().collect();
+        let alike: Vec<u32> = own.copied().chain(self.added_as(directory, name)).collect();
         let mut exact = alike.iter();
         if let Some(&exact) = exact.find(|&&node| &*self.nodes[node as usize].name == name) {
             return Ok(Some(NodeId(exact)));
@@ -329,6 +330,19 @@ impl Tree {
                 Err(names.collect())
             }
         }
+    }
+
+    /// Returns the added entries of a directory with a name, without case.
+    fn added_as(&self, directory: NodeId, name: &str) -> impl Iterator<Item = u32> {
+        let last = self.added_by_name.get(&hash(directory, name)).copied();
+        let all = std::iter::successors(last, |&node| match self.nodes[node as usize].before {
+            0 => None,
+            before => Some(before),
+        });
+        all.filter(move |&node| {
+            let node = &self.nodes[node as usize];
+            node.parent == directory.0 && node.name.eq_ignore_ascii_case(name)
+        })
     }
 
     /// Returns the file that a directory of this name would be a companion of.
@@ -364,6 +378,7 @@ impl Tree {
             kind,
             fate: Fate::Kept,
             is_added: false,
+            before: 0,
             children: Vec::new(),
         };
         Ok(self.push(node))
@@ -371,8 +386,16 @@ impl Tree {
 }
 
 /// Returns the bytes of a name with ASCII letters in lower case.
-fn folded(name: &str) -> impl Iterator<Item = u8> {
+pub(super) fn folded(name: &str) -> impl Iterator<Item = u8> {
     name.bytes().map(|byte| byte.to_ascii_lowercase())
+}
+
+/// Returns a number of an entry of a directory, by its name without case.
+fn hash(directory: NodeId, name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write_u32(directory.0);
+    folded(name).for_each(|byte| hasher.write_u8(byte));
+    hasher.finish()
 }
 
 /// The directories of an original by their names in it.

@@ -158,11 +158,11 @@ impl Disc {
         let system = &self.system;
         let (boot, bi2, apploader) = (new(system.boot), new(system.bi2), new(system.apploader));
         let (fst, dol) = (new(system.fst), new(system.dol));
-        let mut refuse = |new: &NewFile, reason: &str| job.report.refuse(&*new.path, reason);
+        let mut refuse = |new: &NewFile, reason: &str| job.report.refuse(new.path(), reason);
         let mut header = read_vec(&*job.input.source, 0, BOOT.into(), "boot.bin")?;
         if let Some(new) = boot {
             let bytes = match new.len() == u64::from(BOOT) {
-                true => read_vec(&*new.bytes, 0, BOOT.into(), "boot.bin")?,
+                true => read_vec(&new, 0, BOOT.into(), "boot.bin")?,
                 false => Vec::new(),
             };
             match numbers(&bytes, 0x1C) == Some([GAMECUBE]) {
@@ -175,17 +175,17 @@ impl Disc {
         }
         if let Some(new) = bi2 {
             match new.len() == u64::from(BI2) {
-                true => self.patch.put_source(BOOT.into(), &new.bytes),
+                true => self.patch.put_file(BOOT.into(), &new),
                 false => refuse(&new, "has not 0x2000 bytes"),
             }
         }
         if let Some(new) = apploader {
             let head = new.len().min(APPLOADER_HEADER.into());
-            let head = read_vec(&*new.bytes, 0, head, "apploader.img")?;
+            let head = read_vec(&new, 0, head, "apploader.img")?;
             let [size, trailer] = numbers(&head, 0x14).unwrap_or_default();
             let stated = u64::from(APPLOADER_HEADER) + u64::from(size) + u64::from(trailer);
             match new.len() == stated {
-                true => self.patch.put_source(APPLOADER.into(), &new.bytes),
+                true => self.patch.put_file(APPLOADER.into(), &new),
                 false => refuse(&new, "its length is not the one that it states"),
             }
         }
@@ -193,7 +193,7 @@ impl Disc {
             refuse(&new, "is generated");
         }
         if let Some(new) = dol {
-            let head = read_vec(&*new.bytes, 0, new.len().min(DOL_HEADER), "main.dol")?;
+            let head = read_vec(&new, 0, new.len().min(DOL_HEADER), "main.dol")?;
             if new.len() < DOL_HEADER || dol_length(&head) > new.len() {
                 refuse(&new, "is cut: it is shorter than its sections");
             }
@@ -214,9 +214,9 @@ impl Disc {
         if let (Some(new), Some(own)) = (job.tree.new_of(file), self.old_range(Some(file))) {
             let end = own.start + new.len();
             if end > self.occupied.room(&own) {
-                let path = new.path.clone();
+                let path = new.path().to_owned();
                 job.report
-                    .refuse(&*path, "does not fit before what follows it");
+                    .refuse(path, "does not fit before what follows it");
             }
             self.occupied.add(own.start..end);
         }
@@ -262,7 +262,7 @@ impl Disc {
             job.refuse(node, "ends past 4 GiB");
             return Ok(0);
         }
-        self.patch.put_source(at, &new.bytes);
+        self.patch.put_file(at, new);
         // The console reads multiples of 32 bytes.
         let padded = end.next_multiple_of(READ_ALIGNMENT).min(limit);
         self.patch.fill(end, 0, padded - end);

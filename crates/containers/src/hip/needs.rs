@@ -55,7 +55,7 @@ pub(super) fn of_type(code: [u8; 4], platform: Platform, file: &NewFile) -> Resu
         }));
     };
     let length = file.len().min(HEAD as u64);
-    let head = read_vec(&*file.bytes, 0, length, "asset")?;
+    let head = read_vec(file, 0, length, "asset")?;
     Ok(problem(code, platform, &head, size))
 }
 

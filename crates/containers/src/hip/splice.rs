@@ -95,7 +95,7 @@ pub(super) fn splice_layers(
                     moves.placed.insert(*number, out.len());
                     asset.plus = *plus;
                     match new.get(number) {
-                        Some(new) => out.append_all(&new.bytes),
+                        Some(new) => out.append_file(new),
                         None => out.append(original, old),
                     }
                 }

@@ -268,7 +268,7 @@ impl Image {
     fn put(&mut self, sector: u64, new: &NewFile) {
         let start = sector * SECTOR;
         let end = (start + new.len()).next_multiple_of(SECTOR);
-        self.patch.put_source(start, &new.bytes);
+        self.patch.put_file(start, new);
         self.patch
             .fill(start + new.len(), 0, end - start - new.len());
         self.end = self.end.max(end / SECTOR);

@@ -174,7 +174,7 @@ impl Data {
         if let Some(own) = own.filter(|own| !own.is_empty() && !new.is_empty()) {
             let end = own.start + new.len();
             if end <= self.occupied.room(&own).min(self.end) {
-                self.patch.put_source(own.start, &new.bytes);
+                self.patch.put_file(own.start, new);
                 self.occupied.remove(&own);
                 self.occupied.add(own.start..end);
                 return own.start;
@@ -183,7 +183,7 @@ impl Data {
             job.note(Weight::Information, node, text);
         }
         let start = self.end.next_multiple_of(ALIGNMENT);
-        self.patch.put_source(start, &new.bytes);
+        self.patch.put_file(start, new);
         self.end = start + new.len();
         self.occupied.add(start..self.end);
         start

@@ -169,7 +169,7 @@ fn header(name: &[u8], new: &NewFile, form: u8) -> Result<Vec<u8>> {
 
 fn append(body: &mut Spliced, header: Vec<u8>, new: &NewFile) {
     body.append_bytes(header);
-    body.append_all(&new.bytes);
+    body.append_file(new);
     body.append_fill(0, padded(new.len()) - new.len());
 }
 

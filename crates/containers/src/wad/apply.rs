@@ -230,7 +230,7 @@ impl Wad {
     /// Puts data, with zeros up to the end of its sector or `room`.
     fn put(&mut self, start: u64, new: &NewFile, room: u64) {
         let end = start + new.len();
-        self.patch.put_source(start, &new.bytes);
+        self.patch.put_file(start, new);
         let padding = end.next_multiple_of(SECTOR).min(room) - end;
         self.patch.fill(end, 0, padding);
     }

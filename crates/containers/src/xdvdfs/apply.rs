@@ -219,7 +219,7 @@ impl Disc {
     fn put(&mut self, sector: u64, new: &NewFile) {
         let start = self.base + sector * SECTOR;
         let end = start + new.len();
-        self.patch.put_source(start, &new.bytes);
+        self.patch.put_file(start, new);
         let padding = new.len().next_multiple_of(SECTOR) - new.len();
         self.patch.fill(end, 0, padding);
     }

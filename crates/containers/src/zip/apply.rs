@@ -290,7 +290,7 @@ impl Writer {
             .concat(),
         );
         if let Some(new) = new {
-            self.spliced.append_all(&new.bytes);
+            self.spliced.append_file(new);
         }
         let position = [fields.attributes, shown(offset)]
             .map(u32::to_le_bytes)

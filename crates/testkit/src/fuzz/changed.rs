@@ -100,13 +100,7 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> Option<Report
 /// others get another length; one is added beside the first one and one beside the
 /// last one, with the extensions of these.
 fn wanted(listing: &Listing) -> Vec<(String, Change)> {
-    let new = |path: &str, size: usize| {
-        Change::File(NewFile {
-            bytes: Arc::new(vec![0; size]),
-            path: path.into(),
-            modified: Some(0),
-        })
-    };
+    let new = |path: &str, size: usize| Change::File(NewFile::new(path, Arc::new(vec![0; size])));
     let files: Vec<&str> = listing.files().map(|(path, _)| path).collect();
     // Those at the end are no tables and lists of the mount.
     let first = files.iter().take(CHANGED);

@@ -29,7 +29,7 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     let named = Named::collect(job, &mut kinds)?;
     for (&number, file) in &named.replaced {
         if let Some(other) = needs::of_asset(&*source, &offsets, number, file)? {
-            job.report.refuse(&*file.path, refusal(&other));
+            job.report.refuse(file.path(), refusal(&other));
         }
     }
     if !named.is_restructured() {

@@ -85,7 +85,7 @@ impl Named {
         }
         for item in [Item::Info, Item::Table] {
             if let Some(new) = job.tree.new_of(hip.file(item)).cloned() {
-                job.report.refuse(&*new.path, "is generated");
+                job.report.refuse(new.path(), "is generated");
             }
         }
         if let Some(new) = job.tree.new_of(hip.file(Item::Settings)).cloned() {
@@ -102,7 +102,7 @@ impl Named {
             .filter(|&number| named.replaced.contains_key(number));
         for number in both {
             let id = hip.asset(*number).id;
-            let path = &*named.replaced[number].path;
+            let path = named.replaced[number].path();
             job.report
                 .refuse(path, format!("asset {id:08X} is deleted by another name"));
         }
@@ -310,7 +310,7 @@ impl Named {
                 return Ok(());
             }
         };
-        if !are_equal(&*known.file.bytes, &*added.file.bytes)? {
+        if !are_equal(&known.file, &added.file)? {
             refuse_different(job, added.node, added.id, &known.file);
         } else if known.place.is_none() {
             known.place = added.place;
@@ -329,7 +329,7 @@ impl Named {
     ) -> Result<()> {
         let id = hip.asset(number).id;
         if let Some(other) = self.replaced.get(&number) {
-            if !are_equal(&*other.bytes, &*file.bytes)? {
+            if !are_equal(other, &file)? {
                 refuse_different(job, node, id, other);
             }
         } else if !is_original(job, number, &file)? {
@@ -340,7 +340,7 @@ impl Named {
 }
 
 fn refuse_different(job: &mut Job<'_>, node: NodeId, id: u32, other: &NewFile) {
-    let reason = format!("asset {id:08X} is changed differently by {}", other.path);
+    let reason = format!("asset {id:08X} is changed differently by {}", other.path());
     job.refuse(node, reason);
 }
 
@@ -464,14 +464,14 @@ fn kind_of(
 /// Parses a changed `Settings.ini`, and the one that the mount shows of the
 /// original.
 fn read_settings(job: &mut Job<'_>, hip: &Hip, new: &NewFile) -> Result<Option<Listed>> {
-    let path = &*new.path;
+    let path = new.path();
     if new.len() > MAX_SETTINGS {
         let reason = format!("is longer than {MAX_SETTINGS} bytes");
         job.report.refuse(path, reason);
         return Ok(None);
     }
     let before = super::super::settings::ini(hip);
-    let now = read_vec(&*new.bytes, 0, new.len(), "Settings.ini")?;
+    let now = read_vec(new, 0, new.len(), "Settings.ini")?;
     let parsed =
         write::parse(before.as_bytes()).and_then(|before| Ok((before, write::parse(&now)?)));
     match parsed {
@@ -496,7 +496,7 @@ pub(super) fn check(
 ) -> Result<()> {
     if let Some(other) = needs::of_type(kind.code, platform, &added.file)? {
         let reason = super::refusal(&other);
-        job.report.refuse(&*added.file.path, reason);
+        job.report.refuse(added.file.path(), reason);
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Version 1: a longer directory moves the data by a multiple of 256. The cipher
-//! uses only the lowest byte of an offset, so that nothing is enciphered anew.
+//! uses only the lowest byte of an offset, so that nothing is enciphered anew, and a
+//! source of many files is enciphered in 256 ways at most.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::{Places, number, raw_name};
-use crate::changes::{Job, Kind, Patch, Spliced, Tree, Written};
+use crate::changes::{Job, Kind, NewFile, Patch, Spliced, Tree, Written};
 use crate::hpi::Offsets;
 use crate::hpi::cipher::{Cipher, deciphered, enciphered_at};
 use crate::hpi::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1};
@@ -23,9 +24,9 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets, old_end: u64) -> Resul
     let cipher = offsets.cipher();
     let mut places = Places::new(&source, offsets, &[])?;
     let data_end = places.end;
-    // New data and the records of all files, in the original's offsets.
+    // New data, and the records of all files by their nodes, in the original's offsets.
     let mut puts = Vec::new();
-    let mut records: HashMap<NodeId, File1> = HashMap::new();
+    let mut records = vec![File1::default(); job.tree.nodes().count()];
     let plain = deciphered(&source, cipher);
     for (file, &offset) in (0..).map(FileId).zip(&offsets.records) {
         let Some(node) = job.tree.node_of(file) else {
@@ -40,14 +41,10 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets, old_end: u64) -> Resul
         let mut record = File1::read_from_bytes(&bytes).unwrap_or_default();
         if let Some(new) = job.tree.new_of(file).cloned() {
             let at = places.place(job, Some(file), node, &new)?;
-            record = File1 {
-                data_offset: number(at)?.into(),
-                size: number(new.len())?.into(),
-                compression: 0,
-            };
+            record = stored(at, &new)?;
             puts.push((at, new));
         }
-        records.insert(node, record);
+        records[node.0 as usize] = record;
     }
     for (node, new) in job
         .tree
@@ -56,12 +53,7 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets, old_end: u64) -> Resul
         .collect::<Vec<_>>()
     {
         let at = places.place(job, None, node, &new)?;
-        let record = File1 {
-            data_offset: number(at)?.into(),
-            size: number(new.len())?.into(),
-            compression: 0,
-        };
-        records.insert(node, record);
+        records[node.0 as usize] = stored(at, &new)?;
         puts.push((at, new));
     }
     let (base, shift) = match job.tree.is_restructured() {
@@ -70,12 +62,46 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets, old_end: u64) -> Resul
     };
     number(places.end + shift)?;
     let mut patch = Patch::new(base);
+    let mut enciphered = Enciphered::new(cipher);
     for (at, new) in puts {
-        patch.put_source(at + shift, &enciphered_at(&new.bytes, cipher, at + shift));
+        enciphered.put(&mut patch, at + shift, &new);
     }
     let mut spliced = patch.finish();
     spliced.append(&source, data_end..source.len());
     Ok(Written::alone(spliced))
+}
+
+/// Returns the record of new data at `at`.
+fn stored(at: u64, new: &NewFile) -> Result<File1> {
+    Ok(File1 {
+        data_offset: number(at)?.into(),
+        size: number(new.len())?.into(),
+        compression: 0,
+    })
+}
+
+/// The sources of new data, enciphered.
+struct Enciphered {
+    cipher: Cipher,
+    /// By their addresses and the lowest byte of the offset of their first byte.
+    known: HashMap<(usize, u8), Arc<dyn ReadAt>>,
+}
+
+impl Enciphered {
+    fn new(cipher: Cipher) -> Self {
+        let known = HashMap::new();
+        Self { cipher, known }
+    }
+
+    /// Puts new data at `at`.
+    fn put(&mut self, patch: &mut Patch, at: u64, new: &NewFile) {
+        let (source, range) = new.place();
+        let start = at.wrapping_sub(range.start) as u8;
+        let key = (Arc::as_ptr(source).addr(), start);
+        let enciphered = || enciphered_at(source, self.cipher, start.into());
+        let source = self.known.entry(key).or_insert_with(enciphered);
+        patch.put_range(at, source, range);
+    }
 }
 
 /// Returns the archive up to the end of its data with the records of replaced
@@ -83,7 +109,7 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets, old_end: u64) -> Resul
 fn in_place(
     job: &Job<'_>,
     offsets: &Offsets,
-    records: &HashMap<NodeId, File1>,
+    records: &[File1],
     cipher: Cipher,
     data_end: u64,
 ) -> Arc<dyn ReadAt> {
@@ -91,8 +117,8 @@ fn in_place(
     base.append(&job.input.source, 0..data_end);
     let mut patch = Patch::new(Arc::new(base));
     for (file, &offset) in (0..).map(FileId).zip(&offsets.records) {
-        let record = job.tree.node_of(file).and_then(|node| records.get(&node));
-        if let Some(record) = record.filter(|_| job.tree.new_of(file).is_some()) {
+        if let (Some(node), Some(_)) = (job.tree.node_of(file), job.tree.new_of(file)) {
+            let record = records[node.0 as usize];
             let mut bytes = record.as_bytes().to_vec();
             cipher.apply(offset.into(), &mut bytes);
             patch.put(offset.into(), bytes);
@@ -105,7 +131,7 @@ fn in_place(
 /// much the data has moved.
 fn restructured(
     job: &Job<'_>,
-    records: &HashMap<NodeId, File1>,
+    records: &[File1],
     cipher: Cipher,
     old_end: u64,
     data_end: u64,
@@ -113,7 +139,7 @@ fn restructured(
     let source = &job.input.source;
     let is_before =
         |record: &File1| record.size.get() > 0 && u64::from(record.data_offset.get()) < old_end;
-    if records.values().any(is_before) {
+    if records.iter().any(is_before) {
         let text = "has data before the end of its directory, which cannot grow";
         return Err(Error::Unsupported(text.to_owned()));
     }
@@ -146,7 +172,7 @@ fn restructured(
 /// A directory that is being laid out.
 struct Layout<'a> {
     tree: &'a Tree,
-    records: &'a HashMap<NodeId, File1>,
+    records: &'a [File1],
     bytes: Vec<u8>,
     /// Absolute offset of the first byte.
     start: u32,
@@ -198,7 +224,7 @@ impl Layout<'_> {
     }
 
     fn file(&mut self, file: NodeId) -> Result<u32> {
-        let mut record = self.records.get(&file).copied().unwrap_or_default();
+        let mut record = self.records[file.0 as usize];
         if record.size.get() > 0 {
             let moved = u64::from(record.data_offset.get()) + u64::from(self.shift);
             record.data_offset = number(moved)?.into();

@@ -1,7 +1,7 @@
 //! Version 2: the directory and the names are written again behind the data,
 //! unpacked.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -28,7 +28,7 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets) -> Result<Written> {
     let mut places = Places::new(&source, offsets, &blocks)?;
     let data_end = places.end;
     let mut patch = Patch::new(source.clone());
-    let mut records = HashMap::new();
+    let mut records = vec![File2::default(); job.tree.nodes().count()];
     for (file, &offset) in (0..).map(FileId).zip(&offsets.records) {
         let Some(node) = job.tree.node_of(file) else {
             continue;
@@ -39,9 +39,9 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets) -> Result<Written> {
         if let Some(new) = job.tree.new_of(file).cloned() {
             let at = places.place(job, Some(file), node, &new)?;
             record = stored(&new, at, record.date.get())?;
-            patch.put_source(at, &new.bytes);
+            patch.put_file(at, &new);
         }
-        records.insert(node, record);
+        records[node.0 as usize] = record;
     }
     for (node, new) in job
         .tree
@@ -50,8 +50,8 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets) -> Result<Written> {
         .collect::<Vec<_>>()
     {
         let at = places.place(job, None, node, &new)?;
-        records.insert(node, stored(&new, at, 0)?);
-        patch.put_source(at, &new.bytes);
+        records[node.0 as usize] = stored(&new, at, 0)?;
+        patch.put_file(at, &new);
     }
     let layout = Layout::new(&job.tree, &records)?;
     let names = places.end;
@@ -75,7 +75,7 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets) -> Result<Written> {
 fn stored(new: &NewFile, start: u64, date: u32) -> Result<File2> {
     let mut sum = FileSum::default();
     new.read(&mut |bytes| sum.update(bytes))?;
-    let modified = new.modified.and_then(|time| u32::try_from(time).ok());
+    let modified = new.modified().and_then(|time| u32::try_from(time).ok());
     Ok(File2 {
         start: number(start)?.into(),
         size: number(new.len())?.into(),
@@ -92,7 +92,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(tree: &Tree, records: &HashMap<NodeId, File2>) -> Result<Self> {
+    fn new(tree: &Tree, records: &[File2]) -> Result<Self> {
         let mut layout = Self {
             directories: vec![0; size_of::<Dir2>()],
             names: vec![0],
@@ -120,7 +120,7 @@ impl Layout {
             }
             for (index, node) in files.into_iter().enumerate() {
                 let name = layout.name(tree, node);
-                let mut record = records.get(&node).copied().unwrap_or_default();
+                let mut record = records[node.0 as usize];
                 record.name = number(name as u64)?.into();
                 layout.put(first_file + index * size_of::<File2>(), record.as_bytes());
             }

@@ -170,7 +170,7 @@ const CDXA: &[u8] = b"CDXA";
 /// these, of frames of 2352 bytes, or of a RIFF CDXA file around such frames;
 /// `None` if there are no whole sectors.
 pub(super) fn mode_2_of(new: &NewFile) -> Result<Option<NewFile>> {
-    let head = read_vec(&*new.bytes, 0, new.len().min(RAW_HEADER as u64), "file")?;
+    let head = read_vec(new, 0, new.len().min(RAW_HEADER as u64), "file")?;
     let is_riff = head.starts_with(RIFF) && head.get(8..12) == Some(CDXA);
     let start = match is_riff {
         true => RIFF_HEADER,
@@ -179,21 +179,20 @@ pub(super) fn mode_2_of(new: &NewFile) -> Result<Option<NewFile>> {
     let length = new.len().saturating_sub(start);
     if is_riff || head.starts_with(&ecc::SYNC) {
         let stripped = Stripped {
-            source: new.bytes.clone(),
+            source: new.clone(),
             start,
             count: length / RAW,
         };
-        return Ok(length.is_multiple_of(RAW).then(|| NewFile {
-            bytes: Arc::new(stripped),
-            ..new.clone()
-        }));
+        return Ok(length
+            .is_multiple_of(RAW)
+            .then(|| NewFile::new(new.path(), Arc::new(stripped))));
     }
     Ok(length.is_multiple_of(MODE_2).then(|| new.clone()))
 }
 
 /// Raw frames without their syncs and addresses.
 struct Stripped {
-    source: Arc<dyn ReadAt>,
+    source: NewFile,
     /// Offset of the first frame.
     start: u64,
     count: u64,

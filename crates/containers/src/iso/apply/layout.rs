@@ -7,7 +7,7 @@ use super::disc::{Directory, DirectoryId, Disc, Extent, ROOT_RECORD, both};
 use super::frames::Frames;
 use super::path_tables::{rows, set_size, tables_of};
 use super::room::Room;
-use crate::changes::{Job, Patch, Spliced, Weight};
+use crate::changes::{Job, NewFile, Patch, Spliced, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::record::{is_in_other_track, le32};
@@ -68,27 +68,26 @@ impl Image {
 
     /// Puts data from a block on: user data, or the whole contents of sectors of
     /// Mode 2.
-    pub(super) fn put(&mut self, start: u64, data: &Arc<dyn ReadAt>, is_raw: bool) -> Result<()> {
+    pub(super) fn put(&mut self, start: u64, data: &NewFile, is_raw: bool) -> Result<()> {
         self.is_changed = true;
         let step = self.frames.step();
         let at = start * step;
         if is_raw {
-            let frames = self.frames.of_mode_2(start, data.clone());
+            let frames = self.frames.of_mode_2(start, Arc::new(data.clone()));
             self.patch.put_source(at, &frames);
         } else if step == SECTOR {
-            self.patch.put_source(at, data);
+            self.patch.put_file(at, data);
             let end = at + data.len();
             self.patch.fill(end, 0, end.next_multiple_of(SECTOR) - end);
         } else {
-            let frames = self.frames.of_user(start, data.clone())?;
+            let frames = self.frames.of_user(start, Arc::new(data.clone()))?;
             self.patch.put_source(at, &frames);
         }
         Ok(())
     }
 
     fn put_bytes(&mut self, start: u64, bytes: Vec<u8>) -> Result<()> {
-        let data: Arc<dyn ReadAt> = Arc::new(bytes);
-        self.put(start, &data, false)
+        self.put(start, &NewFile::new("", Arc::new(bytes)), false)
     }
 
     /// Places and writes the changed directories.

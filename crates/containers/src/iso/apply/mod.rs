@@ -220,7 +220,7 @@ impl Writer {
                 start
             }
         };
-        self.image.put(start, &new.bytes, is_raw)?;
+        self.image.put(start, new, is_raw)?;
         let mut extents = Vec::new();
         let mut done = 0;
         while done < length {
