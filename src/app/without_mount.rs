@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::scope;
 
@@ -18,7 +19,7 @@ use super::{MountOptions, cores, network, palette, password, spool, tell};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
 use crate::inspect::diff::{DiffPlan, Task, diff as diff_sources};
 use crate::inspect::{self, Error, ListStyle};
-use crate::mount::{Prepared, Sources, Vfs};
+use crate::mount::{KnownFiles, Options, Prepared, Sources, Vfs};
 use crate::source::remote::RemoteUrl;
 use crate::source::{Location, NewFolder};
 
@@ -145,12 +146,19 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
             let wrong = |problem| Error::List(format!("{}: {problem}", path.display()));
             Dat::read(file).map_err(wrong)
         });
+        let list = list.transpose()?.map(Arc::new);
+        let known_files = list
+            .clone()
+            .map(|list| KnownFiles::new(move |size, crc32| list.name_of(size, crc32)));
         let plan = CheckPlan {
             sources,
-            options: options_of_vfs,
+            options: Options {
+                known_files,
+                ..options_of_vfs
+            },
             threads: options.threads.unwrap_or_else(cores),
             expansion: check.expansion,
-            list: list.transpose()?,
+            list,
             style: Style {
                 json: check.json,
                 is_terminal: io::stdout().is_terminal(),

@@ -114,7 +114,7 @@ pub(crate) use self::edited::{Converter, ForAsset};
 pub use self::error::{Error, OpenCause, OpenError, Result};
 pub use self::grafts::Extent;
 pub use self::invalidate::Invalidations;
-pub use self::options::Options;
+pub use self::options::{KnownFiles, Options};
 pub use self::order::Order;
 pub(crate) use self::picture::{MAX_PICTURES, arranged, format_of};
 pub use self::sources::{Prepared, Sources};

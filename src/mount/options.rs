@@ -1,5 +1,6 @@
 //! Options of a mount, and the choices that follow from them.
 
+use std::fmt;
 use std::fs::File as DiskFile;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +17,32 @@ use hpimount_containers::volume::Volume;
 
 /// Maximum nesting of archives in archives.
 const MAX_NESTING: u8 = 16;
+
+/// The names of files by their size in bytes and their CRC-32, from a list.
+#[derive(Clone)]
+pub struct KnownFiles(Arc<NameOf>);
+
+type NameOf = dyn Fn(u64, Option<u32>) -> Option<String> + Send + Sync;
+
+impl KnownFiles {
+    /// Creates a list from a function that returns the name of a file.
+    pub fn new(
+        name_of: impl Fn(u64, Option<u32>) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(name_of))
+    }
+
+    /// Returns the name of the file with this size and CRC-32, if that is known.
+    pub(super) fn name_of(&self, size: u64, crc32: Option<u32>) -> Option<String> {
+        (self.0)(size, crc32)
+    }
+}
+
+impl fmt::Debug for KnownFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KnownFiles")
+    }
+}
 
 /// Options of a mount.
 #[derive(Debug, Clone)]
@@ -53,6 +80,8 @@ pub struct Options {
     /// The mount point, as an absolute path without symbolic links: a folder
     /// that contains it does not show it.
     pub mount_point: Option<PathBuf>,
+    /// Names the file that a patch is for, in the error about another one.
+    pub known_files: Option<KnownFiles>,
 }
 
 impl Options {
@@ -143,6 +172,7 @@ impl Default for Options {
             strict: false,
             network: None,
             mount_point: None,
+            known_files: None,
         }
     }
 }

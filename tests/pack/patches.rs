@@ -195,6 +195,32 @@ fn a_file_that_is_not_the_original_is_named_with_what_the_patch_is_for() {
 }
 
 #[test]
+fn a_list_of_dumps_names_the_one_that_a_patch_is_for() {
+    let work = Work::new();
+    work.apply(&["edit"], "disc.iso", "mod.bps");
+    let disc = fs::read(work.path("disc.iso")).unwrap();
+    let list = format!(
+        "<datafile><game name=\"A Game (Europe)\"><rom name=\"game.iso\" size=\"{}\" \
+         crc=\"{:08x}\"/></game></datafile>",
+        disc.len(),
+        crc32fast::hash(&disc)
+    );
+    fs::write(work.path("list.dat"), list).unwrap();
+    fs::write(work.path("other.iso"), [&disc[..], &[0; 2048]].concat()).unwrap();
+    let mut program = hpimount();
+    program
+        .arg("--check")
+        .arg("--dat")
+        .arg(work.path("list.dat"));
+    program.arg("--apply").arg(work.path("mod.bps"));
+    let ran = program.arg(work.path("other.iso")).output().unwrap();
+    let told = String::from_utf8_lossy(&ran.stderr);
+    assert!(!ran.status.success());
+    let expected = "; it is for \"game.iso\" of \"A Game (Europe)\"";
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
 fn hpipack_compares_all_of_the_original() {
     let work = Work::new();
     let mut bytes = fs::read(work.path("disc.iso")).unwrap();

@@ -63,7 +63,7 @@ pub struct CheckPlan {
     /// Number of bytes that are read for each byte of a source at most.
     pub expansion: u64,
     /// The list to compare disc images with.
-    pub list: Option<Dat>,
+    pub list: Option<Arc<Dat>>,
     /// The output style.
     pub style: Style,
 }
@@ -106,7 +106,7 @@ pub fn check(
                             source: &name,
                             vfs: &vfs,
                             output: &output,
-                            list: plan.list.as_ref(),
+                            list: plan.list.as_deref(),
                             threads: plan.threads.max(1),
                         },
                         hashing: Hashing::new(vfs.reader().budget().limit()),

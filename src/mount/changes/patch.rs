@@ -72,7 +72,8 @@ impl PatchFile {
         let memory = options.cache_size;
         let patch = Patch::open_with(self.source.clone(), Options { memory, spool });
         let patch = patch.map_err(|error| self.failed("it", error))?;
-        let (number, check, patched) = self.choose(&patch, originals)?;
+        let chosen = self.choose(&patch, originals);
+        let (number, check, patched) = chosen.map_err(|cause| for_file(cause, &patch, options))?;
         let (name, original) = &originals[number];
         if options.verify {
             self.verify(&patched, original, name)?;
@@ -178,6 +179,21 @@ impl PatchFile {
             },
             description: description.trim_end().to_owned(),
         }
+    }
+}
+
+/// Adds the name of the file that a patch is for to a refusal, if a list has it.
+fn for_file(cause: OpenCause, patch: &Patch, options: &mount::Options) -> OpenCause {
+    let known = options.known_files.as_ref().zip(patch.metadata().original);
+    let name = known.and_then(|(files, original)| files.name_of(original.size, original.crc32));
+    match (cause, name) {
+        (OpenCause::Refused(mut notices), Some(name)) => {
+            for notice in &mut notices {
+                notice.text.push_str(&format!("; it is for {name}"));
+            }
+            OpenCause::Refused(notices)
+        }
+        (cause, _) => cause,
     }
 }
 

@@ -1,11 +1,12 @@
 //! Facts that are made one by one as they are written: lists in them may be long.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use hpimount_record::{self as record, Record, Scope, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::edit::{Place, Rule};
+use super::edit::place::Place;
 use super::rows::{Columns, VALUE, take, take_value};
 
 /// The nodes of a list.
@@ -25,6 +26,51 @@ pub enum Node<'a> {
     Each(Box<dyn Fn() -> Nodes<'a> + 'a>),
     /// A fact that can be edited by a rule.
     Ruled(Box<Self>, Rule<'a>),
+}
+
+/// How an edited value goes back into its asset.
+pub enum Rule<'a> {
+    /// It is stored.
+    Stored(Place),
+    /// It follows from something else. The text says what to edit instead, after the
+    /// path of the value: "is the name of the asset".
+    Derived(&'static str),
+    /// It is the number of elements of the list with this path.
+    Count(&'static str),
+    /// Its elements can be added, deleted and reordered.
+    Elements(Elements<'a>),
+}
+
+/// A list that can grow and shrink.
+pub struct Elements<'a> {
+    /// Where its elements are in the asset, in their order.
+    pub ranges: Vec<Range<usize>>,
+    /// Where the first one would be.
+    pub start: usize,
+    /// The numbers that follow from it.
+    pub counts: Vec<(Place, Counted)>,
+    /// The largest number of elements.
+    pub most: usize,
+    /// The least length of the list in bytes; shorter ones are filled with zeros.
+    pub least_length: usize,
+    /// Describes a new element with these values.
+    pub blank: Blank<'a>,
+}
+
+/// Returns the length in bytes of a new element with these values, and its values as
+/// if all its bytes were 0, with places relative to its start.
+///
+/// # Errors
+/// Returns why there is no such element.
+pub type Blank<'a> = Box<dyn Fn(&Value) -> Result<(usize, Node<'a>), String> + 'a>;
+
+/// What a number beside a list counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Its elements.
+    Elements,
+    /// Its bytes.
+    Bytes,
 }
 
 impl<'a> Node<'a> {

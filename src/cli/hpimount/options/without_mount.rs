@@ -101,7 +101,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         help: "With --check, compare disc images with a list of Redump or No-Intro",
         long_help: "With `--check`: compare disc images and their tracks with the list in FILE \
             (Logiqx XML or clrmamepro's text), as published by Redump and No-Intro. An image \
-            that is not in the list is reported as damaged.",
+            that is not in the list is reported as damaged. A patch of `--apply` that was made \
+            for another file is refused with the name of that file, if the list has it.",
         default: NO_DEFAULT,
         ..OptionSpec::new(
             Name::Long("dat"),

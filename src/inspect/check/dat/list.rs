@@ -135,6 +135,20 @@ impl Dat {
         })
     }
 
+    /// Returns the entry with this size and CRC-32, as text; without a CRC-32, the only
+    /// one with this size.
+    pub fn name_of(&self, size: u64, crc32: Option<u32>) -> Option<String> {
+        let numbers = self.by_size.get(&size)?.iter();
+        let files = numbers.filter_map(|&number| self.files.get(number as usize));
+        let mut files = files.filter(|file| crc32.is_none() || file.crc32 == crc32);
+        let file = files.next()?;
+        let entry = Entry {
+            title: self.titles.get(file.title as usize).map(|title| &**title),
+            file: &file.name,
+        };
+        (crc32.is_some() || files.next().is_none()).then(|| entry.to_string())
+    }
+
     fn listed(&self, size: u64, sums: &Sums) -> Option<&Listed> {
         let mut numbers = self.by_size.get(&size)?.iter();
         numbers.find_map(|&number| {

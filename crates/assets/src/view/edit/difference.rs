@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use hpimount_record::Value;
 
+use super::What;
 use super::patch::{Change, Content, Element, patched};
 use super::place::Place;
-use super::{Elements, Rule, What};
 use crate::view::AssetContext;
-use crate::view::node::Node;
+use crate::view::node::{Elements, Node, Rule};
 
 /// The largest number of pairs of elements that two lists are compared by. Longer
 /// lists are paired by position between their equal ends.

@@ -7,64 +7,19 @@
 
 mod difference;
 mod patch;
-mod place;
+pub(super) mod place;
 
 pub use self::difference::{number_named, value_of_json};
 pub use self::place::{Form, Place, Reference};
+pub use super::node::{Blank, Counted, Elements, Rule};
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use self::difference::Differences;
 use self::patch::{Change, patched};
 use super::AssetContext;
 use super::node::Node;
 use hpimount_record::Value;
-
-/// How an edited value goes back into its asset.
-pub enum Rule<'a> {
-    /// It is stored.
-    Stored(Place),
-    /// It follows from something else. The text says what to edit instead, after the
-    /// path of the value: "is the name of the asset".
-    Derived(&'static str),
-    /// It is the number of elements of the list with this path.
-    Count(&'static str),
-    /// Its elements can be added, deleted and reordered.
-    Elements(Elements<'a>),
-}
-
-/// A list that can grow and shrink.
-pub struct Elements<'a> {
-    /// Where its elements are in the asset, in their order.
-    pub ranges: Vec<Range<usize>>,
-    /// Where the first one would be.
-    pub start: usize,
-    /// The numbers that follow from it.
-    pub counts: Vec<(Place, Counted)>,
-    /// The largest number of elements.
-    pub most: usize,
-    /// The least length of the list in bytes; shorter ones are filled with zeros.
-    pub least_length: usize,
-    /// Describes a new element with these values.
-    pub blank: Blank<'a>,
-}
-
-/// Returns the length in bytes of a new element with these values, and its values as
-/// if all its bytes were 0, with places relative to its start.
-///
-/// # Errors
-/// Returns why there is no such element.
-pub type Blank<'a> = Box<dyn Fn(&Value) -> Result<(usize, Node<'a>), String> + 'a>;
-
-/// What a number beside a list counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
-    /// Its elements.
-    Elements,
-    /// Its bytes.
-    Bytes,
-}
 
 /// An edit of an asset.
 #[derive(Debug, Clone)]

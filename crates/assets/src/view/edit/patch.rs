@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use hpimount_record::Value;
 
-use super::Counted;
 use super::place::Place;
+use crate::view::node::Counted;
 
 /// A change of an asset.
 #[derive(Debug, Clone)]
