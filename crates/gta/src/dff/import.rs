@@ -164,17 +164,9 @@ mod tests {
         build::clump(&frames, &geometries, &atomics, &[])
     }
 
-    fn glb(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Vec<u8> {
-        let file = rendered(&FORMAT, asset, "model.glb").unwrap();
-        let mut scene = gltf::read(&file, &|_| Ok(None)).unwrap().scene;
-        edit(&mut scene);
-        let mut file = Vec::new();
-        gltf::write(&scene, &|_| None, &|_| Ok(None), &mut file).unwrap();
-        file
-    }
-
     fn import(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Result<Imported, String> {
-        edited(&FORMAT, asset, "model.glb", &glb(asset, edit))
+        let file = rendered(&FORMAT, asset, "model.glb").unwrap();
+        edited(&FORMAT, asset, "model.glb", &fixtures::resaved(&file, edit))
     }
 
     fn changed(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Vec<u8> {

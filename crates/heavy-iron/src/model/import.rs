@@ -141,11 +141,7 @@ mod tests {
 
     fn import(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Result<Imported, String> {
         let file = rendered(&FORMAT, asset, "model.glb").unwrap();
-        let mut scene = gltf::read(&file, &|_| Ok(None)).unwrap().scene;
-        edit(&mut scene);
-        let mut file = Vec::new();
-        gltf::write(&scene, &|_| None, &|_| Ok(None), &mut file).unwrap();
-        edited(&FORMAT, asset, "model.glb", &file)
+        edited(&FORMAT, asset, "model.glb", &fixtures::resaved(&file, edit))
     }
 
     #[test]

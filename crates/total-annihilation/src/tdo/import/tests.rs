@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use fixtures::ta::tdo::{self as build, add_box, object, primitive};
 use hpimount_assets::model::scene::Node;
-use hpimount_assets::model::{Scene, Transform, gltf};
+use hpimount_assets::model::{Scene, Transform};
 use hpimount_assets::view::import::{Changed, Imported, edited};
 use hpimount_assets::view::rendered;
 use proptest::prelude::*;
@@ -57,18 +57,9 @@ fn read(asset: &[u8]) -> Model {
     parse(&Bytes::copy_from_slice(asset)).unwrap()
 }
 
-/// Returns the model's GLB file after a change of its scene.
-fn glb(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Vec<u8> {
-    let file = rendered(&FORMAT, asset, "model.glb").unwrap();
-    let mut scene = gltf::read(&file, &|_| Ok(None)).unwrap().scene;
-    edit(&mut scene);
-    let mut file = Vec::new();
-    gltf::write(&scene, &|_| None, &|_| Ok(None), &mut file).unwrap();
-    file
-}
-
 fn import(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Result<Imported, String> {
-    edited(&FORMAT, asset, "model.glb", &glb(asset, edit))
+    let file = rendered(&FORMAT, asset, "model.glb").unwrap();
+    edited(&FORMAT, asset, "model.glb", &fixtures::resaved(&file, edit))
 }
 
 fn changed(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Changed {

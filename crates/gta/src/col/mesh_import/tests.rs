@@ -1,0 +1,162 @@
+use super::*;
+use crate::col::FORMAT;
+use fixtures::col as build;
+use hpimount_assets::model::Scene;
+use hpimount_assets::model::scene::Corner;
+use hpimount_assets::view::import::edited;
+use hpimount_assets::view::rendered;
+
+const FILE: &str = "01 crate.glb";
+
+/// Returns two models of a version.
+fn file(version: u8) -> Vec<u8> {
+    [
+        build::model(version, "wall"),
+        build::model(version, "crate"),
+    ]
+    .concat()
+}
+
+fn import(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Result<Imported, String> {
+    let file = rendered(&FORMAT, asset, FILE).unwrap();
+    edited(&FORMAT, asset, FILE, &fixtures::resaved(&file, edit))
+}
+
+fn changed(asset: &[u8], edit: impl FnOnce(&mut Scene<'static>)) -> Col {
+    match import(asset, edit) {
+        Ok(Imported::Changed(changed)) => parse(&changed.asset.into()).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn mesh_of<'a>(scene: &'a mut Scene<'static>) -> &'a mut Mesh {
+    let node = scene.nodes.iter().find(|node| node.name == "mesh").unwrap();
+    &mut scene.meshes[node.mesh.unwrap()]
+}
+
+#[test]
+fn the_file_of_a_model_is_no_change() {
+    for version in 1..=4 {
+        let unchanged = import(&file(version), |_| ());
+        assert_eq!(unchanged, Ok(Imported::Unchanged), "{version}");
+    }
+}
+
+#[test]
+fn a_moved_vertex_is_the_only_one_and_bounds_grow() {
+    for version in 1..=4 {
+        let col = changed(&file(version), |scene| {
+            let mesh = mesh_of(scene);
+            let point = mesh
+                .points
+                .iter_mut()
+                .find(|point| **point == [1.0, 0.0, 0.0]);
+            *point.unwrap() = [3.0, 4.0, 0.0];
+        });
+        let shapes = &col.models[1].shapes;
+        let vertices: Vec<_> = shapes.mesh.vertices().collect();
+        assert_eq!(
+            vertices,
+            [[0.0; 3], [3.0, 4.0, 0.0], [0.0, 2.0, 0.5]],
+            "{version}"
+        );
+        let bounds = shapes.bounds.unwrap();
+        assert_eq!(
+            (bounds.max, bounds.radius),
+            ([3.0, 4.0, 1.0], 5.0),
+            "{version}"
+        );
+        let old = parse(&file(version).into()).unwrap();
+        let faces = |col: &Col| col.models[0].shapes.mesh.faces().collect::<Vec<_>>();
+        assert_eq!(faces(&col), faces(&old));
+    }
+}
+
+#[test]
+fn other_faces_keep_the_surface_of_those_at_their_place() {
+    for version in 1..=4 {
+        let col = changed(&file(version), |scene| {
+            let mut material = scene.materials[0].clone();
+            material.name = "surface 77 mud".to_owned();
+            let number = scene.materials.len();
+            scene.materials.push(material);
+            let mesh = mesh_of(scene);
+            let first = mesh.corners.len() as u32;
+            for point in [[0.0; 3], [0.0, 2.0, 0.5], [0.0, 0.0, 1.0]] {
+                let point_number = mesh.points.len() as u32;
+                mesh.points.push(point);
+                let corner = Corner {
+                    point: point_number,
+                    ..mesh.corners[0]
+                };
+                mesh.corners.push(corner);
+            }
+            let mut part = mesh.parts[0].clone();
+            part.material = number;
+            part.triangles = vec![[first, first + 1, first + 2]];
+            mesh.parts.push(part);
+        });
+        let shapes = &col.models[1].shapes;
+        let faces: Vec<_> = shapes.mesh.faces().collect();
+        let surface = |n: usize| (faces[n].surface.material, faces[n].surface.light);
+        assert_eq!((surface(0), surface(1)), ((5, 17), (77, 0)), "{version}");
+        assert_eq!(shapes.mesh.vertices().count(), 4);
+        assert_eq!(shapes.spheres.len() + shapes.boxes.len(), 2);
+    }
+}
+
+#[test]
+fn solids_are_moved_and_scaled_and_nothing_else() {
+    for version in 1..=4 {
+        let col = changed(&file(version), |scene| {
+            for node in &mut scene.nodes {
+                if node.name.starts_with("sphere") {
+                    node.transform.translation = [1.0, 2.0, 8.0];
+                    node.transform.scale = node.transform.scale.map(|part| part * 2.0);
+                }
+                if node.name.starts_with("box") {
+                    node.transform.scale[1] *= 3.0;
+                }
+            }
+        });
+        let shapes = &col.models[1].shapes;
+        assert_eq!(shapes.spheres[0].center, [1.0, 2.0, 8.0], "{version}");
+        assert_eq!(
+            (shapes.spheres[0].radius, shapes.spheres[0].surface.material),
+            (1.0, 9)
+        );
+        assert_eq!(
+            (shapes.boxes[0].min, shapes.boxes[0].max),
+            ([-1., -3., -1.], [1., 3., 1.])
+        );
+        assert_eq!(col.models[0].shapes.spheres[0].radius, 0.5);
+    }
+}
+
+#[test]
+fn what_a_collision_model_cannot_have_is_refused() {
+    let refused =
+        |version: u8, edit: &dyn Fn(&mut Scene<'static>)| import(&file(version), edit).unwrap_err();
+    let error = refused(3, &|scene| mesh_of(scene).points[1] = [256.0, 0.0, 0.0]);
+    assert_eq!(error, "node \"mesh\": 256 is past 255.99");
+    let error = refused(1, &|scene| {
+        for node in &mut scene.nodes[2..] {
+            node.transform.rotation = [0.6, 0.0, 0.0, 0.8];
+            node.transform.scale[0] *= 2.0;
+        }
+    });
+    assert!(error.contains("node \"sphere_0\": is turned") && error.contains("\"box_0\""));
+    let error = refused(1, &|scene| {
+        scene.nodes.pop();
+    });
+    assert_eq!(
+        error,
+        "node \"box_0\" is gone: shapes cannot be deleted here"
+    );
+    let error = refused(1, &|scene| {
+        scene.materials[0].name = "mud".to_owned();
+        mesh_of(scene).points[1] = [2.0; 3];
+        mesh_of(scene).parts[0].triangles.push([2, 1, 0]);
+    });
+    assert!(error.contains("material \"mud\" is no surface"), "{error}");
+}
