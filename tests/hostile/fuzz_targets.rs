@@ -169,6 +169,7 @@ targets! {
     damaged_gaf_files_are_read_or_refused: "gaf", 300;
     damaged_3do_files_are_read_or_refused: "tdo", 300;
     damaged_cob_files_are_read_or_refused: "cob", 300;
+    any_text_is_compiled_or_refused: "bos", 300;
     damaged_maps_and_sections_are_read_or_refused: "tnt", 200;
     damaged_pcx_files_are_read_or_refused: "pcx", 300;
     damaged_tdf_files_are_read_or_refused: "tdf", 300;
@@ -200,7 +201,6 @@ targets! {
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_by_a_model: "ops", 100;
     damaged_patches_are_applied_or_refused: "patches", 300;
-    any_text_is_compiled_or_refused: "bos", 300;
 }
 
 /// Otherwise the target would only try refusals.

@@ -145,6 +145,7 @@ fn compare(
         bounds: Mutex::new(sides.map(bounds)),
         threads: limits.threads,
         shows_assets,
+        is_exported: output.is_exported(),
     };
     let mut lone = LoneFiles::new(limits.lone);
     diff.pairs(&mut lone, &mut output);
@@ -159,6 +160,8 @@ struct Diff<'v> {
     threads: usize,
     /// Whether to compare assets.
     shows_assets: bool,
+    /// Whether the differences are exported.
+    is_exported: bool,
 }
 
 /// The result of comparing two entries.
@@ -295,6 +298,8 @@ impl Diff<'_> {
                     inos: [old, new],
                 });
                 let nature = match &archives {
+                    // Finding it opens archives.
+                    _ if !self.is_exported => Nature::Stored,
                     Some(inside) if self.are_archives(inside) => Nature::Archive,
                     _ => self.nature(inos, sizes),
                 };

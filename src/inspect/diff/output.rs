@@ -81,6 +81,11 @@ impl<'a> DiffOutput<'a> {
         }
     }
 
+    /// Returns whether the differences are kept for a folder of changes.
+    pub(super) fn is_exported(&self) -> bool {
+        self.edits.is_some()
+    }
+
     /// Returns whether the output is closed.
     pub(super) fn is_broken(&self) -> bool {
         self.error.is_some()
