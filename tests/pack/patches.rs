@@ -214,7 +214,7 @@ fn a_list_of_dumps_names_the_one_that_a_patch_is_for() {
         .arg(work.path("list.dat"));
     program.arg("--apply").arg(work.path("mod.bps"));
     let ran = program.arg(work.path("other.iso")).output().unwrap();
-    let told = String::from_utf8_lossy(&ran.stderr);
+    let told = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
     assert!(!ran.status.success());
     let expected = "; it is for \"game.iso\" of \"A Game (Europe)\"";
     assert!(told.contains(expected), "{told}");

@@ -130,8 +130,8 @@ impl Plan {
                     file,
                     reason: match is_there {
                         true => format!(
-                            "{NOT_THIS_FILE}: edit {TABLE} and the frames, which are pictures of \
-                             their own in the directory"
+                            "{NOT_THIS_FILE}: edit the frames, which are pictures of their own in \
+                             the directory, or {TABLE}"
                         ),
                         false => "cannot be deleted".to_owned(),
                     },

@@ -1,0 +1,135 @@
+//! Views of Total Annihilation's assets whose files are edited, added and deleted
+//! (`hpipack --apply`).
+
+use std::fs;
+use std::path::PathBuf;
+
+use fixtures::hpi::{File, V1, dir, file};
+use fixtures::png_of;
+use fixtures::ta::{cob, gaf};
+use hpimount_containers::hpi::chunk::Method;
+use tempfile::{TempDir, tempdir};
+use testkit::applied::{hpipack_apply, write};
+use testkit::hpipack::stderr;
+use testkit::listed::cat;
+
+/// Exit code of refused changes.
+const REFUSED: i32 = 14;
+
+/// The frames of the sprite.
+const PARTS: &str = "converted/anims/parts/man.gaf";
+
+const SCRIPT: &str = "converted/scripts/man.cob/script.bos";
+
+/// An archive with a sprite of two frames and a script, and a folder of changes.
+struct Mod {
+    work: TempDir,
+    archive: PathBuf,
+}
+
+impl Mod {
+    fn new() -> Self {
+        let frame = |color: u8| (gaf::Frame::rle(2, 1, &[Some(color), None]), 2);
+        let sprite = gaf::file(&[gaf::sequence("walk", vec![frame(20), frame(30)])]);
+        let stored = |name: &[u8], bytes| file(name, File::new(bytes, Method::Zlib));
+        let archive = V1::new(vec![
+            dir(b"anims", vec![stored(b"man.gaf", sprite)]),
+            dir(b"scripts", vec![stored(b"man.cob", cob::small(4).file())]),
+        ]);
+        let work = tempdir().unwrap();
+        let path = work.path().join("a.hpi");
+        fs::write(&path, archive.build().bytes).unwrap();
+        Self {
+            work,
+            archive: path,
+        }
+    }
+
+    fn edit(&self, path: &str, bytes: &[u8]) -> &Self {
+        write(&self.work.path().join("edit"), path, bytes);
+        self
+    }
+
+    /// Returns a file of the changed archive.
+    fn shown(&self, path: &str) -> String {
+        let out = self.work.path().join("out.hpi");
+        let folder = self.work.path().join("edit");
+        let ran = hpipack_apply(&["--force"], &folder, &self.archive, &out);
+        assert!(ran.status.success(), "{}", stderr(&ran));
+        String::from_utf8(cat(&out, &[path])).unwrap()
+    }
+
+    fn refused(&self) -> String {
+        let out = self.work.path().join("out.hpi");
+        let folder = self.work.path().join("edit");
+        let ran = hpipack_apply(&[], &folder, &self.archive, &out);
+        assert_eq!(ran.status.code(), Some(REFUSED), "{}", stderr(&ran));
+        stderr(&ran)
+    }
+}
+
+/// Returns a picture of so many pixels.
+fn picture(width: u32) -> Vec<u8> {
+    png_of(width, 1, vec![[255; 4]; width as usize])
+}
+
+/// Returns the sequence, the number, the width and the ticks of each frame.
+fn frames(table: &str) -> Vec<[&str; 4]> {
+    let rows = table.lines().skip(1);
+    let rows = rows.map(|row| row.split('\t').collect::<Vec<_>>());
+    rows.map(|cells| [cells[1], cells[2], cells[3], cells[7]])
+        .collect()
+}
+
+#[test]
+fn frames_and_sequences_that_are_added_are_shown() {
+    let sprite = Mod::new();
+    sprite
+        .edit(&format!("{PARTS}/000 walk/02.png"), &picture(3))
+        .edit(&format!("{PARTS}/001 fly/00.png"), &picture(4))
+        .edit(&format!("{PARTS}/notes.txt"), b"left by an editor");
+    assert_eq!(
+        frames(&sprite.shown(&format!("{PARTS}/frames.tsv"))),
+        [
+            ["walk", "0", "2", "2"],
+            ["walk", "1", "2", "2"],
+            ["walk", "2", "3", "2"],
+            ["fly", "0", "4", "3"],
+        ]
+    );
+}
+
+#[test]
+fn the_last_frame_is_deleted_and_others_are_not() {
+    let sprite = Mod::new();
+    sprite.edit(&format!("{PARTS}/000 walk/.wh.01.png"), b"");
+    let table = sprite.shown(&format!("{PARTS}/frames.tsv"));
+    assert_eq!(frames(&table), [["walk", "0", "2", "2"]]);
+    sprite.edit(&format!("{PARTS}/.wh.info.json"), b"");
+    let refused = sprite.refused();
+    assert!(
+        refused.contains("info.json: cannot be deleted"),
+        "{refused}"
+    );
+    let sprite = Mod::new();
+    sprite.edit(&format!("{PARTS}/000 walk/04.png"), &picture(1));
+    let refused = sprite.refused();
+    assert!(
+        refused.contains("04.png: needs the frames 02, 03 before it"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn an_edited_script_is_compiled_and_its_problems_have_a_place() {
+    let script = Mod::new();
+    let text = String::from_utf8(cat(&script.archive, &[SCRIPT])).unwrap();
+    script.edit(SCRIPT, text.replace("hide gun", "show base").as_bytes());
+    assert_eq!(script.shown(SCRIPT), text.replace("hide gun", "show base"));
+    script.edit(SCRIPT, text.replace("hide gun", "hide gum").as_bytes());
+    let refused = script.refused();
+    assert!(
+        refused.contains("script.bos: 6:7: no piece is called \"gum\"; nearest: gun"),
+        "{refused}"
+    );
+}
