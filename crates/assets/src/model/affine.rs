@@ -106,7 +106,7 @@ impl Affine {
     /// Returns the factor of lengths, averaged over all directions.
     pub fn scale(&self) -> f64 {
         let [a, b, c] = self.axes;
-        dot(a, cross(b, c)).abs().cbrt()
+        libm::cbrt(dot(a, cross(b, c)).abs())
     }
 
     /// Returns whether it mirrors.

@@ -316,7 +316,17 @@ impl<'a> Pairing<'a> {
     }
 }
 
-/// Returns the shown material of each edited one, by name or else by picture.
+/// Returns whether two materials have the same color, and no texture.
+fn looks_alike(one: &Material, other: &Material) -> bool {
+    let colors = one.color.iter().zip(&other.color);
+    let is_plain = one.texture.is_none() && other.texture.is_none();
+    is_plain
+        && colors
+            .into_iter()
+            .all(|(one, other)| (one - other).abs() < 1.0 / 255.0)
+}
+
+/// Returns the shown material of each edited one, by name, or else by picture or color.
 fn materials(shown: &Scene<'_>, edited: &Scene<'_>) -> Vec<Option<usize>> {
     let plain = |name: &str| {
         let name = names::key(name);
@@ -342,7 +352,11 @@ fn materials(shown: &Scene<'_>, edited: &Scene<'_>) -> Vec<Option<usize>> {
         let stem = names::numbered(&name).map_or(&*name, |(stem, _)| stem);
         let found = named.get(&name).or_else(|| named.get(stem));
         let found = found.or_else(|| pictured.get(&picture(material)?));
-        found.copied()
+        found.copied().or_else(|| {
+            // Formats without names of materials show those that were added under others.
+            let mut known = shown.materials.iter();
+            known.position(|known| looks_alike(known, material))
+        })
     });
     materials.collect()
 }

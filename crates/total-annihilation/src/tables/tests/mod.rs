@@ -307,6 +307,7 @@ fn a_table_exists_if_there_are_files_for_it() {
     let expected = [
         "units.tsv",
         "weapons.tsv",
+        "README.txt",
         "checks.txt",
         "references.tsv",
         "missing.tsv",
