@@ -41,7 +41,7 @@ pub struct Replacement {
 pub(super) enum Plan {
     Hpi(Box<hpi::splice::Plan>),
     /// The archive, its path, and what became of files that were encoded.
-    Hip(Spliced, PathBuf, Report),
+    Hip(Spliced, PathBuf, Box<Report>),
 }
 
 impl Plan {
@@ -63,7 +63,7 @@ impl Plan {
         };
         if format.name == hip::FORMAT.name {
             let (spliced, report) = of_hip(&original, input, replacements, &pool)?;
-            return Ok(Self::Hip(spliced, original.path, report));
+            return Ok(Self::Hip(spliced, original.path, Box::new(report)));
         }
         if format.name != hpi::FORMAT.name {
             let problem = format!("is {}, neither an HPI nor a HIP archive", format.name);
@@ -84,7 +84,7 @@ impl Plan {
     pub(super) fn report(&self) -> Report {
         match self {
             Self::Hpi(_) => Report::default(),
-            Self::Hip(_, _, report) => report.clone(),
+            Self::Hip(_, _, report) => Report::clone(report),
         }
     }
 
