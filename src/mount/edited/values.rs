@@ -13,7 +13,13 @@ use hpimount_assets::view::edit;
 use hpimount_assets::view::report::{Report, TableEdit};
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFormat};
 use hpimount_containers::changes::{NewFile, Weight};
-use hpimount_containers::io::{self, read_vec};
+use hpimount_containers::io::{self, Bounded, read_vec};
+
+/// How many times the bytes of a table and of an edited one a comparison takes.
+const MEMORY_OF_TABLE: u64 = 3;
+
+/// The most bytes of a table that can be edited.
+const MAX_TABLE: usize = 256 << 20;
 
 impl Edits<'_> {
     /// Adds what an edited report changes in the assets that it combines.
@@ -31,12 +37,19 @@ impl Edits<'_> {
         let node = self.vfs.node(directory).map_err(unexpected)?;
         let node = self.vfs.enter(node).map_err(unexpected)?;
         let context = Context::new(self.vfs, &node);
-        let mut shown = Vec::new();
-        let rendered = (report.render)(&context, &mut shown);
-        rendered.map_err(|error| io::Error::of_output(&error))?;
+        let mut shown = Bounded::new(MAX_TABLE);
+        if let Err(error) = (report.render)(&context, &mut shown) {
+            if error.kind() == std::io::ErrorKind::FileTooLarge {
+                let reason = format!("has more than {MAX_TABLE} bytes as it is shown");
+                self.report.refuse(new.path(), reason);
+                return Ok(());
+            }
+            return Err(io::Error::of_output(&error));
+        }
+        let shown = shown.into_bytes();
         let budget = self.vfs.reader.budget();
         let memory = new.len().saturating_add(shown.len() as u64);
-        let memory = usize::try_from(memory.saturating_mul(MEMORY_OF_EDIT)).unwrap_or(usize::MAX);
+        let memory = usize::try_from(memory.saturating_mul(MEMORY_OF_TABLE)).unwrap_or(usize::MAX);
         let _memory = budget.charge("an edited table", memory)?;
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
         let edits = (editing.edit)(&context, &shown, &bytes);

@@ -1,6 +1,6 @@
 //! What an edited file has changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hpimount_record::Value;
 
@@ -235,10 +235,15 @@ impl<'c> Differences<'c> {
         let mut shown = Vec::with_capacity(list.ranges.len());
         node.for_each(&mut |_, child| shown.push(child.to_value()));
         let pairs = paired(&shown, values);
+        let new_of: HashMap<usize, &Value> = pairs
+            .iter()
+            .zip(values)
+            .filter_map(|(pair, value)| Some(((*pair)?, value)))
+            .collect();
         let mut index = 0;
         node.for_each(&mut |_, child| {
-            if let Some(new) = pairs.iter().position(|pair| *pair == Some(index)) {
-                self.node(child, &values[new], &format!("{path}[{index}]"));
+            if let Some(value) = new_of.get(&index) {
+                self.node(child, value, &format!("{path}[{index}]"));
             }
             index += 1;
         });
@@ -439,15 +444,14 @@ fn pair_moved(
     if old.len().saturating_mul(new.len()) > MAX_PAIRS {
         return;
     }
-    for index in new {
-        if pairs[index].is_some() {
-            continue;
-        }
-        let is_left = |old: &usize| !pairs.contains(&Some(*old));
-        let found = old
-            .clone()
-            .filter(is_left)
-            .find(|&old| is_equal((old, index)));
+    let mut used: HashSet<usize> = pairs.iter().flatten().copied().collect();
+    for index in new
+        .filter(|&index| pairs[index].is_none())
+        .collect::<Vec<_>>()
+    {
+        let mut left = old.clone().filter(|old| !used.contains(old));
+        let found = left.find(|&old| is_equal((old, index)));
+        used.extend(found);
         pairs[index] = found;
     }
 }
@@ -458,17 +462,12 @@ fn pair_by_position(
     new: std::ops::Range<usize>,
     old: std::ops::Range<usize>,
 ) {
-    let mut place: HashMap<usize, usize> = HashMap::new();
-    for (index, pair) in pairs.iter().enumerate() {
-        if let Some(old) = pair {
-            place.insert(*old, index);
-        }
-    }
+    let used: HashSet<usize> = pairs.iter().flatten().copied().collect();
     let mut next = old.start;
     for index in new {
         match pairs[index] {
             Some(old) => next = next.max(old + 1),
-            None if next < old.end && !place.contains_key(&next) => {
+            None if next < old.end && !used.contains(&next) => {
                 pairs[index] = Some(next);
                 next += 1;
             }
