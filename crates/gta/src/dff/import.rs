@@ -76,7 +76,7 @@ fn bodies(
     problems: &mut Problems,
 ) -> Result<(Bodies, Vec<String>), String> {
     let (scene, drawn) = plan.drawn(clump);
-    let pairing = Pairing::new(&scene, edited)?;
+    let pairing = Pairing::new(&scene, edited)?.with_materials_by_color();
     let placed = pairing.placed();
     let shown: Vec<_> = drawn
         .iter()

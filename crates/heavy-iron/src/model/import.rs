@@ -82,7 +82,7 @@ fn bodies(
     problems: &mut Problems,
 ) -> Result<Bodies, String> {
     let scene = plan.scene(model);
-    let pairing = Pairing::new(&scene, edited)?;
+    let pairing = Pairing::new(&scene, edited)?.with_materials_by_color();
     let placed = pairing.placed();
     let chunks = Chunks::new(file.clone(), 0).filter(|chunk| chunk.kind == kind::CLUMP);
     let chunks: Vec<Chunk> = chunks.collect();

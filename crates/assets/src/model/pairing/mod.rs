@@ -88,6 +88,18 @@ impl<'a> Pairing<'a> {
         Ok(pairing)
     }
 
+    /// Finds materials that are left by their color. Formats without names of materials
+    /// show those that were added under other names.
+    #[must_use]
+    pub fn with_materials_by_color(mut self) -> Self {
+        let edited = self.edited.scene.materials.iter();
+        for (found, material) in self.materials.iter_mut().zip(edited) {
+            let mut known = self.shown.materials.iter();
+            *found = found.or_else(|| known.position(|known| looks_alike(known, material)));
+        }
+        self
+    }
+
     fn pair_nodes(&mut self) {
         let (shown, edited) = (self.shown, &self.edited.scene);
         let names: Vec<String> = edited.nodes.iter().map(|node| node.name.clone()).collect();
@@ -326,7 +338,7 @@ fn looks_alike(one: &Material, other: &Material) -> bool {
             .all(|(one, other)| (one - other).abs() < 1.0 / 255.0)
 }
 
-/// Returns the shown material of each edited one, by name, or else by picture or color.
+/// Returns the shown material of each edited one, by name or else by picture.
 fn materials(shown: &Scene<'_>, edited: &Scene<'_>) -> Vec<Option<usize>> {
     let plain = |name: &str| {
         let name = names::key(name);
@@ -352,11 +364,7 @@ fn materials(shown: &Scene<'_>, edited: &Scene<'_>) -> Vec<Option<usize>> {
         let stem = names::numbered(&name).map_or(&*name, |(stem, _)| stem);
         let found = named.get(&name).or_else(|| named.get(stem));
         let found = found.or_else(|| pictured.get(&picture(material)?));
-        found.copied().or_else(|| {
-            // Formats without names of materials show those that were added under others.
-            let mut known = shown.materials.iter();
-            known.position(|known| looks_alike(known, material))
-        })
+        found.copied()
     });
     materials.collect()
 }
