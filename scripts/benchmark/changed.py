@@ -76,7 +76,7 @@ def full_disc(directory, name, size, fill):
 
 def folder_of_changes(directory, disc):
     """A folder with changes of the first files of a disc."""
-    folder = directory / f"changes of {disc.stem}"
+    folder = directory / f"changes-of-{disc.stem}"
 
     def write_changes(out):
         (out / "files").mkdir(parents=True)
