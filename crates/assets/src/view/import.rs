@@ -102,13 +102,13 @@ impl From<Vec<u8>> for Imported {
 #[derive(Debug, Default)]
 pub struct Problems(Vec<String>);
 
-/// Maximum number of problems of a file that are told.
-const MAX_PROBLEMS: usize = 50;
-
 impl Problems {
+    /// Maximum number of problems of a file that are told.
+    pub const MAX: usize = 50;
+
     /// Adds a problem, which begins with its place in the file.
     pub fn add(&mut self, problem: String) {
-        if self.0.len() < MAX_PROBLEMS && !self.0.contains(&problem) {
+        if self.0.len() < Self::MAX && !self.0.contains(&problem) {
             self.0.push(problem);
         }
     }
@@ -118,11 +118,11 @@ impl Problems {
         self.0.is_empty()
     }
 
-    /// Returns the problems as an error, if there are any.
+    /// Succeeds if there are none.
     ///
     /// # Errors
-    /// Returns all problems.
-    pub fn result(self) -> Result<(), String> {
+    /// Returns all problems as one text.
+    pub fn check(self) -> Result<(), String> {
         match self.is_empty() {
             true => Ok(()),
             false => Err(self.0.join("; ")),

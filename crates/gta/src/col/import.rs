@@ -2,8 +2,8 @@
 
 use super::parse::{self, BoxShape, Model, Sphere};
 use hpimount_assets::view::ViewFormat;
-use hpimount_assets::view::edited_table::{Adding, Change, Problems, Rules, of_view};
-use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE};
+use hpimount_assets::view::edited_table::{Adding, Change, Rules, of_view};
+use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_assets::view::patches::Patches;
 use hpimount_containers::io::Endian;
 use hpimount_containers::text::windows_1252_byte;
@@ -62,7 +62,7 @@ pub(super) fn import(edit: &Edit<'_>, format: &ViewFormat) -> Result<Imported, S
         };
         match patch {
             Ok((offset, bytes)) => patches.replace(offset..offset + bytes.len(), bytes),
-            Err(problem) => problems.push(change.problem(problem.reason())),
+            Err(problem) => problems.add(change.problem(problem.reason())),
         }
     }
     problems.check()?;

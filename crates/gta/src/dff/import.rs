@@ -60,7 +60,7 @@ fn changed(
     let _memory = memory.map_err(|error| error.to_string())?;
     let mut problems = Problems::default();
     let (bodies, warnings) = bodies(&plan, clump, chunk, edited, &mut problems)?;
-    problems.result()?;
+    problems.check()?;
     match bodies.is_empty() {
         true => Ok((None, warnings)),
         false => Ok((Some(rewrite::replaced(file, &bodies)?), warnings)),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::parse::{self, Animation, Ifp, Key, KeyKind, Object, Package, Version};
 use hpimount_assets::view::ViewFormat;
-use hpimount_assets::view::edited_table::{Adding, Problems, Rules, of_view};
-use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE};
+use hpimount_assets::view::edited_table::{Adding, Rules, of_view};
+use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_assets::view::patches::Patches;
 use hpimount_containers::text::windows_1252_byte;
 use hpimount_record::{Field, Scope, Value};
@@ -46,7 +46,7 @@ pub(super) fn import(
             for change in &found.changes {
                 let place = places(&ifp).nth(change.row).ok_or(NOT_THIS_FILE)?;
                 if let Err(problem) = edited.rename(place, &change.text) {
-                    edited.problems.push(change.problem(problem));
+                    edited.problems.add(change.problem(problem));
                 }
             }
             warnings = found.warnings;
@@ -184,7 +184,7 @@ impl EditedPackage<'_> {
         if objects.len() != animation.objects.len() {
             let (has, needs) = (objects.len(), animation.objects.len());
             self.problems
-                .push(format!("objects: has {has}, needs {needs}"));
+                .add(format!("objects: has {has}, needs {needs}"));
             return;
         }
         let mut growth = 0;
@@ -224,7 +224,7 @@ impl EditedPackage<'_> {
         let entries = match map {
             Value::Map(entries) => entries,
             _ => {
-                self.problems.push(format!("{}: is no object", place("")));
+                self.problems.add(format!("{}: is no object", place("")));
                 return None;
             }
         };
@@ -234,16 +234,16 @@ impl EditedPackage<'_> {
             if *name == list {
                 match value {
                     Value::List(values) => found = Some(&values[..]),
-                    _ => self.problems.push(format!("{}: is no list", place(name))),
+                    _ => self.problems.add(format!("{}: is no list", place(name))),
                 }
             } else if let Some((_, known)) = known {
                 if known.to_string() != value.to_string() {
                     self.problems
-                        .push(format!("{}: is derived; was {known}", place(name)));
+                        .add(format!("{}: is derived; was {known}", place(name)));
                 }
             } else if !derived.contains(&&**name) {
                 self.problems
-                    .push(format!("{}: is not a field here", place(name)));
+                    .add(format!("{}: is not a field here", place(name)));
             }
         }
         found
@@ -254,7 +254,7 @@ impl EditedPackage<'_> {
         let Some(old) = &object.keys else {
             if !edited.is_empty() {
                 self.problems
-                    .push(format!("{path}.keys: has a kind that is not known"));
+                    .add(format!("{path}.keys: has a kind that is not known"));
             }
             return 0;
         };
@@ -263,7 +263,7 @@ impl EditedPackage<'_> {
         for (index, key) in edited.iter().enumerate() {
             match Given::read(key, kind) {
                 Ok(key) => given.push(key),
-                Err(problem) => self.problems.push(format!("{path}.keys[{index}]{problem}")),
+                Err(problem) => self.problems.add(format!("{path}.keys[{index}]{problem}")),
             }
         }
         if given.len() < edited.len() {
@@ -286,7 +286,7 @@ impl EditedPackage<'_> {
             let key = match key {
                 Ok(key) => key,
                 Err(missing) => {
-                    self.problems.push(format!("{path}.{missing}: is missing"));
+                    self.problems.add(format!("{path}.{missing}: is missing"));
                     continue;
                 }
             };
@@ -296,14 +296,14 @@ impl EditedPackage<'_> {
                 && key.time <= time
             {
                 self.problems
-                    .push(format!("{path}.time: {} is not after {time}", key.time));
+                    .add(format!("{path}.time: {} is not after {time}", key.time));
             }
             before = Some((key.time, is_edited));
             let start = bytes.len();
             bytes.extend_from_slice(stored);
             if let Err((name, value)) = kind.store(&key, &mut bytes[start..]) {
                 self.problems
-                    .push(format!("{path}.{name}: {value} is too large"));
+                    .add(format!("{path}.{name}: {value} is too large"));
             }
         }
         self.replace(version, object, old.bytes(), bytes, given.len())

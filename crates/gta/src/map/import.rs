@@ -7,8 +7,8 @@ use crate::document::edit::EditedDocument;
 use crate::document::schema::{IPL, Schema};
 use crate::document::{self, Document};
 use crate::models;
-use hpimount_assets::view::edited_table::{Adding, Deleted, Differences, Problems, Rules, of_view};
-use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE};
+use hpimount_assets::view::edited_table::{Adding, Deleted, Differences, Rules, of_view};
+use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_assets::view::{AssetContext, ViewFormat};
 use hpimount_containers::io::Endian;
 use hpimount_record::{self as record, Record, Scope, Writer};
@@ -125,7 +125,7 @@ impl EditedSection<'_> {
                 None => Err(format!("is no field of a row with {count} fields")),
             };
             if let Err(problem) = set {
-                self.problems.push(change.problem(problem));
+                self.problems.add(change.problem(problem));
             }
         }
         for deleted in &found.deleted {
@@ -137,7 +137,7 @@ impl EditedSection<'_> {
                 let has = names.join(" ");
                 let name = &rows.name;
                 let line = added.line;
-                self.problems.push(format!(
+                self.problems.add(format!(
                     "line {line}: no row of {name} has just the fields {has}"
                 ));
                 continue;
@@ -148,7 +148,7 @@ impl EditedSection<'_> {
                 .collect();
             if let Err((field, problem)) = self.edited.add(self.section, fields) {
                 let column = form.clone().nth(field).unwrap_or_default();
-                self.problems.push(added.problem(column, problem));
+                self.problems.add(added.problem(column, problem));
             }
         }
     }
@@ -181,12 +181,12 @@ impl EditedSection<'_> {
                 Ok(Some(lod)) => {
                     let lod = lod.to_string();
                     if let Err(problem) = self.edited.set(self.section, row, place, &lod) {
-                        self.problems.push(problem);
+                        self.problems.add(problem);
                     }
                 }
                 Err(line) => {
                     let of = self.document.sections[self.section].rows[row].line;
-                    self.problems.push(format!(
+                    self.problems.add(format!(
                         "line {line}, column #: replaces the object of line {of} from afar"
                     ));
                 }
@@ -245,7 +245,7 @@ fn follow(
                     one.lod = lod as i32;
                     is_changed = true;
                 }
-                Err(line) => problems.push(format!(
+                Err(line) => problems.add(format!(
                     "line {line}, column #: replaces an object of {path} from afar"
                 )),
             }
@@ -293,7 +293,7 @@ pub(super) fn import_binary(edit: &Edit<'_>, format: &ViewFormat) -> Result<Impo
         let record = record.ok_or(NOT_THIS_FILE)?;
         let set = record::set_cell(record, &change.column, &change.text, &Scope::default());
         if let Err(problem) = set {
-            problems.push(change.problem(problem.reason()));
+            problems.add(change.problem(problem.reason()));
         }
     }
     problems.check()?;

@@ -9,7 +9,7 @@ use crate::models;
 use hpimount_assets::model::pairing::Pairing;
 use hpimount_assets::model::{Transform, gltf};
 use hpimount_assets::view::edited_table::{Added, Change, Deleted, Differences};
-use hpimount_assets::view::import::Edit;
+use hpimount_assets::view::import::{Edit, Problems};
 
 /// The columns of places, and of rotations as they are stored.
 const PLACE: [&str; 3] = ["x", "y", "z"];
@@ -46,7 +46,7 @@ pub(super) fn differences(
         objects,
         rows,
         found: Differences::default(),
-        problems: Vec::new(),
+        problems: Problems::default(),
         by_name: HashMap::new(),
     };
     let placed = pairing.placed();
@@ -57,10 +57,8 @@ pub(super) fn differences(
     for &node in &pairing.new {
         map.copy(node);
     }
-    match map.problems.is_empty() {
-        true => Ok(map.found),
-        false => Err(map.problems.join("; ")),
-    }
+    map.problems.check()?;
+    Ok(map.found)
 }
 
 struct Map<'a> {
@@ -68,7 +66,7 @@ struct Map<'a> {
     objects: &'a Objects,
     rows: &'a dyn Row,
     found: Differences,
-    problems: Vec<String>,
+    problems: Problems,
     /// The first object of each name.
     by_name: HashMap<String, usize>,
 }
@@ -92,7 +90,7 @@ impl Map<'_> {
         let scale = self.pairing.world(found).scale();
         if (scale - 1.0).abs() > 1e-3 {
             let problem = "is scaled, which the games do not do: scale its model";
-            self.problems.push(format!("node \"{name}\": {problem}"));
+            self.problems.add(format!("node \"{name}\": {problem}"));
         }
         let Some(changed) = changed else { return };
         let key = format!("node \"{name}\"");
@@ -118,7 +116,7 @@ impl Map<'_> {
         let object = row.and_then(|&row| self.objects.objects.iter().find(|one| one.row == row));
         let Some(object) = object else {
             let name = &edited.name;
-            self.problems.push(format!(
+            self.problems.add(format!(
                 "node \"{name}\": is no copy of an object of this map, by its name"
             ));
             return;

@@ -67,7 +67,7 @@ fn changed(edit: &Edit<'_>, file: &Bytes, edited: &Edited) -> Result<Option<Vec<
     let _memory = memory.map_err(|error| error.to_string())?;
     let mut problems = Problems::default();
     let bodies = bodies(&model, &plan, file, edited, &mut problems)?;
-    problems.result()?;
+    problems.check()?;
     match bodies.is_empty() {
         true => Ok(None),
         false => rewrite::replaced(file, &bodies).map(Some),

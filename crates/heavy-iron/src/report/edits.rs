@@ -6,6 +6,7 @@ use crate::archive::Archive;
 use crate::object::is_object;
 use hpimount_assets::view::edit::{Edit, Form, Place, Rule, What};
 use hpimount_assets::view::edited_table::{Adding, Rules, ShownTable, differences, unescaped};
+use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::node::Node;
 use hpimount_assets::view::report::{Editing, TableEdit, TableEdits};
 use hpimount_assets::view::{AssetContext, AssetRef};
@@ -246,21 +247,21 @@ impl<'a> Table<'a> {
         let found = differences(self.shown, edited, rules)?;
         let mut paths: HashMap<AssetRef, HashMap<String, String>> = HashMap::new();
         let mut edits = Vec::new();
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         for change in &found.changes {
             let Some(asset) = self.assets.find(self.table.cell(change.row, self.id)) else {
-                problems.push(change.problem(DERIVED));
+                problems.add(change.problem(DERIVED));
                 continue;
             };
             let known = paths.entry(asset).or_insert_with(|| self.paths(asset));
             let part = (self.part_of_row)(&self.table, change.row, self.indexes[change.row]);
             let Some(path) = known.get(&format!("{part}{}", change.column)) else {
-                problems.push(change.problem(DERIVED));
+                problems.add(change.problem(DERIVED));
                 continue;
             };
             if path == LIST && self.is_cut(change.row) {
                 let reason = format!("shows only {MAX_LISTED} ids: edit the object.json");
-                problems.push(change.problem(reason));
+                problems.add(change.problem(reason));
                 continue;
             }
             let place = change.place();
@@ -270,7 +271,7 @@ impl<'a> Table<'a> {
         }
         for added in &found.added {
             let Some(asset) = self.assets.find(added.get(self.id)) else {
-                problems.push(added.problem(self.id, "no asset of the table has this id"));
+                problems.add(added.problem(self.id, "no asset of the table has this id"));
                 continue;
             };
             let value = self.new_row(added.cells.iter().map(|(name, text)| (&**name, &**text)));
@@ -288,13 +289,11 @@ impl<'a> Table<'a> {
             let place = format!("line {}", deleted.line);
             edits.push((asset, TableEdit::Value(Edit { place, what })));
         }
-        match problems.is_empty() {
-            true => Ok(TableEdits {
-                edits,
-                warnings: found.warnings,
-            }),
-            false => Err(problems.join("; ")),
-        }
+        problems.check()?;
+        Ok(TableEdits {
+            edits,
+            warnings: found.warnings,
+        })
     }
 
     /// Returns the list that the rows of an asset are.

@@ -12,6 +12,7 @@ use hpimount_assets::model::pairing::Pairing;
 use hpimount_assets::model::{Transform, gltf};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::edit::{Edit, What};
+use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::report::{Editing, TableEdit, TableEdits};
 use hpimount_assets::view::{AssetContext, AssetRef};
 use hpimount_record::Value;
@@ -38,7 +39,7 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
     let scene = &level.scene;
     let edited = gltf::read(file, &|bytes| context.reserve(bytes))?;
     let pairing = Pairing::new(scene, &edited)?;
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     // Copies of objects without a model have no mesh, as cameras and lights.
     let is_copy = |name: &str| {
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -48,7 +49,7 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
         let (name, is_known) = (&node.name, pairing.origins[number].is_some());
         let is_object = node.parent.is_none() && is_copy(name);
         if !is_known && (pairing.new.contains(&number) || is_object) {
-            problems.push(format!("node \"{name}\": objects cannot be copied here"));
+            problems.add(format!("node \"{name}\": objects cannot be copied here"));
         }
     }
     let archive = Archive::new(context);
@@ -64,7 +65,7 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
         let name = &scene.nodes[node].name;
         let Some(found) = pairing.nodes[node] else {
             if pairing.deleted.contains(&node) {
-                problems.push(format!(
+                problems.add(format!(
                     "node \"{name}\": objects cannot be deleted here: delete the asset in layers/"
                 ));
             }
@@ -76,7 +77,7 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
             continue;
         }
         let Some(&file) = files.get(&identity.id) else {
-            problems.push(format!(
+            problems.add(format!(
                 "node \"{name}\": is in another archive: edit that one"
             ));
             continue;
@@ -85,7 +86,7 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
             .member(file)
             .and_then(|member| archive.object(&member).ok()?);
         let Some(stored) = object.as_ref().and_then(Placed::of) else {
-            problems.push(format!(
+            problems.add(format!(
                 "node \"{name}\": is geometry of the level, which has no place"
             ));
             continue;
@@ -96,13 +97,11 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
             edits.push((file, TableEdit::Value(Edit { place, what })));
         }
     }
-    match problems.is_empty() {
-        true => Ok(TableEdits {
-            edits,
-            warnings: Vec::new(),
-        }),
-        false => Err(problems.join("; ")),
-    }
+    problems.check()?;
+    Ok(TableEdits {
+        edits,
+        warnings: Vec::new(),
+    })
 }
 
 /// Returns the fields of an entity that an edited transformation changes.

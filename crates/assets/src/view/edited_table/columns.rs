@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::cell;
 use super::dialect::Text;
-use super::{Problems, place, shortened};
+use super::{place, shortened};
+use crate::view::import::Problems;
 
 /// The column with marks of deleted rows.
 pub(super) const DELETED: &str = "#";
@@ -55,9 +56,9 @@ impl Columns {
             let found = places.get(name);
             let found = found.or_else(|| places.get(&name.to_ascii_lowercase()));
             match found {
-                None => problems.push(place_in_header(name, "is unknown")),
+                None => problems.add(place_in_header(name, "is unknown")),
                 Some(&found) if is_taken[found] => {
-                    problems.push(place_in_header(name, "is there twice"));
+                    problems.add(place_in_header(name, "is there twice"));
                 }
                 Some(&found) => {
                     is_taken[found] = true;

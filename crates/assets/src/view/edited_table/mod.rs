@@ -18,7 +18,7 @@ use csv::StringRecord;
 use self::cell::Likeness;
 use self::columns::{Column, Columns, DELETED};
 use self::dialect::{Text, line, line_number};
-use super::import::{Changed, Edit, Imported, NOT_THIS_FILE};
+use super::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
 use super::{ViewFormat, open};
 
 /// What can be edited in a table.
@@ -139,33 +139,6 @@ fn place(line: u64, column: &str, key: &str, what: impl std::fmt::Display) -> St
     match key {
         "" => format!("line {line}, column {column}: {what}"),
         _ => format!("line {line}, column {column} ({key}): {what}"),
-    }
-}
-
-/// The most problems that are told at once.
-const MAX_PROBLEMS: usize = 50;
-
-/// The problems of an edited file.
-#[derive(Debug, Default)]
-pub struct Problems(Vec<String>);
-
-impl Problems {
-    /// Adds a problem, which begins with its place in the file.
-    pub fn push(&mut self, problem: String) {
-        if self.0.len() < MAX_PROBLEMS {
-            self.0.push(problem);
-        }
-    }
-
-    /// Succeeds if there are none.
-    ///
-    /// # Errors
-    /// Returns all problems as one text.
-    pub fn check(self) -> Result<(), String> {
-        match self.0.is_empty() {
-            true => Ok(()),
-            false => Err(self.0.join("; ")),
-        }
     }
 }
 
@@ -305,10 +278,8 @@ impl Comparison<'_> {
                     found.deleted.push(Deleted { row: old, line });
                     continue;
                 }
-                Some("-") => problems.push(format!("{}: rows cannot be deleted here", line(row))),
-                Some(_) => {
-                    problems.push(format!("{}, column #: must be \"-\" or empty", line(row)))
-                }
+                Some("-") => problems.add(format!("{}: rows cannot be deleted here", line(row))),
+                Some(_) => problems.add(format!("{}, column #: must be \"-\" or empty", line(row))),
             }
             spoiled += self.changes(old, new, &mut found.changes, &mut problems);
         }
@@ -336,7 +307,7 @@ impl Comparison<'_> {
             .any(|cell| !cell.is_empty())
         {
             let (has, columns) = (row.len(), self.new.header.len());
-            problems.push(format!(
+            problems.add(format!(
                 "{}: has {has} cells, the header {columns}",
                 line(row)
             ));
@@ -362,7 +333,7 @@ impl Comparison<'_> {
                 key,
             };
             match self.is_key(column) || !(self.rules.is_editable)(&column.name) {
-                true => problems.push(change.problem(format_args!("is derived; was {before:?}"))),
+                true => problems.add(change.problem(format_args!("is derived; was {before:?}"))),
                 false => changes.push(change),
             }
         }
@@ -443,7 +414,7 @@ impl Comparison<'_> {
                 if let Some(row) = result.ambiguous {
                     let place = line(&self.new.rows[row]);
                     let key = self.shown_key(&key, row);
-                    problems.push(format!(
+                    problems.add(format!(
                         "{place}: could be several rows with the key {key}: keep their number and \
                          order"
                     ));
@@ -468,7 +439,7 @@ impl Comparison<'_> {
             let place = line(&self.new.rows[row]);
             let first = self.rules.keys.iter().find_map(|key| self.columns.key(key));
             let key = self.shown_key(&first.unwrap_or_default(), row);
-            problems.push(format!("{place}: no row has the key {key}"));
+            problems.add(format!("{place}: no row has the key {key}"));
         }
         found.added.sort_by_key(|row| row.line);
         pairs.sort_unstable_by_key(|&(_, new)| new);
@@ -592,7 +563,7 @@ impl Comparison<'_> {
             let other = pairs.last().map(|&(_, other)| line(&records[other]));
             let other = other.unwrap_or_default();
             let key = self.shown_key(key, row);
-            problems.push(format!(
+            problems.add(format!(
                 "{place}: has the key {key} of {other}, and other cells"
             ));
         }

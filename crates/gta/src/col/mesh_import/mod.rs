@@ -64,7 +64,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         problems: Problems::default(),
     };
     import.nodes();
-    import.problems.result()?;
+    import.problems.check()?;
     if import.bytes == whole {
         return Ok(Imported::Unchanged);
     }

@@ -67,7 +67,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         surfaces,
         ..
     } = import;
-    problems.result()?;
+    problems.check()?;
     if objects == model.objects {
         return Ok(Imported::Unchanged);
     }
