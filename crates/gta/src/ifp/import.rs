@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::keys::{keys, object_keys};
 use super::parse::{self, Animation, Ifp, Key, KeyKind, Object, Package, Version};
 use hpimount_assets::view::ViewFormat;
+use hpimount_assets::view::edit::value_of_json;
 use hpimount_assets::view::edited_table::{Adding, Rules, of_view};
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
+use hpimount_assets::view::node::Node;
 use hpimount_assets::view::patches::Patches;
 use hpimount_containers::text::windows_1252_byte;
 use hpimount_record::{Field, Scope, Value};
-
-/// The most bytes of an edited file.
-const MAX_JSON: usize = 64 << 20;
 
 /// Encodes the edited keys of an animation, or edited names of animations.
 ///
@@ -37,9 +37,9 @@ pub(super) fn import(
                 .split(' ')
                 .next()
                 .and_then(|number| number.parse().ok());
-            let found = number.and_then(|number: usize| places(&ifp).nth(number));
-            let (package, animation) = found.ok_or(NOT_THIS_FILE)?;
-            edited.keys(package, animation, &read(edit.file)?);
+            let number: usize = number.ok_or(NOT_THIS_FILE)?;
+            let (package, animation) = places(&ifp).nth(number).ok_or(NOT_THIS_FILE)?;
+            edited.keys((number, package, animation), &value_of_json(edit.file)?);
         }
         (None, None) if edit.part.name == TABLE => {
             let found = of_view(format, edit, &RULES)?;
@@ -83,16 +83,6 @@ const RULES: Rules<'_> = Rules {
 fn places(ifp: &Ifp) -> impl Iterator<Item = (&Package, &Animation)> {
     let packages = ifp.packages.iter();
     packages.flat_map(|package| package.animations.iter().map(move |one| (package, one)))
-}
-
-fn read(file: &[u8]) -> Result<Value, String> {
-    if file.len() > MAX_JSON {
-        return Err(format!("has more than {MAX_JSON} bytes"));
-    }
-    let text = str::from_utf8(file).map_err(|_| "is not UTF-8: save it as UTF-8".to_owned())?;
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    Value::parse(text)
-        .map_err(|error| format!("{}:{}: is no JSON: {error}", error.line(), error.column()))
 }
 
 /// A file whose keys and names are changed.
@@ -172,13 +162,14 @@ impl EditedPackage<'_> {
         Ok(())
     }
 
-    /// Changes the keys of an animation.
-    fn keys(&mut self, package: &Package, animation: &Animation, edited: &Value) {
-        let shown = [
-            ("name", animation.name.clone().into()),
-            ("duration", animation.duration().into()),
-        ];
-        let Some(objects) = self.list("", edited, &["index"], &shown, "objects") else {
+    /// Changes the keys of the animation with this number.
+    fn keys(
+        &mut self,
+        (number, package, animation): (usize, &Package, &Animation),
+        edited: &Value,
+    ) {
+        let shown = keys(number, animation);
+        let Some(objects) = self.list("", edited, &shown, "objects") else {
             return;
         };
         if objects.len() != animation.objects.len() {
@@ -190,8 +181,7 @@ impl EditedPackage<'_> {
         let mut growth = 0;
         for (index, (object, edited)) in animation.objects.iter().zip(objects).enumerate() {
             let path = format!("objects[{index}]");
-            let shown = [("name", object.name.clone().into())];
-            let Some(keys) = self.list(&path, edited, &["bone_id", "type"], &shown, "keys") else {
+            let Some(keys) = self.list(&path, edited, &object_keys(object), "keys") else {
                 continue;
             };
             growth += self.object(package.version, object, &path, keys);
@@ -213,8 +203,7 @@ impl EditedPackage<'_> {
         &mut self,
         path: &str,
         map: &'v Value,
-        derived: &[&str],
-        shown: &[(&str, Value)],
+        shown: &Node<'_>,
         list: &str,
     ) -> Option<&'v [Value]> {
         let place = |name: &str| match path {
@@ -230,21 +219,25 @@ impl EditedPackage<'_> {
         };
         let mut found = None;
         for (name, value) in entries {
-            let known = shown.iter().find(|(known, _)| known == name);
             if *name == list {
                 match value {
                     Value::List(values) => found = Some(&values[..]),
                     _ => self.problems.add(format!("{}: is no list", place(name))),
                 }
-            } else if let Some((_, known)) = known {
-                if known.to_string() != value.to_string() {
-                    self.problems
-                        .add(format!("{}: is derived; was {known}", place(name)));
-                }
-            } else if !derived.contains(&&**name) {
-                self.problems
-                    .add(format!("{}: is not a field here", place(name)));
+                continue;
             }
+            let mut known = None;
+            shown.for_each(&mut |field, shown| {
+                if field == Some(name) {
+                    known = Some(shown.to_value());
+                }
+            });
+            let problem = match known {
+                Some(known) if known.to_string() == value.to_string() => continue,
+                Some(known) => format!("is derived; was {known}"),
+                None => "is not a field here".to_owned(),
+            };
+            self.problems.add(format!("{}: {problem}", place(name)));
         }
         found
     }
@@ -254,7 +247,7 @@ impl EditedPackage<'_> {
         let Some(old) = &object.keys else {
             if !edited.is_empty() {
                 self.problems
-                    .add(format!("{path}.keys: has a kind that is not known"));
+                    .add(format!("{path}.keys: has no keys, and none can be added"));
             }
             return 0;
         };
@@ -549,6 +542,20 @@ mod tests {
             refused(&[("[1.0, 2.0, 3.0]", "[1.0, 2.0]"), ("Arm", "Leg")]),
             "objects[0].keys[0].translation: \"[1.0,2.0]\" is not a list of 3; \
              objects[1].name: is derived; was Arm"
+        );
+        assert_eq!(
+            refused(&[
+                ("\"bone_id\": 0", "\"bone_id\": 5"),
+                ("\"index\": 0", "\"index\": 1")
+            ]),
+            "index: is derived; was 0; objects[0].bone_id: is derived; was 0"
+        );
+        assert_eq!(
+            refused(&[
+                ("\"type\": \"KRT0\"", "\"type\": \"KRTS\""),
+                ("index", "number")
+            ]),
+            "number: is not a field here; objects[0].type: is derived; was KRT0"
         );
         assert_eq!(
             refused(&[("\"time\": 0.5", "\"scale\": 1")]),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 
+use super::keys::{key_type, keys};
 use super::{export, import, poses, skeleton};
 use crate::Opened;
 use crate::ifp::{self, Animation, Ifp, KeyKind, Keys, Mismatch, Object, Package, Version};
@@ -198,15 +199,6 @@ fn norm_error(keys: &Keys) -> Value {
     Value::Double((errors.fold(0.0, f64::max) * 1e5).round() / 1e5)
 }
 
-/// Returns the kind of keys as shown: the number of `ANP3`, the tag of `ANPK`.
-fn key_type(object: &Object) -> Option<Value> {
-    let kind = object.keys.as_ref().map(Keys::kind);
-    kind.map(|kind| match kind.number() {
-        Some(number) => Value::from(number),
-        None => kind.name().into(),
-    })
-}
-
 /// Adds for each animation its keys as text, and then each as a separate package;
 /// last the skeleton, and a picture of it.
 fn add_files(page: &mut Page<Ifp>, ifp: &Ifp) {
@@ -243,37 +235,6 @@ fn add_files(page: &mut Page<Ifp>, ifp: &Ifp) {
             });
         }
     }
-}
-
-/// Returns all keys of an animation.
-fn keys(index: usize, animation: &Animation) -> Node<'_> {
-    node::map([
-        ("index", index.into()),
-        ("name", animation.name.clone().into()),
-        ("duration", animation.duration().into()),
-        ("objects", Node::each(&animation.objects, object_keys)),
-    ])
-}
-
-fn object_keys(object: &Object) -> Node<'_> {
-    node::map([
-        ("name", object.name.clone().into()),
-        ("bone_id", object.bone_id.into()),
-        ("type", key_type(object).into()),
-        ("keys", Node::Each(Box::new(|| key_nodes(object)))),
-    ])
-}
-
-fn key_nodes(object: &Object) -> Nodes<'_> {
-    let keys = object.keys.iter().flat_map(Keys::iter);
-    Box::new(keys.map(|key| {
-        node::known([
-            ("time", key.time.into()),
-            ("rotation", Value::from_iter(key.rotation).into()),
-            ("translation", key.translation.map(Value::from_iter).into()),
-            ("scale", key.scale.map(Value::from_iter).into()),
-        ])
-    }))
 }
 
 fn animations(ifp: &Ifp) -> Rows<'_> {
