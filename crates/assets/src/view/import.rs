@@ -130,6 +130,14 @@ impl Problems {
     }
 }
 
+/// The longest name in messages, in characters.
+const MAX_NAME: usize = 80;
+
+/// Returns the beginning of an untrusted name, for messages.
+pub(super) fn shortened(name: &str) -> String {
+    name.chars().take(MAX_NAME).collect()
+}
+
 /// The reason to refuse an edit of a file that is only one of several that show
 /// the asset, and not the one to edit.
 pub const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it";

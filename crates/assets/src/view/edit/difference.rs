@@ -5,23 +5,24 @@ use std::collections::{HashMap, HashSet};
 use hpimount_record::Value;
 
 use super::What;
+use super::pairs::{is_same, paired};
 use super::patch::{Change, Content, Element, patched};
-use super::place::Place;
 use crate::view::AssetContext;
+use crate::view::import::{Problems, shortened};
 use crate::view::node::{Elements, Node, Rule};
-
-/// The largest number of pairs of elements that two lists are compared by. Longer
-/// lists are paired by position between their equal ends.
-const MAX_PAIRS: usize = 1 << 22;
 
 /// What edited values have changed.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The changes.
     pub(super) changes: Vec<Change>,
-    /// What cannot be changed so: each with the path of the value in front.
+    /// What cannot be changed so: each with the path of the value in front. At most
+    /// [`Problems::MAX`].
     pub(super) problems: Vec<String>,
 }
+
+/// A value to compare: its path, and its number for messages.
+pub(super) type At<'p> = (&'p str, usize);
 
 /// Compares edited values with the values as they are shown.
 pub(super) struct Differences<'c> {
@@ -32,6 +33,8 @@ pub(super) struct Differences<'c> {
     /// The values are those of a new element, so that what follows from something else
     /// cannot be known before.
     is_new: bool,
+    /// The values are cells of a table, in which a list is a text.
+    is_cell: bool,
 }
 
 /// Parses an edited JSON file.
@@ -58,6 +61,25 @@ impl<'c> Differences<'c> {
             found: Found::default(),
             counts: Vec::new(),
             is_new: false,
+            is_cell: false,
+        }
+    }
+
+    /// Begins a comparison with the cells of a table.
+    pub(super) fn of_cells(context: &'c dyn AssetContext) -> Self {
+        let is_cell = true;
+        Self {
+            is_cell,
+            ..Self::new(context)
+        }
+    }
+
+    /// Begins a comparison with the values of a new element.
+    pub(super) fn of_new(context: &'c dyn AssetContext, is_cell: bool) -> Self {
+        Self {
+            is_new: true,
+            is_cell,
+            ..Self::new(context)
         }
     }
 
@@ -76,11 +98,18 @@ impl<'c> Differences<'c> {
         self.found
     }
 
+    /// Returns whether no more problems are told.
+    fn is_full(&self) -> bool {
+        self.found.problems.len() >= Problems::MAX
+    }
+
     fn problem(&mut self, path: &str, reason: impl std::fmt::Display) {
-        self.found.problems.push(match path {
-            "" => reason.to_string(),
-            _ => format!("{path}: {reason}"),
-        });
+        if !self.is_full() {
+            self.found.problems.push(match path {
+                "" => reason.to_string(),
+                _ => format!("{path}: {reason}"),
+            });
+        }
     }
 
     /// Compares a value at a path such as `links[2].target`.
@@ -98,36 +127,39 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Compares the value at a path with an edited one.
-    pub(super) fn at(&mut self, node: &Node<'_>, path: &str, edited: &Value) {
-        let is_found = find(node, path, &mut |node| self.node(node, edited, path));
-        if !is_found {
-            self.problem(path, "is no field here");
+    /// Compares the value at a path with an edited one; `node` is `None` if there is none.
+    pub(super) fn at(&mut self, node: Option<&Node<'_>>, path: &str, edited: &Value) {
+        match node {
+            Some(node) => self.node(node, edited, path),
+            None => self.problem(path, "is no field here"),
         }
     }
 
-    /// Adds rows to the list at a path, and deletes some.
-    pub(super) fn rows(&mut self, node: &Node<'_>, path: &str, rows: &[&What]) {
-        let is_found = find(node, path, &mut |node| match node {
-            Node::Ruled(_, Rule::Elements(list)) => self.changed_rows(list, path, rows),
-            _ => self.problem(path, "has a fixed number of elements"),
-        });
-        if !is_found {
-            self.problem(path, "is no list here");
+    /// Adds rows to the list at a path, and deletes some; `node` is `None` if there is
+    /// none.
+    pub(super) fn rows(&mut self, node: Option<&Node<'_>>, path: &str, rows: &[&What]) {
+        match node {
+            Some(Node::Ruled(_, Rule::Elements(list))) => self.changed_rows(list, path, rows),
+            Some(_) => self.problem(path, "has a fixed number of elements"),
+            None => self.problem(path, "is no list here"),
         }
     }
 
     fn changed_rows(&mut self, list: &Elements<'_>, path: &str, rows: &[&What]) {
-        let deleted = |index: &usize| {
-            let mut rows = rows.iter();
-            rows.any(|row| matches!(row, What::Deleted(_, deleted) if deleted == index))
-        };
-        let kept = (0..list.ranges.len()).filter(|index| !deleted(index));
+        let deleted = rows.iter().filter_map(|row| match row {
+            What::Deleted(_, index) => Some(*index),
+            _ => None,
+        });
+        let deleted: HashSet<usize> = deleted.collect();
+        if let Some(index) = deleted.iter().find(|&&index| index >= list.ranges.len()) {
+            return self.problem(path, format!("has no element {index} to delete"));
+        }
+        let kept = (0..list.ranges.len()).filter(|index| !deleted.contains(index));
         let mut order: Vec<Element> = kept.map(Element::Old).collect();
         for row in rows {
             if let What::Added(_, value) = row {
                 match self.new_element(list, value, &format!("{path}[{}]", order.len())) {
-                    Some(bytes) => order.push(Element::New(bytes)),
+                    Some(element) => order.push(element),
                     None => return,
                 }
             }
@@ -176,24 +208,27 @@ impl<'c> Differences<'c> {
         let Value::Map(entries) = edited else {
             return self.problem(path, "must be an object with fields");
         };
+        let inner = |key: &str| match path {
+            "" => key.to_owned(),
+            _ => format!("{path}.{key}"),
+        };
         for (key, edited) in entries {
-            let inner = match path {
-                "" => key.clone().into_owned(),
-                _ => format!("{path}.{key}"),
-            };
-            let mut names = Vec::new();
+            if self.is_full() {
+                return;
+            }
             let mut is_known = false;
             node.for_each(&mut |name, child| {
                 if name == Some(key) {
                     is_known = true;
-                    self.node(child, edited, &inner);
-                } else {
-                    names.extend(name.map(str::to_owned));
+                    self.node(child, edited, &inner(key));
                 }
             });
             if !is_known {
-                let reason = format!("is no field here; {}", similar(key, &names));
-                self.problem(&inner, reason);
+                let mut names = Vec::new();
+                node.for_each(&mut |name, _| names.extend(name.map(str::to_owned)));
+                let key = shortened(key);
+                let reason = format!("is no field here; {}", similar(&key, &names));
+                self.problem(&inner(&key), reason);
             }
         }
     }
@@ -201,7 +236,7 @@ impl<'c> Differences<'c> {
     fn list(&mut self, node: &Node<'_>, edited: &Value, path: &str) {
         let mut needed = 0;
         node.for_each(&mut |_, _| needed += 1);
-        let given = color(edited, needed).or_else(|| in_cell(edited));
+        let given = color(edited, needed).or_else(|| self.in_cell(edited));
         let Some(Value::List(values)) = given.as_ref().or(Some(edited)) else {
             return self.problem(path, "must be a list");
         };
@@ -221,7 +256,7 @@ impl<'c> Differences<'c> {
     /// the same place between two that are, are the same; those that are left are new
     /// or deleted.
     fn elements(&mut self, node: &Node<'_>, list: &Elements<'_>, edited: &Value, path: &str) {
-        let in_cell = in_cell(edited);
+        let in_cell = self.in_cell(edited);
         let Some(Value::List(values)) = in_cell.as_ref().or(Some(edited)) else {
             return self.problem(path, "must be a list");
         };
@@ -256,7 +291,7 @@ impl<'c> Differences<'c> {
             match pair {
                 Some(old) => order.push(Element::Old(*old)),
                 None => match self.new_element(list, value, &format!("{path}[{index}]")) {
-                    Some(bytes) => order.push(Element::New(bytes)),
+                    Some(element) => order.push(element),
                     None => return,
                 },
             }
@@ -265,7 +300,7 @@ impl<'c> Differences<'c> {
     }
 
     /// Adds the change of a list to these elements.
-    pub(super) fn order(&mut self, list: &Elements<'_>, order: Vec<Element>, path: &str) {
+    fn order(&mut self, list: &Elements<'_>, order: Vec<Element>, path: &str) {
         self.found.changes.push(Change {
             path: path.to_owned(),
             value: Value::Null,
@@ -279,13 +314,8 @@ impl<'c> Differences<'c> {
         });
     }
 
-    /// Returns the bytes of a new element with these values; `None` after a problem.
-    pub(super) fn new_element(
-        &mut self,
-        list: &Elements<'_>,
-        value: &Value,
-        path: &str,
-    ) -> Option<Vec<u8>> {
+    /// Returns a new element with these values; `None` after a problem.
+    fn new_element(&mut self, list: &Elements<'_>, value: &Value, path: &str) -> Option<Element> {
         let (size, node) = match (list.blank)(value) {
             Ok(blank) => blank,
             Err(reason) => {
@@ -293,10 +323,7 @@ impl<'c> Differences<'c> {
                 return None;
             }
         };
-        let mut inner = Differences {
-            is_new: true,
-            ..Differences::new(self.context)
-        };
+        let mut inner = Differences::of_new(self.context, self.is_cell);
         inner.node(&node, value, path);
         let found = inner.finish();
         let made = match found.problems.is_empty() {
@@ -307,182 +334,64 @@ impl<'c> Differences<'c> {
             .map_err(|problems| problems.into_iter().map(|(_, problem)| problem).collect()),
             false => Err(found.problems),
         };
-        made.map_err(|problems| self.found.problems.extend(problems))
-            .ok()
+        match made {
+            Ok(bytes) => Some(Element::New(bytes, value.clone())),
+            Err(problems) => {
+                self.found.problems.extend(problems);
+                None
+            }
+        }
+    }
+
+    /// Returns the elements of a list that is in one cell, with blanks between them.
+    fn in_cell(&self, edited: &Value) -> Option<Value> {
+        match edited {
+            Value::Text(text) if self.is_cell => {
+                Some(text.split_whitespace().map(str::to_owned).collect())
+            }
+            Value::Null if self.is_cell => Some(Value::List(Vec::new())),
+            _ => None,
+        }
     }
 }
 
-/// Calls `see` with the fact at a path, and returns whether there is one.
-fn find(node: &Node<'_>, path: &str, see: &mut dyn FnMut(&Node<'_>)) -> bool {
-    if path.is_empty() {
-        see(node);
-        return true;
-    }
-    let path = path.strip_prefix('.').unwrap_or(path);
-    let end = path
-        .get(1..)
-        .unwrap_or_default()
-        .find(['.', '['])
-        .map_or(path.len(), |end| end + 1);
-    let (step, rest) = path.split_at(end);
-    let number = step
-        .strip_prefix('[')
-        .and_then(|step| step.strip_suffix(']'));
-    let number: Option<usize> = number.and_then(|number| number.parse().ok());
-    let mut index = 0;
-    let mut is_found = false;
-    node.for_each(&mut |name, child| {
-        let is_wanted = match name {
-            Some(name) => name == step,
-            None => number == Some(index),
-        };
-        index += 1;
-        if is_wanted && !is_found {
-            is_found = find(child, rest, see);
-        }
-    });
-    is_found
-}
-
-/// Returns whether an edited value says what is shown. Of maps, only the keys that it
-/// has are compared.
-fn is_same(shown: &Value, edited: &Value) -> bool {
-    match (shown, edited) {
-        (Value::Null, Value::Null) => true,
-        (Value::Bool(shown), Value::Bool(edited)) => shown == edited,
-        (Value::Bool(shown), Value::Text(text)) => shown.to_string().eq_ignore_ascii_case(text),
-        (Value::Integer(shown), edited) => edited.integer() == Some(*shown),
-        (Value::Float(shown), edited) => match edited.number() {
-            Some(number) => number as f32 == *shown,
-            None => edited.to_string() == shown.to_string(),
-        },
-        (Value::Double(shown), edited) => edited.number() == Some(*shown),
-        (Value::Text(shown), Value::Text(edited)) => shown == edited,
-        (Value::List(shown), Value::List(edited)) => {
-            shown.len() == edited.len() && shown.iter().zip(edited).all(|(a, b)| is_same(a, b))
-        }
-        (Value::Map(_), Value::Map(edited)) => edited
-            .iter()
-            .all(|(key, value)| shown.get(key).is_some_and(|shown| is_same(shown, value))),
-        _ => false,
-    }
-}
-
-/// Returns which shown element each edited one is.
-fn paired(shown: &[Value], edited: &[Value]) -> Vec<Option<usize>> {
-    let is_equal = |(old, new): (usize, usize)| is_same(&shown[old], &edited[new]);
-    let common = shown.len().min(edited.len());
-    let first = (0..common).take_while(|&n| is_equal((n, n))).count();
-    let from_end = |n: usize| (shown.len() - 1 - n, edited.len() - 1 - n);
-    let last = (0..common - first)
-        .take_while(|&n| is_equal(from_end(n)))
-        .count();
-    let mut pairs: Vec<Option<usize>> = vec![None; edited.len()];
-    for (index, pair) in pairs.iter_mut().enumerate() {
-        if index < first {
-            *pair = Some(index);
-        } else if index >= edited.len() - last {
-            *pair = Some(index + shown.len() - edited.len());
-        }
-    }
-    let old = first..shown.len() - last;
-    let new = first..edited.len() - last;
-    if old.len().saturating_mul(new.len()) <= MAX_PAIRS {
-        for (old, new) in common_elements(&old, &new, is_equal) {
-            pairs[new] = Some(old);
-        }
-    }
-    pair_moved(&mut pairs, new.clone(), old.clone(), is_equal);
-    pair_by_position(&mut pairs, new, old);
-    pairs
-}
-
-/// Returns the longest common subsequence, as pairs of positions.
-fn common_elements(
-    old: &std::ops::Range<usize>,
-    new: &std::ops::Range<usize>,
-    is_equal: impl Fn((usize, usize)) -> bool,
-) -> Vec<(usize, usize)> {
-    let width = new.len() + 1;
-    let mut lengths = vec![0_u32; (old.len() + 1) * width];
-    let mut equal = vec![false; old.len() * new.len()];
-    for row in (0..old.len()).rev() {
-        for column in (0..new.len()).rev() {
-            let is_pair = is_equal((old.start + row, new.start + column));
-            equal[row * new.len() + column] = is_pair;
-            let at = row * width + column;
-            lengths[at] = match is_pair {
-                true => lengths[at + width + 1] + 1,
-                false => lengths[at + width].max(lengths[at + 1]),
-            };
-        }
-    }
-    let (mut row, mut column) = (0, 0);
-    let mut pairs = Vec::new();
-    while row < old.len() && column < new.len() {
-        let at = row * width + column;
-        if equal[row * new.len() + column] {
-            pairs.push((old.start + row, new.start + column));
-            row += 1;
-            column += 1;
-        } else if lengths[at + width] >= lengths[at + 1] {
-            row += 1;
-        } else {
-            column += 1;
-        }
-    }
-    pairs
-}
-
-/// Pairs elements that were moved.
-fn pair_moved(
-    pairs: &mut [Option<usize>],
-    new: std::ops::Range<usize>,
-    old: std::ops::Range<usize>,
-    is_equal: impl Fn((usize, usize)) -> bool,
+/// Calls `see` with the number of each path and the value there, or `None`, all in one
+/// walk.
+pub(super) fn visit<'p>(
+    node: &Node<'_>,
+    paths: Vec<At<'p>>,
+    see: &mut dyn FnMut(usize, Option<&Node<'_>>),
 ) {
-    if old.len().saturating_mul(new.len()) > MAX_PAIRS {
+    let mut inner: HashMap<&'p str, Vec<At<'p>>> = HashMap::new();
+    for (path, number) in paths {
+        match path.strip_prefix('.').unwrap_or(path) {
+            "" => see(number, Some(node)),
+            path => {
+                let end = path.char_indices().skip(1);
+                let end = end
+                    .into_iter()
+                    .find(|(_, letter)| ['.', '['].contains(letter));
+                let (step, rest) = path.split_at(end.map_or(path.len(), |(end, _)| end));
+                inner.entry(step).or_default().push((rest, number));
+            }
+        }
+    }
+    if inner.is_empty() {
         return;
     }
-    let mut used: HashSet<usize> = pairs.iter().flatten().copied().collect();
-    for index in new
-        .filter(|&index| pairs[index].is_none())
-        .collect::<Vec<_>>()
-    {
-        let mut left = old.clone().filter(|old| !used.contains(old));
-        let found = left.find(|&old| is_equal((old, index)));
-        used.extend(found);
-        pairs[index] = found;
-    }
-}
-
-/// Pairs what is left between two pairs by position.
-fn pair_by_position(
-    pairs: &mut [Option<usize>],
-    new: std::ops::Range<usize>,
-    old: std::ops::Range<usize>,
-) {
-    let used: HashSet<usize> = pairs.iter().flatten().copied().collect();
-    let mut next = old.start;
-    for index in new {
-        match pairs[index] {
-            Some(old) => next = next.max(old + 1),
-            None if next < old.end && !used.contains(&next) => {
-                pairs[index] = Some(next);
-                next += 1;
-            }
-            None => {}
+    let mut index = 0;
+    node.for_each(&mut |name, child| {
+        let wanted = match name {
+            Some(name) => inner.remove(name),
+            None => inner.remove(&*format!("[{index}]")),
+        };
+        index += 1;
+        if let Some(paths) = wanted {
+            visit(child, paths, see);
         }
-    }
-}
-
-/// Returns the elements of a list that is in one cell, with blanks between them.
-fn in_cell(edited: &Value) -> Option<Value> {
-    match edited {
-        Value::Text(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
-        Value::Null => Some(Value::List(Vec::new())),
-        _ => None,
-    }
+    });
+    let missing = inner.into_values().flatten();
+    missing.for_each(|(_, number)| see(number, None));
 }
 
 /// Returns the parts of a color as `#rrggbb` or `#rrggbbaa`.
@@ -536,7 +445,7 @@ fn similarity(a: &str, b: &str) -> f64 {
 }
 
 /// Returns a sentence with the names that are most similar to a wrong one.
-pub(crate) fn similar(wrong: &str, names: &[String]) -> String {
+fn similar(wrong: &str, names: &[String]) -> String {
     let mut names: Vec<&String> = names.iter().collect();
     if names.is_empty() {
         return "there are none".to_owned();
@@ -545,11 +454,4 @@ pub(crate) fn similar(wrong: &str, names: &[String]) -> String {
     names.truncate(8);
     let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
     format!("fields are {}", names.join(", "))
-}
-
-/// Returns a place of a number at this offset, for counts.
-impl Place {
-    pub(super) fn with_number(&self, number: u32) -> Vec<u8> {
-        self.number(number, u32::MAX, self.form.size()).bytes
-    }
 }

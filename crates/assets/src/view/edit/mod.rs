@@ -6,6 +6,7 @@
 //! together ([`edited`]); what is not named in them stays.
 
 mod difference;
+mod pairs;
 mod patch;
 pub(super) mod place;
 
@@ -15,8 +16,8 @@ pub use super::node::{Blank, Counted, Elements, Rule};
 
 use std::collections::BTreeMap;
 
-use self::difference::Differences;
-use self::patch::{Change, patched};
+use self::difference::{At, Differences, Found, visit};
+use self::patch::{Change, Content, Element, patched};
 use super::AssetContext;
 use super::node::Node;
 use hpimount_record::Value;
@@ -62,6 +63,13 @@ pub struct Edited {
     changes: Vec<(Change, usize)>,
 }
 
+/// What an edited asset must show at a path.
+enum Expected<'e> {
+    Value(&'e Value),
+    NewElement(&'e Value),
+    Elements(usize),
+}
+
 impl Edited {
     /// Checks that the new asset shows the edited values. `node` has the values of
     /// `asset`, its bytes.
@@ -74,33 +82,77 @@ impl Edited {
         asset: &[u8],
         context: &dyn AssetContext,
     ) -> Result<(), Vec<Problem>> {
-        let lists = self.changes.iter().filter(|(change, _)| change.is_list());
-        let lists: Vec<_> = lists
-            .map(|(change, _)| format!("{}[", change.path))
-            .collect();
-        // The elements of a changed list have other numbers.
-        let is_placed = |change: &Change| {
-            !change.is_list() && !lists.iter().any(|list| change.path.starts_with(list))
-        };
+        let expected = self.expected();
+        let paths = expected.iter().enumerate();
+        let paths = paths.map(|(number, (path, ..))| (path.as_str(), number));
         let mut problems = Vec::new();
-        for (change, number) in &self.changes {
-            if !is_placed(change) {
-                continue;
+        visit(node, paths.collect(), &mut |number, node| {
+            let (path, expected, edit) = &expected[number];
+            if !node.is_some_and(|node| expected.is_shown(node, asset, context)) {
+                problems.push((*edit, format!("{path}: was not stored as written")));
             }
-            let mut differences = Differences::new(context);
-            differences.at(node, &change.path, &change.value);
-            let found = differences.finish();
-            let again = found.changes.iter().map(|change| (change, (0, "")));
-            let is_shown = patched(asset, again).is_ok_and(|again| again == asset);
-            if !is_shown || !found.problems.is_empty() {
-                let problem = format!("{}: was not stored as written", change.path);
-                problems.push((*number, problem));
-            }
-        }
+        });
         match problems.is_empty() {
             true => Ok(()),
             false => Err(problems),
         }
+    }
+
+    /// Returns what is expected at which path, and the number of the edit.
+    fn expected(&self) -> Vec<(String, Expected<'_>, usize)> {
+        let mut expected = Vec::new();
+        for (change, edit) in &self.changes {
+            match &change.content {
+                Content::Bytes { .. } => {
+                    let path = self.renumbered(&change.path);
+                    expected.push((path, Expected::Value(&change.value), *edit));
+                }
+                Content::List { order, .. } => {
+                    let length = Expected::Elements(order.len());
+                    expected.push((change.path.clone(), length, *edit));
+                    expected.extend((0..).zip(order).filter_map(|(index, element)| {
+                        let Element::New(_, value) = element else {
+                            return None;
+                        };
+                        let path = format!("{}[{index}]", change.path);
+                        Some((path, Expected::NewElement(value), *edit))
+                    }));
+                }
+            }
+        }
+        expected
+    }
+
+    /// Returns the path of a value among the new elements of the list that it is in.
+    fn renumbered(&self, path: &str) -> String {
+        let new = self.changes.iter().find_map(|(list, _)| {
+            let Content::List { order, .. } = &list.content else {
+                return None;
+            };
+            let inner = path.strip_prefix(&list.path)?.strip_prefix('[')?;
+            let (index, rest) = inner.split_once(']')?;
+            let old = Element::Old(index.parse().ok()?);
+            let index = order.iter().position(|element| *element == old)?;
+            Some(format!("{}[{index}]{rest}", list.path))
+        });
+        new.unwrap_or_else(|| path.to_owned())
+    }
+}
+
+impl Expected<'_> {
+    fn is_shown(&self, node: &Node<'_>, asset: &[u8], context: &dyn AssetContext) -> bool {
+        let (mut differences, value) = match *self {
+            Self::Value(value) => (Differences::of_cells(context), value),
+            Self::NewElement(value) => (Differences::of_new(context, true), value),
+            Self::Elements(length) => {
+                let mut shown = 0;
+                node.for_each(&mut |_, _| shown += 1);
+                return shown == length;
+            }
+        };
+        differences.node(node, value, "");
+        let found = differences.finish();
+        found.problems.is_empty() && found.changes.iter().all(|change| change.is_in(asset))
     }
 }
 
@@ -114,49 +166,77 @@ pub fn edited(
     edits: &[Edit],
     context: &dyn AssetContext,
 ) -> Result<Option<Edited>, Vec<Problem>> {
-    let mut changes: Vec<(Change, usize)> = Vec::new();
-    let mut problems: Vec<Problem> = Vec::new();
+    let mut collected = Collected::default();
+    let mut values: Vec<At<'_>> = Vec::new();
     let mut lists: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (number, edit) in edits.iter().enumerate() {
-        let mut differences = Differences::new(context);
         match &edit.what {
-            What::Values(values) => differences.node(node, values, ""),
-            What::Value(path, value) => differences.at(node, path, value),
+            What::Values(all) => {
+                let mut differences = Differences::new(context);
+                differences.node(node, all, "");
+                collected.add(number, "", differences.finish());
+            }
+            What::Value(path, _) => values.push((path, number)),
             What::Added(list, _) | What::Deleted(list, _) => {
                 lists.entry(list).or_default().push(number);
-                continue;
             }
-            What::Text(..) => problems.push((number, "is no text".to_owned())),
+            What::Text(..) => collected.problems.push((number, "is no text".to_owned())),
         }
-        let found = differences.finish();
-        changes.extend(found.changes.into_iter().map(|change| (change, number)));
-        problems.extend(found.problems.into_iter().map(|problem| {
-            // The place of a single value says which it is.
-            let reason = match &edit.what {
-                What::Value(path, _) => problem.strip_prefix(&format!("{path}: ")),
-                _ => None,
-            };
+    }
+    visit(node, values, &mut |number, node| {
+        if let What::Value(path, value) = &edits[number].what {
+            let mut differences = Differences::of_cells(context);
+            differences.at(node, path, value);
+            collected.add(number, path, differences.finish());
+        }
+    });
+    let paths = lists.iter().map(|(path, rows)| (*path, rows[0])).collect();
+    visit(node, paths, &mut |first, node| {
+        if let What::Added(path, _) | What::Deleted(path, _) = &edits[first].what {
+            let rows: Vec<&What> = lists[path.as_str()]
+                .iter()
+                .map(|&row| &edits[row].what)
+                .collect();
+            let mut differences = Differences::of_cells(context);
+            differences.rows(node, path, &rows);
+            collected.add(first, "", differences.finish());
+        }
+    });
+    collected.written(asset, edits)
+}
+
+/// The changes and problems of all edits, each with the number of its edit.
+#[derive(Default)]
+struct Collected {
+    changes: Vec<(Change, usize)>,
+    problems: Vec<Problem>,
+}
+
+impl Collected {
+    /// Adds what was found of an edit. Its place says already that it is of `path`.
+    fn add(&mut self, number: usize, path: &str, found: Found) {
+        let changes = found.changes.into_iter();
+        self.changes.extend(changes.map(|change| (change, number)));
+        let problems = found.problems.into_iter().map(|problem| {
+            let reason = problem.strip_prefix(path);
+            let reason = reason.and_then(|reason| reason.strip_prefix(": "));
             (number, reason.unwrap_or(&problem).to_owned())
-        }));
+        });
+        self.problems.extend(problems);
     }
-    for (list, rows) in lists {
-        let mut differences = Differences::new(context);
-        let whats: Vec<&What> = rows.iter().map(|&row| &edits[row].what).collect();
-        differences.rows(node, list, &whats);
-        let found = differences.finish();
-        let first = rows.first().copied().unwrap_or_default();
-        changes.extend(found.changes.into_iter().map(|change| (change, first)));
-        problems.extend(found.problems.into_iter().map(|problem| (first, problem)));
+
+    fn written(mut self, asset: &[u8], edits: &[Edit]) -> Result<Option<Edited>, Vec<Problem>> {
+        if !self.problems.is_empty() {
+            self.problems.sort_by_key(|(number, _)| *number);
+            return Err(self.problems);
+        }
+        let changes = self.changes.iter();
+        let placed =
+            changes.map(|(change, number)| (change, (*number, edits[*number].place.as_str())));
+        let new = patched(asset, placed)?;
+        Ok((new != asset).then_some(Edited {
+            asset: new,
+            changes: self.changes,
+        }))
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    if changes.is_empty() {
-        return Ok(None);
-    }
-    let placed = changes
-        .iter()
-        .map(|(change, number)| (change, (*number, edits[*number].place.as_str())));
-    let asset = patched(asset, placed)?;
-    Ok(Some(Edited { asset, changes }))
 }

@@ -20,9 +20,23 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Returns whether it changes which elements a list has.
-    pub(super) fn is_list(&self) -> bool {
-        matches!(self.content, Content::List { .. })
+    /// Returns whether it would leave an asset as it is.
+    pub(super) fn is_in(&self, asset: &[u8]) -> bool {
+        match &self.content {
+            Content::Bytes {
+                offset,
+                bytes,
+                mask,
+            } => {
+                let old = asset.get(*offset..).unwrap_or_default();
+                let mut bits = old.iter().zip(bytes).zip(mask);
+                old.len() >= bytes.len() && bits.all(|((old, new), mask)| (old ^ new) & mask == 0)
+            }
+            Content::List { ranges, order, .. } => {
+                let kept = (0..ranges.len()).map(Element::Old);
+                kept.eq(order.iter().cloned())
+            }
+        }
     }
 }
 
@@ -54,12 +68,23 @@ pub(super) enum Content {
 }
 
 /// An element of a changed list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum Element {
     /// The old one with this number, with its own changes.
     Old(usize),
-    /// A new one.
-    New(Vec<u8>),
+    /// A new one: its bytes, and the values that were given.
+    New(Vec<u8>, Value),
+}
+
+impl PartialEq for Element {
+    /// New elements are equal if their bytes are.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Old(one), Self::Old(other)) => one == other,
+            (Self::New(one, _), Self::New(other, _)) => one == other,
+            _ => false,
+        }
+    }
 }
 
 /// The number of the edit that a change is from, and where it was made.
@@ -74,7 +99,7 @@ pub(super) fn patched<'c>(
     changes: impl Iterator<Item = (&'c Change, Origin<'c>)>,
 ) -> Result<Vec<u8>, Vec<super::Problem>> {
     let mut bytes: BTreeMap<usize, (u8, u8, &Change, Origin<'_>)> = BTreeMap::new();
-    let mut lists: BTreeMap<usize, (&Change, Origin<'_>)> = BTreeMap::new();
+    let mut lists: BTreeMap<(usize, &str), (&Change, Origin<'_>)> = BTreeMap::new();
     let mut problems = Vec::new();
     for (change, file) in changes {
         let other = match &change.content {
@@ -96,7 +121,8 @@ pub(super) fn patched<'c>(
                 })
             }
             Content::List { start, order, .. } => {
-                let known = *lists.entry(*start).or_insert((change, file));
+                let key = (*start, change.path.as_str());
+                let known = *lists.entry(key).or_insert((change, file));
                 let is_other = match &known.0.content {
                     Content::List { order: known, .. } => known != order,
                     Content::Bytes { .. } => true,
@@ -108,7 +134,15 @@ pub(super) fn patched<'c>(
             problems.push((file.0, disagreement((change, file.1), (other, in_file.1))));
         }
     }
+    for (list, list_file) in lists.values() {
+        let inside = deleted(list).flat_map(|range| bytes.range(range));
+        problems.extend(inside.map(|(_, (.., change, file))| {
+            let (path, place) = (&change.path, place(list_file.1, &list.path));
+            (file.0, format!("{path}: is deleted by {place}"))
+        }));
+    }
     if !problems.is_empty() {
+        problems.dedup();
         return Err(problems);
     }
     let mut out = asset.to_vec();
@@ -133,19 +167,40 @@ pub(super) fn patched<'c>(
     Ok(out)
 }
 
+/// Returns where the elements are that a change of a list deletes.
+fn deleted(list: &Change) -> impl Iterator<Item = Range<usize>> {
+    let (ranges, order): (&[_], &[_]) = match &list.content {
+        Content::List { ranges, order, .. } => (ranges, order),
+        Content::Bytes { .. } => (&[], &[]),
+    };
+    let mut is_kept = vec![false; ranges.len()];
+    for element in order {
+        if let Element::Old(index) = element
+            && let Some(is_kept) = is_kept.get_mut(*index)
+        {
+            *is_kept = true;
+        }
+    }
+    let deleted = ranges.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept);
+    deleted.map(|(range, _)| range.clone())
+}
+
 /// Says that two changes are not the same.
 fn disagreement((change, file): (&Change, &str), (other, in_file): (&Change, &str)) -> String {
-    let at = |file: &str, path: &str| match file {
-        "" => path.to_owned(),
-        _ => format!("{path} in {file}"),
-    };
     match file == in_file {
         true => format!("{} and {} disagree", other.path, change.path),
-        false => format!(
-            "{}: disagrees with {}",
-            change.path,
-            at(in_file, &other.path)
-        ),
+        false => {
+            let place = place(in_file, &other.path);
+            format!("{}: disagrees with {place}", change.path)
+        }
+    }
+}
+
+/// Names a path in a file.
+fn place(file: &str, path: &str) -> String {
+    match file {
+        "" => path.to_owned(),
+        _ => format!("{path} in {file}"),
     }
 }
 
@@ -163,7 +218,7 @@ fn splice(
                 let range = ranges.get(*index).cloned().unwrap_or_default();
                 list.extend(out.get(range).unwrap_or_default());
             }
-            Element::New(bytes) => list.extend(bytes),
+            Element::New(bytes, _) => list.extend(bytes),
         }
     }
     for (place, counted) in counts {
@@ -229,12 +284,44 @@ mod tests {
                 start: 1,
                 counts: vec![(place, Counted::Elements)],
                 least_length: 0,
-                order: vec![Element::Old(1), Element::New(vec![7, 7]), Element::Old(0)],
+                order: vec![
+                    Element::Old(1),
+                    Element::New(vec![7, 7], Value::Null),
+                    Element::Old(0),
+                ],
             },
         };
         let changed = bytes("list[1]", 3, &[8], &[0xFF]);
         let all = [(&list, (0, "")), (&changed, (0, ""))];
         let new = patched(&[2, 1, 1, 2, 2, 9], all.into_iter());
         assert_eq!(new, Ok(vec![3, 8, 2, 7, 7, 1, 1, 9]));
+    }
+
+    #[test]
+    fn changes_of_an_element_that_another_file_deletes_are_refused() {
+        let list = Change {
+            path: "list".to_owned(),
+            value: Value::Null,
+            content: Content::List {
+                ranges: vec![1..3, 3..5],
+                start: 1,
+                counts: Vec::new(),
+                least_length: 0,
+                order: vec![Element::Old(0)],
+            },
+        };
+        let kept = bytes("list[0].x", 2, &[8], &[0xFF]);
+        let inside = bytes("list[1].x", 3, &[8, 8], &[0xFF; 2]);
+        let all = [(&list, (0, "a.json")), (&kept, (1, "b.tsv"))];
+        assert_eq!(
+            patched(&[2, 1, 1, 2, 2], all.into_iter()),
+            Ok(vec![2, 1, 8])
+        );
+        let all = [(&list, (0, "a.json")), (&inside, (1, "b.tsv"))];
+        let problem = "list[1].x: is deleted by list in a.json".to_owned();
+        assert_eq!(
+            patched(&[2, 1, 1, 2, 2], all.into_iter()),
+            Err(vec![(1, problem)])
+        );
     }
 }

@@ -131,8 +131,13 @@ impl Place {
         })
     }
 
+    /// Returns the bytes of a count.
+    pub(super) fn with_number(&self, number: u32) -> Vec<u8> {
+        self.number(number, u32::MAX, self.form.size()).bytes
+    }
+
     /// Returns the bytes of a number, of which the bits in `mask` are given.
-    pub(super) fn number(&self, number: u32, mask: u32, size: usize) -> Encoded {
+    fn number(&self, number: u32, mask: u32, size: usize) -> Encoded {
         let bytes = |number: u32| match self.endian {
             Endian::Little => number.to_le_bytes()[..size].to_vec(),
             Endian::Big => number.to_be_bytes()[4 - size..].to_vec(),

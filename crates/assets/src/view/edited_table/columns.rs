@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::cell;
 use super::dialect::Text;
-use super::{place, shortened};
-use crate::view::import::Problems;
+use super::place;
+use crate::view::import::{Problems, shortened};
 
 /// The column with marks of deleted rows.
 pub(super) const DELETED: &str = "#";

@@ -18,7 +18,7 @@ use csv::StringRecord;
 use self::cell::Likeness;
 use self::columns::{Column, Columns, DELETED};
 use self::dialect::{Text, line, line_number};
-use super::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
+use super::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems, shortened};
 use super::{ViewFormat, open};
 
 /// What can be edited in a table.
@@ -144,9 +144,6 @@ fn place(line: u64, column: &str, key: &str, what: impl std::fmt::Display) -> St
 
 /// The most comparisons of rows with the same key.
 const MAX_COMPARISONS: usize = 1 << 26;
-
-/// The longest name of a row in messages, in characters.
-const MAX_KEY: usize = 80;
 
 /// Compares an edited table of a view with the one that the view shows.
 ///
@@ -580,10 +577,6 @@ impl Comparison<'_> {
 /// Returns cells as one text. Shown cells have no tabs.
 fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join("\t")
-}
-
-fn shortened(name: &str) -> String {
-    name.chars().take(MAX_KEY).collect()
 }
 
 #[cfg(test)]
