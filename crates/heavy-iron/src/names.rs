@@ -1,5 +1,9 @@
 //! Names for ids, from the archive of the asset and those beside it.
 
+use std::collections::HashMap;
+
+use get_size2::GetSize;
+use hpimount_assets::view::context::{Shared, shared};
 use hpimount_assets::view::{AssetContext, NamedAsset, Table};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::text::to_windows_1252;
@@ -86,22 +90,41 @@ impl Names<'_> {
     }
 }
 
+/// The ids of the assets of an archive by their names in lower case. An archive is opened
+/// alone for edits, so that no other one shares them.
+#[derive(Default, GetSize)]
+struct Ids(HashMap<String, Vec<u32>>);
+
+impl Shared for Ids {
+    fn memory(&self) -> usize {
+        self.get_heap_size()
+    }
+}
+
+impl Ids {
+    fn read(context: &dyn AssetContext) -> Self {
+        let mut ids = Self::default();
+        for file in context.assets() {
+            if let (Some(name), Some(asset)) = (context.name_of(file), context.asset_of(file)) {
+                let known = ids.0.entry(name.to_ascii_lowercase()).or_default();
+                known.push(asset.id);
+            }
+        }
+        ids
+    }
+}
+
 /// Returns the id of the asset with this name: of one of the archive, or else of one
 /// that a name elsewhere belongs to.
 ///
 /// # Errors
 /// Returns an error if no asset has the name, or several do.
 pub(super) fn id_named(context: &dyn AssetContext, name: &str) -> Result<u32, String> {
-    let named = context.assets().into_iter().filter(|&file| {
-        context
-            .name_of(file)
-            .is_some_and(|known| known.eq_ignore_ascii_case(name))
-    });
-    let ids = named.filter_map(|file| Some(context.asset_of(file)?.id));
-    let ids: Vec<u32> = ids.collect();
+    let ids = shared(context, "ids of asset names", Ids::read).unwrap_or_default();
+    let ids = ids.0.get(&name.to_ascii_lowercase());
     let hash = asset_id(&to_windows_1252(name));
     let elsewhere = || context.asset_name_anywhere(hash);
-    match &ids[..] {
+    match ids.map(Vec::as_slice).unwrap_or_default() {
         [id] => Ok(*id),
         [] if elsewhere().is_some_and(|known| known.name.eq_ignore_ascii_case(name)) => Ok(hash),
         [] => Err(format!(

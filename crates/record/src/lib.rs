@@ -46,6 +46,7 @@ mod types;
 mod value;
 mod writer;
 
+pub use self::number::float;
 pub use self::types::{Bits, Code, Enum, Fixed, Flags, Hex, Index, Kind, Named, Pad, Text, Words};
 pub use self::value::{Problem, Value};
 pub use self::writer::Writer;

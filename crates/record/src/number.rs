@@ -88,8 +88,9 @@ impl Field for f32 {
     }
 }
 
-/// Returns the nearest 32-bit number; for texts, also those that are not finite.
-fn float(value: &Value) -> Option<f32> {
+/// Returns the nearest 32-bit float of a value: of a number, or of a text like `0.5`,
+/// `NaN`, `-Infinity` or `0x7FC00001` (its bits). `None` if that is none, or too large.
+pub fn float(value: &Value) -> Option<f32> {
     if let Value::Float(number) = value {
         return Some(*number);
     }

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use crate::archive::Archive;
 use crate::object::is_object;
-use hpimount_assets::view::edit::{Edit, Form, Place, Rule, What};
-use hpimount_assets::view::edited_table::{Adding, Rules, ShownTable, differences, unescaped};
+use hpimount_assets::view::edit::{Edit, Form, Place, Rule, What, id_of};
+use hpimount_assets::view::edited_table::{
+    Adding, Change, Rules, ShownTable, differences, unescaped,
+};
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::node::Node;
 use hpimount_assets::view::report::{Editing, TableEdit, TableEdits};
@@ -22,6 +24,9 @@ const SCALE: [&str; 3] = ["scale_x", "scale_y", "scale_z"];
 
 /// Why a cell cannot be edited.
 const DERIVED: &str = "is derived";
+
+/// Why a row cannot be edited.
+const NO_ASSET: &str = "no asset of the archive has this id";
 
 /// The table of the assets of a type.
 pub(super) const TYPES: Editing = Editing {
@@ -155,14 +160,21 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
     let found = differences(shown, edited, &rules)?;
     let table = ShownTable::read(shown)?;
     let assets = Assets::new(context);
-    let edits = found.changes.into_iter().filter_map(|change| {
-        let asset = assets.find(table.cell(change.row, "id"))?;
-        let text = unescaped(&change.text).into_bytes();
-        let place = change.place();
-        Some((asset, TableEdit::File("text.txt".to_owned(), text, place)))
-    });
+    let mut problems = Problems::default();
+    let mut edits = Vec::new();
+    for change in found.changes {
+        match assets.find(table.cell(change.row, "id")) {
+            Some(asset) => {
+                let text = unescaped(&change.text).into_bytes();
+                let edit = TableEdit::File("text.txt".to_owned(), text, change.place());
+                edits.push((asset, edit));
+            }
+            None => problems.add(change.problem(NO_ASSET)),
+        }
+    }
+    problems.check()?;
     Ok(TableEdits {
-        edits: edits.collect(),
+        edits,
         warnings: found.warnings,
     })
 }
@@ -244,34 +256,21 @@ impl<'a> Table<'a> {
     }
 
     fn edits(&self, edited: &[u8], rules: &Rules<'_>) -> Result<TableEdits, String> {
-        let found = differences(self.shown, edited, rules)?;
-        let mut paths: HashMap<AssetRef, HashMap<String, String>> = HashMap::new();
+        let mut found = differences(self.shown, edited, rules)?;
+        // The rows of an asset are together, so that its paths are collected once.
+        found.changes.sort_by_key(|change| change.row);
+        let mut paths: Option<(AssetRef, Paths)> = None;
         let mut edits = Vec::new();
         let mut problems = Problems::default();
         for change in &found.changes {
-            let Some(asset) = self.assets.find(self.table.cell(change.row, self.id)) else {
-                problems.add(change.problem(DERIVED));
-                continue;
-            };
-            let known = paths.entry(asset).or_insert_with(|| self.paths(asset));
-            let part = (self.part_of_row)(&self.table, change.row, self.indexes[change.row]);
-            let Some(path) = known.get(&format!("{part}{}", change.column)) else {
-                problems.add(change.problem(DERIVED));
-                continue;
-            };
-            if path == LIST && self.is_cut(change.row) {
-                let reason = format!("shows only {MAX_LISTED} ids: edit the object.json");
-                problems.add(change.problem(reason));
-                continue;
+            match self.edit(change, &mut paths) {
+                Ok(edit) => edits.push(edit),
+                Err(reason) => problems.add(change.problem(reason)),
             }
-            let place = change.place();
-            let value = value_of(&change.column, &change.text);
-            let what = What::Value(path.clone(), value);
-            edits.push((asset, TableEdit::Value(Edit { place, what })));
         }
         for added in &found.added {
             let Some(asset) = self.assets.find(added.get(self.id)) else {
-                problems.add(added.problem(self.id, "no asset of the table has this id"));
+                problems.add(added.problem(self.id, NO_ASSET));
                 continue;
             };
             let value = self.new_row(added.cells.iter().map(|(name, text)| (&**name, &**text)));
@@ -281,6 +280,7 @@ impl<'a> Table<'a> {
         }
         for deleted in &found.deleted {
             let Some(asset) = self.assets.find(self.table.cell(deleted.row, self.id)) else {
+                problems.add(format!("line {}: {NO_ASSET}", deleted.line));
                 continue;
             };
             let index = self.table.cell(deleted.row, "index").parse();
@@ -294,6 +294,30 @@ impl<'a> Table<'a> {
             edits,
             warnings: found.warnings,
         })
+    }
+
+    /// Returns what a changed cell edits. `paths` are those of the asset that was edited
+    /// before.
+    fn edit(
+        &self,
+        change: &Change,
+        paths: &mut Option<(AssetRef, Paths)>,
+    ) -> Result<(AssetRef, TableEdit), String> {
+        let asset = self.assets.find(self.table.cell(change.row, self.id));
+        let asset = asset.ok_or(NO_ASSET)?;
+        let known = paths.take_if(|(known, _)| *known == asset);
+        let (_, known) = paths.insert(known.unwrap_or_else(|| (asset, self.paths(asset))));
+        let part = (self.part_of_row)(&self.table, change.row, self.indexes[change.row]);
+        let path = known.get(&format!("{part}{}", change.column));
+        let path = path.ok_or(DERIVED)?;
+        if path == LIST && self.is_cut(change.row) {
+            return Err(format!(
+                "may show only the first {MAX_LISTED} ids: edit the object.json"
+            ));
+        }
+        let place = change.place();
+        let what = What::Value(path.clone(), value_of(&change.column, &change.text));
+        Ok((asset, TableEdit::Value(Edit { place, what })))
     }
 
     /// Returns the list that the rows of an asset are.
@@ -329,10 +353,10 @@ impl<'a> Table<'a> {
             if is_key.contains(&column) || column == "index" || column.ends_with("_word") {
                 continue;
             }
-            // An id is enough; its name says the same.
-            let name = column.strip_suffix("_name").unwrap_or(column).to_owned();
-            if !entries.iter().any(|(known, _)| *known == name) {
-                entries.push((name.into(), value));
+            let name = column.strip_suffix("_name").unwrap_or(column);
+            match entries.iter_mut().find(|(known, _)| known == name) {
+                Some((_, id)) => with_name(id, value),
+                None => entries.push((name.to_owned().into(), value)),
             }
         }
         if self.id == "source" {
@@ -347,7 +371,7 @@ impl<'a> Table<'a> {
     }
 
     /// Returns the paths of the values of an asset by their columns.
-    fn paths(&self, asset: AssetRef) -> HashMap<String, String> {
+    fn paths(&self, asset: AssetRef) -> Paths {
         let mut paths = HashMap::new();
         self.assets.values(asset, |values| {
             values.for_each(&mut |name, node| {
@@ -413,6 +437,15 @@ fn value_of(column: &str, text: &str) -> Value {
         (_, "") => Value::Null,
         ("list_name", names) => names.split("; ").map(str::to_owned).collect(),
         _ => text.to_owned().into(),
+    }
+}
+
+/// Adds the name of an asset to its id. Names of numbers follow from these.
+fn with_name(id: &mut Value, name: Value) {
+    if id_of(&id.to_string()).is_some() {
+        let entries = [("id", id.clone()), ("name", name)];
+        let entries = entries.map(|(key, value)| (key.into(), value));
+        *id = Value::Map(entries.into());
     }
 }
 

@@ -11,7 +11,7 @@ mod patch;
 pub(super) mod place;
 
 pub use self::difference::{number_named, value_of_json};
-pub use self::place::{Form, Place, Reference};
+pub use self::place::{Form, Place, Reference, id_of};
 pub use super::node::{Blank, Counted, Elements, Rule};
 
 use std::collections::BTreeMap;

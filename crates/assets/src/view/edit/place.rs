@@ -156,11 +156,11 @@ fn integer(edited: &Value, size: usize, is_signed: bool) -> Result<u32, String> 
         false => (0, (1_i64 << bits) - 1),
     };
     let Some(number) = edited.integer() else {
-        return Err(match (edited, edited.number()) {
-            (Value::Null, _) => "null is no number".to_owned(),
-            (_, Some(number)) => format!("{number} is no whole number"),
-            (_, None) => format!("\"{edited}\" is no number"),
-        });
+        let number = edited.number();
+        return Err(number.map_or_else(
+            || no_number(edited),
+            |number| format!("{number} is no whole number"),
+        ));
     };
     match (least..=most).contains(&number) {
         true => Ok(number as u32),
@@ -168,31 +168,17 @@ fn integer(edited: &Value, size: usize, is_signed: bool) -> Result<u32, String> 
     }
 }
 
-/// Returns the nearest float, or the one that a text like `NaN` or `0x7FC00001` (its
-/// bits) stands for.
 fn float(edited: &Value) -> Result<f32, String> {
-    if let Value::Text(text) = edited {
-        let bits = text.strip_prefix("0x").or(text.strip_prefix("NaN:"));
-        if let Some(bits) = bits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
-            return Ok(f32::from_bits(bits));
-        }
-        match &**text {
-            "NaN" => return Ok(f32::NAN),
-            "Infinity" => return Ok(f32::INFINITY),
-            "-Infinity" => return Ok(f32::NEG_INFINITY),
-            _ => {}
-        }
-    }
-    let Some(number) = edited.number() else {
-        return Err(match edited {
-            Value::Null => "null is no number".to_owned(),
-            _ => format!("\"{edited}\" is no number"),
-        });
-    };
-    let nearest = number as f32;
-    match nearest.is_finite() {
-        true => Ok(nearest),
-        false => Err(format!("{number:e} is more than a float can hold")),
+    hpimount_record::float(edited).ok_or_else(|| match edited.number() {
+        Some(number) => format!("{number:e} is more than a float can hold"),
+        None => no_number(edited),
+    })
+}
+
+fn no_number(edited: &Value) -> String {
+    match edited {
+        Value::Null => "null is no number".to_owned(),
+        _ => format!("\"{edited}\" is no number"),
     }
 }
 
@@ -259,7 +245,7 @@ fn flag(edited: &Value) -> Result<bool, String> {
 }
 
 /// Returns the id in eight hexadecimal digits, as it is shown.
-pub(super) fn id_of(text: &str) -> Option<u32> {
+pub fn id_of(text: &str) -> Option<u32> {
     let digits = text.trim();
     let digits = digits.strip_prefix("0x").unwrap_or(digits);
     let is_id = digits.len() == 8 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -275,35 +261,62 @@ fn reference(
     match edited {
         Value::Null => Ok(0),
         Value::Text(text) => id_of(text).map_or_else(|| of(context, text), Ok),
-        Value::Map(_) => {
-            let text = |value: Option<&Value>| match value {
-                Some(Value::Text(text)) => Some(text.clone()),
-                _ => None,
-            };
-            let [id, name] = ["id", "name"].map(|key| text(edited.get(key)));
-            let [old_id, old_name] = ["id", "name"].map(|key| text(shown.get(key)));
-            let id = match &id {
-                Some(id) => {
-                    Some(id_of(id).ok_or_else(|| format!("\"{id}\" is no id of eight digits"))?)
-                }
-                None => None,
-            };
-            let old_id = old_id.and_then(|id| id_of(&id));
-            match (id, name) {
-                (None, None) => Err("needs an id or a name".to_owned()),
-                (Some(id), None) => Ok(id),
-                (None, Some(name)) => of(context, &name),
-                (Some(id), name) if id == 0 || name == old_name => Ok(id),
-                (id, Some(name)) if id == old_id => of(context, &name),
-                (Some(id), Some(name)) => match context.asset_name_anywhere(id) {
-                    Some(known) if known.name != name => {
-                        Err(format!("the id {id:08X} and the name {name} disagree"))
-                    }
-                    _ => Ok(id),
-                },
+        Value::Map(entries) => {
+            let mut keys = entries.iter().map(|(key, _)| key);
+            match keys.find(|key| !DESCRIPTION.contains(&&***key)) {
+                Some(key) => Err(format!("a reference has no field {key}")),
+                None => described(shown, edited, of, context),
             }
         }
         other => Err(format!("\"{other}\" is no reference")),
+    }
+}
+
+/// The fields of a reference.
+const DESCRIPTION: [&str; 3] = ["id", "name", "archive"];
+
+/// Returns the id of a reference with a new `id`, a new `name`, or both.
+fn described(
+    shown: &Value,
+    edited: &Value,
+    of: Reference,
+    context: &dyn AssetContext,
+) -> Result<u32, String> {
+    let text = |value: &Value, key: &str| match value.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Text(text)) => Ok(Some(text.clone().into_owned())),
+        Some(other) => Err(format!("the {key} \"{other}\" is no text")),
+    };
+    let id = text(edited, "id")?.map(|id| {
+        let number = id_of(&id);
+        number.ok_or_else(|| format!("\"{id}\" is no id of eight digits"))
+    });
+    let (id, name, archive) = (
+        id.transpose()?,
+        text(edited, "name")?,
+        text(edited, "archive")?,
+    );
+    let old = |key| text(shown, key).ok().flatten();
+    let old_id = old("id").and_then(|id| id_of(&id));
+    let known = |id| context.asset_name_anywhere(id);
+    let id = match (id, name) {
+        (None, None) => return Err("needs an id or a name".to_owned()),
+        (Some(id), None) => id,
+        (Some(id), name) if name == old("name") => id,
+        (id, Some(name)) => match (id.filter(|id| Some(*id) != old_id), of(context, &name)) {
+            (None, found) => found?,
+            (Some(id), Ok(found)) if id == found => id,
+            (Some(id), _) if known(id).is_some_and(|known| known.name == name) => id,
+            (Some(id), Ok(_)) => {
+                return Err(format!("the id {id:08X} and the name {name} disagree"));
+            }
+            (Some(_), Err(reason)) => return Err(reason),
+        },
+    };
+    let is_other = archive.is_some() && archive != old("archive");
+    match is_other && archive != known(id).and_then(|known| known.archive) {
+        true => Err("the archive follows from the id".to_owned()),
+        false => Ok(id),
     }
 }
 
@@ -375,6 +388,51 @@ mod tests {
         );
         let refused = encoded(Form::Float, Value::Double(1e39)).unwrap_err();
         assert_eq!(refused, "1e39 is more than a float can hold");
+    }
+
+    #[test]
+    fn references_are_named_by_a_new_id_a_new_name_or_both() {
+        let of: Reference = |_, name| match name {
+            "TANK" => Ok(7),
+            _ => Err(format!("no asset is called {name}")),
+        };
+        let shown = Value::parse(r#"{"id": "00000005", "name": "OLD", "archive": "a.hip"}"#);
+        let place = Place::new(0, Endian::Big, Form::Reference(of));
+        let id = |edited: &str| {
+            let edited = Value::parse(edited).unwrap();
+            let encoded = place.encode(shown.as_ref().unwrap(), &edited, &Alone)?;
+            Ok(*encoded.bytes.last().unwrap())
+        };
+        assert_eq!(id(r#"{"name": "TANK"}"#), Ok(7));
+        assert_eq!(id(r#"{"id": "00000007", "name": "TANK"}"#), Ok(7));
+        assert_eq!(
+            id(r#"{"id": "00000009", "name": "OLD", "archive": "a.hip"}"#),
+            Ok(9)
+        );
+        assert_eq!(id(r#"{"id": "00000005", "name": "TANK"}"#), Ok(7));
+        for (edited, reason) in [
+            (
+                r#"{"id": "00000008", "name": "TANK"}"#,
+                "the id 00000008 and the name TANK disagree",
+            ),
+            (
+                r#"{"id": "00000000", "name": "TANK"}"#,
+                "the id 00000000 and the name TANK disagree",
+            ),
+            (
+                r#"{"id": "00000008", "name": "GUN"}"#,
+                "no asset is called GUN",
+            ),
+            (r#"{"id": 7}"#, "the id \"7\" is no text"),
+            (r#"{"target": "TANK"}"#, "a reference has no field target"),
+            (
+                r#"{"id": "00000005", "archive": "b.hip"}"#,
+                "the archive follows from the id",
+            ),
+            ("{}", "needs an id or a name"),
+        ] {
+            assert_eq!(id(edited), Err(reason.to_owned()), "{edited}");
+        }
     }
 
     #[test]

@@ -70,6 +70,9 @@ impl Text {
             Ok(row) if row.len() > MAX_COLUMNS => {
                 Err(format!("{}: has more than {MAX_COLUMNS} cells", line(&row)))
             }
+            Ok(row) if separator == b'\t' && row.iter().any(|cell| cell.contains('\t')) => {
+                Err(format!("{}: a quote is not closed", line(&row)))
+            }
             row => row.map_err(|error| error.to_string()),
         });
         let header = rows.next().transpose()?.unwrap_or_default();

@@ -260,7 +260,7 @@ impl Comparison<'_> {
     fn differences(&self) -> Result<Differences, String> {
         let mut problems = Problems::default();
         let mut found = Differences::default();
-        let mut spoiled = 0;
+        let (mut spoiled, mut spoiled_line) = (0, 0);
         for (old, new) in self.pairs(&mut found, &mut problems)? {
             let row = &self.new.rows[new];
             match self
@@ -278,12 +278,17 @@ impl Comparison<'_> {
                 Some("-") => problems.add(format!("{}: rows cannot be deleted here", line(row))),
                 Some(_) => problems.add(format!("{}, column #: must be \"-\" or empty", line(row))),
             }
-            spoiled += self.changes(old, new, &mut found.changes, &mut problems);
+            let spoiled_in_row = self.changes(old, new, &mut found.changes, &mut problems);
+            if spoiled == 0 {
+                spoiled_line = line_number(row);
+            }
+            spoiled += spoiled_in_row;
         }
         problems.check()?;
         if spoiled > 0 {
             found.warnings.push(format!(
-                "{spoiled} cells are as a spreadsheet spoils them, and count as unchanged"
+                "{spoiled} cells are as a spreadsheet spoils them, and count as unchanged: the \
+                 first is in line {spoiled_line}"
             ));
         }
         Ok(found)
@@ -496,8 +501,11 @@ impl Comparison<'_> {
     /// row than this one.
     fn may_be(&self, old: usize, new: usize) -> bool {
         self.columns.both.iter().all(|column| {
+            if !self.is_first_key(column) {
+                return true;
+            }
             let (_, text, likeness) = self.cell(column, old, new);
-            !self.is_first_key(column) || likeness != Likeness::Different || text.is_empty()
+            likeness != Likeness::Different || text.is_empty()
         })
     }
 

@@ -93,6 +93,12 @@ fn quotes_of_a_table_stay_unless_a_spreadsheet_doubled_them() {
 }
 
 #[test]
+fn a_quote_that_is_not_closed_swallows_no_rows() {
+    let edited = "id\tnote\tx\n00000010\t\"a\t1\n06E27239\tb\t7\n";
+    assert_eq!(refusal(edited), "line 2: a quote is not closed");
+}
+
+#[test]
 fn cells_that_a_spreadsheet_spoiled_are_unchanged_and_counted() {
     let edited = "id\tname\ttype\tx\tmodel\tnote\n\
         1.79769313486232E+308\tPANEL\tUI\t6.5\t39BFDD8A\t#NAME?\n\
@@ -102,7 +108,9 @@ fn cells_that_a_spreadsheet_spoiled_are_unchanged_and_counted() {
     let warnings = read(edited, &RULES).unwrap().warnings;
     assert_eq!(
         warnings,
-        ["5 cells are as a spreadsheet spoils them, and count as unchanged"]
+        [
+            "5 cells are as a spreadsheet spoils them, and count as unchanged: the first is in line 2"
+        ]
     );
 }
 
