@@ -20,8 +20,21 @@ pub struct Part {
     pub item: Option<u16>,
     /// Name of the kind that determines its fields, such as `orbit`.
     pub kind: Option<&'static str>,
+    /// What selects its kind, if that can be changed.
+    pub choice: Option<Choice>,
     /// Its fields.
     pub record: Record,
+}
+
+/// What selects the kind of a part that has room for all kinds.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// The name of the field with the number of the kind.
+    pub by: &'static str,
+    /// The room for the fields, in bytes.
+    pub size: usize,
+    /// The kinds.
+    pub kinds: &'static [PartKind],
 }
 
 impl Part {
@@ -31,6 +44,7 @@ impl Part {
             name,
             item: None,
             kind: None,
+            choice: None,
             record,
         }
     }

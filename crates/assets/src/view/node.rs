@@ -26,6 +26,9 @@ pub enum Node<'a> {
     Each(Box<dyn Fn() -> Nodes<'a> + 'a>),
     /// A fact that can be edited by a rule.
     Ruled(Box<Self>, Rule<'a>),
+    /// An entry of a map that is not shown, because the asset has none, but that an edited
+    /// file can have.
+    Absent(Box<Self>),
 }
 
 /// How an edited value goes back into its asset.
@@ -39,6 +42,23 @@ pub enum Rule<'a> {
     Count(&'static str),
     /// Its elements can be added, deleted and reordered.
     Elements(Elements<'a>),
+    /// It is the number that selects which fields a part has.
+    Selects(Selector<'a>),
+}
+
+/// A number that selects which fields a part of the asset has.
+pub struct Selector<'a> {
+    /// Where the number is stored.
+    pub place: Place,
+    /// The name of the part. It may have other fields, too.
+    pub part: &'static str,
+    /// Where the selected fields begin.
+    pub start: usize,
+    /// The room for them in bytes.
+    pub size: usize,
+    /// Returns the selected fields as if all their bytes were 0, with places relative to
+    /// `start`; `None` for a number that selects none.
+    pub fields: Box<dyn Fn(u32) -> Option<Node<'a>> + 'a>,
 }
 
 /// A list that can grow and shrink.
@@ -53,6 +73,9 @@ pub struct Elements<'a> {
     pub most: usize,
     /// The least length of the list in bytes; shorter ones are filled with zeros.
     pub least_length: usize,
+    /// The name of the field that selects which fields an element has: an element with
+    /// another value is another one.
+    pub kind: Option<&'static str>,
     /// Describes a new element with these values.
     pub blank: Blank<'a>,
 }
@@ -132,7 +155,7 @@ impl<'a> Node<'a> {
             }
             Self::List(nodes) => nodes.iter().for_each(|node| see(None, node)),
             Self::Each(nodes) => nodes().for_each(|node| see(None, &node)),
-            Self::Ruled(node, _) => node.for_each(see),
+            Self::Ruled(node, _) | Self::Absent(node) => node.for_each(see),
         }
     }
 
@@ -141,20 +164,20 @@ impl<'a> Node<'a> {
     ///
     /// [`Rows::collect`]: super::page::Rows::collect
     pub fn collect(&self, left: &mut usize) -> Option<Value> {
-        if let Self::Ruled(node, _) = self {
+        if let Self::Ruled(node, _) | Self::Absent(node) = self {
             return node.collect(left);
         }
         if !matches!(self, Self::Value(_)) {
             take(VALUE, left)?;
         }
         match self {
-            Self::Ruled(node, _) => node.collect(left),
+            Self::Ruled(node, _) | Self::Absent(node) => node.collect(left),
             Self::Value(value) => {
                 take_value(value, left)?;
                 Some(value.clone())
             }
             Self::Map(entries) => {
-                let entries = entries.iter().map(|(name, node)| {
+                let entries = present(entries).map(|(name, node)| {
                     take(name.len(), left)?;
                     Some((name.clone(), node.collect(left)?))
                 });
@@ -192,7 +215,7 @@ impl<'a> Node<'a> {
                 (_, Self::Value(value)) => Some(value),
                 _ => None,
             },
-            Self::Ruled(node, _) => node.get(name),
+            Self::Ruled(node, _) | Self::Absent(node) => node.get(name),
             Self::Row(columns, row) => row.get(columns.iter().position(|column| column == name)?),
             Self::List(_) | Self::Each(_) => None,
         }
@@ -208,6 +231,14 @@ impl<'a> Node<'a> {
     }
 }
 
+/// Returns the entries of a map that are shown.
+fn present<'n, 'a>(
+    entries: &'n [(Cow<'static, str>, Node<'a>)],
+) -> impl Iterator<Item = &'n (Cow<'static, str>, Node<'a>)> {
+    let entries = entries.iter();
+    entries.filter(|(_, node)| !matches!(node, Node::Absent(_)))
+}
+
 impl<T: Into<Value>> From<T> for Node<'_> {
     fn from(value: T) -> Self {
         Self::Value(value.into())
@@ -219,8 +250,8 @@ impl Serialize for Node<'_> {
         match self {
             Self::Value(value) => value.serialize(serializer),
             Self::Map(entries) => {
-                let mut map = serializer.serialize_map(Some(entries.len()))?;
-                for (name, node) in entries {
+                let mut map = serializer.serialize_map(None)?;
+                for (name, node) in present(entries) {
                     map.serialize_entry(name, node)?;
                 }
                 map.end()
@@ -228,7 +259,7 @@ impl Serialize for Node<'_> {
             Self::Row(columns, row) => serializer.collect_map(columns.iter().zip(row)),
             Self::List(nodes) => serializer.collect_seq(nodes),
             Self::Each(nodes) => serializer.collect_seq(nodes()),
-            Self::Ruled(node, _) => node.serialize(serializer),
+            Self::Ruled(node, _) | Self::Absent(node) => node.serialize(serializer),
         }
     }
 }

@@ -300,7 +300,11 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
                     None => continue,
                 },
                 Node::Each(nodes) => summary.named(&label, nodes().map(|node| node.label())),
-                Node::Map(_) | Node::Row(..) | Node::List(_) | Node::Ruled(..) => continue,
+                Node::Map(_)
+                | Node::Row(..)
+                | Node::List(_)
+                | Node::Ruled(..)
+                | Node::Absent(_) => continue,
             };
         }
         for (name, list) in &self.lists {

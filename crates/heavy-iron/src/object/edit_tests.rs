@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::object::view::FORMAT;
+use crate::report::tests::objects::{move_point, platform};
+use crate::report::tests::{floats, object, words};
 use hpimount_assets::view::edit::{self, Edit, Form, Place, Rule, What};
 use hpimount_assets::view::node::Node;
 use hpimount_assets::view::{Alone, AssetContext, AssetRef, MakeShared, Shared, View, Wanted};
@@ -160,4 +162,87 @@ proptest! {
             let _ = edited(&asset, &archive, What::Values(values));
         }
     }
+}
+
+/// Applies an edited JSON file.
+fn with_json(asset: &[u8], code: &[u8; 4], json: &str) -> Result<Vec<u8>, String> {
+    let what = What::Values(edit::value_of_json(json.as_bytes()).unwrap());
+    let asset = Bytes::copy_from_slice(asset);
+    edited(&asset, &OfType(*code), what).map_err(|problems| problems[0].1.clone())
+}
+
+#[test]
+fn another_kind_of_a_part_needs_exactly_its_fields() {
+    let shape = |kind, fields: &[f32]| platform("lift", [8, kind], &[1; 4], &floats(fields));
+    let orbit = shape(1, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let changed = |motion: &str| with_json(&orbit, b"PLAT", &format!("{{\"motion\": {motion}}}"));
+    let fields = "\"mp_flags\": 0, \"movepoint\": null, \"speed\": 2.5";
+    let new = shape(3, &[0.0, 0.0, 2.5]);
+    assert_eq!(
+        changed(&format!("{{\"motion_type\": 3, {fields}}}")),
+        Ok(new.clone())
+    );
+    let with_others =
+        format!("{{{fields}, \"motion_type\": 3, \"use_banking\": 1, \"kind\": \"orbit\"}}");
+    let [differences, banking] = [new, changed(&with_others).unwrap()];
+    let other: Vec<_> = (0..banking.len())
+        .filter(|&n| banking[n] != differences[n])
+        .collect();
+    assert_eq!(other.len(), 1);
+    assert_eq!(changed("{\"motion_type\": 6}"), Ok(shape(6, &[])));
+    for (motion, reason) in [
+        (
+            "{\"motion_type\": 3}",
+            "motion.motion_type: 3 needs the fields mp_flags, movepoint, speed",
+        ),
+        (
+            "{\"motion_type\": 3, \"mp_flags\": 0, \"movepoint\": null, \"speed\": 1, \"period\": 1}",
+            "motion.motion_type: 3 needs the fields mp_flags, movepoint, speed",
+        ),
+        (
+            "{\"motion_type\": 6, \"period\": 1}",
+            "motion.motion_type: 6 needs no fields of its own",
+        ),
+        (
+            "{\"motion_type\": 99}",
+            "motion.motion_type: 99 selects no known fields",
+        ),
+        (
+            "{\"motion_type\": 300}",
+            "motion.motion_type: 300 is no number from 0 to 255",
+        ),
+    ] {
+        assert_eq!(changed(motion), Err(reason.to_owned()), "{motion}");
+    }
+    let cell = What::Value("motion.motion_type".to_owned(), Value::Integer(3));
+    let problems = edited(&orbit.clone().into(), &OfType(*b"PLAT"), cell).unwrap_err();
+    assert_eq!(
+        problems[0].1,
+        "selects which fields follow: edit all of them as JSON"
+    );
+}
+
+#[test]
+fn the_first_element_of_an_empty_list_can_be_given() {
+    let point = |next: &[u32]| move_point("point", [1.0, 2.0, 3.0], next);
+    let json = "{\"list\": [\"0000002A\"]}";
+    assert_eq!(with_json(&point(&[]), b"MVPT", json), Ok(point(&[0x2A])));
+    let archive = OfType(*b"MVPT");
+    let view = open(&point(&[]).into(), &archive);
+    let (_, values) = view.values(&archive).unwrap();
+    assert_eq!(values.to_value().get("list"), None);
+}
+
+#[test]
+fn a_command_of_another_type_is_another_command() {
+    let command = |kind: u32, fields: &[f32]| [words(&[kind, 0]), floats(fields)].concat();
+    let system = |commands: &[Vec<u8>]| {
+        let all = commands.concat();
+        let head = words(&[0, 0, 0, 0, commands.len() as u32, all.len() as u32]);
+        object("dust", 39, &[head, all].concat(), &[])
+    };
+    let old = system(&[command(18, &[1.0]), command(33, &[2.0])]);
+    let json = "{\"commands\": [{\"type\": 0, \"dir\": [1, 2, 3]}, {\"damp_speed\": 4}]}";
+    let new = system(&[command(0, &[1.0, 2.0, 3.0]), command(33, &[4.0])]);
+    assert_eq!(with_json(&old, b"PARS", json), Ok(new));
 }

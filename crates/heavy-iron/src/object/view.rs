@@ -15,15 +15,15 @@ use crate::object::{
     pickup_name, pickup_number, trigger_shape, variable_name, variable_number,
 };
 use crate::origin::{Origin, code_text};
-use crate::parts::Part;
+use crate::parts::{Part, kind_of};
 use crate::record::{self, Rows as Records};
 use crate::view::{self, add_all, name_of};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
-use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule};
+use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule, Selector};
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{self as assets, AssetContext, Opened, Table, ViewFormat};
+use hpimount_assets::view::{self as assets, Alone, AssetContext, Opened, Table, ViewFormat};
 use hpimount_containers::io::Endian;
 use hpimount_containers::text::windows_1252;
 
@@ -120,8 +120,10 @@ impl Typed {
             _ => (name, node),
         }));
         entries.extend(object.floor.as_ref().map(|floor| ("floor", tiles(floor))));
-        if !object.list.is_empty() {
-            entries.push(("list", self.list(names)));
+        match self.list(names) {
+            list if !object.list.is_empty() => entries.push(("list", list)),
+            list @ Node::Ruled(..) => entries.push(("list", Node::Absent(list.into()))),
+            _ => {}
         }
         let lists = object.lists.iter();
         entries.extend(lists.map(|(name, rows)| (*name, records(rows, names))));
@@ -215,7 +217,32 @@ impl Typed {
             counts: vec![(count, Counted::Elements)],
             most: usize::from(u16::MAX),
             least_length: 0,
+            kind: None,
             blank: Box::new(move |_| Ok((size_of::<u32>(), id(0, 0)))),
+        }))
+    }
+
+    /// Returns how a number is edited that selects the fields of a part.
+    fn selector<'a>(&self, field: &str) -> Option<Rule<'a>> {
+        let mut parts = self.object.parts.iter();
+        let (part, choice) = parts.find_map(|part| {
+            let choice = part.choice.filter(|choice| choice.by == field)?;
+            Some((part, choice))
+        })?;
+        let endian = self.endian;
+        let fields = move |number| {
+            let layout = kind_of(choice.kinds, number)?.fields;
+            let zeros = Bytes::from(vec![0; record::size(layout)]);
+            let record = record::Record::new(layout, endian, &zeros);
+            let reference = |id: u32| Names(&Alone).in_object(id);
+            Some(Node::Map(fields::fields(&record, &(), &reference)))
+        };
+        Some(Rule::Selects(Selector {
+            place: self.field_place(field, Form::U8)?,
+            part: part.name,
+            start: part.record.offset(),
+            size: choice.size,
+            fields: Box::new(fields),
         }))
     }
 
@@ -266,6 +293,7 @@ impl Typed {
             counts: counts.collect(),
             most: usize::from(u8::MAX),
             least_length: 0,
+            kind: Some("type"),
             blank: Box::new(blank),
         }))
     }
@@ -287,6 +315,7 @@ impl Typed {
             counts: vec![(self.place(5, Form::U8), Counted::Elements)],
             most: usize::from(u8::MAX),
             least_length: 0,
+            kind: None,
             blank: Box::new(move |_| Ok((Link::SIZE, self.link(&Link::default(), 0, names)))),
         }))
     }
@@ -455,10 +484,10 @@ impl Words for Typed {
             (b"GRUP", "item_count") | (b"MVPT", "point_count") => Rule::Count("list"),
             (b"PARS", "cmd_count") => Rule::Count(COMMANDS),
             (b"PARS", "cmd_size") => Rule::Derived("follows from the list commands"),
-            (_, "plat_type" | "motion_type" | "emit_type") => {
-                Rule::Derived("selects which fields follow, and cannot be changed")
+            (b"PARS", "type") => {
+                Rule::Derived("selects the fields: delete the command, and add another")
             }
-            _ => return None,
+            (_, field) => return self.selector(field),
         })
     }
 }

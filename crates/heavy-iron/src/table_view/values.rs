@@ -59,6 +59,7 @@ fn rows<'a>(rows: &'a Records, count: Option<usize>, names: Names<'a>) -> Entry<
             None => rows.len(),
         },
         counts: count.into_iter().collect(),
+        kind: None,
         blank: Box::new(blank),
     };
     ("rows", records(rows, names).ruled(Rule::Elements(elements)))

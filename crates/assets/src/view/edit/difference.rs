@@ -7,6 +7,7 @@ use hpimount_record::Value;
 use super::What;
 use super::pairs::{is_same, paired};
 use super::patch::{Change, Content, Element, patched};
+use super::place::Encoded;
 use crate::view::AssetContext;
 use crate::view::import::{Problems, shortened};
 use crate::view::node::{Elements, Node, Rule};
@@ -26,7 +27,7 @@ pub(super) type At<'p> = (&'p str, usize);
 
 /// Compares edited values with the values as they are shown.
 pub(super) struct Differences<'c> {
-    context: &'c dyn AssetContext,
+    pub(super) context: &'c dyn AssetContext,
     found: Found,
     /// Counts that were edited, with the paths of their lists.
     counts: Vec<(String, Value, &'static str)>,
@@ -103,7 +104,7 @@ impl<'c> Differences<'c> {
         self.found.problems.len() >= Problems::MAX
     }
 
-    fn problem(&mut self, path: &str, reason: impl std::fmt::Display) {
+    pub(super) fn problem(&mut self, path: &str, reason: impl std::fmt::Display) {
         if !self.is_full() {
             self.found.problems.push(match path {
                 "" => reason.to_string(),
@@ -112,10 +113,17 @@ impl<'c> Differences<'c> {
         }
     }
 
+    /// Compares all values of an asset.
+    pub(super) fn whole(&mut self, node: &Node<'_>, edited: &Value) {
+        let rest = self.selected(node, edited);
+        self.node(node, rest.as_ref().unwrap_or(edited), "");
+    }
+
     /// Compares a value at a path such as `links[2].target`.
     pub(super) fn node(&mut self, node: &Node<'_>, edited: &Value, path: &str) {
         match node {
             Node::Ruled(inner, rule) => self.ruled(inner, rule, edited, path),
+            Node::Absent(inner) => self.node(inner, edited, path),
             Node::Map(_) | Node::Row(..) | Node::Value(Value::Map(_)) => {
                 self.map(node, edited, path);
             }
@@ -139,6 +147,7 @@ impl<'c> Differences<'c> {
     /// none.
     pub(super) fn rows(&mut self, node: Option<&Node<'_>>, path: &str, rows: &[&What]) {
         match node {
+            Some(Node::Absent(node)) => self.rows(Some(node), path, rows),
             Some(Node::Ruled(_, Rule::Elements(list))) => self.changed_rows(list, path, rows),
             Some(_) => self.problem(path, "has a fixed number of elements"),
             None => self.problem(path, "is no list here"),
@@ -186,22 +195,36 @@ impl<'c> Differences<'c> {
         }
         match rule {
             Rule::Stored(place) => match place.encode(&shown, edited, self.context) {
-                Ok(encoded) => self.found.changes.push(Change {
-                    path: path.to_owned(),
-                    value: edited.clone(),
-                    content: Content::Bytes {
-                        offset: place.offset,
-                        bytes: encoded.bytes,
-                        mask: encoded.mask,
-                    },
-                }),
+                Ok(encoded) => {
+                    self.bytes(path, edited, place.offset, encoded);
+                }
                 Err(reason) => self.problem(path, reason),
             },
             Rule::Derived(_) | Rule::Count(_) if self.is_new => {}
             Rule::Derived(reason) => self.problem(path, reason),
             Rule::Count(list) => self.counts.push((path.to_owned(), edited.clone(), list)),
+            Rule::Selects(_) => {
+                self.problem(
+                    path,
+                    "selects which fields follow: edit all of them as JSON",
+                );
+            }
             Rule::Elements(_) => {}
         }
+    }
+
+    /// Adds a change of bytes.
+    pub(super) fn bytes(&mut self, path: &str, value: &Value, offset: usize, new: Encoded) {
+        let Encoded { bytes, mask } = new;
+        self.found.changes.push(Change {
+            path: path.to_owned(),
+            value: value.clone(),
+            content: Content::Bytes {
+                offset,
+                bytes,
+                mask,
+            },
+        });
     }
 
     fn map(&mut self, node: &Node<'_>, edited: &Value, path: &str) {
@@ -269,7 +292,7 @@ impl<'c> Differences<'c> {
         }
         let mut shown = Vec::with_capacity(list.ranges.len());
         node.for_each(&mut |_, child| shown.push(child.to_value()));
-        let pairs = paired(&shown, values);
+        let pairs = paired(&shown, values, list.kind);
         let new_of: HashMap<usize, &Value> = pairs
             .iter()
             .zip(values)
@@ -323,24 +346,32 @@ impl<'c> Differences<'c> {
                 return None;
             }
         };
+        let bytes = self.new_bytes(size, &node, value, path)?;
+        Some(Element::New(bytes, value.clone()))
+    }
+
+    /// Returns new bytes with these values, which `node` has the places of; `None` after
+    /// a problem.
+    pub(super) fn new_bytes(
+        &mut self,
+        size: usize,
+        node: &Node<'_>,
+        value: &Value,
+        path: &str,
+    ) -> Option<Vec<u8>> {
         let mut inner = Differences::of_new(self.context, self.is_cell);
-        inner.node(&node, value, path);
+        inner.node(node, value, path);
         let found = inner.finish();
-        let made = match found.problems.is_empty() {
-            true => patched(
-                &vec![0; size],
-                found.changes.iter().map(|change| (change, (0, ""))),
-            )
-            .map_err(|problems| problems.into_iter().map(|(_, problem)| problem).collect()),
-            false => Err(found.problems),
+        let changes = found.changes.iter().map(|change| (change, (0, "")));
+        let problems = match found.problems.is_empty() {
+            true => match patched(&vec![0; size], changes) {
+                Ok(bytes) => return Some(bytes),
+                Err(problems) => problems.into_iter().map(|(_, problem)| problem).collect(),
+            },
+            false => found.problems,
         };
-        match made {
-            Ok(bytes) => Some(Element::New(bytes, value.clone())),
-            Err(problems) => {
-                self.found.problems.extend(problems);
-                None
-            }
-        }
+        self.found.problems.extend(problems);
+        None
     }
 
     /// Returns the elements of a list that is in one cell, with blanks between them.

@@ -9,10 +9,11 @@ mod difference;
 mod pairs;
 mod patch;
 pub(super) mod place;
+mod selector;
 
 pub use self::difference::{number_named, value_of_json};
 pub use self::place::{Form, Place, Reference, id_of};
-pub use super::node::{Blank, Counted, Elements, Rule};
+pub use super::node::{Blank, Counted, Elements, Rule, Selector};
 
 use std::collections::BTreeMap;
 
@@ -173,7 +174,7 @@ pub fn edited(
         match &edit.what {
             What::Values(all) => {
                 let mut differences = Differences::new(context);
-                differences.node(node, all, "");
+                differences.whole(node, all);
                 collected.add(number, "", differences.finish());
             }
             What::Value(path, _) => values.push((path, number)),

@@ -33,8 +33,9 @@ pub(super) fn is_same(shown: &Value, edited: &Value) -> bool {
     }
 }
 
-/// Returns which shown element each edited one is.
-pub(super) fn paired(shown: &[Value], edited: &[Value]) -> Vec<Option<usize>> {
+/// Returns which shown element each edited one is. Elements with another value of the
+/// field `kind` are others.
+pub(super) fn paired(shown: &[Value], edited: &[Value], kind: Option<&str>) -> Vec<Option<usize>> {
     let is_equal = |(old, new): (usize, usize)| is_same(&shown[old], &edited[new]);
     let common = shown.len().min(edited.len());
     let first = (0..common).take_while(|&n| is_equal((n, n))).count();
@@ -59,6 +60,15 @@ pub(super) fn paired(shown: &[Value], edited: &[Value]) -> Vec<Option<usize>> {
     }
     pair_moved(&mut pairs, new.clone(), old.clone(), is_equal);
     pair_by_position(&mut pairs, new, old);
+    let is_other = |(pair, edited): (Option<usize>, &Value)| {
+        let old = shown.get(pair?)?.get(kind?)?;
+        edited.get(kind?).map(|new| !is_same(old, new))
+    };
+    for (pair, edited) in pairs.iter_mut().zip(edited) {
+        if is_other((*pair, edited)) == Some(true) {
+            *pair = None;
+        }
+    }
     pairs
 }
 

@@ -8,7 +8,7 @@ use super::later;
 use super::sections::{COMMAND, Section, sections};
 use super::types::{self, ObjectType, object_type};
 use super::{HEADER, Link, Object, dyna_type};
-use crate::parts::{BODY, DYNA, ENTITY, Part, PartKind, kind_of};
+use crate::parts::{BODY, Choice, DYNA, ENTITY, Part, PartKind, kind_of};
 use crate::record::{Layout, Record, Rows, Value, size};
 use crate::{Facts, Game};
 use hpimount_containers::io::{Cursor, Endian, Result};
@@ -269,12 +269,13 @@ impl Body<'_> {
     fn kind(
         &mut self,
         name: &'static str,
-        by: &str,
+        by: &'static str,
         size: usize,
         kinds: &'static [PartKind],
         object: &mut Object,
     ) {
         let next = (self.at + size).min(self.end);
+        let is_whole = next - self.at == size;
         let Some(Value::Unsigned(number)) = object.field(by) else {
             return;
         };
@@ -283,6 +284,7 @@ impl Body<'_> {
                 let record = self.take(kind.fields, object);
                 object.parts.push(Part {
                     kind: Some(kind.name),
+                    choice: is_whole.then_some(Choice { by, size, kinds }),
                     ..Part::plain(name, record)
                 });
             }
