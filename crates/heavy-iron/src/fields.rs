@@ -95,14 +95,15 @@ pub(super) fn fields<'a>(
         let name = column.name;
         let size = column.kind.size();
         let meant = words.meaning(name, value);
-        let shown = |text: Cow<'static, str>, number: Option<NumberOf>| {
+        let shown = |text: Cow<'static, str>, is_beside: bool, number: Option<NumberOf>| {
             let text = Node::from(Value::Text(text));
             match number {
                 Some(number) => {
                     let form = Form::Named { size, number };
                     text.stored(Place::new(offset, endian, form))
                 }
-                None => text.derived("follows from the number beside it"),
+                None if is_beside => text.derived("follows from the number beside it"),
+                None => text.derived("selects the fields, and cannot be changed"),
             }
         };
         let rule = words.rule(name);
@@ -120,7 +121,10 @@ pub(super) fn fields<'a>(
                 if beside.is_some() {
                     fields.push((name.into(), node));
                 }
-                fields.push((beside.unwrap_or(name).into(), shown(text, number)));
+                fields.push((
+                    beside.unwrap_or(name).into(),
+                    shown(text, beside.is_some(), number),
+                ));
             }
             None => fields.push((name.into(), node)),
         }

@@ -125,7 +125,7 @@ impl Converter<'_> {
         } in files
         {
             match edits.conversion(asset, extension)? {
-                Some(shown) => edits.file_of(RenderedFile::OfAsset(&shown), new)?,
+                Some(shown) => edits.conversion_of(&shown, new)?,
                 None => edits.report.refuse(new.path(), otherwise),
             }
         }
@@ -154,6 +154,8 @@ struct Edits<'a> {
     vfs: &'a Vfs,
     report: &'a mut Report,
     assets: BTreeMap<Ino, EditedAsset>,
+    /// The memory of the values that tables edit.
+    memory: Charge,
 }
 
 /// An asset that edited files show.
@@ -165,8 +167,10 @@ struct EditedAsset {
     added: BTreeMap<String, NewFile>,
     /// The files that are gone, by their numbers; without a content.
     deleted: BTreeMap<usize, NewFile>,
-    /// The edited values, with the files that have them.
-    values: Vec<(edit::Edit, NewFile)>,
+    /// The values that tables edit.
+    values: Vec<edit::Edit>,
+    /// The tables.
+    tables: Vec<NewFile>,
 }
 
 impl EditedAsset {
@@ -177,6 +181,7 @@ impl EditedAsset {
             added: BTreeMap::new(),
             deleted: BTreeMap::new(),
             values: Vec::new(),
+            tables: Vec::new(),
         }
     }
 }
@@ -187,6 +192,7 @@ impl<'a> Edits<'a> {
             vfs,
             report,
             assets: BTreeMap::new(),
+            memory: vfs.reader.budget().empty_charge("edited values"),
         }
     }
 
@@ -280,11 +286,17 @@ impl<'a> Edits<'a> {
             self.report.refuse(new.path(), UNKNOWN);
             return Ok(());
         };
-        match self.is_shown(&new, shown)? {
-            true => self.report.ignored += 1,
-            false => self.file_of(rendered, new)?,
+        if self.is_shown(&new, shown)? {
+            self.report.ignored += 1;
+            return Ok(());
         }
-        Ok(())
+        match rendered {
+            RenderedFile::Report(report, directory) => self.table(report, directory, shown, &new),
+            RenderedFile::OfView(viewed, number) => {
+                self.file_of(viewed.asset, viewed.format, Some(number.0 as usize), new)
+            }
+            RenderedFile::OfAsset(file) => self.conversion_of(file, new),
+        }
     }
 
     /// Returns whether an edited file is equal to the one that the tree has.
@@ -305,21 +317,22 @@ impl<'a> Edits<'a> {
         Ok(is_equal)
     }
 
-    /// Adds an edited file to the edits of the asset that it shows.
-    fn file_of(&mut self, rendered: RenderedFile<'_>, new: NewFile) -> io::Result<()> {
-        let (asset, format, number) = match rendered {
-            RenderedFile::OfView(viewed, number) => {
-                (viewed.asset, viewed.format, Some(number.0 as usize))
-            }
-            RenderedFile::OfAsset(file) => {
-                let asset = self.vfs.node(file.asset).map_err(unexpected)?;
-                let number = self.vfs.number_in_view(&asset, file)?;
-                (file.asset, file.format, number)
-            }
-            RenderedFile::Report(report, directory) => {
-                return self.table(report, directory, &new);
-            }
-        };
+    /// Adds an edited conversion to the edits of its asset.
+    fn conversion_of(&mut self, file: &FileOfAsset, new: NewFile) -> io::Result<()> {
+        let asset = self.vfs.node(file.asset).map_err(unexpected)?;
+        let number = self.vfs.number_in_view(&asset, file)?;
+        self.file_of(file.asset, file.format, number, new)
+    }
+
+    /// Adds an edited file to the edits of the asset that it shows, by its number in the
+    /// asset's view.
+    fn file_of(
+        &mut self,
+        asset: Ino,
+        format: &'static ViewFormat,
+        number: Option<usize>,
+        new: NewFile,
+    ) -> io::Result<()> {
         let has_values = match number {
             Some(number) => self.has_values(asset, format, number)?,
             None => false,
@@ -414,18 +427,18 @@ impl<'a> Edits<'a> {
             let (files, inos) = self.edit_all(asset, edited, all, changed)?;
             return Ok(inos.into_iter().map(|ino| (ino, files.clone())).collect());
         }
-        let mut made_from = Vec::new();
+        let (mut made_from, mut with_values) = (Vec::new(), Vec::new());
         for (number, new) in std::mem::take(&mut edited.files) {
             if self.has_values(asset, edited.format, number)? {
-                edited.values.extend(self.values_of(new)?);
+                with_values.push(new);
                 continue;
             }
             let inos = self.edit(asset, edited.format, number, &new, changed)?;
             made_from.extend(inos.into_iter().map(|ino| (ino, vec![new.clone()])));
         }
-        if self.edit_values(asset, &edited, changed)? {
-            let files = edited.values.into_iter().map(|(_, new)| new);
-            made_from.push((asset, files.collect()));
+        if self.edit_values(asset, &mut edited, &with_values, changed)? {
+            with_values.extend(edited.tables);
+            made_from.push((asset, with_values));
         }
         Ok(made_from)
     }

@@ -5,21 +5,45 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::super::Access;
 use super::super::context::Context;
+use super::super::subtree::Node;
 use super::super::{Ino, format_of};
 use super::{EditedAsset, Edits, MEMORY_OF_EDIT, unexpected};
 use crate::content::Caller;
+use crate::memory::budget::Charge;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::report::{Report, TableEdit};
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFormat};
 use hpimount_containers::changes::{NewFile, Weight};
-use hpimount_containers::io::{self, Bounded, read_vec};
-
-/// How many times the bytes of a table and of an edited one a comparison takes.
-const MEMORY_OF_TABLE: u64 = 3;
+use hpimount_containers::io::{self, read_vec};
+use hpimount_record::Value;
 
 /// The most bytes of a table that can be edited.
-const MAX_TABLE: usize = 256 << 20;
+const MAX_TABLE: u64 = 256 << 20;
+
+/// The memory of an edited value until it is written, in bytes, at most on average: two
+/// texts with the place, the path, and the value.
+const MEMORY_OF_VALUE: usize = 512;
+
+/// Returns the memory of a table that is compared, in bytes.
+fn memory_of_table(table: &[u8]) -> usize {
+    const OF_ROW: usize = 256;
+    const OF_CELL: usize = 16;
+    let parts = table.iter().map(|byte| match byte {
+        b'\n' => OF_ROW,
+        b'\t' | b';' | b',' => OF_CELL,
+        _ => 0,
+    });
+    2 * table.len() + parts.sum::<usize>()
+}
+
+/// Returns the memory of the values of a JSON file, in bytes.
+fn memory_of_json(json: &[u8]) -> usize {
+    let values = json.iter().filter(|byte| b",[{".contains(byte)).count();
+    // Lists that grow have room for twice their elements, with names in maps.
+    json.len() + values.saturating_mul(4 * size_of::<Value>())
+}
 
 impl Edits<'_> {
     /// Adds what an edited report changes in the assets that it combines.
@@ -27,6 +51,7 @@ impl Edits<'_> {
         &mut self,
         report: &Report,
         directory: Ino,
+        shown: &Node<'_>,
         new: &NewFile,
     ) -> io::Result<()> {
         let Some(editing) = &report.edit else {
@@ -37,21 +62,18 @@ impl Edits<'_> {
         let node = self.vfs.node(directory).map_err(unexpected)?;
         let node = self.vfs.enter(node).map_err(unexpected)?;
         let context = Context::new(self.vfs, &node);
-        let mut shown = Bounded::new(MAX_TABLE);
-        if let Err(error) = (report.render)(&context, &mut shown) {
-            if error.kind() == std::io::ErrorKind::FileTooLarge {
-                let reason = format!("has more than {MAX_TABLE} bytes as it is shown");
-                self.report.refuse(new.path(), reason);
-                return Ok(());
-            }
-            return Err(io::Error::of_output(&error));
+        let size = self.vfs.rendered_size(shown)?;
+        if size.max(new.len()) > MAX_TABLE {
+            let reason = format!("has more than {MAX_TABLE} bytes, or is shown with more");
+            self.report.refuse(new.path(), reason);
+            return Ok(());
         }
-        let shown = shown.into_bytes();
         let budget = self.vfs.reader.budget();
-        let memory = new.len().saturating_add(shown.len() as u64);
-        let memory = usize::try_from(memory.saturating_mul(MEMORY_OF_TABLE)).unwrap_or(usize::MAX);
-        let _memory = budget.charge("an edited table", memory)?;
+        let mut memory = budget.charge("an edited table", (size + new.len()) as usize)?;
+        let shown = self.vfs.node_bytes(shown, 0..size, Access::Unknown);
+        let shown = shown.map_err(unexpected)??;
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
+        memory.grow_to(memory.bytes() + 2 * memory_of_table(&shown) + memory_of_table(&bytes))?;
         let edits = (editing.edit)(&context, &shown, &bytes);
         if let Some(fault) = context.fault() {
             return Err(fault);
@@ -69,6 +91,8 @@ impl Edits<'_> {
         if edits.edits.is_empty() {
             self.report.ignored += 1;
         }
+        let edited = edits.edits.len() * MEMORY_OF_VALUE;
+        self.memory.grow_to(self.memory.bytes() + edited)?;
         for (asset, edit) in edits.edits {
             self.table_edit(Ino(asset.0), edit, new)?;
         }
@@ -86,7 +110,10 @@ impl Edits<'_> {
             TableEdit::Value(mut edit) => {
                 edit.place = placed(&edit.place);
                 let edited = self.edited(asset, format);
-                edited.values.push((edit, new.clone()));
+                edited.values.push(edit);
+                if edited.tables.last().map(NewFile::path) != Some(new.path()) {
+                    edited.tables.push(new.clone());
+                }
                 Ok(())
             }
             TableEdit::File(name, bytes, place) => {
@@ -94,9 +121,10 @@ impl Edits<'_> {
                 let number = model.view.position(&|file| file.name == name);
                 let new = NewFile::new(placed(&place), Arc::new(bytes));
                 match number {
-                    Some(number) => self.view_file(asset, format, number, new),
-                    None => Ok(()),
+                    Some(number) => self.view_file(asset, format, number, new)?,
+                    None => self.report.refuse(new.path(), "is not shown by its asset"),
                 }
+                Ok(())
             }
         }
     }
@@ -115,14 +143,17 @@ impl Edits<'_> {
         Ok(values.is_some_and(|(number, _)| number == Some(file)))
     }
 
-    /// Returns the values of an edited JSON file; `None` if it is refused.
-    pub(super) fn values_of(&mut self, new: NewFile) -> io::Result<Option<(edit::Edit, NewFile)>> {
-        let bytes = read_vec(&new, 0, new.len(), "edited file")?;
+    /// Returns the values of an edited JSON file, with their memory; `None` if it is
+    /// refused.
+    fn values_of(&mut self, new: &NewFile) -> io::Result<Option<(edit::Edit, Charge)>> {
+        let bytes = read_vec(new, 0, new.len(), "edited file")?;
+        let budget = self.vfs.reader.budget();
+        let memory = budget.charge("edited values", memory_of_json(&bytes))?;
         Ok(match edit::value_of_json(&bytes) {
             Ok(values) => {
                 let place = new.path().to_owned();
                 let what = edit::What::Values(values);
-                Some((edit::Edit { place, what }, new))
+                Some((edit::Edit { place, what }, memory))
             }
             Err(reason) => {
                 self.report.refuse(new.path(), reason);
@@ -131,14 +162,23 @@ impl Edits<'_> {
         })
     }
 
-    /// Writes all edited values of an asset. Returns whether it has changed.
+    /// Writes all edited values of an asset, from JSON files and tables. Returns whether
+    /// it has changed.
     pub(super) fn edit_values(
         &mut self,
         ino: Ino,
-        edited: &EditedAsset,
+        edited: &mut EditedAsset,
+        files: &[NewFile],
         changed: &mut HashMap<Ino, Bytes>,
     ) -> io::Result<bool> {
-        if edited.values.is_empty() {
+        let (mut edits, mut memory_of_files) = (std::mem::take(&mut edited.values), Vec::new());
+        for new in files {
+            if let Some((edit, memory)) = self.values_of(new)? {
+                edits.push(edit);
+                memory_of_files.push(memory);
+            }
+        }
+        if edits.is_empty() {
             return Ok(false);
         }
         let node = self.vfs.node(ino).map_err(unexpected)?;
@@ -148,7 +188,6 @@ impl Edits<'_> {
         };
         let memory = asset.len().saturating_mul(MEMORY_OF_EDIT as usize);
         let _memory = self.vfs.reader.budget().charge("an edited asset", memory)?;
-        let edits: Vec<_> = edited.values.iter().map(|(edit, _)| edit.clone()).collect();
         let written = written(edited.format, &asset, &edits, &context);
         if let Some(fault) = context.fault() {
             return Err(fault);

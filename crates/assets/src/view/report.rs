@@ -62,7 +62,7 @@ pub fn write_readme(
         "An edited table in converted/ of a folder of changes (--apply) changes the assets that\n\
          its rows show. Rows are found by their keys and columns by their names, so that both\n\
          may be sorted or missing. Cells that are equal, also as spreadsheets write them, change\n\
-         nothing. New rows have an empty key; deleted ones have \"-\" in a column \"#\"."
+         nothing. Rows are deleted by \"-\" in a column \"#\", where that is possible."
     )?;
     let shown = reports.iter().filter(|report| (report.applies)(context));
     for report in shown.filter(|report| report.path.ends_with(".tsv")) {

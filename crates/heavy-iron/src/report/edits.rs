@@ -33,7 +33,7 @@ pub(super) const TYPES: Editing = Editing {
     key: "asset, and index if there is one; else asset_name",
     cells: "fields that are stored, also references by the names of assets; not kinds, counts \
             and what follows from other fields",
-    rows: "of lists (with an index) can be added and deleted",
+    rows: "with an index can be deleted, and added with an empty index",
     edit: types,
 };
 

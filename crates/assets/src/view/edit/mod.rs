@@ -231,6 +231,7 @@ impl Collected {
             self.problems.sort_by_key(|(number, _)| *number);
             return Err(self.problems);
         }
+        self.changes.sort_by_key(|(_, number)| *number);
         let changes = self.changes.iter();
         let placed =
             changes.map(|(change, number)| (change, (*number, edits[*number].place.as_str())));

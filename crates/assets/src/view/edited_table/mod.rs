@@ -142,7 +142,10 @@ fn place(line: u64, column: &str, key: &str, what: impl std::fmt::Display) -> St
     }
 }
 
-/// The most comparisons of rows with the same key.
+/// The most cells that can be changed at once.
+const MAX_CHANGES: usize = 1 << 18;
+
+/// The most comparisons of cells of rows with the same key.
 const MAX_COMPARISONS: usize = 1 << 26;
 
 /// Compares an edited table of a view with the one that the view shows.
@@ -283,6 +286,9 @@ impl Comparison<'_> {
                 spoiled_line = line_number(row);
             }
             spoiled += spoiled_in_row;
+            if found.changes.len() > MAX_CHANGES {
+                return Err(format!("changes more than {MAX_CHANGES} cells"));
+            }
         }
         problems.check()?;
         if spoiled > 0 {
@@ -401,7 +407,7 @@ impl Comparison<'_> {
             .extend(new.into_iter().map(|row| self.added(row)));
         let mut pairs = Vec::new();
         let mut is_paired = vec![false; self.old.rows.len()];
-        let mut comparisons = MAX_COMPARISONS;
+        let mut comparisons = MAX_COMPARISONS / self.columns.both.len().max(1);
         let mut keys = 0;
         for &names in self.rules.keys {
             let Some(key) = self.columns.key(names) else {
