@@ -299,6 +299,30 @@ fn an_edited_text_of_a_folder_or_a_merge_becomes_its_asset() {
 }
 
 #[test]
+fn edited_cells_of_the_table_of_a_games_texts_become_its_files() {
+    let work = Work::new();
+    let folder = work.path("folder");
+    write(&folder, "text/american.gxt", &gxt::third());
+    write(&folder, "text/later.gxt", &gxt::later());
+    let given = given(&[folder]);
+    const TABLE: &str = "converted/tables/texts.tsv";
+    let old = read_at(&open_sources(&given, &[]).unwrap(), TABLE);
+    let old = String::from_utf8(old).unwrap();
+    let line = "text/later.gxt\tDEMO\t0x00000001\tGrün\n";
+    assert!(old.contains(line), "{old}");
+    let new = old.replace(line, "text/later.gxt\tDEMO\t0x00000001\tBlau\n");
+    let new = new.replace("\tNO\t\n", "\tNO\tNein\n");
+    work.edit(TABLE, new.as_bytes());
+    let vfs = work.open(&given).unwrap();
+    assert_eq!(String::from_utf8(read_at(&vfs, TABLE)).unwrap(), new);
+    let later = String::from_utf8(read_at(&vfs, "converted/text/later.txt")).unwrap();
+    assert_eq!(
+        later,
+        "[MAIN]\n0x00000001=Grün\n0x00000002=\n\n[DEMO]\n0x00000001=Blau\n0x00000002=\n"
+    );
+}
+
+#[test]
 fn a_single_asset_takes_an_edited_text_or_other_bytes() {
     let work = Work::new();
     let asset = work.source("american.gxt", &gxt::third());

@@ -4,24 +4,27 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::layer::Layer;
+use crate::formats::REPORTS;
 use crate::mount::edited;
 use crate::mount::subtree::Node;
 use crate::mount::{Attr, Error, Ino, OpenCause, Vfs};
 use crate::namespace::companion::CONVERTED;
 use crate::namespace::tree::InodeKind;
+use hpimount_assets::view::report::Report;
 use hpimount_containers::apply::{self, Tools, apply_to_files};
-use hpimount_containers::changes::{Change, Edited, Folder, Report, Tree};
+use hpimount_containers::changes::{self, Change, Edited, Folder, Tree};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink, Sources};
 
 /// The files of a mount, in the directories that changes have. Other directories are
-/// not listed.
+/// not listed, unless a table is edited, which can change files of all of them.
 pub(super) struct Files<'v> {
     vfs: &'v Arc<Vfs>,
     tree: Tree,
     sources: Vec<Arc<dyn ReadAt>>,
     /// The index of each file in `sources`.
     numbers: HashMap<Ino, FileId>,
+    is_whole: bool,
 }
 
 impl<'v> Files<'v> {
@@ -31,18 +34,22 @@ impl<'v> Files<'v> {
     /// Returns an error if a directory cannot be listed, or if there are too many
     /// entries.
     pub(super) fn declare(vfs: &'v Arc<Vfs>, changes: &Folder) -> Result<Self, OpenCause> {
+        let converted = match find(changes, CONVERTED) {
+            Some(Change::Directory(folder)) => Some(folder),
+            _ => None,
+        };
+        let is_edited = |report: &Report| {
+            let found = converted.and_then(|folder| find(folder, report.path));
+            matches!(found, Some(Change::File(_)))
+        };
         let mut files = Self {
             vfs,
             tree: Tree::default(),
             sources: Vec::new(),
             numbers: HashMap::new(),
+            is_whole: REPORTS.iter().copied().flatten().any(is_edited),
         };
-        let converted = changes.entries.iter();
-        let converted = converted.filter_map(|(name, change)| match change {
-            Change::Directory(folder) if name.eq_ignore_ascii_case(CONVERTED) => Some(folder),
-            _ => None,
-        });
-        let all: Vec<&Folder> = converted.chain([changes]).collect();
+        let all: Vec<&Folder> = converted.into_iter().chain([changes]).collect();
         let root = vfs.node(Ino::ROOT).map_err(unlisted)?;
         let at = files.tree.root();
         files.directory(root, at, &all)?;
@@ -73,8 +80,9 @@ impl<'v> Files<'v> {
             match node.kind() {
                 Some(InodeKind::Dir { .. } | InodeKind::Deferred { .. }) => {
                     let inner = self.tree.dir(at, label, None)?;
-                    if let Some(changes) = below.get(&name.to_ascii_lowercase()) {
-                        self.directory(node, inner, changes)?;
+                    let changes = below.get(&name.to_ascii_lowercase());
+                    if self.is_whole || changes.is_some() {
+                        self.directory(node, inner, changes.map_or(&[], Vec::as_slice))?;
                     }
                 }
                 Some(InodeKind::File { .. }) => self.file(&node, at, label)?,
@@ -110,10 +118,10 @@ impl<'v> Files<'v> {
         folder: Folder,
         prefix: &str,
         tools: Tools<'_>,
-        report: &mut Report,
+        report: &mut changes::Report,
     ) -> Option<Layer> {
         let (vfs, numbers) = (self.vfs, self.numbers);
-        let convert = |edited: Edited, report: &mut Report| {
+        let convert = |edited: Edited, report: &mut changes::Report| {
             let assets = edited::assets(vfs, edited, &vfs.reader, report)?;
             let mut files = Vec::with_capacity(assets.len());
             for (ino, new) in assets {
@@ -131,6 +139,18 @@ impl<'v> Files<'v> {
         };
         let tree = apply_to_files(files, folder, prefix, tools, report)?;
         Some(Layer::of(&tree))
+    }
+}
+
+/// Returns the change at a path.
+fn find<'f>(folder: &'f Folder, path: &str) -> Option<&'f Change> {
+    let (name, rest) = path.split_once('/').unwrap_or((path, ""));
+    let mut entries = folder.entries.iter();
+    let (_, change) = entries.find(|(other, _)| other.eq_ignore_ascii_case(name))?;
+    match (change, rest) {
+        (change, "") => Some(change),
+        (Change::Directory(folder), rest) => find(folder, rest),
+        _ => None,
     }
 }
 

@@ -247,7 +247,7 @@ fn new_table(
 }
 
 /// The file of `X.meta` with all texts.
-pub(super) const ALL: &str = "texts.txt";
+pub(crate) const ALL: &str = "texts.txt";
 
 /// Returns the lines of `texts.txt`: the name of a table, its texts, and an empty
 /// line before the next one.

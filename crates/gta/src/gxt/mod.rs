@@ -5,5 +5,6 @@ mod import;
 pub mod parse;
 pub mod view;
 
+pub(crate) use self::import::ALL;
 pub use self::parse::*;
 pub use self::view::FORMAT;

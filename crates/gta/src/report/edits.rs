@@ -1,7 +1,9 @@
 //! Edited tables of a whole game: their cells are those of the tables of its files.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 
+use crate::gxt::ALL;
 use hpimount_assets::view::edited_table::{Adding, Change, Rules, ShownTable, differences};
 use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits};
 use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
@@ -30,6 +32,14 @@ pub(super) const PEDS: Editing =
 /// The table of zones.
 pub(super) const ZONES: Editing =
     of_lines(|context, shown, edited| edit(context, shown, edited, &|_, _| "zone".to_owned()));
+
+/// The table of texts.
+pub(super) const TEXTS: Editing = Editing {
+    key: "file, table and key",
+    cells: "text of a GXT file",
+    rows: Editing::FIXED_ROWS,
+    edit: texts,
+};
 
 /// A table of the lines of many files.
 const fn of_lines(edit: EditTable) -> Editing {
@@ -83,7 +93,7 @@ fn edit(
         let file = AssetRef(file);
         let name = format!("{section}.tsv");
         let place = changes.first().map(|change| change.place());
-        let shown = section_table(context, file, &name)
+        let shown = shown_file(context, file, &name)
             .ok_or_else(|| changes[0].problem("its file cannot be edited"))?;
         let bytes = with_changes(&shown, &table, &changes)?;
         edits.push((
@@ -97,8 +107,64 @@ fn edit(
     })
 }
 
-/// Returns the table of a section of a file.
-fn section_table(context: &dyn AssetContext, file: AssetRef, name: &str) -> Option<Vec<u8>> {
+/// Edits the table of texts: those of a file are the lines of its `texts.txt`.
+fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
+    let rules = Rules {
+        keys: &[&["file", "table", "key"]],
+        name: Some("key"),
+        is_editable: &|column| column == "text",
+        adding: Adding::Never,
+        can_delete: false,
+    };
+    let found = differences(shown, edited, &rules)?;
+    let table = ShownTable::read(shown)?;
+    // The rows of a file are together, in the order of its lines.
+    let mut first_rows: HashMap<&str, usize> = HashMap::new();
+    for row in 0..table.len() {
+        first_rows.entry(table.cell(row, "file")).or_insert(row);
+    }
+    let mut changes: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
+    for change in &found.changes {
+        let path = table.cell(change.row, "file");
+        changes.entry(path).or_default().push(change);
+    }
+    let mut edits = Vec::new();
+    for (path, changes) in changes {
+        let file = context.find(Wanted::Path(path));
+        let file = file.and_then(|file| Some((file, shown_file(context, file, ALL)?)));
+        let (file, text) = file.ok_or_else(|| changes[0].problem("edit the file itself"))?;
+        let bytes = with_texts(&text, first_rows[path], &changes)?;
+        edits.push((
+            file,
+            TableEdit::File(ALL.to_owned(), bytes, changes[0].place()),
+        ));
+    }
+    Ok(TableEdits {
+        edits,
+        warnings: found.warnings,
+    })
+}
+
+/// Returns all texts of a file with changed ones. `first` is the row of the first one.
+fn with_texts(shown: &[u8], first: usize, changes: &[&Change]) -> Result<Vec<u8>, String> {
+    let text = String::from_utf8_lossy(shown);
+    let mut lines: Vec<Cow<'_, str>> = text.lines().map(Cow::from).collect();
+    let is_table = |line: &str| line.starts_with('[') && line.ends_with(']');
+    let texts = lines.iter_mut();
+    let mut texts: Vec<_> = texts
+        .filter(|line| !line.is_empty() && !is_table(line))
+        .collect();
+    for change in changes {
+        let line = texts.get_mut(change.row - first);
+        let key = line.as_ref().and_then(|line| line.find('='));
+        let (line, key) = line.zip(key).ok_or_else(|| change.problem("is derived"))?;
+        line.to_mut().replace_range(key + 1.., &change.text);
+    }
+    Ok(lines.join("\n").into_bytes())
+}
+
+/// Returns a file that shows a file of the game.
+fn shown_file(context: &dyn AssetContext, file: AssetRef, name: &str) -> Option<Vec<u8>> {
     let view = context.model(file)?;
     let index = view.position(&|shown| shown.name == name)?;
     let mut bytes = Vec::new();

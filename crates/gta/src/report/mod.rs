@@ -100,7 +100,7 @@ pub const REPORTS: &[Report] = &[
                 .any(|one| !files(context, one).is_empty())
         },
         render: listed::texts,
-        edit: None,
+        edit: Some(edits::TEXTS),
     },
 ];
 
