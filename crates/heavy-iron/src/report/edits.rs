@@ -308,8 +308,9 @@ impl<'a> Table<'a> {
         let known = paths.take_if(|(known, _)| *known == asset);
         let (_, known) = paths.insert(known.unwrap_or_else(|| (asset, self.paths(asset))));
         let part = (self.part_of_row)(&self.table, change.row, self.indexes[change.row]);
+        // Each row may also show values of the whole asset.
         let path = known.get(&format!("{part}{}", change.column));
-        let path = path.ok_or(DERIVED)?;
+        let path = path.or_else(|| known.get(&*change.column)).ok_or(DERIVED)?;
         if path == LIST && self.is_cut(change.row) {
             return Err(format!(
                 "may show only the first {MAX_LISTED} ids: edit the object.json"
@@ -418,7 +419,10 @@ impl<'a> Table<'a> {
                         centre(node, name, &mut paths);
                         fields_of(node, name, &mut paths);
                     }
-                    _ => part(node, name, &mut paths),
+                    _ => {
+                        leaf(node, name, name, &mut paths);
+                        part(node, name, &mut paths);
+                    }
                 }
             });
         });

@@ -106,8 +106,9 @@ pub fn parse_animation_table(bytes: &Bytes, facts: &Facts) -> Parsed<AnimationTa
             parts.into_iter().zip(numbers.into_iter().zip(counts))
         {
             let count = cursor.check_count(count.into(), size(layout), field)?;
+            let at = cursor.offset() as usize;
             let part = take(&mut cursor, bytes, count * size(layout), field)?;
-            *rows = Rows::new(layout, cursor.endian(), &part, count);
+            *rows = Rows::new(layout, cursor.endian(), &part, count).at(at);
         }
         lists(bytes, table);
         effects(bytes, table, cursor.endian());

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::lists::ALWAYS;
 use crate::record::{Layout, Rows, layout, size};
 use crate::{Facts, Parsed, read_into, take};
-use hpimount_containers::io::{Cursor, Result, Warnings};
+use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 
 const FRAMES: Layout = layout!(
     frame: I32, right: Vec3, up: Vec3, at: Vec3, position: Vec3, aperture: Vec2, focal: F32
@@ -54,6 +54,10 @@ pub struct Jaw {
 /// The motion of a mouth to a sound.
 #[derive(Debug, Clone)]
 pub struct JawCurve {
+    /// Offset of its entry in the asset, which begins with the id of the sound.
+    pub offset: usize,
+    /// The byte order of the entry.
+    pub endian: Endian,
     /// Id of the sound.
     pub sound: u32,
     /// Flags, in Rise of the Underminer and later.
@@ -91,6 +95,7 @@ fn curve(
     start: u64,
     budget: &mut usize,
 ) -> Result<JawCurve> {
+    let entry = table.offset() as usize;
     let sound = table.u32("sound id")?;
     let stored_at = table.offset();
     let offset = table.u32("curve offset")?;
@@ -110,6 +115,8 @@ fn curve(
         )
     })?;
     Ok(JawCurve {
+        offset: entry,
+        endian: facts.endian,
         sound,
         flags,
         values: take(&mut cursor, bytes, length, "curve")?,

@@ -254,6 +254,7 @@ fn fragment(
 /// Takes the whole record at an offset.
 fn take(bytes: &Bytes, at: &mut usize, endian: Endian, layout: Layout) -> Result<Record> {
     let record = Record::new(layout, endian, &bytes.slice((*at).min(bytes.len())..));
+    let record = record.at(*at + START);
     if !record.is_whole() {
         return Err(Error::damaged(
             (*at + START) as u64,
