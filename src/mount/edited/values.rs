@@ -209,8 +209,8 @@ impl Edits<'_> {
     }
 }
 
-/// Returns an asset with edited values; `None` if they are as it has them. What is
-/// written is read again, and must show the edited values.
+/// Returns an asset with edited values; `None` if it has them already. The new asset is
+/// read again, and must show the edited values.
 fn written(
     format: &ViewFormat,
     asset: &Bytes,

@@ -98,12 +98,12 @@ impl From<Vec<u8>> for Imported {
     }
 }
 
-/// Problems of an edited file, which are told all at once.
+/// Problems of an edited file, listed all at once.
 #[derive(Debug, Default)]
 pub struct Problems(Vec<String>);
 
 impl Problems {
-    /// Maximum number of problems of a file that are told.
+    /// Maximum number of problems of a file that are listed.
     pub const MAX: usize = 50;
 
     /// Adds a problem, which begins with its place in the file.
@@ -113,12 +113,12 @@ impl Problems {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the file has no problem.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Succeeds if there are none.
+    /// Succeeds if the file has no problem.
     ///
     /// # Errors
     /// Returns all problems as one text.

@@ -43,7 +43,7 @@ pub struct Editing {
 }
 
 impl Editing {
-    /// What is said of tables whose rows are those of the assets.
+    /// The rows of tables that have one for each asset.
     pub const FIXED_ROWS: &'static str = "cannot be added or deleted";
 }
 

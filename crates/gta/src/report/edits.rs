@@ -1,4 +1,4 @@
-//! Edited tables of a whole game: their cells are those of the tables of its files.
+//! Edited tables of a whole game, whose cells are cells of the tables of its files.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -107,7 +107,7 @@ fn edit(
     })
 }
 
-/// Edits the table of texts: those of a file are the lines of its `texts.txt`.
+/// Edits the table of texts. A file shows its texts as the lines of `texts.txt`.
 fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
     let rules = Rules {
         keys: &[&["file", "table", "key"]],

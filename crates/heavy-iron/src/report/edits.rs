@@ -1,4 +1,4 @@
-//! Edited tables of an archive: which values of which assets their cells are.
+//! Edited tables of an archive: the values of assets that their cells show.
 
 use std::collections::HashMap;
 
@@ -215,7 +215,7 @@ impl<'a> Assets<'a> {
 }
 
 /// Returns the path of the part of an asset that a row shows, by the table, the number of
-/// the row, and its number among those of the asset.
+/// the row, and its number among the rows of the asset.
 type PartOfRow<'a> = &'a dyn Fn(&ShownTable, usize, usize) -> String;
 
 /// A table with rows of many assets.
@@ -226,7 +226,7 @@ struct Table<'a> {
     /// The column with the id of the asset.
     id: &'static str,
     part_of_row: PartOfRow<'a>,
-    /// The number of each row among those of its asset.
+    /// The number of each row among the rows of its asset.
     indexes: Vec<usize>,
 }
 
@@ -296,8 +296,8 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns what a changed cell edits. `paths` are those of the asset that was edited
-    /// before.
+    /// Returns the value that a changed cell edits. `paths` are of the asset that was
+    /// edited before.
     fn edit(
         &self,
         change: &Change,

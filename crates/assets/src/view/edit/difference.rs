@@ -31,10 +31,9 @@ pub(super) struct Differences<'c> {
     found: Found,
     /// Counts that were edited, with the paths of their lists.
     counts: Vec<(String, Value, &'static str)>,
-    /// The values are those of a new element, so that what follows from something else
-    /// cannot be known before.
+    /// The values are of a new element: nobody could know its derived ones before.
     is_new: bool,
-    /// The values are cells of a table, in which a list is a text.
+    /// The values are cells of a table, where a list is a text.
     is_cell: bool,
 }
 
@@ -84,7 +83,7 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Returns what was found.
+    /// Returns the changes and the problems.
     pub(super) fn finish(mut self) -> Found {
         for (path, value, list) in std::mem::take(&mut self.counts) {
             let mut changes = self.found.changes.iter();
@@ -99,7 +98,7 @@ impl<'c> Differences<'c> {
         self.found
     }
 
-    /// Returns whether no more problems are told.
+    /// Returns whether it lists no more problems.
     fn is_full(&self) -> bool {
         self.found.problems.len() >= Problems::MAX
     }
@@ -135,7 +134,8 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Compares the value at a path with an edited one; `node` is `None` if there is none.
+    /// Compares the value at a path with an edited one. `node` is `None` if the asset shows
+    /// no such value.
     pub(super) fn at(&mut self, node: Option<&Node<'_>>, path: &str, edited: &Value) {
         match node {
             Some(node) => self.node(node, edited, path),
@@ -143,8 +143,8 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Adds rows to the list at a path, and deletes some; `node` is `None` if there is
-    /// none.
+    /// Adds rows to the list at a path, and deletes some. `node` is `None` if the asset
+    /// shows no such list.
     pub(super) fn rows(&mut self, node: Option<&Node<'_>>, path: &str, rows: &[&What]) {
         match node {
             Some(Node::Absent(node)) => self.rows(Some(node), path, rows),

@@ -99,7 +99,7 @@ impl Edited {
         }
     }
 
-    /// Returns what is expected at which path, and the number of the edit.
+    /// Returns the expected values, each with its path and the number of its edit.
     fn expected(&self) -> Vec<(String, Expected<'_>, usize)> {
         let mut expected = Vec::new();
         for (change, edit) in &self.changes {
@@ -214,7 +214,8 @@ struct Collected {
 }
 
 impl Collected {
-    /// Adds what was found of an edit. Its place says already that it is of `path`.
+    /// Adds the changes and problems of an edit, whose place says already that it is of
+    /// `path`.
     fn add(&mut self, number: usize, path: &str, found: Found) {
         let changes = found.changes.into_iter();
         self.changes.extend(changes.map(|change| (change, number)));

@@ -9,8 +9,8 @@ use hpimount_record::Value;
 /// lists are paired by position between their equal ends.
 const MAX_PAIRS: usize = 1 << 20;
 
-/// Returns whether an edited value says what is shown. Of maps, only the keys that it
-/// has are compared.
+/// Returns whether an edited value equals the shown one. Keys that an edited map lacks
+/// are not compared.
 pub(super) fn is_same(shown: &Value, edited: &Value) -> bool {
     match (shown, edited) {
         (Value::Null, Value::Null) => true,
@@ -131,7 +131,7 @@ fn pair_moved(
     }
 }
 
-/// Pairs what is left between two pairs by position.
+/// Pairs the other elements between two pairs by position.
 fn pair_by_position(pairs: &mut [Option<usize>], new: Range<usize>, old: Range<usize>) {
     let used: HashSet<usize> = pairs.iter().flatten().copied().collect();
     let mut next = old.start;

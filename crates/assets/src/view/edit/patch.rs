@@ -15,7 +15,7 @@ pub(super) struct Change {
     pub(super) path: String,
     /// The value as it was given; none of a list.
     pub(super) value: Value,
-    /// What it becomes.
+    /// The new bytes or elements.
     pub(super) content: Content,
 }
 

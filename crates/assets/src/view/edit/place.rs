@@ -55,7 +55,7 @@ pub enum Form {
 /// Returns the id of the asset with this name.
 ///
 /// # Errors
-/// Returns an error if there is none, or more than one.
+/// Returns an error if no asset has the name, or several have it.
 pub type Reference = fn(&dyn AssetContext, &str) -> Result<u32, String>;
 
 impl Form {
@@ -136,7 +136,7 @@ impl Place {
         self.number(number, u32::MAX, self.form.size()).bytes
     }
 
-    /// Returns the bytes of a number, of which the bits in `mask` are given.
+    /// Returns the bytes of a number. Only its bits in `mask` count.
     fn number(&self, number: u32, mask: u32, size: usize) -> Encoded {
         let bytes = |number: u32| match self.endian {
             Endian::Little => number.to_le_bytes()[..size].to_vec(),

@@ -11,8 +11,8 @@ use crate::view::node::{Node, Rule, Selector};
 const KIND: &str = "kind";
 
 impl Differences<'_> {
-    /// Changes the parts of which another number selects other fields. Returns the other
-    /// values, or `None` if no number is another.
+    /// Gives parts other fields, where an edited number selects these. Returns the other
+    /// values, or `None` if no such number was edited.
     pub(super) fn selected(&mut self, node: &Node<'_>, edited: &Value) -> Option<Value> {
         let mut rest = None;
         node.for_each(&mut |part, child| {

@@ -28,8 +28,8 @@ impl Text {
         Self::read(&text(table)?, b'\t', false)
     }
 
-    /// Reads an edited table, of which some column has a name that `is_known`; `shown`
-    /// is the table that was edited.
+    /// Reads an edited table. Some column must have a name that `is_known`; `shown` is the
+    /// table as it is shown.
     pub(super) fn edited(
         table: &[u8],
         shown: &[u8],
@@ -101,7 +101,7 @@ pub(super) fn line(row: &StringRecord) -> String {
     format!("line {}", line_number(row))
 }
 
-/// Returns the number of the line in which a row begins.
+/// Returns the number of the line where a row begins.
 pub(super) fn line_number(row: &StringRecord) -> u64 {
     row.position().map_or(1, csv::Position::line)
 }

@@ -5,7 +5,7 @@
 pub(super) struct Pairs {
     /// Numbers of shown and of edited rows.
     pub(super) pairs: Vec<(usize, usize)>,
-    /// Edited rows for which no shown one is left.
+    /// Edited rows that are more than the shown ones.
     pub(super) extra: Vec<usize>,
     /// The first of those edited rows that could be several shown ones.
     pub(super) ambiguous: Option<usize>,
