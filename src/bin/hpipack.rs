@@ -9,7 +9,7 @@ use std::{fs, io, iter, thread};
 
 use hpimount::app::{Confinement, ExitReason, progress_bar, tell};
 use hpimount::cli::hpipack::{Args, PROGRAM};
-use hpimount::pack::{self, Archive, DryRun, Edit, Target, check_target};
+use hpimount::pack::{self, Archive, DryRun, Edit, Mod, Target, check_is_archive, check_target};
 use hpimount::source::NewFolder;
 use hpimount_containers::changes;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -50,8 +50,8 @@ fn run(args: &Args) -> Result<(), Failure> {
         return dry_run(args, &dir);
     }
     let (archive, confinement) = prepare(args, &dir, &out)?;
-    if let Some(confinement) = confinement.as_ref().filter(|_| pack::is_mod(&out)) {
-        write_folder(args, &archive, confinement, &dir, &out)?;
+    if let Some((confinement, made)) = confinement.as_ref().zip(archive.as_mod()) {
+        write_folder(args, made, confinement, &dir, &out)?;
         report(args, &archive);
         return Ok(());
     }
@@ -80,7 +80,7 @@ fn run(args: &Args) -> Result<(), Failure> {
 /// Writes a mod, which is a folder: a confined thread reads, and this one writes.
 fn write_folder(
     args: &Args,
-    archive: &Archive,
+    made: &Mod,
     confinement: &Confinement,
     source: &Path,
     out: &Path,
@@ -88,13 +88,13 @@ fn write_folder(
     let readable = args.folders.iter().cloned().chain([source.to_owned()]);
     let created = NewFolder::create(out, &readable.collect::<Vec<_>>());
     let mut folder = created.map_err(Failure::not_written)?;
-    let bar = progress_bar(archive.bytes, !args.quiet);
+    let bar = progress_bar(made.bytes(), !args.quiet);
     let (tasks, received) = sync_channel(MAX_WAITING);
     let (read, written) = thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let tasks = tasks;
             confined(confinement, || {
-                archive.write_folder(&tasks, &mut |bytes| bar.inc(bytes))
+                made.write(&tasks, &mut |bytes| bar.inc(bytes))
             })
         });
         let written = received
@@ -151,6 +151,7 @@ fn prepare(args: &Args, dir: &Path, out: &Path) -> Result<(Archive, Option<Confi
         let plan = || Archive::with_changes(edit, out);
         return Ok((confined(&confinement, plan)?, Some(confinement)));
     }
+    check_is_archive(out)?;
     if !args.replacements.is_empty() {
         let files = args.replacements.iter().map(|new| new.file.clone());
         let readable: Vec<PathBuf> = files.chain([dir.to_owned()]).collect();

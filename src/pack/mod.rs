@@ -13,17 +13,15 @@ mod walk;
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::SyncSender;
 
 pub use apply::{DryRun, Edit, Empty, check_target};
 pub use hip::SETTINGS;
 pub use replace::Replacement;
-pub use riivolution::is_mod;
+pub use riivolution::Plan as Mod;
 pub use target::Target;
 pub use threads::Threads;
 use walk::walk;
 
-use crate::source::FolderTask;
 use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{v1, v2};
@@ -138,7 +136,7 @@ enum Plan {
     Replace(replace::Plan),
     Apply(Box<apply::Plan>),
     Patch(Box<patch::Plan>),
-    Riivolution(Box<riivolution::Plan>),
+    Mod(Box<Mod>),
 }
 
 impl Archive {
@@ -189,13 +187,13 @@ impl Archive {
     /// extension of the first one.
     pub fn with_changes(edit: Edit, out: &Path) -> Result<Self> {
         if riivolution::is_mod(out) {
-            let plan = riivolution::Plan::new(edit, out)?;
+            let plan = Mod::new(edit, out)?;
             return Ok(Self {
                 bytes: plan.bytes(),
                 warnings: plan.report().warnings().collect(),
                 notes: plan.report().information().collect(),
                 skipped: Vec::new(),
-                plan: Plan::Riivolution(Box::new(plan)),
+                plan: Plan::Mod(Box::new(plan)),
             });
         }
         let Some(format) = patch::format_of(out)? else {
@@ -254,8 +252,8 @@ impl Archive {
     /// last call.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read, or if a target cannot be
-    /// written.
+    /// Returns an error if a file cannot be read, if a target cannot be written, or for a
+    /// [mod](Archive::as_mod).
     pub fn write(
         &self,
         target: &Target,
@@ -275,26 +273,32 @@ impl Archive {
             Plan::Replace(plan) => plan.write(target.file(), shown)?,
             Plan::Apply(plan) => plan.write(target.file(), beside, shown)?,
             Plan::Patch(plan) => plan.write(out, progress)?,
-            Plan::Riivolution(_) => {}
+            Plan::Mod(plan) => return Err(plan.not_a_file()),
         }
         Ok(())
     }
 
-    /// Writes a mod to a folder by another thread, which does the tasks that are sent to
-    /// `folder`.
-    ///
-    /// # Errors
-    /// Returns an error if a file cannot be read, or the other thread does no tasks any
-    /// more.
-    pub fn write_folder(
-        &self,
-        folder: &SyncSender<FolderTask<Vec<u8>>>,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<()> {
+    /// Returns the mod if it is one, which is written as a folder.
+    pub fn as_mod(&self) -> Option<&Mod> {
         match &self.plan {
-            Plan::Riivolution(plan) => plan.write(folder, progress),
-            _ => Ok(()),
+            Plan::Mod(plan) => Some(plan),
+            _ => None,
         }
+    }
+}
+
+/// Checks that the extension of `out` is not that of a patch or of a mod, which are made
+/// of changes only.
+///
+/// # Errors
+/// Returns [`Error::Target`] if it is.
+pub fn check_is_archive(out: &Path) -> Result<()> {
+    match riivolution::is_mod(out) || patch::format_of(out)?.is_some() {
+        true => Err(Error::target(
+            out,
+            "patches and mods are written with --apply only",
+        )),
+        false => Ok(()),
     }
 }
 

@@ -24,13 +24,13 @@ use hpimount_patches::riivolution::{Output, check_path};
 const PIECE: u64 = 256 << 10;
 
 /// Returns whether a path is that of a mod, by its extension.
-pub fn is_mod(path: &Path) -> bool {
+pub(super) fn is_mod(path: &Path) -> bool {
     let extension = path.extension();
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("riivolution"))
 }
 
 /// A mod that is ready to be written.
-pub(super) struct Plan {
+pub struct Plan {
     changed: Changed,
     /// The source.
     path: PathBuf,
@@ -97,7 +97,7 @@ impl Plan {
     }
 
     /// Returns the number of bytes of the changed files.
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let files = self.files.iter();
         files.map(|(_, range)| range.end - range.start).sum()
     }
@@ -106,11 +106,18 @@ impl Plan {
         &self.changed.report
     }
 
-    /// Writes the mod.
+    /// Returns the error of whoever writes it as a file.
+    pub(super) fn not_a_file(&self) -> Error {
+        Error::target(Path::new(&self.name), "is a folder")
+    }
+
+    /// Writes the mod to a folder by another thread, which does the tasks that are sent to
+    /// `folder`.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read, or nobody writes the folder any more.
-    pub(super) fn write(
+    /// Returns an error if a file cannot be read, or the other thread does no tasks any
+    /// more.
+    pub fn write(
         &self,
         folder: &SyncSender<FolderTask<Vec<u8>>>,
         progress: &mut dyn FnMut(u64),

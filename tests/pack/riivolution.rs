@@ -9,8 +9,9 @@ use tempfile::{TempDir, tempdir};
 use fixtures::container_seeds::{gcm, gcz};
 use fixtures::disc::Disc;
 use testkit::applied::{hpipack_apply, open_changed, read_at, write};
-use testkit::hpipack::stderr;
-use testkit::sources::json;
+use testkit::hpipack::{hpipack, stderr};
+use testkit::packed::hpipack_replace;
+use testkit::sources::{self, json};
 use testkit::walked::{self, Walked};
 
 /// The exit code of changes that cannot be applied.
@@ -241,4 +242,25 @@ fn what_a_mod_cannot_express_is_refused_by_name_and_nothing_is_left() {
     assert_eq!(run.status.code(), Some(20), "{}", stderr(&run));
     assert!(stderr(&run).contains("is not empty"), "{}", stderr(&run));
     assert!(out.join("mine").exists());
+}
+
+#[test]
+fn patches_and_mods_are_written_with_apply_only() {
+    let work = tempdir().unwrap();
+    let path = |name: &str| work.path().join(name);
+    write(work.path(), "files/a.txt", b"old");
+    fs::write(path("new.txt"), b"new").unwrap();
+    sources::pack(&path("files"), &path("in.hpi"));
+    for name in ["out.riivolution", "out.bps"] {
+        let out = path(name);
+        for run in [
+            hpipack_replace(&[], &[("a.txt", &path("new.txt"))], &path("in.hpi"), &out),
+            hpipack(&[], &path("files"), &out),
+        ] {
+            assert_eq!(run.status.code(), Some(20), "{}", stderr(&run));
+            let text = stderr(&run);
+            assert!(text.contains("are written with --apply only"), "{text}");
+            assert!(!out.exists());
+        }
+    }
 }
