@@ -36,6 +36,8 @@ pub(super) struct Edits {
     room: usize,
     /// Whether there were more.
     pub(super) is_full: bool,
+    /// What could not be compared first, and why.
+    pub(super) trouble: Option<String>,
 }
 
 impl Edits {
@@ -45,6 +47,7 @@ impl Edits {
             by_path: BTreeMap::new(),
             room,
             is_full: false,
+            trouble: None,
         }
     }
 
@@ -78,7 +81,12 @@ impl Edits {
                 kind => self.put(path, of_kind(kind)),
             },
             Record::Target { path, .. } => self.put(path, Edit::Link),
-            Record::Trouble { .. } => {}
+            Record::Trouble { path, cause, .. } => {
+                self.trouble.get_or_insert_with(|| match path.as_str() {
+                    "" => cause.clone(),
+                    path => format!("{path}: {cause}"),
+                });
+            }
         }
     }
 

@@ -31,7 +31,7 @@ pub enum Task {
 ///
 /// # Errors
 /// Returns [`OpenCause::Refused`] with everything that a folder of changes cannot express,
-/// or an error if `new` cannot be read or the folder cannot be written.
+/// or an error if `new` cannot be read, or the folder cannot be written or checked.
 pub(super) fn export(
     edits: &Edits,
     name: &str,
@@ -40,7 +40,7 @@ pub(super) fn export(
     edits_after: impl Fn(Prepared) -> Result<Edits, Error>,
 ) -> Result<(), Error> {
     let folder = Folder { edits, new, tasks };
-    check_all_fit(edits)?;
+    check_complete(edits)?;
     let links = edits.all().filter(|(_, edit)| *edit == Edit::Link);
     let mut left: Vec<Notice> = links.map(|(path, edit)| refusal(path, edit)).collect();
     let mut written: Option<Whole> = None;
@@ -61,7 +61,7 @@ pub(super) fn export(
         folder.write(written.as_ref(), &whole)?;
         left = match folder.apply().and_then(&edits_after) {
             Ok(after) => {
-                check_all_fit(&after)?;
+                check_complete(&after)?;
                 let is_left = |(path, edit): &(&str, Edit)| {
                     *edit != Edit::Archive && !edits.is_of_pair(path, &whole)
                 };
@@ -81,14 +81,20 @@ pub(super) fn export(
     }
 }
 
-fn check_all_fit(edits: &Edits) -> Result<(), Error> {
-    match edits.is_full {
-        true => Err(Error::LeftOut(
+/// Checks that edits are all that there are.
+fn check_complete(edits: &Edits) -> Result<(), Error> {
+    if edits.is_full {
+        return Err(Error::LeftOut(
             "there are too many differences for a folder of changes; `-o cachesize=` raises the \
              limit"
                 .to_owned(),
-        )),
-        false => Ok(()),
+        ));
+    }
+    match &edits.trouble {
+        Some(trouble) => Err(Error::LeftOut(format!(
+            "the folder of changes cannot be checked: {trouble}"
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -213,4 +219,26 @@ impl Folder<'_> {
 /// Returns the error that nobody writes the folder any more, who knows why.
 fn stopped() -> Error {
     Error::Output(io::ErrorKind::BrokenPipe.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Record;
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_compared_with_the_second_side_is_refused() {
+        let mut edits = Edits::new(1 << 10);
+        check_complete(&edits).unwrap();
+        edits.add(&Record::Trouble {
+            side: 0,
+            path: "a/b".to_owned(),
+            cause: "cannot be read".to_owned(),
+        });
+        let error = check_complete(&edits).unwrap_err().to_string();
+        assert!(
+            error.ends_with("cannot be checked: a/b: cannot be read"),
+            "{error}"
+        );
+    }
 }
