@@ -1,6 +1,6 @@
 //! What a folder of changes says so that one side becomes the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::record::{Nature, Record};
 use crate::mount::FileKind;
@@ -32,6 +32,8 @@ pub(super) type Whole = BTreeSet<Box<str>>;
 /// The edits of a comparison by their paths, as many as fit.
 pub(super) struct Edits {
     by_path: BTreeMap<Box<str>, Edit>,
+    /// The paths of the archives by [`folded`] ones.
+    archives: HashMap<Box<str>, Box<str>>,
     /// Number of bytes that more of them may take.
     room: usize,
     /// Whether there were more.
@@ -45,6 +47,7 @@ impl Edits {
     pub(super) fn new(room: usize) -> Self {
         Self {
             by_path: BTreeMap::new(),
+            archives: HashMap::new(),
             room,
             is_full: false,
             trouble: None,
@@ -91,14 +94,20 @@ impl Edits {
     }
 
     fn put(&mut self, path: &str, edit: Edit) {
-        // The nodes of the tree are at least half full.
-        let bytes = path.len() + 4 * size_of::<(Box<str>, Edit)>();
-        match self.room.checked_sub(bytes) {
-            Some(room) => {
-                self.room = room;
-                self.by_path.insert(path.into(), edit);
-            }
-            None => self.is_full = true,
+        // The nodes of the tree are at least half full, and likewise the table.
+        let entry = path.len() + 4 * size_of::<(Box<str>, Edit)>();
+        let bytes = match edit {
+            Edit::Archive => entry + 2 * path.len() + 4 * size_of::<[Box<str>; 2]>(),
+            _ => entry,
+        };
+        let Some(room) = self.room.checked_sub(bytes) else {
+            self.is_full = true;
+            return;
+        };
+        self.room = room;
+        self.by_path.insert(path.into(), edit);
+        if edit == Edit::Archive {
+            self.archives.insert(folded(path).into(), path.into());
         }
     }
 
@@ -139,20 +148,11 @@ impl Edits {
     /// Returns whether a file is a part of the archive beside it, of which only the changes
     /// inside are exported.
     pub(super) fn is_of_pair(&self, path: &str, whole: &Whole) -> bool {
-        let (directory, name) = match path.rsplit_once('/') {
-            Some((directory, name)) => (Some(directory), name),
-            None => (None, path),
-        };
+        let (directory, name) = split(path);
         let mut others = formats::changed_pairs().filter_map(|pair| pair.other(name));
         others.any(|other| {
-            let start = directory.map_or(String::new(), |directory| format!("{directory}/"));
-            let beside = self.by_path.range(Box::from(&*start)..);
-            let mut beside = beside.take_while(|(path, _)| path.starts_with(&*start));
-            beside.any(|(path, &edit)| {
-                edit == Edit::Archive
-                    && path[start.len()..].eq_ignore_ascii_case(&other)
-                    && !whole.contains(path)
-            })
+            let beside = self.archives.get(&*folded(&format!("{directory}{other}")));
+            beside.is_some_and(|archive| !whole.contains(archive))
         })
     }
 
@@ -177,7 +177,36 @@ impl Edits {
     }
 }
 
+/// Divides a path into the directory, with its slash, and the name.
+pub(super) fn split(path: &str) -> (&str, &str) {
+    path.split_at(path.rfind('/').map_or(0, |slash| slash + 1))
+}
+
+/// Returns a path with the name in lower case.
+fn folded(path: &str) -> String {
+    let (directory, name) = split(path);
+    format!("{directory}{}", name.to_ascii_lowercase())
+}
+
 /// Returns the directories around a path, the innermost first.
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| Some(path.rsplit_once('/')?.0)).skip(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_a_pair_has_its_archive_beside_it_whatever_its_case() {
+        let mut edits = Edits::new(1 << 12);
+        edits.put("d/A.WAD", Edit::Archive);
+        let mut whole = Whole::new();
+        assert!(edits.is_of_pair("d/a.Hed", &whole));
+        for other in ["a.hed", "D/a.hed", "d/b.hed", "d/a.txt"] {
+            assert!(!edits.is_of_pair(other, &whole), "{other}");
+        }
+        whole.insert("d/A.WAD".into());
+        assert!(!edits.is_of_pair("d/a.Hed", &whole));
+    }
 }

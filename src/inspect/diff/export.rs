@@ -10,7 +10,7 @@
 use std::io;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use super::edits::{Edit, Edits, Whole};
+use super::edits::{Edit, Edits, Whole, split};
 use crate::inspect::walk::Walk;
 use crate::inspect::{Contents, Error, Role};
 use crate::mount::{self, Bytes, HeldIno, Ino, OpenCause, OpenError, Prepared, Vfs};
@@ -153,8 +153,7 @@ impl Folder<'_> {
     fn edit(&self, path: &str, edit: Edit) -> Result<(), Error> {
         match edit {
             Edit::Deleted => {
-                let at = path.rfind('/').map_or(0, |slash| slash + 1);
-                let (directory, name) = path.split_at(at);
+                let (directory, name) = split(path);
                 self.write_task(FolderTask::File(format!("{directory}{WHITEOUT}{name}")))
             }
             Edit::Directory if self.edits.has_below(path) => Ok(()),
