@@ -89,7 +89,10 @@ pub fn diff(
         threads: plan.threads,
         expansion: plan.expansion,
         // What is exported takes a part of what files of one side alone may take.
-        lone: budget / 8,
+        lone: match plan.folder {
+            Some(_) => budget / 8,
+            None => budget / 4,
+        },
         edits: budget / 16,
     };
     let names = [&*old_name, &*new_name];
