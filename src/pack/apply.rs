@@ -26,7 +26,7 @@ use hpimount_containers::{formats, image, sheet};
 /// Memory for decoded blocks of compressed discs, and for edited assets, in bytes.
 pub(super) const MEMORY: usize = 64 << 20;
 
-/// Memory that a patch may take, in bytes: enough for the longest windows of VCDIFF.
+/// Memory that the lists of a patch may take, in bytes.
 const PATCH_MEMORY: usize = 144 << 20;
 
 /// An archive, a disc or an asset, and the changes to apply to it: opened, and not
@@ -131,10 +131,9 @@ impl Edit {
         // The result is written once, and read for years.
         let options = mount::Options {
             verify: true,
-            cache_size: PATCH_MEMORY,
             ..mount::Options::default()
         };
-        let outcome = changes.write(&original, reader, &options);
+        let outcome = changes.write(&original, reader, PATCH_MEMORY, &options);
         outcome.map_err(|cause| match cause {
             OpenCause::Refused(refusals) => Error::Refused(refusals),
             cause => Error::source(&self.path, cause),

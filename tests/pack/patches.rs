@@ -17,7 +17,7 @@ use fixtures::disc::Disc;
 use hpimount::mount::Ino;
 use testkit::applied::{hpipack_apply, open_changed, read_at, write};
 use testkit::hpipack::stderr;
-use testkit::mount::{hpimount, is_installed};
+use testkit::mount::{hpimount, is_installed, run};
 use testkit::mounted::few_cases;
 use testkit::skip;
 use testkit::sources::file;
@@ -314,6 +314,51 @@ fn several_patches_share_the_memory_of_a_small_cache() {
         "{}",
         String::from_utf8_lossy(&run.stdout)
     );
+}
+
+/// Returns a VCDIFF patch whose only window has some bytes, and then as many pairs as
+/// stated: too many to be kept as ranges.
+fn with_pairs(bytes: &[u8], pairs: usize) -> Vec<u8> {
+    let number = |value: usize| -> Vec<u8> {
+        let groups = (0..5)
+            .rev()
+            .map(|group| (value >> (7 * group)) as u8 & 0x7F);
+        let (last, rest) = (value as u8 & 0x7F, groups.take(4));
+        rest.map(|group| group | 0x80)
+            .skip_while(|&group| group == 0x80)
+            .chain([last])
+            .collect()
+    };
+    // Each pair repeats a byte of its own.
+    let data = [bytes, &fixtures::noise(5, pairs)].concat();
+    let instructions = [vec![1], number(bytes.len()), [0, 2].repeat(pairs)].concat();
+    let window = [
+        number(bytes.len() + 2 * pairs),
+        vec![0],
+        number(data.len()),
+        number(instructions.len()),
+        number(0),
+        data,
+        instructions,
+    ]
+    .concat();
+    [b"\xD6\xC3\xC4\0\0\0".to_vec(), number(window.len()), window].concat()
+}
+
+#[test]
+fn a_cache_without_room_for_a_window_of_a_patch_is_refused() {
+    let work = Work::new();
+    let disc = fs::read(work.path("disc.iso")).unwrap();
+    let patch = work.path("dense.xdelta");
+    fs::write(&patch, with_pairs(&disc, 1 << 20)).unwrap();
+    let enough = open_changed(&work.path("disc.iso"), &patch).unwrap();
+    assert_eq!(read_at(&enough, "README.TXT"), b"original");
+    let mut program = hpimount();
+    program.args(["--check", "-o", "cachesize=3M", "--apply"]);
+    let refused = run(program.arg(&patch).arg(work.path("disc.iso")));
+    assert_ne!(refused.code, Some(0));
+    let problem = "not checked: the plan of the changes needs ";
+    assert!(refused.stdout.contains(problem), "{refused:?}");
 }
 
 #[test]

@@ -26,10 +26,12 @@ const MAX_METADATA: u64 = 256;
 /// The resources that a patch may use.
 #[derive(Clone)]
 pub struct Options {
-    /// Memory that the patch and the patched file may take together, in bytes: the
-    /// list of parts or windows, and the windows that were touched last. 144 MiB by
-    /// default.
+    /// Memory that the list of parts or windows may take, in bytes. 144 MiB by default.
     pub memory: usize,
+    /// Memory that the list of windows of VCDIFF and the windows that were touched last
+    /// may take together, in bytes. 144 MiB by default, which suffices for the longest
+    /// windows; [`Patched::memory`](crate::Patched::memory) tells what they need.
+    pub windows: usize,
     /// Storage for compressed sections of VCDIFF. By default they are in memory, and may
     /// take half of it.
     pub spool: Option<Arc<dyn Spool>>,
@@ -39,6 +41,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             memory: MEMORY,
+            windows: MEMORY,
             spool: None,
         }
     }
@@ -73,6 +76,7 @@ pub struct Patch {
     metadata: Metadata,
     index: Index,
     memory: usize,
+    windows: usize,
 }
 
 impl Patch {
@@ -135,6 +139,7 @@ impl Patch {
             metadata,
             index,
             memory,
+            windows: options.windows,
         })
     }
 
@@ -179,7 +184,7 @@ impl Patch {
             }
             Index::Ppf(patch) if patch.check(&**original)? => Check::Block,
             Index::Vcdiff(patch) => {
-                let windows = Windows::new(patch.clone(), original.clone(), self.memory);
+                let windows = Windows::new(patch.clone(), original.clone(), self.windows);
                 match windows.verify_first()? {
                     true => Check::Window,
                     false => Check::Nothing,
@@ -203,7 +208,7 @@ impl Patch {
         let mut metadata = self.metadata.clone();
         let parts = match &self.index {
             Index::Vcdiff(patch) => {
-                let windows = Windows::new(patch.clone(), original.clone(), self.memory);
+                let windows = Windows::new(patch.clone(), original.clone(), self.windows);
                 let content = Content::Windows(windows);
                 return Ok(Patched::new(original, content, self.format, metadata));
             }

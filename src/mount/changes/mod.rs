@@ -236,13 +236,15 @@ impl Changes {
         reader: &Arc<Reader>,
         options: &super::Options,
     ) -> Result<Changed, OpenCause> {
-        let changed = Changed::new(self.write(original, reader, options)?);
+        // The lists of a patch that take more could not be charged.
+        let memory = options.cache_size;
+        let changed = Changed::new(self.write(original, reader, memory, options)?);
         log_notes(&changed.report);
         Ok(changed)
     }
 
     /// Applies the steps to a source, each to the result of the one before, and returns
-    /// the files that it becomes.
+    /// the files that it becomes. The lists of a patch may take `memory` bytes.
     ///
     /// # Errors
     /// Returns [`OpenCause::Refused`] with everything that cannot be applied.
@@ -250,12 +252,13 @@ impl Changes {
         mut self,
         original: &Original<'_>,
         reader: &Arc<Reader>,
+        memory: usize,
         options: &super::Options,
     ) -> Result<Outcome, OpenCause> {
         let mut steps = std::mem::take(&mut self.steps).into_iter();
         let first = steps.next();
         let first = first.unwrap_or_else(|| Step::Folder(Folder::default()));
-        let mut outcome = self.step(first, original, reader, options)?;
+        let mut outcome = self.step(first, original, reader, memory, options)?;
         for step in steps {
             let mut before = Changed::new(outcome);
             if matches!(step, Step::Patch(_)) {
@@ -272,7 +275,7 @@ impl Changes {
                 shown: &before.name,
                 partner: &partner,
             };
-            outcome = self.step(step, &changed, reader, options)?;
+            outcome = self.step(step, &changed, reader, memory, options)?;
             let mut report = before.report;
             report.extend(std::mem::take(&mut outcome.report));
             outcome.report = report;
@@ -287,11 +290,12 @@ impl Changes {
         step: Step,
         original: &Original<'_>,
         reader: &Arc<Reader>,
+        memory: usize,
         options: &super::Options,
     ) -> Result<Outcome, OpenCause> {
         let mut report = Report::default();
         let folder = match step {
-            Step::Patch(patch) => return with_patch(&patch, original, reader, options),
+            Step::Patch(patch) => return with_patch(&patch, original, reader, memory, options),
             Step::Folder(folder) => folder,
             Step::Mod(own) => own.folder(original, reader, &mut report)?,
         };
@@ -363,11 +367,13 @@ fn log_notes(report: &Report) {
     report.warnings().for_each(|note| log::warn!("{note}"));
 }
 
-/// Applies a patch to one of the files that a source is, see [`Originals`].
+/// Applies a patch to one of the files that a source is, see [`Originals`]. Its lists may
+/// take `memory` bytes.
 fn with_patch(
     patch: &PatchFile,
     original: &Original<'_>,
     reader: &Arc<Reader>,
+    memory: usize,
     options: &super::Options,
 ) -> Result<Outcome, OpenCause> {
     let Originals {
@@ -375,7 +381,7 @@ fn with_patch(
         mut files,
         plain,
     } = Originals::find(original, reader, options)?;
-    let applied = patch.apply(&files, options)?;
+    let applied = patch.apply(&files, memory, options)?;
     let memory = applied.patched.memory();
     let mut report = Report::default();
     for note in applied.notes {

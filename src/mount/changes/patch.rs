@@ -54,7 +54,7 @@ impl PatchFile {
 
     /// Applies it to the file that it was made for among some: to the first one that
     /// passes its check; if several do, to the one whose length is closest to the result's.
-    /// With `options.verify`, compares all checksums.
+    /// Its lists may take `memory` bytes. With `options.verify`, compares all checksums.
     ///
     /// # Errors
     /// Returns [`OpenCause::Refused`] if the patch is damaged, or was made for none of
@@ -62,15 +62,20 @@ impl PatchFile {
     pub(crate) fn apply(
         &self,
         originals: &[(String, Arc<dyn ReadAt>)],
+        memory: usize,
         options: &mount::Options,
     ) -> Result<PatchedFile, OpenCause> {
         let spool = self.spool.clone().map(|spool| {
             spool.most.store(options.spool_size, Ordering::Relaxed);
             spool as Arc<dyn Spool>
         });
-        // More could not be charged afterwards.
-        let memory = options.cache_size;
-        let patch = Patch::open_with(self.source.clone(), Options { memory, spool });
+        let resources = Options {
+            memory,
+            spool,
+            // A mount that has no room for a window is refused rather than its reads.
+            ..Options::default()
+        };
+        let patch = Patch::open_with(self.source.clone(), resources);
         let patch = patch.map_err(|error| self.failed("it", error))?;
         let chosen = self.choose(&patch, originals);
         let (number, check, patched) = chosen.map_err(|cause| for_file(cause, &patch, options))?;

@@ -130,7 +130,7 @@ fn a_result_of_a_tebibyte_takes_no_memory_and_more_is_refused() {
         let patch = framed(b"BPS1", &[200, size, 0], &run.concat(), [0, 0]);
         let options = Options {
             memory: 4096,
-            spool: None,
+            ..Options::default()
         };
         Patch::open_with(Arc::new(patch), options)?.apply(Arc::new(original()))
     };
@@ -149,7 +149,7 @@ fn patches_with_too_many_parts_for_the_memory_are_refused_with_the_number() {
     let result = vec![0; 100];
     let options = Options {
         memory: 1000,
-        spool: None,
+        ..Options::default()
     };
     let patch = Patch::open_with(Arc::new(bps(&result, &actions)), options).unwrap();
     let error = patch.apply(Arc::new(original())).err().unwrap();

@@ -74,6 +74,7 @@ fn original() -> Arc<dyn ReadAt> {
 fn apply_with(patch: Vec<u8>, memory: usize) -> Result<Vec<u8>> {
     let options = Options {
         memory,
+        windows: memory,
         spool: None,
     };
     let patched = Patch::open_with(Arc::new(patch), options)?.apply(original())?;
@@ -171,6 +172,7 @@ fn windows_that_are_longer_than_the_memory_are_refused_only_if_they_are_decoded(
     let patch = patch(HEADER, &[window]);
     let options = Options {
         memory: 32 << 10,
+        windows: 32 << 10,
         spool: None,
     };
     let patched = Patch::open_with(Arc::new(patch), options).unwrap();
@@ -195,6 +197,7 @@ fn all_windows_can_be_read_in_any_order_with_little_memory() {
     let patch = patch(HEADER, &windows.collect::<Vec<_>>());
     let options = Options {
         memory: 40 << 10,
+        windows: 40 << 10,
         spool: None,
     };
     let patched = Patch::open_with(Arc::new(patch), options).unwrap();

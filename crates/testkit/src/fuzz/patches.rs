@@ -26,6 +26,7 @@ pub fn patches(data: &[u8]) {
     let _ = Descriptor::parse(data);
     let options = Options {
         memory: MEMORY,
+        windows: MEMORY,
         spool: None,
     };
     let Ok(patch) = Patch::open_with(Arc::new(summed(data)), options) else {
