@@ -201,8 +201,8 @@ impl Plan {
     /// [`Error::Refused`] with everything that the format has no place for.
     pub(super) fn of_directory(directory: &Path, out: &Path, empty: Empty) -> Result<Self> {
         let pool = Arc::new(FilePool::default());
-        let folder = read_changes(directory, &pool);
-        let folder = folder.map_err(|cause| Error::source(directory, cause))?;
+        let read = read_changes(directory, &pool);
+        let (folder, _) = read.map_err(|cause| Error::source(directory, cause))?;
         let (bytes, partner) = empty.bytes();
         let partner: Option<Arc<dyn ReadAt>> = partner.map(|bytes| Arc::new(bytes) as _);
         let original = Original {

@@ -29,12 +29,13 @@ const SPACES: [&str; 2] = ["trusted.overlay.", "user.overlay."];
 /// Reads the folder of changes at `path`. The files are read later; a file that
 /// has changed by then cannot be read.
 ///
-/// Symbolic links are not followed in any component.
+/// Symbolic links are not followed in any component. Returns the memory of what is kept
+/// of the files as well, in bytes.
 ///
 /// # Errors
 /// Returns the error of listing a directory, or an error if there are too many
 /// entries. What cannot be applied is [`Change::Unusable`].
-pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<Folder> {
+pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<(Folder, usize)> {
     let root = Root {
         directory: openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?,
         pool: pool.clone(),
@@ -45,7 +46,8 @@ pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<Folder> {
         found: Found::default(),
     };
     let scanned = scan.directory(Path::new(""), "", 0)?;
-    Ok(scanned.folder(&scan.found.files(scan.root)))
+    let (files, memory) = scan.found.files(scan.root);
+    Ok((scanned.folder(&files), memory))
 }
 
 /// Opens a patch. A patch that has changed since cannot be read.
@@ -68,7 +70,8 @@ pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadA
         &name.to_string_lossy(),
         &FileStat::of(&handle)?,
     );
-    Ok(Arc::new(NewFile::of(&found.files(root), number)))
+    let (files, _) = found.files(root);
+    Ok(Arc::new(NewFile::of(&files, number)))
 }
 
 /// A folder of changes.
@@ -301,10 +304,11 @@ impl Found {
         number as u32
     }
 
-    /// Returns the files, whose folder is `root`.
-    fn files(mut self, root: Root) -> Arc<NewFiles> {
+    /// Returns the files, whose folder is `root`, and the memory that they take in bytes.
+    fn files(mut self, root: Root) -> (Arc<NewFiles>, usize) {
         self.table.shrink_to_fit();
         self.versions.shrink_to_fit();
+        let memory = self.memory();
         let table = Arc::new(self.table);
         let bytes = ChangedFiles {
             root,
@@ -313,7 +317,16 @@ impl Found {
             raw: self.raw,
             reported: Mutex::default(),
         };
-        NewFiles::new(table, Arc::new(bytes))
+        (NewFiles::new(table, Arc::new(bytes)), memory)
+    }
+
+    /// Returns its memory in bytes.
+    fn memory(&self) -> usize {
+        let raw = self.raw.values().map(|path| path.as_os_str().len());
+        self.table.memory()
+            + self.versions.capacity() * size_of::<FileVersion>()
+            + self.raw.capacity() * size_of::<(usize, Box<Path>)>()
+            + raw.sum::<usize>()
     }
 }
 
@@ -387,7 +400,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn read(root: &Path) -> Folder {
-        read_changes(root, &Arc::default()).unwrap()
+        read_changes(root, &Arc::default()).unwrap().0
     }
 
     #[test]

@@ -194,6 +194,30 @@ fn a_plan_that_exceeds_the_memory_budget_is_refused() {
 }
 
 #[test]
+fn all_files_of_a_folder_of_changes_count_towards_the_memory_budget() {
+    let zip = seeds::zip_with("old.txt", b"old");
+    let changed = changed("a.zip", &zip, &[("new.txt", b"new")]);
+    // Files that are ignored have no part in the new directory of the archive.
+    for number in 0..3000 {
+        write(&changed.folder, &format!("._{number:0198}"), b"");
+    }
+    let check = |source: &Path, cache: &str| {
+        let mut program = hpimount();
+        program.args(["--check", "-o", cache, "--apply"]);
+        run(program.arg(&changed.folder).arg(source))
+    };
+    let folder = changed.work.path().join("folder");
+    write(&folder, "old.txt", b"old");
+    for source in [&changed.original, &folder] {
+        let refused = check(source, "cachesize=512K");
+        assert_ne!(refused.code, Some(0));
+        let problem = "not checked: the plan of the changes needs ";
+        assert!(refused.stdout.contains(problem), "{refused:?}");
+        assert_eq!(check(source, "cachesize=4M").code, Some(0));
+    }
+}
+
+#[test]
 fn a_check_reads_the_result_and_compares_it_with_the_folder() {
     let changes: [(&str, &[u8]); 2] = [("a.ifp", b"padded"), ("new.txd", &noise(1, 4096))];
     let changed = changed("a.img", &seeds::img(), &changes);

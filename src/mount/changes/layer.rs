@@ -74,7 +74,7 @@ impl Layer {
     }
 
     /// Returns the memory of the lists, in bytes.
-    pub(in crate::mount) fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         let entries = self.entries.iter().map(|(name, entry)| {
             let inner = match entry {
                 LayerEntry::Directory { layer, .. } => layer.memory(),

@@ -42,6 +42,8 @@ use hpimount_patches::Patched;
 #[derive(Clone, Default)]
 pub(crate) struct Changes {
     steps: Vec<Step>,
+    /// Memory of the files of folders, in bytes.
+    memory: usize,
     /// Path in the mount of the source that they belong to: empty, or with a slash
     /// at the end.
     prefix: String,
@@ -95,7 +97,7 @@ pub(crate) struct Outcome {
     /// The results of the steps before, and of patches: parts of `written` may be ranges
     /// of them.
     pub(crate) stages: Vec<Stage>,
-    /// Memory of patches and of the steps before, in bytes.
+    /// Memory of patches, of the steps before and of the files of folders, in bytes.
     memory: usize,
 }
 
@@ -116,6 +118,7 @@ impl Changes {
         let pool = Arc::new(FilePool::default());
         let mut changes = Self {
             steps: Vec::new(),
+            memory: 0,
             prefix: String::new(),
             paths: Vec::with_capacity(paths.len()),
             modified: i64::MIN,
@@ -134,6 +137,7 @@ impl Changes {
         if !path.is_dir()
             && let Some(mods) = riivolution::open(path, pool, &mut self.paths)?
         {
+            self.memory += mods.iter().map(|own| own.memory).sum::<usize>();
             self.steps.extend(mods.into_iter().map(Step::Mod));
             return Ok(());
         }
@@ -144,7 +148,8 @@ impl Changes {
             self.steps.push(Step::Patch(PatchFile::open(path, pool)?));
             return Ok(());
         }
-        let folder = read_changes(path, pool)?;
+        let (folder, memory) = read_changes(path, pool)?;
+        self.memory += memory;
         match self.steps.last_mut() {
             Some(Step::Folder(below)) => below.overlay(folder),
             _ => self.steps.push(Step::Folder(folder)),
@@ -215,9 +220,12 @@ impl Changes {
         if !report.refusals.is_empty() {
             return Err(OpenCause::Refused(report.refusals));
         }
+        // They share the files, which count once.
+        let mut memory = std::mem::take(&mut self.memory);
         let part = |(source, folder): (String, Folder)| {
             let part = Self {
                 steps: vec![Step::Folder(folder)],
+                memory: std::mem::take(&mut memory),
                 prefix: format!("{source}/"),
                 ..self.clone()
             };
@@ -282,6 +290,7 @@ impl Changes {
             outcome.stages.splice(..0, before.stages);
             outcome.memory += before.memory;
         }
+        outcome.memory += self.memory;
         Ok(outcome)
     }
 
@@ -314,12 +323,16 @@ impl Changes {
         })
     }
 
-    /// Returns what changes do to the files of a mount.
+    /// Returns what changes do to the files of a mount, and the memory that they take in
+    /// bytes.
     ///
     /// # Errors
     /// Returns [`OpenCause::Refused`] with everything that cannot be applied, or an
     /// error if a directory cannot be listed.
-    pub(super) fn layer_over(mut self, vfs: &Arc<Vfs>) -> Result<(Layer, Report), OpenCause> {
+    pub(super) fn layer_over(
+        mut self,
+        vfs: &Arc<Vfs>,
+    ) -> Result<(Layer, Report, usize), OpenCause> {
         let folder = self.folder()?;
         let files = files::Files::declare(vfs, &folder)?;
         let prefix = &self.prefix;
@@ -328,7 +341,8 @@ impl Changes {
         let applied = with_tools(&vfs.reader, &vfs.options, self.is_strict, apply);
         let (layer, report) = applied.map_err(OpenCause::Refused)?;
         log_notes(&report);
-        Ok((layer, report))
+        let memory = self.memory + layer.memory() + report.memory();
+        Ok((layer, report, memory))
     }
 }
 

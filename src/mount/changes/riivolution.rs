@@ -33,6 +33,8 @@ pub(super) struct ModFile {
     pub(super) name: String,
     xml: Vec<u8>,
     card: Folder,
+    /// Memory of the files of the card, in bytes.
+    pub(super) memory: usize,
     /// The folder of the XML on the card.
     folder: String,
     selections: Vec<Selection>,
@@ -122,6 +124,7 @@ impl ModFile {
         if fs::metadata(&xml)?.len() > MAX_LENGTH {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
+        let (card, memory) = read_changes(&root, pool)?;
         let mod_file = Self {
             name: xml
                 .file_name()
@@ -129,7 +132,8 @@ impl ModFile {
                 .to_string_lossy()
                 .into_owned(),
             xml: fs::read(&xml)?,
-            card: read_changes(&root, pool)?,
+            card,
+            memory,
             folder: within.to_string_lossy().into_owned(),
             selections: patch.selections,
         };

@@ -31,9 +31,9 @@ pub(super) enum Changed {
     Source(Mutex<Option<Changes>>),
     /// Sources that are shown side by side, by their names, until they are opened.
     Directories(Mutex<HashMap<String, Changes>>),
-    /// All of them, which are merged: they get a layer on top with this modification
-    /// time.
-    Merged(Layer, Report, i64),
+    /// All of them, which are merged: they get a layer on top, which takes this memory in
+    /// bytes and has this modification time.
+    Merged(Layer, Report, usize, i64),
 }
 
 impl Vfs {
@@ -117,7 +117,7 @@ impl Opener<'_> {
                 .map(|divided| Changed::Directories(Mutex::new(divided))),
             None => self
                 .layer_over(changes, trees)
-                .map(|(layer, report)| Changed::Merged(layer, report, modified)),
+                .map(|(layer, report, memory)| Changed::Merged(layer, report, memory, modified)),
         };
         let name = || prepared.sources.name();
         self.changed = changed.map_err(|cause| OpenError::new(name(), cause))?;
@@ -134,12 +134,13 @@ impl Opener<'_> {
         }
     }
 
-    /// Returns what changes do to the files of sources.
+    /// Returns what changes do to the files of sources, and the memory that they take in
+    /// bytes.
     fn layer_over(
         &self,
         changes: Changes,
         sources: SourceTrees,
-    ) -> Result<(Layer, Report), OpenCause> {
+    ) -> Result<(Layer, Report, usize), OpenCause> {
         let vfs = Vfs::within(self.reader.budget(), self.options.of_original());
         let control = sources.graft(&vfs.grafts, &[], &vfs.options, None);
         changes.layer_over(&Arc::new(Vfs { control, ..vfs }))
@@ -157,13 +158,13 @@ impl Opener<'_> {
             return new_source(list);
         };
         let plain = SourceTrees::single(new_source(list)?);
-        let (layer, report) = self.layer_over(changes, plain)?;
+        let (layer, report, memory) = self.layer_over(changes, plain)?;
         let mut opened = new_source(&|sink: &mut dyn Sink| {
             let folder = ChangedFolder::list(Some(list), &layer, sink)?;
             Ok(Box::new(folder) as Box<dyn Volume>)
         })?;
         let budget = self.reader.budget();
-        let plan = budget.charge("the plan of the changes", layer.memory() + report.memory())?;
+        let plan = budget.charge("the plan of the changes", memory)?;
         opened.volume.plan = Some(plan);
         opened.applied = Some(report);
         Ok(opened)
@@ -175,8 +176,8 @@ impl Opener<'_> {
         mut layers: Vec<OpenedSource>,
         first: &str,
     ) -> Result<Above, OpenError> {
-        let (layer, report, modified) = match std::mem::take(&mut self.changed) {
-            Changed::Merged(layer, report, modified) => (layer, report, modified),
+        let (layer, report, memory, modified) = match std::mem::take(&mut self.changed) {
+            Changed::Merged(layer, report, memory, modified) => (layer, report, memory, modified),
             changed => {
                 self.changed = changed;
                 return Ok(Above::of(layers));
@@ -187,7 +188,6 @@ impl Opener<'_> {
             .lay_out(modified)
             .map_err(|error| located(error.into()))?;
         let mut volume = NewVolume::folder("changes", "", Box::new(files));
-        let memory = layer.memory() + report.memory();
         let plan = self
             .reader
             .budget()

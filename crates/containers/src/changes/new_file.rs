@@ -43,11 +43,6 @@ impl FileTable {
         });
     }
 
-    /// Returns the number of files.
-    pub fn count(&self) -> usize {
-        self.rows.len()
-    }
-
     /// Returns the path of a file in the folder of changes.
     ///
     /// # Panics
