@@ -222,7 +222,7 @@ fn what_a_mod_cannot_express_is_refused_by_name_and_nothing_is_left() {
     write(&work.path("edit"), "sys/bi2.bin", &[1; 0x2000]);
     let text = refusal("disc.gcm");
     assert!(text.contains("files/a.txt: is deleted"), "{text}");
-    assert!(text.contains("sys/bi2.bin: is not in files/"), "{text}");
+    assert!(text.contains("sys/bi2.bin: is neither in files/"), "{text}");
     assert!(!text.contains("c.HIP"), "{text}");
 
     let mut disc = Disc::default();

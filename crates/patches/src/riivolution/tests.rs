@@ -248,6 +248,19 @@ fn what_riivolution_cannot_express_is_refused() {
 }
 
 #[test]
+fn a_file_that_riivolution_cannot_express_is_refused_with_the_cause() {
+    for (path, cause) in [
+        ("sys/boot.bin", "is neither in files/ nor sys/main.dol"),
+        ("files/a\u{FFFD}", "has a name that is not Shift-JIS"),
+        ("files/a\nb", "has a name that XML cannot hold"),
+    ] {
+        let error = check_path(path).unwrap_err().to_string();
+        assert!(error.contains(cause), "{path}: {error}");
+    }
+    check_path("files/a").unwrap();
+}
+
+#[test]
 fn descriptors_of_another_kind_are_refused() {
     for json in [
         "",

@@ -33,8 +33,7 @@ impl Output<'_> {
     ///
     /// # Errors
     /// Returns an error if the name or the ID is not valid, if there are no files, or if
-    /// Riivolution cannot express a file: one of `sys/` other than `main.dol`, or with a
-    /// name that XML cannot hold.
+    /// Riivolution cannot express a file, see [`check_path`].
     pub fn xml(&self) -> Result<String> {
         self.check()?;
         let Self { name, id, .. } = self;
@@ -114,8 +113,8 @@ impl Output<'_> {
 /// Checks that Riivolution can express a change of the file at a path.
 ///
 /// # Errors
-/// Returns an error if it is in `sys/` and not `main.dol`, or has a name that XML cannot
-/// hold.
+/// Returns an error if it is in `sys/` and not `main.dol`, or has a name that is not
+/// Shift-JIS or that XML cannot hold.
 pub fn check_path(path: &str) -> Result<()> {
     disc_path(path).map(drop)
 }
@@ -123,15 +122,20 @@ pub fn check_path(path: &str) -> Result<()> {
 /// Returns the path of a file as Riivolution names it.
 fn disc_path(path: &str) -> Result<&str> {
     // Attributes lose line ends and tabs, and XML has no other control characters.
-    // And names that are not Shift-JIS have replacement characters.
-    let is_odd = |letter: char| letter.is_control() || matches!(letter, '\u{FFFD}'..='\u{FFFF}');
+    let is_odd = |letter: char| letter.is_control() || matches!(letter, '\u{FFFE}' | '\u{FFFF}');
+    if path.contains(char::REPLACEMENT_CHARACTER) {
+        return refuse("has a name that is not Shift-JIS".to_owned());
+    }
     if path.contains(is_odd) {
         return refuse("has a name that XML cannot hold".to_owned());
     }
     match (path, path.strip_prefix("files")) {
         ("sys/main.dol", _) => Ok("main.dol"),
         (_, Some(rest)) if rest.len() > 1 && rest.starts_with('/') => Ok(rest),
-        _ => refuse("is not in files/ nor sys/main.dol, which Riivolution changes".to_owned()),
+        _ => refuse(
+            "is neither in files/ nor sys/main.dol, and Riivolution changes nothing else"
+                .to_owned(),
+        ),
     }
 }
 
