@@ -224,7 +224,12 @@ impl Report {
         let more = weights.into_iter().filter(told).filter_map(|weight| {
             let kept = self.notes.iter().filter(|note| note.0 == weight).count();
             let more = self.counts[weight as usize] - kept;
-            (more > 0).then(|| format!("{more} more notes of this kind"))
+            let kind = match weight {
+                Weight::Information => "notes",
+                Weight::Warning => "warnings",
+                Weight::Risk => "risks",
+            };
+            (more > 0).then(|| format!("{more} more of the {kind}"))
         });
         notes.map(|(_, notice)| notice.to_string()).chain(more)
     }
@@ -254,11 +259,16 @@ mod tests {
             report.note(Weight::Information, number.to_string(), "is moved");
         }
         report.note(Weight::Risk, "a", "is moved");
-        assert_eq!(
-            report.information().last().unwrap(),
-            "2 more notes of this kind"
-        );
+        assert_eq!(report.information().last().unwrap(), "2 more of the notes");
         assert_eq!(report.warnings().collect::<Vec<_>>(), ["a: is moved"]);
         assert_eq!(report.notes().count(), MAX_NOTES + 2);
+        for number in 0..MAX_NOTES {
+            report.note(Weight::Risk, number.to_string(), "is moved");
+        }
+        let notes: Vec<_> = report.notes().collect();
+        assert_eq!(
+            notes[notes.len() - 2..],
+            ["2 more of the notes", "1 more of the risks"]
+        );
     }
 }
