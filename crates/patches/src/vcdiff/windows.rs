@@ -25,7 +25,7 @@ pub(crate) struct Windows {
     original: Arc<dyn ReadAt>,
     cache: Mutex<Cache>,
     /// Memory of a window that is being resolved, in bytes. Held meanwhile, so that it
-    /// is taken once.
+    /// is taken once. Locked before `cache`.
     resolving: Mutex<usize>,
 }
 
@@ -89,7 +89,9 @@ impl Windows {
     /// Returns the memory of the list of windows, and of as many windows as may be kept
     /// and resolved at a time, in bytes.
     pub(crate) fn limit(&self) -> usize {
-        self.patch.memory() + lock(&self.cache).limit + *lock(&self.resolving)
+        // One after the other: `resolving` is never locked within `cache`.
+        let resolving = *lock(&self.resolving);
+        self.patch.memory() + lock(&self.cache).limit + resolving
     }
 
     /// Returns the length of the result in bytes.
