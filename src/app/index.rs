@@ -5,20 +5,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::mpsc::sync_channel;
-use std::thread::scope;
 use std::time::UNIX_EPOCH;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::Failure;
+use super::tasks::with_tasks;
 use super::without_mount::vfs_options;
 use super::{MountOptions, cores};
 use crate::inspect::index::{Database, index as index_source};
 use crate::mount::{Meta, Options, Prepared, Sources, Vfs};
-
-/// Maximum number of rows that wait for the database.
-const MAX_WAITING: usize = 64;
 
 /// An index to write.
 #[derive(Debug)]
@@ -97,32 +93,21 @@ fn add_rows(
     let confinement = options.confinement(&prepared.paths());
     let threads = options.threads.unwrap_or_else(cores);
     let bar = progress_bar(name, index.progress);
-    let (rows, received) = sync_channel(MAX_WAITING);
-    scope(|scope| {
-        let reading = scope.spawn(|| {
-            let rows = rows;
+    let (read, written) = with_tasks(
+        |rows| {
             confinement.run(|| {
                 let vfs = Vfs::open_prepared(prepared, vfs_options)?;
                 Ok(index_source(&vfs, threads, index.expansion, &rows, &bar))
             })
-        });
-        let mut written = Ok(());
-        for row in received {
-            written = database.add(&row);
-            if written.is_err() {
-                // The threads end when nobody receives rows.
-                break;
-            }
-        }
-        let read = reading.join();
-        let read = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        written?;
-        let opened = read.map_err(Failure::no_thread)?;
-        let left_out = |problem| Failure::LeftOut(format!("{name}: {problem}"));
-        bar.finish_and_clear();
-        let indexed = opened.map_err(Failure::Source);
-        Ok(indexed.and_then(|indexed| indexed.map_err(left_out)))
-    })
+        },
+        |row| database.add(&row),
+    );
+    written?;
+    let opened = read.map_err(Failure::no_thread)?;
+    let left_out = |problem| Failure::LeftOut(format!("{name}: {problem}"));
+    bar.finish_and_clear();
+    let indexed = opened.map_err(Failure::Source);
+    Ok(indexed.and_then(|indexed| indexed.map_err(left_out)))
 }
 
 /// Returns a text that changes when a source does: the sizes and times of all

@@ -3,6 +3,7 @@
 
 mod allocator;
 mod background;
+mod clean_up;
 #[cfg_attr(not(target_os = "linux"), path = "confine_elsewhere.rs")]
 mod confine;
 mod descriptors;
@@ -39,6 +40,7 @@ mod supervisor;
     path = "syscalls_elsewhere.rs"
 )]
 mod syscalls;
+mod tasks;
 pub mod thumbnail;
 #[cfg(target_os = "linux")]
 mod watchers;
@@ -57,6 +59,7 @@ use signal_hook::iterator::Signals;
 pub use self::allocator::settle_allocator;
 use self::background::Detached;
 pub use self::background::{Background, Forked, go_into_background};
+pub use self::clean_up::clean_up_on_signals;
 use self::confine::Confined;
 pub use self::confine::Confinement;
 pub use self::descriptors::{close_inherited, raise_file_limit};
@@ -70,6 +73,7 @@ pub use self::mount::unmount;
 pub use self::password::PasswordSource;
 use self::progress::Progress;
 use self::supervisor::Supervisor;
+pub use self::tasks::with_tasks;
 use self::without_mount::vfs_options;
 pub use self::without_mount::{Check, Diff, Inspection, check, diff, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};

@@ -3,18 +3,17 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::scope;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 
+use super::clean_up::clean_up_on_signals;
 use super::exit::{self, Failure};
+use super::tasks::with_tasks;
 use super::{MountOptions, cores, network, palette, password, spool, tell};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
 use crate::inspect::diff::{DiffPlan, Task, diff as diff_sources};
@@ -22,9 +21,6 @@ use crate::inspect::{self, Error, ListStyle};
 use crate::mount::{KnownFiles, Options, Prepared, Sources, Vfs};
 use crate::source::remote::RemoteUrl;
 use crate::source::{Location, NewFolder};
-
-/// Maximum number of tasks that wait for the thread that writes a folder of changes.
-const MAX_WAITING: usize = 64;
 
 /// An inspection of sources.
 #[derive(Debug)]
@@ -210,68 +206,69 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
     let new_folder = |path: &PathBuf| NewFolder::create(path, &readable);
     let folder = diff.folder.as_ref().map(new_folder).transpose();
     let mut folder = folder.map_err(Failure::NotWritten)?;
+    if let Some(folder) = &folder {
+        let cannot = |error| Failure::Other("cannot handle signals", error);
+        clean_up_on_signals(folder.remover()).map_err(cannot)?;
+    }
     readable.extend(folder.iter().map(|folder| folder.path().to_owned()));
     let urls = old.urls().chain(new.urls());
     let mut options_of_vfs = vfs_options(&of_urls(urls), options)?;
     options_of_vfs.companions &= !diff.whole;
-    let (tasks, served) = sync_channel(MAX_WAITING);
-    let plan = DiffPlan {
-        sides: [(old.name(), original.clone()), (new.name(), changed)],
-        options: options_of_vfs,
-        threads: options.threads.unwrap_or_else(cores),
-        expansion: diff.expansion,
-        style: inspect::diff::Style {
-            json: diff.json,
-            brief: diff.brief,
-            is_terminal: io::stdout().is_terminal(),
-        },
-        folder: folder.is_some().then_some(tasks),
-    };
     let bar = progress_bar(0, diff.progress);
     let confinement = options.confinement(&readable);
-    let (found, written) = scope(|scope| {
-        let comparing = scope.spawn(|| {
-            confinement.run(|| {
-                let mut out = io::BufWriter::new(io::stdout());
-                let mut trouble = |text: &str| tell("hpimount", text);
-                diff_sources(plan, &mut out, &mut trouble, &bar)
-            })
-        });
-        let serve = |folder| serve(served, folder, &original, options.apply_strict);
-        let written = folder.as_mut().map_or(Ok(()), serve);
-        let found = comparing.join();
-        (found.unwrap_or_else(|panic| resume_unwind(panic)), written)
+    let compare = |tasks| {
+        let plan = DiffPlan {
+            sides: [(old.name(), original.clone()), (new.name(), changed)],
+            options: options_of_vfs,
+            threads: options.threads.unwrap_or_else(cores),
+            expansion: diff.expansion,
+            style: inspect::diff::Style {
+                json: diff.json,
+                brief: diff.brief,
+                is_terminal: io::stdout().is_terminal(),
+            },
+            folder: diff.folder.is_some().then_some(tasks),
+        };
+        confinement.run(|| {
+            let mut out = io::BufWriter::new(io::stdout());
+            let mut trouble = |text: &str| tell("hpimount", text);
+            diff_sources(plan, &mut out, &mut trouble, &bar)
+        })
+    };
+    let (found, written) = with_tasks(compare, |task| match &mut folder {
+        Some(folder) => perform(task, folder, &original, options.apply_strict),
+        None => Ok(()),
     });
     // Whoever compares knows only that the folder is not written any more.
     written.map_err(Failure::NotWritten)?;
     let found = found.map_err(Failure::no_thread)?;
     let found = found.map_err(|error| {
+        // A signal would leave what was written.
+        drop(folder.take());
         end_on_broken_pipe(&error);
         Failure::from(error)
     })?;
-    let is_exported = folder.is_some() && found.troubles == 0;
-    if let Some(folder) = folder.filter(|_| is_exported) {
-        folder.keep();
-    }
+    let folder = folder.filter(|_| found.troubles == 0);
+    let is_exported = folder.is_some();
+    let kept = folder.map_or(Ok(()), NewFolder::keep);
+    kept.map_err(Failure::NotWritten)?;
     Ok(ExitCode::from(exit::compared(&found, is_exported).code))
 }
 
-/// Does what is wanted until nobody wants anything. `original` is the source that the
-/// folder has changes for; with `is_strict` they are refused if games may not find them.
-fn serve(
-    tasks: Receiver<Task>,
+/// Does a task of an export. `original` is the source that the folder has changes for;
+/// with `is_strict` they are refused if games may not find them.
+fn perform(
+    task: Task,
     folder: &mut NewFolder,
     original: &Prepared,
     is_strict: bool,
 ) -> io::Result<()> {
-    for task in tasks {
-        match task {
-            Task::Write(task) => folder.perform(task)?,
-            Task::Apply(reply) => {
-                let changes = [folder.path().to_owned()];
-                // Nobody receives it if the comparison has failed.
-                let _ = reply.send(original.clone().with_changes(&changes, is_strict));
-            }
+    match task {
+        Task::Write(task) => folder.perform(task)?,
+        Task::Apply(reply) => {
+            let changes = [folder.path().to_owned()];
+            // Nobody receives it if the comparison has failed.
+            let _ = reply.send(original.clone().with_changes(&changes, is_strict));
         }
     }
     Ok(())

@@ -1,23 +1,15 @@
 //! hpipack packs a directory into an archive, and applies changes to archives and
 //! discs.
 
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::mpsc::sync_channel;
-use std::{fs, io, iter, thread};
+use std::{fs, io, iter};
 
-use hpimount::app::{Confinement, ExitReason, progress_bar, tell};
+use hpimount::app::{Confinement, ExitReason, clean_up_on_signals, progress_bar, tell, with_tasks};
 use hpimount::cli::hpipack::{Args, PROGRAM};
 use hpimount::pack::{self, Archive, DryRun, Edit, Mod, Target, check_is_archive, check_target};
 use hpimount::source::NewFolder;
 use hpimount_containers::changes;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
-
-/// Maximum number of tasks that wait for the thread that writes a folder.
-const MAX_WAITING: usize = 64;
 
 /// The exit code if the target cannot be written.
 const NOT_WRITTEN: u8 = 20;
@@ -61,7 +53,13 @@ fn run(args: &Args) -> Result<(), Failure> {
     let beside = beside.collect::<pack::Result<Vec<_>>>()?;
     let targets = iter::once(&target).chain(&beside);
     let temporary = targets.filter_map(|target| Some(target.temporary()?.to_owned()));
-    clean_up_on_signals(temporary.collect())?;
+    let temporary: Vec<PathBuf> = temporary.collect();
+    clean_up_on_signals(move || {
+        for path in &temporary {
+            // It may just have been renamed, so the file may be gone.
+            let _ = fs::remove_file(path);
+        }
+    })?;
     let bar = progress_bar(archive.bytes, !args.quiet);
     let write = || archive.write(&target, &beside, &|bytes| bar.inc(bytes));
     let written = match &confinement {
@@ -88,26 +86,18 @@ fn write_folder(
     let readable = args.folders.iter().cloned().chain([source.to_owned()]);
     let created = NewFolder::create(out, &readable.collect::<Vec<_>>());
     let mut folder = created.map_err(Failure::not_written)?;
+    clean_up_on_signals(folder.remover())?;
     let bar = progress_bar(made.bytes(), !args.quiet);
-    let (tasks, received) = sync_channel(MAX_WAITING);
-    let (read, written) = thread::scope(|scope| {
-        let reading = scope.spawn(|| {
-            let tasks = tasks;
-            confined(confinement, || {
-                made.write(&tasks, &mut |bytes| bar.inc(bytes))
-            })
-        });
-        let written = received
-            .into_iter()
-            .try_for_each(|task| folder.perform(task));
-        let read = reading.join();
-        (read.unwrap_or_else(|panic| resume_unwind(panic)), written)
-    });
+    let read = |tasks| {
+        confined(confinement, || {
+            made.write(&tasks, &mut |bytes| bar.inc(bytes))
+        })
+    };
+    let (read, written) = with_tasks(read, |task| folder.perform(task));
     bar.finish_and_clear();
     written.map_err(Failure::not_written)?;
     read?;
-    folder.keep();
-    Ok(())
+    folder.keep().map_err(Failure::not_written)
 }
 
 /// Prints what the user should know about what was written.
@@ -217,21 +207,4 @@ impl From<io::Error> for Failure {
             code: 1,
         }
     }
-}
-
-/// Removes the unfinished files when a signal ends the program.
-fn clean_up_on_signals(temporary: Vec<PathBuf>) -> io::Result<()> {
-    // With SIGXFSZ handled, a write past the file size limit fails like one to
-    // a full disk, instead of terminating the program.
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGXFSZ])?;
-    thread::spawn(move || {
-        for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
-            for path in &temporary {
-                // It may just have been renamed, so the file may be gone.
-                let _ = fs::remove_file(path);
-            }
-            let _ = emulate_default_handler(signal);
-        }
-    });
-    Ok(())
 }

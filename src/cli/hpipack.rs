@@ -429,7 +429,7 @@ const LAST_SECTIONS: &[Section] = &[
     Section {
         heading: "SIGNALS",
         blocks: &[Block::Text(
-            "SIGHUP, SIGINT and SIGTERM end the program and remove the unfinished archive. A \
+            "SIGHUP, SIGINT and SIGTERM end the program and remove the unfinished archive or folder. A \
              write beyond the limit of file sizes is an error, as on a full disk.",
         )],
     },

@@ -1,9 +1,15 @@
 //! New folders that are written on behalf of threads that may not write.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use tempfile::Builder;
+
+use crate::sync::lock;
 
 /// What to do to a new folder. Paths are relative to it.
 pub enum FolderTask<B> {
@@ -17,65 +23,98 @@ pub enum FolderTask<B> {
     Remove(String),
 }
 
-/// A new folder. What was written is removed unless it is kept.
+/// A new folder. What is written is in a directory with a temporary name, which is removed
+/// unless the folder is [kept](NewFolder::keep).
 pub struct NewFolder {
     /// Its path, without symbolic links.
+    target: PathBuf,
+    /// Whether there is an empty directory already.
+    exists: bool,
+    /// The directory that is written: beside the new one, or in the empty one.
     path: PathBuf,
-    /// Whether it did not exist before.
-    is_created: bool,
+    /// The same until it is kept. Locked while something is written.
+    unfinished: Arc<Mutex<Option<PathBuf>>>,
+    /// The permissions of files, as far as the umask permits.
+    mode: u32,
     /// The last file with its path.
     file: Option<(PathBuf, File)>,
-    is_kept: bool,
 }
 
 impl NewFolder {
     /// Creates the folder at `path`, or takes an empty one there. `readable` are the files
-    /// and directories that are read.
+    /// and directories that are read: who may not read one of them may not read the new
+    /// files.
     ///
     /// # Errors
     /// Returns an error with the path if it has entries, is in one of these directories, or
     /// cannot be created.
     pub fn create(path: &Path, readable: &[PathBuf]) -> io::Result<Self> {
         let failed = |error: io::Error| of_path(path, error);
-        let is_created = match fs::create_dir(path) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
-            created => created.map(|()| true).map_err(failed)?,
+        let exists = path.symlink_metadata().is_ok();
+        let target = match exists {
+            true => path.canonicalize(),
+            false => absolute(path),
         };
-        let mut entries = fs::read_dir(path).map_err(failed)?;
-        if entries.next().is_some() {
+        let target = target.map_err(failed)?;
+        if exists && fs::read_dir(&target).map_err(failed)?.next().is_some() {
             return Err(failed(io::Error::other("is not empty")));
         }
-        let folder = Self {
-            path: path.canonicalize().map_err(failed)?,
-            is_created,
-            file: None,
-            is_kept: false,
-        };
         let mut sources = readable.iter().filter_map(|path| path.canonicalize().ok());
-        match sources.any(|source| folder.path.starts_with(source)) {
-            true => Err(failed(io::Error::other("is in a folder that is read"))),
-            false => Ok(folder),
+        if sources.any(|source| target.starts_with(source)) {
+            return Err(failed(io::Error::other("is in a folder that is read")));
         }
+        let sources = readable.iter().filter_map(|path| path.metadata().ok());
+        let mode = sources.fold(0o666, |mode, source| mode & source.mode()) | 0o600;
+        let around = match exists {
+            true => &target,
+            false => target.parent().unwrap_or(Path::new("/")),
+        };
+        let create = |path: &Path| directories(mode).recursive(false).create(path);
+        let created = Builder::new().prefix(".hpipack-").make_in(around, create);
+        let path = created.map_err(failed)?.into_temp_path().keep()?;
+        Ok(Self {
+            target,
+            exists,
+            unfinished: Arc::new(Mutex::new(Some(path.clone()))),
+            path,
+            mode,
+            file: None,
+        })
     }
 
-    /// Returns its path, without symbolic links.
+    /// Returns the path of what is written, without symbolic links.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns a function that removes what was written, and lets nothing be written any
+    /// more, for the end of the process.
+    pub fn remover(&self) -> impl Fn() + Send + use<> {
+        let unfinished = self.unfinished.clone();
+        move || {
+            let mut unfinished = lock(&unfinished);
+            remove(unfinished.take());
+            // Whoever would write next waits for the end.
+            std::mem::forget(unfinished);
+        }
     }
 
     /// Does a task.
     ///
     /// # Errors
-    /// Returns an error with the path of what cannot be written.
+    /// Returns an error with the path of what cannot be written, or that is not inside.
     pub fn perform<B: Deref<Target = [u8]>>(&mut self, task: FolderTask<B>) -> io::Result<()> {
+        let _unfinished = lock(&self.unfinished);
         match task {
             FolderTask::Directory(name) => {
-                let path = self.path.join(name);
-                fs::create_dir_all(&path).map_err(|error| of_path(&path, error))
+                let path = self.inside(&name)?;
+                let created = directories(self.mode).create(&path);
+                created.map_err(|error| of_path(&path, error))
             }
             FolderTask::File(name) => {
-                let path = self.path.join(name);
-                let created = create_file(&path).map_err(|error| of_path(&path, error))?;
+                let path = self.inside(&name)?;
+                let created = create_file(&path, self.mode);
+                let created = created.map_err(|error| of_path(&path, error))?;
                 self.file = Some((path, created));
                 Ok(())
             }
@@ -84,7 +123,7 @@ impl NewFolder {
                 written.map_err(|error| of_path(path, error))
             }),
             FolderTask::Remove(name) => {
-                let path = self.path.join(name);
+                let path = self.inside(&name)?;
                 match fs::remove_dir_all(&path) {
                     Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
                     removed => removed.map_err(|error| of_path(&path, error)),
@@ -93,41 +132,156 @@ impl NewFolder {
         }
     }
 
-    /// Keeps what was written.
-    pub fn keep(mut self) {
-        self.is_kept = true;
+    /// Returns the path of an entry.
+    fn inside(&self, name: &str) -> io::Result<PathBuf> {
+        let mut components = Path::new(name).components();
+        let is_normal = |component| matches!(component, Component::Normal(_));
+        match !name.is_empty() && components.all(is_normal) {
+            true => Ok(self.path.join(name)),
+            false => Err(of_path(
+                Path::new(name),
+                io::Error::other("is not a path in the new folder"),
+            )),
+        }
+    }
+
+    /// Keeps what was written: it appears at the path of the folder, at once if nothing is
+    /// there.
+    ///
+    /// # Errors
+    /// Returns an error with the path if something is there by now, or on another error of
+    /// the file system.
+    pub fn keep(self) -> io::Result<()> {
+        let mut unfinished = lock(&self.unfinished);
+        let kept = match self.exists {
+            true => move_entries(&self.path, &self.target),
+            false => fs::rename(&self.path, &self.target),
+        };
+        kept.map_err(|error| of_path(&self.target, error))?;
+        *unfinished = None;
+        Ok(())
     }
 }
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
-        if self.is_kept {
-            return;
-        }
-        // What cannot be removed remains, and the reason for removing it is reported.
-        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        for entry in entries {
-            let path = entry.path();
-            let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                true => fs::remove_dir_all(path),
-                false => fs::remove_file(path),
-            };
-        }
-        if self.is_created {
-            let _ = fs::remove_dir(&self.path);
-        }
+        remove(lock(&self.unfinished).take());
     }
 }
 
-/// Creates a file, and the directories around it.
-fn create_file(path: &Path) -> io::Result<File> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
+/// Removes a directory with everything in it.
+fn remove(directory: Option<PathBuf>) {
+    // What cannot be removed remains, and the reason for removing it is reported.
+    let _ = directory.map(fs::remove_dir_all);
+}
+
+/// Moves all entries of a directory to the one around it, and removes it.
+fn move_entries(directory: &Path, around: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        fs::rename(entry.path(), around.join(entry.file_name()))?;
     }
-    File::create_new(path)
+    fs::remove_dir(directory)
+}
+
+/// Returns the path of a new folder without symbolic links.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+    let around = path.parent().filter(|parent| *parent != Path::new(""));
+    Ok(around.unwrap_or(Path::new(".")).canonicalize()?.join(name))
+}
+
+/// Returns a builder of directories and those around them, for files with these
+/// permissions.
+fn directories(mode: u32) -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(mode | (mode & 0o444) >> 2);
+    builder
+}
+
+/// Creates a file, and the directories around it.
+fn create_file(path: &Path, mode: u32) -> io::Result<File> {
+    if let Some(directory) = path.parent() {
+        directories(mode).create(directory)?;
+    }
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(mode).open(path)
 }
 
 /// Returns an error with the path that it is about.
 fn of_path(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use tempfile::tempdir;
+
+    type Task = FolderTask<Vec<u8>>;
+
+    /// Returns the names of the entries of a directory.
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn nothing_is_at_the_path_before_the_folder_is_kept() {
+        let work = tempdir().unwrap();
+        let path = work.path().join("new");
+        for exists in [false, true] {
+            let mut folder = NewFolder::create(&path, &[]).unwrap();
+            folder.perform(Task::File("a/b".to_owned())).unwrap();
+            folder.perform(Task::Append(b"bytes".to_vec())).unwrap();
+            assert_eq!(path.exists(), exists);
+            assert!(!path.join("a").exists());
+            folder.keep().unwrap();
+            assert_eq!(names(&path), ["a"]);
+            assert_eq!(names(work.path()), ["new"]);
+            assert_eq!(fs::read(path.join("a/b")).unwrap(), b"bytes");
+            fs::remove_dir_all(path.join("a")).unwrap();
+        }
+        let mut folder = NewFolder::create(&path, &[]).unwrap();
+        folder.perform(Task::Directory("a".to_owned())).unwrap();
+        folder.remover()();
+        assert!(names(&path).is_empty());
+        // Its lock is kept for the end of the process.
+        std::mem::forget(folder);
+    }
+
+    #[test]
+    fn nothing_is_written_outside_of_a_new_folder() {
+        let work = tempdir().unwrap();
+        let mut folder = NewFolder::create(&work.path().join("new"), &[]).unwrap();
+        for name in ["../a", "a/../../b", "/tmp/a", "."] {
+            for task in [Task::File, Task::Directory, Task::Remove] {
+                let error = folder.perform(task(name.to_owned())).unwrap_err();
+                let problem = "is not a path in the new folder";
+                assert!(error.to_string().ends_with(problem), "{error}");
+            }
+        }
+        folder.perform(Task::Remove(String::new())).unwrap_err();
+        assert_eq!(names(work.path()).len(), 1);
+    }
+
+    #[test]
+    fn a_new_folder_is_as_private_as_what_is_read() {
+        let work = tempdir().unwrap();
+        let [source, path] = ["source", "new"].map(|name| work.path().join(name));
+        fs::write(&source, "").unwrap();
+        fs::set_permissions(&source, fs::Permissions::from_mode(0o600)).unwrap();
+        let mut folder = NewFolder::create(&path, &[work.path().join("source")]).unwrap();
+        folder.perform(Task::File("a/b".to_owned())).unwrap();
+        folder.keep().unwrap();
+        for (entry, mode) in [("", 0o700), ("a", 0o700), ("a/b", 0o600)] {
+            let found = path.join(entry).metadata().unwrap();
+            assert_eq!(found.mode() & 0o777, mode, "{entry}");
+        }
+    }
 }

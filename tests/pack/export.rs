@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::{TempDir, tempdir};
 
 use fixtures::container_seeds as seeds;
@@ -362,6 +365,44 @@ fn only_a_new_or_empty_folder_outside_of_the_sources_is_written() {
     let ran = run(program.args(["--diff", "--export", "empty", "old.7z", "new.ufo"]));
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(exported(&sides.path("empty")).is_empty());
+}
+
+#[test]
+fn nothing_is_left_of_an_export_that_is_ended() {
+    let work = tempdir().unwrap();
+    fs::create_dir(work.path().join("old")).unwrap();
+    // More lines than a pipe holds.
+    for number in 0..500 {
+        write(&work.path().join("new"), &format!("{number:0200}"), b"new");
+    }
+    let by_signal = |child: &mut Child| kill_process(Pid::from_child(child), Signal::TERM).unwrap();
+    let by_closed_pipe = |child: &mut Child| drop(child.stdout.take());
+    let ends: [&dyn Fn(&mut Child); 2] = [&by_signal, &by_closed_pipe];
+    for end in ends {
+        let mut child = hpimount()
+            .current_dir(work.path())
+            .args(["--diff", "--export", "mod", "old", "new"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The folder is begun before the first line is printed.
+        let mut byte = [0];
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut byte)
+            .unwrap();
+        assert!(!work.path().join("mod").exists());
+        end(&mut child);
+        assert_eq!(child.wait().unwrap().code(), None);
+        let mut names: Vec<_> = fs::read_dir(work.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["new", "old"]);
+    }
 }
 
 /// An entry of a made-up tree.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use tempfile::{TempDir, tempdir};
 
@@ -242,6 +243,25 @@ fn what_a_mod_cannot_express_is_refused_by_name_and_nothing_is_left() {
     assert_eq!(run.status.code(), Some(20), "{}", stderr(&run));
     assert!(stderr(&run).contains("is not empty"), "{}", stderr(&run));
     assert!(out.join("mine").exists());
+}
+
+#[test]
+fn a_mod_that_exceeds_the_limit_of_file_sizes_is_an_error_and_nothing_is_left() {
+    let work = Work::new();
+    write(&work.path("edit"), "files/a.txt", &[1; 100_000]);
+    let out = work.path("out.riivolution");
+    let run = Command::new("sh")
+        .args(["-c", "ulimit -f 8; exec \"$@\"", "sh"])
+        .args([env!("CARGO_BIN_EXE_hpipack"), "--apply"])
+        .args([&work.path("edit"), &work.path("disc.gcm"), &out])
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(20), "{}", stderr(&run));
+    assert!(stderr(&run).contains("File too large"), "{}", stderr(&run));
+    let names = fs::read_dir(work.path("")).unwrap();
+    let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["disc.gcm", "edit", "sd"]);
 }
 
 #[test]

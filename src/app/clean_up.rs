@@ -1,0 +1,25 @@
+//! Unfinished files, when a signal ends a program that writes them.
+
+use std::io;
+use std::thread;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+/// Calls `clean_up` when a signal ends the program.
+///
+/// # Errors
+/// Returns an error if the signals cannot be handled.
+pub fn clean_up_on_signals(clean_up: impl Fn() + Send + 'static) -> io::Result<()> {
+    // With SIGXFSZ handled, a write past the file size limit fails like one to
+    // a full disk, instead of terminating the program.
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGXFSZ])?;
+    thread::spawn(move || {
+        for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
+            clean_up();
+            let _ = emulate_default_handler(signal);
+        }
+    });
+    Ok(())
+}
