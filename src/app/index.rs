@@ -135,13 +135,19 @@ fn identity(
     for path in prepared.paths() {
         add_identity(&path, false, &mut hasher);
     }
-    // Choices behind the path of a mod count as well.
-    mount_options.apply.hash(&mut hasher);
     for path in &mount_options.apply {
+        choices(path).hash(&mut hasher);
         add_identity(path, true, &mut hasher);
     }
     let version = env!("CARGO_PKG_VERSION");
     Some(format!("{version} {:016x}", hasher.finish()))
+}
+
+/// Returns the choices behind the path of a mod, if there are any.
+fn choices(path: &Path) -> Option<String> {
+    let text = path.to_string_lossy();
+    let (_, choices) = text.split_once('#').filter(|_| !path.exists())?;
+    Some(choices.to_owned())
 }
 
 /// Adds the size and the time of a file, or of everything in a directory. Directories of

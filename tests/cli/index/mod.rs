@@ -261,6 +261,9 @@ fn a_source_is_read_again_after_an_empty_directory_of_its_changes_was_made() {
     let before = numbers();
     indexed(directory, &with_changes);
     assert_eq!(numbers(), before);
+    // Nor after its changes were given by another path.
+    indexed(directory, &["--apply", "./edit", "one.hpi"]);
+    assert_eq!(numbers(), before);
     fs::create_dir(directory.join("edit/new")).unwrap();
     indexed(directory, &with_changes);
     assert_ne!(numbers(), before);
