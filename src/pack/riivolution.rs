@@ -12,13 +12,10 @@ use super::patch::Changed;
 use super::{Error, Result};
 use crate::source::FolderTask;
 use hpimount_containers::changes::{Notice, Report, Spliced, are_equal};
-use hpimount_containers::extract::Listing;
-use hpimount_containers::format::{Input, Options};
+use hpimount_containers::gcm::{self, Place};
 use hpimount_containers::io::{self, ReadAt, read_vec};
-use hpimount_containers::volume::{Content, Volume};
-use hpimount_containers::{gcm, text};
 use hpimount_patches::Extents;
-use hpimount_patches::riivolution::{Output, check_path};
+use hpimount_patches::riivolution::{ONLY_GAMECUBE, Output, check_path};
 
 /// Number of bytes that are read at a time.
 const PIECE: u64 = 256 << 10;
@@ -57,9 +54,7 @@ impl Plan {
         let changed = Changed::new(&mut edit)?;
         let path = edit.path().to_owned();
         let failed = |error: io::Error| match error {
-            io::Error::UnknownFormat => {
-                Error::refused(&path, "Riivolution's mods are for GameCube discs")
-            }
+            io::Error::UnknownFormat => Error::refused(&path, ONLY_GAMECUBE),
             error => Error::source(&path, error),
         };
         let old = Disc::open(&changed.original).map_err(failed)?;
@@ -80,8 +75,8 @@ impl Plan {
         let base_file = relative(&path, out);
         let output = Output {
             name: &name,
-            id: &old.id,
-            disc: Some((old.number, old.version)),
+            id: &old.contents.id,
+            disc: Some((old.contents.number, old.contents.version)),
             files: &paths,
             base_file: base_file.as_deref(),
         };
@@ -152,53 +147,20 @@ impl Plan {
 
 /// A GameCube disc.
 struct Disc {
-    id: String,
-    number: u8,
-    version: u8,
     image: Arc<dyn ReadAt>,
-    /// Its files in the order of the disc, with their places.
-    files: Vec<(String, Place)>,
-}
-
-/// Where a file is.
-struct Place {
-    range: Range<u64>,
-    /// The part of the file that says where files are.
-    layout: Range<u64>,
+    contents: gcm::Contents,
 }
 
 impl Disc {
     fn open(image: &Arc<dyn ReadAt>) -> io::Result<Self> {
-        let input = Input::alone(image.clone(), Options::default());
-        if !(gcm::FORMAT.matches)(&input)? {
-            return Err(io::Error::UnknownFormat);
-        }
-        let mut listing = Listing::default();
-        let volume: Box<dyn Volume> = (gcm::FORMAT.open)(input, &mut listing)?;
-        let head = read_vec(&**image, 0, 8, "head of the disc")?;
-        let [id @ .., number, version] = &head[..] else {
-            return Err(io::Error::UnknownFormat);
-        };
-        let mut files = Vec::new();
-        for (path, entry) in listing.files() {
-            let Content::Extent { offset, .. } = volume.content(entry.file)? else {
-                continue;
-            };
-            let range = offset..offset.saturating_add(entry.size.unwrap_or(0));
-            let layout = volume.layout(entry.file);
-            files.push((path.to_owned(), Place { range, layout }));
-        }
         Ok(Self {
-            id: text::windows_1252(id).into_owned(),
-            number: *number,
-            version: *version,
             image: image.clone(),
-            files,
+            contents: gcm::Contents::read(image)?,
         })
     }
 
     fn places(&self) -> HashMap<&str, &Place> {
-        let files = self.files.iter();
+        let files = self.contents.files.iter();
         files.map(|(path, place)| (&**path, place)).collect()
     }
 
@@ -215,7 +177,7 @@ impl Disc {
     fn changed_from(&self, old: &Self, extents: &Extents) -> io::Result<Vec<(String, Range<u64>)>> {
         let places = old.places();
         let mut found = Vec::new();
-        for (path, place) in &self.files {
+        for (path, place) in &self.contents.files {
             let range = &place.range;
             let is_same = |before: &Place| {
                 let is_moved = range.end - range.start == before.range.end - before.range.start
@@ -237,6 +199,7 @@ impl Disc {
     fn missing_in(&self, other: &Self) -> Vec<Notice> {
         let places = other.places();
         let missing = self
+            .contents
             .files
             .iter()
             .filter(|(path, _)| !places.contains_key(&**path));

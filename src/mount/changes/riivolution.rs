@@ -12,12 +12,11 @@ use crate::source::{FilePool, read_changes};
 use hpimount_containers::changes::{
     AppliedPatch, Change, Folder, NewFile, Notice, Original, Report, Spliced, Weight,
 };
-use hpimount_containers::extract::Listing;
-use hpimount_containers::format::{Input, Options};
-use hpimount_containers::io::{self as containers, ReadAt, read_vec};
-use hpimount_containers::{gcm, text};
+use hpimount_containers::format::Options;
+use hpimount_containers::gcm;
+use hpimount_containers::io::{self as containers, ReadAt};
 use hpimount_patches::riivolution::{
-    Card, Descriptor, DescriptorPatch, Disc, Entry, File, Mod, Part, Plan, Selection,
+    Card, Descriptor, DescriptorPatch, Disc, Entry, File, Mod, ONLY_GAMECUBE, Part, Plan, Selection,
 };
 
 /// Maximum length of an XML or a descriptor, in bytes.
@@ -152,9 +151,7 @@ impl ModFile {
         report: &mut Report,
     ) -> Result<Folder, OpenCause> {
         let disc = GameCube::open(original, reader).map_err(|error| match error {
-            containers::Error::UnknownFormat => {
-                self.refused("Riivolution's mods are for GameCube discs")
-            }
+            containers::Error::UnknownFormat => self.refused(ONLY_GAMECUBE),
             error => error.into(),
         })?;
         let parsed = Mod::parse(&self.xml).map_err(|error| self.refused(error))?;
@@ -244,32 +241,19 @@ struct GameCube {
 impl GameCube {
     fn open(original: &Original<'_>, reader: &Arc<Reader>) -> containers::Result<Self> {
         let (image, _) = unwrap(reader, original.source.clone(), &Options::default())?;
-        let input = Input::alone(image.clone(), Options::default());
-        if !(gcm::FORMAT.matches)(&input)? {
-            return Err(containers::Error::UnknownFormat);
-        }
-        let mut listing = Listing::default();
-        let volume = (gcm::FORMAT.open)(input, &mut listing)?;
-        let head = read_vec(&*image, 0, 8, "head of the disc")?;
-        let [id @ .., number, version] = &head[..] else {
-            return Err(containers::Error::UnknownFormat);
-        };
+        let disc = gcm::Contents::read(&image)?;
         let mut found = Self {
-            id: text::windows_1252(id).into_owned(),
-            number: *number,
-            version: *version,
+            id: disc.id,
+            number: disc.number,
+            version: disc.version,
             image,
             files: Vec::new(),
             offsets: HashMap::new(),
         };
-        for (path, entry) in listing.files() {
-            let is_known = path.starts_with("files/") || path == "sys/main.dol";
-            let content = volume.content(entry.file)?;
-            if let (true, Some(size), hpimount_containers::volume::Content::Extent { offset, .. }) =
-                (is_known, entry.size, content)
-            {
-                found.files.push((path.to_owned(), size));
-                found.offsets.insert(path.to_owned(), offset);
+        for (path, gcm::Place { range, .. }) in disc.files {
+            if path.starts_with("files/") || path == "sys/main.dol" {
+                found.files.push((path.clone(), range.end - range.start));
+                found.offsets.insert(path, range.start);
             }
         }
         Ok(found)

@@ -6,6 +6,7 @@
 //! `docs/formats/gcm.md`.
 
 mod apply;
+mod contents;
 mod fst;
 
 use std::ops::{ControlFlow, Range};
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use encoding_rs::SHIFT_JIS;
 use serde_json::json;
 
+pub use self::contents::{Contents, Place};
 use self::fst::{Fst, Item};
 use super::paths::{plain_entry, record, until_nul};
 use crate::file_type::FileType;

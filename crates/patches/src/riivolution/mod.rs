@@ -21,3 +21,6 @@ pub use self::disc::{Card, Disc, Entry};
 pub use self::model::{Choice, Mod, Section, Selection, Switch};
 pub use self::plan::{File, Part, Plan};
 pub use self::write::{Output, check_path};
+
+/// Why there is no mod of anything else.
+pub const ONLY_GAMECUBE: &str = "Riivolution's mods are for GameCube discs";
