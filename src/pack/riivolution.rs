@@ -1,6 +1,6 @@
 //! Writing the changes of a GameCube disc as a mod for Riivolution and Dolphin.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::iter;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
@@ -62,6 +62,7 @@ impl Plan {
         let new = Disc::open(&result).map_err(failed)?;
         let files = new.changed_from(&old, &changed.extents).map_err(failed)?;
         let mut refused = old.missing_in(&new);
+        refused.extend(new.empty_beside(&old));
         refused.extend(files.iter().filter_map(|(path, _)| {
             let text = check_path(path).err()?.to_string();
             let path = path.clone();
@@ -159,6 +160,10 @@ impl Disc {
         })
     }
 
+    fn directories(&self) -> impl Iterator<Item = &str> {
+        self.contents.directories.iter().map(String::as_str)
+    }
+
     fn places(&self) -> HashMap<&str, &Place> {
         let files = self.contents.files.iter();
         files.map(|(path, place)| (&**path, place)).collect()
@@ -195,19 +200,39 @@ impl Disc {
         Ok(found)
     }
 
-    /// Returns a notice about each file that another disc does not have.
+    /// Returns a notice about each file and each empty directory that another disc does not
+    /// have. Other directories come and go with what is in them.
     fn missing_in(&self, other: &Self) -> Vec<Notice> {
         let places = other.places();
-        let missing = self
-            .contents
-            .files
-            .iter()
-            .filter(|(path, _)| !places.contains_key(&**path));
-        let notices = missing.map(|(path, _)| Notice {
-            path: path.clone(),
+        let files = self.contents.files.iter().map(|(path, _)| &**path);
+        let missing = files.filter(|path| !places.contains_key(path));
+        let directories = self.empty_directories_without(other);
+        let notices = missing.chain(directories).map(|path| Notice {
+            path: path.to_owned(),
             text: "is deleted, which Riivolution cannot express".to_owned(),
         });
         notices.collect()
+    }
+
+    /// Returns a notice about each empty directory that another disc does not have.
+    fn empty_beside(&self, other: &Self) -> Vec<Notice> {
+        let directories = self.empty_directories_without(other);
+        let notices = directories.map(|path| Notice {
+            path: path.to_owned(),
+            text: "is a new empty directory, which Riivolution cannot express".to_owned(),
+        });
+        notices.collect()
+    }
+
+    /// Returns the empty directories that another disc does not have.
+    fn empty_directories_without<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a str> {
+        let others: HashSet<&str> = other.directories().collect();
+        let files = self.contents.files.iter().map(|(path, _)| path);
+        let paths = files.chain(&self.contents.directories);
+        let parents = paths.filter_map(|path| Some(path.rsplit_once('/')?.0));
+        let parents: HashSet<&str> = parents.collect();
+        self.directories()
+            .filter(move |&path| !parents.contains(path) && !others.contains(path))
     }
 }
 

@@ -246,6 +246,32 @@ fn what_a_mod_cannot_express_is_refused_by_name_and_nothing_is_left() {
 }
 
 #[test]
+fn empty_directories_that_a_mod_cannot_express_are_refused() {
+    let work = Work::new();
+    let apply = |edit: &str, disc: &str, out: &str| {
+        hpipack_apply(&[], &work.path(edit), &work.path(disc), &work.path(out))
+    };
+    write(&work.path("edit"), "files/a.txt", b"changed");
+    fs::create_dir(work.path("edit/files/empty")).unwrap();
+    let run = apply("edit", "disc.gcm", "with.gcm");
+    assert!(run.status.success(), "{}", stderr(&run));
+    write(&work.path("delete"), "files/a.txt", b"changed again");
+    write(&work.path("delete"), "files/.wh.empty", b"");
+    for (edit, disc, problem) in [
+        ("edit", "disc.gcm", "files/empty: is a new empty directory"),
+        ("delete", "with.gcm", "files/empty: is deleted"),
+    ] {
+        let run = apply(edit, disc, "out.riivolution");
+        assert_eq!(run.status.code(), Some(REFUSED), "{}", stderr(&run));
+        assert!(stderr(&run).contains(problem), "{}", stderr(&run));
+    }
+    // A directory with a file is made with it.
+    write(&work.path("edit"), "files/empty/b.txt", b"new");
+    let run = apply("edit", "disc.gcm", "out.riivolution");
+    assert!(run.status.success(), "{}", stderr(&run));
+}
+
+#[test]
 fn a_mod_that_exceeds_the_limit_of_file_sizes_is_an_error_and_nothing_is_left() {
     let work = Work::new();
     write(&work.path("edit"), "files/a.txt", &[1; 100_000]);
