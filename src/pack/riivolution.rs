@@ -185,9 +185,9 @@ impl Disc {
         for (path, place) in &self.contents.files {
             let range = &place.range;
             let is_same = |before: &Place| {
-                let is_moved = range.end - range.start == before.range.end - before.range.start
+                let is_kept = range.end - range.start == before.range.end - before.range.start
                     && extents.is_original(range.clone(), before.range.start);
-                match is_moved {
+                match is_kept {
                     true => Ok(true),
                     false => are_equal(&old.content(before), &self.content(place)),
                 }

@@ -195,8 +195,8 @@ impl Folder<'_> {
         Ok(())
     }
 
-    /// Writes a directory if it is empty. Others come with their files, or show names that
-    /// archives give to files elsewhere.
+    /// Writes a directory if it is empty. Other directories come with their files, or hold
+    /// only links into the archive.
     fn empty_directory(&self, path: &str, directory: Ino) -> Result<(), Error> {
         let first = Contents(self.new).entries(directory, 0, 1);
         match first.map_err(|error| Error::path(path, error))?.is_empty() {
