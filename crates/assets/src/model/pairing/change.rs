@@ -143,6 +143,31 @@ struct Comparison<'a> {
     edited: &'a Mesh,
 }
 
+/// A corner of a mesh.
+#[derive(Clone, Copy)]
+struct At<'a>(&'a Mesh, u32);
+
+impl<'a> At<'a> {
+    fn corner(self) -> &'a Corner {
+        &self.0.corners[self.1 as usize]
+    }
+
+    fn point(self) -> [f32; 3] {
+        self.0.points[self.corner().point as usize]
+    }
+
+    fn weights(self) -> Option<&'a Weights> {
+        self.0.weights.get(self.corner().point as usize)
+    }
+
+    /// Returns its texture coordinates in all sets.
+    fn uvs(self) -> impl Iterator<Item = [f32; 2]> {
+        let others = self.0.other_uvs.iter();
+        let others = others.map(move |set| set[self.1 as usize]);
+        std::iter::once(self.corner().uv).chain(others)
+    }
+}
+
 /// A triangle as its material and the places of its corners, beginning with the least.
 type Key = (usize, [u32; 3]);
 
@@ -164,38 +189,27 @@ impl Comparison<'_> {
             };
             let is_it = |other: &[u32; 3]| {
                 // Corners at one place may begin with any of them.
-                (0..3).any(|turn| (0..3).all(|n| self.is_same(other[(n + turn) % 3], triangle[n])))
+                let is_same = |old, new| self.is_same(At(self.shown, old), At(self.edited, new));
+                (0..3).any(|turn| (0..3).all(|n| is_same(other[(n + turn) % 3], triangle[n])))
             };
             let found = same.iter().take(MAX_SAME).position(is_it);
             found.map(|found| same.swap_remove(found)).is_some()
         })
     }
 
-    /// Returns whether a shown and an edited corner are the same but for their normals
-    /// and for rounding.
-    fn is_same(&self, shown: u32, edited: u32) -> bool {
-        let (a, b) = (
-            &self.shown.corners[shown as usize],
-            &self.edited.corners[edited as usize],
-        );
-        self.is_near_point(a, b)
-            && self.is_near_uv(a.uv, b.uv)
+    /// Returns whether two corners are the same but for rounding.
+    fn is_same(&self, one: At<'_>, other: At<'_>) -> bool {
+        let (a, b) = (one.corner(), other.corner());
+        self.is_near_point(one.point(), other.point())
             && self.is_near_color(a.color, b.color)
             && self.is_near_normal(a.normal, b.normal)
-            && self.has_near_weights(a, b)
-            && self
-                .shown
-                .other_uvs
-                .iter()
-                .zip(&self.edited.other_uvs)
-                .all(|(old, new)| self.is_near_uv(old[shown as usize], new[edited as usize]))
+            && has_near_weights(one, other)
+            && (one.uvs().zip(other.uvs()))
+                .take(1 + self.shown.other_uvs.len())
+                .all(|(a, b)| self.is_near_uv(a, b))
     }
 
-    fn is_near_point(&self, a: &Corner, b: &Corner) -> bool {
-        let (a, b) = (
-            self.shown.points[a.point as usize],
-            self.edited.points[b.point as usize],
-        );
+    fn is_near_point(&self, a: [f32; 3], b: [f32; 3]) -> bool {
         // Twice, because a place has two points that are both near it.
         is_near(&a, &b, 2.0 * NEAR * self.compared.size)
     }
@@ -210,22 +224,6 @@ impl Comparison<'_> {
 
     fn is_near_normal(&self, a: [f32; 3], b: [f32; 3]) -> bool {
         !self.compared.has_normals || is_near(&a, &b, NEAR_NORMAL)
-    }
-
-    fn has_near_weights(&self, a: &Corner, b: &Corner) -> bool {
-        let old = self.shown.weights.get(a.point as usize);
-        let new = self.edited.weights.get(b.point as usize);
-        let (Some(old), Some(new)) = (old, new) else {
-            return old.is_none();
-        };
-        let of = |weights: &Weights, joint: u16| {
-            let same = weights.iter().filter(|one| one.joint == joint);
-            same.map(|one| one.weight).sum::<f32>()
-        };
-        let joints = old.iter().chain(new).map(|one| one.joint);
-        joints
-            .into_iter()
-            .all(|joint| (of(old, joint) - of(new, joint)).abs() <= NEAR_WEIGHT)
     }
 
     /// Returns the shown mesh with other values, if the edited one has the same
@@ -284,11 +282,8 @@ impl Comparison<'_> {
             return None;
         }
         let other = *corners[old as usize].get_or_insert(new);
-        let [a, b] = [other, new].map(|corner| &self.edited.corners[corner as usize]);
-        let is_same = self.is_near_uv(a.uv, b.uv)
-            && self.is_near_color(a.color, b.color)
-            && self.is_near_normal(a.normal, b.normal);
-        is_same.then_some(())
+        let [a, b] = [other, new].map(|corner| At(self.edited, corner));
+        self.is_same(a, b).then_some(())
     }
 
     /// Sets the values of a corner that differ.
@@ -311,6 +306,20 @@ impl Comparison<'_> {
             }
         }
     }
+}
+
+fn has_near_weights(one: At<'_>, other: At<'_>) -> bool {
+    let (Some(one), Some(other)) = (one.weights(), other.weights()) else {
+        return one.weights().is_none();
+    };
+    let of = |weights: &Weights, joint: u16| {
+        let same = weights.iter().filter(|one| one.joint == joint);
+        same.map(|one| one.weight).sum::<f32>()
+    };
+    let joints = one.iter().chain(other).map(|one| one.joint);
+    joints
+        .into_iter()
+        .all(|joint| (of(one, joint) - of(other, joint)).abs() <= NEAR_WEIGHT)
 }
 
 fn is_near(a: &[f32], b: &[f32], distance: f32) -> bool {

@@ -190,6 +190,23 @@ fn triangles_in_another_order_are_the_same() {
 }
 
 #[test]
+fn a_seam_in_any_set_of_texture_coordinates_makes_a_mesh_anew() {
+    let with_sets = || {
+        let mut scene = house();
+        scene.meshes[0].other_uvs = vec![vec![[0.5; 2]; 3]];
+        scene
+    };
+    let mut seamed = with_sets();
+    let mesh = &mut seamed.meshes[0];
+    mesh.corners.extend_from_within(..);
+    mesh.other_uvs[0].extend([[0.5; 2], [0.5; 2], [0.75; 2]]);
+    mesh.parts[1].triangles = vec![[3, 4, 5]];
+    let (old, new) = (with_sets(), saved(&seamed));
+    let pairing = Pairing::new(&old, &new).unwrap();
+    assert!(matches!(changed(&pairing, 0), Change::Anew(_)));
+}
+
+#[test]
 fn materials_are_found_by_name_or_else_by_picture() {
     let (old, new) = edited(|scene| scene.materials[0].name = "Red_Brick.001".to_owned());
     assert_eq!(
