@@ -1,6 +1,6 @@
 //! Which name of an edited model is which one of the shown model.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Returns the name as programs compare it that ignore case, and that write blanks as
 /// underscores.
@@ -27,52 +27,66 @@ fn plain(name: &str) -> String {
     letters.collect()
 }
 
-/// Returns the number of the shown name for each edited one. Of equal names, the n-th
-/// is that with number n, or the n-th without one. What has no name then may have one
-/// that differs by signs.
+/// Returns the number of the shown name for each edited one: exactly the same name, then
+/// the same but for case and underscores. Of equal names, the n-th is that with number
+/// n, or the n-th without one. What has no name then may have one that differs by signs.
 pub(super) fn pairs<'a>(
     shown: impl Iterator<Item = &'a str>,
     edited: &[String],
 ) -> Vec<Option<usize>> {
-    let (mut named, mut plainly): (Numbers, Numbers) = Default::default();
-    for (number, name) in shown.enumerate() {
-        named.entry(key(name)).or_default().push(number);
-        plainly.entry(plain(name)).or_default().push(number);
-    }
-    // How many of each name without a number were there before.
-    let mut taken: HashMap<String, usize> = HashMap::new();
-    let mut pairs: Vec<Option<usize>> = edited
-        .iter()
-        .map(|name| {
-            let key = key(name);
-            let all = named.get(&key)?;
-            let place = taken.entry(key).or_default();
-            *place += 1;
-            all.get(*place - 1).copied()
-        })
-        .collect();
-    let mut used: HashSet<usize> = pairs.iter().flatten().copied().collect();
-    let by_number = |name: &str| {
-        let (stem, number) = numbered(name)?;
-        named.get(&key(stem))?.get(number).copied()
-    };
-    let by_letters = |name: &str| plainly.get(&plain(name))?.first().copied();
-    let others: [FindName<'_>; 2] = [&by_number, &by_letters];
-    for find in others {
+    let shown: Vec<&str> = shown.collect();
+    let forms: [fn(&str) -> String; 3] = [str::to_owned, key, plain];
+    let [mut exact, mut folded, mut plainly] = forms.map(|form| Names::new(&shown, form));
+    let mut pairs = vec![None; edited.len()];
+    let mut used = vec![false; shown.len()];
+    let mut pass = |find: &mut dyn FnMut(&str, &[bool]) -> Option<usize>| {
         for (pair, name) in pairs.iter_mut().zip(edited) {
             if pair.is_none() {
-                *pair = find(name).filter(|&found| used.insert(found));
+                *pair = find(name, &used).filter(|&found| !used[found]);
+                pair.iter().for_each(|&found| used[found] = true);
             }
         }
-    }
+    };
+    pass(&mut |name, used| exact.next(name, used));
+    pass(&mut |name, used| folded.next(name, used));
+    pass(&mut |name, _| exact.numbered(name));
+    pass(&mut |name, _| folded.numbered(name));
+    pass(&mut |name, used| plainly.next(name, used));
     pairs
 }
 
-/// Finds the number of a name.
-type FindName<'a> = &'a dyn Fn(&str) -> Option<usize>;
+/// The numbers of names, which are compared in one form.
+struct Names {
+    form: fn(&str) -> String,
+    /// The numbers of each name, and how many of them were used before.
+    numbers: HashMap<String, (Vec<usize>, usize)>,
+}
 
-/// Numbers by name.
-type Numbers = HashMap<String, Vec<usize>>;
+impl Names {
+    fn new(names: &[&str], form: fn(&str) -> String) -> Self {
+        let mut numbers: HashMap<_, (Vec<usize>, usize)> = HashMap::new();
+        for (number, name) in names.iter().enumerate() {
+            numbers.entry(form(name)).or_default().0.push(number);
+        }
+        Self { form, numbers }
+    }
+
+    /// Returns the first number of a name that is not used.
+    fn next(&mut self, name: &str, used: &[bool]) -> Option<usize> {
+        let (numbers, start) = self.numbers.get_mut(&(self.form)(name))?;
+        let rest = &numbers[*start..];
+        let before = rest.iter().take_while(|&&number| used[number]).count();
+        *start += before;
+        rest.get(before).copied()
+    }
+
+    /// Returns the number of a name that ends with its place among equal ones.
+    fn numbered(&self, name: &str) -> Option<usize> {
+        let (stem, place) = numbered(name)?;
+        let (numbers, _) = self.numbers.get(&(self.form)(stem))?;
+        numbers.get(place).copied()
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -87,6 +101,20 @@ mod tests {
     fn names_are_compared_without_case_and_underscores() {
         let found = paired(&["Base", "left arm"], &["Left_Arm", "base", "other"]);
         assert_eq!(found, [Some(1), Some(0), None]);
+    }
+
+    #[test]
+    fn names_that_differ_by_case_are_not_exchanged() {
+        let shown = ["arm", "Arm", "arm"];
+        let found = paired(&shown, &["Arm", "arm", "arm.001"]);
+        assert_eq!(found, [Some(1), Some(0), Some(2)]);
+        assert_eq!(paired(&shown, &["ARM", "Arm"]), [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn each_name_without_its_signs_is_found() {
+        let found = paired(&["gun-1", "gun+1"], &["gun 1", "gun=1"]);
+        assert_eq!(found, [Some(0), Some(1)]);
     }
 
     #[test]
