@@ -275,6 +275,37 @@ mod tests {
     }
 
     #[test]
+    fn a_primitive_without_triangles_is_no_part() {
+        let asset = model();
+        let file = rendered(&FORMAT, &asset, "model.glb").unwrap();
+        let file = fixtures::resaved(&file, |scene| {
+            let mesh = mesh_of(scene, "hand");
+            let mesh = &mut scene.meshes[mesh];
+            mesh.parts[0].triangles.push([1, 2, 0]);
+            let empty = mesh.parts[1].clone();
+            mesh.parts.push(empty);
+            scene.materials.push(scene.materials[0].clone());
+        });
+        let file = fixtures::glb_with_json(&file, |json| {
+            let material = json["materials"].as_array().unwrap().len() - 1;
+            let accessors = json["accessors"].as_array_mut().unwrap();
+            let last = accessors.len() - 1;
+            accessors[last]["count"] = 0.into();
+            let primitives = &mut json["meshes"][1]["primitives"];
+            assert_eq!(primitives[2]["indices"], last);
+            primitives[2]["material"] = material.into();
+        });
+        let Ok(Imported::Changed(changed)) = edited(&FORMAT, &asset, "model.glb", &file) else {
+            panic!("is changed");
+        };
+        let geometry = &read(&changed.asset).clumps[0].geometries[1];
+        assert_eq!(
+            (geometry.declared_triangles, geometry.materials.len()),
+            (3, 2)
+        );
+    }
+
+    #[test]
     fn what_a_dff_cannot_have_is_refused() {
         let asset = model();
         let refused = |edit: &dyn Fn(&mut Scene<'static>)| import(&asset, edit).unwrap_err();

@@ -319,9 +319,9 @@ fn anew(
         .parts
         .iter()
         .flat_map(|part| {
-            let material = materials[&part.material];
+            // Parts without triangles have no entry.
             let triangles = part.triangles.iter();
-            triangles.map(move |triangle| (triangle, material))
+            triangles.map(|triangle| (triangle, materials[&part.material]))
         })
         .map(|(triangle, material)| (triangle.map(|corner| welded.vertices[&corner]), material))
         .collect();

@@ -303,9 +303,11 @@ impl Reader<'_> {
                 before = Some(&primitive.attributes);
             }
             let part = self.part(number, primitive, first, mesh.points.len())?;
-            mesh.parts.push(part);
+            if !part.triangles.is_empty() {
+                mesh.parts.push(part);
+            }
         }
-        if mesh.triangles() == 0 {
+        if mesh.parts.is_empty() {
             return Ok(None);
         }
         add_normals(&mut mesh);

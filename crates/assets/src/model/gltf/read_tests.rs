@@ -7,15 +7,7 @@ use crate::model::obj::tests::scene;
 fn with_json(edit: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut file = Vec::new();
     write(&scene(), &|_| None, &|_| Ok(None), &mut file).unwrap();
-    let length = u32::from_le_bytes(*file[12..].first_chunk().unwrap()) as usize;
-    let mut value = serde_json::from_slice(&file[20..20 + length]).unwrap();
-    edit(&mut value);
-    let mut json = value.to_string().into_bytes();
-    json.resize(json.len().next_multiple_of(4), b' ');
-    let rest = file.split_off(20 + length);
-    let total = (20 + json.len() + rest.len()) as u32;
-    let header = [0x4654_6C67, 2, total, json.len() as u32, 0x4E4F_534A];
-    [&header.map(u32::to_le_bytes).concat(), &json[..], &rest].concat()
+    fixtures::glb_with_json(&file, edit)
 }
 
 fn refused(edit: impl FnOnce(&mut Value)) -> String {
@@ -29,6 +21,20 @@ fn a_whole_file_is_read() {
     assert_eq!(edited.scene.meshes[0].triangles(), 2);
     assert_eq!(edited.scene.meshes[0].points.len(), 3);
     assert!(edited.uncolored.is_empty() && !edited.is_flat);
+}
+
+#[test]
+fn primitives_without_triangles_are_no_parts() {
+    let file = with_json(|json| {
+        let count = json["accessors"].as_array().unwrap().len();
+        let mut empty = json["accessors"][0].clone();
+        empty["count"] = json!(2);
+        json["accessors"].as_array_mut().unwrap().push(empty);
+        let primitives = json["meshes"][0]["primitives"].as_array_mut().unwrap();
+        primitives.push(json!({"attributes": {"POSITION": count}, "material": 1}));
+    });
+    let edited = read(&file, &|_| Ok(None)).unwrap();
+    assert_eq!(edited.scene.meshes[0].parts.len(), 2);
 }
 
 #[test]
