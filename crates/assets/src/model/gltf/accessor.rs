@@ -26,13 +26,14 @@ impl<'a> Numbers<'a> {
         self.stored(index).map(|stored| stored.count)
     }
 
-    /// Returns elements of `N` floats, which are finite. Whole numbers are parts of
-    /// their range.
+    /// Returns the first `count` elements, each of `N` floats, which are finite. Whole
+    /// numbers are parts of their range.
     pub(super) fn floats<const N: usize>(
         &self,
         index: Index<Accessor>,
+        count: usize,
     ) -> Result<Vec<[f32; N]>, String> {
-        let stored = self.of_shape(index, shape::<N>())?;
+        let stored = self.of_shape(index, shape::<N>(), count)?;
         if stored.kind != ComponentType::F32 && !stored.normalized {
             return Err(format!("accessor {} has no fractions", index.value()));
         }
@@ -50,12 +51,13 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Returns elements of `N` whole numbers without a sign.
+    /// Returns the first `count` elements, each of `N` whole numbers without a sign.
     pub(super) fn whole<const N: usize>(
         &self,
         index: Index<Accessor>,
+        count: usize,
     ) -> Result<Vec<[u32; N]>, String> {
-        let stored = self.of_shape(index, shape::<N>())?;
+        let stored = self.of_shape(index, shape::<N>(), count)?;
         let size = stored.kind.size();
         if !matches!(
             stored.kind,
@@ -73,17 +75,22 @@ impl<'a> Numbers<'a> {
             .collect())
     }
 
-    /// Returns colors as 8-bit parts in sRGB; those without alpha are opaque.
-    pub(super) fn colors(&self, index: Index<Accessor>) -> Result<Vec<[u8; 4]>, String> {
+    /// Returns the first `count` colors as 8-bit parts in sRGB; those without alpha are
+    /// opaque.
+    pub(super) fn colors(
+        &self,
+        index: Index<Accessor>,
+        count: usize,
+    ) -> Result<Vec<[u8; 4]>, String> {
         let byte = |part: f32| (part.clamp(0.0, 1.0) * 255.0).round() as u8;
         let srgb = |part: f32| byte(super::super::math::srgb(part.clamp(0.0, 1.0)));
         if self.accessor(index)?.type_ == Valid(Type::Vec3) {
-            let colors = self.floats::<3>(index)?.into_iter();
+            let colors = self.floats::<3>(index, count)?.into_iter();
             return Ok(colors
                 .map(|[r, g, b]| [srgb(r), srgb(g), srgb(b), u8::MAX])
                 .collect());
         }
-        let colors = self.floats::<4>(index)?.into_iter();
+        let colors = self.floats::<4>(index, count)?.into_iter();
         Ok(colors
             .map(|[r, g, b, alpha]| [srgb(r), srgb(g), srgb(b), byte(alpha)])
             .collect())
@@ -94,14 +101,24 @@ impl<'a> Numbers<'a> {
         found.ok_or_else(|| format!("accessor {} is missing", index.value()))
     }
 
-    /// Finds the elements of an accessor of a shape.
-    fn of_shape(&self, index: Index<Accessor>, shape: Type) -> Result<Stored<'a>, String> {
+    /// Finds the first `count` elements of an accessor of a shape.
+    fn of_shape(
+        &self,
+        index: Index<Accessor>,
+        shape: Type,
+        count: usize,
+    ) -> Result<Stored<'a>, String> {
         let number = index.value();
+        let stored = self.stored(index)?;
         match self.accessor(index)?.type_ {
             Valid(found) if found != shape => {
                 Err(format!("accessor {number} is {found:?}, must be {shape:?}"))
             }
-            _ => self.stored(index),
+            _ if stored.count < count => Err(format!(
+                "accessor {number} has {} elements, must have {count}",
+                stored.count
+            )),
+            _ => Ok(Stored { count, ..stored }),
         }
     }
 

@@ -29,6 +29,15 @@ const MAX_MATERIALS: usize = 1 << 16;
 /// Maximum number of sets of texture coordinates that are read.
 const MAX_SETS: u32 = 8;
 
+/// Memory that an object and another value take while the JSON is read, in bytes: more
+/// than a node, less than a material.
+const OBJECT_BYTES: usize = 384;
+const VALUE_BYTES: usize = 32;
+
+/// Memory that an attribute of a vertex takes beyond those in `CORNER_BYTES`, in bytes.
+const ATTRIBUTE_BYTES: usize = 32;
+const USUAL_ATTRIBUTES: usize = 4;
+
 /// Extensions without which a file cannot be understood, and which are.
 const KNOWN: [&str; 3] = [
     "KHR_materials_unlit",
@@ -36,12 +45,15 @@ const KNOWN: [&str; 3] = [
     "KHR_texture_transform",
 ];
 
-/// Reads a model. `reserve` accounts for the memory of its scene.
+/// Reads a model. `reserve` accounts for the memory of its scene, and for what reading
+/// takes besides.
 ///
 /// # Errors
 /// Returns what is wrong with the file, as the rest of a sentence about it.
 pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
-    let (root, binary) = unpack(file)?;
+    let (json, binary) = unpack(file)?;
+    let _parsing = reserve(parsed_size(json)).map_err(|error| error.to_string())?;
+    let root = Root::from_slice(json).map_err(|error| format!("is no glTF: {error}"))?;
     if root.buffers.iter().any(|buffer| buffer.uri.is_some()) {
         return Err("has its buffer in another file: export it as one GLB file".to_owned());
     }
@@ -68,7 +80,7 @@ pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
 }
 
 /// Returns the description and the numbers of a file.
-fn unpack(file: &[u8]) -> Result<(Root, &[u8]), String> {
+fn unpack(file: &[u8]) -> Result<(&[u8], &[u8]), String> {
     let word = |at: usize| {
         let bytes = file.get(at..)?.first_chunk::<4>()?;
         Some(u32::from_le_bytes(*bytes) as usize)
@@ -99,8 +111,17 @@ fn unpack(file: &[u8]) -> Result<(Root, &[u8]), String> {
     if json.len() > MAX_JSON {
         return Err(format!("has more than {MAX_JSON} bytes of JSON"));
     }
-    let root = Root::from_slice(json).map_err(|error| format!("is no glTF: {error}"))?;
-    Ok((root, binary))
+    Ok((json, binary))
+}
+
+/// Returns the memory that parsed JSON takes, about.
+fn parsed_size(json: &[u8]) -> usize {
+    let sizes = json.iter().map(|byte| match byte {
+        b'{' => OBJECT_BYTES,
+        b',' => VALUE_BYTES,
+        _ => 0,
+    });
+    json.len() + sizes.sum::<usize>()
 }
 
 /// The nodes that the scenes of a file show.
@@ -157,6 +178,24 @@ impl Order {
 /// The semantics of a primitive and where their values are.
 type Attributes = BTreeMap<Checked<Semantic>, Index<Accessor>>;
 
+/// The size of meshes.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    vertices: usize,
+    /// The corners of triangles.
+    corners: usize,
+    /// The memory of the vertices.
+    bytes: usize,
+}
+
+impl Size {
+    fn add(&mut self, other: Self) {
+        self.vertices = self.vertices.saturating_add(other.vertices);
+        self.corners = self.corners.saturating_add(other.corners);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
 struct Reader<'a> {
     numbers: Numbers<'a>,
     edited: Edited,
@@ -173,31 +212,67 @@ impl Reader<'_> {
         if root.materials.len() > MAX_MATERIALS {
             return Err(format!("has more than {MAX_MATERIALS} materials"));
         }
-        let nodes = order.nodes.iter().map(|&number| &root.nodes[number]);
-        let meshes = nodes.filter_map(|node| root.meshes.get(node.mesh?.value()));
-        let (mut vertices, mut indices) = (0_usize, 0_usize);
-        for mesh in meshes {
-            let mut before = None;
-            for primitive in mesh.primitives.iter().filter(|one| is_surface(one)) {
-                let own = primitive.attributes.get(&Valid(Semantic::Positions));
-                if let Some(&own) = own.filter(|_| before != Some(&primitive.attributes)) {
-                    vertices = vertices.saturating_add(self.numbers.count(own)?);
-                }
-                if let Some(own) = primitive.indices {
-                    indices = indices.saturating_add(self.numbers.count(own)?);
-                }
-                before = Some(&primitive.attributes);
-            }
+        let (mut known, mut all) = (HashMap::new(), Size::default());
+        for &number in &order.nodes {
+            let Some(mesh) = root.nodes[number].mesh.map(|mesh| mesh.value()) else {
+                continue;
+            };
+            let size = match known.get(&mesh) {
+                Some(&size) => size,
+                None => self.size(mesh)?,
+            };
+            known.insert(mesh, size);
+            all.add(size);
         }
-        if vertices > MAX_CORNERS || indices > 3 * MAX_CORNERS {
+        let Size {
+            vertices,
+            corners,
+            bytes,
+        } = all;
+        if vertices > MAX_CORNERS || corners > 3 * MAX_CORNERS {
             return Err(format!(
-                "has {vertices} vertices and {indices} corners of triangles, more than \
+                "has {vertices} vertices and {corners} corners of triangles, more than \
                  {MAX_CORNERS} and three times as many"
             ));
         }
-        let bytes = vertices * CORNER_BYTES + indices * size_of::<u32>();
+        let bytes = bytes.saturating_add(corners * size_of::<u32>());
         self.edited.memory = reserve(bytes).map_err(|error| error.to_string())?;
         Ok(())
+    }
+
+    /// Returns the size of a mesh as it is read.
+    fn size(&self, mesh: usize) -> Result<Size, String> {
+        let (mut all, mut before) = (Size::default(), None);
+        let mesh = self.numbers.root.meshes.get(mesh);
+        let primitives = mesh.into_iter().flat_map(|mesh| &mesh.primitives);
+        for primitive in primitives.filter(|one| is_surface(one)) {
+            let attributes = &primitive.attributes;
+            let vertices = match attributes.get(&Valid(Semantic::Positions)) {
+                Some(&positions) => self.numbers.count(positions)?,
+                None => 0,
+            };
+            let indices = match primitive.indices {
+                Some(indices) => self.numbers.count(indices)?,
+                None => vertices,
+            };
+            let is_list = matches!(primitive.mode, Valid(Mode::Triangles));
+            all.add(Size {
+                // Reading a primitive takes time even if it is empty.
+                corners: indices.saturating_mul(if is_list { 1 } else { 3 }).max(1),
+                ..Size::default()
+            });
+            if before != Some(attributes) {
+                let others = attributes.len().saturating_sub(USUAL_ATTRIBUTES);
+                let vertex = CORNER_BYTES + others * ATTRIBUTE_BYTES;
+                all.add(Size {
+                    vertices,
+                    bytes: vertices.saturating_mul(vertex),
+                    ..Size::default()
+                });
+                before = Some(attributes);
+            }
+        }
+        Ok(all)
     }
 
     fn materials(&mut self) {
@@ -261,7 +336,7 @@ impl Reader<'_> {
         places: &HashMap<usize, usize>,
     ) -> Result<(), String> {
         let matrices = match skin.inverse_bind_matrices {
-            Some(matrices) => self.numbers.floats::<16>(matrices)?,
+            Some(matrices) => self.numbers.floats::<16>(matrices, skin.joints.len())?,
             None => Vec::new(),
         };
         for (place, node) in skin.joints.iter().enumerate() {
@@ -340,14 +415,14 @@ impl Reader<'_> {
     ) -> Result<bool, String> {
         let find = |semantic: Semantic| attributes.get(&Valid(semantic)).copied();
         let positions = find(Semantic::Positions).ok_or("has a mesh without positions")?;
-        let positions = self.numbers.floats::<3>(positions)?;
-        let (first, count) = (mesh.points.len(), positions.len());
+        let (first, count) = (mesh.points.len(), self.numbers.count(positions)?);
+        let positions = self.numbers.floats::<3>(positions, count)?;
         let normals = match find(Semantic::Normals) {
-            Some(normals) => self.numbers.floats::<3>(normals)?,
+            Some(normals) => self.numbers.floats::<3>(normals, count)?,
             None => Vec::new(),
         };
         let colors = match find(Semantic::Colors(0)) {
-            Some(colors) => self.numbers.colors(colors)?,
+            Some(colors) => self.numbers.colors(colors, count)?,
             None => Vec::new(),
         };
         let mut sets = Vec::new();
@@ -355,7 +430,7 @@ impl Reader<'_> {
             let Some(set) = find(Semantic::TexCoords(set)) else {
                 break;
             };
-            sets.push(self.numbers.floats::<2>(set)?);
+            sets.push(self.numbers.floats::<2>(set, count)?);
         }
         let uv = |set: usize, vertex: usize| -> [f32; 2] {
             let set = sets.get(set).and_then(|set| set.get(vertex));
@@ -383,11 +458,11 @@ impl Reader<'_> {
         }
         let skin = joints.zip(find(Semantic::Joints(0)).zip(find(Semantic::Weights(0))));
         if let Some((joints, (indices, weights))) = skin {
-            let indices = self.numbers.whole::<4>(indices)?;
-            let weights = self.numbers.floats::<4>(weights)?;
+            let indices = self.numbers.whole::<4>(indices, count)?;
+            let weights = self.numbers.floats::<4>(weights, count)?;
             let shares = indices.into_iter().zip(weights);
             mesh.weights.resize(first, Weights::default());
-            for (indices, weights) in shares.take(count) {
+            for (indices, weights) in shares {
                 mesh.weights.push(shared(indices, weights, joints)?);
             }
         }
@@ -410,7 +485,7 @@ impl Reader<'_> {
         let indices: Vec<u32> = match primitive.indices {
             Some(indices) => self
                 .numbers
-                .whole::<1>(indices)?
+                .whole::<1>(indices, self.numbers.count(indices)?)?
                 .into_iter()
                 .flatten()
                 .collect(),

@@ -1,7 +1,11 @@
+use std::cell::RefCell;
+
 use serde_json::{Value, json};
 
 use super::{pack, read, write};
 use crate::model::obj::tests::scene;
+use crate::model::scene::Node;
+use crate::model::{CORNER_BYTES, Scene, Transform};
 
 /// Returns the GLB file of two triangles, whose JSON part was changed.
 fn with_json(edit: impl FnOnce(&mut Value)) -> Vec<u8> {
@@ -91,6 +95,79 @@ fn memory_is_reserved_before_a_model_is_decoded() {
     pack(&root, &vec![0; 12 * count], &mut out).unwrap();
     let error = read(&out, &|_| Ok(None)).err().unwrap();
     assert!(error.contains("vertices"), "{error}");
+}
+
+/// Returns the memory that is reserved for parsing a file, and for its scene.
+fn reserved(file: &[u8]) -> [usize; 2] {
+    let sizes = RefCell::new(Vec::new());
+    let reserve = |bytes| {
+        sizes.borrow_mut().push(bytes);
+        Ok(None)
+    };
+    read(file, &reserve).unwrap();
+    sizes.into_inner().try_into().unwrap()
+}
+
+#[test]
+fn memory_is_reserved_for_triangles_without_indices_and_of_strips() {
+    for (mode, corners) in [(4, 3), (5, 9), (6, 9)] {
+        for is_indexed in [true, false] {
+            let file = with_json(|json| {
+                let mut primitive = json["meshes"][0]["primitives"][0].clone();
+                primitive["mode"] = json!(mode);
+                if !is_indexed {
+                    primitive.as_object_mut().unwrap().remove("indices");
+                }
+                json["meshes"][0]["primitives"] = json!(vec![primitive; 100]);
+            });
+            let expected = 3 * CORNER_BYTES + 100 * corners * size_of::<u32>();
+            assert_eq!(reserved(&file)[1], expected, "{mode} {is_indexed}");
+        }
+    }
+}
+
+#[test]
+fn attributes_have_a_value_for_each_vertex_and_more_are_not_read() {
+    let file = with_json(|json| {
+        let number = json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].as_u64();
+        json["accessors"][number.unwrap() as usize]["count"] = json!(2);
+        for primitive in json["meshes"][0]["primitives"].as_array_mut().unwrap() {
+            primitive.as_object_mut().unwrap().remove("indices");
+        }
+    });
+    assert!(read(&file, &|_| Ok(None)).unwrap().scene.meshes.is_empty());
+    let error = refused(|json| {
+        let number = json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"].as_u64();
+        json["accessors"][number.unwrap() as usize]["count"] = json!(2);
+    });
+    assert!(error.ends_with("has 2 elements, must have 3"), "{error}");
+}
+
+#[test]
+fn memory_is_reserved_for_json_and_suffices_for_many_nodes() {
+    let node = |number: usize| Node {
+        name: format!("crate {number}"),
+        parent: None,
+        transform: Transform {
+            translation: [1.25; 3],
+            rotation: [0.1, 0.7, 0.1, 0.7],
+            scale: [1.5; 3],
+        },
+        mesh: Some(0),
+    };
+    let many = Scene {
+        nodes: (0..65_536).map(node).collect(),
+        ..scene()
+    };
+    let mut file = Vec::new();
+    write(&many, &|_| None, &|_| Ok(None), &mut file).unwrap();
+    let [parsing, _] = reserved(&file);
+    assert!(parsing < 64 << 20, "{parsing}");
+    for (extra, least) in [(json!({}), 304), (json!(0), 30)] {
+        let file = with_json(|json| json["extensions"] = json!({"ANY": vec![extra; 1 << 16]}));
+        let [parsing, _] = reserved(&file);
+        assert!(parsing > least << 16, "{parsing}");
+    }
 }
 
 #[test]
