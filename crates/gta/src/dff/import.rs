@@ -77,7 +77,8 @@ fn bodies(
 ) -> Result<(Bodies, Vec<String>), String> {
     let (scene, drawn) = plan.drawn(clump);
     let pairing = Pairing::new(&scene, edited)?.with_materials_by_color();
-    let placed = pairing.placed();
+    let frames = FIRST_FRAME..FIRST_FRAME + clump.frames.len();
+    let placed = pairing.placed(|node| frames.contains(&node));
     let shown: Vec<_> = drawn
         .iter()
         .map(|&(node, geometry)| ShownGeometry {
@@ -92,9 +93,7 @@ fn bodies(
     let mut changes = Vec::new();
     let mut warnings = Vec::new();
     for (node, placed) in placed.iter().enumerate() {
-        let frame = node.checked_sub(FIRST_FRAME);
-        let frame = frame.filter(|&frame| frame < clump.frames.len());
-        changes.extend(frame.zip(placed.changed));
+        changes.extend(node.checked_sub(FIRST_FRAME).zip(placed.changed));
         if (placed.mesh.scale() - 1.0).abs() > 1e-3 {
             let name = &scene.nodes[node].name;
             warnings.push(format!(
@@ -232,6 +231,29 @@ mod tests {
         );
         let frames = read(&new).clumps.remove(0).frames;
         assert_eq!(frames[1].placement.position, [1.0, 9.0, 3.0]);
+    }
+
+    #[test]
+    fn a_moved_node_that_is_no_frame_moves_its_geometry() {
+        let frames = build::frames(&[("root", -1), ("door_dam", 0), ("hinge", 1)]);
+        let squares = [build::square(&["wood"], &[]), build::square(&["wood"], &[])];
+        let atomics = [build::atomic(1, 0), build::atomic(2, 1)];
+        let asset = build::clump(&frames, &squares, &atomics, &[]);
+        let new = changed(&asset, |scene| {
+            let mut nodes = scene.nodes.iter_mut();
+            let node = nodes.find(|node| node.name == "door_dam mesh").unwrap();
+            node.transform.translation = [0.0, 0.0, 4.0];
+        });
+        let clump = read(&new).clumps.remove(0);
+        let positions: Vec<_> = clump.geometries[0].morphs[0].positions().collect();
+        assert!(positions.iter().all(|position| position[2] == 4.0));
+        let old = read(&asset).clumps.remove(0);
+        let places = |clump: &Clump| -> Vec<_> {
+            let frames = clump.frames.iter();
+            frames.map(|frame| frame.placement.position).collect()
+        };
+        assert_eq!(places(&clump), places(&old));
+        assert_eq!(clump.geometries[1].mesh(), old.geometries[1].mesh());
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(super) fn differences(
         problems: Problems::default(),
         by_name: HashMap::new(),
     };
-    let placed = pairing.placed();
+    let placed = pairing.placed(|_| true);
     for (object, node) in objects.objects.iter().zip(&built.objects) {
         let Some(node) = *node else { continue };
         map.object(object, node, placed[node].changed);

@@ -83,7 +83,7 @@ fn bodies(
 ) -> Result<Bodies, String> {
     let scene = plan.scene(model);
     let pairing = Pairing::new(&scene, edited)?.with_materials_by_color();
-    let placed = pairing.placed();
+    let placed = pairing.placed(|_| false);
     let chunks = Chunks::new(file.clone(), 0).filter(|chunk| chunk.kind == kind::CLUMP);
     let chunks: Vec<Chunk> = chunks.collect();
     let clumps = model.clumps.iter().zip(chunks);

@@ -25,7 +25,7 @@ fn compared(pairing: &Pairing<'_>, node: usize) -> Compared {
 
 /// Returns how the mesh of a node changed.
 fn changed(pairing: &Pairing<'_>, node: usize) -> Change {
-    let placed = pairing.placed();
+    let placed = pairing.placed(|_| true);
     let mesh = pairing.mesh_of(node, &placed[node].mesh).unwrap().unwrap();
     let shown = &pairing.shown.meshes[pairing.shown.nodes[node].mesh.unwrap()];
     change(shown, mesh, &compared(pairing, node))
@@ -135,7 +135,7 @@ proptest! {
         let pairing = Pairing::new(&scene, &edited).unwrap();
         prop_assert!(pairing.new.is_empty(), "{:?}", pairing.new);
         prop_assert!(pairing.deleted.is_empty(), "{:?}", pairing.deleted);
-        for (number, placed) in pairing.placed().iter().enumerate() {
+        for (number, placed) in pairing.placed(|_| true).iter().enumerate() {
             prop_assert!(placed.changed.is_none(), "{:?}", placed);
             if scene.nodes[number].mesh.is_some() {
                 let change = changed(&pairing, number);
@@ -237,6 +237,25 @@ fn roots_that_turn_are_looked_through_and_scales_go_into_the_mesh() {
         panic!("is not changed in place");
     };
     assert_eq!(values.points[1], [12.0, 0.0, 0.0]);
+}
+
+#[test]
+fn the_move_of_a_node_without_a_stored_place_goes_into_its_mesh() {
+    let with_nodes = |y: f32| {
+        let mut scene = house();
+        scene.nodes.push(node("door", Some(0), None, [0.0, y, 0.0]));
+        scene.nodes.push(node("handle", Some(1), Some(0), [1.0; 3]));
+        scene
+    };
+    let (old, new) = (with_nodes(0.0), saved(&with_nodes(5.0)));
+    let pairing = Pairing::new(&old, &new).unwrap();
+    let placed = pairing.placed(|node| node == 2);
+    assert_eq!(placed[1].changed, None);
+    assert_eq!(placed[2].changed, Some(Transform::at([1.0, 6.0, 1.0])));
+    assert_eq!(placed[2].mesh, Affine::IDENTITY);
+    let placed = pairing.placed(|_| false);
+    assert_eq!(placed[2].changed, None);
+    assert_eq!(placed[2].mesh.origin(), [0.0, 5.0, 0.0]);
 }
 
 #[test]

@@ -97,8 +97,9 @@ impl Pairing<'_> {
 
     /// Returns where the shown nodes are in the edited model, relative to their parents.
     /// Roots without a mesh only turn the axes: what is below does not depend on them.
-    /// Joints are where they are shown.
-    pub fn placed(&self) -> Vec<Placed> {
+    /// Joints, and nodes whose places are not stored, are where they are shown: what
+    /// moved these is in the maps of their meshes.
+    pub fn placed(&self, is_stored: impl Fn(usize) -> bool) -> Vec<Placed> {
         let (children, mut pending) = self.shown.children();
         let joints: Vec<usize> = self.shown.joints.iter().map(|joint| joint.node).collect();
         let mut places = vec![Affine::IDENTITY; self.shown.nodes.len()];
@@ -110,7 +111,7 @@ impl Pairing<'_> {
                 places[node] = self.root(node);
                 continue;
             };
-            let edited = self.nodes[node].filter(|_| !joints.contains(&node));
+            let edited = self.nodes[node].filter(|_| is_stored(node) && !joints.contains(&node));
             let local = edited
                 .and_then(|edited| Some(places[parent].inverse()?.after(&self.worlds[edited])));
             changes[node] = local.and_then(|local| self.changed(&shown, &local));

@@ -106,7 +106,9 @@ struct Import<'a> {
 impl Import<'_> {
     fn nodes(&mut self) {
         let pairing = self.pairing;
-        let (shown, placed) = (pairing.shown, pairing.placed());
+        let shown = pairing.shown;
+        let is_mesh = |node: usize| matches!(shown.nodes[node].name.as_str(), "mesh" | "shadow");
+        let placed = pairing.placed(|node| !is_mesh(node));
         for &node in &pairing.deleted {
             let name = &shown.nodes[node].name;
             self.problems.add(format!(
@@ -125,8 +127,7 @@ impl Import<'_> {
         }
         let nodes = shown.nodes.iter().zip(&placed).enumerate().skip(1);
         // Meshes may change the size, and are last.
-        let (meshes, solids): (Vec<_>, Vec<_>) =
-            nodes.partition(|(_, (node, _))| matches!(node.name.as_str(), "mesh" | "shadow"));
+        let (meshes, solids): (Vec<_>, Vec<_>) = nodes.partition(|&(number, _)| is_mesh(number));
         for (number, (node, placed)) in solids.into_iter().chain(meshes) {
             if pairing.nodes[number].is_none() {
                 continue;

@@ -106,6 +106,28 @@ fn other_faces_keep_the_surface_of_those_at_their_place() {
 }
 
 #[test]
+fn a_moved_or_turned_mesh_is_moved_in_its_vertices() {
+    for version in 1..=4 {
+        let col = changed(&file(version), |scene| {
+            let mut nodes = scene.nodes.iter_mut();
+            let node = nodes.find(|node| node.name == "mesh").unwrap();
+            let half = std::f32::consts::FRAC_1_SQRT_2;
+            node.transform.translation = [0.0, 0.0, 5.0];
+            node.transform.rotation = [0.0, 0.0, half, half];
+        });
+        let vertices: Vec<_> = col.models[1].shapes.mesh.vertices().collect();
+        let expected = [[0.0, 0.0, 5.0], [0.0, 1.0, 5.0], [-2.0, 0.0, 5.5]];
+        for (found, expected) in vertices.as_flattened().iter().zip(expected.as_flattened()) {
+            assert!((found - expected).abs() < 1e-5, "{version}: {vertices:?}");
+        }
+        assert_eq!(
+            col.models[0].shapes.mesh.vertices().last(),
+            Some([0.0, 2.0, 0.5])
+        );
+    }
+}
+
+#[test]
 fn solids_are_moved_and_scaled_and_nothing_else() {
     for version in 1..=4 {
         let col = changed(&file(version), |scene| {
