@@ -9,11 +9,13 @@ use std::collections::{BTreeMap, HashMap};
 use bytes::Bytes;
 
 use super::export::{glb_name, surfaces};
-use super::{Bounds, Col, Face, Mesh as Stored, Model, Surface, export, parse};
+use super::{Bounds, BoxShape, Col, Face, Mesh as Stored, Model, Sphere, Surface, export, parse};
+use hpimount_assets::model::affine::Affine;
 use hpimount_assets::model::pairing::{Change, Compared, Pairing, Placed, Places, change};
 use hpimount_assets::model::scene::{Material, Mesh};
 use hpimount_assets::model::{Transform, gltf};
 use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE, Problems};
+use hpimount_record::FixedSize;
 
 /// Bytes before the body of a model, and of the part of it that its size excludes.
 const HEADER: usize = 32;
@@ -134,8 +136,8 @@ impl Import<'_> {
             }
             let index = |prefix| node.name.strip_prefix(prefix)?.parse().ok();
             let result = match (index("sphere_"), index("box_")) {
-                (Some(sphere), _) => self.sphere(sphere, node.transform.translation, placed),
-                (_, Some(cuboid)) => self.cuboid(cuboid, node.transform.translation, placed),
+                (Some(sphere), _) => self.sphere(sphere, number, placed),
+                (_, Some(cuboid)) => self.cuboid(cuboid, number, placed),
                 _ => self.mesh(number, placed, node.name == "shadow"),
             };
             if let Err(problem) = result {
@@ -145,8 +147,37 @@ impl Import<'_> {
         }
     }
 
+    /// Writes another material of a solid, whose surface is at `at`.
+    ///
+    /// # Errors
+    /// Returns an error if its mesh is not the shown one, but for one material.
+    fn put_material(&mut self, node: usize, old: Surface, at: usize) -> Result<(), String> {
+        let pairing = self.pairing;
+        let shown = pairing.shown.nodes[node].mesh;
+        let shown = shown.and_then(|mesh| pairing.shown.meshes.get(mesh));
+        let edited = pairing.mesh_of(node, &Affine::IDENTITY)?;
+        let (Some(shown), Some(mut edited)) = (shown, edited) else {
+            return Err("its faces are gone: shapes cannot be deleted here".to_owned());
+        };
+        let material = edited.parts[0].material;
+        if edited.parts.iter().any(|part| part.material != material) {
+            return Err("has several materials, and shapes have one".to_owned());
+        }
+        for part in &mut edited.parts {
+            part.material = shown.parts[0].material;
+        }
+        if !matches!(change(shown, edited, &compared(1.0)), Change::None) {
+            return Err("has another shape: scale and move its node, not its mesh".to_owned());
+        }
+        let material = self.surface(material)?;
+        if material != old.material {
+            self.put(at, &[material]);
+        }
+        Ok(())
+    }
+
     /// Returns the new center and the factors of the size of a solid, if it changed.
-    fn solid(&self, center: [f32; 3], placed: &Placed) -> Result<Option<Solid>, String> {
+    fn solid(&self, node: usize, placed: &Placed) -> Result<Option<Solid>, String> {
         let map = placed.mesh.transform();
         let scale = map.scale;
         let is_scaled = scale.iter().any(|factor| (factor - 1.0).abs() > 1e-5);
@@ -155,12 +186,22 @@ impl Import<'_> {
         if turned(map.rotation) || placed.changed.is_some() && turned(changed.rotation) {
             return Err("is turned, which shapes cannot be".to_owned());
         }
-        let center = placed.changed.map_or(center, |changed| changed.translation);
+        let shown = self.pairing.shown.nodes[node].transform;
+        let center = placed.changed.unwrap_or(shown).translation;
         Ok((is_scaled || placed.changed.is_some()).then_some((center, scale)))
     }
 
-    fn sphere(&mut self, number: usize, center: [f32; 3], placed: &Placed) -> Result<(), String> {
-        let Some((center, scale)) = self.solid(center, placed)? else {
+    fn sphere(&mut self, number: usize, node: usize, placed: &Placed) -> Result<(), String> {
+        let Some(sphere) = self.model.shapes.spheres.get(number) else {
+            return Ok(());
+        };
+        let first = match self.model.version {
+            1 => HEADER + 44,
+            _ => self.part(0),
+        };
+        let at = first + Sphere::SIZE * number;
+        self.put_material(node, sphere.surface, at + 16)?;
+        let Some((center, scale)) = self.solid(node, placed)? else {
             return Ok(());
         };
         if scale
@@ -169,38 +210,37 @@ impl Import<'_> {
         {
             return Err("has another scale along each axis, which spheres cannot have".to_owned());
         }
-        let Some(sphere) = self.model.shapes.spheres.get(number) else {
-            return Ok(());
-        };
         let radius = match (scale[0] - 1.0).abs() > 1e-5 {
             true => sphere.radius * scale[0].abs(),
             false => sphere.radius,
         };
         let [x, y, z] = center;
-        let (at, values) = match self.model.version {
-            1 => (HEADER + 44, [radius, x, y, z]),
-            _ => (self.part(0), [x, y, z, radius]),
+        let values = match self.model.version {
+            1 => [radius, x, y, z],
+            _ => [x, y, z, radius],
         };
-        self.put_floats(at + 20 * number, &values);
+        self.put_floats(at, &values);
         Ok(())
     }
 
-    fn cuboid(&mut self, number: usize, center: [f32; 3], placed: &Placed) -> Result<(), String> {
-        let Some((center, scale)) = self.solid(center, placed)? else {
-            return Ok(());
-        };
+    fn cuboid(&mut self, number: usize, node: usize, placed: &Placed) -> Result<(), String> {
         let shapes = &self.model.shapes;
         let Some(shape) = shapes.boxes.get(number) else {
+            return Ok(());
+        };
+        let first = match self.model.version {
+            1 => HEADER + 44 + Sphere::SIZE * shapes.spheres.len() + 4 + 24 * shapes.lines + 4,
+            _ => self.part(1),
+        };
+        let at = first + BoxShape::SIZE * number;
+        self.put_material(node, shape.surface, at + 24)?;
+        let Some((center, scale)) = self.solid(node, placed)? else {
             return Ok(());
         };
         let half = |axis: usize| (shape.max[axis] - shape.min[axis]) / 2.0 * scale[axis].abs();
         let min: [f32; 3] = std::array::from_fn(|axis| center[axis] - half(axis));
         let max: [f32; 3] = std::array::from_fn(|axis| center[axis] + half(axis));
-        let at = match self.model.version {
-            1 => HEADER + 44 + 20 * shapes.spheres.len() + 4 + 24 * shapes.lines + 4,
-            _ => self.part(1),
-        };
-        self.put_floats(at + 28 * number, &[min, max].concat());
+        self.put_floats(at, &[min, max].concat());
         Ok(())
     }
 
@@ -213,14 +253,8 @@ impl Import<'_> {
         let Some(shown) = shown.and_then(|mesh| pairing.shown.meshes.get(mesh)) else {
             return Ok(());
         };
-        let compared = Compared {
-            size: pairing.size,
-            has_normals: false,
-            has_uvs: false,
-            has_colors: false,
-        };
         let room = self.room(is_shadow);
-        let points = match change(shown, mesh, &compared) {
+        let points = match change(shown, mesh, &compared(pairing.size)) {
             Change::None => return Ok(()),
             Change::Values(mesh) => {
                 let points = shown.points.iter().zip(&mesh.points).enumerate();
@@ -459,6 +493,16 @@ impl Import<'_> {
         for (number, value) in values.iter().enumerate() {
             self.put(at + 4 * number, &value.to_le_bytes());
         }
+    }
+}
+
+/// Returns what is compared of meshes of a size.
+fn compared(size: f32) -> Compared {
+    Compared {
+        size,
+        has_normals: false,
+        has_uvs: false,
+        has_colors: false,
     }
 }
 

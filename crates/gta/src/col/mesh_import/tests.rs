@@ -128,6 +128,47 @@ fn a_moved_or_turned_mesh_is_moved_in_its_vertices() {
 }
 
 #[test]
+fn other_materials_of_solids_are_stored() {
+    for version in 1..=4 {
+        let col = changed(&file(version), |scene| {
+            let number = scene.materials.len();
+            let mut material = scene.materials[0].clone();
+            material.name = "surface 77 mud".to_owned();
+            scene.materials.push(material);
+            for name in ["sphere_0", "box_0"] {
+                let node = scene.nodes.iter().find(|node| node.name == name).unwrap();
+                scene.meshes[node.mesh.unwrap()].parts[0].material = number;
+            }
+        });
+        let (old, new) = (&col.models[0].shapes, &col.models[1].shapes);
+        let with_mud = |surface: Surface| Surface {
+            material: 77,
+            ..surface
+        };
+        assert_eq!(new.spheres[0].surface, with_mud(old.spheres[0].surface));
+        assert_eq!(new.boxes[0].surface, with_mud(old.boxes[0].surface));
+        assert_eq!(new.spheres[0].center, old.spheres[0].center);
+        assert_eq!(new.boxes[0].min, old.boxes[0].min);
+    }
+}
+
+#[test]
+fn a_mesh_of_a_solid_that_is_edited_is_refused() {
+    for name in ["sphere_0", "box_0"] {
+        let error = import(&file(2), |scene| {
+            let node = scene.nodes.iter().find(|node| node.name == name).unwrap();
+            let mesh = &mut scene.meshes[node.mesh.unwrap()];
+            mesh.points
+                .as_flattened_mut()
+                .iter_mut()
+                .for_each(|part| *part *= 2.0);
+        });
+        let expected = "has another shape: scale and move its node, not its mesh";
+        assert_eq!(error, Err(format!("node \"{name}\": {expected}")));
+    }
+}
+
+#[test]
 fn solids_are_moved_and_scaled_and_nothing_else() {
     for version in 1..=4 {
         let col = changed(&file(version), |scene| {
