@@ -345,6 +345,15 @@ mod tests {
             });
         });
         assert_eq!(error, "node \"hat\" is new: parts cannot be added");
+        let error = refused(&|scene| {
+            scene.nodes.push(Node {
+                name: "seat_dummy".to_owned(),
+                parent: Some(2),
+                transform: hpimount_assets::model::Transform::IDENTITY,
+                mesh: None,
+            });
+        });
+        assert_eq!(error, "node \"seat_dummy\" is new: parts cannot be added");
         let error = edited(&FORMAT, &asset, "preview.png", b"").unwrap_err();
         assert!(error.ends_with("edit model.glb"), "{error}");
     }

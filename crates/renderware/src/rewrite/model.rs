@@ -69,10 +69,8 @@ impl ModelEdit<'_> {
         }
         let edited = &self.pairing.edited.scene;
         for node in self.pairing.new.iter().map(|&node| &edited.nodes[node]) {
-            if node.mesh.is_some() {
-                let name = &node.name;
-                problems.add(format!("node \"{name}\" is new: parts cannot be added"));
-            }
+            let name = &node.name;
+            problems.add(format!("node \"{name}\" is new: parts cannot be added"));
         }
         let lists = self.lists();
         let mut results: Results = BTreeMap::new();
