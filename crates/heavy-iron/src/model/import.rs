@@ -37,10 +37,10 @@ pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         ));
     }
     let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes))?;
-    let Some(asset) = changed(edit, edit.asset, &edited)? else {
+    let Some(asset) = changed(edit, edit.asset, &edited, true)? else {
         return Ok(Imported::Unchanged);
     };
-    match changed(edit, &Bytes::copy_from_slice(&asset), &edited) {
+    match changed(edit, &Bytes::copy_from_slice(&asset), &edited, false) {
         Ok(None) => Ok(Imported::Changed(Changed {
             asset,
             warnings: vec![NOT_FOLLOWING.to_owned()],
@@ -56,8 +56,14 @@ pub(crate) fn refusal(file: &Bytes) -> Option<String> {
     rewrite::refusal(model.clumps.first()?)
 }
 
-/// Returns the new asset, if it differs.
-fn changed(edit: &Edit<'_>, file: &Bytes, edited: &Edited) -> Result<Option<Vec<u8>>, String> {
+/// Returns the new asset, if it differs. New vertices of lit geometry get colors that
+/// differ from those of the edited model, so that these are checked only at first.
+fn changed(
+    edit: &Edit<'_>,
+    file: &Bytes,
+    edited: &Edited,
+    checks_colors: bool,
+) -> Result<Option<Vec<u8>>, String> {
     let model = parse(file).map_err(|incomplete| incomplete.error.to_string())?;
     let plan = ExportPlan::new(&model, |name| state_of(name, edit.context));
     if !plan.has_scene || !model.worlds.is_empty() {
@@ -66,7 +72,7 @@ fn changed(edit: &Edit<'_>, file: &Bytes, edited: &Edited) -> Result<Option<Vec<
     let memory = edit.context.reserve_scene(plan.corners);
     let _memory = memory.map_err(|error| error.to_string())?;
     let mut problems = Problems::default();
-    let bodies = bodies(&model, &plan, file, edited, &mut problems)?;
+    let bodies = bodies(&model, &plan, file, edited, checks_colors, &mut problems)?;
     problems.check()?;
     match bodies.is_empty() {
         true => Ok(None),
@@ -79,6 +85,7 @@ fn bodies(
     plan: &ExportPlan,
     file: &Bytes,
     edited: &Edited,
+    checks_colors: bool,
     problems: &mut Problems,
 ) -> Result<Bodies, String> {
     let scene = plan.scene(model);
@@ -121,6 +128,9 @@ fn bodies(
         placed: &placed,
         is_counted: |_| false,
     };
+    if checks_colors {
+        model.check_colors(&shown, problems);
+    }
     Ok(model.bodies(&shown, problems))
 }
 
@@ -128,8 +138,10 @@ fn bodies(
 mod tests {
     use super::*;
     use crate::model_view::FORMAT;
+    use fixtures::clump as build;
     use fixtures::heavy_iron::{gamecube_model, plain_model};
     use hpimount_assets::model::Scene;
+    use hpimount_assets::model::scene::Corner;
     use hpimount_assets::view::import::edited;
     use hpimount_assets::view::rendered;
 
@@ -162,6 +174,58 @@ mod tests {
             positions,
             [POSITIONS[0], [4.0, 0.0, 0.0], POSITIONS[2], POSITIONS[3]]
         );
+    }
+
+    /// Returns a lit square whose corners are black.
+    fn lit() -> Vec<u8> {
+        let square = build::prelit_square(0x20, [0, 0, 0, 200]);
+        let frames = build::frames(&[("root", -1)]);
+        build::clump(&frames, &[square], &[build::atomic(0, 0)], &[])
+    }
+
+    #[test]
+    fn lit_geometry_keeps_its_stored_colors() {
+        let asset = lit();
+        assert_eq!(import(&asset, |_| ()), Ok(Imported::Unchanged));
+        let Ok(Imported::Changed(changed)) = import(&asset, |scene| {
+            let mesh = &mut scene.meshes[0];
+            let point = mesh.points.len() as u32;
+            mesh.points.push([0.5, 0.5, 3.0]);
+            let color = [10, 20, 30, 200];
+            let corner = mesh.corners[0];
+            mesh.corners.push(Corner {
+                point,
+                color,
+                ..corner
+            });
+            let last = mesh.corners.len() as u32 - 1;
+            mesh.parts[0].triangles.push([0, 1, last]);
+        }) else {
+            panic!("is changed");
+        };
+        let model = parse(&changed.asset.into()).unwrap();
+        let colors = model.clumps[0].geometries[0].mesh().unwrap().colors;
+        let black = [0, 0, 0, 200];
+        assert_eq!(colors, [black, black, black, black, [255; 4]]);
+    }
+
+    #[test]
+    fn painted_lit_geometry_is_refused() {
+        let paint = |scene: &mut Scene<'static>| scene.meshes[0].corners[1].color[0] = 9;
+        let moved = |scene: &mut Scene<'static>| scene.meshes[0].points[0][2] = 7.0;
+        let anew = |scene: &mut Scene<'static>| {
+            let triangle = scene.meshes[0].parts[0].triangles[0];
+            scene.meshes[0].parts[0].triangles.push(triangle);
+        };
+        let edits: [&dyn Fn(&mut Scene<'static>); 3] = [&|_| (), &moved, &anew];
+        for edit in edits {
+            let error = import(&lit(), |scene| {
+                paint(scene);
+                edit(scene);
+            });
+            let error = error.unwrap_err();
+            assert!(error.contains("has colors of a lit geometry"), "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Edited scenes of clumps: the bodies of the geometries that changed.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 
 use super::geometry::{GeometryEdit, edited};
 use super::material::{MaterialSource, NewMaterial};
@@ -9,11 +10,14 @@ use crate::clump::{Clump, Geometry, Vertices};
 use crate::{Chunk, kind};
 use hpimount_assets::model::affine::Affine;
 use hpimount_assets::model::pairing::{Change, Compared, Pairing, Placed, change};
-use hpimount_assets::model::scene::{Material, Mesh};
+use hpimount_assets::model::scene::{Corner, Material, Mesh};
 use hpimount_assets::view::import::Problems;
 
 /// Flag of a geometry: its vertices have colors.
 const PRELIT: u16 = 8;
+
+/// Maximum number of colors at one place that are compared.
+const MAX_COLORS: usize = 64;
 
 /// The new body of the geometry of a clump, both by their numbers, and the node that it
 /// was first found at.
@@ -106,22 +110,16 @@ impl ModelEdit<'_> {
 
     /// Returns the new body of a geometry, if a node shows that it changed.
     fn body(&self, one: &ShownGeometry, lists: &[Chunk]) -> Result<Option<Vec<u8>>, String> {
-        let pairing = self.pairing;
-        let placed = &self.placed[one.node];
-        let shown = pairing.shown.nodes[one.node].mesh;
-        let shown = shown.and_then(|mesh| pairing.shown.meshes.get(mesh));
-        let Some(shown) = shown.filter(|shown| shown.triangles() > 0) else {
+        let Some((geometry, shown, mesh)) = self.meshes(one)? else {
             return Ok(None);
         };
-        let Some(mesh) = pairing.mesh_of(one.node, &placed.mesh)? else {
-            return match pairing.nodes[one.node] {
-                Some(_) => Err("its mesh is gone: parts cannot be deleted".to_owned()),
-                None => Ok(None),
-            };
+        let shown = match one.is_brightened {
+            true => Cow::Owned(with_stored_colors(shown, geometry)),
+            false => Cow::Borrowed(shown),
         };
-        let geometry = self.clumps[one.clump].clump.geometries.get(one.geometry);
-        let geometry = geometry.ok_or("has a geometry that is not there")?;
-        let change = self.change(one, geometry, shown, mesh)?;
+        let mut compared = self.compared(one, geometry);
+        compared.has_colors &= !one.is_brightened;
+        let change = change(&shown, mesh, &compared);
         if matches!(change, Change::None) {
             return Ok(None);
         }
@@ -135,7 +133,7 @@ impl ModelEdit<'_> {
         edited(&GeometryEdit {
             chunk: &chunk,
             geometry,
-            shown,
+            shown: &shown,
             change: &change,
             back,
             is_counted: (self.is_counted)(geometry),
@@ -144,37 +142,51 @@ impl ModelEdit<'_> {
         })
     }
 
-    fn change(
-        &self,
-        one: &ShownGeometry,
-        geometry: &Geometry,
-        shown: &Mesh,
-        mesh: Mesh,
-    ) -> Result<Change, String> {
+    /// Returns the geometry of a node, its mesh as it is shown, and the edited one, if it
+    /// has triangles.
+    fn meshes(&self, one: &ShownGeometry) -> Result<Option<(&Geometry, &Mesh, Mesh)>, String> {
+        let pairing = self.pairing;
+        let shown = pairing.shown.nodes[one.node].mesh;
+        let shown = shown.and_then(|mesh| pairing.shown.meshes.get(mesh));
+        let Some(shown) = shown.filter(|shown| shown.triangles() > 0) else {
+            return Ok(None);
+        };
+        let Some(mesh) = pairing.mesh_of(one.node, &self.placed[one.node].mesh)? else {
+            return match pairing.nodes[one.node] {
+                Some(_) => Err("its mesh is gone: parts cannot be deleted".to_owned()),
+                None => Ok(None),
+            };
+        };
+        let geometry = self.clumps[one.clump].clump.geometries.get(one.geometry);
+        let geometry = geometry.ok_or("has a geometry that is not there")?;
+        Ok(Some((geometry, shown, mesh)))
+    }
+
+    fn compared(&self, one: &ShownGeometry, geometry: &Geometry) -> Compared {
         let shape = geometry.morphs.first();
         let is_plain = matches!(geometry.vertices, Vertices::Plain(_));
-        let has_colors = geometry.flags & PRELIT != 0 && !self.pairing.is_uncolored(one.node);
-        let compared = Compared {
+        Compared {
             size: self.pairing.size,
             has_normals: is_plain && shape.is_some_and(|shape| shape.normals().next().is_some()),
             has_uvs: geometry.uv_sets > 0,
-            has_colors: has_colors && !one.is_brightened,
-        };
-        if !(has_colors && one.is_brightened) {
-            return Ok(change(shown, mesh, &compared));
+            has_colors: geometry.flags & PRELIT != 0 && !self.pairing.is_uncolored(one.node),
         }
-        let with_colors = Compared {
-            has_colors,
-            ..compared
-        };
-        let is_painted = matches!(change(shown, mesh.clone(), &with_colors), Change::Values(_));
-        let change = change(shown, mesh, &compared);
-        match (&change, is_painted) {
-            (Change::None, true) => Err(
-                "has colors of a lit geometry, which are shown brighter and cannot be edited"
-                    .to_owned(),
-            ),
-            _ => Ok(change),
+    }
+
+    /// Adds problems for the edited colors of brightened nodes, which cannot be stored.
+    pub fn check_colors(&self, shown: &[ShownGeometry], problems: &mut Problems) {
+        for one in shown.iter().filter(|one| one.is_brightened) {
+            let Ok(Some((geometry, shown, edited))) = self.meshes(one) else {
+                continue;
+            };
+            let compared = self.compared(one, geometry);
+            if compared.has_colors && is_painted(shown, edited, &compared) {
+                let name = &self.pairing.shown.nodes[one.node].name;
+                problems.add(format!(
+                    "node \"{name}\": has colors of a lit geometry, which are shown brighter and \
+                     cannot be edited"
+                ));
+            }
         }
     }
 
@@ -224,6 +236,45 @@ impl ModelEdit<'_> {
         let material = self.pairing.material(number);
         let material = material.filter(|_| number >= self.pairing.shown.materials.len())?;
         Some(MaterialSource::New(new_material(material)))
+    }
+}
+
+/// Returns the mesh of a geometry with the colors that are stored.
+fn with_stored_colors(shown: &Mesh, geometry: &Geometry) -> Mesh {
+    let mut stored = shown.clone();
+    let colors = geometry.mesh().map(|mesh| mesh.colors).unwrap_or_default();
+    for (corner, color) in stored.corners.iter_mut().zip(colors) {
+        corner.color = color;
+    }
+    stored
+}
+
+/// Returns whether an edited mesh has other colors than the shown one at the same
+/// places. White is the color of new faces.
+fn is_painted(shown: &Mesh, edited: Mesh, compared: &Compared) -> bool {
+    let differ = |a: &[u8; 4], b: &[u8; 4]| (0..3).any(|part| a[part].abs_diff(b[part]) > 1);
+    let place = |mesh: &Mesh, corner: &Corner| mesh.points[corner.point as usize].map(f32::to_bits);
+    match change(shown, edited, compared) {
+        Change::None => false,
+        Change::Values(values) => {
+            let mut pairs = shown.corners.iter().zip(&values.corners);
+            pairs.any(|(old, new)| old.color != new.color)
+        }
+        Change::Anew(edited) => {
+            let mut known: HashMap<[u32; 3], Vec<[u8; 4]>> = HashMap::new();
+            for corner in &shown.corners {
+                let colors = known.entry(place(shown, corner)).or_default();
+                if colors.len() < MAX_COLORS {
+                    colors.push(corner.color);
+                }
+            }
+            edited.corners.iter().any(|corner| {
+                let colors = known.get(&place(&edited, corner));
+                let colors = colors.filter(|colors| colors.len() < MAX_COLORS);
+                let is_new = |colors: &Vec<_>| colors.iter().all(|one| differ(one, &corner.color));
+                corner.color[..3] != [u8::MAX; 3] && colors.is_some_and(is_new)
+            })
+        }
     }
 }
 
