@@ -147,7 +147,7 @@ mod tests {
     use crate::dff::{Dff, FORMAT};
     use fixtures::clump as build;
     use hpimount_assets::model::Scene;
-    use hpimount_assets::model::scene::{Corner, Node};
+    use hpimount_assets::model::scene::{Corner, Node, Part};
     use hpimount_assets::view::import::edited;
     use hpimount_assets::view::rendered;
 
@@ -294,6 +294,57 @@ mod tests {
             .iter()
             .map(|mesh| (mesh.material, mesh.count));
         assert_eq!(Vec::from_iter(listed), [(0, 3), (1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn a_material_of_another_geometry_is_copied() {
+        let textures: [&[&str]; 4] = [&[], &["wood"], &["stone"], &["glass"]];
+        let squares = textures.map(|textures| build::square(textures, &[]));
+        let frames = build::frames(&[("root", -1), ("a", 0), ("b", 0), ("c", 0), ("d", 0)]);
+        let atomics = [0, 1, 2, 3].map(|number| build::atomic(number + 1, number));
+        let asset = build::clump(&frames, &squares, &atomics, &[]);
+        let new = changed(&asset, |scene| {
+            let glass = |part: &Part| scene.materials[part.material].name.starts_with("glass");
+            let of_d = &scene.meshes[mesh_of(scene, "d")].parts[0];
+            assert!(glass(of_d));
+            let glass = of_d.material;
+            let mesh = mesh_of(scene, "b");
+            scene.meshes[mesh].parts[0].material = glass;
+        });
+        let model = parse::parse(&new.into()).unwrap();
+        let names = textures_of(&model.clumps[0].geometries[1]);
+        assert_eq!(names, ["wood", "glass"]);
+    }
+
+    fn textures_of(geometry: &Geometry) -> Vec<&str> {
+        let textures = geometry.materials.iter();
+        let textures = textures.filter_map(|one| one.texture.as_ref());
+        textures.map(|texture| texture.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_new_material_has_the_texture_of_its_picture() {
+        let asset = model();
+        let file = rendered(&FORMAT, &asset, "model.glb").unwrap();
+        let file = fixtures::resaved(&file, |scene| {
+            let hand = mesh_of(scene, "hand");
+            scene.meshes[hand].parts[0].material = scene.materials.len();
+            scene.materials.push(scene.materials[0].clone());
+        });
+        let file = fixtures::glb_with_json(&file, |json| {
+            json["images"] = fixtures::json!([{"name": "chrome", "bufferView": 0}]);
+            json["textures"] = fixtures::json!([{"source": 0}]);
+            let materials = json["materials"].as_array_mut().unwrap();
+            let material = materials.last_mut().unwrap();
+            material["name"] = "shiny".into();
+            material["pbrMetallicRoughness"]["baseColorTexture"] = fixtures::json!({"index": 0});
+        });
+        let Ok(Imported::Changed(changed)) = edited(&FORMAT, &asset, "model.glb", &file) else {
+            panic!("is changed");
+        };
+        let model = read(&changed.asset);
+        let names = textures_of(&model.clumps[0].geometries[1]);
+        assert_eq!(names, ["wood", "stone", "chrome"]);
     }
 
     #[test]

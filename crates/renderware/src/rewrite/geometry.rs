@@ -35,9 +35,7 @@ pub(super) struct GeometryEdit<'a> {
     /// Whether other parts of the model depend on the number of vertices.
     pub(super) is_counted: bool,
     /// Where the material of a part of the mesh comes from.
-    pub(super) material: &'a dyn Fn(usize) -> Option<MaterialSource>,
-    /// The chunks of the lists that [`MaterialSource::Other`] names.
-    pub(super) lists: &'a [Chunk],
+    pub(super) material: &'a dyn Fn(usize) -> Result<MaterialSource, String>,
 }
 
 /// Returns why a geometry cannot be edited at all.
@@ -370,30 +368,20 @@ type Materials = (HashMap<usize, u16>, Vec<Vec<u8>>);
 fn materials(edit: &GeometryEdit<'_>, mesh: &Mesh) -> Result<Materials, String> {
     let first = edit.geometry.material_entries.len();
     let mut added = Vec::new();
-    let mut known: BTreeMap<MaterialSource, u16> = BTreeMap::new();
+    let mut known = HashMap::new();
     let mut entries = HashMap::new();
     for part in mesh.parts.iter().filter(|part| !part.triangles.is_empty()) {
-        let source = (edit.material)(part.material);
-        let source = source.ok_or_else(|| "has faces without a material".to_owned())?;
-        let next = u16::try_from(first + added.len());
-        let next = next.map_err(|_| "has more than 65535 materials".to_owned())?;
-        let entry = match &source {
-            MaterialSource::Entry(entry) => *entry,
-            source => *known.entry(source.clone()).or_insert(next),
+        let entry = match (edit.material)(part.material)? {
+            MaterialSource::Entry(entry) => entry,
+            MaterialSource::Added(chunk) => {
+                let next = u16::try_from(first + added.len());
+                let next = next.map_err(|_| "has more than 65535 materials".to_owned())?;
+                *known.entry(chunk.clone()).or_insert_with(|| {
+                    added.push(chunk);
+                    next
+                })
+            }
         };
-        if usize::from(entry) == first + added.len() {
-            added.push(match &source {
-                MaterialSource::New(new) => material::new(new, edit.geometry.version)?,
-                MaterialSource::Other(list, number) => {
-                    let list = edit.lists.iter().find(|one| one.offset == *list);
-                    let chunk =
-                        list.and_then(|list| material::chunks(list).into_iter().nth(*number));
-                    let chunk = chunk.ok_or("has a material that is not there")?;
-                    with_body(&chunk, &chunk.body)
-                }
-                MaterialSource::Entry(_) => continue,
-            });
-        }
         entries.insert(part.material, entry);
     }
     Ok((entries, added))

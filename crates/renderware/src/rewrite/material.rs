@@ -1,7 +1,13 @@
-//! Materials that a geometry gets.
+//! Materials as they are stored, and those that a geometry gets.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::{stored, with_body};
+use crate::clump::Geometry;
 use crate::{Chunk, Version, kind};
+use hpimount_assets::model::pairing::Pairing;
+use hpimount_assets::model::scene::Material;
 
 /// Maximum number of bytes of a texture's name.
 const MAX_NAME: usize = 31;
@@ -13,30 +19,87 @@ const WITH_SURFACE: u32 = 0x3_0400;
 const SAMPLING: u32 = 0x1106;
 
 /// Where the material of a face comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum MaterialSource {
     /// It is an entry of the geometry's list.
     Entry(u16),
-    /// It is a material of another geometry: the chunk of its list, and its number.
-    Other(u64, usize),
-    /// It is new.
-    New(NewMaterial),
+    /// The list does not have it: its chunk.
+    Added(Vec<u8>),
 }
 
-/// A new material.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct NewMaterial {
-    /// Red, green, blue, alpha.
-    pub(super) color: [u8; 4],
-    /// The name of its texture.
-    pub(super) texture: Option<String>,
+/// The materials of the geometries of all clumps, in order, as they are stored. Those
+/// with the same bytes are one, whichever geometry has them.
+pub(super) struct Materials<'a> {
+    pairing: &'a Pairing<'a>,
+    stored: Vec<Vec<u8>>,
+    /// The first of equal materials.
+    firsts: HashMap<Vec<u8>, usize>,
 }
 
-/// Returns the materials of a list as they are stored.
-pub(super) fn chunks(list: &Chunk) -> Vec<Chunk> {
-    list.children()
-        .filter(|chunk| chunk.kind == kind::MATERIAL)
-        .collect()
+impl<'a> Materials<'a> {
+    pub(super) fn new(pairing: &'a Pairing<'a>) -> Self {
+        Self {
+            pairing,
+            stored: Vec::new(),
+            firsts: HashMap::new(),
+        }
+    }
+
+    /// Adds the materials of the next geometry, and returns the number of its first one.
+    pub(super) fn add(&mut self, geometry: &Geometry, chunk: Option<&Chunk>) -> usize {
+        let start = self.stored.len();
+        let mut parts = chunk.into_iter().flat_map(Chunk::children);
+        let list = parts.find(|part| part.kind == kind::MATERIAL_LIST);
+        let chunks = list.iter().flat_map(Chunk::children);
+        let mut chunks = chunks.filter(|chunk| chunk.kind == kind::MATERIAL);
+        for number in start..start + geometry.materials.len() {
+            let chunk = chunks.next();
+            let bytes = chunk.map_or_else(Vec::new, |chunk| with_body(&chunk, &chunk.body));
+            self.firsts.entry(bytes.clone()).or_insert(number);
+            self.stored.push(bytes);
+        }
+        start
+    }
+
+    /// Returns the number of the first material that is stored as one of the scene is, or
+    /// as a new one will be.
+    pub(super) fn first(&self, number: usize, version: Version) -> usize {
+        let bytes = self.bytes(number, version);
+        let first = bytes
+            .ok()
+            .and_then(|bytes| self.firsts.get(&*bytes).copied());
+        first.unwrap_or(number)
+    }
+
+    /// Returns where a material of the scene comes from, for a geometry whose materials
+    /// begin with number `start`.
+    ///
+    /// # Errors
+    /// Returns an error if there is none, or if it cannot be stored.
+    pub(super) fn source(
+        &self,
+        geometry: &Geometry,
+        start: usize,
+        number: usize,
+    ) -> Result<MaterialSource, String> {
+        let bytes = self.bytes(number, geometry.version)?;
+        let is_it = |&entry: &usize| self.stored.get(start + entry) == Some(&*bytes);
+        let entry = geometry.material_entries.iter().position(is_it);
+        match entry.and_then(|entry| u16::try_from(entry).ok()) {
+            Some(entry) => Ok(MaterialSource::Entry(entry)),
+            None => Ok(MaterialSource::Added(bytes.into_owned())),
+        }
+    }
+
+    /// Returns a material as it is stored.
+    fn bytes(&self, number: usize, version: Version) -> Result<Cow<'_, Vec<u8>>, String> {
+        if let Some(stored) = self.stored.get(number) {
+            return Ok(Cow::Borrowed(stored));
+        }
+        let material = self.pairing.material(number);
+        let material = material.filter(|_| number >= self.pairing.shown.materials.len());
+        let material = material.ok_or_else(|| "has faces without a material".to_owned())?;
+        new(material, version).map(Cow::Owned)
+    }
 }
 
 /// Returns a list of materials with more of them at its end.
@@ -67,17 +130,28 @@ pub(super) fn extended(list: &Chunk, added: &[Vec<u8>]) -> Vec<u8> {
 ///
 /// # Errors
 /// Returns an error if the name of its texture is too long, or not in ASCII.
-pub(super) fn new(material: &NewMaterial, version: Version) -> Result<Vec<u8>, String> {
-    let has_texture = u32::from(material.texture.is_some());
+fn new(material: &Material, version: Version) -> Result<Vec<u8>, String> {
+    let stem = |name: &str| name.strip_suffix(".png").unwrap_or(name).to_owned();
+    let texture = material.texture.as_ref();
+    let texture = texture.map(|texture| match texture.file.is_empty() {
+        true => stem(&material.name),
+        false => stem(&texture.file),
+    });
+    let byte = |part: f32| (part.clamp(0.0, 1.0) * 255.0).round() as u8;
+    let color = match texture {
+        Some(_) => [u8::MAX; 4],
+        None => material.color.map(byte),
+    };
+    let has_texture = u32::from(texture.is_some());
     let mut fields = vec![0; 4];
-    fields.extend(material.color);
+    fields.extend(color);
     fields.extend(0_u32.to_le_bytes());
     fields.extend(has_texture.to_le_bytes());
     if version.number() >= WITH_SURFACE {
         fields.extend([1.0_f32; 3].map(f32::to_le_bytes).concat());
     }
     let mut body = stored(kind::STRUCT, version, &fields);
-    if let Some(name) = &material.texture {
+    if let Some(name) = &texture {
         if name.len() > MAX_NAME || !name.is_ascii() {
             return Err(format!(
                 "material \"{name}\": names of textures have at most {MAX_NAME} plain letters"

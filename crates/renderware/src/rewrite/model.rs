@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use super::geometry::{GeometryEdit, edited};
-use super::material::{MaterialSource, NewMaterial};
+use super::material::Materials;
 use super::{Bodies, geometries};
+use crate::Chunk;
 use crate::clump::{Clump, Geometry, Vertices};
-use crate::{Chunk, kind};
 use hpimount_assets::model::affine::Affine;
 use hpimount_assets::model::pairing::{Change, Compared, Pairing, Placed, change};
-use hpimount_assets::model::scene::{Corner, Material, Mesh};
+use hpimount_assets::model::scene::{Corner, Mesh, Part};
 use hpimount_assets::view::import::Problems;
 
 /// Flag of a geometry: its vertices have colors.
@@ -47,6 +47,15 @@ pub struct ShownGeometry {
     pub is_brightened: bool,
 }
 
+/// What new bodies are made from.
+struct Sources<'a> {
+    /// The chunks of the geometries of each clump.
+    chunks: Vec<Vec<Chunk>>,
+    materials: Materials<'a>,
+    /// The number of the first material of each geometry.
+    starts: BTreeMap<(usize, usize), usize>,
+}
+
 /// An edited scene, whose materials are those of the geometries of all clumps, in
 /// order.
 pub struct ModelEdit<'a> {
@@ -76,10 +85,10 @@ impl ModelEdit<'_> {
             let name = &node.name;
             problems.add(format!("node \"{name}\" is new: parts cannot be added"));
         }
-        let lists = self.lists();
+        let sources = self.sources();
         let mut results: Results = BTreeMap::new();
         for one in shown {
-            let body = match self.body(one, &lists) {
+            let body = match self.body(one, &sources) {
                 Ok(body) => body,
                 Err(problem) => {
                     problems.add(format!("node \"{}\": {problem}", name(one.node)));
@@ -100,23 +109,31 @@ impl ModelEdit<'_> {
         }
         let mut bodies = Bodies::new();
         for ((clump, geometry), (_, body)) in results {
-            let chunk = geometries(&self.clumps[clump].chunk)
-                .into_iter()
-                .nth(geometry);
+            let chunk = sources.chunks[clump].get(geometry);
             bodies.extend(chunk.zip(body).map(|(chunk, body)| (chunk.offset, body)));
         }
         bodies
     }
 
     /// Returns the new body of a geometry, if a node shows that it changed.
-    fn body(&self, one: &ShownGeometry, lists: &[Chunk]) -> Result<Option<Vec<u8>>, String> {
-        let Some((geometry, shown, mesh)) = self.meshes(one)? else {
+    fn body(&self, one: &ShownGeometry, sources: &Sources<'_>) -> Result<Option<Vec<u8>>, String> {
+        let Some((geometry, shown, mut mesh)) = self.meshes(one)? else {
             return Ok(None);
         };
-        let shown = match one.is_brightened {
+        let mut shown = match one.is_brightened {
             true => Cow::Owned(with_stored_colors(shown, geometry)),
             false => Cow::Borrowed(shown),
         };
+        let first = |part: &Part| sources.materials.first(part.material, geometry.version);
+        for number in 0..shown.parts.len() {
+            let material = first(&shown.parts[number]);
+            if material != shown.parts[number].material {
+                shown.to_mut().parts[number].material = material;
+            }
+        }
+        for part in &mut mesh.parts {
+            part.material = first(part);
+        }
         let mut compared = self.compared(one, geometry);
         compared.has_colors &= !one.is_brightened;
         let change = change(&shown, mesh, &compared);
@@ -126,19 +143,19 @@ impl ModelEdit<'_> {
         let back = one
             .back
             .ok_or("has a sheared frame, and its mesh cannot be edited")?;
-        let chunk = geometries(&self.clumps[one.clump].chunk)
-            .into_iter()
-            .nth(one.geometry);
-        let chunk = chunk.ok_or("has a geometry that is not there")?;
+        let key = (one.clump, one.geometry);
+        let chunk = sources.chunks[one.clump].get(one.geometry);
+        let (Some(chunk), Some(&start)) = (chunk, sources.starts.get(&key)) else {
+            return Err("has a geometry that is not there".to_owned());
+        };
         edited(&GeometryEdit {
-            chunk: &chunk,
+            chunk,
             geometry,
             shown: &shown,
             change: &change,
             back,
             is_counted: (self.is_counted)(geometry),
-            material: &|number| self.source((one.clump, one.geometry), number, lists),
-            lists,
+            material: &|number| sources.materials.source(geometry, start, number),
         })
     }
 
@@ -160,6 +177,23 @@ impl ModelEdit<'_> {
         let geometry = self.clumps[one.clump].clump.geometries.get(one.geometry);
         let geometry = geometry.ok_or("has a geometry that is not there")?;
         Ok(Some((geometry, shown, mesh)))
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        let chunks = self.clumps.iter().map(|clump| geometries(&clump.chunk));
+        let chunks: Vec<Vec<Chunk>> = chunks.collect();
+        let (mut materials, mut starts) = (Materials::new(self.pairing), BTreeMap::new());
+        for (number, (source, chunks)) in self.clumps.iter().zip(&chunks).enumerate() {
+            for (place, geometry) in source.clump.geometries.iter().enumerate() {
+                let start = materials.add(geometry, chunks.get(place));
+                starts.insert((number, place), start);
+            }
+        }
+        Sources {
+            chunks,
+            materials,
+            starts,
+        }
     }
 
     fn compared(&self, one: &ShownGeometry, geometry: &Geometry) -> Compared {
@@ -188,54 +222,6 @@ impl ModelEdit<'_> {
                 ));
             }
         }
-    }
-
-    /// Returns the chunks of all material lists: those of the geometries in order.
-    fn lists(&self) -> Vec<Chunk> {
-        let chunks = self
-            .clumps
-            .iter()
-            .flat_map(|clump| geometries(&clump.chunk));
-        let list = |chunk: Chunk| {
-            chunk
-                .children()
-                .find(|child| child.kind == kind::MATERIAL_LIST)
-        };
-        chunks.filter_map(list).collect()
-    }
-
-    /// Returns where a material of the scene comes from, for a geometry.
-    fn source(
-        &self,
-        own: (usize, usize),
-        number: usize,
-        lists: &[Chunk],
-    ) -> Option<MaterialSource> {
-        let clumps = self.clumps.iter().enumerate();
-        let all = clumps.flat_map(|(clump, source)| {
-            let geometries = source.clump.geometries.iter().enumerate();
-            geometries.map(move |(number, geometry)| ((clump, number), geometry))
-        });
-        let (mut first, mut place) = (0, 0);
-        for (key, geometry) in all {
-            let count = geometry.materials.len();
-            if (first..first + count).contains(&number) {
-                let index = number - first;
-                let mut entries = geometry.material_entries.iter();
-                return match key == own {
-                    true => {
-                        let entry = entries.position(|&entry| entry == index)?;
-                        u16::try_from(entry).ok().map(MaterialSource::Entry)
-                    }
-                    false => Some(MaterialSource::Other(lists.get(place)?.offset, index)),
-                };
-            }
-            first += count;
-            place += usize::from(!geometry.material_entries.is_empty());
-        }
-        let material = self.pairing.material(number);
-        let material = material.filter(|_| number >= self.pairing.shown.materials.len())?;
-        Some(MaterialSource::New(new_material(material)))
     }
 }
 
@@ -275,25 +261,5 @@ fn is_painted(shown: &Mesh, edited: Mesh, compared: &Compared) -> bool {
                 corner.color[..3] != [u8::MAX; 3] && colors.is_some_and(is_new)
             })
         }
-    }
-}
-
-fn new_material(material: &Material) -> NewMaterial {
-    let stem = |name: &str| name.strip_suffix(".png").unwrap_or(name).to_owned();
-    let texture = material
-        .texture
-        .as_ref()
-        .map(|texture| match texture.file.is_empty() {
-            true => stem(&material.name),
-            false => stem(&texture.file),
-        });
-    NewMaterial {
-        color: match texture {
-            Some(_) => [u8::MAX; 4],
-            None => material
-                .color
-                .map(|part| (part.clamp(0.0, 1.0) * 255.0).round() as u8),
-        },
-        texture,
     }
 }
