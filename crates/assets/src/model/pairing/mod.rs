@@ -238,14 +238,14 @@ impl<'a> Pairing<'a> {
     }
 
     fn pair_joints(&mut self) {
-        let shown = self.shown.joints.iter().map(|joint| joint.node);
-        let shown: Vec<usize> = shown.collect();
+        let shown = self.shown.joints.iter().zip(0_u16..);
+        let shown: HashMap<usize, u16> =
+            shown.map(|(joint, number)| (joint.node, number)).collect();
         let joints = self.edited.scene.joints.iter();
         self.joints = joints
             .map(|joint| {
                 let node = self.origins.get(joint.node).copied().flatten()?;
-                let number = shown.iter().position(|&one| one == node)?;
-                u16::try_from(number).ok()
+                shown.get(&node).copied()
             })
             .collect();
     }

@@ -1,5 +1,7 @@
 //! Where nodes of a shown and an edited model are.
 
+use std::collections::HashSet;
+
 use super::Pairing;
 use crate::model::affine::Affine;
 use crate::model::scene::Joint;
@@ -101,7 +103,7 @@ impl Pairing<'_> {
     /// moved these is in the maps of their meshes.
     pub fn placed(&self, is_stored: impl Fn(usize) -> bool) -> Vec<Placed> {
         let (children, mut pending) = self.shown.children();
-        let joints: Vec<usize> = self.shown.joints.iter().map(|joint| joint.node).collect();
+        let joints: HashSet<usize> = self.shown.joints.iter().map(|joint| joint.node).collect();
         let mut places = vec![Affine::IDENTITY; self.shown.nodes.len()];
         let mut changes = vec![None; self.shown.nodes.len()];
         while let Some(node) = pending.pop() {
@@ -118,10 +120,11 @@ impl Pairing<'_> {
             let own = Affine::from(&changes[node].unwrap_or(shown));
             places[node] = places[parent].after(&own);
         }
+        let skin = self.skin_map();
         let placed = places.into_iter().zip(changes).enumerate();
         let placed = placed.map(|(node, (place, changed))| Placed {
             changed,
-            mesh: self.mesh_map(node, &place),
+            mesh: self.mesh_map(node, &place, &skin),
         });
         placed.collect()
     }
@@ -170,7 +173,8 @@ impl Pairing<'_> {
     }
 
     /// Returns the map from the edited mesh of a node to the node, which is at `place`.
-    fn mesh_map(&self, node: usize, place: &Affine) -> Affine {
+    /// `skin` is that of skinned meshes.
+    fn mesh_map(&self, node: usize, place: &Affine, skin: &Affine) -> Affine {
         let Some(drawn) = self.drawn[node] else {
             return Affine::IDENTITY;
         };
@@ -178,7 +182,7 @@ impl Pairing<'_> {
             .mesh
             .and_then(|mesh| self.shown.meshes.get(mesh));
         if mesh.is_some_and(|mesh| !mesh.weights.is_empty()) {
-            return self.skin_map();
+            return *skin;
         }
         let inverse = place.inverse().unwrap_or(Affine::IDENTITY);
         let map = inverse.after(&self.worlds[drawn]);
@@ -193,7 +197,7 @@ impl Pairing<'_> {
     /// places of the joints in the bind pose tell.
     fn skin_map(&self) -> Affine {
         let above = |scene: &Scene<'_>, worlds: &[Affine], joints: &[Joint]| {
-            let nodes: Vec<usize> = joints.iter().map(|joint| joint.node).collect();
+            let nodes: HashSet<usize> = joints.iter().map(|joint| joint.node).collect();
             let parents = nodes.iter().filter_map(|&node| scene.nodes[node].parent);
             let above = parents.filter(|parent| !nodes.contains(parent)).min()?;
             worlds[above].inverse()
