@@ -1,4 +1,4 @@
-//! Writers of pictures and models in common formats.
+//! Writers of pictures and models in common formats, and readers of edited ones.
 //!
 //! A format is converted to a [`Picture`] or a [`Scene`] in the `export` of its
 //! own room; the writers ([`png`], [`apng`], [`obj`], [`gltf`], [`bvh`],
