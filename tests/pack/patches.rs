@@ -316,6 +316,39 @@ fn several_patches_share_the_memory_of_a_small_cache() {
     );
 }
 
+#[test]
+fn several_patches_share_the_space_for_decoded_sections() {
+    if !is_installed("xdelta3") {
+        return skip::skip("xdelta3 is not installed");
+    }
+    let work = Work::new();
+    fs::copy(work.path("disc.iso"), work.path("0.iso")).unwrap();
+    for number in 1..=2 {
+        let (old, new) = (format!("{}.iso", number - 1), format!("{number}.iso"));
+        let edit = format!("edit{number}");
+        let letters = fixtures::noise(number, 100_000).into_iter();
+        let letters: Vec<u8> = letters.map(|byte| b'0' + byte % 64).collect();
+        write(&work.path(&edit), &format!("NEW{number}.TXT"), &letters);
+        work.apply(&[&edit], &old, &new);
+        let mut program = Command::new("xdelta3");
+        program.args(["-e", "-S", "lzma", "-s"]);
+        let paths = [old, new, format!("{number}.xdelta")].map(|name| work.path(&name));
+        assert!(program.args(paths).status().unwrap().success());
+    }
+    let check = |space: &str, patches: &[&str]| {
+        let mut program = hpimount();
+        program.args(["--check", "-o", &format!("spoolsize={space}")]);
+        for patch in patches {
+            program.arg("--apply").arg(work.path(patch));
+        }
+        run(program.arg(work.path("disc.iso")))
+    };
+    assert_eq!(check("150K", &["1.xdelta"]).code, Some(0));
+    assert_eq!(check("300K", &["1.xdelta", "2.xdelta"]).code, Some(0));
+    let refused = check("150K", &["1.xdelta", "2.xdelta"]);
+    assert!(refused.stdout.contains("(spoolsize)"), "{refused:?}");
+}
+
 /// Returns a VCDIFF patch whose only window has some bytes, and then as many pairs as
 /// stated: too many to be kept as ranges.
 fn with_pairs(bytes: &[u8], pairs: usize) -> Vec<u8> {

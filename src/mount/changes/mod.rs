@@ -20,7 +20,7 @@ use rustix::fs::CWD;
 
 pub(super) use self::folder::{ChangedFolder, List};
 pub(super) use self::layer::Layer;
-use self::patch::PatchFile;
+use self::patch::{PatchFile, SpoolFile};
 use self::riivolution::ModFile;
 use super::volume::{self, VolumeFile};
 use super::{Converter, OpenCause, OpenError, Vfs};
@@ -42,6 +42,8 @@ use hpimount_patches::Patched;
 #[derive(Clone, Default)]
 pub(crate) struct Changes {
     steps: Vec<Step>,
+    /// Storage for decoded sections of all patches.
+    spool: Option<Arc<SpoolFile>>,
     /// Memory of the files of folders, in bytes.
     memory: usize,
     /// Path in the mount of the source that they belong to: empty, or with a slash
@@ -118,6 +120,7 @@ impl Changes {
         let pool = Arc::new(FilePool::default());
         let mut changes = Self {
             steps: Vec::new(),
+            spool: None,
             memory: 0,
             prefix: String::new(),
             paths: Vec::with_capacity(paths.len()),
@@ -145,7 +148,9 @@ impl Changes {
         self.modified = self.modified.max(stat.modified);
         self.paths.push(path.canonicalize()?);
         if !path.is_dir() {
-            self.steps.push(Step::Patch(PatchFile::open(path, pool)?));
+            self.spool = self.spool.take().or_else(SpoolFile::create);
+            let patch = PatchFile::open(path, pool, self.spool.clone())?;
+            self.steps.push(Step::Patch(patch));
             return Ok(());
         }
         let (folder, memory) = read_changes(path, pool)?;

@@ -24,7 +24,7 @@ const COMPARED_PER_BYTE: u64 = 16;
 pub(crate) struct PatchFile {
     path: PathBuf,
     source: Arc<dyn ReadAt>,
-    /// A file for decoded sections, which confined threads cannot create.
+    /// Storage for decoded sections.
     spool: Option<Arc<SpoolFile>>,
 }
 
@@ -43,12 +43,15 @@ impl PatchFile {
     ///
     /// # Errors
     /// Returns an error if it cannot be opened.
-    pub(crate) fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Self> {
-        let spool = tempfile::tempfile().ok();
+    pub(crate) fn open(
+        path: &Path,
+        pool: &Arc<FilePool>,
+        spool: Option<Arc<SpoolFile>>,
+    ) -> io::Result<Self> {
         Ok(Self {
             path: path.canonicalize()?,
             source: read_patch(path, pool)?,
-            spool: spool.map(|file| Arc::new(SpoolFile::new(file))),
+            spool,
         })
     }
 
@@ -202,8 +205,8 @@ fn for_file(cause: OpenCause, patch: &Patch, options: &mount::Options) -> OpenCa
     }
 }
 
-/// Decoded sections of a patch in a temporary file.
-struct SpoolFile {
+/// Decoded sections of patches in a temporary file.
+pub(super) struct SpoolFile {
     file: File,
     len: Mutex<u64>,
     /// Maximum length in bytes.
@@ -211,12 +214,15 @@ struct SpoolFile {
 }
 
 impl SpoolFile {
-    fn new(file: File) -> Self {
-        Self {
+    /// Creates it, which confined threads cannot do; `None` if there is no room for
+    /// temporary files.
+    pub(super) fn create() -> Option<Arc<Self>> {
+        let file = tempfile::tempfile().ok()?;
+        Some(Arc::new(Self {
             file,
             len: Mutex::new(0),
             most: AtomicU64::new(0),
-        }
+        }))
     }
 }
 
@@ -226,7 +232,8 @@ impl Spool for SpoolFile {
         let end = *len + bytes.len() as u64;
         let most = self.most.load(Ordering::Relaxed);
         if end > most {
-            let problem = format!("its sections have more than the {most} bytes of spoolsize");
+            let problem =
+                format!("the sections of all patches have more than {most} bytes (spoolsize)");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
         }
         self.file.write_all_at(bytes, *len)?;

@@ -82,7 +82,11 @@ impl<'a> Materials<'a> {
         number: usize,
     ) -> Result<MaterialSource, String> {
         let bytes = self.bytes(number, geometry.version)?;
-        let is_it = |&entry: &usize| self.stored.get(start + entry) == Some(&*bytes);
+        let is_it = |&entry: &usize| {
+            self.stored
+                .get(start + entry)
+                .is_some_and(|stored| *stored == *bytes)
+        };
         let entry = geometry.material_entries.iter().position(is_it);
         match entry.and_then(|entry| u16::try_from(entry).ok()) {
             Some(entry) => Ok(MaterialSource::Entry(entry)),
@@ -91,7 +95,7 @@ impl<'a> Materials<'a> {
     }
 
     /// Returns a material as it is stored.
-    fn bytes(&self, number: usize, version: Version) -> Result<Cow<'_, Vec<u8>>, String> {
+    fn bytes(&self, number: usize, version: Version) -> Result<Cow<'_, [u8]>, String> {
         if let Some(stored) = self.stored.get(number) {
             return Ok(Cow::Borrowed(stored));
         }
