@@ -9,6 +9,7 @@ mod cue_changes;
 mod edited_views;
 mod export;
 mod foreign;
+mod foreign_edits;
 mod gdi_changes;
 mod hip;
 mod hip_changes;

@@ -49,7 +49,7 @@ fn crate_at(name: &str, place: [f32; 3]) -> Asset {
 }
 
 /// Returns a level with two timers and two crates.
-fn level() -> Edited {
+pub(super) fn level() -> Edited {
     let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
     hip.layer(0)
         .add(timer("FIRST", "SECOND"))

@@ -28,11 +28,14 @@ pub fn run_in(directory: &Path, program: &str, arguments: &[&str]) -> bool {
     command.args(arguments).current_dir(directory);
     // Arguments may have letters beyond ASCII.
     command.env("LC_ALL", "C.UTF-8");
-    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !skip::possible(status.is_ok(), &format!("{program} is missing")) {
+    let output = command.stdin(Stdio::null()).output();
+    if !skip::possible(output.is_ok(), &format!("{program} is missing")) {
         return false;
     }
-    assert!(status.unwrap().success(), "{program} {arguments:?}");
+    let output = output.unwrap();
+    let said = [&output.stdout[..], &output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(output.status.success(), "{program} {arguments:?}: {said}");
     true
 }
 
