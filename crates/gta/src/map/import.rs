@@ -316,6 +316,10 @@ impl scene_import::Row for BinaryRows {
 /// Returns a binary file with these entries in the place of its own.
 fn stored(bytes: &[u8], binary: &Binary) -> Vec<u8> {
     fn write<R: Record>(bytes: &mut [u8], start: usize, entries: &[R]) {
+        // The offset of no entries may be anywhere, even behind the file.
+        if entries.is_empty() {
+            return;
+        }
         let mut writer = Writer::new(Endian::Little, 0);
         entries
             .iter()
@@ -497,6 +501,22 @@ mod tests {
             delete(&[1], "3").unwrap_err(),
             "line 2, column #: replaces an object of data/MAP_stream0.ipl from afar"
         );
+    }
+
+    #[test]
+    fn a_binary_file_without_cars_may_have_any_offset_of_them() {
+        let with_offset = |lods: &[i32]| {
+            let mut file = binary_file(lods);
+            file[4 + 6 * 4 + 4 * 8..][..4].fill(0xFF);
+            file
+        };
+        let changed = with(
+            &IPL_FORMAT,
+            &with_offset(&[5]),
+            "inst.tsv",
+            &[("5\n", "9\n")],
+        );
+        assert_eq!(changed, Ok(with_offset(&[9])));
     }
 
     #[test]
