@@ -50,14 +50,18 @@ fn clamp(sample: i32) -> i32 {
     sample.clamp(i16::MIN.into(), i16::MAX.into())
 }
 
-/// Encodes samples as blocks without flags; silence fills the last one. Every
-/// block has the filter and shift with the least error.
-fn encode(samples: &[i16], rounding: Rounding) -> Vec<u8> {
+/// Encodes samples as blocks without flags; silence fills the last one, or else the
+/// begin of the samples that are `repeated` after it. Every block has the filter and
+/// shift with the least error.
+fn encode(samples: &[i16], repeated: &[i16], rounding: Rounding) -> Vec<u8> {
     let mut data = Vec::with_capacity(samples.len().div_ceil(SAMPLES) * BLOCK);
     let mut history = (0, 0);
     for samples in samples.chunks(SAMPLES) {
         let mut wanted = [0; SAMPLES];
-        wanted[..samples.len()].copy_from_slice(samples);
+        let following = samples.iter().chain(repeated.iter().cycle());
+        for (wanted, sample) in wanted.iter_mut().zip(following) {
+            *wanted = *sample;
+        }
         let mut best = (u64::MAX, [0; BLOCK], history);
         for filter in 0..=MAX_FILTER {
             for shift in (0..=MAX_SHIFT).rev() {
@@ -73,7 +77,7 @@ fn encode(samples: &[i16], rounding: Rounding) -> Vec<u8> {
 
 /// Encodes samples like those that `old` has blocks of, `heard` of them up to its
 /// end: with the same flags, and the same blocks after the end. `start` is the first
-/// sample of its loop.
+/// sample of the loop, whose begin fills the last block.
 ///
 /// # Errors
 /// Returns why a loop does not fit.
@@ -92,7 +96,8 @@ pub fn encode_like(
             "ends before sample {start}, where its loop starts, or soon after: keep it longer"
         ));
     }
-    let mut data = encode(samples, rounding);
+    let first = start.map_or(samples.len(), first_of_block);
+    let mut data = encode(samples, &samples[first..], rounding);
     for (number, block) in data.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
         let like = |number: usize| old.get(number).map_or(0, |block| block[1]);
         block[1] = match number {
@@ -107,11 +112,31 @@ pub fn encode_like(
     Ok(data)
 }
 
-/// Gives the first `heard` blocks a loop from this sample to their end. It starts with
-/// the block of that sample.
+/// Returns the first sample of the block that a sample is in.
+fn first_of_block(sample: u32) -> usize {
+    sample as usize / SAMPLES * SAMPLES
+}
+
+/// Returns what becomes of a loop from `start` to the end of this number of samples, if
+/// blocks cannot have it exactly.
+pub fn loop_warning(samples: u32, start: u32) -> Option<String> {
+    let first = first_of_block(start);
+    let end = (samples as usize).next_multiple_of(SAMPLES);
+    let is_exact = (first, end) == (start as usize, samples as usize);
+    (!is_exact).then(|| {
+        let last = end - 1;
+        format!(
+            "the loop is from sample {first} to {last}, because it has whole blocks of {SAMPLES} \
+             samples; its begin fills the last one"
+        )
+    })
+}
+
+/// Gives the blocks of the first `heard` samples a loop from the block of this sample to
+/// their end.
 pub fn set_loop(data: &mut [u8], heard: u32, start: u32) {
     let blocks = data.as_chunks_mut::<BLOCK>().0;
-    let heard = (heard as usize / SAMPLES).min(blocks.len());
+    let heard = (heard as usize).div_ceil(SAMPLES).min(blocks.len());
     let first = start as usize / SAMPLES;
     for (number, block) in blocks[..heard].iter_mut().enumerate() {
         block[1] = block[1] & !LOOP_START | REPEAT;
@@ -274,6 +299,30 @@ mod tests {
         assert_eq!(extent_of(&[plain, terminator]), (28, None, 0));
         assert_eq!(extent_of(&[plain, repeat, plain]), (84, None, 1));
         assert_eq!(extent_of(&[block(0x5D, 0, 1)]), (28, None, 1));
+    }
+
+    #[test]
+    fn the_last_block_of_a_loop_is_filled_with_its_begin_and_has_the_end() {
+        let samples: Vec<i16> = (0..100).map(|at| 64 * at).collect();
+        let plain = block(0, 0, 0);
+        let old = [plain; 2];
+        let start = Some(30);
+        let encoded = encode_like(&samples, Rounding::Sum, old.as_flattened(), 56, start);
+        let mut data = encoded.unwrap();
+        set_loop(&mut data, 100, 30);
+        assert_eq!(extent_of(data.as_chunks().0), (112, Some((28, 111)), 0));
+        let mut decoded = [0; 112];
+        decode(&data, Rounding::Sum, &mut decoded);
+        let expected = samples.iter().chain(&samples[28..]);
+        for (at, (found, expected)) in decoded.iter().zip(expected).enumerate() {
+            assert!((found - expected).abs() < 400, "{at}: {found}, {expected}");
+        }
+        assert_eq!(
+            loop_warning(100, 30).unwrap(),
+            "the loop is from sample 28 to 111, because it has whole blocks of 28 samples; its \
+             begin fills the last one"
+        );
+        assert_eq!(loop_warning(112, 28), None);
     }
 
     #[test]

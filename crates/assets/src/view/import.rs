@@ -180,6 +180,25 @@ pub fn sound(file: &[u8], channels: u16, rate: u32) -> Result<wav::Edited, Strin
     Ok(edited)
 }
 
+/// Returns the loop of an edited sound, if it is not the one of the `shown` sound with as
+/// many `samples`.
+///
+/// # Errors
+/// Returns an error if the file lost the loop, and it does not follow from the length.
+pub fn new_loop(
+    edited: &wav::Wav,
+    shown: Option<(u32, u32)>,
+    samples: u32,
+) -> Result<Option<(u32, u32)>, String> {
+    let is_other_length = edited.samples != samples;
+    let whole = (0, samples.saturating_sub(1));
+    if edited.loops.is_none() && is_other_length && shown.is_some_and(|part| part != whole) {
+        return Err("has no loop (chunk `smpl`) and another length: give it its loop".to_owned());
+    }
+    let is_new = |part: &(u32, u32)| is_other_length || shown != Some(*part);
+    Ok(edited.loops.filter(is_new))
+}
+
 /// Returns a sentence about transparent pixels of a picture that will be opaque,
 /// if it has any.
 pub fn opacity_warning(pixels: &[[u8; 4]]) -> Option<String> {

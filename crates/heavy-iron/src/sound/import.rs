@@ -39,24 +39,23 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let sound = sound.map_err(|incomplete| incomplete.error.to_string())?;
     let edited = import::sound(edit.file, sound.channels, sound.rate)?;
     let shown = sound.loops.map(|part| (part.start, part.end));
-    let new_loop = edited.wav.loops.filter(|&part| shown != Some(part));
+    let new_loop = import::new_loop(&edited.wav, shown, sound.samples)?;
     let is_equal = sound.pcm() == edited.samples;
     if is_equal && new_loop.is_none() {
         return Ok(Imported::Unchanged);
     }
-    let whole = (0, sound.samples.saturating_sub(1));
-    let is_other_length = edited.wav.samples != sound.samples;
-    if edited.wav.loops.is_none() && is_other_length && shown.is_some_and(|part| part != whole) {
-        return Err("has no loop (chunk `smpl`) and another length: give it its loop".to_owned());
-    }
+    let start = new_loop.or(shown).map(|(start, _)| start);
     let (mut data, played) = match is_equal {
         true => (sound.data.to_vec(), edited.samples.clone()),
-        false => encode(&sound, &edited.samples, &mut table)?,
+        false => encode(&sound, &edited.samples, start, &mut table)?,
     };
     if let Some(part) = new_loop {
         put_loop(&sound, part, &edited.wav, &played, (&mut data, &mut table))?;
     }
+    let start = start.filter(|_| matches!(sound.entry.header, Header::Vag(_)));
+    let warning = start.and_then(|start| spu::loop_warning(edited.wav.samples, start));
     let mut changed = Changed {
+        warnings: warning.into_iter().collect(),
         quality: quality::of_samples(&edited.samples, &played),
         asset: data,
         ..Changed::default()
@@ -113,11 +112,12 @@ impl Table {
     }
 }
 
-/// Encodes samples in the codec of a sound, and changes its entry in the table.
-/// Returns the data, and the samples as they are played.
+/// Encodes samples in the codec of a sound, and changes its entry in the table. `start`
+/// is the first sample of the loop. Returns the data, and the samples as they are played.
 fn encode(
     sound: &Sound,
     samples: &[i16],
+    start: Option<u32>,
     table: &mut Table,
 ) -> Result<(Vec<u8>, Vec<i16>), String> {
     let data = match (sound.codec, &sound.entry.header) {
@@ -126,7 +126,7 @@ fn encode(
         }
         (Codec::Dsp, Header::Dsp(header)) => {
             let encoded = dsp::encode(samples, header.coefficients, header.history);
-            put_dsp(header, &encoded, samples.len(), table)?;
+            put_dsp(header, &encoded, samples.len(), start, table)?;
             let mut data = encoded.data;
             // Whatever followed the samples stays, if there are as many.
             if samples.len() == header.samples as usize {
@@ -149,7 +149,6 @@ fn encode(
             .collect(),
         (Codec::XboxAdpcm, _) => ima::encode(samples, sound.channels.into(), &sound.data),
         (Codec::Vag | Codec::Dsp, _) => {
-            let start = sound.loops.map(|part| part.start);
             spu::encode_like(samples, Rounding::Sum, &sound.data, sound.samples, start)?
         }
     };
@@ -191,7 +190,8 @@ fn put_loop(
             table.put(DSP_IS_LOOP, &1_u16.to_be_bytes())?;
             table.put(DSP_LOOP_START, &nibble_of(start).to_be_bytes())?;
             // A shown end that was clamped stays.
-            if sound.loops.is_none_or(|part| part.end != end) {
+            let is_other_length = wav.samples != sound.samples;
+            if is_other_length || sound.loops.is_none_or(|part| part.end != end) {
                 table.put(DSP_LOOP_END, &nibble_of(end).to_be_bytes())?;
             }
             table.put(DSP_LOOP_STATE, &dsp_state(start as usize, data, played))
@@ -235,6 +235,7 @@ fn put_dsp(
     header: &DspHeader,
     encoded: &dsp::Encoded,
     count: usize,
+    start: Option<u32>,
     table: &mut Table,
 ) -> Result<(), String> {
     let samples = u32::try_from(count).map_err(|_| "has too many samples".to_owned())?;
@@ -242,7 +243,7 @@ fn put_dsp(
     if samples != header.samples {
         let nibbles = samples + 2 * samples.div_ceil(SAMPLES as u32);
         let end = nibble_of(samples.saturating_sub(1));
-        if header.is_loop && header.loop_start >= end {
+        if start.is_some_and(|start| nibble_of(start) >= end) {
             return Err("ends before its loop starts: keep it longer".to_owned());
         }
         for (at, word) in [(0x00, samples), (0x04, nibbles), (0x14, end)] {
@@ -258,4 +259,70 @@ fn put_dsp(
         table.put(DSP_LOOP_STATE, &state)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::{Archives, id};
+    use fixtures::heavy_iron::dsp_table_with;
+    use hpimount_assets::model::wav;
+    use hpimount_assets::view::ViewFile;
+
+    /// Returns the loop of a DSP sound of 2000 samples after its WAV file was edited,
+    /// which has this number of samples.
+    fn edited(
+        shown: (u32, u32),
+        samples: u32,
+        loops: Option<(u32, u32)>,
+    ) -> Result<(u32, u32), String> {
+        let nibbles = Some((nibble_of(shown.0), nibble_of(shown.1)));
+        let table = dsp_table_with(id("beep"), 2000, 22_050, [0; 16], nibbles);
+        let data = vec![0; 8 * 143];
+        let mut archives = Archives::new(&[
+            ("a.HIP", b"SND ", "beep", data.clone()),
+            ("a.HIP", b"SNDI", "table", table),
+        ]);
+        archives.asset = Some(0);
+        let wav = Wav {
+            channels: 1,
+            rate: 22_050,
+            samples,
+            loops,
+        };
+        let played: Vec<i16> = (0..samples).map(|at| (at % 50 * 100) as i16).collect();
+        let mut file = Vec::new();
+        wav::write(&wav, &played, &mut file).unwrap();
+        let edit = Edit {
+            asset: &data.into(),
+            context: &archives,
+            part: &ViewFile::from("sound.wav"),
+            file: &file,
+        };
+        let Imported::Changed(changed) = import(&edit)? else {
+            panic!("is changed");
+        };
+        let table = Bytes::from(changed.others[0].1.clone());
+        let facts = Origin::of(&archives).facts;
+        let table = sound::parse_table(&table, &facts).unwrap();
+        let entry = table.find(id("beep")).unwrap();
+        let sound = sound::parse(&changed.asset.into(), entry).unwrap();
+        assert_eq!(sound.samples, samples);
+        let part = sound.loops.unwrap();
+        Ok((part.start, part.end))
+    }
+
+    #[test]
+    fn the_loop_of_a_file_with_another_length_is_that_of_its_chunk() {
+        for (shown, samples, new) in [
+            ((100, 999), 3000, (100, 999)),
+            ((100, 1999), 3000, (200, 1999)),
+            ((1500, 1999), 1000, (0, 999)),
+        ] {
+            assert_eq!(edited(shown, samples, Some(new)), Ok(new));
+        }
+        assert_eq!(edited((0, 1999), 3000, None), Ok((0, 2999)));
+        let refused = edited((100, 1999), 3000, None).unwrap_err();
+        assert!(refused.contains("give it its loop"), "{refused}");
+    }
 }
