@@ -22,7 +22,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }
     let vag = vag::parse(edit.asset).map_err(|error| error.to_string())?;
     let edited = import::sound(edit.file, vag.channels.into(), vag.rate)?;
-    let new_loop = edited.wav.loops.filter(|&part| vag.loops != Some(part));
+    let new_loop = import::new_loop(&edited.wav, vag.loops, vag.samples)?;
     let is_equal = vag.pcm() == edited.samples;
     if is_equal && new_loop.is_none() {
         return Ok(Imported::Unchanged);
@@ -30,7 +30,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let Some(old) = vag.blocks() else {
         return Err("shows a sound whose channels alternate, which is not written".to_owned());
     };
-    let start = vag.loops.map(|(start, _)| start);
+    let start = new_loop.or(vag.loops).map(|(start, _)| start);
     let mut data = match is_equal {
         true => old.to_vec(),
         false => spu::encode_like(&edited.samples, Rounding::Terms, old, vag.samples, start)?,
@@ -62,6 +62,10 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let played = vag::parse(&Bytes::from(asset.clone())).map_err(|error| error.to_string())?;
     Ok(Imported::Changed(Changed {
         quality: quality::of_samples(&edited.samples, &played.pcm()),
+        warnings: start
+            .and_then(|start| spu::loop_warning(edited.wav.samples, start))
+            .into_iter()
+            .collect(),
         asset,
         ..Changed::default()
     }))
@@ -103,11 +107,15 @@ mod tests {
     }
 
     fn wav_of(samples: &[i16]) -> Vec<u8> {
+        wav_with(samples, None)
+    }
+
+    fn wav_with(samples: &[i16], loops: Option<(u32, u32)>) -> Vec<u8> {
         let wav = Wav {
             channels: 1,
             rate: 22_050,
             samples: samples.len() as u32,
-            loops: None,
+            loops,
         };
         let mut bytes = Vec::new();
         wav::write(&wav, samples, &mut bytes).unwrap();
@@ -151,7 +159,26 @@ mod tests {
 
     #[test]
     fn a_sound_that_ends_before_its_loop_is_refused() {
-        let short = edited(&vag::FORMAT, &built(&[0, 4, 3]), SOUND, &wav_of(&[5; 20]));
+        let wav = wav_with(&[5; 20], Some((10, 19)));
+        let short = edited(&vag::FORMAT, &built(&[0, 4, 3]), SOUND, &wav);
         assert!(short.unwrap_err().contains("where its loop starts"));
+    }
+
+    #[test]
+    fn a_sound_of_another_length_has_its_own_loop() {
+        let old = built(&[0, 4, 2, 3]);
+        let lost = edited(&vag::FORMAT, &old, SOUND, &wav_of(&[5; 280]));
+        assert!(lost.unwrap_err().contains("give it its loop"));
+        let wav = wav_with(&[5; 100], Some((30, 99)));
+        let Ok(Imported::Changed(changed)) = edited(&vag::FORMAT, &old, SOUND, &wav) else {
+            panic!("is changed");
+        };
+        let parsed = vag::parse(&changed.asset.into()).unwrap();
+        assert_eq!((parsed.samples, parsed.loops), (112, Some((28, 111))));
+        assert!(
+            changed.warnings[0].contains("from sample 28 to 111"),
+            "{:?}",
+            changed.warnings
+        );
     }
 }
