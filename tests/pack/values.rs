@@ -256,7 +256,10 @@ fn it_is_said_beforehand_what_can_be_edited() {
     };
     assert_eq!(editable(FIRST), "yes: values");
     assert_eq!(editable(LINKS), "yes: cells");
-    assert_eq!(editable("converted/level.glb"), "yes: places and geometry");
+    assert_eq!(
+        editable("converted/level.glb"),
+        "yes: places, rotations and scales of objects"
+    );
     assert_eq!(
         editable("converted/tables/refs.tsv"),
         "no: only shows other files"

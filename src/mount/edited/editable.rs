@@ -9,6 +9,7 @@ use super::super::{Access, Vfs};
 use super::{part_of_view, unexpected};
 use crate::content::{Caller, MAX_ASSET};
 use hpimount_assets::view::import::{AllEdits, Edit, EditedFile};
+use hpimount_assets::view::report::Editing;
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFormat};
 use hpimount_containers::io;
 
@@ -23,7 +24,8 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
     let (asset, format, number): (_, &'static ViewFormat, _) = match rendered {
         RenderedFile::Report(report, _) => {
             return Ok(match report.edit {
-                Some(_) => yes(shown),
+                Some(_) if report.path.ends_with(".tsv") => yes(shown),
+                Some(Editing { cells, .. }) => format!("yes: {cells}"),
                 None => "no: only shows other files".to_owned(),
             });
         }

@@ -34,7 +34,7 @@ pub struct Report {
 pub struct Editing {
     /// The columns that name a row.
     pub key: &'static str,
-    /// The cells that can be edited.
+    /// The cells that can be edited; of another file than a table, what can be.
     pub cells: &'static str,
     /// Whether rows can be added and deleted.
     pub rows: &'static str,

@@ -1,6 +1,6 @@
 //! Edited `level.glb`: objects that were moved, turned or scaled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::f32::consts::{PI, TAU};
 
 use super::level::Finished;
@@ -8,7 +8,7 @@ use super::placements::Placed;
 use crate::archive::Archive;
 use hpimount_assets::model::affine::Affine;
 use hpimount_assets::model::math::{asin, atan2, rotate};
-use hpimount_assets::model::pairing::Pairing;
+use hpimount_assets::model::pairing::{Altered, Pairing};
 use hpimount_assets::model::{Transform, gltf};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::edit::{Edit, What};
@@ -40,17 +40,19 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
     let edited = gltf::read(file, &|bytes| context.reserve(bytes))?;
     let pairing = Pairing::new(scene, &edited)?;
     let mut problems = Problems::default();
-    // Copies of objects without a model have no mesh, as cameras and lights.
-    let is_copy = |name: &str| {
-        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        scene.nodes.iter().any(|node| node.name == stem)
-    };
-    for (number, node) in edited.scene.nodes.iter().enumerate() {
-        let (name, is_known) = (&node.name, pairing.origins[number].is_some());
-        let is_object = node.parent.is_none() && is_copy(name);
-        if !is_known && (pairing.new.contains(&number) || is_object) {
-            problems.add(format!("node \"{name}\": objects cannot be copied here"));
-        }
+    for name in copies(&pairing) {
+        problems.add(format!("node \"{name}\": objects cannot be copied here"));
+    }
+    let is_object =
+        |node: usize| scene.identities.contains_key(&node) && scene.nodes[node].parent.is_none();
+    for (node, what) in pairing.altered(&is_object) {
+        let name = &scene.nodes[node].name;
+        problems.add(match what {
+            Altered::Moved if scene.identities.contains_key(&node) => {
+                format!("node \"{name}\": cannot be moved here: edit its JSON in objects/")
+            }
+            _ => format!("node \"{name}\": {what}"),
+        });
     }
     let archive = Archive::new(context);
     let files = archive
@@ -58,11 +60,10 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
         .map(|member| (member.asset.id, member.file));
     let files: HashMap<u32, AssetRef> = files.collect();
     let mut edits = Vec::new();
-    // Those below others are the lines of triggers and paths.
-    let objects = scene.identities.iter();
-    let objects = objects.filter(|(node, _)| scene.nodes[**node].parent.is_none());
-    for (&node, identity) in objects {
-        let name = &scene.nodes[node].name;
+    let nodes = scene.nodes.iter().enumerate();
+    // Those below others are parts of models, triggers and paths.
+    for (node, one) in nodes.filter(|(_, node)| node.parent.is_none()) {
+        let name = &one.name;
         let Some(found) = pairing.nodes[node] else {
             if pairing.deleted.contains(&node) {
                 problems.add(format!(
@@ -72,10 +73,14 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
             continue;
         };
         let placed = pairing.world(found);
-        let shown = scene.nodes[node].transform;
+        let shown = one.transform;
         if placed.is_near(&Affine::from(&shown), 1.0) {
             continue;
         }
+        let Some(identity) = scene.identities.get(&node) else {
+            problems.add(format!("node \"{name}\": {}", Altered::Moved));
+            continue;
+        };
         let Some(&file) = files.get(&identity.id) else {
             problems.add(format!(
                 "node \"{name}\": is in another archive: edit that one"
@@ -102,6 +107,25 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
         edits,
         warnings: Vec::new(),
     })
+}
+
+/// Returns the names of the nodes that are new. Copies of objects without a model have
+/// no mesh, as cameras and lights.
+fn copies<'a>(pairing: &'a Pairing<'_>) -> impl Iterator<Item = &'a str> {
+    let shown = pairing.shown.nodes.iter();
+    let shown: HashSet<&str> = shown.map(|node| node.name.as_str()).collect();
+    let new: HashSet<usize> = pairing.new.iter().copied().collect();
+    let nodes = pairing.edited.scene.nodes.iter().enumerate();
+    let copies = nodes.filter(move |(number, node)| {
+        let stem = || {
+            node.name
+                .rsplit_once('.')
+                .map_or(&*node.name, |(stem, _)| stem)
+        };
+        let is_copy = || node.parent.is_none() && shown.contains(stem());
+        pairing.origins[*number].is_none() && (new.contains(number) || is_copy())
+    });
+    copies.map(|(_, node)| node.name.as_str())
 }
 
 /// Returns the fields of an entity that an edited transformation changes.

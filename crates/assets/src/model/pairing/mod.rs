@@ -4,11 +4,13 @@
 //! joints, so that only names, geometry and what hangs below what tell. Nothing here
 //! knows a format.
 
+mod altered;
 mod change;
 mod names;
 mod places;
 mod worlds;
 
+pub use self::altered::Altered;
 pub use self::change::{Change, Compared, change};
 pub use self::places::Places;
 pub use self::worlds::Placed;

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Change, Compared, Pairing, change};
+use super::{Altered, Change, Compared, Pairing, change};
 use crate::model::affine::Affine;
 use crate::model::edited::Edited;
 use crate::model::obj::tests::scene as house;
@@ -300,4 +300,63 @@ fn a_new_joint_is_refused() {
     let pairing = Pairing::new(&old, &new).unwrap();
     let refused = pairing.mesh_of(1, &Affine::IDENTITY).err().unwrap();
     assert_eq!(refused, "joint \"wing\" is new: joints cannot be added");
+}
+
+/// Changes an edited scene.
+type ChangeScene = fn(&mut Scene<'static>);
+
+/// Returns objects with a mesh, each of two parts, below a group, after a change.
+fn objects(edit: impl FnOnce(&mut Scene<'static>)) -> Scene<'static> {
+    let mut objects = house();
+    objects.nodes = vec![
+        node("group", None, None, [1.0, 2.0, 3.0]),
+        node("lamp", Some(0), Some(0), [40.0, 0.0, 0.0]),
+        node("bulb", Some(1), Some(0), [0.0, 5.0, 0.0]),
+        node("tree", Some(0), Some(0), [50.0, 0.0, 0.0]),
+        node("bird", Some(3), Some(0), [0.0, 9.0, 0.0]),
+    ];
+    edit(&mut objects);
+    objects
+}
+
+#[test]
+fn what_is_altered_besides_the_places_of_objects_is_found() {
+    let altered = |edit: ChangeScene| {
+        let (shown, edited) = (objects(|_| ()), saved(&objects(edit)));
+        let pairing = Pairing::new(&shown, &edited).unwrap();
+        pairing.altered(&|node| [1, 3].contains(&node))
+    };
+    let moved: ChangeScene = |scene| {
+        scene.nodes[1].transform = Transform {
+            rotation: [0.0, 0.6, 0.0, 0.8],
+            scale: [2.0, 3.0, 2.0],
+            ..Transform::at([-900.0, 7.0, 1.0])
+        };
+        scene.nodes.truncate(3);
+    };
+    assert_eq!(altered(moved), []);
+    let cases: [(ChangeScene, &[(usize, Altered)]); 5] = [
+        (
+            |scene| scene.nodes[2].transform.translation[1] = 6.0,
+            &[(2, Altered::Moved)],
+        ),
+        (
+            |scene| scene.nodes[4].transform.scale = [2.0, 0.5, 1.0],
+            &[(4, Altered::Moved)],
+        ),
+        (|scene| scene.nodes.truncate(4), &[(4, Altered::Deleted)]),
+        (|scene| scene.nodes[3].mesh = None, &[(3, Altered::Mesh)]),
+        (
+            |scene| {
+                let mut mesh = scene.meshes[0].clone();
+                mesh.points[0] = [30.0, 40.0, 50.0];
+                scene.meshes.push(mesh);
+                scene.nodes[1].mesh = Some(1);
+            },
+            &[(1, Altered::Mesh)],
+        ),
+    ];
+    for (edit, expected) in cases {
+        assert_eq!(altered(edit), expected);
+    }
 }

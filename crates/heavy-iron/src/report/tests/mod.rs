@@ -1,5 +1,6 @@
 //! Tests of reports on synthetic archives.
 
+mod level;
 pub(crate) mod objects;
 
 use std::cell::RefCell;
