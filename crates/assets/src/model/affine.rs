@@ -109,6 +109,11 @@ impl Affine {
         libm::cbrt(dot(a, cross(b, c)).abs())
     }
 
+    /// Returns the lengths of the images of the axes.
+    pub fn lengths(&self) -> [f64; 3] {
+        self.axes.map(|axis| dot(axis, axis).sqrt())
+    }
+
     /// Returns whether it mirrors.
     pub fn is_mirror(&self) -> bool {
         let [a, b, c] = self.axes;

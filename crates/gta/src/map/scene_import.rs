@@ -1,11 +1,13 @@
 //! Edited maps: objects that were moved, turned, copied or deleted in `map.glb`, as
 //! changes of the rows of the section `inst`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 
 use super::objects::{Object, Objects};
 use super::scene;
 use crate::models;
+use hpimount_assets::model::affine::Affine;
 use hpimount_assets::model::pairing::Pairing;
 use hpimount_assets::model::{Transform, gltf};
 use hpimount_assets::view::edited_table::{Added, Change, Deleted, Differences};
@@ -41,20 +43,26 @@ pub(super) fn differences(
     built.room.clear();
     let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes))?;
     let pairing = Pairing::new(&built.scene, &edited)?;
+    // The root turns the axes.
+    let root = pairing.nodes[0].and_then(|root| pairing.world(root).inverse());
     let mut map = Map {
         pairing: &pairing,
-        objects,
         rows,
+        root: root.unwrap_or(Affine::IDENTITY),
         found: Differences::default(),
         problems: Problems::default(),
         by_name: HashMap::new(),
     };
+    let nodes: HashSet<usize> = built.objects.iter().copied().flatten().collect();
+    for (node, what) in pairing.altered(&|node| nodes.contains(&node)) {
+        map.refuse(&pairing.shown.nodes[node].name, &what);
+    }
     let placed = pairing.placed(|_| true);
     for (object, node) in objects.objects.iter().zip(&built.objects) {
         let Some(node) = *node else { continue };
         map.object(object, node, placed[node].changed);
     }
-    for &node in &pairing.new {
+    for node in pairing.new_roots() {
         map.copy(node);
     }
     map.problems.check()?;
@@ -63,20 +71,25 @@ pub(super) fn differences(
 
 struct Map<'a> {
     pairing: &'a Pairing<'a>,
-    objects: &'a Objects,
     rows: &'a dyn Row,
+    /// The map from the edited scene to the axes of the game.
+    root: Affine,
     found: Differences,
     problems: Problems,
     /// The first object of each name.
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<String, &'a Object>,
 }
 
-impl Map<'_> {
-    fn object(&mut self, object: &Object, node: usize, changed: Option<Transform>) {
+impl<'a> Map<'a> {
+    fn refuse(&mut self, name: &str, problem: &dyn Display) {
+        self.problems.add(format!("node \"{name}\": {problem}"));
+    }
+
+    fn object(&mut self, object: &'a Object, node: usize, changed: Option<Transform>) {
         let name = &self.pairing.shown.nodes[node].name;
         self.by_name
             .entry(name.to_ascii_lowercase())
-            .or_insert(object.row);
+            .or_insert(object);
         let line = self.rows.line(object.row);
         let Some(found) = self.pairing.nodes[node] else {
             if self.pairing.deleted.contains(&node) {
@@ -87,10 +100,11 @@ impl Map<'_> {
             }
             return;
         };
-        let scale = self.pairing.world(found).scale();
-        if (scale - 1.0).abs() > 1e-3 {
+        let world = self.pairing.world(found);
+        let is_scaled = |length: &f64| (length - 1.0).abs() > 1e-3;
+        if world.lengths().iter().any(is_scaled) || world.is_mirror() {
             let problem = "is scaled, which the games do not do: scale its model";
-            self.problems.add(format!("node \"{name}\": {problem}"));
+            self.refuse(name, &problem);
         }
         let Some(changed) = changed else { return };
         let key = format!("node \"{name}\"");
@@ -112,26 +126,12 @@ impl Map<'_> {
             .name
             .rsplit_once('.')
             .map_or(&*edited.name, |(stem, _)| stem);
-        let row = self.by_name.get(&stem.to_ascii_lowercase());
-        let object = row.and_then(|&row| self.objects.objects.iter().find(|one| one.row == row));
-        let Some(object) = object else {
-            let name = &edited.name;
-            self.problems.add(format!(
-                "node \"{name}\": is no copy of an object of this map, by its name"
-            ));
+        let Some(&object) = self.by_name.get(&stem.to_ascii_lowercase()) else {
+            let problem = "is no copy of an object of this map, by its name";
+            self.refuse(&edited.name, &problem);
             return;
         };
-        let place = self.pairing.world(node).transform();
-        // The root turns the axes.
-        let root = self
-            .pairing
-            .origins
-            .iter()
-            .position(|origin| *origin == Some(0));
-        let turned = root.and_then(|root| self.pairing.world(root).inverse());
-        let place = turned.map_or(place, |turned| {
-            turned.after(self.pairing.world(node)).transform()
-        });
+        let place = self.root.after(self.pairing.world(node)).transform();
         let changed = changed_fields(object, &place);
         let cells = self
             .rows
@@ -193,6 +193,168 @@ fn number(value: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::parse;
+    use crate::document::schema::IPL;
+    use crate::map::import::import_text;
+    use crate::map::view::{IPL_FORMAT, write_map};
+    use bytes::Bytes;
+    use fixtures::clump as build;
+    use hpimount_assets::model::Scene;
+    use hpimount_assets::model::scene::Node;
+    use hpimount_assets::view::import::Imported;
+    use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, ViewFile, Wanted};
+    use std::sync::Arc;
+
+    /// A game with a model of two parts.
+    struct Lamps;
+
+    impl AssetContext for Lamps {
+        fn name(&self) -> &str {
+            "town.ipl"
+        }
+
+        fn find(&self, _: Wanted<'_>) -> Option<AssetRef> {
+            None
+        }
+
+        fn find_extensions(&self, _: &str, _: &[&str]) -> Vec<AssetRef> {
+            Vec::new()
+        }
+
+        fn find_outside(&self, _: &[&str]) -> Vec<AssetRef> {
+            vec![AssetRef(1)]
+        }
+
+        fn path_of(&self, _: AssetRef) -> String {
+            "lamp.dff".to_owned()
+        }
+
+        fn read(&self, _: AssetRef) -> Option<Bytes> {
+            let square = build::square(&["wood"], &[]);
+            let frames = build::frames(&[("post", -1), ("bulb", 0)]);
+            let atomics = [build::atomic(0, 0), build::atomic(1, 1)];
+            let geometries = [square.clone(), square];
+            Some(build::clump(&frames, &geometries, &atomics, &[]).into())
+        }
+
+        fn shared(&self, _: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+            Some(make(self).into())
+        }
+    }
+
+    const PLACED: &str = "inst\n1, lamp, 0, 10, 2, 0, 0, 0, 0, 1, -1\n\
+                          1, lamp, 0, 20, 2, 0, 0, 0, 0, 1, -1\nend\n";
+
+    /// Changes an edited scene.
+    type ChangeScene = fn(&mut Scene<'static>);
+
+    /// Returns a text file with an edited map.
+    fn import(edit: impl FnOnce(&mut Scene<'static>)) -> Result<String, String> {
+        let document = parse(PLACED.as_bytes(), &IPL).unwrap();
+        let models = models::models(&Lamps);
+        let objects = Objects::of_text(&document, &models, &Lamps);
+        let mut file = Vec::new();
+        write_map(&objects, &models, "map.glb", &Lamps, &mut file).unwrap();
+        let asset = Bytes::from_static(PLACED.as_bytes());
+        let edit = Edit {
+            asset: &asset,
+            context: &Lamps,
+            part: &ViewFile::from("map.glb"),
+            file: &fixtures::resaved(&file, edit),
+        };
+        Ok(match import_text(&edit, &IPL_FORMAT, &IPL)? {
+            Imported::Unchanged => PLACED.to_owned(),
+            Imported::Changed(changed) => String::from_utf8(changed.asset).unwrap(),
+        })
+    }
+
+    /// Returns the nodes of the objects, and of their parts.
+    fn lamps(scene: &Scene<'_>) -> [Vec<usize>; 2] {
+        let is_lamp = |node: usize| scene.nodes[node].name.starts_with("lamp");
+        let lamps = (0..scene.nodes.len()).filter(|&node| is_lamp(node));
+        let (parts, objects) =
+            lamps.partition(|&node| scene.nodes[node].parent.is_some_and(is_lamp));
+        [objects, parts]
+    }
+
+    #[test]
+    fn objects_of_several_parts_are_moved_and_copied_as_one() {
+        assert_eq!(import(|_| ()).unwrap(), PLACED);
+        let changed = import(|scene| {
+            let [objects, parts] = lamps(scene);
+            scene.nodes[objects[1]].transform.translation[0] = 25.0;
+            let copy = scene.nodes.len();
+            let [object, part] = [objects[0], parts[0]].map(|node| {
+                let Node {
+                    parent,
+                    transform,
+                    mesh,
+                    ..
+                } = scene.nodes[node];
+                Node {
+                    name: "lamp.004".to_owned(),
+                    parent,
+                    transform,
+                    mesh,
+                }
+            });
+            scene.nodes.extend([object, part]);
+            scene.nodes[copy].transform.translation[0] = 30.0;
+            scene.nodes[copy + 1].parent = Some(copy);
+        });
+        let expected = PLACED
+            .replace("20, 2", "25, 2")
+            .replace("end", "1, lamp, 0, 30, 2, 0, 0, 0, 0, 1, -1\nend");
+        assert_eq!(changed.unwrap(), expected);
+    }
+
+    #[test]
+    fn everything_but_places_of_objects_is_refused() {
+        let cases: [(ChangeScene, &str); 6] = [
+            (
+                |scene| scene.meshes[0].points[0] = [9.0; 3],
+                "node \"lamp\": has another mesh, which is not edited here",
+            ),
+            (
+                |scene| {
+                    let world = scene.nodes.iter_mut().find(|node| node.name == "world");
+                    world.unwrap().transform.translation = [1.0; 3];
+                },
+                "node \"world\": is no object, and cannot be moved",
+            ),
+            (
+                |scene| {
+                    let [_, parts] = lamps(scene);
+                    scene.nodes[parts[1]].transform.translation = [1.0; 3];
+                },
+                "node \"lamp\": is no object, and cannot be moved",
+            ),
+            (
+                |scene| {
+                    scene.nodes.pop();
+                },
+                "node \"lamp\": is a part of an object, and cannot be deleted",
+            ),
+            (
+                |scene| {
+                    let [objects, _] = lamps(scene);
+                    scene.nodes[objects[0]].transform.scale = [-1.0, 1.0, 1.0];
+                },
+                "node \"lamp\": is scaled",
+            ),
+            (
+                |scene| {
+                    let [objects, _] = lamps(scene);
+                    scene.nodes[objects[0]].transform.scale = [2.0, 0.5, 1.0];
+                },
+                "node \"lamp\": is scaled",
+            ),
+        ];
+        for (edit, expected) in cases {
+            let refused = import(edit).unwrap_err();
+            assert!(refused.contains(expected), "{expected}: {refused}");
+        }
+    }
 
     #[test]
     fn numbers_have_no_digits_of_rounding() {

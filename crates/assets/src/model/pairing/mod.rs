@@ -239,6 +239,14 @@ impl<'a> Pairing<'a> {
         }
     }
 
+    /// Returns the new nodes that are not below others.
+    pub fn new_roots(&self) -> impl Iterator<Item = usize> {
+        let new: HashSet<usize> = self.new.iter().copied().collect();
+        let parent = |node: usize| self.edited.scene.nodes[node].parent;
+        let roots = self.new.iter().copied();
+        roots.filter(move |&node| parent(node).is_none_or(|parent| !new.contains(&parent)))
+    }
+
     fn pair_joints(&mut self) {
         let shown = self.shown.joints.iter().zip(0_u16..);
         let shown: HashMap<usize, u16> =
