@@ -7,7 +7,7 @@ use crate::document::edit::EditedDocument;
 use crate::document::schema::{IPL, Schema};
 use crate::document::{self, Document};
 use crate::models;
-use hpimount_assets::view::edited_table::{Adding, Deleted, Differences, Rules, of_view};
+use hpimount_assets::view::edited_table::{Added, Adding, Deleted, Differences, Rules, of_view};
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_assets::view::{AssetContext, ViewFormat};
 use hpimount_containers::io::Endian;
@@ -132,25 +132,36 @@ impl EditedSection<'_> {
             self.edited.delete(self.section, deleted.row);
         }
         for added in &found.added {
-            let names: Vec<&str> = added.cells.iter().map(|(name, _)| &**name).collect();
-            let Some(form) = self.schema.form(&rows.name, &names) else {
-                let has = names.join(" ");
-                let name = &rows.name;
-                let line = added.line;
-                self.problems.add(format!(
-                    "line {line}: no row of {name} has just the fields {has}"
-                ));
-                continue;
-            };
-            let fields = form
-                .clone()
-                .map(|name| added.get(name).to_owned())
-                .collect();
-            if let Err((field, problem)) = self.edited.add(self.section, fields) {
-                let column = form.clone().nth(field).unwrap_or_default();
-                self.problems.add(added.problem(column, problem));
+            if let Err(problem) = self.add(added, &found.deleted) {
+                self.problems.add(problem);
             }
         }
+    }
+
+    /// Adds a row. The object that replaces it from afar has a new number if others
+    /// before it are deleted.
+    fn add(&mut self, added: &Added, deleted: &[Deleted]) -> Result<(), String> {
+        let name = &self.document.sections[self.section].name;
+        let names: Vec<&str> = added.cells.iter().map(|(name, _)| &**name).collect();
+        let form = self.schema.form(name, &names).ok_or_else(|| {
+            let (has, line) = (names.join(" "), added.line);
+            format!("line {line}: no row of {name} has just the fields {has}")
+        })?;
+        let mut fields: Vec<String> = form
+            .clone()
+            .map(|name| added.get(name).to_owned())
+            .collect();
+        let lod = form.clone().position(|name| name == "lod");
+        if let Some(lod) = lod.map(|place| &mut fields[place]) {
+            let number = lod.parse().map_or(Ok(None), |lod| renumbered(lod, deleted));
+            let number = number.map_err(|line| replaces(line, added.line))?;
+            *lod = number.map_or(std::mem::take(lod), |number| number.to_string());
+        }
+        let added_row = self.edited.add(self.section, fields);
+        added_row.map_err(|(field, problem)| {
+            let column = form.clone().nth(field).unwrap_or_default();
+            added.problem(column, problem)
+        })
     }
 
     /// Changes the numbers of objects that replace others from afar, after rows were
@@ -186,13 +197,16 @@ impl EditedSection<'_> {
                 }
                 Err(line) => {
                     let of = self.document.sections[self.section].rows[row].line;
-                    self.problems.add(format!(
-                        "line {line}, column #: replaces the object of line {of} from afar"
-                    ));
+                    self.problems.add(replaces(line, of.into()));
                 }
             }
         }
     }
+}
+
+/// Returns the problem of a deleted object that replaces another one.
+fn replaces(line: u64, of: u64) -> String {
+    format!("line {line}, column #: replaces the object of line {of} from afar")
 }
 
 /// Returns the new number of an object in a text file, if it changes.
@@ -404,6 +418,28 @@ mod tests {
             with_row(&row).unwrap_err(),
             "line 4, column x: \"far\" is no number"
         );
+    }
+
+    #[test]
+    fn replacements_of_added_rows_follow_deleted_rows() {
+        let with_row = |deleted: &str| {
+            let table = format!(
+                "#\tline\tid\tmodel\tinterior\tx\ty\tz\trx\try\trz\trw\tlod\n\
+                 -\t{deleted}\n\t\t4\tnew\t0\t7\t8\t9\t0\t0\t0\t1\t2\n"
+            );
+            edited(&IPL_FORMAT, PLACED.as_bytes(), "inst.tsv", table.as_bytes())
+        };
+        let Ok(Imported::Changed(changed)) = with_row("3") else {
+            panic!("a row was added");
+        };
+        let changed = String::from_utf8(changed.asset).unwrap();
+        assert!(
+            changed.contains("4, new, 0, 7, 8, 9, 0, 0, 0, 1, 1\r\nend"),
+            "{changed}"
+        );
+        let lines = with_row("4").unwrap_err();
+        let expected = "line 2, column #: replaces the object of line 3 from afar";
+        assert!(lines.contains(expected), "{lines}");
     }
 
     #[test]
