@@ -181,15 +181,19 @@ fn with_changes(shown: &[u8], table: &ShownTable, changes: &[&Change]) -> Result
         .collect();
     let header = lines.first().cloned().unwrap_or_default();
     let place = |column: &str| header.iter().position(|name| name == column);
+    // The rows by their lines, or their indices in binary files.
+    let keys = ["line", "index"].map(|key| {
+        let rows = lines.iter().enumerate().skip(1).rev();
+        let cell = |cells: &Vec<String>| cells.get(place(key)?).cloned();
+        let rows = rows.filter_map(|(row, cells)| Some((cell(cells)?, row)));
+        (key, rows.collect::<HashMap<String, usize>>())
+    });
     for change in changes {
-        let key = ["line", "index"].into_iter().find_map(|key| {
-            let wanted = Some(table.cell(change.row, key)).filter(|cell| !cell.is_empty());
-            wanted.zip(place(key))
+        let row = keys.iter().find_map(|(key, rows)| {
+            let wanted = table.cell(change.row, key);
+            rows.get(wanted).filter(|_| !wanted.is_empty())
         });
-        let row = key.and_then(|(wanted, key)| {
-            let mut rows = lines.iter_mut().skip(1);
-            rows.find(|row| row.get(key).is_some_and(|cell| cell == wanted))
-        });
+        let row = row.and_then(|&row| lines.get_mut(row));
         let cell = row.zip(place(&change.column));
         let cell = cell.and_then(|(row, column)| row.get_mut(column));
         let cell = cell.ok_or_else(|| change.problem("is derived"))?;
