@@ -1,6 +1,7 @@
 //! Changes of text files with sections: fields are replaced in place, and everything
 //! around them stays as it is.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::schema::Schema;
@@ -16,8 +17,9 @@ pub(crate) struct EditedDocument<'a> {
     /// The lines, with their ends.
     lines: Vec<Range<usize>>,
     patches: Patches,
-    /// The fields of the rows of each section, as they will be; `None` for deleted ones.
-    contents: Vec<Vec<Option<Vec<String>>>>,
+    /// The fields of the rows that change, by section and row, as they will be; `None`
+    /// for deleted ones. Added rows are behind the stored ones.
+    changed: BTreeMap<(usize, usize), Option<Vec<String>>>,
 }
 
 impl<'a> EditedDocument<'a> {
@@ -35,14 +37,20 @@ impl<'a> EditedDocument<'a> {
             schema,
             lines: lines.collect(),
             patches: Patches::default(),
-            contents: contents(document),
+            changed: BTreeMap::new(),
         }
     }
 
     /// Returns the fields of a row of a section, as they will be; `None` for a deleted
     /// one.
-    pub(crate) fn fields(&self, section: usize, row: usize) -> Option<&[String]> {
-        self.contents[section][row].as_deref()
+    pub(crate) fn fields(&self, section: usize, row: usize) -> Option<Vec<&str>> {
+        match self.changed.get(&(section, row)) {
+            Some(changed) => Some(changed.as_ref()?.iter().map(String::as_str).collect()),
+            None => {
+                let row = &self.document.sections[section].rows[row];
+                Some(self.document.fields(row).collect())
+            }
+        }
     }
 
     /// Replaces a field of a row.
@@ -57,9 +65,14 @@ impl<'a> EditedDocument<'a> {
         text: &str,
     ) -> Result<(), String> {
         let line = self.line(section, row);
-        let Some(fields) = self.contents[section][row].as_mut() else {
-            return Err("is in a deleted row".to_owned());
+        let document = self.document;
+        let stored_fields = || {
+            let row = &document.sections[section].rows[row];
+            Some(document.fields(row).map(str::to_owned).collect())
         };
+        let fields = self.changed.entry((section, row));
+        let fields = fields.or_insert_with(stored_fields).as_mut();
+        let fields = fields.ok_or("is in a deleted row")?;
         let old = fields.get_mut(field).ok_or("is no field of this row")?;
         let stored = stored(old, text)?;
         let place = field_ranges(&self.bytes[line.clone()]).nth(field);
@@ -74,7 +87,7 @@ impl<'a> EditedDocument<'a> {
     pub(crate) fn delete(&mut self, section: usize, row: usize) {
         let line = self.line(section, row);
         self.patches.replace(line, []);
-        self.contents[section][row] = None;
+        self.changed.insert((section, row), None);
     }
 
     /// Adds a row at the end of a section.
@@ -116,7 +129,8 @@ impl<'a> EditedDocument<'a> {
             new.extend(end_of_line);
         }
         new.extend(line);
-        self.contents[section].push(Some(fields));
+        self.changed
+            .insert((section, self.end(section)), Some(fields));
         Ok(())
     }
 
@@ -128,19 +142,32 @@ impl<'a> EditedDocument<'a> {
         if self.patches.is_empty() {
             return Ok(None);
         }
-        let out = self
-            .patches
-            .apply(self.bytes)
-            .ok_or("has rows that overlap")?;
+        let patches = &self.patches;
+        let out = patches.apply(self.bytes).ok_or("has rows that overlap")?;
         let new = parse(&out, self.schema).map_err(|error| error.to_string())?;
-        let expected = self.contents.into_iter();
-        let expected = expected.map(|rows| rows.into_iter().flatten().collect::<Vec<_>>());
-        let found = contents(&new).into_iter();
-        let found = found.map(|rows| rows.into_iter().flatten().collect::<Vec<_>>());
-        match expected.eq(found) {
+        let mut sections = new.sections.iter().enumerate();
+        let is_same = new.sections.len() == self.document.sections.len()
+            && sections.all(|(number, section)| {
+                let rows = section.rows.iter();
+                let found = rows.map(|row| new.fields(row).collect::<Vec<&str>>());
+                self.rows(number).eq(found)
+            });
+        match is_same {
             true => Ok(Some(out)),
             false => Err("would not be stored as written: a field ends its section".to_owned()),
         }
+    }
+
+    /// Returns the number of rows of a section, with those that are deleted or added.
+    fn end(&self, section: usize) -> usize {
+        let stored = self.document.sections[section].rows.len();
+        let mut added = self.changed.range((section, stored)..(section + 1, 0));
+        added.next_back().map_or(stored, |((_, row), _)| row + 1)
+    }
+
+    /// Returns the fields of the rows of a section, as they will be.
+    fn rows(&self, section: usize) -> impl Iterator<Item = Vec<&str>> {
+        (0..self.end(section)).filter_map(move |row| self.fields(section, row))
     }
 
     fn line_number(&self, section: usize, row: usize) -> usize {
@@ -150,17 +177,6 @@ impl<'a> EditedDocument<'a> {
     fn line(&self, section: usize, row: usize) -> Range<usize> {
         self.lines[self.line_number(section, row)].clone()
     }
-}
-
-/// Returns the fields of the rows of each section.
-fn contents(document: &Document) -> Vec<Vec<Option<Vec<String>>>> {
-    let sections = document.sections.iter();
-    let rows = sections.map(|section| {
-        let rows = section.rows.iter();
-        rows.map(|row| Some(document.fields(row).map(str::to_owned).collect()))
-            .collect()
-    });
-    rows.collect()
 }
 
 fn is_separator(byte: u8) -> bool {
