@@ -5,7 +5,7 @@ mod drawn;
 pub mod export;
 mod import;
 pub mod parse;
-mod plan;
+pub(crate) mod plan;
 pub(crate) mod textures;
 pub mod view;
 

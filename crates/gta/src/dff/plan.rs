@@ -9,17 +9,23 @@ use hpimount_renderware::export::TextureState;
 
 /// Returns what can be shown of a model.
 pub(super) fn plan(model: &Dff, context: &dyn AssetContext) -> ExportPlan {
-    planned(model, &models::models(context), context).0
+    let models = models::models(context);
+    planned(name_of(context), model, &models, context).0
 }
 
-/// Returns what can be shown of a model, and the sources of its textures.
-pub(super) fn planned(
+/// Returns the name of the model that a file has.
+pub(super) fn name_of(context: &dyn AssetContext) -> &str {
+    let name = context.name();
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Returns what can be shown of a model of this name, and the sources of its textures.
+pub(crate) fn planned(
+    name: &str,
     model: &Dff,
     models: &models::Models,
     context: &dyn AssetContext,
 ) -> (ExportPlan, Vec<Option<Source>>) {
-    let name = context.name();
-    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let mut sources = Vec::new();
     let mut dictionaries = Dictionaries::new(models.dictionaries(name, context), context);
     let mut plan = ExportPlan::new(model, |name| {

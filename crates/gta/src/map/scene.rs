@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::objects::{Object, Objects};
 use crate::axes;
-use crate::dff::export::{ExportPlan, sizes};
-use crate::dff::textures::{Dictionaries, Source};
-use crate::dff::{self, Dff};
+use crate::dff;
+use crate::dff::export::sizes;
+use crate::dff::plan::planned;
+use crate::dff::textures::Source;
 use crate::models::Models;
 use crate::shear::Bender;
 use hpimount_assets::model::scene::{Material, MaterialNames, Mesh, Node, Texture};
@@ -15,7 +16,6 @@ use hpimount_assets::model::{CORNER_BYTES, MAX_CORNERS, Reservation, Scene, Tran
 use hpimount_assets::view::{AssetContext, AssetRef};
 use hpimount_containers::io::Warnings;
 use hpimount_renderware::clump::Placement;
-use hpimount_renderware::export::TextureState;
 
 /// Maximum number of nodes of a map. A map file of the games has a thousand
 /// objects.
@@ -194,7 +194,7 @@ impl Map<'_> {
         let file = self.models.file_of(name).ok_or("it is nowhere")?;
         let bytes = self.context.read(file).ok_or("it cannot be read")?;
         let model = dff::parse(&bytes).map_err(|incomplete| incomplete.error.to_string())?;
-        let (plan, sources) = self.planned(name, &model);
+        let (plan, sources) = planned(name, &model, self.models, self.context);
         let problem = plan.clumps.first().ok_or("it has no clump")?;
         if let Some(why) = problem {
             return Err(why.clone());
@@ -246,21 +246,6 @@ impl Map<'_> {
             self.left_out += corners;
             why.to_owned()
         })
-    }
-
-    /// Returns what can be shown of a model, and the sources of its textures.
-    fn planned(&self, name: &str, model: &Dff) -> (ExportPlan, Vec<Option<Source>>) {
-        let found = self.models.dictionaries(name, self.context);
-        let mut dictionaries = Dictionaries::new(found, self.context);
-        let mut sources = Vec::new();
-        let mut plan = ExportPlan::new(model, |name| {
-            let found = dictionaries.find(name);
-            sources.push(found.as_ref().map(|(source, _)| source.clone()));
-            found.map_or(TextureState::Missing, |(_, state)| state)
-        });
-        let definition = self.models.definition(name);
-        plan.is_double_sided = definition.is_some_and(|one| one.is_double_sided());
-        (plan, sources)
     }
 
     /// Adds a material, whose picture is one of `sources`.

@@ -12,7 +12,7 @@ use get_size2::GetSize;
 use super::animated::{self, Animations};
 use super::export::{self, ExportPlan};
 use super::import::{import, refusal};
-use super::plan::{glb_of, planned};
+use super::plan::{glb_of, name_of, planned};
 use super::textures::{Pictures, Source};
 use super::{Dff, parse};
 use crate::{Opened, col, dff, models};
@@ -65,7 +65,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         error => error,
     };
     let models = models::models(context);
-    let (mut plan, sources) = planned(&model, &models, context);
+    let (mut plan, sources) = planned(name_of(context), &model, &models, context);
     let definition = models.definition(&plan.name);
     if error.is_none() {
         model.warnings.append(std::mem::take(&mut plan.problems));
