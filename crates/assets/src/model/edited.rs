@@ -4,6 +4,15 @@ use std::collections::BTreeSet;
 
 use super::{Reservation, Scene};
 
+/// Maximum number of bytes of a file.
+pub(super) const MAX_FILE: usize = 256 << 20;
+
+/// Maximum number of nodes.
+pub(super) const MAX_NODES: usize = 1 << 16;
+
+/// Maximum number of materials.
+pub(super) const MAX_MATERIALS: usize = 1 << 16;
+
 /// An edited model, read from a file that nothing is known about.
 #[derive(Default)]
 pub struct Edited {

@@ -9,22 +9,15 @@ use gltf_json::{Accessor, Index, Root};
 
 use super::Reserve;
 use super::accessor::Numbers;
-use crate::model::edited::Edited;
+use crate::model::edited::{Edited, MAX_FILE, MAX_MATERIALS, MAX_NODES};
 use crate::model::math::{add, cross, finite, srgb, subtract, unit};
 use crate::model::scene::{
     Alpha, Corner, Joint, Material, Mesh, Node, Part, Texture, Weight, Weights, Wrap, sound_parents,
 };
 use crate::model::{CORNER_BYTES, MAX_CORNERS, Transform};
 
-/// Maximum number of bytes of a file, and of its JSON part.
-const MAX_FILE: usize = 256 << 20;
+/// Maximum number of bytes of the JSON part of a file.
 const MAX_JSON: usize = 64 << 20;
-
-/// Maximum number of nodes.
-const MAX_NODES: usize = 1 << 16;
-
-/// Maximum number of materials.
-const MAX_MATERIALS: usize = 1 << 16;
 
 /// Maximum number of sets of texture coordinates that are read.
 const MAX_SETS: u32 = 8;

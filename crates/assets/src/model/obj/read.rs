@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::edited::Edited;
+use crate::model::edited::{Edited, MAX_FILE, MAX_MATERIALS, MAX_NODES};
 use crate::model::gltf::Reserve;
 use crate::model::math::{cross, subtract, unit};
 use crate::model::scene::{Alpha, Corner, Material, Mesh, Node, Part};
@@ -15,14 +15,19 @@ use crate::model::{CORNER_BYTES, MAX_CORNERS, Transform};
 /// # Errors
 /// Returns what is wrong, with the line.
 pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
+    if file.len() > MAX_FILE {
+        return Err(format!("has more than {MAX_FILE} bytes"));
+    }
     let text = std::str::from_utf8(file).map_err(|_| "is no text in UTF-8".to_owned())?;
-    // A corner of a face takes two characters, and a position six.
+    // A corner of a face takes two characters, and more memory for each of them than
+    // objects and materials. A position takes six, and there may be any number.
     let corners = (file.len() / 2).min(MAX_CORNERS);
-    let memory = reserve(corners * CORNER_BYTES).map_err(|error| error.to_string())?;
+    let bytes = corners * CORNER_BYTES + 2 * file.len();
+    let memory = reserve(bytes).map_err(|error| error.to_string())?;
     let mut reader = Reader::default();
     for (number, line) in (1..).zip(text.lines()) {
         reader
-            .line(line.split('#').next().unwrap_or_default())
+            .line(line)
             .map_err(|problem| format!("line {number}: {problem}"))?;
     }
     Ok(Edited {
@@ -49,26 +54,38 @@ struct Reader {
 
 impl Reader {
     fn line(&mut self, line: &str) -> Result<(), String> {
-        let mut words = line.split_whitespace();
+        // Names may have this sign.
+        let values = line.split('#').next().unwrap_or_default();
+        let mut words = values.split_whitespace();
         match words.next() {
             Some("v") => self.points.push(numbers(words)?),
             Some("vt") => {
                 let [u, v] = numbers(words)?;
                 self.uvs.push([u, 1.0 - v]);
             }
-            Some("o" | "g") => self.object(rest(line)),
-            Some("usemtl") => self.material = Some(self.material_of(rest(line))),
+            Some("o") => self.object(rest(line))?,
+            Some("g") => self.group(rest(line))?,
+            Some("usemtl") => self.material = Some(self.material_of(rest(line))?),
             Some("f") => self.face(words)?,
             _ => {}
         }
         Ok(())
     }
 
-    fn object(&mut self, name: &str) {
-        // Faces of several groups of one object are parts of it.
+    /// Begins an object, unless the last one has the name of the group: its faces may be
+    /// in several groups.
+    fn group(&mut self, name: &str) -> Result<(), String> {
+        let last = self.edited.scene.nodes.last();
+        match last.is_some_and(|last| last.name == name) {
+            true => Ok(()),
+            false => self.object(name),
+        }
+    }
+
+    fn object(&mut self, name: &str) -> Result<(), String> {
         let scene = &mut self.edited.scene;
-        if scene.nodes.last().is_some_and(|last| last.name == name) {
-            return;
+        if scene.nodes.len() == MAX_NODES {
+            return Err(format!("is one of more than {MAX_NODES} objects"));
         }
         scene.nodes.push(Node {
             name: name.to_owned(),
@@ -78,12 +95,16 @@ impl Reader {
         });
         self.own_points.clear();
         self.parts.clear();
+        Ok(())
     }
 
-    fn material_of(&mut self, name: &str) -> usize {
+    fn material_of(&mut self, name: &str) -> Result<usize, String> {
         let materials = &mut self.edited.scene.materials;
         let next = materials.len();
         let number = *self.materials.entry(name.to_owned()).or_insert(next);
+        if number == MAX_MATERIALS {
+            return Err(format!("is one of more than {MAX_MATERIALS} materials"));
+        }
         if number == next {
             materials.push(Material {
                 name: name.to_owned(),
@@ -94,7 +115,7 @@ impl Reader {
                 unlit: false,
             });
         }
-        number
+        Ok(number)
     }
 
     fn face<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), String> {
@@ -110,7 +131,7 @@ impl Reader {
         }
         let material = self.material.unwrap_or(usize::MAX);
         if self.edited.scene.nodes.is_empty() {
-            self.object("");
+            self.object("")?;
         }
         let scene = &mut self.edited.scene;
         let (Some(node), meshes) = (scene.nodes.last_mut(), &mut scene.meshes) else {
@@ -228,6 +249,36 @@ mod tests {
         assert_eq!(mesh.corners[0].uv, [0.0, 0.0]);
         assert_eq!(mesh.corners[1].uv, [1.0, 1.0]);
         assert_eq!(scene.meshes[1].points[0], [1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn each_object_is_a_node_and_groups_are_parts_of_it() {
+        let text = "o gun#1\nv 0 0 0\nv 1 0 0\nv 1 1 0\nusemtl red#2\nf 1 2 3 # all\n\
+            g gun#1\nf 1 2 3\no gun#1\nf 1 2 3\ng other\nf 1 2 3\n";
+        let scene = read(text).unwrap().scene;
+        let names: Vec<_> = scene.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["gun#1", "gun#1", "other"]);
+        assert_eq!(scene.materials[0].name, "red#2");
+        let triangles: Vec<_> = scene.meshes.iter().map(|mesh| mesh.triangles()).collect();
+        assert_eq!(triangles, [2, 1, 1]);
+    }
+
+    #[test]
+    fn objects_and_materials_are_bounded() {
+        let lines = |word: &str| {
+            (0..=1 << 16)
+                .map(|n| format!("{word} {n}\n"))
+                .collect::<String>()
+        };
+        let error = |text: String| read(&text).err().unwrap();
+        assert_eq!(
+            error(lines("o")),
+            "line 65537: is one of more than 65536 objects"
+        );
+        assert_eq!(
+            error(lines("usemtl")),
+            "line 65537: is one of more than 65536 materials"
+        );
     }
 
     #[test]
