@@ -13,8 +13,9 @@ pub struct Affine {
     origin: Vector,
 }
 
-/// Largest difference of the axes of maps that are the same but for rounding.
-const NEAR: f64 = 1e-5;
+/// Largest difference of numbers that are the same but for rounding, relative to the
+/// largest of them.
+pub const NEAR: f32 = 1e-5;
 
 impl Affine {
     /// The map of each point to itself.
@@ -97,7 +98,9 @@ impl Affine {
     /// another map does, but for rounding.
     pub fn is_near(&self, other: &Self, size: f32) -> bool {
         let near = |a: &[f64], b: &[f64], most: f64| {
-            a.iter().zip(b).all(|(a, b)| (a - b).abs() <= NEAR * most)
+            a.iter()
+                .zip(b)
+                .all(|(a, b)| (a - b).abs() <= f64::from(NEAR) * most)
         };
         let (own, others) = (self.axes.as_flattened(), other.axes.as_flattened());
         near(own, others, 1.0) && near(&self.origin, &other.origin, size.into())

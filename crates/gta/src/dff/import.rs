@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use super::export::{self, ExportPlan, FIRST_FRAME};
 use super::parse::{self, BREAKABLE};
-use super::plan;
+use super::{Dff, plan};
 use hpimount_assets::model::affine::Affine;
 use hpimount_assets::model::edited::Edited;
 use hpimount_assets::model::gltf;
@@ -20,12 +20,18 @@ use hpimount_renderware::{Chunk, Chunks, kind};
 /// # Errors
 /// Returns all reasons why it cannot be the model.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
-    let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes));
-    let (asset, warnings) = changed(edit, edit.asset, &edited)?;
+    let parsed =
+        |file: &Bytes| parse::parse(file).map_err(|incomplete| incomplete.error.to_string());
+    let model = parsed(edit.asset)?;
+    let number = plan::clump_of(edit.part, &model);
+    let number = number.ok_or_else(|| format!("{NOT_THIS_FILE}: edit model.glb"))?;
+    let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes))?;
+    let (asset, warnings) = changed(edit, edit.asset, (&model, number), &edited)?;
     let Some(asset) = asset else {
         return Ok(Imported::Unchanged);
     };
-    let again = changed(edit, &Bytes::copy_from_slice(&asset), &edited);
+    let written = Bytes::copy_from_slice(&asset);
+    let again = changed(edit, &written, (&parsed(&written)?, number), &edited);
     if !matches!(again, Ok((None, _))) {
         return Err("was not stored as written".to_owned());
     }
@@ -42,17 +48,14 @@ pub(super) fn refusal(file: &Bytes) -> Option<String> {
     rewrite::refusal(model.clumps.first()?)
 }
 
-/// Returns the new file, if it differs, and warnings.
+/// Returns the new file, if a clump of the model in it differs, and warnings.
 fn changed(
     edit: &Edit<'_>,
     file: &Bytes,
-    edited: &Result<Edited, String>,
+    (model, number): (&Dff, usize),
+    edited: &Edited,
 ) -> Result<(Option<Vec<u8>>, Vec<String>), String> {
-    let model = parse::parse(file).map_err(|incomplete| incomplete.error.to_string())?;
-    let number = plan::clump_of(edit.part, &model);
-    let number = number.ok_or_else(|| format!("{NOT_THIS_FILE}: edit model.glb"))?;
-    let edited = edited.as_ref().map_err(String::clone)?;
-    let plan = plan::plan(&model, edit.context);
+    let plan = plan::plan(model, edit.context);
     let missing = || "shows a clump that is not there".to_owned();
     let clump = model.clumps.get(number).ok_or_else(missing)?;
     let chunk = clump_chunk(file, number).ok_or_else(missing)?;
@@ -144,7 +147,7 @@ fn clump_chunk(file: &Bytes, number: usize) -> Option<Chunk> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dff::{Dff, FORMAT};
+    use crate::dff::FORMAT;
     use fixtures::clump as build;
     use hpimount_assets::model::Scene;
     use hpimount_assets::model::scene::{Corner, Node, Part};

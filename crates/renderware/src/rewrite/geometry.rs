@@ -132,11 +132,7 @@ impl Layout {
     /// Returns the structure with the values that differ.
     fn with_values(&self, fields: &[u8], edit: &GeometryEdit<'_>, mesh: &Mesh) -> Vec<u8> {
         let mut out = fields.to_vec();
-        let mut put = |at: usize, values: &[f32]| {
-            for (word, value) in out[at..].chunks_exact_mut(4).zip(values) {
-                word.copy_from_slice(&value.to_le_bytes());
-            }
-        };
+        let mut put = |at: usize, values: &[f32]| put_floats(&mut out[at..], values);
         let shown = edit.shown;
         let mut is_moved = false;
         for (number, (old, new)) in shown.points.iter().zip(&mesh.points).enumerate() {

@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::places::Places;
+use crate::model::affine::NEAR;
 use crate::model::scene::{Corner, Mesh, Weights};
-
-/// Largest difference of numbers that are the same, relative to the largest of them.
-const NEAR: f32 = 1e-5;
 
 /// Largest difference of normals and weights that are the same, and of parts of colors,
 /// which are rounded on the way.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Pairing;
-use crate::model::affine::Affine;
+use crate::model::affine::{Affine, NEAR};
 use crate::model::scene::Joint;
 use crate::model::{Scene, Transform};
 
@@ -165,7 +165,7 @@ impl Pairing<'_> {
         }
         let parts = changed.translation.iter_mut().zip(shown.translation);
         for (part, shown) in parts {
-            if (*part - shown).abs() <= 1e-5 * self.size {
+            if (*part - shown).abs() <= NEAR * self.size {
                 *part = shown;
             }
         }

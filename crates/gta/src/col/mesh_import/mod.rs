@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::export::{glb_name, surfaces};
 use super::{Bounds, BoxShape, Col, Face, Mesh as Stored, Model, Sphere, Surface, export, parse};
-use hpimount_assets::model::affine::Affine;
+use hpimount_assets::model::affine::{Affine, NEAR};
 use hpimount_assets::model::pairing::{Change, Compared, Pairing, Placed, Places, change};
 use hpimount_assets::model::scene::{Material, Mesh};
 use hpimount_assets::model::{Transform, gltf};
@@ -180,7 +180,7 @@ impl Import<'_> {
     fn solid(&self, node: usize, placed: &Placed) -> Result<Option<Solid>, String> {
         let map = placed.mesh.transform();
         let scale = map.scale;
-        let is_scaled = scale.iter().any(|factor| (factor - 1.0).abs() > 1e-5);
+        let is_scaled = scale.iter().any(|factor| (factor - 1.0).abs() > NEAR);
         let turned = |rotation: [f32; 4]| rotation[3].abs() < 0.99999;
         let changed = placed.changed.unwrap_or(Transform::IDENTITY);
         if turned(map.rotation) || placed.changed.is_some() && turned(changed.rotation) {
@@ -210,7 +210,7 @@ impl Import<'_> {
         {
             return Err("has another scale along each axis, which spheres cannot have".to_owned());
         }
-        let radius = match (scale[0] - 1.0).abs() > 1e-5 {
+        let radius = match (scale[0] - 1.0).abs() > NEAR {
             true => sphere.radius * scale[0].abs(),
             false => sphere.radius,
         };
@@ -311,7 +311,7 @@ impl Import<'_> {
             &shapes.mesh
         };
         let points: Vec<_> = old.vertices().collect();
-        let mut places = Places::new(1e-5 * self.pairing.size);
+        let mut places = Places::new(NEAR * self.pairing.size);
         let mut known: HashMap<[u32; 3], Surface> = HashMap::new();
         for face in old.faces() {
             let corners = face

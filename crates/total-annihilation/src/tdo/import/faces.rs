@@ -11,6 +11,7 @@ use crate::pointer::Name;
 use crate::tdo::export::{drawn, point, uv};
 use crate::tdo::textures::Textures;
 use crate::tdo::{Model, Object, Primitive};
+use hpimount_assets::model::affine::NEAR;
 use hpimount_assets::model::math::{cross, dot, subtract, unit};
 use hpimount_assets::model::pairing::{Change, Compared, Pairing, Places, change};
 use hpimount_assets::model::scene::{Material, Mesh};
@@ -242,7 +243,7 @@ struct Rebuilt<'a> {
 
 impl<'a> Rebuilt<'a> {
     fn new(faces: &'a Faces<'a>, object: &Object, node: &'a str) -> Self {
-        let mut places = Places::new(1e-5 * faces.size);
+        let mut places = Places::new(NEAR * faces.size);
         let mut vertices = HashMap::new();
         for (number, &vertex) in object.vertices.iter().enumerate() {
             if let Ok(number) = u16::try_from(number) {

@@ -14,7 +14,7 @@ use super::textures::Textures;
 use crate::pal::colors::Colors;
 use crate::pointer::Name;
 use crate::tdo::{self, MAX_OBJECTS, Model, Object};
-use hpimount_assets::model::affine::Affine;
+use hpimount_assets::model::affine::{Affine, NEAR};
 use hpimount_assets::model::pairing::Pairing;
 use hpimount_assets::model::scene::sound_parents;
 use hpimount_assets::model::{gltf, obj};
@@ -230,7 +230,7 @@ impl Import<'_> {
             Piece::Old(node) => self.pairing.shown.nodes[node].transform.translation,
             Piece::New(_) => [f32::NAN; 3],
         };
-        let near = 1e-5 * self.pairing.size;
+        let near = NEAR * self.pairing.size;
         for axis in 0..3 {
             let is_same = (place[axis] - shown[axis]).abs() <= near;
             // Of a piece that hangs elsewhere, the shown place says nothing.
