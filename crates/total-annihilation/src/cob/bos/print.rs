@@ -360,16 +360,12 @@ impl<'a> Printer<'a> {
                 format!("{} {name}({arguments})", operation.mnemonic)
             }
             StepKind::Sound(name, priority) => {
-                format!(
-                    "play-sound(\"{}\", {})",
-                    self.string(*name),
-                    self.top(priority)
-                )
+                format!("play-sound({}, {})", self.string(*name), self.top(priority))
             }
             StepKind::Command(command, arguments) => {
                 let arguments = arguments.iter().map(|one| format!(", {}", self.top(one)));
                 let arguments: String = arguments.collect();
-                format!("mission-command(\"{}\"{arguments})", self.string(*command))
+                format!("mission-command({}{arguments})", self.string(*command))
             }
             StepKind::Other(operation, values) => self.other(operation.mnemonic, values),
             StepKind::Test(..) | StepKind::Jump(_) => return Ok(()),
@@ -377,10 +373,15 @@ impl<'a> Printer<'a> {
         self.line(&format!("{text};"))
     }
 
-    /// Returns a string of the file.
+    /// Returns a string of the file in quotes. One that does not exist, or that quotes
+    /// would not hold, is written as a name, which compilers refuse.
     fn string(&self, number: u32) -> String {
         let string = self.cob.strings.get(number as usize);
-        string.map(|string| plain(&string)).unwrap_or_default()
+        let text = string.map(|string| plain(&string));
+        match text.filter(|text| !text.contains('"')) {
+            Some(text) => format!("\"{text}\""),
+            None => format!("string_{number}"),
+        }
     }
 
     fn other(&self, mnemonic: &str, values: &[Expression]) -> String {

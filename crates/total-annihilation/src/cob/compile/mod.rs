@@ -116,6 +116,9 @@ fn compiled(
     let of_original = |problem| format!("the text of the original has problems, {problem}");
     let shown = preprocessor::tokens(&shown, &|_| None).map_err(of_original)?;
     let shown = Source::new(&shown).map_err(of_original)?;
+    if (shown.functions.len(), shown.pieces.len()) != (cob.scripts.len(), cob.pieces.len()) {
+        return Err("the text of the original has other scripts or pieces".to_owned());
+    }
     let tokens = preprocessor::tokens(text, include).map_err(|problem| problem.to_string())?;
     let edited = Source::new(&tokens).map_err(|problem| problem.to_string())?;
     let edited = Edited::new(cob, shown, edited).map_err(listed)?;

@@ -371,6 +371,37 @@ fn sounds_and_returns_of_kingdoms_are_compiled() {
 }
 
 #[test]
+fn strings_that_quotes_do_not_hold_are_names_and_stay() {
+    let strings = [
+        "a\", 1); } Evil() { play-sound(\"b".to_owned(),
+        "one \"quote".to_owned(),
+    ];
+    let text = "Create() { play-sound(\"x\", 1); play-sound(\"y\", 2); return (0); }
+        Other() { play-sound(\"z\", 3); return (0); }";
+    let mut built = bos::compile(text, &["x", "y", "z"].map(str::to_owned))
+        .unwrap()
+        .cob(&strings);
+    built.strings = strings.into();
+    let old = built.file();
+    let text = shown(&old);
+    for shown in [
+        "play-sound(string_0, 1);",
+        "play-sound(string_1, 2);",
+        "play-sound(string_2, 3);",
+    ] {
+        assert!(text.contains(shown), "{text}");
+    }
+    assert_eq!(compiled_file(&old, &text).unwrap(), old);
+    let added = text.clone() + "Added() { return (1); }";
+    let new = parsed(&compiled_file(&old, &added).unwrap());
+    let end = new.script_start(2).unwrap();
+    assert_eq!(new.words(0..end), parsed(&old).words(0..end));
+    let problem = edited(&old, &[("string_2, 3", "string_2, 4")]).unwrap_err();
+    let expected = "a text in quotes should stand before \"string_2\"";
+    assert!(problem.ends_with(expected), "{problem}");
+}
+
+#[test]
 fn problems_have_their_place_and_a_name_that_may_be_meant() {
     for (old, new, problem) in [
         (
