@@ -5,14 +5,17 @@ use std::rc::Rc;
 
 use super::headers::header;
 use super::reader::Reader;
-use super::tokens::{Kind, Token, tokens as all_tokens};
+use super::tokens::{Kind, MAX_TOKENS, Token, tokens as all_tokens, too_many};
 use super::tokens::{Problem, Result};
 
 /// Returns the text of an included file.
 pub(in crate::cob) type Include<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Maximum number of tokens. The largest real file has a tenth as many.
-const MAX_TOKENS: usize = 1 << 19;
+/// Maximum number of bytes of all included files.
+const MAX_INCLUDED: usize = 16 << 20;
+
+/// The bytes that an included file counts as at least, for the time to read it.
+const MIN_INCLUDED: usize = 16 << 10;
 
 /// Maximum depth of files in files, and of macros in macros.
 const MAX_DEPTH: usize = 32;
@@ -23,6 +26,8 @@ pub(super) fn tokens(text: &str, include: Include<'_>) -> Result<Vec<Token>> {
         include,
         macros: HashMap::new(),
         tokens: Vec::new(),
+        read: 0,
+        included: 0,
         seen: 0,
     };
     preprocessor.text(text, None, 0)?;
@@ -33,7 +38,11 @@ struct Preprocessor<'a> {
     include: Include<'a>,
     macros: HashMap<Rc<str>, Rc<[Token]>>,
     tokens: Vec<Token>,
-    /// Number of tokens that were read or made by macros.
+    /// Number of tokens of all texts.
+    read: usize,
+    /// Number of bytes of all included files.
+    included: usize,
+    /// Number of tokens that conditions left or macros made.
     seen: usize,
 }
 
@@ -48,7 +57,8 @@ struct Condition {
 
 impl Preprocessor<'_> {
     fn text(&mut self, text: &str, file: Option<&Rc<str>>, depth: usize) -> Result<()> {
-        let all = all_tokens(text, file)?;
+        let all = all_tokens(text, file, MAX_TOKENS - self.read)?;
+        self.read += all.len();
         let mut conditions: Vec<Condition> = Vec::new();
         for line in all.chunk_by(|one, next| one.at.line == next.at.line) {
             let is_read = conditions
@@ -145,6 +155,11 @@ impl Preprocessor<'_> {
                 let text = text.ok_or_else(|| {
                     Problem::new(&name.at, format!("no file is called {:?}", name.text))
                 })?;
+                self.included += text.len().max(MIN_INCLUDED);
+                if self.included > MAX_INCLUDED {
+                    let text = "too many or too large files are included";
+                    return Err(Problem::new(&name.at, text));
+                }
                 self.text(&text, Some(&name.text), depth + 1)
             }
             _ => {
@@ -159,8 +174,7 @@ impl Preprocessor<'_> {
     fn expand(&mut self, token: &Token, within: &mut Vec<Rc<str>>) -> Result<()> {
         self.seen += 1;
         if self.seen > MAX_TOKENS {
-            let text = format!("the text has more than {MAX_TOKENS} words and signs");
-            return Err(Problem::new(&token.at, text));
+            return Err(too_many(token));
         }
         let body = self.macros.get(&token.text).filter(|_| {
             token.kind == Kind::Name && within.len() < MAX_DEPTH && !within.contains(&token.text)

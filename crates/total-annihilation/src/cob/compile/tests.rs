@@ -536,6 +536,33 @@ fn what_is_gone_and_used_is_a_problem() {
 }
 
 #[test]
+fn included_files_are_bounded() {
+    let old = file(SCRIPT);
+    let reads = std::cell::Cell::new(0);
+    let include = |name: &str| {
+        reads.set(reads.get() + 1);
+        let number: u32 = name.parse().unwrap();
+        Some(match number {
+            0 => String::new(),
+            99 => "// ".to_owned() + &" ".repeat(4 << 20),
+            _ => format!("#include \"{0}\"\n#include \"{0}\"\n", number - 1),
+        })
+    };
+    let problem = |text: &str| recompile(&parsed(&old), &old, text, &include).unwrap_err();
+    let twice = problem("#include \"30\"");
+    assert!(
+        twice.ends_with("too many or too large files are included"),
+        "{twice}"
+    );
+    assert!(reads.take() < 2000);
+    problem(&"#include \"99\"\n".repeat(100));
+    assert!(reads.take() < 10);
+    // Also where nothing is compiled.
+    let long = format!("#if 0\n{}\n#endif", ";".repeat(1 << 20));
+    assert!(problem(&long).contains("more than 524288 words and signs"));
+}
+
+#[test]
 fn deep_and_long_texts_are_refused() {
     let deep = format!("return ({}1{});", "(".repeat(1000), ")".repeat(1000));
     assert!(refused("hide Flare;", &deep).contains("is in too many others"));

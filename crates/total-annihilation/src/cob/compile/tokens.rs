@@ -109,11 +109,21 @@ impl Token {
     }
 }
 
+/// Maximum number of tokens of a text with the files that it includes. The largest real
+/// file has a tenth as many.
+pub(super) const MAX_TOKENS: usize = 1 << 19;
+
+/// Returns the problem that this token is one too many.
+pub(super) fn too_many(token: &Token) -> Problem {
+    let text = format!("the text has more than {MAX_TOKENS} words and signs");
+    Problem::new(&token.at, text)
+}
+
 /// Returns the tokens of a text without its comments.
 ///
 /// # Errors
-/// Returns an error for a comment that has no end.
-pub(super) fn tokens(text: &str, file: Option<&Rc<str>>) -> Result<Vec<Token>> {
+/// Returns an error for a comment that has no end, and for more than `most` tokens.
+pub(super) fn tokens(text: &str, file: Option<&Rc<str>>, most: usize) -> Result<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut lexer = Lexer {
         rest: text,
@@ -124,6 +134,9 @@ pub(super) fn tokens(text: &str, file: Option<&Rc<str>>) -> Result<Vec<Token>> {
         },
     };
     while let Some(token) = lexer.token()? {
+        if tokens.len() == most {
+            return Err(too_many(&token));
+        }
         tokens.push(token);
     }
     Ok(tokens)
