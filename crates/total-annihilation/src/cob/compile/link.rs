@@ -48,10 +48,11 @@ pub(super) fn link(
         end: 0,
     };
     layout.place(scripts);
-    let starts = layout
-        .of_scripts
-        .iter()
-        .map(|&block| layout.blocks[block].start);
+    let starts = scripts.iter().zip(&layout.of_scripts);
+    let starts = starts.map(|(script, &block)| match *script {
+        Script::Kept(old) => outside(cob, old).unwrap_or(layout.blocks[block].start),
+        Script::Compiled(..) => layout.blocks[block].start,
+    });
     let starts = starts.collect();
     let blocks = layout
         .blocks
@@ -62,6 +63,12 @@ pub(super) fn link(
         code: code.concat(),
         starts,
     })
+}
+
+/// Returns the start of a script if it is not in the code. It leads to nothing, and stays.
+fn outside(cob: &Cob, script: usize) -> Option<u32> {
+    let start = cob.script_start(script)?;
+    (start as usize > cob.code_words()).then_some(start)
 }
 
 /// Returns whether the instructions of a function may reach its end.
@@ -132,11 +139,9 @@ impl<'a> Layout<'a> {
                 Script::Compiled(None, _) => added.push(number),
             }
         }
-        let first = ranges.iter().map(|range| range.start).min();
-        self.add(
-            None,
-            Words::Old(0..first.unwrap_or(self.cob.code_words() as u32)),
-        );
+        let end = self.cob.code_words() as u32;
+        let first = ranges.iter().map(|range| range.start.min(end)).min();
+        self.add(None, Words::Old(0..first.unwrap_or(end)));
         let by_start: BTreeMap<u32, Range<u32>> = ranges
             .into_iter()
             .map(|range| (range.start, range))

@@ -171,6 +171,14 @@ impl<'a> Edited<'a> {
                 .map_or(&old_pieces[moved].at, |first| &first.at);
             return Err(vec![Problem::new(at, text)]);
         }
+        if cob.statics as usize > shown.statics.len() && !statics.all_stay() {
+            let text = "the script has more static variables than are shown, which would move";
+            let at = edited.statics.first().or(shown.statics.first());
+            return Err(at
+                .map(|at| Problem::new(&at.at, text))
+                .into_iter()
+                .collect());
+        }
         let is_piece = |name: &&&Token| {
             pieces
                 .iter()
@@ -284,7 +292,7 @@ impl<'a> Edited<'a> {
         let new = File {
             code: linked.code,
             starts: linked.starts,
-            statics: self.statics.len() as u32,
+            statics: self.cob.statics - self.shown.statics.len() as u32 + self.statics.len() as u32,
             scripts: stored(&old.scripts, &functions[0], &functions[1], &self.scripts),
             pieces: stored(
                 &old.pieces,
@@ -301,9 +309,11 @@ impl<'a> Edited<'a> {
         };
         let mut file = original.to_vec();
         let mut warnings = Vec::new();
-        if !new.patch(&old, &mut file) {
+        if new != old && !new.patch(&old, &mut file) {
             if old.bytes() != original {
-                warnings.push("the parts of the file have the usual order now".to_owned());
+                let text = "the parts of the file have the usual order now, without what was \
+                            between and behind them";
+                warnings.push(text.to_owned());
             }
             file = new.bytes();
         }

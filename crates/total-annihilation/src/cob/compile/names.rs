@@ -127,6 +127,13 @@ impl Numbers {
         self.of_old.get(old as usize).copied().unwrap_or(Some(old))
     }
 
+    /// Returns whether all old names have the same numbers as before, and there are no
+    /// others.
+    pub(super) fn all_stay(&self) -> bool {
+        let mut numbers = self.of_old.iter().zip(0..);
+        self.len() == self.of_old.len() && numbers.all(|(new, old)| *new == Some(old))
+    }
+
     /// Returns the number of names of the edited list.
     pub(super) fn len(&self) -> usize {
         self.of_new.len()

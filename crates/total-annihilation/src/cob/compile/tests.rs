@@ -287,6 +287,57 @@ fn a_text_with_other_blanks_and_names_of_variables_is_the_same_script() {
 }
 
 #[test]
+fn an_edit_of_nothing_keeps_every_byte_of_odd_files() {
+    let many = Built {
+        statics: 70_000,
+        ..fixtures::ta::cob::small(4)
+    };
+    let empty = Built {
+        version: 4,
+        ..Built::default()
+    };
+    let mut outside = fixtures::ta::cob::small(4);
+    outside.scripts.push(("Nowhere".into(), 900));
+    outside.scripts.push(("Elsewhere".into(), 400));
+    let mut files = [many, outside, empty].map(|built| built.file());
+    // Pointers to nothing, and bytes behind everything.
+    files[2][24..28].fill(0xFF);
+    files.iter_mut().for_each(|file| file.extend(*b"rest"));
+    for old in files {
+        assert_eq!(compiled_file(&old, &(shown(&old) + " ")).unwrap(), old);
+    }
+}
+
+#[test]
+fn static_variables_that_are_not_shown_stay() {
+    let old = Built {
+        statics: 70_000,
+        ..fixtures::ta::cob::small(4)
+    };
+    let old = old.file();
+    let text = shown(&old);
+    let new = compiled_file(&old, &text.replace("hide gun", "hide base")).unwrap();
+    assert_eq!(parsed(&new).statics, 70_000);
+    let added = text.replace("static_65535;", "static_65535, more;");
+    let problem = compiled_file(&old, &added).unwrap_err();
+    assert!(
+        problem.contains("more static variables than are shown"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn what_is_between_the_parts_is_named_if_it_goes() {
+    let mut old = file(SCRIPT);
+    old.extend(*b"rest");
+    let text = shown(&old).replace("gun", "cannon");
+    let new = recompile(&parsed(&old), &old, &text, &|_| None).unwrap();
+    let expected = "the parts of the file have the usual order now, without what was between and \
+                    behind them";
+    assert_eq!(new.warnings, [expected]);
+}
+
+#[test]
 fn what_another_compiler_left_stays() {
     let mut code = vec![HIDE, 0, PUSH, 0, RETURN];
     code.extend(banner("Build by COBBLER Ver4.0"));
