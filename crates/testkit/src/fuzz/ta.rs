@@ -104,7 +104,7 @@ pub fn bos(data: &[u8]) {
     }
 }
 
-/// Compiled scripts.
+/// Compiled scripts, and their texts as edits that change nothing.
 pub fn cob(data: &[u8]) {
     let cob = model(cob::parse(&data.to_vec().into()));
     let mut next = Some(0);
@@ -130,6 +130,8 @@ pub fn cob(data: &[u8]) {
     let mut text = Vec::new();
     cob.decompile(&mut text).unwrap();
     assert!(std::str::from_utf8(&text).is_ok());
+    let same = import::edited(&cob_view::FORMAT, data, "script.bos", &text);
+    assert!(matches!(same, Ok(Imported::Unchanged) | Err(_)));
     let lines = cob.lines();
     let remarks = cob.remarks();
     assert!(remarks.len() <= 200);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::cob::{self, Cob};
 use fixtures::ta::bos;
-use fixtures::ta::cob::{CALL, Cob as Built, HIDE, JUMP, PUSH, RETURN, text as banner};
+use fixtures::ta::cob::{CALL, Cob as Built, HIDE, JUMP, PLAY_SOUND, PUSH, RETURN, text as banner};
 
 const SCRIPT: &str = "\
 piece base, gun, Flare;
@@ -112,6 +112,17 @@ fn statement() -> impl Strategy<Value = String> {
     })
 }
 
+/// Returns a word for damaged files, such as a pointer, an opcode or a number of words.
+fn damage() -> impl Strategy<Value = (prop::sample::Index, u32)> {
+    let word = prop_oneof![
+        0..90_u32,
+        0..400_u32,
+        any::<u32>(),
+        prop::sample::select(vec![PUSH, RETURN, HIDE, JUMP, CALL, PLAY_SOUND]),
+    ];
+    (any::<prop::sample::Index>(), word)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -163,6 +174,33 @@ proptest! {
         let (old, new) = (file(&text(123_456)), file(&text(number)));
         let edits = [("sleep 123456;", &*format!("sleep {number};"))];
         prop_assert_eq!(edited(&old, &edits).unwrap(), new);
+    }
+
+    #[test]
+    fn a_damaged_script_stays_as_it_is_or_is_refused(
+        version in prop::sample::select(vec![4, 6]),
+        damages in prop::collection::vec(damage(), 1..6),
+    ) {
+        let strings = ["roar".to_owned()];
+        let text = "piece base, gun; static-var s, t;
+            F(p) { s = p; start-script G(); return (0); }
+            G() { while (t) { hide gun; } emit-sfx 1 from base; return (1); }
+            H() { move gun to z-axis [1] speed [2]; return (0); }";
+        let mut built = bos::compile(text, &strings).unwrap().cob(&strings);
+        built.version = version;
+        let mut file = built.file();
+        for (at, value) in damages {
+            let at = at.index(file.len() / 4) * 4;
+            file[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        if let Ok(cob) = cob::parse(&file.clone().into()) {
+            let mut text = Vec::new();
+            cob.decompile(&mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            if let Ok(again) = compiled_file(&file, &text) {
+                prop_assert_eq!(again, file, "{}", text);
+            }
+        }
     }
 
     #[test]
