@@ -30,7 +30,9 @@ pub(super) fn rows(
     let (mut changes, mut edits) = by_row(differences(shown, edited, &rules)?);
     let mut number = 0;
     let read = each_row(sources, context, &mut |file, row| {
-        if let (Some(changes), Some(section)) = (changes.remove(&number), row.section) {
+        if let Some(section) = row.section
+            && let Some(changes) = changes.remove(&number)
+        {
             for change in changes {
                 let key = change.column.strip_prefix("key.").unwrap_or(&change.column);
                 let what = What::Text(section.position(), key.to_owned(), unescaped(&change.text));

@@ -11,8 +11,13 @@ use crate::gaf;
 use fixtures::ta::tdf::{Item, file, key, section};
 use fixtures::ta::tnt::Map;
 use hpimount_assets::model::Reservation;
+use hpimount_assets::view::edit::{Edit, What};
+use hpimount_assets::view::report::TableEdit;
 use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
 use hpimount_containers::text::has_extension;
+
+/// A file, a position in it, the name of a key and a text.
+type EditedKey = (String, usize, String, String);
 
 /// A game with files in memory, in the order of their paths.
 #[derive(Default)]
@@ -42,6 +47,27 @@ impl Game {
         let text = self.report(path);
         let rows = text.lines().map(|row| row.split('\t').map(str::to_owned));
         rows.map(Iterator::collect).collect()
+    }
+
+    /// Returns the keys that an edited table changes: their positions, or those of their
+    /// sections and their names, and their values.
+    fn edited(&self, path: &str, edits: &[(&str, &str)]) -> Result<Vec<EditedKey>, String> {
+        let shown = self.report(path);
+        let edited = edits.iter().fold(shown.clone(), |text, (old, new)| {
+            assert!(text.contains(old), "{old} in {text}");
+            text.replace(old, new)
+        });
+        let report = REPORTS.iter().find(|report| report.path == path).unwrap();
+        let edit = report.edit.as_ref().unwrap().edit;
+        let found = edit(self, shown.as_bytes(), edited.as_bytes())?;
+        let edits = found.edits.into_iter().map(|(file, edit)| match edit {
+            TableEdit::Value(Edit {
+                what: What::Text(position, name, text),
+                ..
+            }) => (self.path_of(file), position, name, text),
+            other => panic!("{other:?} is no text"),
+        });
+        Ok(edits.collect())
     }
 
     fn report(&self, path: &str) -> String {
@@ -255,8 +281,16 @@ fn a_map_combines_its_text_and_its_picture() {
 fn unreadable_texts_have_a_row_with_their_name() {
     let mut game = Game::default().text("units/a.fbi", &[section("UNITINFO", vec![])]);
     game.files.push(("units/lost.fbi".to_owned(), None));
+    game.files[0].1 = Some(file(&[section("UNITINFO", vec![key("Cost", "1")])]).into());
     let table = game.table("tables/units.tsv");
-    assert_eq!(table[2], ["lost", "units/lost.fbi", "a.hpi"]);
+    assert_eq!(table[2], ["lost", "units/lost.fbi", "a.hpi", ""]);
+    // Edits of it are refused.
+    let edits = [("units/lost.fbi\ta.hpi\t", "units/lost.fbi\ta.hpi\t5")];
+    let problem = game.edited("tables/units.tsv", &edits).unwrap_err();
+    assert!(
+        problem.starts_with("line 3, column Cost (lost): its file cannot be read"),
+        "{problem}"
+    );
 }
 
 #[test]
