@@ -20,6 +20,29 @@ const MAX_NAME_LENGTH: usize = 255;
 /// The last column of a table whose rows have more keys than columns.
 const MORE: &str = "more";
 
+/// Before the names of keys that are called like one of the first columns.
+const KEY: &str = "key.";
+
+fn is_first(name: &str) -> bool {
+    FIRST.iter().any(|first| first.eq_ignore_ascii_case(name))
+}
+
+/// Returns the name of the column of a key.
+pub(super) fn column_of(name: &str) -> String {
+    let mut column = String::new();
+    if is_first(name) {
+        column.push_str(KEY);
+    }
+    push_escaped(&mut column, name);
+    column
+}
+
+/// Returns the name of the key of a column.
+pub(super) fn key_of(column: &str) -> &str {
+    let name = column.strip_prefix(KEY).filter(|name| is_first(name));
+    name.unwrap_or(column)
+}
+
 /// The columns for keys, in order of appearance.
 #[derive(Default)]
 pub(super) struct Columns {
@@ -56,11 +79,7 @@ impl Columns {
             self.has_more = true;
             return None;
         }
-        let mut shown = String::new();
-        if FIRST.iter().any(|first| first.eq_ignore_ascii_case(name)) {
-            shown.push_str("key.");
-        }
-        push_escaped(&mut shown, name);
+        let shown = column_of(name);
         let index = self.names.len();
         self.names.push(shown);
         self.indices.insert(self.folded.clone(), index);

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 
-use super::columns::FIRST;
+use super::columns::{FIRST, column_of, key_of};
+use super::lines::each_key;
 use super::rows::{MAX_BYTES, Source, each_row};
 use super::texts::{self, each_text};
+use crate::tdf::{Key, Section};
 use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::edit::{Edit, What};
 use hpimount_assets::view::edited_table::{
@@ -33,9 +35,13 @@ pub(super) fn rows(
         if let Some(section) = row.section
             && let Some(changes) = changes.remove(&number)
         {
+            let keys = by_column(section);
             for change in changes {
-                let key = change.column.strip_prefix("key.").unwrap_or(&change.column);
-                let what = What::Text(section.position(), key.to_owned(), unescaped(&change.text));
+                let text = unescaped(&change.text);
+                let what = match keys.get(&change.column.to_ascii_lowercase()) {
+                    Some(key) => What::Text(key.position(), String::new(), text),
+                    None => What::Text(section.position(), key_of(&change.column).to_owned(), text),
+                };
                 edits.edits.push((file, edit(&change, what)));
             }
         }
@@ -71,6 +77,15 @@ pub(super) fn texts(
         })
     });
     finish(edits, &read, &changes)
+}
+
+/// Returns the keys of a section by the names of their columns, in lower case.
+fn by_column(section: Section<'_>) -> HashMap<String, Key<'_>> {
+    let mut keys = HashMap::new();
+    each_key(section, &mut String::new(), &mut |name, key| {
+        keys.insert(column_of(name).to_ascii_lowercase(), key);
+    });
+    keys
 }
 
 /// Returns the changed cells of each row, and edits with the warnings.

@@ -294,6 +294,65 @@ fn unreadable_texts_have_a_row_with_their_name() {
 }
 
 #[test]
+fn an_edited_cell_changes_the_key_of_its_column() {
+    let inner = section("key", vec![key("foo", "1")]);
+    let keys = vec![
+        key("foo", "2"),
+        key("Name", "Tank"),
+        key("a\tb", "3"),
+        inner,
+    ];
+    let game = Game::default().text("units/a.fbi", &[section("UNITINFO", keys)]);
+    let path = "tables/units.tsv";
+    let table = game.table(path);
+    let columns = [
+        "name", "file", "archive", "foo", "key.Name", "a\\tb", "key.foo",
+    ];
+    assert_eq!(table[0], columns);
+    let at = |position, text: &str| {
+        (
+            "units/a.fbi".to_owned(),
+            position,
+            String::new(),
+            text.to_owned(),
+        )
+    };
+    let edited = |edit| game.edited(path, &[("2\tTank\t3\t1", edit)]).unwrap();
+    assert_eq!(edited("7\tTank\t3\t1"), [at(1, "7")]);
+    assert_eq!(edited("2\tJeep\t3\t1"), [at(2, "Jeep")]);
+    assert_eq!(edited("2\tTank\t7\t1"), [at(3, "7")]);
+    assert_eq!(edited("2\tTank\t3\t7"), [at(5, "7")]);
+}
+
+#[test]
+fn a_key_that_a_section_lacks_is_named_by_its_column() {
+    let unit = |keys| [section("UNITINFO", keys)];
+    let game = Game::default()
+        .text(
+            "units/a.fbi",
+            &unit(vec![
+                key("Name", "Tank"),
+                section("key", vec![key("foo", "1")]),
+            ]),
+        )
+        .text("units/b.fbi", &unit(vec![]));
+    let edits = [(
+        "b\tunits/b.fbi\ta.hpi\t\t",
+        "b\tunits/b.fbi\ta.hpi\tJeep\t5",
+    )];
+    let edited = game.edited("tables/units.tsv", &edits).unwrap();
+    let named = |name: &str, text: &str| {
+        (
+            "units/b.fbi".to_owned(),
+            1,
+            name.to_owned(),
+            text.to_owned(),
+        )
+    };
+    assert_eq!(edited, [named("Name", "Jeep"), named("key.foo", "5")]);
+}
+
+#[test]
 fn values_without_a_column_are_in_the_last_one() {
     let keys = (0..5000).map(|number| key(&format!("k{number}"), "v"));
     let long = key(&"n".repeat(256), "w");
