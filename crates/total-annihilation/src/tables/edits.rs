@@ -37,10 +37,12 @@ pub(super) fn rows(
         {
             let keys = by_column(section);
             for change in changes {
-                let text = unescaped(&change.text);
                 let what = match keys.get(&change.column.to_ascii_lowercase()) {
-                    Some(key) => What::Text(key.position(), String::new(), text),
-                    None => What::Text(section.position(), key_of(&change.column).to_owned(), text),
+                    Some(key) => of_key(*key, &change),
+                    None => {
+                        let name = key_of(&change.column).to_owned();
+                        What::Text(section.position(), name, change.text.clone())
+                    }
                 };
                 edits.edits.push((file, edit(&change, what)));
             }
@@ -69,7 +71,7 @@ pub(super) fn texts(
     let read = each_text(context, &mut |file, _, tdf| {
         texts::keys(tdf, &mut |_, key| {
             for change in changes.remove(&number).into_iter().flatten() {
-                let what = What::Text(key.position(), String::new(), unescaped(&change.text));
+                let what = of_key(key, &change);
                 edits.edits.push((file, edit(&change, what)));
             }
             number += 1;
@@ -77,6 +79,16 @@ pub(super) fn texts(
         })
     });
     finish(edits, &read, &changes)
+}
+
+/// Returns the edit of a key. Only values with control characters are shown with escapes:
+/// elsewhere a backslash is one.
+fn of_key(key: Key<'_>, change: &Change) -> What {
+    let text = match key.value().contains(char::is_control) {
+        true => unescaped(&change.text),
+        false => change.text.clone(),
+    };
+    What::Text(key.position(), String::new(), text)
 }
 
 /// Returns the keys of a section by the names of their columns, in lower case.

@@ -325,6 +325,18 @@ fn an_edited_cell_changes_the_key_of_its_column() {
 }
 
 #[test]
+fn backslashes_of_edited_cells_stay() {
+    let keys = vec![key("path", "anims\\tank.gaf"), key("text", "a\tb")];
+    let game = Game::default().text("units/a.fbi", &[section("UNITINFO", keys)]);
+    for path in ["tables/units.tsv", "tables/texts.tsv"] {
+        let edits = [("anims\\tank", "anims\\tank2"), ("a\\tb", "a\\tc")];
+        let edited = game.edited(path, &edits).unwrap();
+        let texts = [&edited[0].3, &edited[1].3];
+        assert_eq!(texts, ["anims\\tank2.gaf", "a\tc"], "{path}");
+    }
+}
+
+#[test]
 fn a_key_that_a_section_lacks_is_named_by_its_column() {
     let unit = |keys| [section("UNITINFO", keys)];
     let game = Game::default()
