@@ -13,7 +13,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use self::names::{FileKind, NewSequence, kind_of, missing};
+use self::names::{FileKind, kind_of, missing};
 use self::table::{Place, edited_rows};
 use self::write::{Added, Writer};
 use super::frames::TABLE;
@@ -57,8 +57,8 @@ struct Plan {
     deleted: BTreeMap<Place, usize>,
     /// The number of the edited table.
     table: Option<usize>,
-    /// The names of new sequences by their numbers.
-    sequences: BTreeMap<usize, NewSequence>,
+    /// The names of new sequences by their numbers, with the files that gave them first.
+    sequences: BTreeMap<usize, (usize, String)>,
 }
 
 fn import_all(edits: &AllEdits<'_>) -> Result<Imported, Vec<Refused>> {
@@ -117,26 +117,42 @@ impl Plan {
     fn new(gaf: &Gaf, files: &[EditedFile]) -> Result<Self, Vec<Refused>> {
         let mut plan = Self::default();
         let mut refused = Vec::new();
+        let mut seen = BTreeMap::new();
         for (file, EditedFile { path, content }) in files.iter().enumerate() {
-            match (kind_of(gaf, path), content.is_some()) {
-                (FileKind::Table, true) => plan.table = Some(file),
-                (FileKind::Frame(place), true) => drop(plan.pictures.insert(place, file)),
-                (FileKind::Frame(place), false) => drop(plan.deleted.insert(place, file)),
-                (FileKind::Added(place, new), true) => {
-                    plan.added.insert(place, file);
-                    plan.sequences.extend(new.map(|new| (place.0, new)));
+            let mut refuse = |reason: String| refused.push(Refused { file, reason });
+            let (frames, place) = match (kind_of(gaf, path), content.is_some()) {
+                (FileKind::Table, true) => {
+                    plan.table = Some(file);
+                    continue;
                 }
-                (_, is_there) => refused.push(Refused {
-                    file,
-                    reason: match is_there {
+                (FileKind::Frame(place), true) => (&mut plan.pictures, place),
+                (FileKind::Frame(place), false) => (&mut plan.deleted, place),
+                (FileKind::Added(place, new), true) => {
+                    if let Some(new) = new {
+                        let (first, known) =
+                            plan.sequences.entry(place.0).or_insert((file, new.clone()));
+                        if *known != new {
+                            let first = &files[*first].path;
+                            refuse(format!("gives a new sequence another name than {first}"));
+                        }
+                    }
+                    (&mut plan.added, place)
+                }
+                (_, is_there) => {
+                    refuse(match is_there {
                         true => format!(
                             "{NOT_THIS_FILE}: edit the frames, which are pictures of their own in \
                              the directory, or {TABLE}"
                         ),
                         false => "cannot be deleted".to_owned(),
-                    },
-                }),
+                    });
+                    continue;
+                }
+            };
+            if let Some(other) = seen.insert(place, file) {
+                refuse(format!("is the same frame as {}", files[other].path));
             }
+            frames.insert(place, file);
         }
         plan.check(gaf, &mut refused);
         match refused.is_empty() {

@@ -11,12 +11,6 @@ const MAX_NUMBER: usize = 1 << 16;
 /// Maximum number of missing numbers that a message lists.
 const MAX_LISTED: usize = 10;
 
-/// A sequence that is added.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NewSequence {
-    pub(super) name: String,
-}
-
 /// What an edited file is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FileKind {
@@ -24,8 +18,8 @@ pub(super) enum FileKind {
     Table,
     /// A frame of the file.
     Frame(Place),
-    /// A frame that the file does not have, maybe in a new sequence.
-    Added(Place, Option<NewSequence>),
+    /// A frame that the file does not have, maybe in a new sequence with this name.
+    Added(Place, Option<String>),
     Other,
 }
 
@@ -52,11 +46,7 @@ pub(super) fn kind_of(gaf: &Gaf, path: &str) -> FileKind {
         }
         let (digits, name) = directory.split_once(' ').unwrap_or((directory, ""));
         let sequence = number(digits).filter(|&number| number >= count)?;
-        let name = name.to_owned();
-        Some(FileKind::Added(
-            (sequence, frame),
-            Some(NewSequence { name }),
-        ))
+        Some(FileKind::Added((sequence, frame), Some(name.to_owned())))
     });
     found.unwrap_or(FileKind::Other)
 }

@@ -252,6 +252,28 @@ fn a_sequence_is_added_with_its_name() {
 }
 
 #[test]
+fn two_files_for_one_frame_or_sequence_are_refused() {
+    assert_eq!(
+        reasons(&[
+            ("000 walk/3.png", gray(1, 1)),
+            ("000 walk/03.png", gray(2, 1)),
+        ]),
+        ["000 walk/03.png: is the same frame as 000 walk/3.png"]
+    );
+    assert_eq!(
+        reasons(&[("000 Walk/02.png", gray(2, 2)), ("000 walk/02.png", None)]),
+        ["000 walk/02.png: is the same frame as 000 Walk/02.png"]
+    );
+    assert_eq!(
+        reasons(&[
+            ("002 boom/00.png", gray(1, 1)),
+            ("002 bang/01.png", gray(1, 1))
+        ]),
+        ["002 bang/01.png: gives a new sequence another name than 002 boom/00.png"]
+    );
+}
+
+#[test]
 fn the_last_frames_can_be_deleted() {
     let deleted = [("000 walk/01.png", None), ("000 walk/02.png", None)];
     let new = changed(&sprites(), &deleted);

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use super::encode::encoded;
-use super::names::NewSequence;
 use super::table::{Place, Row};
 use crate::gaf::{self, Frame, Gaf, PixelFormat, Pixels, export};
 use crate::pal::colors::Colors;
@@ -214,7 +213,7 @@ impl<'a> Writer<'a> {
     pub(super) fn finish(
         mut self,
         deleted: &BTreeSet<Place>,
-        sequences: &BTreeMap<usize, NewSequence>,
+        sequences: &BTreeMap<usize, (usize, String)>,
     ) -> Result<Changed, String> {
         let old = self.gaf.sequences.len();
         self.make_room(sequences.len())?;
@@ -234,7 +233,7 @@ impl<'a> Writer<'a> {
                 continue;
             }
             let mut list = match sequences.get(&index) {
-                Some(new) => new_sequence(&new.name)?,
+                Some((_, name)) => new_sequence(name)?,
                 None => {
                     let end = start + SEQUENCE_SIZE + REFERENCE_SIZE * (old_length - gone);
                     self.changed.asset[start..end].to_vec()
