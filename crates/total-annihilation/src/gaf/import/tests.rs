@@ -252,6 +252,27 @@ fn a_sequence_is_added_with_its_name() {
 }
 
 #[test]
+fn a_shared_frame_gets_one_picture() {
+    let frame = Built::rle(2, 1, &[Some(20), Some(30)]);
+    let frames = vec![(frame.clone(), 1), (frame, 1)];
+    let mut old = build::file(&[build::sequence("walk", frames)]);
+    let gaf = gaf::parse(&old.clone().into()).unwrap();
+    let [first, second] = [0, 1].map(|number| gaf.sequences[0].get(number).unwrap());
+    let at = second.stored_at as usize;
+    old[at..at + 4].copy_from_slice(&first.frame.to_le_bytes());
+    let black = Some(png_of(2, 1, vec![[0, 0, 0, 255]; 2]));
+    let edits = |second| [("000 walk/00.png", gray(2, 1)), ("000 walk/01.png", second)];
+    let new = changed(&old, &edits(gray(2, 1)));
+    assert_eq!(shown(&new, "000 walk/01.png"), [[255; 4]; 2]);
+    let refused = all_edited(&old, &edits(black)).unwrap_err();
+    assert_eq!(refused[0].file, 1);
+    assert_eq!(
+        refused[0].reason,
+        "is stored once with another frame, whose picture differs"
+    );
+}
+
+#[test]
 fn two_files_for_one_frame_or_sequence_are_refused() {
     assert_eq!(
         reasons(&[

@@ -131,6 +131,12 @@ impl<'a> Writer<'a> {
         if is_same_size && shown.is_some_and(|shown| shown.rgba() == pixels) {
             return Ok(());
         }
+        if let Some(other) = self.pictures.get(&frame.offset) {
+            return match *other == pixels {
+                true => Ok(()),
+                false => Err("is stored once with another frame, whose picture differs".to_owned()),
+            };
+        }
         let Some(format) = frame.pixel_format() else {
             let layers = frame.layers;
             return Err(format!(
