@@ -343,6 +343,31 @@ fn the_table_moves_frames_and_changes_their_time() {
 }
 
 #[test]
+fn the_table_changes_the_key_of_indexed_frames() {
+    for (sequence, name) in [(0, "walk"), (1, "still")] {
+        let text = table(&[])
+            .map(|text| String::from_utf8(text).unwrap())
+            .unwrap();
+        let line = text
+            .lines()
+            .find(|line| line.starts_with(&format!("{sequence}\t{name}\t0")));
+        let line = line.unwrap();
+        let mut cells: Vec<&str> = line.split('\t').collect();
+        cells[10] = "51";
+        let new = changed(&sprites(), &[(TABLE, table(&[(line, &cells.join("\t"))]))]);
+        let gaf = gaf::parse(&new.into()).unwrap();
+        let key = |number| Some(gaf.frame(gaf.sequences[sequence].get(number)?).unwrap().key);
+        assert_eq!((key(0), key(1)), (Some(51), (sequence == 0).then_some(9)));
+        let frame = gaf.frame(gaf.sequences[sequence].get(0).unwrap()).unwrap();
+        let Pixels::Indexed(indexed) = gaf.decode(&frame).unwrap().pixels else {
+            panic!("has palette indices");
+        };
+        let transparent = indexed.mask.iter().position(|&mask| mask == 0);
+        assert_eq!(transparent, Some([1, 3][sequence]));
+    }
+}
+
+#[test]
 fn gaps_and_other_files_are_refused() {
     assert_eq!(
         reasons(&[

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::encode::encoded;
 use super::table::{Place, Row};
-use crate::gaf::{self, Frame, Gaf, PixelFormat, Pixels, export};
+use crate::gaf::{self, Frame, Gaf, Picture, PixelFormat, Pixels, export};
 use crate::pal::colors::Colors;
 use hpimount_assets::model::{png, quality};
 use hpimount_assets::view::Wanted;
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
     pub(super) fn replace(&mut self, place: Place, file: usize) -> Result<(), String> {
         let (_, frame) = self.frame(place)?;
         let (size, pixels) = self.picture(file)?;
-        let old = self.gaf.decode(&frame).unwrap_or_else(|lost| lost.model);
+        let old = decoded(self.gaf, &frame);
         let indexed = match &old.pixels {
             Pixels::Indexed(indexed) => Some(indexed.clone()),
             Pixels::Rgba(_) => None,
@@ -305,11 +305,8 @@ impl<'a> Writer<'a> {
                 if !seen.insert((old.map(|old| old.frame), reference.frame)) {
                     continue;
                 }
-                let picture = |gaf: &Gaf, reference| {
-                    let frame = gaf.frame(reference).ok()?;
-                    Some(gaf.decode(&frame).unwrap_or_else(|lost| lost.model))
-                };
-                let after = picture(&new, reference);
+                let after = new.frame(reference).ok();
+                let after = after.map(|frame| decoded(&new, &frame));
                 if let Some(pixels) = self.pictures.get(&reference.frame) {
                     let sprite =
                         after.and_then(|after| export::sprite(after, &self.colors.palette));
@@ -323,7 +320,7 @@ impl<'a> Writer<'a> {
                         edited.extend(pixels);
                         shown.extend(sprite);
                     }
-                } else if old.is_none_or(|old| picture(self.gaf, old) != after) {
+                } else if old.is_none_or(|old| self.expected(old) != after) {
                     return Err(overlap.to_owned());
                 }
             }
@@ -334,6 +331,18 @@ impl<'a> Writer<'a> {
         }
         self.changed.quality = quality::of_pixels(&edited, &shown);
         Ok(())
+    }
+
+    /// Returns the picture of an old frame that was not replaced, with its new key.
+    fn expected(&self, old: gaf::Reference) -> Option<Picture> {
+        let mut frame = self.gaf.frame(old).ok()?;
+        let is_indexed = frame
+            .pixel_format()
+            .is_some_and(|format| !format.is_true_color());
+        if is_indexed && let Some(key) = self.set.get(&(frame.offset as usize + KEY)) {
+            frame.key = key[0];
+        }
+        Some(decoded(self.gaf, &frame))
     }
 
     /// Returns an old frame.
@@ -408,6 +417,11 @@ impl<'a> Writer<'a> {
         place.copy_from_slice(bytes);
         Ok(())
     }
+}
+
+/// Returns the picture of a frame, or what could be read of it.
+fn decoded(gaf: &Gaf, frame: &Frame) -> Picture {
+    gaf.decode(frame).unwrap_or_else(|lost| lost.model)
 }
 
 /// Returns a sequence without frames, which loops.
