@@ -185,18 +185,18 @@ impl Plan {
         for (&(sequence, frame), &file) in &self.added {
             let first = old(sequence) - gone(sequence);
             let is_there = |number: &usize| self.added.contains_key(&(sequence, *number));
-            let lacking: Vec<usize> = (first..frame).filter(|number| !is_there(number)).collect();
-            if !lacking.is_empty() {
-                refuse(file, missing("frame", &lacking, 2));
+            if let Some(reason) = missing("frame", first..frame, is_there, 2) {
+                refuse(file, reason);
             }
-            if frame > usize::from(u16::MAX) {
+            if frame >= usize::from(u16::MAX) {
                 refuse(file, "is one of more than 65535 frames".to_owned());
             }
-            let is_known = |number: &usize| self.sequences.contains_key(number);
-            let lacking = (gaf.sequences.len()..sequence).filter(|number| !is_known(number));
-            let lacking: Vec<usize> = lacking.collect();
-            if !lacking.is_empty() {
-                refuse(file, missing("sequence", &lacking, 3));
+        }
+        for (&sequence, (file, _)) in &self.sequences {
+            let is_there = |number: &usize| self.sequences.contains_key(number);
+            let before = gaf.sequences.len()..sequence;
+            if let Some(reason) = missing("sequence", before, is_there, 3) {
+                refuse(*file, reason);
             }
         }
     }

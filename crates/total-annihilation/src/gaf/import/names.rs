@@ -1,5 +1,7 @@
 //! What the paths of edited files stand for.
 
+use std::ops::Range;
+
 use super::table::Place;
 use crate::gaf::Gaf;
 use crate::gaf::frames::TABLE;
@@ -29,24 +31,22 @@ pub(super) fn kind_of(gaf: &Gaf, path: &str) -> FileKind {
         return FileKind::Table;
     }
     let count = gaf.sequences.len();
-    let found = path.split_once('/').and_then(|(directory, name)| {
-        let digits = name.strip_suffix(".png")?;
-        let frame = number(digits)?;
-        let mut sequences = gaf.sequences.iter().enumerate();
-        let sequence = sequences.find(|&(index, sequence)| {
-            folder(count, index, sequence).eq_ignore_ascii_case(directory)
-        });
-        if let Some((index, sequence)) = sequence {
-            let is_old = frame < sequence.len() && frame_name(frame, sequence) == name;
-            return match is_old {
-                true => Some(FileKind::Frame((index, frame))),
-                false if frame < sequence.len() => None,
-                false => Some(FileKind::Added((index, frame), None)),
-            };
-        }
+    let found = path.split_once('/').and_then(|(directory, file)| {
+        let frame = number(file.strip_suffix(".png")?)?;
         let (digits, name) = directory.split_once(' ').unwrap_or((directory, ""));
-        let sequence = number(digits).filter(|&number| number >= count)?;
-        Some(FileKind::Added((sequence, frame), Some(name.to_owned())))
+        let index = number(digits)?;
+        let Some(sequence) = gaf.sequences.get(index) else {
+            return Some(FileKind::Added((index, frame), Some(name.to_owned())));
+        };
+        if !folder(count, index, sequence).eq_ignore_ascii_case(directory) {
+            return None;
+        }
+        match frame < sequence.len() {
+            false => Some(FileKind::Added((index, frame), None)),
+            true => {
+                (frame_name(frame, sequence) == file).then_some(FileKind::Frame((index, frame)))
+            }
+        }
     });
     found.unwrap_or(FileKind::Other)
 }
@@ -57,8 +57,17 @@ fn number(digits: &str) -> Option<usize> {
     (number < MAX_NUMBER).then_some(number)
 }
 
-/// Returns the reason that these numbers are missing, which have at least `width` digits.
-pub(super) fn missing(what: &str, numbers: &[usize], width: usize) -> String {
+/// Returns the reason to refuse what follows some numbers if the last of them is missing,
+/// with those before it that are missing too. They have at least `width` digits.
+pub(super) fn missing(
+    what: &str,
+    numbers: Range<usize>,
+    is_there: impl Fn(&usize) -> bool,
+    width: usize,
+) -> Option<String> {
+    let gap = numbers.rev().take_while(|number| !is_there(number));
+    let mut numbers: Vec<usize> = gap.collect();
+    numbers.reverse();
     let listed = numbers
         .iter()
         .take(MAX_LISTED)
@@ -70,10 +79,13 @@ pub(super) fn missing(what: &str, numbers: &[usize], width: usize) -> String {
         ""
     };
     match listed.as_slice() {
-        [one] => format!("needs the {what} {one} before it, which is missing"),
-        all => format!(
+        [] => None,
+        [one] => Some(format!(
+            "needs the {what} {one} before it, which is missing"
+        )),
+        all => Some(format!(
             "needs the {what}s {}{more} before it, which are missing",
             all.join(", ")
-        ),
+        )),
     }
 }

@@ -7,7 +7,7 @@ use super::encode::encoded;
 use super::table::{Place, Row};
 use crate::gaf::{self, Frame, Gaf, Picture, PixelFormat, Pixels, export};
 use crate::pal::colors::Colors;
-use hpimount_assets::model::{png, quality};
+use hpimount_assets::model::{Reservation, png, quality};
 use hpimount_assets::view::Wanted;
 use hpimount_assets::view::import::{AllEdits, Changed};
 use hpimount_containers::text::windows_1252_byte;
@@ -51,8 +51,13 @@ pub(super) struct Added {
     pub(super) row: Row,
 }
 
-/// The width and height of a picture, and its pixels.
-type SizedPixels = ((u16, u16), Vec<[u8; 4]>);
+/// A picture in an edited file.
+struct NewPicture {
+    size: (u16, u16),
+    pixels: Vec<[u8; 4]>,
+    /// Accounts for the memory of the pixels.
+    _memory: Option<Reservation>,
+}
 
 /// The place and duration of a frame.
 #[derive(Debug, Clone, Copy)]
@@ -70,14 +75,23 @@ pub(super) struct Writer<'a> {
     changed: Changed,
     /// Offsets of numbers that the table changed, with the new ones.
     set: HashMap<usize, Vec<u8>>,
-    /// Offsets of the frames with new pictures, and these.
-    pictures: BTreeMap<u32, Vec<[u8; 4]>>,
+    /// Offsets of the frames with new pictures, the files with these, and their pixels'
+    /// number.
+    pictures: BTreeMap<u32, (usize, usize)>,
+    /// How often the file refers to each frame.
+    users: HashMap<u32, usize>,
+    /// Accounts for the memory of what is appended.
+    memory: Vec<Option<Reservation>>,
     /// The offsets and the ticks of the added frames.
     added: BTreeMap<Place, (u32, u32)>,
 }
 
 impl<'a> Writer<'a> {
     pub(super) fn new(gaf: &'a Gaf, edits: &'a AllEdits<'a>) -> Self {
+        let mut users = HashMap::new();
+        for reference in gaf.sequences.iter().flat_map(gaf::Sequence::frames) {
+            *users.entry(reference.frame).or_default() += 1;
+        }
         Self {
             gaf,
             edits,
@@ -88,6 +102,8 @@ impl<'a> Writer<'a> {
             },
             set: HashMap::new(),
             pictures: BTreeMap::new(),
+            users,
+            memory: Vec::new(),
             added: BTreeMap::new(),
         }
     }
@@ -120,19 +136,20 @@ impl<'a> Writer<'a> {
     /// Writes a new picture of a frame.
     pub(super) fn replace(&mut self, place: Place, file: usize) -> Result<(), String> {
         let (_, frame) = self.frame(place)?;
-        let (size, pixels) = self.picture(file)?;
+        let NewPicture { size, pixels, .. } = &self.picture(file)?;
         let old = decoded(self.gaf, &frame);
         let indexed = match &old.pixels {
             Pixels::Indexed(indexed) => Some(indexed.clone()),
             Pixels::Rgba(_) => None,
         };
-        let is_same_size = size == (frame.width, frame.height);
+        let is_same_size = *size == (frame.width, frame.height);
         let shown = export::sprite(old, &self.colors.palette);
-        if is_same_size && shown.is_some_and(|shown| shown.rgba() == pixels) {
+        if is_same_size && shown.is_some_and(|shown| shown.rgba() == *pixels) {
             return Ok(());
         }
-        if let Some(other) = self.pictures.get(&frame.offset) {
-            return match *other == pixels {
+        if let Some(&(other, _)) = self.pictures.get(&frame.offset) {
+            let other = self.picture(other)?;
+            return match (&other.size, &other.pixels) == (size, pixels) {
                 true => Ok(()),
                 false => Err("is stored once with another frame, whose picture differs".to_owned()),
             };
@@ -156,7 +173,7 @@ impl<'a> Writer<'a> {
         let data = encoded(
             format,
             key,
-            (size.0, &pixels),
+            (size.0, pixels),
             indexed.as_ref(),
             &self.colors,
             &mut self.changed.warnings,
@@ -165,13 +182,12 @@ impl<'a> Writer<'a> {
         self.put(at..at + 2, &size.0.to_le_bytes())?;
         self.put(at + 2..at + 4, &size.1.to_le_bytes())?;
         self.put(at + DATA..at + DATA + 4, &data.to_le_bytes())?;
-        let users = self.gaf.sequences.iter().flat_map(gaf::Sequence::frames);
-        let users = users.filter(|other| other.frame == frame.offset).count();
-        if users > 1 {
+        let users = self.users.get(&frame.offset).copied();
+        if let Some(users) = users.filter(|&users| users > 1) {
             let text = format!("the frame is shown in {users} places, and changes in all of them");
             self.changed.warnings.push(text);
         }
-        self.pictures.insert(frame.offset, pixels);
+        self.pictures.insert(frame.offset, (file, pixels.len()));
         Ok(())
     }
 
@@ -193,10 +209,10 @@ impl<'a> Writer<'a> {
             added.row.x.unwrap_or(before.x),
             added.row.y.unwrap_or(before.y),
         );
-        let (size, pixels) = self.picture(added.file)?;
+        let NewPicture { size, pixels, .. } = &self.picture(added.file)?;
         let colors = &self.colors;
         let warnings = &mut self.changed.warnings;
-        let data = encoded(format, key, (size.0, &pixels), None, colors, warnings)?;
+        let data = encoded(format, key, (size.0, pixels), None, colors, warnings)?;
         let offset = self.append(&[])?;
         let data_at = offset + FRAME_SIZE as u32;
         let mut header = Vec::with_capacity(FRAME_SIZE);
@@ -211,7 +227,7 @@ impl<'a> Writer<'a> {
         self.append(&data)?;
         let ticks = added.row.ticks.unwrap_or(before.ticks);
         self.added.insert(added.place, (offset, ticks));
-        self.pictures.insert(offset, pixels);
+        self.pictures.insert(offset, (added.file, pixels.len()));
         Ok(())
     }
 
@@ -307,17 +323,18 @@ impl<'a> Writer<'a> {
                 }
                 let after = new.frame(reference).ok();
                 let after = after.map(|frame| decoded(&new, &frame));
-                if let Some(pixels) = self.pictures.get(&reference.frame) {
+                if let Some(&(file, count)) = self.pictures.get(&reference.frame) {
                     let sprite =
                         after.and_then(|after| export::sprite(after, &self.colors.palette));
                     let sprite = sprite.map(|sprite| sprite.rgba());
-                    let sprite = sprite.filter(|sprite| sprite.len() == pixels.len());
+                    let sprite = sprite.filter(|sprite| sprite.len() == count);
                     let is_color = new.frame(reference).is_ok_and(|frame| {
                         frame.pixel_format().is_some_and(PixelFormat::is_true_color)
                     });
                     let sprite = sprite.ok_or(overlap)?;
                     if is_color {
-                        edited.extend(pixels);
+                        self.memory.push(self.reserve(8 * sprite.len())?);
+                        edited.extend(self.picture(file)?.pixels);
                         shown.extend(sprite);
                     }
                 } else if old.is_none_or(|old| self.expected(old) != after) {
@@ -378,7 +395,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Reads the picture in an edited file.
-    fn picture(&self, file: usize) -> Result<SizedPixels, String> {
+    fn picture(&self, file: usize) -> Result<NewPicture, String> {
         let content = self.edits.files[file]
             .content
             .as_deref()
@@ -390,9 +407,14 @@ impl<'a> Writer<'a> {
         let size = size.filter(|_| count <= MAX_NEW_PIXELS).ok_or_else(|| {
             format!("has {width}x{height} pixels, more than the {MAX_NEW_PIXELS} that are possible")
         })?;
+        let memory = self.reserve(4 * count as usize)?;
         let picture = png::read(content, count)
             .map_err(|problem| format!("cannot be read as a PNG picture: {problem}"))?;
-        Ok((size, picture.rgba()))
+        Ok(NewPicture {
+            size,
+            pixels: picture.rgba(),
+            _memory: memory,
+        })
     }
 
     /// Returns whether the file has the textures of models.
@@ -403,8 +425,14 @@ impl<'a> Writer<'a> {
         path.is_some_and(|path| path.starts_with("textures/"))
     }
 
+    fn reserve(&self, bytes: usize) -> Result<Option<Reservation>, String> {
+        let reserved = self.edits.context.reserve(bytes);
+        reserved.map_err(|error| error.to_string())
+    }
+
     /// Appends bytes, and returns their offset.
     fn append(&mut self, bytes: &[u8]) -> Result<u32, String> {
+        self.memory.push(self.reserve(bytes.len())?);
         let offset = self.changed.asset.len();
         let offset = u32::try_from(offset).map_err(|_| "makes the file larger than 4 GiB")?;
         self.changed.asset.extend_from_slice(bytes);
