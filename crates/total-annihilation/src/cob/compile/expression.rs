@@ -272,7 +272,7 @@ impl<'a> Compiler<'a> {
 }
 
 /// Returns a whole number.
-fn whole(text: &str) -> Option<i128> {
+pub(super) fn whole(text: &str) -> Option<i128> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     match hex {
         Some(digits) => u32::from_str_radix(digits, 16).ok().map(i128::from),

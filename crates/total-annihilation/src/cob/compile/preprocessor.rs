@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::expression::whole;
 use super::headers::header;
 use super::reader::Reader;
 use super::tokens::{Kind, MAX_TOKENS, Token, tokens as all_tokens, too_many};
@@ -77,9 +78,17 @@ impl Preprocessor<'_> {
                             let open =
                                 open.ok_or_else(|| Problem::new(&word.at, "no #if is open"))?;
                             if word.is("else") {
+                                if let Some(token) = rest.first() {
+                                    let text = "#else should be alone in its line";
+                                    return Err(Problem::new(&token.at, text));
+                                }
                                 let is_met = !open.is_met;
                                 conditions.push(Condition { is_met, ..open });
                             }
+                        }
+                        "elif" => {
+                            let text = "#elif is not known: use #else and #if";
+                            return Err(Problem::new(&word.at, text));
                         }
                         _ if is_read => self.directive(word, rest, depth)?,
                         _ => {}
@@ -119,12 +128,16 @@ impl Preprocessor<'_> {
                     _ => break,
                 }
             }
-            let is_known = matches!(token.kind, Kind::Name | Kind::Number);
-            if !is_known || reader.peek().is_some() {
-                let text = "only a number, a macro or defined NAME can be a condition";
-                return Err(Problem::new(&word.at, text));
-            }
-            token.kind == Kind::Number && token.text.bytes().any(|digit| digit != b'0')
+            let number = match token.kind {
+                Kind::Name => Some(0),
+                _ => whole(&token.text).filter(|_| token.kind == Kind::Number),
+            };
+            let number = number.filter(|_| reader.peek().is_none());
+            let number = number.ok_or_else(|| {
+                let text = "only a whole number, a macro or defined NAME can be a condition";
+                Problem::new(&word.at, text)
+            })?;
+            number != 0
         };
         Ok(is_met != is_not)
     }

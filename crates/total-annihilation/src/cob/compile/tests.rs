@@ -278,6 +278,9 @@ nonsense's
 #if 0
 nonsense
 #endif
+#if 0x0
+nonsense
+#endif
 #if !defined(THREE)
 #include \"SFXtype.h\"
 emit-sfx SFXTYPE_WHITESMOKE from base;
@@ -562,6 +565,26 @@ fn problems_have_their_place_and_a_name_that_may_be_meant() {
             "hide Flare;",
             "\n#if 1\n",
             "7:2: the condition has no #endif",
+        ),
+        (
+            "hide Flare;",
+            "\n#if 1\n#elif 0\n#endif\n",
+            "8:2: #elif is not known: use #else and #if",
+        ),
+        (
+            "hide Flare;",
+            "\n#if 0\n#if 0\n#elif 1\n#endif\n#endif\n",
+            "9:2: #elif is not known: use #else and #if",
+        ),
+        (
+            "hide Flare;",
+            "\n#if 1\n#else hide base;\n#endif\n",
+            "8:7: #else should be alone in its line",
+        ),
+        (
+            "hide Flare;",
+            "\n#if 1.5\n#endif\n",
+            "7:2: only a whole number, a macro or defined NAME can be a condition",
         ),
         ("hide Flare;", "}", "7:11: \"(\" should stand before \"=\""),
         ("base, gun", "gun, base", ""),
