@@ -242,7 +242,12 @@ impl<'a> Compiler<'a> {
             }
             None => whole(&token.text),
         };
-        let range = -i128::from(i32::MAX) - 1..=i128::from(u32::MAX);
+        // Lengths and angles have a sign.
+        let most = match unit {
+            Some(_) => i128::from(i32::MAX),
+            None => i128::from(u32::MAX),
+        };
+        let range = i128::from(i32::MIN)..=most;
         let number = number.map(|number| if is_negative { -number } else { number });
         let number = number.filter(|number| range.contains(number));
         number.map(|number| number as u32).ok_or_else(|| {

@@ -537,6 +537,17 @@ fn problems_have_their_place_and_a_name_that_may_be_meant() {
             "= 4294967296",
             "7:13: \"4294967296\" is no number of 32 bits here",
         ),
+        (
+            "<90>",
+            "[14000]",
+            "14:22: \"14000\" is no number of 32 bits here",
+        ),
+        (
+            "<90>",
+            "[-13108]",
+            "14:23: \"13108\" is no number of 32 bits here",
+        ),
+        ("<90>", "[-13107]", ""),
         ("= 3", "= 1.5", "7:13: \"1.5\" is no number of 32 bits here"),
         ("= 3", "= (3", "7:15: \")\" should stand before \";\""),
         ("= 3", "= \"3", "7:13: a value should stand before \"\\\"\""),
