@@ -47,7 +47,7 @@ pub(super) use self::preprocessor::Include;
 
 use self::expression::Environment;
 use self::file::File;
-use self::function::compile;
+use self::function::{Code, compile};
 use self::link::{Relocation, Script, link, reaches_end};
 use self::names::{Names, Numbers};
 use self::source::{Function, Source};
@@ -84,9 +84,10 @@ pub(super) fn recompile(
     text: &str,
     include: Include<'_>,
 ) -> Result<Recompiled, String> {
-    let again = compiled(cob, original, text, include)?;
+    let tokens = preprocessor::tokens(text, include).map_err(|problem| problem.to_string())?;
+    let again = compiled(cob, original, &tokens)?;
     let shown = super::parse(&again.file.clone().into()).map_err(|lost| lost.error.to_string())?;
-    match compiled(&shown, &again.file, text, include) {
+    match compiled(&shown, &again.file, &tokens) {
         Ok(shown) if shown.file == again.file => Ok(again),
         _ => Err("was not stored as written".to_owned()),
     }
@@ -102,13 +103,8 @@ struct Edited<'a> {
     scripts: Numbers,
 }
 
-/// Compiles an edited text.
-fn compiled(
-    cob: &Cob,
-    original: &[u8],
-    text: &str,
-    include: Include<'_>,
-) -> Result<Recompiled, String> {
+/// Compiles the tokens of an edited text.
+fn compiled(cob: &Cob, original: &[u8], tokens: &[Token]) -> Result<Recompiled, String> {
     let mut shown = Vec::new();
     // Writing to memory does not fail.
     let _ = cob.decompile(&mut shown);
@@ -119,8 +115,7 @@ fn compiled(
     if (shown.functions.len(), shown.pieces.len()) != (cob.scripts.len(), cob.pieces.len()) {
         return Err("the text of the original has other scripts or pieces".to_owned());
     }
-    let tokens = preprocessor::tokens(text, include).map_err(|problem| problem.to_string())?;
-    let edited = Source::new(&tokens).map_err(|problem| problem.to_string())?;
+    let edited = Source::new(tokens).map_err(|problem| problem.to_string())?;
     let edited = Edited::new(cob, shown, edited).map_err(listed)?;
     let strings = cob.strings.iter().map(|name| plain(&name));
     let strings = RefCell::new(strings.collect());
@@ -242,16 +237,15 @@ impl<'a> Edited<'a> {
             .zip(&self.scripts.old_of_new)
         {
             let returns = old.is_none_or(|old| !reaches_end(self.cob, &ranges[old]));
-            let before = old.map(|old| (old, &self.shown.functions[old]));
-            let is_same = before.is_some_and(|(_, before)| function.is_same(before));
-            let code_before = before.map(|(_, before)| compile(&shown, before, returns));
-            let script = match (compile(&edited, function, returns), code_before, *old) {
-                (Ok(_), _, Some(old)) if is_same => Script::Kept(old),
-                (Ok(code), Some(Ok(before)), Some(old)) if code == before => Script::Kept(old),
-                (Ok(code), _, old) => Script::Compiled(old, code),
+            let is_same = old.is_some_and(|old| function.is_same(&self.shown.functions[old]));
+            let before = |old: usize| compile(&shown, &self.shown.functions[old], returns);
+            let is_before = |old, code: &Code| before(old).is_ok_and(|before| before == *code);
+            let script = match (compile(&edited, function, returns), *old) {
+                (Ok(code), Some(old)) if is_same || is_before(old, &code) => Script::Kept(old),
+                (Ok(code), old) => Script::Compiled(old, code),
                 // It refers to what the file does not have.
-                (Err(_), Some(Err(_)), Some(old)) if is_same => Script::Kept(old),
-                (Err(problem), ..) => {
+                (Err(_), Some(old)) if is_same && before(old).is_err() => Script::Kept(old),
+                (Err(problem), _) => {
                     problems.push(problem);
                     continue;
                 }

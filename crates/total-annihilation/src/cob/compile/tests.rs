@@ -659,6 +659,19 @@ fn what_is_gone_and_used_is_a_problem() {
 }
 
 #[test]
+fn included_files_are_read_once() {
+    let old = file(SCRIPT);
+    let reads = std::cell::Cell::new(0);
+    let include = |_: &str| {
+        reads.set(reads.get() + 1);
+        Some("#define STEP 5\n".to_owned())
+    };
+    let text = format!("#include \"a.h\"\n{}", shown(&old)).replace("= 3", "= STEP");
+    recompile(&parsed(&old), &old, &text, &include).unwrap();
+    assert_eq!(reads.get(), 1);
+}
+
+#[test]
 fn included_files_are_bounded() {
     let old = file(SCRIPT);
     let reads = std::cell::Cell::new(0);
