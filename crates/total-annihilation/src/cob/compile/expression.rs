@@ -1,6 +1,6 @@
 //! Expressions as code.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use super::names::{Names, unknown};
@@ -42,7 +42,38 @@ pub(super) struct Environment<'a> {
     pub(super) statics: Names,
     pub(super) scripts: Names,
     /// The strings of a file of Kingdoms; new ones are added.
-    pub(super) strings: &'a RefCell<Vec<String>>,
+    pub(super) strings: &'a RefCell<Strings>,
+    /// Whether problems propose names, which takes as long as there are many.
+    pub(super) proposes: Cell<bool>,
+}
+
+/// The strings of a file of Kingdoms.
+#[derive(Debug, Default)]
+pub(super) struct Strings {
+    numbers: HashMap<String, u32>,
+    count: u32,
+    /// Those that the file does not have yet.
+    pub(super) added: Vec<String>,
+}
+
+impl Strings {
+    /// Creates the strings of a file; equal ones have the first number.
+    pub(super) fn new(strings: impl Iterator<Item = String>) -> Self {
+        let mut all = Self::default();
+        for string in strings {
+            all.numbers.entry(string).or_insert(all.count);
+            all.count += 1;
+        }
+        all
+    }
+
+    fn add(&mut self, text: &str) -> u32 {
+        let number = self.count;
+        self.numbers.insert(text.to_owned(), number);
+        self.added.push(text.to_owned());
+        self.count += 1;
+        number
+    }
 }
 
 /// Compiles a function.
@@ -85,6 +116,23 @@ impl<'a> Compiler<'a> {
             Some(token) => Problem::new(&token.at, text),
             None => self.reader.expected(text),
         }
+    }
+
+    /// Returns the problem that nothing has a name.
+    pub(super) fn unknown<'n>(
+        &self,
+        noun: &str,
+        name: &Token,
+        known: impl Iterator<Item = &'n str>,
+    ) -> Problem {
+        let proposes = self.environment.proposes.get();
+        unknown(noun, name, known.take_while(|_| proposes))
+    }
+
+    /// Returns the number of a piece or a script.
+    pub(super) fn number_of(&self, noun: &str, name: &Token, names: &Names) -> Result<u32> {
+        let number = names.get(&name.text);
+        number.ok_or_else(|| self.unknown(noun, name, names.spellings()))
     }
 
     /// Compiles an expression.
@@ -225,7 +273,7 @@ impl<'a> Compiler<'a> {
             let known = pieces
                 .spellings()
                 .chain(self.environment.statics.spellings());
-            unknown("variable or piece", name, known.chain(locals))
+            self.unknown("variable or piece", name, known.chain(locals))
         })
     }
 
@@ -260,8 +308,8 @@ impl<'a> Compiler<'a> {
     pub(super) fn string(&mut self) -> Result<u32> {
         let token = self.reader.expect_kind(Kind::Text, "a text in quotes")?;
         let mut strings = self.environment.strings.borrow_mut();
-        if let Some(number) = strings.iter().position(|string| **string == *token.text) {
-            return Ok(number as u32);
+        if let Some(&number) = strings.numbers.get(&*token.text) {
+            return Ok(number);
         }
         if let Some(letter) = token
             .text
@@ -271,8 +319,7 @@ impl<'a> Compiler<'a> {
             let text = format!("the letter \"{letter}\" is not in Windows-1252");
             return Err(Problem::new(&token.at, text));
         }
-        strings.push(token.text.to_string());
-        Ok(strings.len() as u32 - 1)
+        Ok(strings.add(&token.text))
     }
 }
 

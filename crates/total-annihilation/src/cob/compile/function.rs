@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::expression::{Compiler, Environment};
-use super::names::unknown;
 use super::reader::Reader;
 use super::source;
 use super::tokens::{Kind, Token};
@@ -242,7 +241,7 @@ impl<'a> Compiler<'a> {
             }
             "call-script" | "start-script" => {
                 let name = self.reader.expect_kind(Kind::Name, "a script")?;
-                let script = self.environment.scripts.of(name)?;
+                let script = self.number_of("script", name, &self.environment.scripts)?;
                 let count = self.list()?;
                 self.emit(&text, &[script, count as u32]);
             }
@@ -370,7 +369,7 @@ impl<'a> Compiler<'a> {
 
     fn piece(&mut self) -> Result<u32> {
         let name = self.reader.expect_kind(Kind::Name, "a piece")?;
-        self.environment.pieces.of(name)
+        self.number_of("piece", name, &self.environment.pieces)
     }
 
     fn axis(&mut self) -> Result<u32> {
@@ -384,7 +383,7 @@ impl<'a> Compiler<'a> {
         let locals = self.locals.iter().map(String::as_str);
         let known = locals.chain(self.environment.statics.spellings());
         self.variable(name)
-            .ok_or_else(|| unknown("variable", name, known))
+            .ok_or_else(|| self.unknown("variable", name, known))
     }
 }
 

@@ -41,11 +41,12 @@ mod source;
 mod tests;
 mod tokens;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 pub(super) use self::preprocessor::Include;
 
-use self::expression::Environment;
+use self::expression::{Environment, Strings};
 use self::file::File;
 use self::function::{Code, compile};
 use self::link::{Relocation, Script, link, reaches_end};
@@ -55,10 +56,8 @@ use self::tokens::Problem;
 use self::tokens::Token;
 use super::Cob;
 use super::bos::plain;
+use hpimount_assets::view::import::Problems;
 use hpimount_containers::text::to_windows_1252;
-
-/// Maximum number of problems that are listed.
-const MAX_PROBLEMS: usize = 50;
 
 /// Maximum number of words of code. The largest real file has half as many.
 const MAX_WORDS: usize = 1 << 16;
@@ -118,15 +117,15 @@ fn compiled(cob: &Cob, original: &[u8], tokens: &[Token]) -> Result<Recompiled, 
     let edited = Source::new(tokens).map_err(|problem| problem.to_string())?;
     let edited = Edited::new(cob, shown, edited).map_err(listed)?;
     let strings = cob.strings.iter().map(|name| plain(&name));
-    let strings = RefCell::new(strings.collect());
+    let strings = RefCell::new(Strings::new(strings));
     let scripts = edited.compiled(&strings).map_err(listed)?;
-    edited.file(original, &scripts, &strings.into_inner())
+    edited.file(original, &scripts, &strings.into_inner().added)
 }
 
 /// Returns problems in the order of their places.
 fn listed(mut problems: Vec<Problem>) -> String {
     problems.sort_by(|one, other| one.at.cmp(&other.at));
-    let texts = problems.iter().take(MAX_PROBLEMS).map(Problem::to_string);
+    let texts = problems.iter().take(Problems::MAX).map(Problem::to_string);
     texts.collect::<Vec<_>>().join("; ")
 }
 
@@ -174,12 +173,10 @@ impl<'a> Edited<'a> {
                 .into_iter()
                 .collect());
         }
-        let is_piece = |name: &&&Token| {
-            pieces
-                .iter()
-                .any(|piece| piece.text.eq_ignore_ascii_case(&name.text))
-        };
-        let twice = edited.statics.iter().filter(is_piece);
+        let lower = |name: &Token| name.text.to_ascii_lowercase();
+        let all_pieces: HashSet<String> = pieces.iter().map(|name| lower(name)).collect();
+        let twice = edited.statics.iter();
+        let twice = twice.filter(|name| all_pieces.contains(&lower(name)));
         let twice = twice.map(|name| {
             Problem::new(
                 &name.at,
@@ -201,30 +198,32 @@ impl<'a> Edited<'a> {
     }
 
     /// Returns the scripts by their numbers, those that are shown as before as they are.
-    fn compiled(&self, strings: &RefCell<Vec<String>>) -> Result<Vec<Script>, Vec<Problem>> {
-        let new = |noun, names: &[&'a Token], numbers: &Numbers| {
+    fn compiled(&self, strings: &RefCell<Strings>) -> Result<Vec<Script>, Vec<Problem>> {
+        let new = |names: &[&'a Token], numbers: &Numbers| {
             let names = names.iter().map(|name| &*name.text);
-            Names::new(noun, names.zip(numbers.of_new.iter().copied()))
+            Names::new(names.zip(numbers.of_new.iter().copied()))
         };
-        let old = |noun, names: &[&'a Token], numbers: &Numbers| {
+        let old = |names: &[&'a Token], numbers: &Numbers| {
             let names = names.iter().map(|name| &*name.text);
             let numbers = numbers.of_old.iter().map(|new| new.unwrap_or(u32::MAX));
-            Names::new(noun, names.zip(numbers))
+            Names::new(names.zip(numbers))
         };
         let is_kingdoms = self.cob.is_kingdoms();
         let edited = Environment {
             is_kingdoms,
-            pieces: new("piece", &self.edited.pieces, &self.pieces),
-            statics: new("static variable", &self.edited.statics, &self.statics),
-            scripts: new("script", &names(&self.edited.functions), &self.scripts),
+            pieces: new(&self.edited.pieces, &self.pieces),
+            statics: new(&self.edited.statics, &self.statics),
+            scripts: new(&names(&self.edited.functions), &self.scripts),
             strings,
+            proposes: Cell::new(false),
         };
         let shown = Environment {
             is_kingdoms,
-            pieces: old("piece", &self.shown.pieces, &self.pieces),
-            statics: old("static variable", &self.shown.statics, &self.statics),
-            scripts: old("script", &names(&self.shown.functions), &self.scripts),
+            pieces: old(&self.shown.pieces, &self.pieces),
+            statics: old(&self.shown.statics, &self.statics),
+            scripts: old(&names(&self.shown.functions), &self.scripts),
             strings,
+            proposes: Cell::new(false),
         };
         let ranges = self.cob.script_ranges();
         let mut problems = Vec::new();
@@ -245,8 +244,11 @@ impl<'a> Edited<'a> {
                 (Ok(code), old) => Script::Compiled(old, code),
                 // It refers to what the file does not have.
                 (Err(_), Some(old)) if is_same && before(old).is_err() => Script::Kept(old),
-                (Err(problem), _) => {
-                    problems.push(problem);
+                (Err(_), _) if problems.len() == Problems::MAX => break,
+                (Err(_), _) => {
+                    edited.proposes.set(true);
+                    problems.extend(compile(&edited, function, returns).err());
+                    edited.proposes.set(false);
                     continue;
                 }
             };
@@ -259,12 +261,12 @@ impl<'a> Edited<'a> {
         }
     }
 
-    /// Returns the file with these scripts.
+    /// Returns the file with these scripts and added strings.
     fn file(
         &self,
         original: &[u8],
         scripts: &[Script],
-        strings: &[String],
+        added: &[String],
     ) -> Result<Recompiled, String> {
         let linked = link(
             self.cob,
@@ -295,8 +297,7 @@ impl<'a> Edited<'a> {
                 &self.pieces,
             ),
             strings: old.strings.clone().map(|mut all| {
-                let added = strings.iter().skip(all.len());
-                all.extend(added.map(|text| to_windows_1252(text).into_owned()));
+                all.extend(added.iter().map(|text| to_windows_1252(text).into_owned()));
                 all
             }),
             ..old

@@ -2,28 +2,21 @@
 
 use std::collections::HashMap;
 
-use super::tokens::Token;
-use super::tokens::{Problem, Result};
+use super::tokens::{Problem, Result, Token};
 
 /// Names with their numbers.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// What they are names of.
-    noun: &'static str,
     /// Spellings and numbers, by the names in lower case.
     numbers: HashMap<String, (String, u32)>,
 }
 
 impl Names {
-    pub(super) fn new<'n>(
-        noun: &'static str,
-        names: impl IntoIterator<Item = (&'n str, u32)>,
-    ) -> Self {
+    pub(super) fn new<'n>(names: impl IntoIterator<Item = (&'n str, u32)>) -> Self {
         let names = names.into_iter();
         let names =
             names.map(|(name, number)| (name.to_ascii_lowercase(), (name.to_owned(), number)));
         Self {
-            noun,
             numbers: names.collect(),
         }
     }
@@ -31,12 +24,6 @@ impl Names {
     pub(super) fn get(&self, name: &str) -> Option<u32> {
         let found = self.numbers.get(&name.to_ascii_lowercase());
         found.map(|(_, number)| *number)
-    }
-
-    /// Returns the number of a name.
-    pub(super) fn of(&self, name: &Token) -> Result<u32> {
-        self.get(&name.text)
-            .ok_or_else(|| unknown(self.noun, name, self.spellings()))
     }
 
     pub(super) fn spellings(&self) -> impl Iterator<Item = &str> {

@@ -144,13 +144,14 @@ proptest! {
         let ranges = cob.script_ranges();
         let tokens = preprocessor::tokens(&shown, &|_| None).unwrap();
         let source = Source::new(&tokens).unwrap();
-        let numbers = |noun, names: &[&str]| Names::new(noun, names.iter().copied().zip(0..));
+        let numbers = |names: &[&str]| Names::new(names.iter().copied().zip(0..));
         let environment = Environment {
             is_kingdoms: false,
-            pieces: numbers("piece", &["base", "gun"]),
-            statics: numbers("variable", &["static_0", "static_1"]),
-            scripts: numbers("script", &["F", "G"]),
+            pieces: numbers(&["base", "gun"]),
+            statics: numbers(&["static_0", "static_1"]),
+            scripts: numbers(&["F", "G"]),
             strings: &RefCell::default(),
+            proposes: Cell::new(false),
         };
         for (function, range) in source.functions.iter().zip(ranges) {
             let code = compile(&environment, function, !reaches_end(&cob, &range)).unwrap();
@@ -656,6 +657,33 @@ fn what_is_gone_and_used_is_a_problem() {
     assert!(text.contains("script_9"), "{text}");
     let new = parsed(&edited(&old, &edits).unwrap());
     assert_eq!(new.words(0..3), [CALL, 9, 0]);
+}
+
+#[test]
+fn names_are_proposed_only_for_problems_that_are_told() {
+    // Every function of the file hides a piece that it does not have.
+    let functions = 3000_u32;
+    let built = Built {
+        version: 4,
+        scripts: (0..functions)
+            .map(|number| (format!("F{number}"), 5 * number))
+            .collect(),
+        pieces: (0..30_000).map(|number| format!("p{number}")).collect(),
+        code: [HIDE, 99_999, PUSH, 0, RETURN].repeat(functions as usize),
+        ..Built::default()
+    };
+    let old = built.file();
+    let text = shown(&old);
+    // This would take minutes.
+    assert_eq!(compiled_file(&old, &text).unwrap(), old);
+    let problems = compiled_file(&old, &text.replace("piece_99999", "p99999")).unwrap_err();
+    assert_eq!(
+        problems
+            .split("; ")
+            .filter(|part| part.contains("nearest"))
+            .count(),
+        50
+    );
 }
 
 #[test]
