@@ -181,7 +181,7 @@ impl Faces<'_> {
                 rebuilt.keep_primitives();
                 rebuilt.join_quads();
                 rebuilt.add_others(problems);
-                rebuilt.put_into(object, problems);
+                *object = rebuilt.object(problems);
             }
         }
     }
@@ -228,7 +228,8 @@ fn vertex_at([x, y, z]: [f32; 3], node: &str, problems: &mut Problems) -> [i32; 
 /// The primitives of an object, made from edited faces.
 struct Rebuilt<'a> {
     faces: &'a Faces<'a>,
-    object: Object,
+    /// The old object.
+    old: &'a Object,
     node: &'a str,
     places: Places,
     /// The vertex at each place of the old object.
@@ -242,10 +243,10 @@ struct Rebuilt<'a> {
 }
 
 impl<'a> Rebuilt<'a> {
-    fn new(faces: &'a Faces<'a>, object: &Object, node: &'a str) -> Self {
+    fn new(faces: &'a Faces<'a>, old: &'a Object, node: &'a str) -> Self {
         let mut places = Places::new(NEAR * faces.size);
         let mut vertices = HashMap::new();
-        for (number, &vertex) in object.vertices.iter().enumerate() {
+        for (number, &vertex) in old.vertices.iter().enumerate() {
             if let Ok(number) = u16::try_from(number) {
                 vertices
                     .entry(places.number(point(vertex)))
@@ -274,12 +275,12 @@ impl<'a> Rebuilt<'a> {
         }
         Self {
             faces,
-            object: object.clone(),
+            old,
             node,
             places,
             vertices,
             left,
-            kept: vec![None; object.primitives.len()],
+            kept: vec![None; old.primitives.len()],
             new: Vec::new(),
         }
     }
@@ -287,18 +288,20 @@ impl<'a> Rebuilt<'a> {
     /// Finds the old primitives among the faces: those with their surface first, then
     /// those with another one. What is not drawn, and lines, stay.
     fn keep_primitives(&mut self) {
-        let object = self.object.clone();
-        let drawn: Vec<usize> = drawn(&object).map(|(number, _)| number).collect();
-        for (number, primitive) in object.primitives.iter().enumerate() {
-            if !drawn.contains(&number) || primitive.indices.len() < 3 {
-                self.kept[number] = Some(primitive.clone());
-            }
+        let mut is_drawn = vec![false; self.old.primitives.len()];
+        for (number, primitive) in drawn(self.old) {
+            is_drawn[number] = primitive.indices.len() >= 3;
+        }
+        let primitives = self.old.primitives.iter().enumerate();
+        for (number, primitive) in primitives.clone().filter(|(number, _)| !is_drawn[*number]) {
+            self.kept[number] = Some(primitive.clone());
         }
         let mut known = self.rings();
         for is_same in [true, false] {
-            for &number in &drawn {
-                if self.kept[number].is_none() {
-                    self.kept[number] = self.found(&object, number, is_same, &mut known);
+            for (number, primitive) in primitives.clone() {
+                let is_searched = primitive.indices.len() <= MAX_CORNERS;
+                if is_searched && self.kept[number].is_none() {
+                    self.kept[number] = self.found(primitive, is_same, &mut known);
                 }
             }
         }
@@ -321,16 +324,14 @@ impl<'a> Rebuilt<'a> {
     /// Takes the faces of an old primitive, and returns it with their surface.
     fn found(
         &mut self,
-        object: &Object,
-        number: usize,
+        primitive: &Primitive,
         is_same: bool,
         known: &mut HashMap<Vec<u32>, Vec<usize>>,
     ) -> Option<Primitive> {
-        let primitive = &object.primitives[number];
         let count = primitive.indices.len();
         let order: Vec<usize> = [0].into_iter().chain((1..count).rev()).collect();
         let places = order.iter().map(|&corner| {
-            let vertex = object.vertices[usize::from(primitive.indices[corner])];
+            let vertex = self.old.vertices[usize::from(primitive.indices[corner])];
             self.places.number(point(vertex))
         });
         let places: Vec<u32> = places.collect();
@@ -483,14 +484,11 @@ impl<'a> Rebuilt<'a> {
         self.new.push((primitive, ends));
     }
 
-    /// Gives the object its primitives, and the vertices that they need.
-    fn put_into(mut self, object: &mut Object, problems: &mut Problems) {
-        let old = object
-            .primitives
-            .iter()
-            .flat_map(|primitive| &primitive.indices);
-        let old: BTreeSet<u16> = old.copied().collect();
-        let mut vertices = std::mem::take(&mut object.vertices);
+    /// Returns the object with its primitives, and the vertices that they need.
+    fn object(mut self, problems: &mut Problems) -> Object {
+        let old = self.old.primitives.iter();
+        let old: BTreeSet<u16> = old.flat_map(|one| &one.indices).copied().collect();
+        let mut vertices = self.old.vertices.clone();
         for (primitive, ends) in &mut self.new {
             for end in ends {
                 let next = vertices.len();
@@ -505,31 +503,41 @@ impl<'a> Rebuilt<'a> {
                     problems.add(format!(
                         "node \"{node}\": has more than {MAX_VERTEX} vertices"
                     ));
-                    return;
+                    return self.old.clone();
                 }
                 primitive.indices.push(vertex);
             }
         }
-        let selected = usize::try_from(object.selection).ok();
+        let mut selection = self.old.selection;
+        let selected = usize::try_from(selection).ok();
         let mut primitives = Vec::new();
         for (number, primitive) in self.kept.into_iter().enumerate() {
             let Some(primitive) = primitive else {
                 continue;
             };
             if selected == Some(number) {
-                object.selection = primitives.len() as i32;
+                selection = primitives.len() as i32;
             }
             primitives.push(primitive);
         }
         primitives.extend(self.new.into_iter().map(|(primitive, _)| primitive));
-        object.primitives = primitives;
-        object.vertices = vertices;
-        drop_unused(object, &old);
+        let mut object = Object {
+            primitives,
+            vertices,
+            selection,
+            name: self.old.name.clone(),
+            ..*self.old
+        };
+        drop_unused(&mut object, &old);
+        object
     }
 }
 
 /// The number of the last vertex that a primitive can have.
 const MAX_VERTEX: usize = u16::MAX as usize;
+
+/// Maximum number of corners of a primitive that is searched for. Real ones have fewer.
+const MAX_CORNERS: usize = 64;
 
 /// Maximum number of faces at the same corners that are compared.
 const MAX_SAME: usize = 64;
