@@ -47,6 +47,15 @@ impl Editing {
     pub const FIXED_ROWS: &'static str = "cannot be added or deleted";
 }
 
+/// Returns the file with this name that an asset's view has.
+pub fn shown_file(context: &dyn AssetContext, asset: AssetRef, name: &str) -> Option<Vec<u8>> {
+    let view = context.model(asset)?;
+    let index = view.position(&|shown| shown.name == name)?;
+    let mut bytes = Vec::new();
+    view.render(index, context, &mut bytes).ok()?;
+    Some(bytes)
+}
+
 /// Writes what can be edited in the tables of a converted tree, for the file
 /// `tables/README.txt`.
 ///

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::gxt::ALL;
 use hpimount_assets::view::edited_table::{Adding, Change, Rules, ShownTable, differences};
-use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits};
+use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits, shown_file};
 use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
 
 /// The table of models.
@@ -161,15 +161,6 @@ fn with_texts(shown: &[u8], first: usize, changes: &[&Change]) -> Result<Vec<u8>
         line.to_mut().replace_range(key + 1.., &change.text);
     }
     Ok(lines.join("\n").into_bytes())
-}
-
-/// Returns a file that shows a file of the game.
-fn shown_file(context: &dyn AssetContext, file: AssetRef, name: &str) -> Option<Vec<u8>> {
-    let view = context.model(file)?;
-    let index = view.position(&|shown| shown.name == name)?;
-    let mut bytes = Vec::new();
-    view.render(index, context, &mut bytes).ok()?;
-    Some(bytes)
 }
 
 /// Returns the table of a section with changed cells.

@@ -10,7 +10,7 @@ use hpimount_assets::view::edited_table::{
 };
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::node::Node;
-use hpimount_assets::view::report::{Editing, TableEdit, TableEdits};
+use hpimount_assets::view::report::{Editing, TableEdit, TableEdits, shown_file};
 use hpimount_assets::view::{AssetContext, AssetRef};
 use hpimount_record::Value;
 
@@ -165,8 +165,13 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
     for change in found.changes {
         match assets.find(table.cell(change.row, "id")) {
             Some(asset) => {
-                let text = unescaped(&change.text).into_bytes();
-                let edit = TableEdit::File("text.txt".to_owned(), text, change.place());
+                let shown = shown_file(context, asset, TEXT).unwrap_or_default();
+                // Only texts with control characters are shown with escapes.
+                let text = match shown.iter().any(u8::is_ascii_control) {
+                    true => unescaped(&change.text),
+                    false => change.text.clone(),
+                };
+                let edit = TableEdit::File(TEXT.to_owned(), text.into_bytes(), change.place());
                 edits.push((asset, edit));
             }
             None => problems.add(change.problem(NO_ASSET)),
@@ -178,6 +183,9 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
         warnings: found.warnings,
     })
 }
+
+/// The file with the text of an asset.
+const TEXT: &str = "text.txt";
 
 /// The lists of values that tables show.
 const ROWS: &str = "rows";

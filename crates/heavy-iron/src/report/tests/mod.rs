@@ -13,6 +13,7 @@ use super::*;
 use crate::FORMATS;
 use crate::object::Link;
 use hpimount_assets::view::NamedAsset;
+use hpimount_assets::view::report::TableEdit;
 use hpimount_assets::view::{self, AssetRef, MakeShared, Shared, View, Wanted};
 use hpimount_containers::hip::{Game, Platform, asset_id};
 use hpimount_containers::io::Endian;
@@ -522,4 +523,26 @@ fn unreadable_assets_have_a_reason_and_affect_no_others() {
         texts,
         format!("id\tname\ttext\n{:08X}\tfine\ta\\tb\\n\n", id("fine"))
     );
+}
+
+#[test]
+fn backslashes_of_edited_texts_stay() {
+    let text = |text: &[u8]| {
+        let length = text.len() as u32;
+        [&length.to_be_bytes(), text, &[0; 4]].concat()
+    };
+    let archives = Archives::new(&[
+        ("a.HIP", b"TEXT", "path", text(b"a\\tank")),
+        ("a.HIP", b"TEXT", "lines", text(b"a\nb")),
+    ]);
+    let shown = archives.text("texts.tsv");
+    let edited = shown.replace("tank", "tank2").replace("\\nb", "\\nc");
+    let edit = REPORTS.iter().find(|report| report.path == "texts.tsv");
+    let edit = edit.unwrap().edit.unwrap().edit;
+    let edits = edit(&archives, shown.as_bytes(), edited.as_bytes()).unwrap();
+    let texts = edits.edits.into_iter().map(|(_, edit)| match edit {
+        TableEdit::File(_, text, _) => String::from_utf8(text).unwrap(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(Vec::from_iter(texts), ["a\\tank2", "a\nc"]);
 }
