@@ -1,7 +1,5 @@
 //! Objects of a level (FORMATS, HIP assets).
 
-#[cfg(test)]
-mod edit_tests;
 pub mod parse;
 pub mod view;
 

@@ -1,5 +1,6 @@
 //! Tests of reports on synthetic archives.
 
+mod edits;
 mod level;
 pub(crate) mod objects;
 
