@@ -82,11 +82,8 @@ impl<'a> Materials<'a> {
         number: usize,
     ) -> Result<MaterialSource, String> {
         let bytes = self.bytes(number, geometry.version)?;
-        let is_it = |&entry: &usize| {
-            self.stored
-                .get(start + entry)
-                .is_some_and(|stored| *stored == *bytes)
-        };
+        let own = self.stored.get(start..).unwrap_or_default();
+        let is_it = |&entry: &usize| own.get(entry).is_some_and(|stored| **stored == *bytes);
         let entry = geometry.material_entries.iter().position(is_it);
         match entry.and_then(|entry| u16::try_from(entry).ok()) {
             Some(entry) => Ok(MaterialSource::Entry(entry)),
