@@ -113,6 +113,7 @@ fn bodies(
         placed: &placed,
         is_counted: is_breakable,
     };
+    warnings.extend(model.warnings(&shown));
     let mut bodies = model.bodies(&shown, problems);
     if let Err(problem) = rewrite::frames(&chunk, clump, &changes, &mut bodies) {
         problems.add(problem);
@@ -348,6 +349,31 @@ mod tests {
         let model = read(&changed.asset);
         let names = textures_of(&model.clumps[0].geometries[1]);
         assert_eq!(names, ["wood", "stone", "chrome"]);
+    }
+
+    #[test]
+    fn what_a_geometry_cannot_have_is_a_warning() {
+        let imported = import(&model(), |scene| {
+            let hand = mesh_of(scene, "hand");
+            let mesh = &mut scene.meshes[hand];
+            mesh.points[0] = [9.0; 3];
+            mesh.corners
+                .iter_mut()
+                .for_each(|corner| corner.color[1] = 7);
+            let stone = scene
+                .materials
+                .iter_mut()
+                .find(|one| one.name.starts_with("stone"));
+            stone.unwrap().color = [0.5, 0.0, 0.0, 1.0];
+        });
+        let Ok(Imported::Changed(changed)) = imported else {
+            panic!("{imported:?}");
+        };
+        let [material, node] = &changed.warnings[..] else {
+            panic!("{:?}", changed.warnings);
+        };
+        assert!(material.starts_with("material \"stone"), "{material}");
+        assert_eq!(node, "node \"hand\": its mesh cannot have colors");
     }
 
     #[test]

@@ -37,17 +37,20 @@ pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         ));
     }
     let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes))?;
-    let Some(asset) = changed(edit, edit.asset, &edited, true)? else {
+    let (asset, mut warnings) = changed(edit, edit.asset, &edited, true)?;
+    let Some(asset) = asset else {
         return Ok(Imported::Unchanged);
     };
-    match changed(edit, &Bytes::copy_from_slice(&asset), &edited, false) {
-        Ok(None) => Ok(Imported::Changed(Changed {
-            asset,
-            warnings: vec![NOT_FOLLOWING.to_owned()],
-            ..Changed::default()
-        })),
-        _ => Err("was not stored as written".to_owned()),
+    let again = changed(edit, &Bytes::copy_from_slice(&asset), &edited, false);
+    if !matches!(again, Ok((None, _))) {
+        return Err("was not stored as written".to_owned());
     }
+    warnings.push(NOT_FOLLOWING.to_owned());
+    Ok(Imported::Changed(Changed {
+        asset,
+        warnings,
+        ..Changed::default()
+    }))
 }
 
 /// Returns why no edited model can become an asset.
@@ -56,14 +59,14 @@ pub(crate) fn refusal(file: &Bytes) -> Option<String> {
     rewrite::refusal(model.clumps.first()?)
 }
 
-/// Returns the new asset, if it differs. New vertices of lit geometry get colors that
+/// Returns the new asset, if it differs, and warnings. New vertices of lit geometry get colors that
 /// differ from those of the edited model, so that these are checked only at first.
 fn changed(
     edit: &Edit<'_>,
     file: &Bytes,
     edited: &Edited,
     checks_colors: bool,
-) -> Result<Option<Vec<u8>>, String> {
+) -> Result<(Option<Vec<u8>>, Vec<String>), String> {
     let model = parse(file).map_err(|incomplete| incomplete.error.to_string())?;
     let plan = ExportPlan::new(&model, |name| state_of(name, edit.context));
     if !plan.has_scene || !model.worlds.is_empty() {
@@ -72,11 +75,11 @@ fn changed(
     let memory = edit.context.reserve_scene(plan.corners);
     let _memory = memory.map_err(|error| error.to_string())?;
     let mut problems = Problems::default();
-    let bodies = bodies(&model, &plan, file, edited, checks_colors, &mut problems)?;
+    let (bodies, warnings) = bodies(&model, &plan, file, edited, checks_colors, &mut problems)?;
     problems.check()?;
     match bodies.is_empty() {
-        true => Ok(None),
-        false => rewrite::replaced(file, &bodies).map(Some),
+        true => Ok((None, warnings)),
+        false => Ok((Some(rewrite::replaced(file, &bodies)?), warnings)),
     }
 }
 
@@ -87,7 +90,7 @@ fn bodies(
     edited: &Edited,
     checks_colors: bool,
     problems: &mut Problems,
-) -> Result<Bodies, String> {
+) -> Result<(Bodies, Vec<String>), String> {
     let scene = plan.scene(model);
     let pairing = Pairing::new(&scene, edited)?.with_materials_by_color();
     let placed = pairing.placed(|_| false);
@@ -131,7 +134,7 @@ fn bodies(
     if checks_colors {
         model.check_colors(&shown, problems);
     }
-    Ok(model.bodies(&shown, problems))
+    Ok((model.bodies(&shown, problems), model.warnings(&shown)))
 }
 
 #[cfg(test)]

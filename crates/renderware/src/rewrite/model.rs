@@ -207,6 +207,21 @@ impl ModelEdit<'_> {
         }
     }
 
+    /// Returns warnings of what is different, and cannot be stored.
+    pub fn warnings(&self, shown: &[ShownGeometry]) -> Vec<String> {
+        let mut warnings = self.pairing.ignored();
+        for one in shown {
+            let geometries = &self.clumps[one.clump].clump.geometries;
+            let geometry = geometries.get(one.geometry);
+            let is_plain = geometry.is_some_and(|geometry| geometry.flags & PRELIT == 0);
+            if is_plain && self.pairing.is_painted(one.node) {
+                let name = &self.pairing.shown.nodes[one.node].name;
+                warnings.push(format!("node \"{name}\": its mesh cannot have colors"));
+            }
+        }
+        warnings
+    }
+
     /// Adds problems for the edited colors of brightened nodes, which cannot be stored.
     pub fn check_colors(&self, shown: &[ShownGeometry], problems: &mut Problems) {
         for one in shown.iter().filter(|one| one.is_brightened) {

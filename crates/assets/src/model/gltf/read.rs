@@ -32,11 +32,7 @@ const ATTRIBUTE_BYTES: usize = 32;
 const USUAL_ATTRIBUTES: usize = 4;
 
 /// Extensions without which a file cannot be understood, and which are.
-const KNOWN: [&str; 3] = [
-    "KHR_materials_unlit",
-    "KHR_node_visibility",
-    "KHR_texture_transform",
-];
+const KNOWN: [&str; 2] = ["KHR_materials_unlit", "KHR_node_visibility"];
 
 /// Reads a model. `reserve` accounts for the memory of its scene, and for what reading
 /// takes besides.

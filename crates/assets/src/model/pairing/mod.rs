@@ -269,6 +269,41 @@ impl<'a> Pairing<'a> {
         }
     }
 
+    /// Returns warnings of what is different in the edited model, and cannot be stored:
+    /// materials that kept their names, and attributes that a mesh did not have.
+    pub fn ignored(&self) -> Vec<String> {
+        let scene = &self.edited.scene;
+        let materials = scene.materials.iter().zip(&self.materials);
+        let materials = materials.filter(|(edited, shown)| {
+            let shown = shown.map(|shown| &self.shown.materials[shown]);
+            shown.is_some_and(|shown| !has_same_look(shown, edited))
+        });
+        let materials = materials.map(|(edited, _)| {
+            let name = &edited.name;
+            format!("material \"{name}\": another color or picture needs a material of a new name")
+        });
+        let mut ignored: Vec<String> = materials.collect();
+        for (number, node, shown) in self.shown.drawn() {
+            let edited = self.drawn[number].and_then(|node| scene.nodes[node].mesh);
+            let Some(edited) = edited.and_then(|mesh| scene.meshes.get(mesh)) else {
+                continue;
+            };
+            let has_sets = edited.other_uvs.len() > shown.other_uvs.len();
+            let has_weights = shown.weights.is_empty() && !edited.weights.is_empty();
+            let lost = [
+                (has_sets, "further texture coordinates"),
+                (has_weights, "weights of joints"),
+            ];
+            let lost = lost.into_iter().filter(|(is_lost, _)| *is_lost);
+            ignored.extend(
+                lost.map(|(_, what)| {
+                    format!("node \"{}\": its mesh cannot have {what}", node.name)
+                }),
+            );
+        }
+        ignored
+    }
+
     /// Returns the edited mesh of a shown node, mapped by `map`, if it has one.
     ///
     /// # Errors
@@ -281,6 +316,14 @@ impl<'a> Pairing<'a> {
     pub fn is_uncolored(&self, node: usize) -> bool {
         let mesh = self.drawn[node].and_then(|node| self.edited.scene.nodes[node].mesh);
         mesh.is_some_and(|mesh| self.edited.uncolored.contains(&mesh))
+    }
+
+    /// Returns whether the edited mesh of a shown node has a color other than white.
+    pub fn is_painted(&self, node: usize) -> bool {
+        let scene = &self.edited.scene;
+        let mesh = self.drawn[node].and_then(|node| scene.meshes.get(scene.nodes[node].mesh?));
+        let mut corners = mesh.into_iter().flat_map(|mesh| &mesh.corners);
+        corners.any(|corner| corner.color[..3] != [u8::MAX; 3])
     }
 
     /// Returns the mesh of an edited node, mapped by `map`. Its materials and joints
@@ -340,12 +383,30 @@ impl<'a> Pairing<'a> {
 
 /// Returns whether two materials have the same color, and no texture.
 fn looks_alike(one: &Material, other: &Material) -> bool {
-    let colors = one.color.iter().zip(&other.color);
     let is_plain = one.texture.is_none() && other.texture.is_none();
-    is_plain
-        && colors
-            .into_iter()
-            .all(|(one, other)| (one - other).abs() < 1.0 / 255.0)
+    is_plain && has_near_parts(&one.color, &other.color)
+}
+
+/// Returns whether an edited material has the color and the picture of the shown one.
+/// Programs lose alpha, and may save no pictures.
+fn has_same_look(shown: &Material, edited: &Material) -> bool {
+    has_near_parts(&shown.color[..3], &edited.color[..3])
+        && (edited.texture.is_none() || picture(edited) == picture(shown))
+}
+
+fn has_near_parts(one: &[f32], other: &[f32]) -> bool {
+    let parts = one.iter().zip(other);
+    parts
+        .into_iter()
+        .all(|(one, other)| (one - other).abs() < 1.0 / 255.0)
+}
+
+/// Returns the name of a material's picture, as it is compared.
+fn picture(material: &Material) -> Option<String> {
+    let file = &material.texture.as_ref()?.file;
+    let file = names::numbered(file).map_or(&**file, |(stem, _)| stem);
+    let file = file.strip_suffix(".png").unwrap_or(file);
+    (!file.is_empty()).then(|| names::key(file))
 }
 
 /// Returns the shown material of each edited one, by name or else by picture.
@@ -355,12 +416,6 @@ fn materials(shown: &Scene<'_>, edited: &Scene<'_>) -> Vec<Option<usize>> {
         let missing = names::key(MISSING);
         name.strip_suffix(&format!(" {}", missing.trim()))
             .map_or(name.clone(), str::to_owned)
-    };
-    let picture = |material: &Material| {
-        let file = &material.texture.as_ref()?.file;
-        let file = names::numbered(file).map_or(&**file, |(stem, _)| stem);
-        let file = file.strip_suffix(".png").unwrap_or(file);
-        (!file.is_empty()).then(|| names::key(file))
     };
     let (mut named, mut pictured) = (HashMap::new(), HashMap::new());
     for (number, material) in shown.materials.iter().enumerate() {

@@ -224,6 +224,27 @@ fn materials_are_found_by_name_or_else_by_picture() {
 }
 
 #[test]
+fn what_cannot_be_stored_is_told() {
+    let (old, mut new) = edited(|scene| {
+        scene.materials[1].color = [0.0, 0.5, 0.0, 1.0];
+        scene.meshes[0].other_uvs = vec![vec![[0.5; 2]; 3]];
+    });
+    new.scene.materials[0].texture = old.materials[0].texture.clone();
+    let texture = new.scene.materials[0].texture.as_mut().unwrap();
+    texture.file = "00_Brick.png.001".to_owned();
+    let told = Pairing::new(&old, &new).unwrap().ignored();
+    let material = "material \"plain\": another color or picture needs a material of a new name";
+    let node = "node \"my house\": its mesh cannot have further texture coordinates";
+    assert_eq!(told, [material, node]);
+    let texture = new.scene.materials[0].texture.as_mut().unwrap();
+    texture.file = "moss".to_owned();
+    let told = Pairing::new(&old, &new).unwrap().ignored();
+    assert!(told[0].starts_with("material \"red brick\""), "{told:?}");
+    let (old, new) = edited(|_| ());
+    assert_eq!(Pairing::new(&old, &new).unwrap().ignored(), [""; 0]);
+}
+
+#[test]
 fn roots_that_turn_are_looked_through_and_scales_go_into_the_mesh() {
     let (old, new) = edited(|scene| {
         scene.nodes[0].parent = Some(1);
