@@ -33,11 +33,7 @@ const RULES: Rules<'_> = Rules {
 /// Returns why it does not fit.
 pub(super) fn import(edit: &Edit<'_>, format: &ViewFormat) -> Result<Imported, String> {
     let col = parse::parse(edit.asset).map_err(|error| error.to_string())?;
-    let shapes: Vec<_> = col
-        .models
-        .iter()
-        .flat_map(|model| shapes(edit.asset, model))
-        .collect();
+    let shapes: Vec<_> = col.models.iter().flat_map(shapes).collect();
     let found = match (&edit.part.folder, &*edit.part.name) {
         (None, SHAPES) => of_view(format, edit, &RULES)?,
         (None, MODELS) => {
@@ -85,28 +81,14 @@ const FIRST_SPHERE: &[&str] = &["radius", "x1", "y1", "z1"];
 const LATER_SPHERE: &[&str] = &["x1", "y1", "z1", "radius"];
 const BOX: &[&str] = &["x1", "y1", "z1", "x2", "y2", "z2"];
 
-/// Bytes from the start of a model to the number of its spheres in version 1, and to the
-/// offset of its spheres in later ones, which counts from 4 bytes after the start.
-const SPHERE_COUNT: usize = 72;
-const SPHERES_AT: usize = 84;
-
-/// Bytes of a line.
-const LINE: usize = 24;
-
 /// Returns a shape for each row of a model in the table; `None` for materials of meshes.
-fn shapes(bytes: &[u8], model: &Model) -> Vec<Option<Shape>> {
-    let start = model.offset as usize;
+fn shapes(model: &Model) -> Vec<Option<Shape>> {
     let found = &model.shapes;
-    let (spheres, boxes, sphere) = if model.version == 1 {
-        let spheres = start + SPHERE_COUNT + 4;
-        let lines = spheres + found.spheres.len() * Sphere::SIZE;
-        (spheres, lines + 4 + found.lines * LINE + 4, FIRST_SPHERE)
-    } else {
-        let offset = |at: usize| {
-            let stored = bytes.get(start + at..).and_then(|rest| rest.first_chunk());
-            start + 4 + stored.map_or(0, |stored| u32::from_le_bytes(*stored) as usize)
-        };
-        (offset(SPHERES_AT), offset(SPHERES_AT + 4), LATER_SPHERE)
+    let start = model.offset as usize;
+    let (spheres, boxes) = (start + found.offsets.spheres, start + found.offsets.boxes);
+    let sphere = match model.version {
+        1 => FIRST_SPHERE,
+        _ => LATER_SPHERE,
     };
     let shape = |start: usize, size: usize, coordinates| {
         move |index: usize| {

@@ -195,11 +195,7 @@ impl Import<'_> {
         let Some(sphere) = self.model.shapes.spheres.get(number) else {
             return Ok(());
         };
-        let first = match self.model.version {
-            1 => HEADER + 44,
-            _ => self.part(0),
-        };
-        let at = first + Sphere::SIZE * number;
+        let at = self.model.shapes.offsets.spheres + Sphere::SIZE * number;
         self.put_material(node, sphere.surface, at + 16)?;
         let Some((center, scale)) = self.solid(node, placed)? else {
             return Ok(());
@@ -228,11 +224,7 @@ impl Import<'_> {
         let Some(shape) = shapes.boxes.get(number) else {
             return Ok(());
         };
-        let first = match self.model.version {
-            1 => HEADER + 44 + Sphere::SIZE * shapes.spheres.len() + 4 + 24 * shapes.lines + 4,
-            _ => self.part(1),
-        };
-        let at = first + BoxShape::SIZE * number;
+        let at = shapes.offsets.boxes + BoxShape::SIZE * number;
         self.put_material(node, shape.surface, at + 24)?;
         let Some((center, scale)) = self.solid(node, placed)? else {
             return Ok(());
@@ -284,15 +276,10 @@ impl Import<'_> {
 
     /// Returns where a mesh is.
     fn room(&self, is_shadow: bool) -> Room {
-        let shapes = &self.model.shapes;
-        let (vertices, faces) = match (self.model.version, is_shadow) {
-            (1, _) => {
-                let boxes = HEADER + 44 + 20 * shapes.spheres.len() + 4 + 24 * shapes.lines;
-                let vertices = boxes + 4 + 28 * shapes.boxes.len() + 4;
-                (vertices, vertices + 12 * shapes.mesh.vertices().count() + 4)
-            }
-            (_, false) => (self.part(3), self.part(4)),
-            (_, true) => (self.part(7), self.part(8)),
+        let offsets = &self.model.shapes.offsets;
+        let [vertices, faces] = match is_shadow {
+            true => offsets.shadow,
+            false => offsets.mesh,
         };
         Room {
             vertices,
@@ -470,12 +457,6 @@ impl Import<'_> {
             _ => [&low[..], &high, &center, &[far]].concat(),
         };
         self.put_floats(HEADER, &values);
-    }
-
-    /// Returns where the part of a model of version 2 or later is whose offset has this
-    /// number.
-    fn part(&self, number: usize) -> usize {
-        BASE + self.word(OFFSETS + 4 * number) as usize
     }
 
     fn word(&self, at: usize) -> u32 {

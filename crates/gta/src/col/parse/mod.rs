@@ -59,9 +59,24 @@ pub struct Model {
     pub warnings: Warnings,
 }
 
+/// Where parts of a model begin, in bytes from its magic.
+#[derive(Debug, Default, Clone, Copy, GetSize)]
+pub struct Offsets {
+    /// The spheres.
+    pub spheres: usize,
+    /// The boxes.
+    pub boxes: usize,
+    /// The vertices and the faces of the mesh.
+    pub mesh: [usize; 2],
+    /// The vertices and the faces of the shadow mesh.
+    pub shadow: [usize; 2],
+}
+
 /// The shapes of a model.
 #[derive(Debug, Default, GetSize)]
 pub struct Shapes {
+    /// Where they are.
+    pub offsets: Offsets,
     /// The space that it takes; `None` if it cannot be read.
     #[get_size(ignore)]
     pub bounds: Option<Bounds>,

@@ -16,6 +16,8 @@ const LINE: usize = 24;
 pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
     let body = whole.slice(HEADER..);
     let mut cursor = Cursor::new(&body, model.offset + HEADER as u64, Endian::Little);
+    let start = model.offset;
+    let place = |cursor: &Cursor<'_>| (cursor.offset() - start) as usize;
     let shapes = &mut model.shapes;
     let radius = cursor.f32("bounding radius")?;
     let center = floats(&mut cursor, "bounding center")?;
@@ -25,7 +27,9 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
         min: floats(&mut cursor, "bounding box")?,
         max: floats(&mut cursor, "bounding box")?,
     });
-    for _ in 0..count(&mut cursor, Sphere::SIZE, "sphere count")? {
+    let spheres = count(&mut cursor, Sphere::SIZE, "sphere count")?;
+    shapes.offsets.spheres = place(&cursor);
+    for _ in 0..spheres {
         shapes.spheres.push(Sphere {
             radius: cursor.f32("sphere radius")?,
             center: floats(&mut cursor, "sphere center")?,
@@ -34,13 +38,17 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
     }
     shapes.lines = count(&mut cursor, LINE, "line count")?;
     cursor.take(shapes.lines * LINE, "lines")?;
-    for _ in 0..count(&mut cursor, BoxShape::SIZE, "box count")? {
+    let boxes = count(&mut cursor, BoxShape::SIZE, "box count")?;
+    shapes.offsets.boxes = place(&cursor);
+    for _ in 0..boxes {
         shapes.boxes.push(record::read(&mut cursor, 0)?);
     }
     let (vertex, face) = Mesh::sizes(false);
     let vertices = count(&mut cursor, vertex, "vertex count")?;
+    shapes.offsets.mesh[0] = place(&cursor);
     let vertices = take(&mut cursor, &body, vertices * vertex, "vertices")?;
     let faces = count(&mut cursor, face, "face count")?;
+    shapes.offsets.mesh[1] = place(&cursor);
     shapes.mesh = Mesh {
         is_short: false,
         vertices,

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 
 use super::shapes::{BoxShape, FaceGroup, Mesh, Sphere};
-use super::{HEADER, Model};
+use super::{HEADER, Model, Offsets};
 use hpimount_assets::parse::slice_of;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 use hpimount_record::{self as record, FixedSize};
@@ -56,6 +56,13 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
         let (count, vertices, faces) = (offset()?.0, offset()?, offset()?);
         shadow = (count > 0 && faces.0 > 0).then_some((count, vertices, faces));
     }
+    let place = |(stored, _): Stored| BASE as usize + stored as usize;
+    shapes.offsets = Offsets {
+        spheres: place(spheres_at),
+        boxes: place(boxes_at),
+        mesh: [vertices_at, faces_at].map(place),
+        shadow: shadow.map_or([0; 2], |(_, vertices, faces)| [vertices, faces].map(place)),
+    };
     let mut part = parts.at(spheres_at, spheres.into(), Sphere::SIZE, "spheres")?;
     for _ in 0..spheres {
         shapes.spheres.push(record::read(&mut part, 0)?);
