@@ -1,6 +1,6 @@
-//! Colors of edited pictures in fixed palettes.
+//! Colors of edited pictures in palettes.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// Maximum number of colors whose indices a search keeps.
 const MAX_KNOWN: usize = 1 << 16;
@@ -102,6 +102,104 @@ fn nearest(colors: &[[u8; 4]], reserved: Option<u16>, wanted: [u8; 4]) -> (u16, 
     (found.1, found.0 == 0)
 }
 
+/// The pixels of an edited picture in the palette of its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fitted {
+    /// The colors of the palette, of which some may be new.
+    pub colors: Vec<[u8; 4]>,
+    /// The index of each pixel.
+    pub indices: Vec<u16>,
+}
+
+impl Fitted {
+    /// Fits pixels to a palette, of which the first `usable` colors can be changed.
+    /// `old` has the indices of the pixels before, and `rounded` returns the nearest color
+    /// that the palette can have.
+    ///
+    /// A pixel that has its color already keeps its index. Colors that the palette lacks
+    /// replace some that no pixel needs any more, so that a color that was changed
+    /// everywhere keeps its index. If there are not enough of these, all are chosen anew.
+    pub fn new(
+        colors: &[[u8; 4]],
+        usable: usize,
+        old: &[u16],
+        pixels: &[[u8; 4]],
+        rounded: impl Fn([u8; 4]) -> [u8; 4],
+    ) -> Self {
+        let has = |old: u16, pixel| colors.get(usize::from(old)) == Some(&pixel);
+        let pairs = || old.iter().copied().zip(pixels.iter().copied());
+        let mut fitted = colors.to_vec();
+        let usable = usable.min(colors.len());
+        let before = Palettized::new(&colors[..usable], None);
+        let mut is_needed = vec![false; usable];
+        let mut need = |index: u16| {
+            if let Some(is_needed) = is_needed.get_mut(usize::from(index)) {
+                *is_needed = true;
+            }
+        };
+        let mut counts: HashMap<[u8; 4], u32> = HashMap::new();
+        let (mut missing, mut seen) = (Vec::new(), HashSet::new());
+        for (old, pixel) in pairs() {
+            if has(old, pixel) {
+                need(old);
+                *counts.entry(pixel).or_default() += 1;
+                continue;
+            }
+            let pixel = rounded(pixel);
+            *counts.entry(pixel).or_default() += 1;
+            match before.exact.get(&pixel) {
+                _ if has(old, pixel) => need(old),
+                Some(&index) => need(index),
+                None if seen.insert(pixel) => missing.push((pixel, usize::from(old))),
+                None => {}
+            }
+        }
+        let free = is_needed.iter().filter(|is_needed| !**is_needed).count();
+        if missing.len() > free {
+            let chosen = reduced(counts.into_iter().collect(), usable);
+            for (color, chosen) in fitted.iter_mut().zip(chosen) {
+                *color = rounded(chosen);
+            }
+        } else {
+            missing.retain(|&(pixel, old)| match is_needed.get_mut(old) {
+                Some(is_needed) if !*is_needed => {
+                    *is_needed = true;
+                    fitted[old] = pixel;
+                    false
+                }
+                _ => true,
+            });
+            let free = (0..usable).filter(|&index| !is_needed[index]);
+            for (index, (pixel, _)) in free.zip(missing) {
+                fitted[index] = pixel;
+            }
+        }
+        let mut after = Palettized::new(&fitted[..usable], None);
+        let indices = pairs().map(|(old, pixel)| match fitted.get(usize::from(old)) {
+            Some(color) if *color == pixel => old,
+            _ => after.index(rounded(pixel), old),
+        });
+        Self {
+            indices: indices.collect(),
+            colors: fitted,
+        }
+    }
+
+    /// Returns the colors that are not as before: their index, the color, and an index that
+    /// had it before.
+    pub fn changes(
+        &self,
+        before: &[[u8; 4]],
+    ) -> impl Iterator<Item = (usize, [u8; 4], Option<usize>)> {
+        let colors = self.colors.iter().zip(before).enumerate();
+        let changed = colors.filter(|(_, (color, before))| color != before);
+        changed.map(move |(index, (color, _))| {
+            let known = before.iter().position(|before| before == color);
+            (index, *color, known)
+        })
+    }
+}
+
 /// Chooses at most `count` colors for pixels, which are given as colors with their
 /// numbers: all of them if they are few enough, else by median cut. The result
 /// does not depend on their order.
@@ -186,6 +284,41 @@ mod tests {
             gaps.clone().all(|gap| (14..=18).contains(&gap)),
             "{chosen:?}"
         );
+    }
+
+    #[test]
+    fn a_color_that_was_changed_everywhere_keeps_its_index() {
+        let [black, gray, _, red] = COLORS;
+        let green = [0, 255, 0, 255];
+        let fit = |pixels: &[[u8; 4]]| Fitted::new(&COLORS, 4, &[0, 3, 3, 0], pixels, |c| c);
+        let fitted = fit(&[black, green, green, black]);
+        assert_eq!(fitted.colors, [black, gray, gray, green]);
+        assert_eq!(fitted.indices, [0, 3, 3, 0]);
+        // Red is still needed, so green gets an index that was not used.
+        let fitted = fit(&[black, green, red, black]);
+        assert_eq!(fitted.colors, [black, green, gray, red]);
+        assert_eq!(fitted.indices, [0, 1, 3, 0]);
+    }
+
+    #[test]
+    fn indices_behind_those_that_can_be_changed_stay() {
+        let blue = [0, 0, 255, 255];
+        let pixels = [COLORS[3], blue, COLORS[0]];
+        let fitted = Fitted::new(&COLORS, 2, &[3, 0, 0], &pixels, |color| color);
+        assert_eq!(fitted.colors, [COLORS[0], blue, COLORS[2], COLORS[3]]);
+        assert_eq!(fitted.indices, [3, 1, 0]);
+    }
+
+    #[test]
+    fn colors_are_chosen_anew_if_there_are_too_many() {
+        let pixels: Vec<_> = (0..=255).map(|gray| [gray, gray, gray, 255]).collect();
+        let fitted = Fitted::new(&COLORS, 4, &[0; 256], &pixels, |[r, g, b, _]| {
+            [r, g, b, 255]
+        });
+        let mut grays: Vec<u8> = fitted.colors.iter().map(|color| color[0]).collect();
+        grays.dedup();
+        assert_eq!(grays.len(), 4);
+        assert_eq!((fitted.indices[0], fitted.indices[255]), (0, 3));
     }
 
     #[test]

@@ -53,25 +53,30 @@ impl Picture {
         }
     }
 
+    /// Returns the palette index of every pixel; `None` without a palette.
+    pub fn indices(&self) -> Option<Vec<u8>> {
+        let Pixels::Indexed { bits, rows, .. } = &self.pixels else {
+            return None;
+        };
+        let width = self.width as usize;
+        let per_byte = if *bits == 4 { 2 } else { 1 };
+        let index = |row: &[u8], x: usize| match bits {
+            4 => row[x / 2] >> (4 * (1 - x % 2)) & 15,
+            _ => row[x],
+        };
+        let rows = rows.chunks_exact(width.div_ceil(per_byte));
+        let indices = rows.flat_map(|row| (0..width).map(move |x| index(row, x)));
+        Some(indices.collect())
+    }
+
     /// Returns red, green, blue and alpha of every pixel.
     pub fn rgba(&self) -> Vec<[u8; 4]> {
         match &self.pixels {
             Pixels::Rgba(pixels) => pixels.clone(),
-            Pixels::Indexed {
-                bits,
-                rows,
-                palette,
-            } => {
-                let width = self.width as usize;
-                let per_byte = if *bits == 4 { 2 } else { 1 };
-                let row_size = width.div_ceil(per_byte);
-                let index = |row: &[u8], x: usize| match bits {
-                    4 => row[x / 2] >> (4 * (1 - x % 2)) & 15,
-                    _ => row[x],
-                };
+            Pixels::Indexed { palette, .. } => {
+                let indices = self.indices().unwrap_or_default().into_iter();
                 let color = |index: u8| palette.get(usize::from(index)).copied();
-                rows.chunks_exact(row_size)
-                    .flat_map(|row| (0..width).map(move |x| index(row, x)))
+                indices
                     .map(|index| color(index).unwrap_or_default())
                     .collect()
             }
@@ -96,6 +101,7 @@ mod tests {
         };
         let grays: Vec<u8> = picture.rgba().iter().map(|color| color[0]).collect();
         assert_eq!(grays, [1, 2, 3, 4, 5, 6]);
+        assert_eq!(picture.indices().unwrap(), grays);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Colors in the forms that the files of several families have.
 
+use super::pixels::color::from_xrgb1555;
+
 /// Returns red, green, blue and alpha of a color of 16 bits, which is opaque: 5
 /// bits of red, green and blue each, from the lowest. The highest bit matters
 /// for blending only.
@@ -9,6 +11,11 @@ pub fn opaque(stored: u16) -> [u8; 4] {
         value << 3 | value >> 2
     };
     [part(0), part(5), part(10), 255]
+}
+
+/// Returns the nearest color of 16 bits, whose highest bit is not set.
+pub fn nearest([r, g, b, a]: [u8; 4]) -> u16 {
+    from_xrgb1555([b, g, r, a]) & 0x7FFF
 }
 
 /// Returns 256 colors, each red, green, blue; `None` if there are more or fewer

@@ -6,10 +6,13 @@
 //! reason and a remedy, which follow the path of the edited file in messages:
 //! "has 640x480 pixels, must have 320x240".
 
+use std::ops::Range;
+
 use bytes::Bytes;
 
 use super::{Alone, AssetContext, AssetRef, ViewFile, ViewFormat};
-use crate::model::{Picture, png, wav};
+use crate::model::{Picture, png, quality, wav};
+use crate::parse::pixels::encode::OPAQUE;
 
 /// Encodes an edited file in the form of its asset.
 ///
@@ -204,6 +207,49 @@ pub fn new_loop(
 pub fn opacity_warning(pixels: &[[u8; 4]]) -> Option<String> {
     let count = pixels.iter().filter(|pixel| pixel[3] != 255).count();
     (count > 0).then(|| format!("{count} transparent pixels become opaque"))
+}
+
+/// Returns an asset that shows the pixels of an edited picture as `shown`; `form` is the
+/// name of their form.
+pub fn with_pixels(asset: Vec<u8>, edited: &[[u8; 4]], shown: &[[u8; 4]], form: &str) -> Changed {
+    let opaque = edited.iter().zip(shown);
+    let opaque = opaque.filter(|(edited, shown)| edited[3] < OPAQUE && shown[3] == 255);
+    let opaque = opaque.count();
+    let warning = || {
+        format!("{opaque} transparent pixels become opaque: a texture of form {form} has no alpha")
+    };
+    Changed {
+        asset,
+        warnings: (opaque > 0).then(warning).into_iter().collect(),
+        quality: quality::of_pixels(edited, shown),
+        ..Changed::default()
+    }
+}
+
+/// Returns the place of a slice of `file`.
+///
+/// # Errors
+/// Returns a reason if it is a slice of something else.
+pub fn place_of(file: &Bytes, slice: &Bytes) -> Result<Range<usize>, String> {
+    if slice.is_empty() {
+        return Ok(0..0);
+    }
+    let start = (slice.as_ptr() as usize).checked_sub(file.as_ptr() as usize);
+    let place = start.map(|start| start..start + slice.len());
+    let place = place.filter(|place| place.end <= file.len());
+    place.ok_or_else(|| "shows pixels that are not in the file".to_owned())
+}
+
+/// Writes `new` over the bytes of `old`, a slice of `file`, in a copy of it. What does
+/// not fit, because the file ends in it, is left out.
+///
+/// # Errors
+/// Returns a reason if `old` is a slice of something else.
+pub fn overwrite(file: &Bytes, old: &Bytes, new: &[u8], copy: &mut [u8]) -> Result<(), String> {
+    let place = &mut copy[place_of(file, old)?];
+    let length = place.len().min(new.len());
+    place[..length].copy_from_slice(&new[..length]);
+    Ok(())
 }
 
 /// Edits the file with this path of an asset's view, such as `textures/0.png`, without

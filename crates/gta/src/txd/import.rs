@@ -5,8 +5,8 @@ use bytes::Bytes;
 
 use super::parse::{self, Entry};
 use hpimount_assets::model::{padded, png};
-use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
-use hpimount_renderware::texture::encode::{self, Encoded};
+use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};
+use hpimount_renderware::texture::encode;
 
 /// The folder of the pictures of textures, and that of their smaller levels.
 pub(super) const TEXTURES: &str = "textures";
@@ -57,25 +57,16 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         if texture.rgba(0).is_some_and(|shown| shown == edited) {
             return Ok(Imported::Unchanged);
         }
-        let encoded = encode::with_pixels(edit.asset, texture, &edited, read)?;
-        return Ok(changed(encoded, Vec::new()));
+        let changed = encode::with_pixels(edit.asset, texture, &edited, read)?;
+        return Ok(Imported::Changed(changed));
     }
     let resized = encode::resized(edit.asset, texture, found)?;
     let edited = import::picture(edit.file, found)?.rgba();
     let file = Bytes::from(resized.file);
     let texture = read(file.clone()).ok_or("cannot be read again with this size")?;
-    let encoded = encode::with_pixels(&file, &texture, &edited, read)?;
-    Ok(changed(encoded, resized.warnings))
-}
-
-fn changed(encoded: Encoded, mut warnings: Vec<String>) -> Imported {
-    warnings.extend(encoded.warnings);
-    Imported::Changed(Changed {
-        asset: encoded.file,
-        warnings,
-        quality: encoded.quality,
-        ..Changed::default()
-    })
+    let mut changed = encode::with_pixels(&file, &texture, &edited, read)?;
+    changed.warnings.splice(..0, resized.warnings);
+    Ok(Imported::Changed(changed))
 }
 
 /// Returns the name of the picture of a texture, without its extension.

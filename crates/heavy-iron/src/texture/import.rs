@@ -6,7 +6,7 @@ use crate::texture;
 use crate::view::stem;
 use hpimount_assets::model::padded;
 use hpimount_assets::view::AssetContext;
-use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
+use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};
 use hpimount_renderware::texture::encode;
 
 /// Encodes an edited picture of a texture.
@@ -22,13 +22,8 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         return Ok(Imported::Unchanged);
     }
     let read = |file: Bytes| texture::parse(&file).ok()?.textures.into_iter().nth(number);
-    let encoded = encode::with_pixels(edit.asset, texture, &edited, read)?;
-    Ok(Imported::Changed(Changed {
-        asset: encoded.file,
-        warnings: encoded.warnings,
-        quality: encoded.quality,
-        ..Changed::default()
-    }))
+    let changed = encode::with_pixels(edit.asset, texture, &edited, read)?;
+    Ok(Imported::Changed(changed))
 }
 
 /// Returns the names of the pictures of an asset's textures.

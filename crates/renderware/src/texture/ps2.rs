@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use super::{Format, Level, Rules, Sampling, Texture, check_size};
 use crate::{Chunk, kind};
-use hpimount_assets::parse::pixels::color::abgr1555;
-use hpimount_assets::parse::pixels::swizzle::Bands;
+use hpimount_assets::parse::pixels::color::{abgr1555, half_alpha};
+use hpimount_assets::parse::pixels::swizzle::{Bands, exchanged};
 use hpimount_containers::io::{Endian, Error, Result, Warnings};
 
 /// The first word of the fields: `PS2` and a NUL.
@@ -409,27 +409,9 @@ pub(super) fn colors(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8;
     })
 }
 
-/// Returns an index with its bits 3 and 4 exchanged.
-pub(super) fn exchanged(index: usize) -> usize {
-    index & !0x18 | (index & 8) << 1 | (index & 16) >> 1
-}
-
-/// Converts a color with alpha from 0 to 128.
-fn half_alpha([r, g, b, a]: [u8; 4]) -> [u8; 4] {
-    let alpha = (u32::from(a) * 255 / 128).min(255);
-    [r, g, b, alpha as u8]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn alpha_of_128_is_opaque() {
-        assert_eq!(half_alpha([1, 2, 3, 128]), [1, 2, 3, 255]);
-        assert_eq!(half_alpha([0, 0, 0, 255])[3], 255);
-        assert_eq!(half_alpha([0, 0, 0, 64])[3], 127);
-    }
 
     #[test]
     fn bits_3_and_4_of_an_index_into_256_colors_are_exchanged() {

@@ -145,6 +145,18 @@ pub fn bgra([b, g, r, a]: [u8; 4], has_alpha: bool) -> [u8; 4] {
     [r, g, b, if has_alpha { a } else { 255 }]
 }
 
+/// Converts a color of the PlayStation 2, with alpha from 0 to 128.
+pub fn half_alpha([r, g, b, a]: [u8; 4]) -> [u8; 4] {
+    let alpha = (u32::from(a) * 255 / 128).min(255);
+    [r, g, b, alpha as u8]
+}
+
+/// Returns the nearest color of the PlayStation 2, with alpha from 0 to 128.
+pub fn from_half_alpha([r, g, b, a]: [u8; 4]) -> [u8; 4] {
+    let alpha = (u32::from(a) * 128 + 127) / 255;
+    [r, g, b, alpha as u8]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +171,17 @@ mod tests {
             assert_eq!(from_argb4444(argb4444(word)), word);
             assert_eq!(xrgb1555(from_xrgb1555(xrgb1555(word))), xrgb1555(word));
         }
+    }
+
+    #[test]
+    fn alpha_of_the_playstation_2_ends_at_128() {
+        for alpha in 0..=128 {
+            let stored = [1, 2, 3, alpha];
+            assert_eq!(from_half_alpha(half_alpha(stored)), stored);
+        }
+        assert_eq!(half_alpha([1, 2, 3, 128]), [1, 2, 3, 255]);
+        assert_eq!(half_alpha([0, 0, 0, 255])[3], 255);
+        assert_eq!(half_alpha([0, 0, 0, 64])[3], 127);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 pub mod color;
 pub mod dxt;
+pub mod encode;
 pub mod gx;
 pub mod swizzle;
 pub mod xbox;

@@ -67,6 +67,12 @@ impl Bands {
     }
 }
 
+/// Returns the place of the color with this index in a palette of 256 colors of the
+/// PlayStation 2: bits 3 and 4 are exchanged.
+pub fn exchanged(index: usize) -> usize {
+    index & !0x18 | (index & 8) << 1 | (index & 16) >> 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

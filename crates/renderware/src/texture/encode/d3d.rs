@@ -2,10 +2,10 @@
 
 use super::super::d3d::{D3dColors, D3dFormat, D3dPixels};
 use super::super::{Level, d3d};
-use super::block;
 use hpimount_assets::parse::pixels::color::{
     from_argb1555, from_argb4444, from_ia8, from_rgb565, from_xrgb1555, nearest4,
 };
+use hpimount_assets::parse::pixels::encode::block;
 
 /// Encodes a level, whose old data `level` has. `indices` has the palette indices, in
 /// formats with a palette. Pixels that are shown alike keep their bytes.

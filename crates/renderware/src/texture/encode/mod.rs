@@ -1,40 +1,22 @@
-//! Pictures as textures: the inverse of [`Texture::rgba`]. The texture keeps its size, format and number of levels; smaller levels
-//! are computed from the picture, and a palette is made anew if the old one does
-//! not have its colors.
+//! Pictures as textures: the inverse of [`Texture::rgba`]. The texture keeps its size,
+//! format and number of levels; smaller levels are computed from the picture, and
+//! colors that the palette lacks replace those that are not needed any more.
 
-mod block;
 mod d3d;
-mod gx;
-mod mip;
 mod ps2;
 mod size;
-mod xbox;
 
 pub use size::{Resized, has_any_size, resized};
-
-use std::collections::HashMap;
-use std::ops::Range;
 
 use bytes::Bytes;
 
 use super::d3d::{D3dColors, D3dPixels, D3dVersion};
 use super::ps2::Ps2Pixels;
-use super::{Format, Ps2Format, Texture, XboxFormat};
-use hpimount_assets::model::palette::{Palettized, reduced};
-use hpimount_assets::model::quality;
-
-/// A file with the new pixels of a texture.
-pub struct Encoded {
-    /// The file.
-    pub file: Vec<u8>,
-    /// What may not be as expected.
-    pub warnings: Vec<String>,
-    /// How well the texture shows the picture.
-    pub quality: Option<String>,
-}
-
-/// Alpha below which a pixel counts as transparent.
-const OPAQUE: u8 = 128;
+use super::{Format, GxPalette, Ps2Format, Texture, XboxFormat};
+use hpimount_assets::model::palette::{Fitted, Palettized};
+use hpimount_assets::parse::pixels::color::{from_ia8, from_rgb5a3, from_rgb565};
+use hpimount_assets::parse::pixels::encode::{gx, mip, xbox};
+use hpimount_assets::view::import::{self, Changed};
 
 /// Returns `file`, which `texture` was read from, with other pixels. `read` reads
 /// the texture from the new file.
@@ -46,7 +28,7 @@ pub fn with_pixels(
     texture: &Texture,
     pixels: &[[u8; 4]],
     read: impl FnOnce(Bytes) -> Option<Texture>,
-) -> Result<Encoded, String> {
+) -> Result<Changed, String> {
     let level = texture.levels.first().ok_or("shows no pixels")?;
     let sizes: Vec<(u32, u32)> = texture
         .levels
@@ -54,7 +36,6 @@ pub fn with_pixels(
         .map(|level| (level.width, level.height))
         .collect();
     let levels = mip::levels(pixels.to_vec(), &sizes);
-    let palette = palette(texture, &levels[0])?;
     let mut changed = file.to_vec();
     let needs_alpha = texture.is_opaque && pixels.iter().any(|pixel| pixel[3] < 255);
     let with_alpha = match alpha_flag(texture).filter(|_| needs_alpha) {
@@ -71,8 +52,9 @@ pub fn with_pixels(
         None => None,
     };
     let texture = with_alpha.as_ref().unwrap_or(texture);
+    let palette = palette(texture, &levels[0]);
     if let Some(palette) = &palette {
-        put(file, &texture.palette, &palette.stored, &mut changed)?;
+        import::overwrite(file, &texture.palette, &palette.stored, &mut changed)?;
     }
     let colors = palette.map(|palette| palette.colors);
     for (number, (level, pixels)) in texture.levels.iter().zip(&levels).enumerate() {
@@ -99,23 +81,13 @@ pub fn with_pixels(
                 d3d::encode(level, format, texture.is_opaque, pixels, &indices)
             }
         };
-        put(file, &level.data, &data, &mut changed)?;
+        import::overwrite(file, &level.data, &data, &mut changed)?;
     }
     let shown = read(changed.clone().into()).and_then(|texture| texture.rgba(0));
     let shown = shown.filter(|shown| shown.len() == level.pixels());
     let shown = shown.ok_or("cannot be read again in the form of the texture")?;
-    let opaque = pixels.iter().zip(&shown);
-    let opaque = opaque.filter(|(edited, shown)| edited[3] < OPAQUE && shown[3] == 255);
-    let opaque = opaque.count();
     let form = texture.format.name();
-    let warning = || {
-        format!("{opaque} transparent pixels become opaque: a texture of form {form} has no alpha")
-    };
-    Ok(Encoded {
-        file: changed,
-        warnings: (opaque > 0).then(warning).into_iter().collect(),
-        quality: quality::of_pixels(pixels, &shown),
-    })
+    Ok(import::with_pixels(changed, pixels, &shown, form))
 }
 
 /// The places of the alpha flag in the fields of a texture, for Xbox and Direct3D 8, and
@@ -143,23 +115,6 @@ fn alpha_flag(texture: &Texture) -> Option<(usize, u8)> {
     }
 }
 
-/// Writes `new` over the bytes of `old`, a slice of `file`. What does not fit,
-/// because the file ends in it, is left out.
-fn put(file: &Bytes, old: &Bytes, new: &[u8], out: &mut [u8]) -> Result<(), String> {
-    let range = &mut out[range(file, old)?];
-    let length = range.len().min(new.len());
-    range[..length].copy_from_slice(&new[..length]);
-    Ok(())
-}
-
-/// Returns the place of a slice of `file`.
-fn range(file: &Bytes, slice: &Bytes) -> Result<Range<usize>, String> {
-    let start = (slice.as_ptr() as usize).checked_sub(file.as_ptr() as usize);
-    let range = start.map(|start| start..start + slice.len());
-    let range = range.filter(|range| range.end <= file.len());
-    range.ok_or_else(|| "shows pixels that are not in the file".to_owned())
-}
-
 /// The palette of a texture.
 struct NewPalette {
     /// Its colors.
@@ -168,9 +123,9 @@ struct NewPalette {
     stored: Vec<u8>,
 }
 
-/// Returns the palette for a picture: the old one if it has all colors, else a
-/// new one; `None` for a texture without a palette.
-fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Result<Option<NewPalette>, String> {
+/// Returns the palette for a picture, with colors that it lacked; `None` for a texture
+/// without a palette.
+fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Option<NewPalette> {
     let count = match texture.format {
         Format::GameCube { format, .. } => format.colors(),
         // A palette of 16 colors is stored with room for 32.
@@ -189,29 +144,22 @@ fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Result<Option<NewPalette>, 
         _ => 0,
     };
     if count == 0 {
-        return Ok(None);
+        return None;
     }
-    let mut colors = palette_colors(texture, &texture.palette);
-    colors.truncate(count);
-    let palettized = Palettized::new(&colors, None);
-    if pixels.iter().all(|&pixel| palettized.has(pixel)) {
-        let stored = texture.palette.to_vec();
-        return Ok(Some(NewPalette { colors, stored }));
+    let mut before = palette_colors(texture, &texture.palette);
+    before.truncate(count);
+    let old = old_indices(texture, 0);
+    let rounded = |pixel| rounded(texture, pixel);
+    let Fitted { colors, .. } = Fitted::new(&before, count, &old, pixels, rounded);
+    let mut stored = texture.palette.to_vec();
+    let size = stored_color(texture, [0; 4]).len();
+    let changes = before.iter().zip(&colors);
+    for (stored, (before, color)) in stored.chunks_exact_mut(size).zip(changes) {
+        if color != before {
+            stored.copy_from_slice(&stored_color(texture, *color));
+        }
     }
-    let mut counts: HashMap<[u8; 4], u32> = HashMap::new();
-    for &pixel in pixels {
-        *counts.entry(rounded(texture, pixel)).or_default() += 1;
-    }
-    let chosen = reduced(counts.into_iter().collect(), count);
-    let stored = chosen.into_iter();
-    let mut stored: Vec<u8> = stored
-        .flat_map(|color| stored_color(texture, color))
-        .collect();
-    // Colors that are not needed stay.
-    stored.extend_from_slice(texture.palette.get(stored.len()..).unwrap_or_default());
-    let mut colors = palette_colors(texture, &stored);
-    colors.truncate(count);
-    Ok(Some(NewPalette { colors, stored }))
+    Some(NewPalette { colors, stored })
 }
 
 /// Returns the colors of a stored palette.
@@ -237,7 +185,14 @@ fn stored_color(texture: &Texture, color: [u8; 4]) -> Vec<u8> {
         Format::GameCube {
             palette: Some(palette),
             ..
-        } => gx::palette_color(palette, color).to_vec(),
+        } => {
+            let word = match palette {
+                GxPalette::Ia8 => from_ia8(color),
+                GxPalette::Rgb565 => from_rgb565(color),
+                GxPalette::Rgb5a3 => from_rgb5a3(color),
+            };
+            word.to_be_bytes().to_vec()
+        }
         Format::PlayStation2(format) => ps2::palette_color(format, color),
         Format::Direct3d(_) => color.to_vec(),
         _ => xbox::palette_color(color).to_vec(),
@@ -265,7 +220,7 @@ fn old_indices(texture: &Texture, level: usize) -> Vec<u16> {
         format: match texture.format {
             Format::GameCube { format, .. } => Format::GameCube {
                 format,
-                palette: Some(super::GxPalette::Ia8),
+                palette: Some(GxPalette::Ia8),
             },
             Format::PlayStation2(format) => Format::PlayStation2(format.with_wide_palette()),
             format => format,

@@ -2,7 +2,8 @@
 
 use super::super::Level;
 use super::super::ps2::{self, Ps2Format, Ps2Pixels};
-use hpimount_assets::parse::pixels::color::from_argb1555;
+use hpimount_assets::parse::pixels::color::{from_argb1555, from_half_alpha};
+use hpimount_assets::parse::pixels::swizzle::exchanged;
 
 /// Encodes a level, whose old data `level` has. `indices` has the places of colors in the
 /// stored palette, in formats with one. Pixels that are shown alike keep their bytes.
@@ -24,7 +25,7 @@ pub(super) fn encode(
         Ps2Pixels::Indices8 { .. } => {
             for (number, &index) in indices.iter().enumerate() {
                 if let Some(byte) = data.get_mut(place(number)) {
-                    *byte = ps2::exchanged(index.into()) as u8;
+                    *byte = exchanged(index.into()) as u8;
                 }
             }
         }
@@ -49,7 +50,7 @@ pub(super) fn encode(
             let words = data.as_chunks_mut().0;
             for (number, (&pixel, _)) in changed {
                 if let Some(word) = words.get_mut(place(number)) {
-                    *word = wide(pixel);
+                    *word = from_half_alpha(pixel);
                 }
             }
         }
@@ -67,15 +68,9 @@ pub(super) fn colors(format: Ps2Format, stored: &[u8]) -> Vec<[u8; 4]> {
 /// Returns the stored form of a color of a palette.
 pub(super) fn palette_color(format: Ps2Format, color: [u8; 4]) -> Vec<u8> {
     match format.is_wide() {
-        true => wide(color).to_vec(),
+        true => from_half_alpha(color).to_vec(),
         false => narrow(color).to_vec(),
     }
-}
-
-/// Returns a color of 32 bits, with alpha from 0 to 128.
-fn wide([r, g, b, a]: [u8; 4]) -> [u8; 4] {
-    let alpha = (u32::from(a) * 128 + 127) / 255;
-    [r, g, b, alpha as u8]
 }
 
 /// Returns a color of 16 bits, with blue highest below alpha.

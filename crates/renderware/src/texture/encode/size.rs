@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::super::{Format, Texture};
-use super::range;
 use crate::Chunks;
+use hpimount_assets::view::import::place_of;
 use hpimount_assets::view::patches::Patches;
 
 /// The longest side of a texture, in pixels, as games have them.
@@ -61,7 +61,7 @@ pub fn resized(
     );
     let (mut old_total, mut total) = (0, 0);
     for (number, level) in texture.levels.iter().enumerate() {
-        let place = range(file, &level.data)?;
+        let place = place_of(file, &level.data)?;
         let (width, height) = ((width >> number).max(1), (height >> number).max(1));
         let length = match texture.format {
             Format::Direct3d(format) => {

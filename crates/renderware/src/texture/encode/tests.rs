@@ -59,7 +59,7 @@ impl Sample {
     fn with_pixels(&self, pixels: &[[u8; 4]]) -> Vec<u8> {
         let read = |file: Bytes| Some(self.texture(&file));
         let encoded = with_pixels(&self.file, &self.texture(&self.file), pixels, read);
-        encoded.unwrap().file
+        encoded.unwrap().asset
     }
 
     /// Asserts that an equal picture changes nothing, and that another color of one

@@ -1,6 +1,6 @@
 //! Smaller levels of a texture.
 
-use hpimount_assets::model::math::{linear, powf};
+use crate::model::math::{linear, powf};
 
 /// A color in linear light, multiplied by its alpha.
 type Linear = [f32; 4];
@@ -8,7 +8,7 @@ type Linear = [f32; 4];
 /// Returns the pixels of all levels, where `picture` is the first one. A level is
 /// made from the one before: each pixel is the mean of up to four, in linear
 /// light and weighted by alpha.
-pub(super) fn levels(picture: Vec<[u8; 4]>, sizes: &[(u32, u32)]) -> Vec<Vec<[u8; 4]>> {
+pub fn levels(picture: Vec<[u8; 4]>, sizes: &[(u32, u32)]) -> Vec<Vec<[u8; 4]>> {
     let mut levels = Vec::with_capacity(sizes.len());
     let mut size = sizes.first().copied().unwrap_or_default();
     let mut linear: Vec<Linear> = match sizes.len() {

@@ -4,12 +4,10 @@
 
 use texpresso::{Algorithm, COLOUR_WEIGHTS_UNIFORM, Format, Params};
 
-use super::super::Level;
 use super::OPAQUE;
-use hpimount_assets::parse::pixels::color::{from_rgb565, rgb565};
-use hpimount_assets::parse::pixels::dxt::{
-    Block, Blocks, cmpr_block, dxt_colors, interpolated, padded,
-};
+use crate::parse::pixels::Level;
+use crate::parse::pixels::color::{from_rgb565, rgb565};
+use crate::parse::pixels::dxt::{Block, Blocks, cmpr_block, dxt_colors, interpolated, padded};
 
 /// How often a block is encoded again at most, until its pixels stay.
 const MAX_ROUNDS: usize = 8;
@@ -33,7 +31,7 @@ enum Colors {
 
 /// Encodes a block of GameCube textures. `old` is the block before, which stays if
 /// it has the same pixels.
-pub(super) fn cmpr(pixels: &Block, old: [u8; 8]) -> [u8; 8] {
+pub fn cmpr(pixels: &Block, old: [u8; 8]) -> [u8; 8] {
     if cmpr_block(old) == *pixels {
         return old;
     }
@@ -46,7 +44,7 @@ pub(super) fn cmpr(pixels: &Block, old: [u8; 8]) -> [u8; 8] {
 }
 
 /// Encodes a level in blocks, whose old data `level` has.
-pub(super) fn level(level: &Level, kind: Blocks, is_opaque: bool, pixels: &[[u8; 4]]) -> Vec<u8> {
+pub fn level(level: &Level, kind: Blocks, is_opaque: bool, pixels: &[[u8; 4]]) -> Vec<u8> {
     let (width, height) = (level.width as usize, level.height as usize);
     let size = kind.size();
     let mut data = Vec::with_capacity(width.div_ceil(4) * height.div_ceil(4) * size);

@@ -1,0 +1,11 @@
+//! Pictures as graphics chips store them: the inverse of what is decoded. Pixels
+//! and blocks that are shown alike keep their bytes.
+
+pub mod block;
+pub mod gx;
+pub mod indexed;
+pub mod mip;
+pub mod xbox;
+
+/// Alpha below which a pixel counts as transparent.
+pub const OPAQUE: u8 = 128;
