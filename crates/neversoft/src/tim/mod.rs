@@ -1,8 +1,10 @@
 //! TIM and TIM2: pictures of the PlayStation and PlayStation 2 (FORMATS,
 //! Neversoft 2), as facts, and a PNG for each picture and palette.
 //!
-//! [`parse`](mod@parse) reads the bytes into pictures that are decoded on demand.
+//! [`parse`](mod@parse) reads the bytes into pictures that are decoded on demand, and
+//! `import` encodes edited ones.
 
+mod import;
 pub mod parse;
 
 pub use self::parse::*;
@@ -28,6 +30,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["frame.png"],
         rank: 3,
     }),
+    import: Some(import::import),
     ..ViewFormat::new("TIM", open)
 };
 
@@ -55,31 +58,54 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     Ok(page.show(tim, None))
 }
 
+/// A picture with one of its palettes.
+struct Frame {
+    name: String,
+    picture: usize,
+    palette: usize,
+}
+
+/// Returns the pictures that are shown, each with each of its palettes.
+fn frames(tim: &Tim) -> Vec<Frame> {
+    let count = |picture: &Stored| picture.faces().min(MAX_FACES);
+    let is_alone = tim.pictures.iter().map(count).sum::<usize>() == 1;
+    let mut frames = Vec::new();
+    for (picture, stored) in tim.pictures.iter().enumerate() {
+        if size_problem(stored.width.into(), stored.height.into()).is_some() {
+            continue;
+        }
+        let number = padded(picture, tim.pictures.len(), 2);
+        for palette in 0..count(stored) {
+            let name = match is_alone {
+                true => "frame.png".to_owned(),
+                false => format!("{number}_{}.png", padded(palette, stored.faces(), 2)),
+            };
+            frames.push(Frame {
+                name,
+                picture,
+                palette,
+            });
+        }
+    }
+    frames
+}
+
 /// Adds a PNG for each picture and palette.
 fn add_frames(tim: &Tim, page: &mut Page<Tim>) {
-    let faces = |picture: &Stored| picture.faces().min(MAX_FACES);
-    let is_alone = tim.pictures.iter().map(faces).sum::<usize>() == 1;
     for (index, picture) in tim.pictures.iter().enumerate() {
         if let Some(problem) = size_problem(picture.width.into(), picture.height.into()) {
             page.warn(not_shown(format_args!("picture {index}"), problem));
-            continue;
-        }
-        if picture.faces() > MAX_FACES {
+        } else if picture.faces() > MAX_FACES {
             let count = picture.faces();
             page.warn(format!(
                 "picture {index} has {count} palettes, {MAX_FACES} are shown"
             ));
         }
-        for face in 0..faces(picture) {
-            let number = padded(index, tim.pictures.len(), 2);
-            let name = match is_alone {
-                true => "frame.png".to_owned(),
-                false => format!("{number}_{}.png", padded(face, picture.faces(), 2)),
-            };
-            page.picture(&name, move |tim: &Tim| {
-                Some(tim.pictures[index].decode(face))
-            });
-        }
+    }
+    for frame in frames(tim) {
+        page.picture(&frame.name, move |tim: &Tim| {
+            Some(tim.pictures[frame.picture].decode(frame.palette))
+        });
     }
 }
 
@@ -110,6 +136,7 @@ fn picture(picture: &Stored) -> Node<'_> {
             palette_type,
             is_linear,
             format,
+            level_sizes: _,
         } => facts.extend([
             ("mipmaps", (*mipmaps).into()),
             ("colors", (*colors).into()),

@@ -3,12 +3,16 @@
 mod playstation;
 mod playstation2;
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use get_size2::GetSize;
 
 use hpimount_assets::model::{MAX_PIXELS, Picture, Pixels};
-use hpimount_assets::parse::color::opaque;
-use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
+use hpimount_assets::parse::color::{self, opaque};
+use hpimount_assets::parse::pixels::color::{from_half_alpha, half_alpha};
+use hpimount_assets::parse::pixels::swizzle::exchanged;
+use hpimount_containers::io::{self, Cursor, Endian, Error, Warnings};
 
 /// Extensions of the files.
 pub const EXTENSIONS: &[&str] = &["tim", "tm2"];
@@ -56,12 +60,12 @@ pub struct Stored {
     pub details: Details,
     /// The rows, from the top.
     #[get_size(ignore)]
-    data: Bytes,
+    pub(super) data: Bytes,
     /// Bytes of a row.
     row_size: usize,
     /// The colors of all palettes.
     #[get_size(ignore)]
-    colors: Bytes,
+    pub(super) colors: Bytes,
 }
 
 /// What only one of the two formats stores about a picture.
@@ -88,6 +92,9 @@ pub enum Details {
         is_linear: bool,
         /// The format, as it is stored.
         format: u8,
+        /// Lengths of all levels in bytes, as they are stored; empty without smaller
+        /// ones.
+        level_sizes: Vec<u32>,
     },
 }
 
@@ -110,7 +117,7 @@ pub struct Block {
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if a header is wrong or pixels are missing.
-pub fn parse(bytes: &Bytes) -> Result<Tim> {
+pub fn parse(bytes: &Bytes) -> io::Result<Tim> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     let mut tim = Tim::default();
     if bytes.starts_with(TIM2) {
@@ -128,7 +135,7 @@ pub fn parse(bytes: &Bytes) -> Result<Tim> {
 }
 
 /// Checks the number of pixels of a picture whose size is at `offset`.
-fn check_size(width: u32, height: u32, offset: u64) -> Result<()> {
+fn check_size(width: u32, height: u32, offset: u64) -> io::Result<()> {
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
         let problem = format!("{width} by {height} pixels are more than {MAX_PIXELS}");
         return Err(Error::damaged(offset, "picture size", problem));
@@ -189,50 +196,137 @@ impl Stored {
         }
     }
 
-    /// Returns the colors of the palette with this number.
-    fn palette(&self, number: usize) -> Vec<[u8; 4]> {
+    /// Returns the colors of the palette with this number; missing ones are transparent.
+    pub(super) fn palette(&self, number: usize) -> Vec<[u8; 4]> {
         let count = 1_usize << self.bits;
-        match self.details {
-            _ if self.palettes() == 0 => {
-                let step = 255 / (count - 1);
-                let gray = |index| (index * step) as u8;
-                (0..count)
-                    .map(|index| [gray(index), gray(index), gray(index), 255])
-                    .collect()
-            }
-            Details::PlayStation { .. } => {
-                let start = (2 * count * number).min(self.colors.len());
-                playstation::colors(&self.colors[start..], count)
-            }
+        if self.palettes() == 0 {
+            let step = 255 / (count - 1);
+            let gray = |index| (index * step) as u8;
+            return (0..count)
+                .map(|index| [gray(index), gray(index), gray(index), 255])
+                .collect();
+        }
+        let slots = (0..count).map(|index| self.slot(number, index));
+        let colors = slots.map(|slot| slot.map_or([0; 4], |slot| self.color(&self.colors[slot])));
+        colors.collect()
+    }
+
+    /// Returns the place of a color in the bytes of all palettes, if it is there. In a
+    /// palette of the PlayStation 2 that is not linear, some change places.
+    pub(super) fn slot(&self, palette: usize, index: usize) -> Option<Range<usize>> {
+        let (size, number) = match self.details {
+            Details::PlayStation { .. } => (2, (palette << self.bits) + index),
             Details::PlayStation2 {
                 colors,
                 palette_type,
                 is_linear,
                 ..
             } => {
-                let used = count.min(colors.into());
                 let is_swapped = self.bits == 8 && !is_linear;
-                playstation2::colors(&self.colors, palette_type, used, count, is_swapped)
+                let number = if is_swapped { exchanged(index) } else { index };
+                if number >= usize::from(colors) {
+                    return None;
+                }
+                (usize::from(palette_type) + 1, number)
             }
+        };
+        let slot = size * number..size * (number + 1);
+        (slot.end <= self.colors.len()).then_some(slot)
+    }
+
+    /// Returns a stored color.
+    pub(super) fn color(&self, stored: &[u8]) -> [u8; 4] {
+        match *stored {
+            [low, high] => {
+                let word = u16::from_le_bytes([low, high]);
+                match self.details {
+                    Details::PlayStation { .. } => playstation::color(word),
+                    Details::PlayStation2 { .. } => opaque(word),
+                }
+            }
+            [red, green, blue] => [red, green, blue, 255],
+            [red, green, blue, alpha] => half_alpha([red, green, blue, alpha]),
+            _ => [0; 4],
         }
+    }
+
+    /// Stores the nearest color over another one, which decides about blending.
+    pub(super) fn store(&self, color: [u8; 4], stored: &mut [u8]) {
+        if let [low, high] = *stored {
+            let old = u16::from_le_bytes([low, high]);
+            let word = match self.details {
+                Details::PlayStation { .. } => playstation::nearest(color, old),
+                Details::PlayStation2 { .. } => color::nearest(color) | old & 0x8000,
+            };
+            stored.copy_from_slice(&word.to_le_bytes());
+        } else {
+            let color = from_half_alpha(color);
+            let length = stored.len().min(color.len());
+            stored[..length].copy_from_slice(&color[..length]);
+        }
+    }
+
+    /// Returns the places of the levels in the pixels, and their sizes.
+    ///
+    /// # Errors
+    /// Returns a reason if smaller levels are not where they are expected.
+    pub(super) fn levels(&self) -> Result<Vec<Place>, String> {
+        let (count, lengths) = match &self.details {
+            Details::PlayStation { .. } => (1, &[][..]),
+            Details::PlayStation2 {
+                mipmaps,
+                level_sizes,
+                ..
+            } => (usize::from(*mipmaps).max(1), &level_sizes[..]),
+        };
+        let unknown = || format!("has {count} levels, whose places are unknown");
+        let mut start = 0;
+        let mut levels = Vec::with_capacity(count);
+        for number in 0..count {
+            let side = |side: u32| side.checked_shr(number as u32).unwrap_or(0).max(1);
+            let (width, height) = (side(self.width), side(self.height));
+            let row_size = match number {
+                0 => self.row_size,
+                _ => (width as usize * usize::from(self.bits)).div_ceil(8),
+            };
+            let needed = row_size * height as usize;
+            let length = match lengths.get(number) {
+                Some(&length) => length as usize,
+                None if count == 1 => needed,
+                None => return Err(unknown()),
+            };
+            if length < needed || length > self.data.len() - start {
+                return Err(unknown());
+            }
+            levels.push(Place {
+                bytes: start..start + needed,
+                row_size,
+                size: (width, height),
+            });
+            start += length;
+        }
+        Ok(levels)
     }
 
     fn true_color(&self) -> Vec<[u8; 4]> {
         let size = usize::from(self.bits / 8);
-        let is_first = matches!(self.details, Details::PlayStation { .. });
         let width = self.width as usize;
-        let pixel = |bytes: &[u8]| match *bytes {
-            [low, high] if is_first => playstation::color(u16::from_le_bytes([low, high])),
-            [low, high] => opaque(u16::from_le_bytes([low, high])),
-            [red, green, blue] => [red, green, blue, 255],
-            [red, green, blue, alpha] => [red, green, blue, playstation2::alpha(alpha)],
-            _ => [0; 4],
-        };
         let rows = (0..self.height as usize).map(|y| &self.data[y * self.row_size..]);
+        let pixel = |bytes| self.color(bytes);
         rows.flat_map(|row| row[..width * size].chunks_exact(size).map(pixel))
             .collect()
     }
 }
 
+/// The place of a level.
+pub(super) struct Place {
+    /// Its bytes in those of the pixels.
+    pub(super) bytes: Range<usize>,
+    /// Bytes of a row.
+    pub(super) row_size: usize,
+    /// Width and height in pixels.
+    pub(super) size: (u32, u32),
+}
+
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 
 use super::{Block, Details, MAX_PICTURES, Stored, Tim, check_size, too_short};
-use hpimount_assets::parse::color::opaque;
+use hpimount_assets::parse::color::{self, opaque};
+use hpimount_assets::parse::pixels::encode::OPAQUE;
 use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 
 /// First word of a picture.
@@ -18,6 +19,9 @@ const HAS_PALETTE: u32 = 8;
 
 /// Bits of a pixel in each mode.
 const BITS: [u8; 4] = [4, 8, 16, 24];
+
+/// The bit of a color for semi-transparency.
+const SEMI_TRANSPARENT: u16 = 0x8000;
 
 /// Bytes of a block before its data.
 const BLOCK_HEAD: usize = 12;
@@ -145,13 +149,14 @@ pub(super) fn color(stored: u16) -> [u8; 4] {
     }
 }
 
-/// Returns the first `count` colors; missing ones are transparent.
-pub(super) fn colors(stored: &[u8], count: usize) -> Vec<[u8; 4]> {
-    let words = stored.as_chunks().0.iter();
-    let mut colors: Vec<_> = words
-        .take(count)
-        .map(|&word| color(u16::from_le_bytes(word)))
-        .collect();
-    colors.resize(count, [0; 4]);
-    colors
+/// Returns the nearest color; `old` is another one with the same bit for
+/// semi-transparency. Opaque black needs this bit.
+pub(super) fn nearest(color: [u8; 4], old: u16) -> u16 {
+    if color[3] < OPAQUE {
+        return 0;
+    }
+    match color::nearest(color) | old & SEMI_TRANSPARENT {
+        0 => SEMI_TRANSPARENT,
+        word => word,
+    }
 }

@@ -3,7 +3,6 @@
 use bytes::Bytes;
 
 use super::{Details, MAX_PICTURES, Stored, Tim, Tim2Header, check_size, too_short};
-use hpimount_assets::parse::color::opaque;
 use hpimount_containers::io::{Cursor, Error, Result};
 
 /// Smallest header of a picture in bytes.
@@ -12,8 +11,8 @@ const SMALLEST_HEADER: u16 = 48;
 /// The flag of a palette whose colors are in the order of the indices.
 const LINEAR: u8 = 0x80;
 
-/// Value of an opaque color's alpha.
-const OPAQUE: u32 = 128;
+/// Bytes of the registers before the lengths of levels, behind the smallest header.
+const REGISTERS: usize = 16;
 
 /// Reads the header and the pictures.
 pub(super) fn read(cursor: &mut Cursor<'_>, file: &Bytes, tim: &mut Tim) -> Result<()> {
@@ -69,6 +68,7 @@ fn picture(cursor: &mut Cursor<'_>, file: &Bytes) -> Result<(Stored, u64)> {
     }
     let bits = bits_of(kind).ok_or_else(|| unknown(offset + 19, "picture type", kind))?;
     check_size(width, height, offset + 20)?;
+    let level_sizes = level_sizes(cursor, offset, header_size, mipmaps)?;
     cursor.seek(offset + u64::from(header_size), "header length")?;
     let data = cursor.take(pixels_size, "pixels")?;
     let palette = cursor.take(palette_size, "palette")?;
@@ -90,6 +90,7 @@ fn picture(cursor: &mut Cursor<'_>, file: &Bytes) -> Result<(Stored, u64)> {
         palette_type,
         is_linear: palette_kind & LINEAR != 0,
         format,
+        level_sizes,
     };
     let picture = Stored {
         offset,
@@ -104,6 +105,21 @@ fn picture(cursor: &mut Cursor<'_>, file: &Bytes) -> Result<(Stored, u64)> {
     Ok((picture, length))
 }
 
+/// Reads the lengths of all levels, which only a header of a picture with smaller ones has.
+fn level_sizes(
+    cursor: &mut Cursor<'_>,
+    offset: u64,
+    header_size: u16,
+    levels: u8,
+) -> Result<Vec<u32>> {
+    let lengths = SMALLEST_HEADER as usize + REGISTERS;
+    if levels < 2 || usize::from(header_size) < lengths + 4 * usize::from(levels) {
+        return Ok(Vec::new());
+    }
+    cursor.seek(offset + lengths as u64, "header length")?;
+    (0..levels).map(|_| cursor.u32("level length")).collect()
+}
+
 fn unknown(offset: u64, field: &'static str, kind: u8) -> Error {
     Error::damaged(offset, field, format!("{kind} is unknown"))
 }
@@ -113,37 +129,4 @@ fn bits_of(kind: u8) -> Option<u8> {
     [16, 24, 32, 4, 8]
         .get(usize::from(kind).checked_sub(1)?)
         .copied()
-}
-
-/// Returns an alpha of 0 to 128 as one of 0 to 255.
-pub(super) fn alpha(stored: u8) -> u8 {
-    (u32::from(stored) * 255 / OPAQUE).min(255) as u8
-}
-
-/// Returns the first `used` colors of a palette with room for `count`; the
-/// others are transparent. In a swapped palette, the second and third eight of
-/// every 32 colors change places.
-pub(super) fn colors(
-    stored: &[u8],
-    palette_type: u8,
-    used: usize,
-    count: usize,
-    is_swapped: bool,
-) -> Vec<[u8; 4]> {
-    let size = usize::from(palette_type) + 1;
-    let color = |bytes: &[u8]| match *bytes {
-        [low, high] => opaque(u16::from_le_bytes([low, high])),
-        [red, green, blue] => [red, green, blue, 255],
-        [red, green, blue, opacity] => [red, green, blue, alpha(opacity)],
-        _ => [0; 4],
-    };
-    let mut colors: Vec<_> = stored.chunks_exact(size).take(used).map(color).collect();
-    colors.resize(count, [0; 4]);
-    if is_swapped {
-        for group in colors.chunks_exact_mut(32) {
-            let (left, right) = group.split_at_mut(16);
-            left[8..].swap_with_slice(&mut right[..8]);
-        }
-    }
-    colors
 }

@@ -20,7 +20,7 @@ pub(crate) fn tim(flags: u32, palette: Option<&[u16]>, size: [u16; 2], data: &[u
 }
 
 /// A TIM2 file with one picture of 2 by 2 pixels.
-fn tim2(kind: u8, palette_type: u8, pixels: &[u8], palette: &[u8]) -> Vec<u8> {
+pub(crate) fn tim2(kind: u8, palette_type: u8, pixels: &[u8], palette: &[u8]) -> Vec<u8> {
     let lengths = [
         48 + pixels.len() + palette.len(),
         palette.len(),
