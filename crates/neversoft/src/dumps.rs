@@ -9,9 +9,9 @@ use fixtures::{assets, dumps, playstation, psx};
 use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, Wanted};
 
 /// An asset, and the files beside it.
-struct Beside<'a> {
-    name: &'a str,
-    others: &'a [(&'a str, Vec<u8>)],
+pub(crate) struct Beside<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) others: &'a [(&'a str, Vec<u8>)],
 }
 
 impl AssetContext for Beside<'_> {

@@ -1,7 +1,9 @@
 //! PVR: pictures of the Dreamcast (FORMATS, Neversoft 8), as facts and a PNG.
 //!
-//! [`parse`](mod@parse) reads the header, and `pixels` decodes the pixels.
+//! [`parse`](mod@parse) reads the header, `pixels` decodes and encodes the pixels, and
+//! `import` reads an edited picture.
 
+mod import;
 pub mod parse;
 pub(crate) mod pixels;
 
@@ -14,15 +16,19 @@ use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Warnings;
 
+/// The file of the picture.
+const PICTURE: &str = "picture.png";
+
 /// Pictures of the Dreamcast.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: EXTENSIONS,
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| is_known(bytes) && parse(bytes).is_ok()),
     preview: Some(Preview {
-        files: &["picture.png"],
+        files: &[PICTURE],
         rank: 3,
     }),
+    import: Some(import::import),
     ..ViewFormat::new("PVR", open)
 };
 
@@ -35,6 +41,6 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         .fact("arrangement", pvr.arrangement)
         .fact("width", pvr.width)
         .fact("height", pvr.height)
-        .picture("picture.png", Pvr::picture);
+        .picture(PICTURE, Pvr::picture);
     Ok(page.show(pvr, None))
 }

@@ -33,7 +33,7 @@ pub struct Pvr {
     /// Height in pixels.
     pub height: u16,
     #[get_size(ignore)]
-    data: Bytes,
+    pub(super) data: Bytes,
 }
 
 /// Returns whether a file begins like a PVR file.
@@ -92,7 +92,7 @@ pub fn parse(bytes: &Bytes) -> Result<Pvr> {
 
 impl Pvr {
     /// Returns the color and the arrangement in one number.
-    fn format(&self) -> u32 {
+    pub(super) fn format(&self) -> u32 {
         u32::from(self.color) | u32::from(self.arrangement) << 8
     }
 

@@ -1,6 +1,11 @@
 //! Pixels as the Dreamcast's PVR chip stores them, in files of several formats
 //! (FORMATS, PSX 8).
 
+use hpimount_assets::parse::pixels::color::{
+    argb1555, argb4444, from_argb1555, from_argb4444, from_rgb565, rgb565,
+};
+use hpimount_assets::parse::pixels::encode::mip;
+
 /// Bytes of the table of blocks before compressed pixels.
 const CODEBOOK: usize = 2048;
 
@@ -38,16 +43,19 @@ impl Color {
     }
 
     fn rgba(self, color: u16) -> [u8; 4] {
-        // The highest bits are repeated below, so that the largest is 255.
-        let part = |shift: u32, bits: u32| {
-            let part = u32::from(color) >> shift & ((1 << bits) - 1);
-            let bit = |place: u32| (part >> (bits - 1 - place % bits) & 1) as u8;
-            (0..8).fold(0, |value, place| value << 1 | bit(place))
-        };
         match self {
-            Self::Argb1555 => [part(10, 5), part(5, 5), part(0, 5), part(15, 1)],
-            Self::Rgb565 => [part(11, 5), part(5, 6), part(0, 5), 255],
-            Self::Argb4444 => [part(8, 4), part(4, 4), part(0, 4), part(12, 4)],
+            Self::Argb1555 => argb1555(color),
+            Self::Rgb565 => rgb565(color),
+            Self::Argb4444 => argb4444(color),
+        }
+    }
+
+    /// Returns the nearest color.
+    fn nearest(self, rgba: [u8; 4]) -> u16 {
+        match self {
+            Self::Argb1555 => from_argb1555(rgba),
+            Self::Rgb565 => from_rgb565(rgba),
+            Self::Argb4444 => from_argb4444(rgba),
         }
     }
 }
@@ -157,6 +165,50 @@ pub(crate) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Optio
     Some(all.map(|(x, y)| color.rgba(pixel(x, y))).collect())
 }
 
+/// Returns why pixels that have no [`problem`] cannot be encoded, or `None` if they can.
+pub(crate) fn fixed(format: u32) -> Option<&'static str> {
+    let arrangement = Arrangement::of(format)?;
+    let is_compressed = matches!(
+        arrangement,
+        Arrangement::Compressed | Arrangement::CompressedMips
+    );
+    is_compressed.then_some("is stored as blocks from a table (VQ), and such a table is not made")
+}
+
+/// Returns the bytes of pixels that have no [`problem`] and are not [`fixed`], with other
+/// colors; those that are shown already keep their bytes. Smaller mipmaps are made anew.
+pub(crate) fn encode(
+    format: u32,
+    (width, height): (u32, u32),
+    data: &[u8],
+    edited: &[[u8; 4]],
+) -> Option<Vec<u8>> {
+    let (color, arrangement) = (Color::of(format)?, Arrangement::of(format)?);
+    let halved = |&(width, height): &(u32, u32)| {
+        (arrangement.has_mips() && width > 1).then_some((width / 2, height / 2))
+    };
+    let sizes: Vec<_> = std::iter::successors(Some((width, height)), halved).collect();
+    let levels = mip::levels(edited.to_vec(), &sizes);
+    let mut data = data.to_vec();
+    for ((width, height), pixels) in sizes.into_iter().zip(levels) {
+        let (width, height) = (width as usize, height as usize);
+        let (start, size) = arrangement.extent(width, height);
+        let (words, _) = data.get_mut(start..start + size)?.as_chunks_mut::<2>();
+        for (number, &pixel) in pixels.iter().enumerate() {
+            let (x, y) = (number % width, number / width);
+            let place = match arrangement {
+                Arrangement::Rows => number,
+                _ => twiddled(x, y, width, height),
+            };
+            let word = words.get_mut(place)?;
+            if color.rgba(u16::from_le_bytes(*word)) != pixel {
+                *word = color.nearest(pixel).to_le_bytes();
+            }
+        }
+    }
+    Some(data)
+}
+
 /// Returns the position of a pixel on the curve: the interleaved bits of y and
 /// x, y first. The squares of a rectangle are consecutive.
 fn twiddled(x: usize, y: usize, width: usize, height: usize) -> usize {
@@ -222,6 +274,34 @@ mod tests {
         assert_eq!(pixels(0x401, 4, 4, &mips).unwrap(), left_below);
         assert_eq!(problem(0x401, 4, 4, mips.len()), None);
         assert!(problem(0x401, 4, 4, mips.len() - 1).is_some());
+    }
+
+    #[test]
+    fn an_encoded_pixel_changes_its_own_bytes_alone() {
+        for (format, before) in [(0x101, 0), (0x900, 0), (0x902, 3), (0x102, 0), (0xD00, 1)] {
+            let data: Vec<u8> = (0..32 + before).map(|at| at as u8 * 7).collect();
+            let mut shown = pixels(format, 4, 4, &data).unwrap();
+            assert_eq!(encode(format, (4, 4), &data, &shown).unwrap(), data);
+            shown[6] = [255, 0, 0, 255];
+            let changed = encode(format, (4, 4), &data, &shown).unwrap();
+            let differing = data.iter().zip(&changed).filter(|(old, new)| old != new);
+            assert!(differing.count() <= 2);
+            assert_eq!(pixels(format, 4, 4, &changed).unwrap(), shown);
+        }
+    }
+
+    #[test]
+    fn smaller_mipmaps_are_made_anew() {
+        // 6 bytes, and mipmaps of 1, 4 and 16 pixels.
+        let data = vec![7; 6 + 2 * (1 + 4 + 16)];
+        let white = encode(0x201, (4, 4), &data, &[[255; 4]; 16]).unwrap();
+        assert_eq!(white, [vec![7; 6], vec![255; 2 * (1 + 4 + 16)]].concat());
+    }
+
+    #[test]
+    fn tables_of_blocks_are_not_made() {
+        assert!(fixed(0x301).is_some() && fixed(0x400).is_some());
+        assert_eq!(fixed(0x201), None);
     }
 
     #[test]

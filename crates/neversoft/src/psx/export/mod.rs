@@ -10,6 +10,7 @@ mod surface;
 mod textures;
 
 pub(crate) use axes::turn_of;
+pub(super) use picture::color;
 pub use textures::{TextureSet, neighbors};
 
 use std::collections::HashMap;

@@ -34,7 +34,11 @@ pub(super) fn picture(texture: &Texture, palette: Option<&Palette>) -> Option<Pi
         } => Pixels::Indexed {
             bits: *bits,
             rows: packed(*bits, width as usize, *row_size, rows)?,
-            palette: palette?.colors.iter().map(|&color| rgba(color)).collect(),
+            palette: palette?
+                .colors
+                .iter()
+                .map(|&stored| color(stored))
+                .collect(),
         },
         TextureData::Pvr { pixel_format, data } => {
             Pixels::Rgba(pixels::pixels(*pixel_format, width, height, data)?)
@@ -66,11 +70,11 @@ fn packed(bits: u8, width: usize, row_size: usize, rows: &[u8]) -> Option<Vec<u8
 }
 
 /// Returns a color of a palette. The top bit only matters for blending.
-fn rgba(color: u16) -> [u8; 4] {
-    if Palette::is_transparent(color) {
+pub(in crate::psx) fn color(stored: u16) -> [u8; 4] {
+    if Palette::is_transparent(stored) {
         return [0; 4];
     }
-    opaque(color)
+    opaque(stored)
 }
 
 #[cfg(test)]
@@ -79,9 +83,9 @@ mod tests {
 
     #[test]
     fn colors_have_their_full_range_and_magenta_is_transparent() {
-        assert_eq!(rgba(0x7FFF), [255; 4]);
-        assert_eq!(rgba(0x801F), [255, 0, 0, 255]);
-        assert_eq!(rgba(0xFC1F), [0; 4]);
+        assert_eq!(color(0x7FFF), [255; 4]);
+        assert_eq!(color(0x801F), [255, 0, 0, 255]);
+        assert_eq!(color(0xFC1F), [0; 4]);
     }
 
     #[test]

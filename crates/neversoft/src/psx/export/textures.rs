@@ -242,7 +242,16 @@ impl TextureSet {
         picture::picture(texture, palette)
     }
 
-    fn texture<'a>(
+    /// Returns the index of a texture in [`Psx::textures`]; `None` for one of a neighbor.
+    pub(in crate::psx) fn own(&self, index: usize) -> Option<usize> {
+        match self.shown.get(index)?.source {
+            Source::Own(texture, _) => Some(texture),
+            Source::Borrowed(_) => None,
+        }
+    }
+
+    /// Returns a texture and its palette, if it has one.
+    pub(in crate::psx) fn texture<'a>(
         &'a self,
         psx: &'a Psx,
         index: usize,

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::psh::{self, Psh};
-use crate::psx::export::{Colors, ExportPlan, TextureSet, model_name, neighbors};
-use crate::psx::{self, Psx};
+use crate::psx::export::{Colors, ExportPlan, model_name};
+use crate::psx::import::import;
+use crate::psx::{self, Psx, neighbors};
 use hpimount_assets::model::scene::Material;
 use hpimount_assets::model::{Picture, Scene, bvh, obj, padded};
 use hpimount_assets::parse::Incomplete;
@@ -44,11 +45,9 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 4,
     }),
+    import: Some(import),
     ..ViewFormat::new("PSX", open)
 };
-
-/// Maximum number of bytes of neighbors that are read.
-const MAX_NEIGHBORS: usize = 16 << 20;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut psx, error) = match psx::parse(bytes).map_err(|incomplete| *incomplete) {
@@ -64,7 +63,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         let page = facts::page(&psx, false, warnings);
         return Ok(page.show(Shown { psx, plan }, error));
     }
-    let neighbors = read_neighbors(&psx, context.name(), context);
+    let neighbors = neighbors::needed(&psx, context.name(), context);
     let mut plan = ExportPlan::new(&psx, neighbors);
     plan.name_parts(part_names(&psx, context).into_iter());
     warnings.append(std::mem::take(&mut plan.problems));
@@ -82,7 +81,7 @@ pub(crate) fn level(
     context: &dyn AssetContext,
 ) -> Option<(Psx, ExportPlan)> {
     let psx = psx::parse(bytes).ok()?;
-    let plan = ExportPlan::new(&psx, read_neighbors(&psx, name, context));
+    let plan = ExportPlan::new(&psx, neighbors::needed(&psx, name, context));
     Some((psx, plan))
 }
 
@@ -104,22 +103,6 @@ fn part_names(psx: &Psx, context: &dyn AssetContext) -> Vec<(usize, String)> {
         .and_then(|stem| context.read_sibling(&format!("{stem}.psh")));
     let psh = file.and_then(|bytes| psh::parse(&bytes).ok());
     psh.map(names).unwrap_or_default()
-}
-
-/// Returns the files of the same level as the file with this name, if it needs
-/// something from them.
-fn read_neighbors(psx: &Psx, name: &str, context: &dyn AssetContext) -> Vec<Psx> {
-    if name.is_empty() || !TextureSet::lacks(psx) {
-        return Vec::new();
-    }
-    let mut left = MAX_NEIGHBORS;
-    let mut read = |name: String| {
-        let bytes = context.read_sibling(&name)?;
-        left = left.checked_sub(bytes.len())?;
-        psx::parse(&bytes).ok()
-    };
-    let names = neighbors(name).into_iter();
-    names.filter_map(&mut read).collect()
 }
 
 /// A file, and its export plan.

@@ -1,0 +1,33 @@
+//! Files of the same level, which have textures and palettes of each other.
+
+use super::Psx;
+use super::export::{TextureSet, neighbors};
+use super::parse;
+use hpimount_assets::view::AssetContext;
+
+/// Maximum number of bytes of neighbors that are read.
+const MAX_BYTES: usize = 16 << 20;
+
+/// Returns the files of the same level as the file with this name, if it needs something
+/// from them.
+pub(super) fn needed(psx: &Psx, name: &str, context: &dyn AssetContext) -> Vec<Psx> {
+    match TextureSet::lacks(psx) {
+        true => read(name, context).map(|(_, psx)| psx).collect(),
+        false => Vec::new(),
+    }
+}
+
+/// Returns the files of the same level as the file with this name, and their names. Those
+/// that are damaged are left out.
+pub(super) fn read(name: &str, context: &dyn AssetContext) -> impl Iterator<Item = (String, Psx)> {
+    let names = match name {
+        "" => Vec::new(),
+        name => neighbors(name),
+    };
+    let mut left = MAX_BYTES;
+    names.into_iter().filter_map(move |name| {
+        let bytes = context.read_sibling(&name)?;
+        left = left.checked_sub(bytes.len())?;
+        Some((name, parse(&bytes).ok()?))
+    })
+}
