@@ -1,9 +1,10 @@
 //! Pictures of Xbox games: title images in programs, and XPR files (FORMATS,
 //! Consoles 2).
 //!
-//! [`xpr`] reads the pictures, and [`view`] declares the formats and writes the
-//! files of `X.meta`.
+//! [`xpr`] reads and encodes the pictures, `import` reads edited ones, and [`view`]
+//! declares the formats and writes the files of `X.meta`.
 
+mod import;
 pub mod view;
 pub mod xpr;
 

@@ -5,8 +5,8 @@ use get_size2::GetSize;
 use hpimount_record::Value;
 use serde::Deserialize;
 
+use super::import;
 use super::xpr::{self, Stored, Xpr};
-use crate::model::padded;
 use crate::parse::slice_of;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::node::{Node, map};
@@ -37,6 +37,7 @@ pub const XPR_FORMAT: ViewFormat = ViewFormat {
         files: &["frame.png"],
         rank: 6,
     }),
+    import: Some(import::import),
     ..ViewFormat::new("XPR", open_xpr)
 };
 
@@ -114,12 +115,7 @@ fn open_xpr(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     page.list("pictures", |shown: &Shown| {
         Box::new(shown.pictures.iter().map(picture))
     });
-    let count = pictures.len();
-    for number in 0..count {
-        let name = match count {
-            1 => "frame.png".to_owned(),
-            _ => format!("{}.png", padded(number, count, 2)),
-        };
+    for (number, name) in import::names(pictures.len()).enumerate() {
         add_picture(&mut page, &name, number);
     }
     let shown = Shown {

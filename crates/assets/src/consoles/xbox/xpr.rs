@@ -5,7 +5,8 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::model::{Picture, Pixels, size_problem};
-use crate::parse::pixels::{self, Blocks, XboxColors, XboxFormat};
+use crate::parse::pixels::encode::{mip, xbox};
+use crate::parse::pixels::{self, Blocks, Level, XboxColors, XboxFormat};
 use crate::parse::slice_of;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 
@@ -29,6 +30,9 @@ const RESOURCE: usize = 20;
 const KIND: u32 = 0x7_0000;
 const TEXTURE: u32 = 0x4_0000;
 
+/// Number of dimensions of a picture that has nothing between its levels.
+const FLAT: u32 = 2;
+
 /// Pictures of a file.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Xpr {
@@ -47,8 +51,9 @@ pub struct Stored {
     pub height: u32,
     /// Number of the format of its pixels.
     pub format: u8,
+    /// The picture and its smaller levels.
     #[get_size(ignore)]
-    pixels: Bytes,
+    pub(super) levels: Vec<Level>,
 }
 
 /// Parses a file.
@@ -95,18 +100,46 @@ fn picture(bytes: &Bytes, at: u64, start: u64, format: u32, size: u32) -> Result
         let problem = format!("is {number:#x}, which is not supported");
         return Err(Error::damaged(at + 12, "format of pixels", problem));
     };
-    let length = known.size(width, height);
-    let pixels = usize::try_from(start).ok();
-    let pixels = pixels.and_then(|start| bytes.get(start..start.checked_add(length)?));
-    let pixels =
-        pixels.ok_or_else(|| Error::damaged(start, "pixels", format!("need {length} bytes")))?;
+    let count = match format >> 4 & 15 {
+        FLAT => (format >> 16 & 15).max(1),
+        _ => 1,
+    };
+    let levels = levels(bytes, start, known, (width, height), count);
+    if levels.is_empty() {
+        let problem = format!("need {} bytes", known.size(width, height));
+        return Err(Error::damaged(start, "pixels", problem));
+    }
     Ok(Stored {
         offset: start,
         width,
         height,
         format: number,
-        pixels: slice_of(bytes, pixels),
+        levels,
     })
+}
+
+/// Returns the first `count` levels, which begin at `start`, up to one that is cut off.
+fn levels(
+    bytes: &Bytes,
+    start: u64,
+    format: XboxFormat,
+    (width, height): (u32, u32),
+    count: u32,
+) -> Vec<Level> {
+    let mut start = usize::try_from(start).unwrap_or(usize::MAX);
+    let levels = (0..count).map_while(|number| {
+        let (width, height) = ((width >> number).max(1), (height >> number).max(1));
+        let end = start.checked_add(format.size(width, height))?;
+        let data = slice_of(bytes, bytes.get(start..end)?);
+        start = end;
+        Some(Level {
+            width,
+            height,
+            data,
+            pitch: 0,
+        })
+    });
+    levels.collect()
 }
 
 /// Returns the format with this number of the graphics chip, if it is supported.
@@ -131,22 +164,39 @@ impl Stored {
     /// Returns the picture.
     pub fn decode(&self) -> Picture {
         let size = (self.width, self.height);
-        let format = format_of(self.format);
-        let pixels = format.map(|format| pixels::xbox_pixels(size, format, &self.pixels));
+        let level = self.levels.first().zip(format_of(self.format));
+        let pixels = level.map(|(level, format)| pixels::xbox_pixels(size, format, &level.data));
         Picture {
             width: self.width,
             height: self.height,
             pixels: Pixels::Rgba(pixels.unwrap_or_default()),
         }
     }
+
+    /// Returns the name of the format of its pixels.
+    pub(super) fn format_name(&self) -> &'static str {
+        format_of(self.format).map_or("", XboxFormat::name)
+    }
+
+    /// Returns the bytes of all levels with the pixels of an edited picture.
+    pub(super) fn encode(&self, edited: &[[u8; 4]]) -> Vec<Vec<u8>> {
+        let Some(format) = format_of(self.format) else {
+            return Vec::new();
+        };
+        let sizes = self.levels.iter().map(|level| (level.width, level.height));
+        let sizes: Vec<_> = sizes.collect();
+        let levels = self.levels.iter().zip(mip::levels(edited.to_vec(), &sizes));
+        let data = levels.map(|(level, pixels)| xbox::encode(level, format, false, &pixels, &[]));
+        data.collect()
+    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Returns a file with a picture of 4 by 4 pixels.
-    fn xpr(format: u32, pixels: &[u8]) -> Vec<u8> {
+    pub(in super::super) fn xpr(format: u32, pixels: &[u8]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let words = [
             0x800 + pixels.len() as u32,
