@@ -1,10 +1,11 @@
 //! HGO: models with their textures, skeletons and animations (FORMATS, HGO).
 //!
 //! [`parse`](mod@parse) reads the bytes into a model, [`export`] turns it into
-//! pictures and scenes, and [`view`] declares the format and writes the files of
-//! `X.meta`.
+//! pictures and scenes, `import` encodes edited pictures, and [`view`] declares the
+//! format and writes the files of `X.meta`.
 
 pub mod export;
+mod import;
 pub mod parse;
 pub mod view;
 

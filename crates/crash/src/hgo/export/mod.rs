@@ -4,6 +4,7 @@ mod mesh;
 mod picture;
 
 use self::mesh::Builder;
+pub(super) use self::picture::{gx_format, picture};
 use get_size2::GetSize;
 
 use crate::hgo::{self, Geometry, Hgo, Layer, Matrix, Mesh};

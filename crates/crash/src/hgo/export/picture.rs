@@ -2,6 +2,7 @@
 
 use crate::hgo::{Texture, TextureFormat};
 use hpimount_assets::model::{Picture, Pixels, size_problem};
+use hpimount_assets::parse::pixels::{self, GxFormat};
 
 /// Returns why a texture cannot be shown, or `None` if it can. Examines no
 /// pixels.
@@ -20,133 +21,45 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
     })
 }
 
+/// Returns the format of the graphics chip, if the pixels have one.
+pub(in crate::hgo) fn gx_format(format: TextureFormat) -> Option<GxFormat> {
+    match format {
+        TextureFormat::Cmpr => Some(GxFormat::Cmpr),
+        TextureFormat::Rgb5a3 => Some(GxFormat::Rgb5a3),
+        TextureFormat::Rgba8 => Some(GxFormat::Rgba8),
+        _ => None,
+    }
+}
+
 /// Returns the number of bytes of the pixels, for formats with a known layout.
 fn data_size(format: TextureFormat, width: usize, height: usize) -> Option<usize> {
-    let tiles = |side: usize| width.div_ceil(side) * height.div_ceil(side);
     match format {
-        TextureFormat::Cmpr => Some(32 * tiles(8)),
-        TextureFormat::Rgb5a3 => Some(32 * tiles(4)),
-        TextureFormat::Rgba8 => Some(64 * tiles(4)),
         TextureFormat::Pal8 => Some(width * height),
         TextureFormat::Pal4 => Some((width * height).div_ceil(2)),
-        TextureFormat::Rgb16
-        | TextureFormat::Rgba16
-        | TextureFormat::Rgb24
-        | TextureFormat::Rgba32
-        | TextureFormat::Unknown => None,
+        _ => Some(gx_format(format)?.size(width as u32, height as u32)),
     }
 }
 
 /// Returns the pixels of a texture that has no [`problem`].
-pub(super) fn picture(texture: &Texture) -> Option<Picture> {
+pub(in crate::hgo) fn picture(texture: &Texture) -> Option<Picture> {
     if problem(texture).is_some() {
         return None;
     }
     let width = u32::try_from(texture.width).ok()?;
     let height = u32::try_from(texture.height).ok()?;
-    let size = (width as usize, height as usize);
-    let data = &texture.data;
-    let pixels = match texture.format {
-        TextureFormat::Cmpr => Pixels::Rgba(cmpr(size, data)),
-        TextureFormat::Rgb5a3 => Pixels::Rgba(tiles(size, data.as_chunks().0, rgb5a3)),
-        TextureFormat::Rgba8 => Pixels::Rgba(tiles(size, data.as_chunks().0, rgba8)),
-        TextureFormat::Pal8 | TextureFormat::Pal4 => indexed(texture, size),
-        _ => return None,
+    let pixels = match gx_format(texture.format) {
+        Some(format) => Pixels::Rgba(pixels::gamecube_pixels(
+            (width, height),
+            format,
+            &texture.data,
+        )),
+        None => indexed(texture, (width as usize, height as usize)),
     };
     Some(Picture {
         width,
         height,
         pixels,
     })
-}
-
-/// Returns the pixels of tiles of 4 by 4, stored from left to right, then down.
-fn tiles<const N: usize>(
-    (width, height): (usize, usize),
-    tiles: &[[u8; N]],
-    pixel: fn(&[u8; N], usize) -> [u8; 4],
-) -> Vec<[u8; 4]> {
-    let across = width.div_ceil(4);
-    let all = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-    all.map(|(x, y)| {
-        let tile = tiles.get(y / 4 * across + x / 4);
-        tile.map_or([0; 4], |tile| pixel(tile, y % 4 * 4 + x % 4))
-    })
-    .collect()
-}
-
-/// Returns a pixel of a tile: opaque with 5 bits per color, or with 3 bits of
-/// alpha and 4 per color.
-fn rgb5a3(tile: &[u8; 32], index: usize) -> [u8; 4] {
-    let value = u16::from_be_bytes([tile[2 * index], tile[2 * index + 1]]);
-    if value & 0x8000 != 0 {
-        let part = |shift: u16| {
-            let part = (value >> shift & 31) as u8;
-            part << 3 | part >> 2
-        };
-        return [part(10), part(5), part(0), 255];
-    }
-    let part = |shift: u16| (value >> shift & 15) as u8 * 17;
-    let alpha = (value >> 12 & 7) as u8;
-    let alpha = alpha << 5 | alpha << 2 | alpha >> 1;
-    [part(8), part(4), part(0), alpha]
-}
-
-/// Returns a pixel of a tile, which has alpha and red of all pixels, then green
-/// and blue.
-fn rgba8(tile: &[u8; 64], index: usize) -> [u8; 4] {
-    let (first, second) = (2 * index, 32 + 2 * index);
-    [tile[first + 1], tile[second], tile[second + 1], tile[first]]
-}
-
-/// Returns the pixels of tiles of 8 by 8, each with four blocks of 4 by 4.
-fn cmpr((width, height): (usize, usize), data: &[u8]) -> Vec<[u8; 4]> {
-    let mut pixels = vec![[0; 4]; width * height];
-    let across = width.div_ceil(8);
-    let blocks: &[[u8; 8]] = data.as_chunks().0;
-    for (number, block) in blocks.iter().enumerate() {
-        let (tile, quarter) = (number / 4, number % 4);
-        let left = tile % across * 8 + quarter % 2 * 4;
-        let top = tile / across * 8 + quarter / 2 * 4;
-        if top >= height {
-            continue;
-        }
-        let colors = block_colors(block);
-        for (y, row) in (top..height.min(top + 4)).zip(&block[4..]) {
-            for (x, shift) in (left..width.min(left + 4)).zip([6, 4, 2, 0]) {
-                pixels[y * width + x] = colors[usize::from(row >> shift & 3)];
-            }
-        }
-    }
-    pixels
-}
-
-/// Returns the four colors of a block: two, and two between them, or one
-/// between them and a transparent one.
-fn block_colors(block: &[u8; 8]) -> [[u8; 4]; 4] {
-    let first = u16::from_be_bytes([block[0], block[1]]);
-    let second = u16::from_be_bytes([block[2], block[3]]);
-    let (a, b) = (rgb565(first), rgb565(second));
-    let mix = |of_a: u16, of_b: u16, alpha: u8| {
-        let part =
-            |i: usize| ((of_a * u16::from(a[i]) + of_b * u16::from(b[i])) / (of_a + of_b)) as u8;
-        [part(0), part(1), part(2), alpha]
-    };
-    if first > second {
-        [a, b, mix(2, 1, 255), mix(1, 2, 255)]
-    } else {
-        [a, b, mix(1, 1, 255), mix(1, 1, 0)]
-    }
-}
-
-fn rgb565(color: u16) -> [u8; 4] {
-    let (r, g, b) = (color >> 11, color >> 5 & 63, color & 31);
-    [
-        (r << 3 | r >> 2) as u8,
-        (g << 2 | g >> 4) as u8,
-        (b << 3 | b >> 2) as u8,
-        255,
-    ]
 }
 
 /// Returns the pixels of a texture with a palette of red, green, blue and
@@ -203,7 +116,7 @@ mod tests {
         let pixels = picture(&odd).unwrap().rgba();
         assert_eq!(pixels[0], [255, 0, 0, 255]);
         assert_eq!(pixels[1], [0, 0, 255, 255]);
-        assert_eq!(pixels[2], [170, 0, 85, 255]);
+        assert_eq!(pixels[2], [159, 0, 95, 255]);
     }
 
     #[test]

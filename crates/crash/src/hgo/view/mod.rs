@@ -8,6 +8,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::hgo::export::{ExportPlan, layer_name, texture_name};
+use crate::hgo::import::import;
 use crate::hgo::{self, Hgo};
 use hpimount_assets::model::scene::Material;
 use hpimount_assets::model::{Picture, Scene};
@@ -36,6 +37,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 3,
     }),
+    import: Some(import),
     ..ViewFormat::new("HGO", open)
 };
 
