@@ -3,6 +3,7 @@
 
 mod consoles;
 mod containers;
+mod editable;
 mod evidence;
 mod gta;
 mod heavy_iron;

@@ -19,6 +19,7 @@ use crate::view::{self, list};
 use hpimount_assets::model::{Picture, Reservation, Scene, gltf, not_shown, obj, png, preview};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
@@ -34,6 +35,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 8,
     }),
+    edits: &[Editable::new("model.glb", "geometry")],
     import: Some(import),
     refuses: Some(refusal),
     ..ViewFormat::new("HIP model", open)

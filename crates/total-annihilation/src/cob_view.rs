@@ -8,6 +8,7 @@ use crate::tdo;
 use crate::view::stem;
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Nodes};
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
@@ -24,6 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         patterns: &["*.cob"],
         ..FileType::new("application/x-ta-cob", Some("Total Annihilation script"))
     }],
+    edits: &[Editable::new("script.bos", "functions")],
     import: Some(cob::import),
     ..ViewFormat::new("COB", open)
 };

@@ -24,7 +24,6 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
     let (asset, format, number): (_, &'static ViewFormat, _) = match rendered {
         RenderedFile::Report(report, _) => {
             return Ok(match report.edit {
-                Some(_) if report.path.ends_with(".tsv") => yes(shown),
                 Some(Editing { cells, .. }) => format!("yes: {cells}"),
                 None => "no: only shows other files".to_owned(),
             });
@@ -44,14 +43,16 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
     let node = vfs.node(asset).map_err(unexpected)?;
     let context = Context::new(vfs, &node);
     let model = vfs.model_in(&context, format, Caller::Request)?;
-    let values = model.view.values(&context);
-    if values.is_some_and(|(file, _)| file == Some(number)) {
-        return Ok(yes(shown));
-    }
     let part = part_of_view(&context, format, number)?;
-    let Some(part) = part.filter(|_| format.import.is_some() || format.import_all.is_some()) else {
+    let editable = part.and_then(|part| Some((format.editable(&part.path())?, part)));
+    let Some((editable, part)) = editable else {
         return Ok("no: is made from the asset, and not the other way".to_owned());
     };
+    let yes = format!("yes: {}", editable.what);
+    let values = model.view.values(&context);
+    if values.is_some_and(|(file, _)| file == Some(number)) {
+        return Ok(yes);
+    }
     let size = vfs.rendered_size(shown)?;
     if size > MAX_ASSET {
         return Ok(format!("no: has more than {MAX_ASSET} bytes"));
@@ -88,22 +89,7 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
         (None, None) => None,
     };
     Ok(match refused {
-        None => yes(shown),
+        None => yes,
         Some(reason) => format!("no: {reason}"),
     })
-}
-
-/// Returns what can be edited in a file with this name.
-fn yes(shown: &Node<'_>) -> String {
-    let name = shown.tree().name(shown.index);
-    let extension = name.rsplit('.').next().unwrap_or_default();
-    let what = match extension {
-        "json" => "values",
-        "tsv" => "cells",
-        "png" => "pixels",
-        "wav" => "samples and loop",
-        "glb" | "obj" => "places and geometry",
-        _ => "text",
-    };
-    format!("yes: {what}")
 }

@@ -141,6 +141,39 @@ pub(super) fn shortened(name: &str) -> String {
     name.chars().take(MAX_NAME).collect()
 }
 
+/// A file of a view, or several ones, that can be edited.
+#[derive(Debug, Clone, Copy)]
+pub struct Editable {
+    /// Its path in the view, where `*` stands for any text.
+    pub file: &'static str,
+    /// The parts of it that can be edited.
+    pub what: &'static str,
+}
+
+impl Editable {
+    /// A picture.
+    pub const PNG: Self = Self::new("*.png", "pixels");
+    /// A picture in the folder of textures.
+    pub const TEXTURES: Self = Self::new("textures/*.png", "pixels");
+    /// A sound.
+    pub const WAV: Self = Self::new("*.wav", "samples and loop");
+
+    /// Creates a file at a path.
+    pub const fn new(file: &'static str, what: &'static str) -> Self {
+        Self { file, what }
+    }
+
+    pub(super) fn is_file(&self, path: &str) -> bool {
+        match self.file.split_once('*') {
+            Some((start, end)) => {
+                let rest = path.strip_prefix(start);
+                rest.is_some_and(|rest| rest.ends_with(end))
+            }
+            None => path == self.file,
+        }
+    }
+}
+
 /// The reason to refuse an edit of a file that is only one of several that show
 /// the asset, and not the one to edit.
 pub const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it";

@@ -23,7 +23,7 @@ mod wanted;
 pub use self::context::{Alone, AssetContext, ChosenPalette, MakeShared, NamedAsset, Shared};
 use self::converted::Conversion;
 use self::edit::EditText;
-use self::import::{Import, ImportAll};
+use self::import::{Editable, Import, ImportAll};
 use self::node::Node;
 pub use self::page::ERROR_FILE;
 use self::page::Page;
@@ -203,6 +203,8 @@ pub struct ViewFormat {
     pub types: &'static [FileType],
     /// The conversions of an asset in converted trees.
     pub converted: Conversion,
+    /// The files of the view that can be edited, if the asset has a form that allows it.
+    pub edits: &'static [Editable],
     /// Turns edited files of the view back into the asset, if that is possible.
     pub import: Option<Import>,
     /// Returns why no edited model can become an asset, for whoever asks before an edit.
@@ -250,6 +252,7 @@ impl ViewFormat {
             asset_types: &[],
             types: &[],
             converted: Conversion::NOTHING,
+            edits: &[],
             import: None,
             refuses: None,
             edit: None,
@@ -267,6 +270,11 @@ impl ViewFormat {
         let mut extensions = self.extensions.iter();
         names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
             || extensions.any(|known| has_extension(name, known) && name.len() > known.len() + 1)
+    }
+
+    /// Returns how the file at a path in the view can be edited.
+    pub fn editable(&self, path: &str) -> Option<&'static Editable> {
+        self.edits.iter().find(|editable| editable.is_file(path))
     }
 
     /// Returns whether a file has the format by its content.

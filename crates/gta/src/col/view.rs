@@ -8,6 +8,7 @@ use super::{Col, Mesh, Model, Surface, export, import, mesh_import};
 use crate::{Opened, col, page, table};
 use hpimount_assets::model::{gltf, not_shown, preview};
 use hpimount_assets::view::converted::{Conversion, Converted};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Preview, ViewFormat};
 use hpimount_record::Value;
@@ -15,6 +16,14 @@ use hpimount_record::Value;
 /// Collision models.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: col::EXTENSIONS,
+    edits: &[
+        Editable::new(
+            "*.glb",
+            "vertices, faces and surfaces; places and sizes of spheres and boxes",
+        ),
+        Editable::new("shapes.tsv", "places, radii and surfaces"),
+        Editable::new("models.tsv", "names and ids"),
+    ],
     import: Some(|edit| match edit.part.name.ends_with(".glb") {
         true => mesh_import::import(edit),
         false => import::import(edit, &FORMAT),

@@ -6,6 +6,7 @@ use super::import::{ALL, import, lines};
 use super::{Gxt, Texts};
 use crate::{Opened, gxt};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, ViewFile, ViewFormat};
@@ -14,6 +15,7 @@ use hpimount_assets::view::{AssetContext, ViewFile, ViewFormat};
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: gxt::EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named("txt", ALL)])),
+    edits: &[Editable::new(ALL, "texts")],
     import: Some(import),
     matches: Some(gxt::is_gxt),
     ..ViewFormat::new("GXT", open)

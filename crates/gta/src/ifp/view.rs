@@ -12,6 +12,7 @@ use crate::ifp::{self, Animation, Ifp, KeyKind, Keys, Mismatch, Object, Package,
 use hpimount_assets::model::{gltf, padded, png};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat, json};
@@ -21,6 +22,10 @@ use hpimount_record::Value;
 /// IFP animation packages.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: ifp::EXTENSIONS,
+    edits: &[
+        Editable::new("animations.tsv", "names"),
+        Editable::new("animations/*.json", "keys of objects"),
+    ],
     import: Some(|edit| import::import(edit, &FORMAT, FOLDER)),
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     matches: Some(|bytes| ifp::parse(bytes).is_ok()),

@@ -19,6 +19,7 @@ use crate::models::{self, Models};
 use crate::{Opened, page};
 use hpimount_assets::model::{gltf, preview};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::import::{Edit, Imported};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, ViewFormat};
@@ -26,14 +27,24 @@ use hpimount_assets::view::{AssetContext, ViewFormat};
 /// Definitions of models.
 pub const IDE_FORMAT: ViewFormat = ViewFormat {
     extensions: &["ide"],
+    edits: LINES,
     import: Some(|edit| import::import_text(edit, &IDE_FORMAT, &IDE)),
     converted: Conversion::Always(Converted::parts(&[])),
     ..ViewFormat::new("IDE", open_ide)
 };
 
+const LINES: &[Editable] = &[Editable::new("*.tsv", "fields of lines")];
+
 /// Placements.
 pub const IPL_FORMAT: ViewFormat = ViewFormat {
     extensions: &["ipl"],
+    edits: &[
+        Editable::new("*.tsv", "fields of lines"),
+        Editable::new(
+            "*.glb",
+            "places and rotations of objects; they can be copied and deleted",
+        ),
+    ],
     import: Some(import_ipl),
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     ..ViewFormat::new("IPL", open_ipl)
@@ -42,6 +53,7 @@ pub const IPL_FORMAT: ViewFormat = ViewFormat {
 /// Zones of the map: the same sections, but nothing that is placed.
 pub const ZON_FORMAT: ViewFormat = ViewFormat {
     extensions: &["zon"],
+    edits: LINES,
     import: Some(|edit| import::import_text(edit, &ZON_FORMAT, &IPL)),
     converted: Conversion::Always(Converted::parts(&[])),
     ..ViewFormat::new("ZON", open_zones)

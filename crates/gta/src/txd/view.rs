@@ -10,6 +10,7 @@ use super::import::{self, LEVELS, SHEET, TEXTURES, picture_name};
 use crate::{Opened, page, txd};
 use hpimount_assets::model::{Picture, Pixels, Scale, not_shown, png, sheet};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
 use hpimount_record::Value;
@@ -20,6 +21,7 @@ use hpimount_renderware::texture::table::{COLUMNS, values};
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: txd::EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named("png", SHEET)])),
+    edits: &[Editable::TEXTURES],
     import: Some(import::import),
     preview: Some(Preview {
         files: &[SHEET],

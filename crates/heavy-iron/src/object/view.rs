@@ -21,6 +21,7 @@ use crate::view::{self, add_all, name_of};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule, Selector};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{self as assets, Alone, AssetContext, Opened, Table, ViewFormat};
@@ -34,6 +35,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         Converted::whole(&[ConvertedFile::named("json", "object.json")])
             .within(Folder::OfType("objects")),
     ),
+    edits: &[Editable::new("object.json", "fields, links and lists")],
     ..ViewFormat::new("HIP object", open)
 };
 

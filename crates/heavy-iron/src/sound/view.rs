@@ -18,6 +18,7 @@ use hpimount_assets::model::wav::Wav;
 use hpimount_assets::parse::{Incomplete, so_far};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Opened, Shared, ViewFormat};
 use hpimount_containers::io::{Error, Warnings};
@@ -27,6 +28,7 @@ use hpimount_containers::volume::AssetType;
 pub const FORMAT: ViewFormat = ViewFormat {
     asset_types: &[*b"SND ", *b"SNDS"],
     converted: Conversion::By(converted),
+    edits: &[Editable::WAV],
     import: Some(import),
     ..ViewFormat::new("HIP sound", open)
 };

@@ -13,6 +13,7 @@ use crate::text::{self, Tag, Text};
 use crate::view::{self, list};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::text::windows_1252;
@@ -23,6 +24,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     converted: Conversion::Always(
         Converted::whole(&[ConvertedFile::named("txt", TEXT)]).within(Folder::Named("texts")),
     ),
+    edits: &[Editable::new(TEXT, "text")],
     import: Some(import),
     ..ViewFormat::new("HIP text", open)
 };

@@ -9,6 +9,7 @@ use crate::view;
 use hpimount_assets::model::{not_shown, png};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
@@ -30,6 +31,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &[],
         rank: 6,
     }),
+    edits: &[Editable::PNG],
     import: Some(import),
     ..ViewFormat::new("HIP texture", open)
 };

@@ -12,6 +12,7 @@ pub use self::parse::*;
 use bytes::Bytes;
 
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Warnings;
@@ -28,6 +29,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &[PICTURE],
         rank: 3,
     }),
+    edits: &[Editable::PNG],
     import: Some(import::import),
     ..ViewFormat::new("PVR", open)
 };

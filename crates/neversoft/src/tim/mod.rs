@@ -14,6 +14,7 @@ use hpimount_record::Value;
 
 use hpimount_assets::model::{not_shown, padded, size_problem};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{Node, map};
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
@@ -30,6 +31,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["frame.png"],
         rank: 3,
     }),
+    edits: &[Editable::PNG],
     import: Some(import::import),
     ..ViewFormat::new("TIM", open)
 };

@@ -13,6 +13,7 @@ use hpimount_record::Value;
 
 use self::import::import;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 
@@ -23,6 +24,7 @@ const SOUND: &str = "sound.wav";
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: EXTENSIONS,
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("wav")])),
+    edits: &[Editable::WAV],
     import: Some(import),
     matches: Some(|bytes| is_known(bytes) && parse(bytes).is_ok()),
     ..ViewFormat::new("VAG", open)

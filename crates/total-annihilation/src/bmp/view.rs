@@ -9,6 +9,7 @@ use hpimount_assets::model::{not_shown, png, size_problem};
 use hpimount_assets::parse::bmp::{self, Bmp};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 
@@ -17,6 +18,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: &["bmp"],
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| bytes.starts_with(bmp::MAGIC) && bmp::parse(bytes).is_ok()),
+    edits: &[Editable::PNG],
     import: Some(import),
     ..ViewFormat::new("BMP", open)
 };

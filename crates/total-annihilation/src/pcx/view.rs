@@ -11,6 +11,7 @@ use hpimount_assets::model::{not_shown, png, size_problem};
 use hpimount_assets::parse::pcx::{self, Pcx};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
@@ -29,6 +30,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &[PICTURE],
         rank: 1,
     }),
+    edits: &[Editable::PNG],
     import: Some(import),
     ..ViewFormat::new("PCX", open)
 };

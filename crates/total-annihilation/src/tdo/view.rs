@@ -16,6 +16,7 @@ use hpimount_assets::model::{
 };
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
@@ -37,6 +38,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 2,
     }),
+    edits: &[
+        Editable::new("model.glb", "pieces, their places, faces and materials"),
+        Editable::new("model.obj", "pieces, faces and materials"),
+    ],
     import: Some(import),
     ..ViewFormat::new("3DO", open)
 };

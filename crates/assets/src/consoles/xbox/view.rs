@@ -9,6 +9,7 @@ use super::import;
 use super::xpr::{self, Stored, Xpr};
 use crate::parse::slice_of;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::import::Editable;
 use crate::view::node::{Node, map};
 use crate::view::page::Page;
 use crate::view::{ALONE, AssetContext, Opened, Preview, ViewFormat};
@@ -37,6 +38,7 @@ pub const XPR_FORMAT: ViewFormat = ViewFormat {
         files: &["frame.png"],
         rank: 6,
     }),
+    edits: &[Editable::PNG],
     import: Some(import::import),
     ..ViewFormat::new("XPR", open_xpr)
 };

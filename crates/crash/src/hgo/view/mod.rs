@@ -15,6 +15,7 @@ use hpimount_assets::model::{Picture, Scene};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::exported::{self, Exported};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
@@ -37,6 +38,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 3,
     }),
+    edits: &[Editable::TEXTURES],
     import: Some(import),
     ..ViewFormat::new("HGO", open)
 };

@@ -19,6 +19,7 @@ use crate::{Opened, col, dff, models};
 use hpimount_assets::model::{Picture, Reservation, gltf, obj, png, preview};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
 use hpimount_renderware::clump::Clump;
@@ -35,6 +36,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         rank: 8,
     }),
     matches: Some(dff::is_model),
+    edits: &[Editable::new("model.glb", "places of frames and geometry")],
     import: Some(import),
     refuses: Some(refusal),
     ..ViewFormat::new("DFF", open)

@@ -15,6 +15,7 @@ use hpimount_assets::model::{Picture, Scene, bvh, obj, padded};
 use hpimount_assets::parse::Incomplete;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::exported::{self, Exported};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
@@ -45,6 +46,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 4,
     }),
+    edits: &[Editable::TEXTURES],
     import: Some(import),
     ..ViewFormat::new("PSX", open)
 };

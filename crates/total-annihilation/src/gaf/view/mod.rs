@@ -14,6 +14,7 @@ use crate::pal::colors::{Colors, Shown};
 use hpimount_assets::model::{Picture, Scale, apng, png, sheet, size_problem};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
@@ -39,6 +40,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 9,
     }),
+    edits: &[
+        Editable::new("*.png", "pixels and size; frames can be added"),
+        Editable::new("frames.tsv", "x, y, ticks and key"),
+    ],
     import: Some(import),
     import_all: Some(IMPORT_ALL),
     ..ViewFormat::new("GAF", open)
