@@ -14,7 +14,7 @@ mod write;
 use std::collections::BTreeMap;
 
 use self::names::{FileKind, kind_of, missing};
-use self::table::{Place, edited_rows};
+use self::table::{EditedRows, Place, edited_rows};
 use self::write::{Added, Writer};
 use super::frames::TABLE;
 use crate::gaf::{self, Gaf};
@@ -73,8 +73,9 @@ fn import_all(edits: &AllEdits<'_>) -> Result<Imported, Vec<Refused>> {
         Some((file, table)) => {
             edited_rows(&gaf, table, &added).map_err(|reason| refused(file, reason))?
         }
-        None => BTreeMap::new(),
+        None => EditedRows::default(),
     };
+    let EditedRows { rows, warnings } = rows;
     let mut writer = Writer::new(&gaf, edits);
     let mut problems = Vec::new();
     let table = plan.table.unwrap_or_default();
@@ -103,9 +104,11 @@ fn import_all(edits: &AllEdits<'_>) -> Result<Imported, Vec<Refused>> {
         return Err(problems);
     }
     let result = writer.finish(&plan.deleted.keys().copied().collect(), &plan.sequences);
-    match result.map_err(|reason| refused(0, reason))? {
-        changed if changed.asset == **edits.asset => Ok(Imported::Unchanged),
-        changed => Ok(Imported::Changed(changed)),
+    let mut changed = result.map_err(|reason| refused(0, reason))?;
+    changed.warnings.extend(warnings);
+    match changed.asset == **edits.asset {
+        true => Ok(Imported::Unchanged),
+        false => Ok(Imported::Changed(changed)),
     }
 }
 

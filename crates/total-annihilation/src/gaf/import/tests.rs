@@ -327,19 +327,57 @@ fn the_table_moves_frames_and_changes_their_time() {
         (
             "walk\t1\t2\t2",
             "walk\t8\t2\t2",
-            "line 3: no frame has these numbers",
+            "line 3: no row has the key 0 8",
         ),
         (
             "1\t-1\t3",
             "1.5\t-1\t3",
             "line 3, column x (0 1): \"1.5\" is no whole number that fits",
         ),
-        ("ticks", "tocks", "line 1: no column is called \"tocks\""),
+        ("ticks", "tocks", "line 1, column tocks: is unknown"),
     ] {
         assert_eq!(reasons(&[(old, new)]), [format!("{TABLE}: {reason}")]);
     }
-    let same = all_edited(&sprites(), &[(TABLE, table(&[("\n", "\r\n")]))]);
-    assert_eq!(same, Ok(Imported::Unchanged));
+    for edits in [
+        &[("\n", "\r\n")][..],
+        &[("\t", ";")],
+        &[("\t1\t-1\t3", "\t1.0\t-1.00\t3")],
+    ] {
+        let same = all_edited(&sprites(), &[(TABLE, table(edits))]);
+        assert_eq!(same, Ok(Imported::Unchanged), "{edits:?}");
+    }
+    let new = changed(
+        &sprites(),
+        &[(TABLE, table(&[("\t1\t-1\t3", "\t7.0\t-1\t3")]))],
+    );
+    assert_eq!(frames_of(&new, 0)[1], (2, 2, 7, -1, 3));
+}
+
+#[test]
+fn a_frame_that_cannot_be_read_does_not_keep_others_from_being_edited() {
+    let mut old = sprites();
+    let gaf = gaf::parse(&old.clone().into()).unwrap();
+    let reference = gaf.sequences[0].get(2).unwrap();
+    let at = reference.stored_at as usize;
+    old[at..at + 4].fill(0xFF);
+    let text = rendered(&gaf::FORMAT, &old, TABLE).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let edit = |from: &str, to: &str| {
+        assert!(text.contains(from), "{text}");
+        let table = text.replace(from, to).into_bytes();
+        all_edited(&old, &[(TABLE, Some(table))])
+    };
+    let Imported::Changed(new) = edit("1\t-1\t3", "5\t-1\t3").unwrap() else {
+        panic!("is changed");
+    };
+    let gaf = gaf::parse(&new.asset.into()).unwrap();
+    let frame = gaf.frame(gaf.sequences[0].get(1).unwrap()).unwrap();
+    assert_eq!((frame.x, frame.y), (5, -1));
+    let refused = edit("\t4\t\t\t\t", "\t8\t\t\t\t").unwrap_err();
+    assert!(
+        refused[0].reason.starts_with("frame 2 of sequence 0: "),
+        "{refused:?}"
+    );
 }
 
 #[test]
