@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use self::names::{FileKind, kind_of, missing};
 use self::table::{EditedRows, Place, edited_rows};
-use self::write::{Added, Writer};
+use self::write::{Added, Writer, stored_name};
 use super::frames::TABLE;
 use crate::gaf::{self, Gaf};
 use hpimount_assets::view::import::{
@@ -76,7 +76,7 @@ fn import_all(edits: &AllEdits<'_>) -> Result<Imported, Vec<Refused>> {
         None => EditedRows::default(),
     };
     let EditedRows { rows, warnings } = rows;
-    let mut writer = Writer::new(&gaf, edits);
+    let mut writer = Writer::new(&gaf, edits, plan.sequences.len());
     let mut problems = Vec::new();
     let table = plan.table.unwrap_or_default();
     for (&place, row) in rows
@@ -195,7 +195,10 @@ impl Plan {
                 refuse(file, "is one of more than 65535 frames".to_owned());
             }
         }
-        for (&sequence, (file, _)) in &self.sequences {
+        for (&sequence, (file, name)) in &self.sequences {
+            if let Err(reason) = stored_name(name) {
+                refuse(*file, reason);
+            }
             let is_there = |number: &usize| self.sequences.contains_key(number);
             let before = gaf.sequences.len()..sequence;
             if let Some(reason) = missing("sequence", before, is_there, 3) {

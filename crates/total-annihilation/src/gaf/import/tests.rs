@@ -252,6 +252,35 @@ fn a_sequence_is_added_with_its_name() {
 }
 
 #[test]
+fn sequences_are_added_where_there_were_none() {
+    for version in [[0, 1, 1, 0], [1, 1, 1, 0]] {
+        let mut old = build::file(&[]);
+        old[..4].copy_from_slice(&version);
+        let files = [
+            ("000 fly/00.png", gray(2, 1)),
+            ("001 land/00.png", gray(1, 1)),
+        ];
+        let new = changed(&old, &files);
+        assert_eq!(shown(&new, "000 fly/00.png"), [[255; 4]; 2]);
+        assert_eq!(shown(&new, "001 land/00.png"), [[255; 4]]);
+    }
+}
+
+#[test]
+fn more_sequences_than_there_is_room_for_are_refused() {
+    let paths: Vec<String> = (2..102)
+        .map(|number| format!("{number:03} x/00.png"))
+        .collect();
+    let files: Vec<_> = paths
+        .iter()
+        .map(|path| (path.as_str(), gray(1, 1)))
+        .collect();
+    let found = reasons(&files);
+    let expected = "002 x/00.png: has no room for the pointers of 100 more sequences";
+    assert_eq!(found, [expected]);
+}
+
+#[test]
 fn a_shared_frame_gets_one_picture() {
     let frame = Built::rle(2, 1, &[Some(20), Some(30)]);
     let frames = vec![(frame.clone(), 1), (frame, 1)];
@@ -427,7 +456,11 @@ fn gaps_and_other_files_are_refused() {
         assert!(found[0].contains("edit the frames"), "{found:?}");
     }
     let name = "002 a name that is longer than thirty-one bytes/00.png";
-    assert!(reasons(&[(name, gray(1, 1))])[0].ends_with("has a name of more than 31 bytes"));
+    let other = ("000 walk/00.png", gray(1, 1));
+    assert_eq!(
+        reasons(&[other, (name, gray(1, 1))]),
+        [format!("{name}: has a name of more than 31 bytes")]
+    );
     let huge = reasons(&[("000 walk/00.png", gray(4096, 2048))]);
     assert!(huge[0].contains("4096x2048 pixels, more than"), "{huge:?}");
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::encode::encoded;
 use super::table::{Place, Row};
+use crate::gaf::parse::{REFERENCE_SIZE, SEQUENCE_SIZE};
 use crate::gaf::{self, Frame, Gaf, Picture, PixelFormat, Pixels, export};
 use crate::pal::colors::Colors;
 use hpimount_assets::model::{Reservation, png, quality};
@@ -15,10 +16,8 @@ use hpimount_containers::text::windows_1252_byte;
 /// Offset of the pointers to the sequences.
 const SEQUENCES: usize = 12;
 
-/// Bytes of a frame, of a sequence without its frames, and of a reference to one.
+/// Bytes of a frame.
 const FRAME_SIZE: usize = 24;
-const SEQUENCE_SIZE: usize = 40;
-const REFERENCE_SIZE: usize = 8;
 
 /// Offsets in a frame of its fields.
 const ORIGIN_X: usize = 4;
@@ -87,7 +86,14 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(gaf: &'a Gaf, edits: &'a AllEdits<'a>) -> Self {
+    /// Copies a file, which gets this many more sequences. It is made long enough for
+    /// their pointers, before anything is appended.
+    pub(super) fn new(gaf: &'a Gaf, edits: &'a AllEdits<'a>, new_sequences: usize) -> Self {
+        let mut asset = edits.asset.to_vec();
+        if new_sequences > 0 {
+            let end = SEQUENCES + 4 * (gaf.sequences.len() + new_sequences);
+            asset.resize(asset.len().max(end), 0);
+        }
         let mut users = HashMap::new();
         for reference in gaf.sequences.iter().flat_map(gaf::Sequence::frames) {
             *users.entry(reference.frame).or_default() += 1;
@@ -97,7 +103,7 @@ impl<'a> Writer<'a> {
             edits,
             colors: Colors::of_sprite(edits.context),
             changed: Changed {
-                asset: edits.asset.to_vec(),
+                asset,
                 ..Changed::default()
             },
             set: HashMap::new(),
@@ -197,6 +203,7 @@ impl<'a> Writer<'a> {
         let first = self.frame((sequence, 0)).map(|(_, frame)| frame);
         let (format, key) = match (&first, self.is_texture()) {
             (Ok(first), _) => (first.pixel_format().unwrap_or(PixelFormat::Rle), first.key),
+            (Err(_), _) if self.gaf.is_packed() => (PixelFormat::Packed, NEW_KEY),
             (Err(_), true) => (PixelFormat::Raw, NEW_KEY),
             (Err(_), false) => (PixelFormat::Rle, NEW_KEY),
         };
@@ -255,7 +262,7 @@ impl<'a> Writer<'a> {
                 continue;
             }
             let mut list = match sequences.get(&index) {
-                Some((_, name)) => new_sequence(name)?,
+                Some((_, name)) => new_sequence(&stored_name(name)?),
                 None => {
                     let end = start + SEQUENCE_SIZE + REFERENCE_SIZE * (old_length - gone);
                     self.changed.asset[start..end].to_vec()
@@ -270,7 +277,7 @@ impl<'a> Writer<'a> {
         }
         let count = (old + sequences.len()) as u32;
         self.put(4..8, &count.to_le_bytes())?;
-        self.check(deleted)?;
+        self.check(deleted, sequences.len())?;
         Ok(self.changed)
     }
 
@@ -305,9 +312,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Fails if the file does not show the new frames, or shows others than before.
-    fn check(&mut self, deleted: &BTreeSet<Place>) -> Result<(), String> {
-        let overlap = "shows a file whose parts overlap";
-        let new = gaf::parse(&self.changed.asset.clone().into()).map_err(|_| overlap)?;
+    fn check(&mut self, deleted: &BTreeSet<Place>, sequences: usize) -> Result<(), String> {
+        let overlap = match sequences {
+            0 => "shows a file whose parts overlap".to_owned(),
+            _ => format!("has no room for the pointers of {sequences} more sequences"),
+        };
+        let new = gaf::parse(&self.changed.asset.clone().into()).map_err(|_| &*overlap)?;
         let mut seen = HashSet::new();
         let mut edited = Vec::new();
         let mut shown = Vec::new();
@@ -331,20 +341,20 @@ impl<'a> Writer<'a> {
                     let is_color = new.frame(reference).is_ok_and(|frame| {
                         frame.pixel_format().is_some_and(PixelFormat::is_true_color)
                     });
-                    let sprite = sprite.ok_or(overlap)?;
+                    let sprite = sprite.ok_or(&*overlap)?;
                     if is_color {
                         self.memory.push(self.reserve(8 * sprite.len())?);
                         edited.extend(self.picture(file)?.pixels);
                         shown.extend(sprite);
                     }
                 } else if old.is_none_or(|old| self.expected(old) != after) {
-                    return Err(overlap.to_owned());
+                    return Err(overlap);
                 }
             }
         }
         let count = |gaf: &Gaf| gaf.sequences.iter().map(gaf::Sequence::len).sum::<usize>();
         if count(&new) != count(self.gaf) + self.added.len() - deleted.len() {
-            return Err(overlap.to_owned());
+            return Err(overlap);
         }
         self.changed.quality = quality::of_pixels(&edited, &shown);
         Ok(())
@@ -452,18 +462,23 @@ fn decoded(gaf: &Gaf, frame: &Frame) -> Picture {
     gaf.decode(frame).unwrap_or_else(|lost| lost.model)
 }
 
-/// Returns a sequence without frames, which loops.
-fn new_sequence(name: &str) -> Result<Vec<u8>, String> {
+/// Returns the name of a sequence as it is stored.
+pub(super) fn stored_name(name: &str) -> Result<Vec<u8>, String> {
     let letters = name.chars().map(|letter| {
         let byte = windows_1252_byte(letter);
         byte.ok_or_else(|| format!("has the letter \"{letter}\", which is not in Windows-1252"))
     });
     let name: Vec<u8> = letters.collect::<Result<_, _>>()?;
-    if name.len() > MAX_NAME {
-        return Err(format!("has a name of more than {MAX_NAME} bytes"));
+    match name.len() <= MAX_NAME {
+        true => Ok(name),
+        false => Err(format!("has a name of more than {MAX_NAME} bytes")),
     }
+}
+
+/// Returns a sequence without frames, which loops.
+fn new_sequence(name: &[u8]) -> Vec<u8> {
     let mut sequence = vec![0; SEQUENCE_SIZE];
     sequence[2] = 1;
-    sequence[8..8 + name.len()].copy_from_slice(&name);
-    Ok(sequence)
+    sequence[8..8 + name.len()].copy_from_slice(name);
+    sequence
 }

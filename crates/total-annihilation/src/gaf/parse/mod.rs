@@ -33,10 +33,10 @@ const VERSION: u32 = 0x0001_0100;
 const VERSION_TA3D: u32 = 0x0001_0101;
 
 /// Bytes of a sequence, without its frames.
-const SEQUENCE_SIZE: usize = 40;
+pub(in crate::gaf) const SEQUENCE_SIZE: usize = 40;
 
 /// Bytes of a reference to a frame.
-const REFERENCE_SIZE: usize = 8;
+pub(in crate::gaf) const REFERENCE_SIZE: usize = 8;
 
 /// Maximum number of sequences of a file.
 const MAX_SEQUENCES: u32 = 65536;
@@ -360,6 +360,11 @@ impl Gaf {
         Ok(())
     }
 
+    /// Returns whether the pixels of all frames are packed colors.
+    pub(in crate::gaf) fn is_packed(&self) -> bool {
+        self.version == VERSION_TA3D
+    }
+
     /// Returns the header of a frame.
     ///
     /// # Errors
@@ -370,10 +375,7 @@ impl Gaf {
     }
 
     fn frame_at(&self, pointer: Pointer) -> Result<Frame> {
-        let frame = Frame::read(
-            &mut pointer.follow(&self.bytes)?,
-            self.version == VERSION_TA3D,
-        )?;
+        let frame = Frame::read(&mut pointer.follow(&self.bytes)?, self.is_packed())?;
         frame.check()?;
         Ok(frame)
     }
