@@ -303,7 +303,7 @@ impl<'a> Edited<'a> {
             ..old
         };
         let mut file = original.to_vec();
-        let mut warnings = Vec::new();
+        let mut warnings = self.unproven(scripts);
         if new != old && !new.patch(&old, &mut file) {
             if old.bytes() != original {
                 let text = "the parts of the file have the usual order now, without what was \
@@ -313,6 +313,25 @@ impl<'a> Edited<'a> {
             file = new.bytes();
         }
         Ok(Recompiled { file, warnings })
+    }
+
+    /// Returns a sentence about each operator of new code that no known script of the
+    /// game has.
+    fn unproven(&self, scripts: &[Script]) -> Vec<String> {
+        let functions = self.edited.functions.iter().zip(&self.scripts.of_new);
+        let compiled = functions.filter(|(_, number)| {
+            let script = &scripts[**number as usize];
+            matches!(script, Script::Compiled(..)) && !self.cob.is_kingdoms()
+        });
+        let tokens: Vec<&Token> = compiled.flat_map(|(function, _)| function.body).collect();
+        let found = ["^", "~"].into_iter().filter_map(|sign| {
+            let token = tokens.iter().find(|token| token.is(sign))?;
+            let at = &token.at;
+            Some(format!(
+                "{at}: \"{sign}\" is in no known script, and may not work in the game"
+            ))
+        });
+        found.collect()
     }
 }
 

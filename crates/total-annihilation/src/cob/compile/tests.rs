@@ -369,6 +369,28 @@ fn static_variables_that_are_not_shown_stay() {
 }
 
 #[test]
+fn operators_that_no_script_has_are_a_warning() {
+    let old = file("static-var a; Create() { a = a ^ 1; return (0); } Go() { return (0); }");
+    let warnings = |old_text, new_text| {
+        let text = shown(&old).replace(old_text, new_text);
+        let new = recompile(&parsed(&old), &old, &text, &|_| None).unwrap();
+        new.warnings
+    };
+    // Those of functions that are kept say nothing new.
+    assert_eq!(
+        warnings("return (0);\r\n}\r\n\r\nGo", "return (0);\r\n}\r\nGo"),
+        [""; 0]
+    );
+    assert_eq!(
+        warnings("static_0 ^ 1", "~static_0 ^ 2 ^ 3"),
+        [
+            "5:23: \"^\" is in no known script, and may not work in the game",
+            "5:13: \"~\" is in no known script, and may not work in the game",
+        ]
+    );
+}
+
+#[test]
 fn what_is_between_the_parts_is_named_if_it_goes() {
     let mut old = file(SCRIPT);
     old.extend(*b"rest");
