@@ -44,12 +44,7 @@ fn edit(text: &[u8], edits: &[Edit]) -> Result<Option<Vec<u8>>, Vec<edit::Proble
         };
         keys.push(KeyEdit { target, value });
     }
-    let edited = edit_keys(text, &keys).map_err(|problems| {
-        let problems = problems.into_iter();
-        problems
-            .map(|problem| (problem.edit, problem.text))
-            .collect::<Vec<_>>()
-    })?;
+    let edited = edit_keys(text, &keys)?;
     Ok((edited != text).then_some(edited))
 }
 

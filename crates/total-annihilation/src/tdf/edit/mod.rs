@@ -41,30 +41,22 @@ pub enum Target<'a> {
     Named(usize, &'a str),
 }
 
-/// Why an edit is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The number of the edit in the list.
-    pub edit: usize,
-    /// The reason, without the place: `";" cannot be in a value`.
-    pub text: String,
-}
+/// Why the edit with this number is refused, without the place: `";" cannot be in a value`.
+pub type Problem = (usize, String);
 
 /// Returns a text with these edits.
 ///
 /// # Errors
 /// Returns the problems of all edits that are refused.
 pub fn edit(text: &[u8], edits: &[KeyEdit<'_>]) -> Result<Vec<u8>, Vec<Problem>> {
-    let tdf = parse::parse(&Bytes::copy_from_slice(text)).map_err(|lost| {
-        let text = lost.error.to_string();
-        vec![Problem { edit: 0, text }]
-    })?;
+    let tdf = parse::parse(&Bytes::copy_from_slice(text))
+        .map_err(|lost| vec![(0, lost.error.to_string())])?;
     let editor = Editor { text, tdf: &tdf };
     let (mut patches, mut problems) = (Vec::new(), Vec::new());
     for (edit, KeyEdit { target, value }) in edits.iter().enumerate() {
         match editor.patch(target, value) {
             Ok(patch) => patches.extend(patch.map(|patch| (edit, patch))),
-            Err(text) => problems.push(Problem { edit, text }),
+            Err(text) => problems.push((edit, text)),
         }
     }
     patches.sort_by_key(|(_, patch)| patch.order());
@@ -72,9 +64,7 @@ pub fn edit(text: &[u8], edits: &[KeyEdit<'_>]) -> Result<Vec<u8>, Vec<Problem>>
         .dedup_by(|(_, one), (_, other)| one.order() == other.order() && one.value == other.value);
     for pair in patches.windows(2) {
         if pair[0].1.order() == pair[1].1.order() {
-            let text = "has two new values".to_owned();
-            let edit = pair[1].0;
-            problems.push(Problem { edit, text });
+            problems.push((pair[1].0, "has two new values".to_owned()));
         }
     }
     if !problems.is_empty() {
@@ -86,10 +76,10 @@ pub fn edit(text: &[u8], edits: &[KeyEdit<'_>]) -> Result<Vec<u8>, Vec<Problem>>
     let shown = parse::parse(&Bytes::copy_from_slice(&edited));
     match (shown, patches.first()) {
         (Ok(shown), _) if contents(&shown) == editor.expected(&patches) => Ok(edited),
-        (_, first) => Err(vec![Problem {
-            edit: first.map_or(0, |(edit, _)| *edit),
-            text: "was not stored as written".to_owned(),
-        }]),
+        (_, first) => {
+            let edit = first.map_or(0, |(edit, _)| *edit);
+            Err(vec![(edit, "was not stored as written".to_owned())])
+        }
     }
 }
 

@@ -19,7 +19,7 @@ fn refused(text: &str, name: &str, value: &str) -> String {
     let target = Target::Named(1, name);
     let problems = edit(text.as_bytes(), &[KeyEdit { target, value }]).unwrap_err();
     assert_eq!(problems.len(), 1);
-    problems[0].text.clone()
+    problems[0].1.clone()
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_key_is_also_found_by_its_position() {
     };
     assert_eq!(edit(text.as_bytes(), &[at(1)]).unwrap(), b"[A]{a=5;a=2;}");
     let problems = edit(text.as_bytes(), &[at(0), at(3)]).unwrap_err();
-    let texts = problems.iter().map(|one| (one.edit, &*one.text));
+    let texts = problems.iter().map(|(edit, text)| (*edit, &**text));
     let reason = "is no key of the text";
     assert_eq!(texts.collect::<Vec<_>>(), [(0, reason), (1, reason)]);
 }
@@ -163,6 +163,6 @@ fn two_values_of_one_key_are_refused() {
         let edits = [new(name, "1"), new(name, "1"), new(name, "2")];
         let problems = edit(UNIT.as_bytes(), &edits).unwrap_err();
         assert_eq!(problems.len(), 1);
-        assert_eq!(problems[0].text, "has two new values");
+        assert_eq!(problems[0].1, "has two new values");
     }
 }
