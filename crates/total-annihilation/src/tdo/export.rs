@@ -8,16 +8,13 @@
 use std::collections::BTreeMap;
 
 use crate::pal::Palette;
-use crate::tdo::{Model, Object, Primitive, Surface};
+use crate::tdo::{Model, ONE, Object, Primitive, Surface};
 use hpimount_assets::model::math::{add, cross, subtract, unit};
 use hpimount_assets::model::scene::{
     Alpha, Corner, Joined, Material, Mesh, Node, Outline, Part, Stroke, Texture as SceneTexture,
     Wrap,
 };
 use hpimount_assets::model::{Scene, Transform};
-
-/// Units of a coordinate.
-const ONE: f32 = 65536.0;
 
 /// Gray level of faces with a missing texture.
 const PLACEHOLDER: f32 = 0.6;
@@ -144,7 +141,7 @@ pub fn scene(
 /// Returns a point of the file in the scene's units and axes.
 pub(super) fn point([x, y, z]: [i32; 3]) -> [f32; 3] {
     // Negated as an integer, so that no zero becomes negative.
-    [x, y, z.saturating_neg()].map(|part| part as f32 / ONE)
+    [x, y, z.saturating_neg()].map(|part| part as f32 / ONE as f32)
 }
 
 struct Builder<'a> {

@@ -17,10 +17,13 @@ pub const EXTENSIONS: &[&str] = &["3do"];
 const SIGNATURE: u32 = 1;
 
 /// Bytes of a vertex.
-const VERTEX_SIZE: usize = 12;
+pub(super) const VERTEX_SIZE: usize = 12;
 
 /// Bytes of a primitive.
-const PRIMITIVE_SIZE: usize = 32;
+pub(super) const PRIMITIVE_SIZE: usize = 32;
+
+/// Units of a coordinate in a map pixel.
+pub(super) const ONE: u32 = 1 << 16;
 
 /// Maximum number of objects of a model.
 pub(super) const MAX_OBJECTS: usize = 4096;

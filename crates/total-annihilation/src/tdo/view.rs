@@ -10,7 +10,7 @@ use super::export::{corners, drawn_textures};
 use super::import::import;
 use super::textures::{Resolved, Textures};
 use crate::pal::colors::Colors;
-use crate::tdo::{self, Model, Object, Surface};
+use crate::tdo::{self, Model, ONE, Object, Surface};
 use hpimount_assets::model::{
     Picture, Pixels, Scene, corners_problem, gltf, not_shown, obj, png, preview,
 };
@@ -51,9 +51,6 @@ const FOLDER: &str = "textures";
 
 /// File of the materials.
 const MATERIALS: &str = "model.mtl";
-
-/// Units of a coordinate.
-const ONE: f64 = 65536.0;
 
 /// Maximum number of textures of a model that are listed.
 const MAX_TEXTURES: usize = 4096;
@@ -196,7 +193,7 @@ fn object((index, object): (usize, &Object)) -> Node<'_> {
 
 /// Returns a coordinate in pixels of a map.
 fn pixels(coordinate: i32) -> Value {
-    Value::Double(f64::from(coordinate) / ONE)
+    Value::Double(f64::from(coordinate) / f64::from(ONE))
 }
 
 /// Columns of `pieces.tsv`. Positions are in pixels of a map, in the axes of

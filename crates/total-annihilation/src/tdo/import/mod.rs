@@ -13,15 +13,12 @@ use super::drawn::{Drawn, Script};
 use super::textures::Textures;
 use crate::pal::colors::Colors;
 use crate::pointer::Name;
-use crate::tdo::{self, MAX_OBJECTS, Model, Object};
+use crate::tdo::{self, MAX_OBJECTS, Model, ONE, Object};
 use hpimount_assets::model::affine::{Affine, NEAR};
 use hpimount_assets::model::pairing::Pairing;
 use hpimount_assets::model::scene::sound_parents;
 use hpimount_assets::model::{gltf, obj};
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
-
-/// Units of a coordinate.
-const ONE: f64 = 65536.0;
 
 /// Largest coordinate, in pixels of a map.
 const MOST: f32 = 32767.0;
@@ -325,7 +322,7 @@ const MAX_NAME: usize = 63;
 /// Returns a coordinate as it is stored, or why it cannot be.
 fn stored(part: f32) -> Result<i32, String> {
     match part.abs() <= MOST {
-        true => Ok((f64::from(part) * ONE).round() as i32),
+        true => Ok((f64::from(part) * f64::from(ONE)).round() as i32),
         false => Err(format!("{part} is past {MOST}")),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use crate::pointer::Name;
-use crate::tdo::{self, Model, Object};
+use crate::tdo::{self, Model, Object, PRIMITIVE_SIZE, VERTEX_SIZE};
 
 /// Offsets of the fields of an object and of a primitive.
 const POSITION: usize = 16;
@@ -15,10 +15,6 @@ const SIBLING: usize = 44;
 const CHILD: usize = 48;
 const COLOR: usize = 0;
 const FLAG: usize = 28;
-
-/// Sizes of a vertex and of a primitive.
-const VERTEX: usize = 12;
-const PRIMITIVE: usize = 32;
 
 /// Returns a file with other objects: the old one with other numbers if that is enough,
 /// or else a new one.
@@ -73,10 +69,10 @@ fn patched(file: &[u8], old: &Model, objects: &[Object]) -> Option<Vec<u8>> {
         put_point(&mut bytes, at + POSITION, new.position)?;
         let [vertices, primitives] = [VERTICES, PRIMITIVES].map(|field| word(file, at + field));
         for (number, &vertex) in new.vertices.iter().enumerate() {
-            put_point(&mut bytes, vertices? + VERTEX * number, vertex)?;
+            put_point(&mut bytes, vertices? + VERTEX_SIZE * number, vertex)?;
         }
         for (number, primitive) in new.primitives.iter().enumerate() {
-            let at = primitives? + PRIMITIVE * number;
+            let at = primitives? + PRIMITIVE_SIZE * number;
             put(&mut bytes, at + COLOR, primitive.color)?;
             put(&mut bytes, at + FLAG, primitive.flag)?;
         }
