@@ -100,6 +100,37 @@ fn frames_and_sequences_that_are_added_are_shown() {
 }
 
 #[test]
+fn what_desktops_leave_beside_frames_is_skipped() {
+    let sprite = Mod::new();
+    for path in [
+        "000 walk/._01.png",
+        "000 walk/02.png",
+        "001 fly/00.png",
+        "001 fly/._00.png",
+        "001 fly/Thumbs.db",
+    ] {
+        sprite.edit(&format!("{PARTS}/{path}"), &picture(2));
+    }
+    sprite.edit(&format!("{PARTS}/001 fly/.wh.05.png"), b"");
+    let table = sprite.shown(&format!("{PARTS}/frames.tsv"));
+    let shown = frames(&table).into_iter();
+    let shown: Vec<_> = shown.map(|[name, number, ..]| [name, number]).collect();
+    assert_eq!(
+        shown,
+        [["walk", "0"], ["walk", "1"], ["walk", "2"], ["fly", "0"]]
+    );
+    let link = sprite
+        .work
+        .path()
+        .join("edit")
+        .join(PARTS)
+        .join("001 fly/01.png");
+    std::os::unix::fs::symlink("00.png", link).unwrap();
+    let refused = sprite.refused();
+    assert!(refused.contains("01.png: is a symbolic link"), "{refused}");
+}
+
+#[test]
 fn the_last_frame_is_deleted_and_others_are_not() {
     let sprite = Mod::new();
     sprite.edit(&format!("{PARTS}/000 walk/.wh.01.png"), b"");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{EditedAsset, Edits, UNKNOWN, keep, unexpected};
+use super::{EditedAsset, Edits, LINK, UNKNOWN, keep, unexpected};
 use crate::content::{Caller, MAX_ASSET};
 use crate::mount::Ino;
 use crate::mount::context::Context;
@@ -14,6 +14,12 @@ use crate::mount::subtree::{Node, RenderedFile, Viewed};
 use hpimount_assets::view::import::{AllEdits, EditedFile, ImportAll, Imported, Refused};
 use hpimount_containers::changes::{Change, NewFile, is_litter};
 use hpimount_containers::io::{self, read_vec};
+
+/// Returns whether a file that an asset's view does not have is added to it.
+fn is_added(path: &str, all: ImportAll) -> bool {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    name.ends_with(all.adds) && !is_litter(name)
+}
 
 impl Edits<'_> {
     /// Takes a change in the view of an asset to which files can be added: `path` is its
@@ -30,17 +36,20 @@ impl Edits<'_> {
             (Change::Deleted, Some(found)) if found.rendered().is_some() => {
                 self.deleted(found, path);
             }
-            (Change::File(new), None) if path.ends_with(all.adds) => {
+            (Change::File(new), None) if is_added(path, all) => {
                 self.added(viewed, below, new);
             }
             (Change::Directory(folder), None) => {
                 for (name, change) in folder.entries {
                     let (path, below) = (format!("{path}/{name}"), format!("{below}/{name}"));
                     match change {
-                        Change::File(new) if name.ends_with(all.adds) => {
+                        Change::File(new) if is_added(&path, all) => {
                             self.added(viewed, &below, new);
                         }
-                        _ if is_litter(&name) => self.report.ignored += 1,
+                        Change::Deleted => self.report.ignored += 1,
+                        _ if is_litter(&name) => self.skipped(path),
+                        Change::Unusable(reason) => self.report.refuse(path, reason),
+                        Change::Link => self.report.refuse(path, LINK),
                         _ => self.report.refuse(path, UNKNOWN),
                     }
                 }

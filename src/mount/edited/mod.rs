@@ -149,6 +149,9 @@ pub(crate) struct ForAsset {
 /// The reason for names that the converted tree does not have.
 const UNKNOWN: &str = "shows no asset: the converted tree of the original has no such file";
 
+/// The reason to refuse a symbolic link.
+const LINK: &str = "is a symbolic link";
+
 /// Edited files by the assets that they show.
 struct Edits<'a> {
     vfs: &'a Vfs,
@@ -250,12 +253,9 @@ impl<'a> Edits<'a> {
             };
             match (change, found) {
                 (Change::Deleted, None) => self.report.ignored += 1,
-                (_, None) if is_litter(&name) => {
-                    self.report.ignored += 1;
-                    self.report.note(Weight::Information, path, "is skipped");
-                }
+                (_, None) if is_litter(&name) => self.skipped(path),
                 (Change::Unusable(reason), _) => self.report.refuse(path, reason),
-                (Change::Link, _) => self.report.refuse(path, "is a symbolic link"),
+                (Change::Link, _) => self.report.refuse(path, LINK),
                 (Change::Deleted, Some(_)) => {
                     let reason = "cannot be deleted: delete the asset that it shows";
                     self.report.refuse(path, reason);
@@ -277,6 +277,12 @@ impl<'a> Edits<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Skips what desktops and editors leave behind.
+    fn skipped(&mut self, path: String) {
+        self.report.ignored += 1;
+        self.report.note(Weight::Information, path, "is skipped");
     }
 
     /// Finds the asset that an edited file shows, unless the file is the one that
