@@ -273,12 +273,7 @@ impl<'a> Pairing<'a> {
     /// materials that kept their names, and attributes that a mesh did not have.
     pub fn ignored(&self) -> Vec<String> {
         let scene = &self.edited.scene;
-        let materials = scene.materials.iter().zip(&self.materials);
-        let materials = materials.filter(|(edited, shown)| {
-            let shown = shown.map(|shown| &self.shown.materials[shown]);
-            shown.is_some_and(|shown| !has_same_look(shown, edited))
-        });
-        let materials = materials.map(|(edited, _)| {
+        let materials = self.repainted().map(|(_, edited)| {
             let name = &edited.name;
             format!("material \"{name}\": another color or picture needs a material of a new name")
         });
@@ -324,6 +319,17 @@ impl<'a> Pairing<'a> {
         let mesh = self.drawn[node].and_then(|node| scene.meshes.get(scene.nodes[node].mesh?));
         let mut corners = mesh.into_iter().flat_map(|mesh| &mesh.corners);
         corners.any(|corner| corner.color[..3] != [u8::MAX; 3])
+    }
+
+    /// Returns the shown materials that have another color or picture in the edited model,
+    /// each with the edited one.
+    pub fn repainted(&self) -> impl Iterator<Item = (&Material, &Material)> {
+        let edited = self.edited.scene.materials.iter().zip(&self.materials);
+        let pairs = edited.filter_map(|(edited, shown)| {
+            let shown = self.shown.materials.get((*shown)?)?;
+            Some((shown, edited))
+        });
+        pairs.filter(|(shown, edited)| !has_same_look(shown, edited))
     }
 
     /// Returns the mesh of an edited node, mapped by `map`. Its materials and joints
@@ -387,11 +393,18 @@ fn looks_alike(one: &Material, other: &Material) -> bool {
     is_plain && has_near_parts(&one.color, &other.color)
 }
 
-/// Returns whether an edited material has the color and the picture of the shown one.
+/// Returns whether an edited material has the color or the picture of the shown one.
 /// Programs lose alpha, and may save no pictures.
 fn has_same_look(shown: &Material, edited: &Material) -> bool {
-    has_near_parts(&shown.color[..3], &edited.color[..3])
-        && (edited.texture.is_none() || picture(edited) == picture(shown))
+    match (&shown.texture, &edited.texture) {
+        (None, None) => has_near_parts(&shown.color[..3], &edited.color[..3]),
+        (None, Some(_)) => false,
+        (Some(_), None) => true,
+        (Some(_), Some(_)) => {
+            let pictures = picture(shown).zip(picture(edited));
+            pictures.is_none_or(|(shown, edited)| shown == edited)
+        }
+    }
 }
 
 fn has_near_parts(one: &[f32], other: &[f32]) -> bool {

@@ -132,10 +132,13 @@ impl Surfaces {
 fn color(material: &Material, palette: &Palette) -> u8 {
     let number = material.name.strip_prefix("color ");
     let number = number.and_then(|number| number.get(..3)?.parse().ok());
-    number.unwrap_or_else(|| {
-        let [r, g, b, _] = material.color.map(|part| (part * 255.0).round() as u8);
-        palette.nearest([r, g, b])
-    })
+    number.unwrap_or_else(|| nearest(material, palette))
+}
+
+/// Returns the palette index of the color that is nearest to that of a material.
+pub(super) fn nearest(material: &Material, palette: &Palette) -> u8 {
+    let [r, g, b, _] = material.color.map(|part| (part * 255.0).round() as u8);
+    palette.nearest([r, g, b])
 }
 
 /// A corner of an edited face.

@@ -8,9 +8,10 @@ mod write;
 
 use std::collections::{HashMap, HashSet};
 
-use self::faces::{Faces, Surfaces};
+use self::faces::{Faces, Surfaces, nearest};
 use super::drawn::{Drawn, Script};
 use super::textures::Textures;
+use crate::pal::Palette;
 use crate::pal::colors::Colors;
 use crate::pointer::Name;
 use crate::tdo::{self, MAX_OBJECTS, Model, ONE, Object};
@@ -54,6 +55,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         warnings: Vec::new(),
     };
     import.check_count();
+    import.check_materials(&colors.palette);
     let objects = match import.problems.is_empty() {
         true => import.objects(),
         false => Vec::new(),
@@ -103,6 +105,28 @@ impl Import<'_> {
             self.problems.add(format!(
                 "has {count} pieces, at most {MAX_OBJECTS} are possible"
             ));
+        }
+    }
+
+    /// Refuses other colors and textures of materials, which are their names.
+    fn check_materials(&mut self, palette: &Palette) {
+        // OBJ files have the names only.
+        if self.pairing.edited.is_flat {
+            return;
+        }
+        for (shown, edited) in self.pairing.repainted() {
+            let name = &shown.name;
+            self.problems.add(match edited.texture {
+                Some(_) => format!(
+                    "material \"{name}\" has another texture, which is not stored: the name of \
+                     a material is that of its texture"
+                ),
+                None => format!(
+                    "material \"{name}\" has another color, which is not stored: call it \
+                     \"color {:03}\"",
+                    nearest(edited, palette)
+                ),
+            });
         }
     }
 

@@ -1,6 +1,6 @@
 use bytes::Bytes;
 use fixtures::ta::tdo::{self as build, add_box, object, primitive};
-use hpimount_assets::model::scene::Node;
+use hpimount_assets::model::scene::{Material, Node};
 use hpimount_assets::model::{Scene, Transform};
 use hpimount_assets::view::import::{Changed, Imported, edited};
 use hpimount_assets::view::rendered;
@@ -312,4 +312,20 @@ fn an_obj_file_has_absolute_places_and_no_empty_pieces() {
     let mut expected = read(&asset).objects;
     expected[1].vertices[1][0] = UNIT * 5 / 2;
     assert_eq!(read(&new.asset).objects, expected);
+}
+
+#[test]
+fn another_color_or_texture_of_a_material_is_refused() {
+    let painted = |name: &str, paint: fn(&mut Material)| {
+        let refused = import(&tank(), |scene| {
+            let mut materials = scene.materials.iter_mut();
+            paint(materials.find(|material| material.name == name).unwrap());
+        });
+        refused.unwrap_err()
+    };
+    let white = |material: &mut Material| material.color = [1.0; 4];
+    let problem = painted("color 017", white);
+    let expected =
+        "material \"color 017\" has another color, which is not stored: call it \"color ";
+    assert!(problem.starts_with(expected), "{problem}");
 }
