@@ -22,4 +22,5 @@ mod planning;
 mod refused;
 mod replace;
 mod riivolution;
+mod textures;
 mod values;

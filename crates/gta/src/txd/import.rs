@@ -4,9 +4,9 @@
 use bytes::Bytes;
 
 use super::parse::{self, Entry};
-use hpimount_assets::model::{padded, png};
-use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};
-use hpimount_renderware::texture::encode;
+use hpimount_assets::model::padded;
+use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE};
+use hpimount_renderware::texture::encode::{self, Sides};
 
 /// The folder of the pictures of textures, and that of their smaller levels.
 pub(super) const TEXTURES: &str = "textures";
@@ -14,6 +14,13 @@ pub(super) const LEVELS: &str = "mipmaps";
 
 /// The contact sheet.
 pub(super) const SHEET: &str = "preview.png";
+
+/// The sides that textures of these games have.
+const SIDES: Sides = Sides {
+    most: 2048,
+    usual: 2048,
+    any: true,
+};
 
 /// Encodes an edited picture of a texture.
 ///
@@ -47,26 +54,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
             .texture
             .ok()
     };
-    let size = (texture.width, texture.height);
-    let found = png::size(edit.file)
-        .ok()
-        .filter(|_| encode::has_any_size(texture));
-    let found = found.unwrap_or(size);
-    if found == size {
-        let edited = import::picture(edit.file, size)?.rgba();
-        if texture.rgba(0).is_some_and(|shown| shown == edited) {
-            return Ok(Imported::Unchanged);
-        }
-        let changed = encode::with_pixels(edit.asset, texture, &edited, read)?;
-        return Ok(Imported::Changed(changed));
-    }
-    let resized = encode::resized(edit.asset, texture, found)?;
-    let edited = import::picture(edit.file, found)?.rgba();
-    let file = Bytes::from(resized.file);
-    let texture = read(file.clone()).ok_or("cannot be read again with this size")?;
-    let mut changed = encode::with_pixels(&file, &texture, &edited, read)?;
-    changed.warnings.splice(..0, resized.warnings);
-    Ok(Imported::Changed(changed))
+    encode::import(edit, texture, SIDES, read)
 }
 
 /// Returns the name of the picture of a texture, without its extension.
@@ -80,7 +68,7 @@ mod tests {
     use super::super::view::FORMAT;
     use super::*;
     use fixtures::txd::{chunk, gray, txd};
-    use hpimount_assets::model::{Picture, Pixels};
+    use hpimount_assets::model::{Picture, Pixels, png};
     use hpimount_assets::view::import::edited;
 
     fn picture(width: u32, pixels: Vec<[u8; 4]>) -> Vec<u8> {

@@ -166,6 +166,8 @@ pub(super) fn edited_seeds() -> Vec<Vec<u8>> {
         ("BMP", vec![bmp(0).file(), bmp(9).file()]),
         ("GAF", seeds::gaf()),
         ("COB", seeds::cob()),
+        ("TIM", seeds::tim()),
+        ("PVR", seeds::pvr()),
         ("GXT", seeds::gxt()),
         ("3DO", seeds::tdo()),
         ("DFF", seeds::dff()),

@@ -6,7 +6,7 @@ mod d3d;
 mod ps2;
 mod size;
 
-pub use size::{Resized, has_any_size, resized};
+pub use size::Sides;
 
 use bytes::Bytes;
 
@@ -14,16 +14,49 @@ use super::d3d::{D3dColors, D3dPixels, D3dVersion};
 use super::ps2::Ps2Pixels;
 use super::{Format, GxPalette, Ps2Format, Texture, XboxFormat};
 use hpimount_assets::model::palette::{Fitted, Palettized};
+use hpimount_assets::model::png;
 use hpimount_assets::parse::pixels::color::{from_ia8, from_rgb5a3, from_rgb565};
 use hpimount_assets::parse::pixels::encode::{gx, mip, xbox};
-use hpimount_assets::view::import::{self, Changed};
+use hpimount_assets::view::import::{self, Changed, Edit, Imported};
+
+/// Encodes an edited picture of a texture. `read` reads the texture from a new file.
+///
+/// # Errors
+/// Returns why it does not fit.
+pub fn import(
+    edit: &Edit<'_>,
+    texture: &Texture,
+    sides: Sides,
+    read: impl Fn(Bytes) -> Option<Texture>,
+) -> Result<Imported, String> {
+    let size = (texture.width, texture.height);
+    let found = png::size(edit.file).ok();
+    let found = found
+        .filter(|_| size::has_any_size(texture))
+        .unwrap_or(size);
+    if found == size {
+        let edited = import::picture(edit.file, size)?.rgba();
+        if texture.rgba(0).is_some_and(|shown| shown == edited) {
+            return Ok(Imported::Unchanged);
+        }
+        let changed = with_pixels(edit.asset, texture, &edited, read)?;
+        return Ok(Imported::Changed(changed));
+    }
+    let resized = size::resized(edit.asset, texture, found, sides)?;
+    let edited = import::picture(edit.file, found)?.rgba();
+    let file = Bytes::from(resized.file);
+    let texture = read(file.clone()).ok_or("cannot be read again with this size")?;
+    let mut changed = with_pixels(&file, &texture, &edited, read)?;
+    changed.warnings.splice(..0, resized.warnings);
+    Ok(Imported::Changed(changed))
+}
 
 /// Returns `file`, which `texture` was read from, with other pixels. `read` reads
 /// the texture from the new file.
 ///
 /// # Errors
 /// Returns why the form of the texture cannot be written.
-pub fn with_pixels(
+fn with_pixels(
     file: &Bytes,
     texture: &Texture,
     pixels: &[[u8; 4]],

@@ -1,4 +1,4 @@
-//! Other sizes of textures of Windows games and of the Xbox.
+//! Other sizes of textures of Windows games, of the Xbox and of the GameCube.
 
 use bytes::Bytes;
 
@@ -7,26 +7,81 @@ use crate::Chunks;
 use hpimount_assets::view::import::place_of;
 use hpimount_assets::view::patches::Patches;
 
-/// The longest side of a texture, in pixels, as games have them.
-const MAX_SIDE: u32 = 2048;
+/// The sides that the textures of a game may have, in pixels.
+#[derive(Debug, Clone, Copy)]
+pub struct Sides {
+    /// The longest one.
+    pub most: u32,
+    /// The longest one of the game's own textures; a longer one is a warning.
+    pub usual: u32,
+    /// Whether those of Windows games may be other than powers of two, with a warning.
+    pub any: bool,
+}
 
-/// The places of the size in the fields of a texture, and of the length of all levels on
-/// Xbox.
+/// The places of the size in the fields of a texture, and of the length of all levels.
 const SIZE: usize = 80;
 const TOTAL: usize = 88;
 
+/// The same on GameCube, where a palette is before the length.
+const GAMECUBE_SIZE: usize = 92;
+const GAMECUBE_TOTAL: usize = 104;
+
 /// A file with a texture of another size.
-pub struct Resized {
+pub(super) struct Resized {
     /// The file.
-    pub file: Vec<u8>,
+    pub(super) file: Vec<u8>,
     /// What may not be as expected.
-    pub warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// Returns whether textures of this form can have other sizes.
-pub fn has_any_size(texture: &Texture) -> bool {
+pub(super) fn has_any_size(texture: &Texture) -> bool {
     let is_whole = texture.levels.len() as u32 == texture.declared_levels;
-    is_whole && matches!(texture.format, Format::Direct3d(_) | Format::Xbox(_))
+    let length: usize = texture.levels.iter().map(|level| level.data.len()).sum();
+    // There are more pixels in a cube map.
+    let is_all = texture
+        .declared_size
+        .is_none_or(|size| size as usize == length);
+    is_whole && is_all && !matches!(texture.format, Format::PlayStation2(_))
+}
+
+/// Returns why a texture cannot have a size, or else what is unusual about it.
+fn check(
+    texture: &Texture,
+    (width, height): (u32, u32),
+    sides: Sides,
+) -> Result<Vec<String>, String> {
+    let Sides { most, usual, any } = sides;
+    let is_side = |side: u32| (1..=most).contains(&side);
+    if !is_side(width) || !is_side(height) {
+        return Err(format!(
+            "has {width}x{height} pixels, sides are 1 to {most}: scale it"
+        ));
+    }
+    let is_power = width.is_power_of_two() && height.is_power_of_two();
+    if !is_power && !(any && matches!(texture.format, Format::Direct3d(_))) {
+        return Err(format!(
+            "has {width}x{height} pixels, sides must be powers of two: scale it"
+        ));
+    }
+    let levels = texture.declared_levels;
+    if levels > u32::BITS - width.max(height).leading_zeros() {
+        return Err(format!(
+            "has {width}x{height} pixels, too few for {levels} levels: scale it"
+        ));
+    }
+    let mut warnings = Vec::new();
+    if !is_power {
+        warnings.push(format!(
+            "{width}x{height} pixels: sides are usually powers of two"
+        ));
+    }
+    if width.max(height) > usual {
+        warnings.push(format!(
+            "{width}x{height} pixels: the game's own textures have at most {usual} on a side"
+        ));
+    }
+    Ok(warnings)
 }
 
 /// Returns `file`, which `texture` was read from, with black pixels of another size in as
@@ -34,31 +89,24 @@ pub fn has_any_size(texture: &Texture) -> bool {
 ///
 /// # Errors
 /// Returns why the texture cannot have that size.
-pub fn resized(
+pub(super) fn resized(
     file: &Bytes,
     texture: &Texture,
     (width, height): (u32, u32),
+    sides: Sides,
 ) -> Result<Resized, String> {
-    let is_side = |side: u32| (1..=MAX_SIDE).contains(&side);
-    if !is_side(width) || !is_side(height) {
-        return Err(format!(
-            "has {width}x{height} pixels, sides are 1 to {MAX_SIDE}: scale it"
-        ));
-    }
-    let is_usual = width.is_power_of_two() && height.is_power_of_two();
-    if !is_usual && matches!(texture.format, Format::Xbox(_)) {
-        return Err(format!(
-            "has {width}x{height} pixels, sides must be powers of two: scale it"
-        ));
-    }
+    let warnings = check(texture, (width, height), sides)?;
     let start = texture.offset as usize;
     let mut patches = Patches::default();
-    put(&mut patches, start + SIZE, (width as u16).to_le_bytes());
-    put(
-        &mut patches,
-        start + SIZE + 2,
-        (height as u16).to_le_bytes(),
-    );
+    let is_gamecube = matches!(texture.format, Format::GameCube { .. });
+    let at = start + if is_gamecube { GAMECUBE_SIZE } else { SIZE };
+    for (at, side) in [(at, width as u16), (at + 2, height as u16)] {
+        let bytes = match is_gamecube {
+            true => side.to_be_bytes(),
+            false => side.to_le_bytes(),
+        };
+        put(&mut patches, at, bytes);
+    }
     let (mut old_total, mut total) = (0, 0);
     for (number, level) in texture.levels.iter().enumerate() {
         let place = place_of(file, &level.data)?;
@@ -76,14 +124,22 @@ pub fn resized(
                 length
             }
             Format::Xbox(format) => format.size(width, height),
-            _ => return Err("shows a texture whose size is fixed".to_owned()),
+            Format::GameCube { format, .. } => format.size(width, height),
+            Format::PlayStation2(_) => {
+                return Err("shows a texture whose size is fixed".to_owned());
+            }
         };
         old_total += place.len() as i64;
         total += length as i64;
         patches.replace(place, vec![0; length]);
     }
-    if matches!(texture.format, Format::Xbox(_)) {
-        put(&mut patches, start + TOTAL, (total as u32).to_le_bytes());
+    match texture.format {
+        Format::Xbox(_) => put(&mut patches, start + TOTAL, (total as u32).to_le_bytes()),
+        Format::GameCube { .. } => {
+            let at = start + GAMECUBE_TOTAL + texture.palette.len();
+            put(&mut patches, at, (total as u32).to_be_bytes());
+        }
+        Format::Direct3d(_) | Format::PlayStation2(_) => {}
     }
     for (place, size) in sizes_around(file, texture.offset)? {
         let size = u32::try_from(i64::from(size) + total - old_total);
@@ -93,11 +149,7 @@ pub fn resized(
     let file = patches
         .apply(file)
         .ok_or("shows pixels that are not in the file")?;
-    let warning = || format!("{width}x{height} pixels: sides are usually powers of two");
-    Ok(Resized {
-        file,
-        warnings: (!is_usual).then(warning).into_iter().collect(),
-    })
+    Ok(Resized { file, warnings })
 }
 
 fn put<const N: usize>(patches: &mut Patches, place: usize, bytes: [u8; N]) {
