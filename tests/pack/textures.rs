@@ -46,10 +46,7 @@ fn a_pixel_of_each_format_is_edited_and_shown_again() {
         let mut pixels = picture.rgba();
         let (white, black) = ([255; 4], [0, 0, 0, 255]);
         pixels[1] = if pixels[1] == white { black } else { white };
-        original.edit(
-            path,
-            &png_of(picture.width, picture.height, pixels.clone()),
-        );
+        original.edit(path, &png_of(picture.width, picture.height, pixels.clone()));
         let changed = Edited::new("a.zip", &original.packed());
         assert!(shown(&changed).rgba() == pixels, "{path}");
     }
