@@ -109,6 +109,8 @@ pub struct Fitted {
     pub colors: Vec<[u8; 4]>,
     /// The index of each pixel.
     pub indices: Vec<u16>,
+    /// Number of colors that the palette lacked.
+    pub lacking: usize,
 }
 
 impl Fitted {
@@ -118,7 +120,8 @@ impl Fitted {
     ///
     /// A pixel that has its color already keeps its index. Colors that the palette lacks
     /// replace some that no pixel needs any more, so that a color that was changed
-    /// everywhere keeps its index. If there are not enough of these, all are chosen anew.
+    /// everywhere keeps its index. If there are not enough of these, the colors are chosen
+    /// anew; those that stay keep their index.
     pub fn new(
         colors: &[[u8; 4]],
         usable: usize,
@@ -154,25 +157,13 @@ impl Fitted {
                 None => {}
             }
         }
+        let lacking = missing.len();
         let free = is_needed.iter().filter(|is_needed| !**is_needed).count();
-        if missing.len() > free {
-            let chosen = reduced(counts.into_iter().collect(), usable);
-            for (color, chosen) in fitted.iter_mut().zip(chosen) {
-                *color = rounded(chosen);
-            }
+        if lacking > free {
+            let chosen = reduced(counts.into_iter().collect(), usable).into_iter();
+            choose(&before, chosen.map(&rounded).collect(), &mut fitted);
         } else {
-            missing.retain(|&(pixel, old)| match is_needed.get_mut(old) {
-                Some(is_needed) if !*is_needed => {
-                    *is_needed = true;
-                    fitted[old] = pixel;
-                    false
-                }
-                _ => true,
-            });
-            let free = (0..usable).filter(|&index| !is_needed[index]);
-            for (index, (pixel, _)) in free.zip(missing) {
-                fitted[index] = pixel;
-            }
+            add(missing, is_needed, &mut fitted);
         }
         let mut after = Palettized::new(&fitted[..usable], None);
         let indices = pairs().map(|(old, pixel)| match fitted.get(usize::from(old)) {
@@ -182,6 +173,7 @@ impl Fitted {
         Self {
             indices: indices.collect(),
             colors: fitted,
+            lacking,
         }
     }
 
@@ -197,6 +189,34 @@ impl Fitted {
             let known = before.iter().position(|before| before == color);
             (index, *color, known)
         })
+    }
+}
+
+/// Puts chosen colors in a palette; those that it had `before` keep their index.
+fn choose(before: &Palettized<'_>, chosen: Vec<[u8; 4]>, colors: &mut [[u8; 4]]) {
+    let (stay, new): (Vec<_>, Vec<_>) = chosen.into_iter().partition(|&color| before.has(color));
+    let stay: HashSet<u16> = stay.iter().map(|color| before.exact[color]).collect();
+    let replaced = (0..=u16::MAX).zip(colors).take(before.colors.len());
+    let replaced = replaced.filter(|(index, _)| !stay.contains(index));
+    for ((_, color), new) in replaced.zip(new) {
+        *color = new;
+    }
+}
+
+/// Puts missing colors in a palette, which has room for them where none is needed: each
+/// at the index that comes with it, if that is free.
+fn add(mut missing: Vec<([u8; 4], usize)>, mut is_needed: Vec<bool>, colors: &mut [[u8; 4]]) {
+    missing.retain(|&(pixel, old)| match is_needed.get_mut(old) {
+        Some(is_needed) if !*is_needed => {
+            *is_needed = true;
+            colors[old] = pixel;
+            false
+        }
+        _ => true,
+    });
+    let free = (0..is_needed.len()).filter(|&index| !is_needed[index]);
+    for (index, (pixel, _)) in free.zip(missing) {
+        colors[index] = pixel;
     }
 }
 
@@ -319,6 +339,17 @@ mod tests {
         grays.dedup();
         assert_eq!(grays.len(), 4);
         assert_eq!((fitted.indices[0], fitted.indices[255]), (0, 3));
+    }
+
+    #[test]
+    fn colors_that_stay_in_a_palette_that_is_chosen_anew_keep_their_index() {
+        let grays: Vec<_> = [0, 60, 120, 240].map(|gray| [gray, gray, gray, 255]).into();
+        let old: Vec<u16> = (0..40).map(|at| at / 10).collect();
+        let mut pixels: Vec<_> = old.iter().map(|&old| grays[usize::from(old)]).collect();
+        pixels[39] = [244, 240, 240, 255];
+        let fitted = Fitted::new(&grays, 4, &old, &pixels, |color| color);
+        assert_eq!((&fitted.colors[..3], fitted.lacking), (&grays[..3], 1));
+        assert_eq!(fitted.indices, old);
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Shown {
         fitted: &Fitted,
         context: &dyn AssetContext,
     ) -> Result<(), String> {
-        let lacking = fitted.changes(&colors(palette)).count();
+        let lacking = fitted.lacking;
         if lacking == 0 {
             return Ok(());
         }

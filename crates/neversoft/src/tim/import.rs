@@ -81,7 +81,12 @@ fn with_indices(
             let indices = indices.collect();
             warnings.extend(palettized.warning());
             let colors = before.clone();
-            (Fitted { colors, indices }, before.len())
+            let fitted = Fitted {
+                colors,
+                indices,
+                lacking: 0,
+            };
+            (fitted, before.len())
         }
         _ => {
             let slots = (0..before.len()).map(|index| stored.slot(palette, index));
@@ -97,7 +102,7 @@ fn with_indices(
     };
     if stored.palettes() > 1 && fitted.indices != old {
         let others = stored.palettes() - 1;
-        if fitted.colors != before {
+        if fitted.lacking > 0 {
             return Err(format!(
                 "has colors that its palette lacks, and {others} more palettes for the same \
                  pixels: use colors of the palette, or change a color everywhere"

@@ -59,7 +59,8 @@ fn check(
         ));
     }
     let is_power = width.is_power_of_two() && height.is_power_of_two();
-    if !is_power && !(any && matches!(texture.format, Format::Direct3d(_))) {
+    let may_be_odd = any && matches!(texture.format, Format::Direct3d(_));
+    if !is_power && !may_be_odd {
         return Err(format!(
             "has {width}x{height} pixels, sides must be powers of two: scale it"
         ));
