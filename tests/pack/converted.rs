@@ -625,9 +625,9 @@ fn a_replaced_asset_is_made_from_a_text_a_picture_or_a_sound() {
     assert_eq!(read("converted/texts/greeting.txt"), "Hi, café".as_bytes());
     assert!(pixels(&read("converted/textures/wall.png")) == pixels(&photo(64, 32)));
     assert_eq!(samples(&read("converted/sounds/beep.wav")).2.len(), 448);
-    // A picture of another size.
-    fs::write(work.path().join(picture), photo(8, 8)).unwrap();
+    // A picture of a size that no texture has.
+    fs::write(work.path().join(picture), photo(24, 8)).unwrap();
     let ran = hpipack_replace(&["--force"], &changes, &archive, &out);
     assert_eq!(ran.status.code(), Some(10));
-    assert!(stderr(&ran).contains("has 8x8 pixels"), "{}", stderr(&ran));
+    assert!(stderr(&ran).contains("has 24x8 pixels"), "{}", stderr(&ran));
 }

@@ -115,7 +115,19 @@ fn every_texture_has_the_known_pixels() {
                 let shown = files.iter().find(|(path, _)| path.starts_with(&start));
                 let (path, shown) =
                     shown.unwrap_or_else(|| panic!("{}: no {start}", name(&sample)));
-                assert_eq!(pixels(shown), pixels(&known), "{}: {path}", name(&sample));
+                let ((width, height, shown), known) = (pixels(shown), pixels(&known));
+                assert_eq!(
+                    (width, height),
+                    (known.0, known.1),
+                    "{}: {path}",
+                    name(&sample)
+                );
+                // The known pictures mix the colors of blocks in thirds, the hardware in
+                // eighths.
+                let most = if path.contains("CMPR") { 11 } else { 0 };
+                let mut parts = shown.iter().zip(&known.2);
+                let is_near = parts.all(|(part, known)| part.abs_diff(*known) <= most);
+                assert!(is_near, "{}: {path}", name(&sample));
                 compared += 1;
             }
         }

@@ -164,4 +164,23 @@ mod tests {
         assert_eq!(with([1, 2, 3, 255]), bytes);
         assert_eq!(with([1, 2, 3, 70]), txd(&[native(1, [3, 2, 1, 70])]));
     }
+
+    #[test]
+    fn a_texture_of_the_xbox_gets_its_flag_of_alpha_when_it_needs_it() {
+        let native = |flag: u8, pixel: [u8; 4]| {
+            let mut fields = vec![5, 0, 0, 0, 2, 0x11, 0, 0];
+            fields.extend([0; 64]);
+            fields.extend(0x500_u32.to_le_bytes());
+            fields.extend([flag, 0, 0, 0, 1, 0, 1, 0, 32, 1, 4, 0, 4, 0, 0, 0]);
+            fields.extend(pixel);
+            chunk(0x15, &[chunk(1, &fields), chunk(3, b"")].concat())
+        };
+        let bytes = txd(&[native(0, [3, 2, 1, 0])]);
+        let file = picture(1, vec![[1, 2, 3, 70]]);
+        let edited = edited(&FORMAT, &bytes, "textures/00.png", &file);
+        let Ok(Imported::Changed(changed)) = edited else {
+            panic!("{edited:?}");
+        };
+        assert_eq!(changed.asset, txd(&[native(1, [3, 2, 1, 70])]));
+    }
 }

@@ -1,5 +1,5 @@
-//! Pictures as textures: the inverse of [`Texture::rgba`]. The texture keeps its size,
-//! format and number of levels; smaller levels are computed from the picture, and
+//! Pictures as textures: the inverse of [`Texture::rgba`]. The texture keeps its format and
+//! number of levels, and its size where that is fixed; smaller levels are computed from the picture, and
 //! colors that the palette lacks replace those that are not needed any more.
 
 mod d3d;
@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use super::d3d::{D3dColors, D3dPixels, D3dVersion};
 use super::ps2::Ps2Pixels;
-use super::{Format, GxPalette, Ps2Format, Texture, XboxFormat};
+use super::{Format, GxPalette, Ps2Format, Texture, XboxColors, XboxFormat};
 use hpimount_assets::model::palette::{Fitted, Palettized};
 use hpimount_assets::model::png;
 use hpimount_assets::parse::pixels::color::{from_ia8, from_rgb5a3, from_rgb565};
@@ -144,6 +144,10 @@ fn alpha_flag(texture: &Texture) -> Option<(usize, u8)> {
             D3dVersion::Eight => (ALPHA_FLAG, 1),
             D3dVersion::Nine => (ALPHA_FLAG_9, 1),
         }),
+        Format::Xbox(
+            XboxFormat::Palette { .. }
+            | XboxFormat::Pixels(XboxColors::Argb1555 | XboxColors::Argb4444 | XboxColors::Argb8888),
+        ) => Some((ALPHA_FLAG, 1)),
         _ => None,
     }
 }
