@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::gxt::ALL;
 use hpimount_assets::view::edited_table::{Adding, Change, Rules, ShownTable, differences};
+use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits, shown_file};
 use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
 
@@ -81,26 +82,30 @@ fn edit(
     };
     let found = differences(shown, edited, &rules)?;
     let table = ShownTable::read(shown)?;
+    let mut problems = Problems::default();
     let mut changes: BTreeMap<Place, Vec<&Change>> = BTreeMap::new();
     for change in &found.changes {
-        let file = context.find(Wanted::Path(table.cell(change.row, "file")));
-        let file = file.ok_or_else(|| change.problem("its file is not in this game"))?;
-        let place = (file.0, section(&table, change.row));
-        changes.entry(place).or_default().push(change);
+        match context.find(Wanted::Path(table.cell(change.row, "file"))) {
+            Some(file) => {
+                let place = (file.0, section(&table, change.row));
+                changes.entry(place).or_default().push(change);
+            }
+            None => problems.add(change.problem("its file is not in this game")),
+        }
     }
     let mut edits = Vec::new();
     for ((file, section), changes) in changes {
         let file = AssetRef(file);
         let name = format!("{section}.tsv");
-        let place = changes.first().map(|change| change.place());
-        let shown = shown_file(context, file, &name)
-            .ok_or_else(|| changes[0].problem("its file cannot be edited"))?;
-        let bytes = with_changes(&shown, &table, &changes)?;
-        edits.push((
-            file,
-            TableEdit::File(name, bytes, place.unwrap_or_default()),
-        ));
+        match shown_file(context, file, &name) {
+            Some(shown) => {
+                let bytes = with_changes(&shown, &table, &changes, &mut problems);
+                edits.push((file, TableEdit::File(name, bytes, changes[0].place())));
+            }
+            None => problems.add(changes[0].problem("its file cannot be edited")),
+        }
     }
+    problems.check()?;
     Ok(TableEdits {
         edits,
         warnings: found.warnings,
@@ -128,25 +133,35 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
         let path = table.cell(change.row, "file");
         changes.entry(path).or_default().push(change);
     }
+    let mut problems = Problems::default();
     let mut edits = Vec::new();
     for (path, changes) in changes {
         let file = context.find(Wanted::Path(path));
-        let file = file.and_then(|file| Some((file, shown_file(context, file, ALL)?)));
-        let (file, text) = file.ok_or_else(|| changes[0].problem("edit the file itself"))?;
-        let bytes = with_texts(&text, first_rows[path], &changes)?;
-        edits.push((
-            file,
-            TableEdit::File(ALL.to_owned(), bytes, changes[0].place()),
-        ));
+        let Some((file, text)) =
+            file.and_then(|file| Some((file, shown_file(context, file, ALL)?)))
+        else {
+            problems.add(changes[0].problem("edit the file itself"));
+            continue;
+        };
+        let rows = (&table, first_rows[path]);
+        let bytes = with_texts(&text, rows, &changes, &mut problems);
+        let edit = TableEdit::File(ALL.to_owned(), bytes, changes[0].place());
+        edits.push((file, edit));
     }
+    problems.check()?;
     Ok(TableEdits {
         edits,
         warnings: found.warnings,
     })
 }
 
-/// Returns all texts of a file with changed ones. `first` is the row of the first one.
-fn with_texts(shown: &[u8], first: usize, changes: &[&Change]) -> Result<Vec<u8>, String> {
+/// Returns all texts of a file with changed ones; `first` is the row of the first one.
+fn with_texts(
+    shown: &[u8],
+    (table, first): (&ShownTable, usize),
+    changes: &[&Change],
+    problems: &mut Problems,
+) -> Vec<u8> {
     let text = String::from_utf8_lossy(shown);
     let mut lines: Vec<Cow<'_, str>> = text.lines().map(Cow::from).collect();
     let is_table = |line: &str| line.starts_with('[') && line.ends_with(']');
@@ -156,15 +171,22 @@ fn with_texts(shown: &[u8], first: usize, changes: &[&Change]) -> Result<Vec<u8>
         .collect();
     for change in changes {
         let line = texts.get_mut(change.row - first);
-        let key = line.as_ref().and_then(|line| line.find('='));
-        let (line, key) = line.zip(key).ok_or_else(|| change.problem("is derived"))?;
-        line.to_mut().replace_range(key + 1.., &change.text);
+        let start = format!("{}=", table.cell(change.row, "key"));
+        match line.filter(|line| line.starts_with(&start)) {
+            Some(line) => line.to_mut().replace_range(start.len().., &change.text),
+            None => problems.add(change.problem("edit the texts of its file")),
+        }
     }
-    Ok(lines.join("\n").into_bytes())
+    lines.join("\n").into_bytes()
 }
 
 /// Returns the table of a section with changed cells.
-fn with_changes(shown: &[u8], table: &ShownTable, changes: &[&Change]) -> Result<Vec<u8>, String> {
+fn with_changes(
+    shown: &[u8],
+    table: &ShownTable,
+    changes: &[&Change],
+    problems: &mut Problems,
+) -> Vec<u8> {
     let text = String::from_utf8_lossy(shown);
     let mut lines: Vec<Vec<String>> = text
         .lines()
@@ -187,14 +209,17 @@ fn with_changes(shown: &[u8], table: &ShownTable, changes: &[&Change]) -> Result
         let row = row.and_then(|&row| lines.get_mut(row));
         let cell = row.zip(place(&change.column));
         let cell = cell.and_then(|(row, column)| row.get_mut(column));
-        let cell = cell.ok_or_else(|| change.problem("is derived"))?;
+        let Some(cell) = cell else {
+            problems.add(change.problem("is derived"));
+            continue;
+        };
         *cell = match INVERTED.contains(&&*change.column) {
             true => inverted(&change.text),
             false => change.text.clone(),
         };
     }
     let lines = lines.into_iter().map(|cells| cells.join("\t") + "\n");
-    Ok(lines.collect::<String>().into_bytes())
+    lines.collect::<String>().into_bytes()
 }
 
 /// Returns a number with the other sign; 0 stays 0.
@@ -217,5 +242,32 @@ mod tests {
         for (drawn, stored) in pairs {
             assert_eq!(inverted(drawn), stored);
         }
+    }
+
+    #[test]
+    fn a_text_that_looks_like_a_table_changes_no_other_text() {
+        let shown = "file\ttable\tkey\ttext\na\tMAIN\t[A\tx]\na\tMAIN\tB\ty\na\tMAIN\tC\tz\n";
+        let edited = shown.replace("\ty\n", "\tnew\n");
+        let rules = Rules {
+            keys: &[&["file", "table", "key"]],
+            name: Some("key"),
+            is_editable: &|column| column == "text",
+            adding: Adding::Never,
+            can_delete: false,
+        };
+        let found = differences(shown.as_bytes(), edited.as_bytes(), &rules).unwrap();
+        let table = ShownTable::read(shown.as_bytes()).unwrap();
+        let changes: Vec<_> = found.changes.iter().collect();
+        let texts = |lines: &str| {
+            let mut problems = Problems::default();
+            let bytes = with_texts(lines.as_bytes(), (&table, 0), &changes, &mut problems);
+            problems.check().map(|()| String::from_utf8(bytes).unwrap())
+        };
+        assert_eq!(
+            texts("[MAIN]\nA=x\nB=y\nC=z\n").unwrap(),
+            "[MAIN]\nA=x\nB=new\nC=z"
+        );
+        let problem = "line 3, column text (B): edit the texts of its file";
+        assert_eq!(texts("[MAIN]\n[A=x]\nB=y\nC=z\n").unwrap_err(), problem);
     }
 }

@@ -6,7 +6,7 @@ use crate::archive::Archive;
 use crate::object::is_object;
 use hpimount_assets::view::edit::{Edit, Form, Place, Rule, What, id_of};
 use hpimount_assets::view::edited_table::{
-    Adding, Change, Rules, ShownTable, differences, unescaped,
+    Adding, Change, Rules, ShownTable, differences, edited_text,
 };
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::node::Node;
@@ -166,13 +166,13 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
         match assets.find(table.cell(change.row, "id")) {
             Some(asset) => {
                 let shown = shown_file(context, asset, TEXT).unwrap_or_default();
-                // Only texts with control characters are shown with escapes.
-                let text = match shown.iter().any(u8::is_ascii_control) {
-                    true => unescaped(&change.text),
-                    false => change.text.clone(),
-                };
-                let edit = TableEdit::File(TEXT.to_owned(), text.into_bytes(), change.place());
-                edits.push((asset, edit));
+                match edited_text(&String::from_utf8_lossy(&shown), &change.text) {
+                    Ok(text) => {
+                        let (name, text) = (TEXT.to_owned(), text.into_bytes());
+                        edits.push((asset, TableEdit::File(name, text, change.place())));
+                    }
+                    Err(reason) => problems.add(change.problem(reason)),
+                }
             }
             None => problems.add(change.problem(NO_ASSET)),
         }

@@ -8,12 +8,13 @@ use super::lines::each_key;
 use super::rows::{MAX_BYTES, Source, each_row};
 use super::texts::{self, each_text};
 use crate::tdf::{Key, Section};
-use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::edit::{Edit, What};
 use hpimount_assets::view::edited_table::{
-    Adding, Change, Differences, Rules, differences, unescaped,
+    Adding, Change, Differences, Rules, differences, edited_text,
 };
+use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::report::{TableEdit, TableEdits};
+use hpimount_assets::view::{AssetContext, AssetRef};
 
 /// Edits the table of the sections in some sources.
 pub(super) fn rows(
@@ -41,16 +42,16 @@ pub(super) fn rows(
                     Some(key) => of_key(*key, &change),
                     None => {
                         let name = key_of(&change.column).to_owned();
-                        What::Text(section.position(), name, change.text.clone())
+                        Ok(What::Text(section.position(), name, change.text.clone()))
                     }
                 };
-                edits.edits.push((file, edit(&change, what)));
+                edits.add(file, &change, what);
             }
         }
         number += 1;
         Ok(())
     });
-    finish(edits, &read, &changes)
+    edits.finish(&read, &changes)
 }
 
 /// Edits the table of all texts.
@@ -71,24 +72,19 @@ pub(super) fn texts(
     let read = each_text(context, &mut |file, _, tdf| {
         texts::keys(tdf, &mut |_, key| {
             for change in changes.remove(&number).into_iter().flatten() {
-                let what = of_key(key, &change);
-                edits.edits.push((file, edit(&change, what)));
+                edits.add(file, &change, of_key(key, &change));
             }
             number += 1;
             Ok(())
         })
     });
-    finish(edits, &read, &changes)
+    edits.finish(&read, &changes)
 }
 
-/// Returns the edit of a key. Only values with control characters are shown with escapes:
-/// elsewhere a backslash is one.
-fn of_key(key: Key<'_>, change: &Change) -> What {
-    let text = match key.value().contains(char::is_control) {
-        true => unescaped(&change.text),
-        false => change.text.clone(),
-    };
-    What::Text(key.position(), String::new(), text)
+/// Returns the edit of a key.
+fn of_key(key: Key<'_>, change: &Change) -> Result<What, &'static str> {
+    let text = edited_text(&key.value(), &change.text)?;
+    Ok(What::Text(key.position(), String::new(), text))
 }
 
 /// Returns the keys of a section by the names of their columns, in lower case.
@@ -101,7 +97,7 @@ fn by_column(section: Section<'_>) -> HashMap<String, Key<'_>> {
 }
 
 /// Returns the changed cells of each row, and edits with the warnings.
-fn by_row(found: Differences) -> (HashMap<usize, Vec<Change>>, TableEdits) {
+fn by_row(found: Differences) -> (HashMap<usize, Vec<Change>>, Edits) {
     let mut rows: HashMap<usize, Vec<Change>> = HashMap::new();
     for change in found.changes {
         rows.entry(change.row).or_default().push(change);
@@ -110,32 +106,44 @@ fn by_row(found: Differences) -> (HashMap<usize, Vec<Change>>, TableEdits) {
         warnings: found.warnings,
         ..TableEdits::default()
     };
-    (rows, edits)
+    let problems = Problems::default();
+    (rows, Edits { edits, problems })
 }
 
-fn edit(change: &Change, what: What) -> TableEdit {
-    TableEdit::Value(Edit {
-        place: change.place(),
-        what,
-    })
-}
-
-/// Returns the edits, unless some rows were not found again.
-fn finish(
+/// The edits of a table, and the cells that cannot be edited so.
+struct Edits {
     edits: TableEdits,
-    read: &io::Result<()>,
-    left: &HashMap<usize, Vec<Change>>,
-) -> Result<TableEdits, String> {
-    if let Err(error) = read {
-        return Err(error.to_string());
-    }
-    match left.values().flatten().next() {
-        None => Ok(edits),
-        Some(change) => {
-            let most = MAX_BYTES >> 20;
-            Err(change.problem(format!(
-                "its file cannot be read, or all have over {most} MiB"
-            )))
+    problems: Problems,
+}
+
+impl Edits {
+    fn add(&mut self, file: AssetRef, change: &Change, what: Result<What, &str>) {
+        match what {
+            Ok(what) => {
+                let place = change.place();
+                let edit = TableEdit::Value(Edit { place, what });
+                self.edits.edits.push((file, edit));
+            }
+            Err(reason) => self.problems.add(change.problem(reason)),
         }
+    }
+
+    /// Returns the edits, unless some rows were not found again.
+    fn finish(
+        mut self,
+        read: &io::Result<()>,
+        left: &HashMap<usize, Vec<Change>>,
+    ) -> Result<TableEdits, String> {
+        if let Err(error) = read {
+            return Err(error.to_string());
+        }
+        for change in left.values().flatten() {
+            let most = MAX_BYTES >> 20;
+            self.problems.add(change.problem(format!(
+                "its file cannot be read, or all have over {most} MiB"
+            )));
+        }
+        self.problems.check()?;
+        Ok(self.edits)
     }
 }

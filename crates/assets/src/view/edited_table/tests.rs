@@ -192,6 +192,19 @@ fn rows_are_added_and_deleted_where_they_may() {
     assert_eq!((found.added.len(), found.changes.len()), (1, 0));
 }
 
+#[test]
+fn escapes_of_edited_texts_are_undone_where_the_text_has_some() {
+    let edited = |text, cell| edited_text(text, cell);
+    assert_eq!(edited("a\\tank", "b\\tank"), Ok("b\\tank".to_owned()));
+    let text = "a\u{1b}\u{81}\n\\\\";
+    let cell = "b\\u{1b}\\u{81}\\n\\\\\\u{}\\";
+    assert_eq!(
+        edited(text, cell),
+        Ok("b\u{1b}\u{81}\n\\\\\\u{}\\".to_owned())
+    );
+    assert!(edited("a\n\\new", "b\\n\\new").is_err());
+}
+
 mod properties {
     use std::collections::BTreeMap;
 
