@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::layer::Layer;
 use crate::formats::REPORTS;
+use crate::memory::budget::Charge;
 use crate::mount::edited;
 use crate::mount::subtree::Node;
 use crate::mount::{Attr, Error, Ino, OpenCause, Vfs};
@@ -25,7 +26,11 @@ pub(super) struct Files<'v> {
     /// The index of each file in `sources`.
     numbers: HashMap<Ino, FileId>,
     is_whole: bool,
+    memory: Charge,
 }
+
+/// The memory of a file until the changes are applied, in bytes, on average.
+const MEMORY_OF_FILE: usize = 256;
 
 impl<'v> Files<'v> {
     /// Declares the files of a mount.
@@ -48,6 +53,7 @@ impl<'v> Files<'v> {
             sources: Vec::new(),
             numbers: HashMap::new(),
             is_whole: REPORTS.iter().copied().flatten().any(is_edited),
+            memory: vfs.reader.budget().empty_charge("the files of the source"),
         };
         let all: Vec<&Folder> = converted.into_iter().chain([changes]).collect();
         let root = vfs.node(Ino::ROOT).map_err(unlisted)?;
@@ -73,7 +79,11 @@ impl<'v> Files<'v> {
             }
         }
         let vfs = self.vfs;
-        let directory = vfs.enter(directory).map_err(unlisted)?;
+        let directory = match vfs.enter(directory) {
+            // Only a table could change something in it.
+            Err(_) if changes.is_empty() => return Ok(()),
+            entered => entered.map_err(unlisted)?,
+        };
         for (name, index) in directory.tree().entries(directory.index, 0) {
             let node = directory.other(index);
             let label = Name::utf_8(name);
@@ -106,6 +116,8 @@ impl<'v> Files<'v> {
             asset: None,
         };
         self.tree.file(at, name, entry)?;
+        let memory = self.memory.bytes() + MEMORY_OF_FILE;
+        self.memory.grow_to(memory)?;
         self.sources.push(source);
         self.numbers.insert(node.ino(), file);
         Ok(())
