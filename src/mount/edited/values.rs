@@ -41,8 +41,9 @@ fn memory_of_table(table: &[u8]) -> usize {
 /// Returns the memory of the values of a JSON file, in bytes.
 fn memory_of_json(json: &[u8]) -> usize {
     let values = json.iter().filter(|byte| b",[{".contains(byte)).count();
-    // Lists that grow have room for twice their elements, with names in maps.
-    json.len() + values.saturating_mul(4 * size_of::<Value>())
+    // Lists that grow have room for twice their elements, with names in maps; and a copy
+    // is made where a number selects other fields.
+    2 * (json.len() + values.saturating_mul(4 * size_of::<Value>()))
 }
 
 impl Edits<'_> {

@@ -15,7 +15,7 @@ pub use self::difference::{number_named, value_of_json};
 pub use self::place::{Form, Place, Reference, id_of};
 pub use super::node::{Blank, Counted, Elements, Rule, Selector};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use self::difference::{At, Differences, Found, visit};
 use self::patch::{Change, Content, Element, patched};
@@ -102,10 +102,11 @@ impl Edited {
     /// Returns the expected values, each with its path and the number of its edit.
     fn expected(&self) -> Vec<(String, Expected<'_>, usize)> {
         let mut expected = Vec::new();
+        let lists = self.lists();
         for (change, edit) in &self.changes {
             match &change.content {
                 Content::Bytes { .. } => {
-                    let path = self.renumbered(&change.path);
+                    let path = renumbered(&change.path, &lists);
                     expected.push((path, Expected::Value(&change.value), *edit));
                 }
                 Content::List { order, .. } => {
@@ -124,20 +125,37 @@ impl Edited {
         expected
     }
 
-    /// Returns the path of a value among the new elements of the list that it is in.
-    fn renumbered(&self, path: &str) -> String {
-        let new = self.changes.iter().find_map(|(list, _)| {
+    /// Returns where the old elements of each changed list are among the new ones.
+    fn lists(&self) -> Lists<'_> {
+        let lists = self.changes.iter().filter_map(|(list, _)| {
             let Content::List { order, .. } = &list.content else {
                 return None;
             };
-            let inner = path.strip_prefix(&list.path)?.strip_prefix('[')?;
-            let (index, rest) = inner.split_once(']')?;
-            let old = Element::Old(index.parse().ok()?);
-            let index = order.iter().position(|element| *element == old)?;
-            Some(format!("{}[{index}]{rest}", list.path))
+            let kept = order
+                .iter()
+                .enumerate()
+                .filter_map(|(new, element)| match element {
+                    Element::Old(old) => Some((*old, new)),
+                    Element::New(..) => None,
+                });
+            Some((list.path.as_str(), kept.collect()))
         });
-        new.unwrap_or_else(|| path.to_owned())
+        lists.collect()
     }
+}
+
+/// The new numbers of the old elements of lists, by the paths of these.
+type Lists<'e> = HashMap<&'e str, HashMap<usize, usize>>;
+
+/// Returns the path of a value among the new elements of the list that it is in.
+fn renumbered(path: &str, lists: &Lists<'_>) -> String {
+    let new = path.match_indices('[').find_map(|(place, _)| {
+        let (list, inner) = path.split_at(place);
+        let (index, rest) = inner[1..].split_once(']')?;
+        let index = lists.get(list)?.get(&index.parse().ok()?)?;
+        Some(format!("{list}[{index}]{rest}"))
+    });
+    new.unwrap_or_else(|| path.to_owned())
 }
 
 impl Expected<'_> {
