@@ -36,7 +36,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         rank: 8,
     }),
     matches: Some(dff::is_model),
-    edits: &[Editable::new("model.glb", "places of frames and geometry")],
+    edits: &[
+        Editable::new("model.glb", "places of frames and geometry"),
+        Editable::new("clump *.glb", "the same of further models"),
+    ],
     import: Some(import),
     refuses: Some(refusal),
     ..ViewFormat::new("DFF", open)
