@@ -9,7 +9,7 @@ use hpimount_record::Value;
 
 use crate::names::{self, Names};
 use crate::parts::Part;
-use crate::record;
+use crate::record::{self, Parameter};
 
 /// What a number in a field means.
 pub(super) struct Meaning {
@@ -27,10 +27,14 @@ type NumberOf = fn(&str) -> Result<u32, String>;
 
 /// Numbers in fields that are shown in words.
 pub(super) trait Words {
-    /// Returns the meaning of a field.
-    fn meaning(&self, field: &str, value: record::Value) -> Option<Meaning> {
-        let _ = (field, value);
-        None
+    /// Returns the meaning of a field: that of its layout, if it has one.
+    fn meaning(&self, column: &record::Column, value: record::Value) -> Option<Meaning> {
+        let (beside, text) = column.meaning(value)?;
+        Some(Meaning {
+            beside: Some(beside),
+            text,
+            number: None,
+        })
     }
 
     /// Returns how a field is edited, if not as it is stored.
@@ -40,7 +44,7 @@ pub(super) trait Words {
     }
 }
 
-/// No words: all values are shown as they are.
+/// Only the words of the layouts.
 impl Words for () {}
 
 /// Shows an id in JSON.
@@ -78,8 +82,21 @@ fn part_fields<'a>(
         let kind = Node::from(kind).derived("follows from the number that selects the fields");
         ("kind".into(), kind)
     });
+    let list = part.list.iter().map(|(name, rows)| {
+        let records = rows.iter().map(|record| {
+            let mut fields = fields(&record, words, reference);
+            match rows.layout() {
+                [_] => fields
+                    .pop()
+                    .map_or(Node::Map(Vec::new()), |(_, field)| field),
+                _ => Node::Map(fields),
+            }
+        });
+        ((*name).into(), Node::List(records.collect()))
+    });
     kind.into_iter()
         .chain(fields(&part.record, words, reference))
+        .chain(list)
         .collect()
 }
 
@@ -94,7 +111,7 @@ pub(super) fn fields<'a>(
     for (column, offset, value) in record.placed() {
         let name = column.name;
         let size = column.kind.size();
-        let meant = words.meaning(name, value);
+        let meant = words.meaning(column, value);
         let shown = |text: Cow<'static, str>, is_beside: bool, number: Option<NumberOf>| {
             let text = Node::from(Value::Text(text));
             match number {
@@ -163,6 +180,8 @@ fn stored<'a>(
         record::Value::Float(_) => Form::Float,
         record::Value::Id(_) => Form::Reference(ID),
         record::Value::Code(_) => Form::Code,
+        record::Value::Word(_) => Form::Parameter(ID),
+        record::Value::Text(_) => return Node::from(shown).derived("cannot be changed here"),
     };
     Node::from(shown).stored(place(0, form))
 }
@@ -174,6 +193,10 @@ pub(super) const ID: IdOf = names::id_named;
 pub(super) fn json(value: record::Value, reference: Reference<'_>) -> Value {
     match value {
         record::Value::Id(id) => reference(id),
+        record::Value::Word(bits) => match Parameter::of(bits) {
+            Parameter::Number(id) => reference(id),
+            _ => plain(value),
+        },
         value => finite(plain(value)),
     }
 }
@@ -196,6 +219,12 @@ fn plain(value: record::Value) -> Value {
         record::Value::Vec4(values) => values.into_iter().collect(),
         record::Value::Color(parts) => parts.into_iter().collect(),
         record::Value::Code(code) => code.escape_ascii().to_string().into(),
+        record::Value::Text(text) => text.shown().into_owned().into(),
+        record::Value::Word(bits) => match Parameter::of(bits) {
+            Parameter::Zero => 0_u32.into(),
+            Parameter::Float(value) => value.into(),
+            Parameter::Number(value) => value.into(),
+        },
     }
 }
 
@@ -203,7 +232,7 @@ fn plain(value: record::Value) -> Value {
 pub(super) fn columns(layout: &[record::Column]) -> impl Iterator<Item = String> {
     layout.iter().flat_map(|column| {
         let parts: &[&str] = match column.kind {
-            record::Kind::Pad1 | record::Kind::Pad2 | record::Kind::Pad4 => &[],
+            kind if kind.is_padding() => &[],
             record::Kind::Id => &["", "_name"],
             record::Kind::Vec2 => &["_x", "_y"],
             record::Kind::Vec3 => &["_x", "_y", "_z"],
@@ -220,6 +249,9 @@ pub(super) fn cells(value: record::Value, names: Names<'_>) -> Vec<Value> {
     let mut cells = Vec::new();
     match value {
         record::Value::Id(id) => cells.extend(names.pair(id)),
+        record::Value::Word(bits) => {
+            cells.push(names.find(bits).map_or_else(|| plain(value), Value::from));
+        }
         value => plain(value).into_leaves(&mut |leaf| cells.push(leaf)),
     }
     cells

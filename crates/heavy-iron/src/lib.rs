@@ -20,6 +20,7 @@ mod archive;
 #[cfg(test)]
 mod dumps;
 mod fields;
+pub mod games;
 pub mod model;
 pub mod model_view;
 pub mod names;
@@ -34,6 +35,7 @@ pub mod tables;
 pub mod text;
 pub mod texture;
 pub mod view;
+mod words;
 
 use bytes::Bytes;
 use hpimount_assets::parse::{Incomplete, floats, slice_of, take};

@@ -1,7 +1,7 @@
 //! Parts: records with a name, which objects and shrapnel consist of. Their
 //! fields may depend on a number, the kind of the part (FORMATS, HIP assets 6).
 
-use crate::record::{Layout, Record};
+use crate::record::{Layout, Record, Rows};
 
 /// The part with the fields of all entities.
 pub const ENTITY: &str = "entity";
@@ -24,6 +24,8 @@ pub struct Part {
     pub choice: Option<Choice>,
     /// Its fields.
     pub record: Record,
+    /// The records that follow its fields, with the name of their list.
+    pub list: Option<(&'static str, Rows)>,
 }
 
 /// What selects the kind of a part that has room for all kinds.
@@ -34,7 +36,7 @@ pub struct Choice {
     /// The room for the fields, in bytes.
     pub size: usize,
     /// The kinds.
-    pub kinds: &'static [PartKind],
+    pub kinds: Kinds,
 }
 
 impl Part {
@@ -46,6 +48,7 @@ impl Part {
             kind: None,
             choice: None,
             record,
+            list: None,
         }
     }
 }
@@ -61,9 +64,13 @@ pub struct PartKind {
     pub fields: Layout,
 }
 
+/// Lists of kinds, of which the first with a number has its kind.
+pub type Kinds = &'static [&'static [PartKind]];
+
 /// Returns the kind with this number.
-pub fn kind_of(kinds: &'static [PartKind], number: u32) -> Option<&'static PartKind> {
-    kinds.iter().find(|kind| kind.number == number)
+pub fn kind_of(kinds: Kinds, number: u32) -> Option<&'static PartKind> {
+    let mut kinds = kinds.iter().copied().flatten();
+    kinds.find(|kind| kind.number == number)
 }
 
 /// A list of kinds. The fields in brackets come first in all of them.

@@ -1,9 +1,12 @@
 //! Records: consecutive fields of fixed size, described by a layout and
 //! decoded on demand.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use hpimount_containers::io::{Cursor, Endian, Result};
+use hpimount_containers::text::windows_1252;
 
 /// The type of a field. Numbers are in the byte order of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +37,20 @@ pub enum Kind {
     Color,
     /// Four letters in a number, the first in its lowest byte.
     Code,
+    /// A float, an asset's id or a whole number: a parameter of an event.
+    Word,
+    /// A text in 16 bytes, which ends before the first NUL.
+    Text16,
+    /// A text in 28 bytes.
+    Text28,
+    /// A text in 60 bytes.
+    Text60,
     /// A byte of padding.
     Pad1,
     /// Two bytes of padding.
     Pad2,
+    /// Three bytes of padding.
+    Pad3,
     /// Four bytes of padding.
     Pad4,
 }
@@ -45,7 +58,7 @@ pub enum Kind {
 impl Kind {
     /// Returns whether it has no value.
     pub const fn is_padding(self) -> bool {
-        matches!(self, Self::Pad1 | Self::Pad2 | Self::Pad4)
+        matches!(self, Self::Pad1 | Self::Pad2 | Self::Pad3 | Self::Pad4)
     }
 
     /// Returns its length in bytes.
@@ -53,19 +66,26 @@ impl Kind {
         match self {
             Self::U8 | Self::I8 | Self::Pad1 => 1,
             Self::U16 | Self::I16 | Self::Pad2 => 2,
+            Self::Pad3 => 3,
             Self::U32
             | Self::I32
             | Self::F32
             | Self::Id
             | Self::Color
             | Self::Code
+            | Self::Word
             | Self::Pad4 => 4,
             Self::Vec2 => 8,
             Self::Vec3 => 12,
-            Self::Vec4 => 16,
+            Self::Vec4 | Self::Text16 => 16,
+            Self::Text28 => 28,
+            Self::Text60 => MAX_TEXT,
         }
     }
 }
+
+/// Length of the longest text, in bytes.
+const MAX_TEXT: usize = 60;
 
 /// A field of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,20 +94,90 @@ pub struct Column {
     pub name: &'static str,
     /// Its type.
     pub kind: Kind,
+    /// What its numbers mean, if that is known.
+    pub words: Option<Named>,
+}
+
+/// What the numbers of a field mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named {
+    /// The name under which the meaning is shown beside the number.
+    pub beside: &'static str,
+    /// The meanings.
+    pub words: &'static Words,
+}
+
+/// Words for numbers.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Words {
+    /// One for each number from 0 on.
+    List(&'static [&'static str]),
+    /// One for some numbers.
+    Some(&'static [(u32, &'static str)]),
+    /// One for each of some bits.
+    Bits(&'static [(u8, &'static str)]),
+}
+
+impl Words {
+    /// Returns the meaning of a number, if it has one: of several bits, separated by
+    /// commas.
+    pub fn of(&self, number: u32) -> Option<Cow<'static, str>> {
+        match self {
+            Self::List(words) => words.get(number as usize).map(|&word| word.into()),
+            Self::Some(words) => {
+                let found = words.iter().find(|(known, _)| *known == number);
+                found.map(|&(_, word)| word.into())
+            }
+            Self::Bits(words) => {
+                let set = words.iter().filter(|(bit, _)| number >> bit & 1 == 1);
+                let set: Vec<_> = set.map(|&(_, word)| word).collect();
+                (!set.is_empty()).then(|| set.join(", ").into())
+            }
+        }
+    }
+}
+
+impl Column {
+    /// Returns the meaning of a value of the field, if it has one.
+    pub fn meaning(&self, value: Value) -> Option<(&'static str, Cow<'static, str>)> {
+        let named = self.words?;
+        let number = match value {
+            Value::Unsigned(number) | Value::Id(number) => number,
+            Value::Signed(number) => number.cast_unsigned(),
+            _ => return None,
+        };
+        Some((named.beside, named.words.of(number)?))
+    }
 }
 
 /// The fields of a record, in their order.
 pub type Layout = &'static [Column];
 
+/// Declares fields: `name: Kind`, or `name: Kind / WORDS` if its numbers mean something.
 macro_rules! layout {
-    ($($name:ident: $kind:ident),* $(,)?) => {
+    ($($name:ident: $kind:ident $(/ $words:ident)?),* $(,)?) => {
         &[$($crate::record::Column {
             name: stringify!($name),
             kind: $crate::record::Kind::$kind,
+            words: $crate::record::named!($name $($words)?),
         }),*]
     };
 }
 pub(super) use layout;
+
+/// The words of a field; none if no list is named.
+macro_rules! named {
+    ($name:ident) => {
+        None
+    };
+    ($name:ident $words:ident) => {
+        Some($crate::record::Named {
+            beside: concat!(stringify!($name), "_name"),
+            words: &$words,
+        })
+    };
+}
+pub(super) use named;
 
 /// Returns the length of a record with this layout, in bytes.
 pub const fn size(layout: Layout) -> usize {
@@ -121,6 +211,65 @@ pub enum Value {
     Color([u8; 4]),
     /// Four letters.
     Code([u8; 4]),
+    /// The bits of a parameter of an event.
+    Word(u32),
+    /// A text.
+    Text(Text),
+}
+
+/// A text of a fixed length in a record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Text {
+    bytes: [u8; MAX_TEXT],
+    length: usize,
+}
+
+impl Text {
+    fn new(stored: &[u8]) -> Self {
+        let mut bytes = [0; MAX_TEXT];
+        bytes[..stored.len()].copy_from_slice(stored);
+        let length = stored.iter().position(|&byte| byte == 0);
+        let length = length.unwrap_or(stored.len());
+        Self { bytes, length }
+    }
+
+    /// Returns the text.
+    pub fn shown(&self) -> Cow<'_, str> {
+        windows_1252(&self.bytes[..self.length])
+    }
+}
+
+/// The kind of a parameter of an event, guessed from its bits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Parameter {
+    /// 0, as a number and as a float.
+    Zero,
+    /// A float of a usual magnitude.
+    Float(f32),
+    /// None of these; perhaps an id.
+    Number(u32),
+}
+
+impl Parameter {
+    /// Returns the value of a parameter, unless it is the id of a known asset.
+    pub fn of(bits: u32) -> Self {
+        let value = f32::from_bits(bits);
+        match value.abs() {
+            _ if bits == 0 => Self::Zero,
+            size if size > 1e-6 && size < 1e7 => Self::Float(value),
+            _ => Self::Number(bits),
+        }
+    }
+}
+
+impl Value {
+    /// Returns an unsigned number.
+    pub fn unsigned(self) -> Option<u32> {
+        match self {
+            Self::Unsigned(number) => Some(number),
+            _ => None,
+        }
+    }
 }
 
 /// A record, possibly truncated.
@@ -267,7 +416,11 @@ fn value(cursor: &mut Cursor<'_>, column: &Column) -> Result<Option<Value>> {
             color.copy_from_slice(cursor.take(4, name)?);
             Value::Color(color)
         }
-        Kind::Pad1 | Kind::Pad2 | Kind::Pad4 => {
+        Kind::Word => Value::Word(cursor.u32(name)?),
+        Kind::Text16 | Kind::Text28 | Kind::Text60 => {
+            Value::Text(Text::new(cursor.take(column.kind.size(), name)?))
+        }
+        Kind::Pad1 | Kind::Pad2 | Kind::Pad3 | Kind::Pad4 => {
             cursor.take(column.kind.size(), name)?;
             return Ok(None);
         }

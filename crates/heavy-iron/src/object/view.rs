@@ -9,10 +9,12 @@ use hpimount_record::{FixedSize, Value};
 use crate::Game;
 use crate::fields::{self, Meaning, Words};
 use crate::names::{Names, hex};
+use crate::object::cutscene;
 use crate::object::{
     self, Floor, Link, Object, Parameter, base_type_name, base_type_number, command,
-    condition_number, condition_sign, event_number, interpolation, interpolation_number, npc_type,
-    pickup_name, pickup_number, trigger_shape, variable_name, variable_number,
+    condition_number, condition_sign, event_name, event_number, flags_endian, interpolation,
+    interpolation_number, is_bare, npc_type, pickup_name, pickup_number, trigger_shape,
+    variable_name, variable_number,
 };
 use crate::origin::{Origin, code_text};
 use crate::parts::{Part, kind_of};
@@ -41,12 +43,13 @@ pub const FORMAT: ViewFormat = ViewFormat {
 
 /// Types with the layout of objects.
 const TYPES: &[[u8; 4]] = &[
-    *b"BOUL", *b"BUTN", *b"CAM ", *b"CCRV", *b"CNTR", *b"COND", *b"CSNM", *b"DPAT", *b"DSCO",
-    *b"DSTR", *b"DTRK", *b"DUPC", *b"DYNA", *b"EGEN", *b"ENV ", *b"FOG ", *b"GRSM", *b"GRUP",
-    *b"GUST", *b"HANG", *b"LITE", *b"LOBM", *b"MVPT", *b"NPC ", *b"PARE", *b"PARP", *b"PARS",
-    *b"PEND", *b"PGRS", *b"PKUP", *b"PLAT", *b"PLYR", *b"PORT", *b"PRJT", *b"RANM", *b"SCRP",
-    *b"SDFX", *b"SFX ", *b"SGRP", *b"SIMP", *b"SPLN", *b"SPLP", *b"SURF", *b"TIMR", *b"TPIK",
-    *b"TRIG", *b"TRWT", *b"UI  ", *b"UIFT", *b"UIM ", *b"VIL ", *b"VOLU", *b"ZLIN",
+    *b"ATKT", *b"BOUL", *b"BUTN", *b"CAM ", *b"CCRV", *b"CNTR", *b"COND", *b"CSN ", *b"CSNM",
+    *b"CTOC", *b"DEST", *b"DPAT", *b"DSCO", *b"DSTR", *b"DTRK", *b"DUPC", *b"DYNA", *b"EGEN",
+    *b"ENV ", *b"FOG ", *b"GRSM", *b"GRUP", *b"GUST", *b"HANG", *b"LITE", *b"LOBM", *b"MVPT",
+    *b"NAVM", *b"NPC ", *b"ONEL", *b"PARE", *b"PARP", *b"PARS", *b"PEND", *b"PGRS", *b"PKUP",
+    *b"PLAT", *b"PLYR", *b"PORT", *b"PRJT", *b"RANM", *b"SCRP", *b"SDFX", *b"SFX ", *b"SGRP",
+    *b"SIMP", *b"SLID", *b"SPLN", *b"SPLP", *b"SSET", *b"SUBT", *b"SURF", *b"TIMR", *b"TPIK",
+    *b"TRIG", *b"TRWT", *b"UI  ", *b"UIFT", *b"UIM ", *b"VIL ", *b"VOLU", *b"WIRE", *b"ZLIN",
 ];
 
 /// An object with its type and its game.
@@ -79,8 +82,10 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         object,
     };
     let object = &typed.object;
-    page.fact("own_id", hex(object.id))
-        .fact("base_type", typed.base_type());
+    if !is_bare(code) {
+        page.fact("own_id", hex(object.id))
+            .fact("base_type", typed.base_type());
+    }
     if let Some(dyna) = object.dyna {
         page.fact("dyna_type", dyna.name);
     }
@@ -94,7 +99,16 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
             typed.json(Names(context))
         });
     }
-    page.table_in("links.tsv", |typed, context| typed.links(Names(context)));
+    if !is_bare(code) {
+        page.table_in("links.tsv", |typed, context| typed.links(Names(context)));
+    }
+    match &code {
+        b"CSN " => cutscene::add_files(&mut page, bytes, &typed),
+        b"SUBT" => {
+            page.table_in("subtitles.tsv", |typed, _| cutscene::subtitles(typed));
+        }
+        _ => {}
+    }
     Ok(page.show(typed, error))
 }
 
@@ -114,8 +128,11 @@ impl Typed {
         let mut entries: Vec<Entry<'a>> = vec![
             ("name", Node::from(name_of(names.0)).derived(OWN)),
             ("type", Node::from(code_text(self.code)).derived(OWN)),
-            ("header", self.header()),
         ];
+        let is_bare = is_bare(self.code);
+        if !is_bare {
+            entries.push(("header", self.header()));
+        }
         let parts = fields::entries(&object.parts, self, &|id| names.in_object(id));
         entries.extend(parts.into_iter().map(|(name, node)| match name {
             COMMANDS => (name, self.commands(node, names)),
@@ -128,7 +145,7 @@ impl Typed {
             _ => {}
         }
         let lists = object.lists.iter();
-        entries.extend(lists.map(|(name, rows)| (*name, records(rows, names))));
+        entries.extend(lists.map(|(name, rows)| (*name, self.records(rows, names))));
         if !object.rest.is_empty() {
             let place = self.place(object.rest_offset, Form::Hex(object.rest.len()));
             entries.push(("rest", Node::from(assets::hex(&object.rest)).stored(place)));
@@ -140,7 +157,9 @@ impl Typed {
             Node::from(names.in_object(id)).stored(place)
         });
         entries.extend(kit.map(|kit| ("light_kit", kit)));
-        entries.push(("links", self.link_list(names)));
+        if !is_bare {
+            entries.push(("links", self.link_list(names)));
+        }
         let warnings = Node::texts(object.warnings.texts());
         entries.push((
             "warnings",
@@ -151,6 +170,11 @@ impl Typed {
 
     fn place(&self, offset: usize, form: Form) -> Place {
         Place::new(offset, self.endian, form)
+    }
+
+    /// Returns the place of the flags in the header.
+    fn flags(&self, form: Form) -> Place {
+        Place::new(6, flags_endian(self.code, self.endian), form)
     }
 
     fn header(&self) -> Node<'_> {
@@ -179,13 +203,13 @@ impl Typed {
             ),
             (
                 "flags",
-                Node::from(object.flags).stored(self.place(6, Form::U16)),
+                Node::from(object.flags).stored(self.flags(Form::U16)),
             ),
         ];
         let flags = object.flag_names().into_iter().enumerate();
         let flags = flags.map(|(index, (name, is_set))| {
             let bit = 1 << index;
-            let place = self.place(6, Form::Flag { size: 2, bit });
+            let place = self.flags(Form::Flag { size: 2, bit });
             (name, Node::from(is_set).stored(place))
         });
         node::map(head.into_iter().chain(flags))
@@ -222,6 +246,15 @@ impl Typed {
             kind: None,
             blank: Box::new(move |_| Ok((size_of::<u32>(), id(0, 0)))),
         }))
+    }
+
+    /// Returns the records of a list.
+    fn records<'a>(&'a self, rows: &'a Records, names: Names<'a>) -> Node<'a> {
+        let words = Listed(self);
+        let record = move |record: record::Record| {
+            Node::Map(fields::fields(&record, &words, &|id| names.in_object(id)))
+        };
+        Node::Each(Box::new(move || Box::new(rows.iter().map(record))))
     }
 
     /// Returns how a number is edited that selects the fields of a part.
@@ -280,7 +313,7 @@ impl Typed {
         let blank = move |value: &Value| {
             let number = value.get("type").and_then(Value::integer);
             let number = number.and_then(|number| u32::try_from(number).ok());
-            let kind = number.and_then(command);
+            let kind = number.and_then(|number| command(self.code, number));
             let kind = kind.ok_or("needs the type of a command")?;
             let size = record::size(kind.fields);
             let zeros = Bytes::from(vec![0; size]);
@@ -326,13 +359,9 @@ impl Typed {
     fn link<'a>(&self, link: &Link, offset: usize, names: Names<'_>) -> Node<'a> {
         let [event, send] = link.event_names(self.game);
         let at = |offset_in_link, form| self.place(offset + offset_in_link, form);
-        let named = Form::Named {
-            size: 2,
-            number: event_number,
-        };
-        let by_name = match self.game {
-            Game::Bfbb => named,
-            _ => Form::U16,
+        let by_name = match event_number(self.game) {
+            Some(number) => Form::Named { size: 2, number },
+            None => Form::U16,
         };
         // An event by its name, or else by its number.
         let shown = |name: Option<&'static str>, number: u16, at: Place| {
@@ -426,18 +455,10 @@ pub(crate) fn ranges(start: usize, count: usize, size: usize) -> Vec<Range<usize
     starts.map(|start| start..start + size).collect()
 }
 
-/// Returns the records of a list.
-fn records<'a>(rows: &'a Records, names: Names<'a>) -> Node<'a> {
-    let record = move |record: record::Record| {
-        Node::Map(fields::fields(&record, &(), &|id| names.in_object(id)))
-    };
-    Node::Each(Box::new(move || Box::new(rows.iter().map(record))))
-}
-
 impl Words for Typed {
-    fn meaning(&self, field: &str, value: record::Value) -> Option<Meaning> {
+    fn meaning(&self, column: &record::Column, value: record::Value) -> Option<Meaning> {
         let (record::Value::Unsigned(number) | record::Value::Id(number)) = value else {
-            return None;
+            return ().meaning(column, value);
         };
         let named = |beside, text: Option<&'static str>, number| {
             Some(Meaning {
@@ -446,7 +467,7 @@ impl Words for Typed {
                 number,
             })
         };
-        match (&self.code, field) {
+        match (&self.code, column.name) {
             (b"COND", "op") => named(None, condition_sign(number), Some(condition_number)),
             (b"DYNA", "dyna_type") => Some(Meaning {
                 beside: None,
@@ -477,19 +498,40 @@ impl Words for Typed {
                 text: npc_type(number)?.into(),
                 number: None,
             }),
-            _ => None,
+            _ => ().meaning(column, value),
         }
     }
 
     fn rule<'a>(&self, field: &str) -> Option<Rule<'a>> {
         Some(match (&self.code, field) {
             (b"GRUP", "item_count") | (b"MVPT", "point_count") => Rule::Count("list"),
-            (b"PARS", "cmd_count") => Rule::Count(COMMANDS),
-            (b"PARS", "cmd_size") => Rule::Derived("follows from the list commands"),
-            (b"PARS", "type") => {
+            (b"PARS" | b"UIM ", "cmd_count") => Rule::Count(COMMANDS),
+            (b"PARS" | b"UIM ", "cmd_size") => Rule::Derived("follows from the list commands"),
+            (b"PARS" | b"UIM ", "type") => {
                 Rule::Derived("selects the fields: delete the command, and add another")
             }
+            (_, field) if self.object.counts.iter().any(|(count, _)| *count == field) => {
+                Rule::Derived("is the number of elements of a list")
+            }
             (_, field) => return self.selector(field),
+        })
+    }
+}
+
+/// The words of records in lists.
+#[derive(Clone, Copy)]
+struct Listed<'a>(&'a Typed);
+
+impl Words for Listed<'_> {
+    fn meaning(&self, column: &record::Column, value: record::Value) -> Option<Meaning> {
+        let event = value.unsigned().filter(|_| column.name == "event");
+        let Some(event) = event.and_then(|event| u16::try_from(event).ok()) else {
+            return ().meaning(column, value);
+        };
+        Some(Meaning {
+            beside: Some("event_name"),
+            text: event_name(self.0.game, event)?.into(),
+            number: None,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::references::{self, Reference};
 use crate::archive::{Archive, Member, stored};
-use crate::object::is_object;
+use crate::object::{is_bare, is_object};
 use crate::sound::view::headers;
 use crate::sound::{self, Entry};
 use crate::table_view as view;
@@ -134,7 +134,7 @@ impl Checks<'_> {
         let Some(object) = self.archive.object(member)? else {
             return Ok(());
         };
-        if object.id != member.asset.id {
+        if object.id != member.asset.id && !is_bare(member.asset.code) {
             let text = format!("its header has the id {:08X}", object.id);
             self.report(member, &text)?;
         }

@@ -12,7 +12,8 @@ use crate::names::Names;
 use crate::object::object_type;
 use crate::object::view::Typed;
 use crate::parts::{BODY, ENTITY, Part};
-use crate::record::{Column, Value};
+use crate::record::{Column, Parameter, Value};
+use crate::table_view::sheet::MAX_LISTED;
 use crate::view::{add_all, add_blanks, new_table};
 use hpimount_assets::view::{AssetContext, Table};
 
@@ -45,6 +46,10 @@ pub(super) fn write(
     groups
         .iter()
         .for_each(|group| group.add_names(&mut columns));
+    let has_list = matches!(&code, b"GRUP" | b"MVPT");
+    if has_list {
+        columns.extend(["list", "list_name"].map(str::to_owned));
+    }
     let mut table = new_table(&columns, out)?;
     let names = reader.archive.names();
     reader.each(|member, typed| {
@@ -61,6 +66,11 @@ pub(super) fn write(
         }
         for group in &groups {
             group.add_cells(typed, names, &mut table);
+        }
+        if has_list {
+            let list = typed.object.list.iter().take(MAX_LISTED);
+            let list: Vec<_> = list.filter_map(|record| record.number("id")).collect();
+            add_all(names.pair_of_all(&list), &mut table);
         }
         table.end_row()
     })
@@ -86,10 +96,11 @@ pub(super) fn fields(
     reader.each(|member, typed| {
         let name = reader.archive.name(member);
         let kind = typed.object.dyna.map(|dyna| dyna.name);
-        for (field, value) in typed.object.fields() {
+        let parts = typed.object.parts.iter();
+        for (column, _, value) in parts.flat_map(|part| part.record.placed()) {
             table.cell(format_args!("{:08X}", member.asset.id));
-            table.text(&name).optional_text(kind).text(field);
-            let words = typed.meaning(field, value);
+            table.text(&name).optional_text(kind).text(column.name);
+            let words = typed.meaning(column, value);
             match (value, words.filter(|meaning| meaning.beside.is_none())) {
                 (_, Some(words)) => {
                     table.text(&words.text).cell("");
@@ -158,6 +169,11 @@ fn text_of(value: Value) -> String {
         Value::Id(id) => format!("{id:08X}"),
         Value::Color(parts) => parts.map(|part| part.to_string()).join(" "),
         Value::Code(code) => code.escape_ascii().to_string(),
+        Value::Text(text) => text.shown().into_owned(),
+        Value::Word(bits) => match Parameter::of(bits) {
+            Parameter::Float(value) => value.to_string(),
+            _ => bits.to_string(),
+        },
     }
 }
 
@@ -292,7 +308,7 @@ impl Group {
                 continue;
             }
             let value = part.record.get(column.name);
-            let words = value.and_then(|value| typed.meaning(column.name, value));
+            let words = value.and_then(|value| typed.meaning(&column, value));
             let has_words = words.is_some_and(|meaning| meaning.beside.is_some());
             let mut known = self.fields.iter_mut();
             match known.find(|field| field.column.name == column.name) {
@@ -343,7 +359,7 @@ impl Group {
                 add_blanks(field.names().len(), table);
                 continue;
             };
-            match typed.meaning(name, value) {
+            match typed.meaning(&field.column, value) {
                 Some(meaning) => {
                     if meaning.beside.is_some() {
                         table.text(&text_of(value));

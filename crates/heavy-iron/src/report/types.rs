@@ -3,16 +3,13 @@
 use std::io::{self, Write};
 
 use crate::archive::{Archive, Member};
-use crate::fields::{self, Meaning, Words};
 use crate::names::Names;
-use crate::object::object_type;
-use crate::object::view::Typed;
-use crate::record::Record;
 use crate::sound::view::headers;
 use crate::table_view;
-use crate::table_view::sheet::{MAX_LISTED, has_fixed_columns, of_all};
+use crate::table_view::sheet::{has_fixed_columns, of_all};
 use crate::view::{add_all, new_table};
 use hpimount_assets::view::{AssetContext, Table};
+use hpimount_record::Value;
 
 /// The columns before the type's own.
 const ASSET: [&str; 2] = ["asset", "asset_name"];
@@ -55,72 +52,23 @@ pub(super) fn tables(
             continue;
         };
         let name = archive.name(&member);
-        for row in of_all(&sheets, member.asset.id, archive.names()).rows {
+        let own = of_all(&sheets, member.asset.id, archive.names());
+        let place = |column: &String| own.columns.iter().position(|known| *known == **column);
+        let places: Vec<_> = columns[ASSET.len()..].iter().map(place).collect();
+        for row in own.rows {
             table.cell(format_args!("{:08X}", member.asset.id));
             table.text(&name);
-            add_all(row, &mut table);
+            let cell = |place: &Option<usize>| place.and_then(|place| row.get(place).cloned());
+            add_all(
+                places
+                    .iter()
+                    .map(|place| cell(place).unwrap_or(Value::Null)),
+                &mut table,
+            );
             table.end_row()?;
         }
     }
     Ok(())
-}
-
-/// Writes a row for each object of a type, with the fields of that type.
-pub(super) fn objects(
-    context: &dyn AssetContext,
-    code: [u8; 4],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let archive = Archive::new(context);
-    let mut columns = ASSET.map(str::to_owned).to_vec();
-    if let Some(known) = object_type(code) {
-        columns.extend(fields::columns(known.fields));
-    }
-    let has_list = code == *b"GRUP";
-    if has_list {
-        columns.extend(["list", "list_name"].map(str::to_owned));
-    }
-    let mut table = new_table(&columns, out)?;
-    for file in context.find_type(code) {
-        let Some(member) = archive.member(file) else {
-            continue;
-        };
-        let Some(object) = archive.object(&member)? else {
-            continue;
-        };
-        let typed = Typed {
-            code,
-            game: member.origin().facts.game,
-            endian: member.origin().facts.endian,
-            object,
-        };
-        table.cell(format_args!("{:08X}", member.asset.id));
-        table.text(&archive.name(&member));
-        for part in &typed.object.parts {
-            add_fields(&typed, &part.record, archive.names(), &mut table);
-        }
-        if has_list {
-            let list = typed.object.list.iter().take(MAX_LISTED);
-            let list: Vec<_> = list.filter_map(|record| record.number("id")).collect();
-            add_all(archive.names().pair_of_all(&list), &mut table);
-        }
-        table.end_row()?;
-    }
-    Ok(())
-}
-
-fn add_fields(typed: &Typed, record: &Record, names: Names<'_>, table: &mut Table<'_>) {
-    for (field, value) in record.fields() {
-        match typed.meaning(field, value) {
-            Some(Meaning { beside, text, .. }) => {
-                if beside.is_some() {
-                    table.optional(record.number(field).map(|id| format!("{id:08X}")));
-                }
-                table.text(&text);
-            }
-            None => add_all(fields::cells(value, names), table),
-        }
-    }
 }
 
 /// Writes the headers of all sounds.

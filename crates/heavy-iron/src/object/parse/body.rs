@@ -1,14 +1,16 @@
 //! Reading an object: the fields of its type, its parts and its links.
 
+mod fit;
+
 use bytes::Bytes;
 use hpimount_record::{self as record, FixedSize};
 
 use super::floor::{Floor, FloorFields};
 use super::later;
-use super::sections::{COMMAND, Section, sections};
+use super::sections::{COMMAND, Count, Section, sections};
 use super::types::{self, ObjectType, object_type};
-use super::{HEADER, Link, Object, dyna_type};
-use crate::parts::{BODY, Choice, DYNA, ENTITY, Part, PartKind, kind_of};
+use super::{HEADER, Link, Object, count_of};
+use crate::parts::{BODY, Choice, ENTITY, Kinds, Part, kind_of};
 use crate::record::{Layout, Record, Rows, Value, size};
 use crate::{Facts, Game};
 use hpimount_containers::io::{Cursor, Endian, Result};
@@ -16,6 +18,12 @@ use hpimount_containers::io::{Cursor, Endian, Result};
 /// Length of the padding word in entities of Battle for Bikini Bottom, which
 /// other games do not have.
 const PAD: usize = 4;
+
+/// Offset of the flags in the header.
+const FLAGS: usize = 6;
+
+/// Length of the header of a DYNA with the number of its type and its version.
+const DYNA_HEADER: usize = 16;
 
 /// The bytes that an object is read from, and the state of reading them.
 pub(super) struct Body<'a> {
@@ -29,22 +37,47 @@ pub(super) struct Body<'a> {
     at: usize,
     /// Offset of the links.
     end: usize,
+    /// The name of the part with the fields of the type.
+    part: &'static str,
+    /// How many bytes may follow the last field.
+    spare: usize,
 }
 
-impl Body<'_> {
+impl<'a> Body<'a> {
+    fn new(bytes: &'a Bytes, facts: &'a Facts, code: [u8; 4], at: usize) -> Self {
+        Self {
+            bytes,
+            facts,
+            code,
+            kind: object_type(code),
+            size: bytes.len(),
+            at,
+            end: bytes.len(),
+            part: BODY,
+            spare: 0,
+        }
+    }
+
     pub(super) fn read(
-        bytes: &Bytes,
-        facts: &Facts,
+        bytes: &'a Bytes,
+        facts: &'a Facts,
         code: [u8; 4],
         object: &mut Object,
     ) -> Result<()> {
-        let mut cursor = Cursor::new(bytes, 0, facts.endian);
+        if later::is_bare(code) {
+            let mut body = Body::new(bytes, facts, code, 0);
+            body.parts(object);
+            return Ok(());
+        }
+        let mut cursor = Cursor::new(bytes, 0, id_endian(code, facts));
         object.id = cursor.u32("object id")?;
         object.base_type = cursor.u8("base type")?;
         object.link_count = cursor.u8("link count")?;
+        let mut cursor = Cursor::new(bytes, 0, flags_endian(code, facts.endian));
+        cursor.seek(FLAGS as u64, "object flags")?;
         object.flags = cursor.u16("object flags")?;
-        let kind = object_type(code);
-        let tail = if code == *b"PLYR" { 4 } else { 0 };
+        let has_kit = code == *b"PLYR" && !facts.game.is_scooby();
+        let tail = if has_kit { 4 } else { 0 };
         let links = usize::from(object.link_count) * Link::SIZE;
         let end = bytes.len().checked_sub(links + tail);
         let end = end.filter(|&end| end >= HEADER);
@@ -54,18 +87,13 @@ impl Body<'_> {
                 "link count at 0x5: {count} links do not fit into {length} bytes"
             ));
         }
-        let mut body = Body {
-            bytes,
-            facts,
-            code,
-            kind,
-            size: end.map_or(bytes.len(), |end| end + tail),
-            at: HEADER,
-            end: end.unwrap_or(bytes.len()),
-        };
+        let mut body = Body::new(bytes, facts, code, HEADER);
+        body.size = end.map_or(bytes.len(), |end| end + tail);
+        body.end = end.unwrap_or(bytes.len());
         body.parts(object);
         if end.is_some() {
             object.links_offset = Some(body.end);
+            let mut cursor = Cursor::new(bytes, 0, facts.endian);
             cursor.seek(body.end as u64, "links")?;
             for _ in 0..object.link_count {
                 object.links.push(record::read(&mut cursor, 0)?);
@@ -79,7 +107,10 @@ impl Body<'_> {
 
     /// Reads the data between the header and the links.
     fn parts(&mut self, object: &mut Object) {
-        match self.kind {
+        if let Some(kind) = self.kind {
+            self.check_type(kind, object);
+        }
+        match self.kind.filter(|_| !self.has_layouts()) {
             Some(kind) => self.known(kind, object),
             None => self.later(object),
         }
@@ -88,33 +119,15 @@ impl Body<'_> {
     }
 
     fn known(&mut self, kind: &ObjectType, object: &mut Object) {
-        self.check_type(kind, object);
         if kind.is_entity {
             self.entity(object);
         }
         if self.has_fields(kind, object) {
             self.record(BODY, kind.fields, object);
             self.sections(sections(kind.code), object);
-            self.list(kind, object);
-            self.dyna(kind, object);
-        }
-    }
-
-    /// Reads the body by the layout that ends where it ends; nothing if there is
-    /// none.
-    fn later(&mut self, object: &mut Object) {
-        let start = self.at;
-        for layout in later::layouts(self.code) {
-            let mut read = Object::default();
-            if layout.is_entity {
-                self.entity_fields(false, &mut read);
+            if kind.code == *b"DYNA" {
+                self.dyna(object);
             }
-            self.sections(layout.sections, &mut read);
-            if self.at == self.end && read.warnings.is_empty() {
-                (object.parts, object.lists) = (read.parts, read.lists);
-                return;
-            }
-            self.at = start;
         }
     }
 
@@ -199,14 +212,11 @@ impl Body<'_> {
         if self.size == size {
             return true;
         }
-        let is_known = !self.facts.game.is_incredibles_or_later();
-        if is_known {
-            let found = self.size;
-            object.warnings.push(format!(
-                "object at 0x0: has {found} bytes without its links, usually {size}"
-            ));
-        }
-        is_known
+        let found = self.size;
+        object.warnings.push(format!(
+            "object at 0x0: has {found} bytes without its links, usually {size}"
+        ));
+        !self.facts.game.is_incredibles_or_later()
     }
 
     fn record(&mut self, name: &'static str, layout: Layout, object: &mut Object) {
@@ -235,7 +245,12 @@ impl Body<'_> {
 
     fn section(&mut self, section: Section, object: &mut Object) {
         match section {
-            Section::Body(layout) => self.record(BODY, layout, object),
+            Section::All(sections) => self.sections(sections, object),
+            Section::First => {
+                let fields = self.kind.map_or(&[][..], |kind| kind.fields);
+                self.record(self.part, fields, object);
+            }
+            Section::Body(layout) => self.record(self.part, layout, object),
             Section::Part(name, layout) => self.record(name, layout, object),
             Section::Items(name, count, layout) => {
                 for item in 0..count {
@@ -251,10 +266,49 @@ impl Body<'_> {
                 by,
                 size,
                 kinds,
-            } => self.kind(name, by, size, kinds, object),
+                ahead,
+            } => self.kind((name, by), ahead, size, kinds, object),
+            Section::Always(name, number, kinds) => {
+                if let Some(kind) = kind_of(kinds, number) {
+                    let record = self.take(kind.fields, object);
+                    object.parts.push(Part {
+                        kind: Some(kind.name),
+                        ..Part::plain(name, record)
+                    });
+                }
+            }
             Section::Rows(name, count, more, layout) => {
                 self.rows(name, (count, more), layout, object);
             }
+            Section::Lists {
+                name,
+                count,
+                layout,
+                list,
+                list_count,
+                list_layout,
+            } => self.lists(
+                (name, count, layout),
+                (list, list_count, list_layout),
+                object,
+            ),
+            Section::EndsAt(field) => {
+                let (at, end) = (self.at, object.number(field));
+                if at != end {
+                    object
+                        .warnings
+                        .push(format!("{field}: is {end:#x}, the fields end at {at:#x}"));
+                }
+            }
+            Section::Ids(count) => self.list(count, object),
+            Section::IdsAt(name, count, offset) => {
+                let start = DYNA_HEADER.saturating_add(object.number(offset));
+                let end = self.at;
+                self.at = start.min(self.end);
+                self.rows(name, (count, 0), types::ID, object);
+                self.at = self.at.max(end);
+            }
+            Section::Unknown(most) => self.spare = most,
             Section::LittleEndian(layout) => {
                 let record = self.take_in(Endian::Little, layout, object);
                 object.parts.push(Part::plain(BODY, record));
@@ -268,15 +322,19 @@ impl Body<'_> {
     /// follows them, up to `size` bytes, is not used.
     fn kind(
         &mut self,
-        name: &'static str,
-        by: &'static str,
+        (name, by): (&'static str, &'static str),
+        ahead: Option<usize>,
         size: usize,
-        kinds: &'static [PartKind],
+        kinds: Kinds,
         object: &mut Object,
     ) {
         let next = (self.at + size).min(self.end);
         let is_whole = next - self.at == size;
-        let Some(Value::Unsigned(number)) = object.field(by) else {
+        let number = match ahead {
+            Some(offset) => self.bytes.get(offset).map(|&number| number.into()),
+            None => object.field(by).and_then(Value::unsigned),
+        };
+        let Some(number) = number else {
             return;
         };
         match kind_of(kinds, number) {
@@ -302,11 +360,12 @@ impl Body<'_> {
     fn rows(
         &mut self,
         name: &'static str,
-        (count, more): (&str, usize),
+        (field, more): (&'static str, usize),
         layout: Layout,
         object: &mut Object,
     ) {
-        let count = object.number(count).saturating_add(more);
+        object.counts.push((field, name));
+        let count = object.number(field).saturating_add(more);
         let bytes = self.bytes.slice(self.at..self.end);
         let rows = Rows::new(layout, self.facts.endian, &bytes, count).at(self.at);
         if rows.len() < count {
@@ -320,7 +379,7 @@ impl Body<'_> {
     }
 
     /// Reads commands, up to the first one of an unknown kind.
-    fn commands(&mut self, kinds: &'static [PartKind], object: &mut Object) {
+    fn commands(&mut self, kinds: Kinds, object: &mut Object) {
         let (count, length) = (object.number("cmd_count"), object.number("cmd_size"));
         let links = self.end;
         self.end = self.at.saturating_add(length).min(links);
@@ -384,21 +443,53 @@ impl Body<'_> {
         }
     }
 
+    /// Reads as many records as a field says, and after each those of its own list.
+    fn lists(
+        &mut self,
+        (name, field, layout): (&'static str, &'static str, Layout),
+        (list, list_count, list_layout): (&'static str, Count, Layout),
+        object: &mut Object,
+    ) {
+        object.counts.push((field, name));
+        if let Count::Field(field) = list_count {
+            object.counts.push((field, list));
+        }
+        let count = object.number(field);
+        for item in 0..u16::try_from(count).unwrap_or(u16::MAX) {
+            let record = self.take(layout, object);
+            let wanted = match list_count {
+                Count::Field(field) => record.get(field).map_or(0, count_of),
+                Count::Fixed(count) => count,
+            };
+            let bytes = self.bytes.slice(self.at..self.end);
+            let rows = Rows::new(list_layout, self.facts.endian, &bytes, wanted).at(self.at);
+            let found = rows.len();
+            if found < wanted {
+                let at = self.at;
+                object.warnings.push(format!(
+                    "{list} at {at:#x}: has {found} records of {wanted}"
+                ));
+            }
+            self.at += rows.bytes().len();
+            object.parts.push(Part {
+                item: Some(item),
+                list: Some((list, rows)),
+                ..Part::plain(name, record)
+            });
+            if !object.warnings.is_empty() {
+                break;
+            }
+        }
+    }
+
     /// Reads the ids whose count is a field.
-    fn list(&mut self, kind: &ObjectType, object: &mut Object) {
-        let count = match &kind.code {
-            b"GRUP" => "item_count",
-            b"MVPT" => "point_count",
-            _ => return,
-        };
-        let Some(Value::Unsigned(count)) = object.field(count) else {
-            return;
-        };
+    fn list(&mut self, count: &str, object: &mut Object) {
+        let count = object.number(count);
         let bytes = self.bytes.slice(self.at..self.end);
-        let rows = Rows::new(types::ID, self.facts.endian, &bytes, count as usize);
+        let rows = Rows::new(types::ID, self.facts.endian, &bytes, count);
         object.list = rows.at(self.at);
         let found = object.list.len();
-        if found < count as usize {
+        if found < count {
             let at = self.at;
             object
                 .warnings
@@ -406,34 +497,6 @@ impl Body<'_> {
         }
         self.at += object.list.bytes().len();
         self.check_end(object);
-    }
-
-    fn dyna(&mut self, kind: &ObjectType, object: &mut Object) {
-        if kind.code != *b"DYNA" {
-            return;
-        }
-        let number = object
-            .parts
-            .last()
-            .and_then(|part| part.record.number("dyna_type"));
-        let is_own_game = !self.facts.game.is_incredibles_or_later();
-        let Some(found) = number.and_then(dyna_type) else {
-            if is_own_game {
-                object.warnings.push("DYNA type at 0x8: is unknown");
-            }
-            return;
-        };
-        object.dyna = Some(found);
-        if self.size != found.size {
-            if !is_own_game {
-                return;
-            }
-            let (length, usual) = (self.size, found.size);
-            object.warnings.push(format!(
-                "object at 0x0: has {length} bytes without its links, usually {usual}"
-            ));
-        }
-        self.record(DYNA, found.fields, object);
     }
 
     fn check_end(&self, object: &mut Object) {
@@ -444,6 +507,23 @@ impl Body<'_> {
                 .warnings
                 .push(format!("list at {at:#x}: {left} bytes follow it"));
         }
+    }
+}
+
+/// Returns the byte order of the id of an object. That of splines is little-endian
+/// before Rise of the Underminer.
+fn id_endian(code: [u8; 4], facts: &Facts) -> Endian {
+    match facts.game.is_rotu_or_later() {
+        true => facts.endian,
+        false => flags_endian(code, facts.endian),
+    }
+}
+
+/// Returns the byte order of the flags of an object.
+pub(crate) fn flags_endian(code: [u8; 4], endian: Endian) -> Endian {
+    match &code {
+        b"SPLN" => Endian::Little,
+        _ => endian,
     }
 }
 

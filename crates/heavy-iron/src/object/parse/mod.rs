@@ -3,7 +3,6 @@
 
 mod body;
 mod dyna;
-mod event_words;
 mod events;
 mod floor;
 mod later;
@@ -11,10 +10,11 @@ mod names;
 mod sections;
 mod types;
 
-pub use dyna::{DynaType, dyna_type};
-pub use event_words::event_word;
-pub use events::{event_name, event_number};
+pub(crate) use body::flags_endian;
+pub use dyna::{DynaType, dyna_types};
+pub use events::{EventNumber, event_name, event_number, event_word};
 pub use floor::Floor;
+pub use later::is_bare;
 pub use names::{
     base_type_name, base_type_number, condition_number, condition_sign, interpolation,
     interpolation_number, npc_type, pickup_name, pickup_number, trigger_shape, variable_name,
@@ -28,6 +28,7 @@ use hpimount_record::Record;
 
 use self::body::Body;
 use crate::parts::Part;
+pub use crate::record::Parameter;
 use crate::record::{Rows, Value};
 use crate::{Facts, Game, Parsed, read_into};
 use hpimount_containers::io::Warnings;
@@ -58,6 +59,8 @@ pub struct Object {
     pub list: Rows,
     /// Lists of records, with the names of the lists.
     pub lists: Vec<(&'static str, Rows)>,
+    /// The fields with the numbers of elements of these lists, and the lists.
+    pub counts: Vec<(&'static str, &'static str)>,
     /// The texts and states of a DSCO.
     pub floor: Option<Floor>,
     /// The bytes after the known fields.
@@ -91,27 +94,10 @@ pub struct Link {
     pub check_asset: u32,
 }
 
-/// The kind of a parameter of a link, guessed from its bits.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Parameter {
-    /// 0, as a number and as a float.
-    Zero,
-    /// A float of a usual magnitude.
-    Float(f32),
-    /// None of these; perhaps an id.
-    Number(u32),
-}
-
 impl Link {
     /// Returns the value of a parameter, unless it is the id of a known asset.
     pub fn parameter(&self, index: usize) -> Parameter {
-        let bits = self.parameters.get(index).copied().unwrap_or_default();
-        let value = f32::from_bits(bits);
-        match value.abs() {
-            _ if bits == 0 => Parameter::Zero,
-            size if size > 1e-6 && size < 1e7 => Parameter::Float(value),
-            _ => Parameter::Number(bits),
-        }
+        Parameter::of(self.parameters.get(index).copied().unwrap_or_default())
     }
 
     /// Returns the names of the two events, in a game whose events are known.
@@ -128,10 +114,9 @@ impl Link {
     fn events(
         &self,
         game: Game,
-        shown: fn(u16) -> Option<&'static str>,
+        shown: fn(Game, u16) -> Option<&'static str>,
     ) -> [Option<&'static str>; 2] {
-        let shown = |number| (game == Game::Bfbb).then(|| shown(number)).flatten();
-        [shown(self.source_event), shown(self.target_event)]
+        [self.source_event, self.target_event].map(|number| shown(game, number))
     }
 }
 
@@ -164,16 +149,23 @@ impl Object {
 
     /// Returns the number in a field; 0 if there is none.
     fn number(&self, name: &str) -> usize {
-        match self.field(name) {
-            Some(Value::Unsigned(number)) => number as usize,
-            _ => 0,
-        }
+        self.field(name).map_or(0, count_of)
     }
 }
 
-/// Returns whether assets with this code begin as objects and end with links.
+/// Returns a number of elements; a negative one is more than there can be.
+fn count_of(value: Value) -> usize {
+    match value {
+        Value::Unsigned(number) => number as usize,
+        Value::Signed(number) => usize::try_from(number).unwrap_or(usize::MAX),
+        _ => 0,
+    }
+}
+
+/// Returns whether assets with this code are read like objects: they begin with a header
+/// and end with links, unless they [have neither](is_bare).
 pub fn is_object(code: [u8; 4]) -> bool {
-    object_type(code).is_some() || later::layouts(code).next().is_some()
+    object_type(code).is_some() || later::is_later(code)
 }
 
 /// Parses an object of type `code`. If the type is unknown, the whole body is
@@ -195,8 +187,12 @@ impl Object {
         let listed = self.list.iter().filter_map(|record| record.number("id"));
         let rows = self.lists.iter().flat_map(|(_, rows)| rows.iter());
         let in_rows = rows.flat_map(|record| record.ids());
-        let fields = self.parts.iter().flat_map(|part| part.record.ids());
-        let all = fields.chain(in_rows).chain(listed.map(|id| ("list", id)));
+        let in_parts = self.parts.iter().flat_map(|part| {
+            let listed = part.list.iter().flat_map(|(_, rows)| rows.iter());
+            let listed = listed.flat_map(|record| record.ids());
+            part.record.ids().into_iter().chain(listed)
+        });
+        let all = in_parts.chain(in_rows).chain(listed.map(|id| ("list", id)));
         all.chain(self.light_kit.map(|id| ("light_kit", id)))
             .filter(|(_, id)| *id != 0)
     }
@@ -222,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_at_the_end_and_have_names_in_one_game() {
+    fn links_are_at_the_end_and_have_names_in_known_games() {
         let timer = words(&[0x4020_0000, 0x3F00_0000]);
         let link = words(&[0x0014_0002, 7, 0x3FC0_0000, 0, 0xFFFF_FFFF, 0, 8, 9]);
         let bytes = Bytes::from([header(14, 1), timer, link].concat());
@@ -245,7 +241,7 @@ mod tests {
             link.event_names(Game::Bfbb),
             [Some("Expired"), Some("Disable")]
         );
-        assert_eq!(link.event_names(Game::Incredibles), [None, None]);
+        assert_eq!(link.event_names(Game::Unknown), [None, None]);
         assert!(object.flag_names()[0].1 && !object.flag_names()[1].1);
     }
 
@@ -295,17 +291,23 @@ mod tests {
     fn bodies_of_unknown_length_in_later_games_are_not_parsed() {
         let object = parse(&simple(0, 9), &facts(Game::Rotu), *b"SIMP").unwrap();
         assert_eq!((object.rest.len(), object.field("anim_speed")), (36, None));
-        assert!(object.warnings.is_empty(), "{:?}", object.warnings);
+        let warning = "object at 0x0: has 116 bytes without its links, usually 92";
+        assert_eq!(object.warnings.texts(), [warning]);
         let object = parse(&simple(0, 9), &facts(Game::Rotu), *b"ZLIN").unwrap();
         assert_eq!(object.rest.len(), 80 - 8 + 36);
     }
 
     /// Returns an object of a type of the other games with this body.
     fn other(code: &[u8; 4], body: &[u32]) -> Object {
-        let bytes = Bytes::from([header(0, 0), words(body)].concat());
-        let object = parse(&bytes, &facts(Game::Incredibles), *code).unwrap();
+        let object = odd(code, body);
         assert!(object.warnings.is_empty(), "{:?}", object.warnings);
         object
+    }
+
+    /// Returns an object that may have warnings.
+    fn odd(code: &[u8; 4], body: &[u32]) -> Object {
+        let bytes = Bytes::from([header(0, 0), words(body)].concat());
+        parse(&bytes, &facts(Game::Incredibles), *code).unwrap()
     }
 
     #[test]
@@ -322,8 +324,10 @@ mod tests {
         let found: Vec<_> = object.references().collect();
         assert_eq!(found, [("sound", 7), ("sound", 8)]);
         // Another length is another layout.
-        let object = other(b"SGRP", &[&group[..], &sounds, &[0]].concat());
+        let object = odd(b"SGRP", &[&group[..], &sounds, &[0]].concat());
         assert_eq!((object.rest.len(), object.parts.len()), (60, 0));
+        let warning = "body at 0x8: no layout of incredibles/tssm has 60 bytes";
+        assert_eq!(object.warnings.texts(), [warning]);
         assert!(object.lists.is_empty());
         // A curve of degree 1 has two knots more than points.
         let points = [ONE; 9];
@@ -349,8 +353,10 @@ mod tests {
             let targets = object.references().filter(|found| *found == ("target", 9));
             assert_eq!(targets.count(), events);
         }
-        let object = other(b"SCRP", &[&[0, u32::MAX][..], &event(8)].concat());
-        assert_eq!((object.lists.len(), object.rest.len()), (0, 40));
+        let object = odd(b"SCRP", &[&[0, u32::MAX][..], &event(8)].concat());
+        assert_eq!((object.lists.len(), object.rest.len()), (1, 0));
+        let warning = "events at 0x10: has 1 records of 4294967295";
+        assert_eq!(object.warnings.texts(), [warning]);
     }
 
     #[test]
@@ -395,8 +401,9 @@ mod tests {
             let object = other(code, &vec![0; words]);
             let shown = code.escape_ascii();
             assert!(object.rest.is_empty(), "{shown}: {:?}", object.rest);
-            let object = other(code, &vec![0; words + 1]);
-            assert_eq!(object.rest.len(), 4 * words + 4, "{shown}");
+            let object = odd(code, &vec![0; words + 1]);
+            assert_eq!(object.warnings.len(), 1, "{shown}");
+            assert!(object.rest.len() >= 4, "{shown}");
         }
     }
 

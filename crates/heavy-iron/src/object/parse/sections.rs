@@ -1,12 +1,17 @@
-//! What follows the first fields of some types of objects in Battle for Bikini
-//! Bottom (FORMATS, HIP assets 6).
+//! What objects consist of, and what follows the first fields of some types in Battle
+//! for Bikini Bottom (FORMATS, HIP assets 6).
 
-use crate::parts::{PartKind, kind_of, kinds};
+use crate::parts::{Kinds, PartKind, kind_of, kinds};
 use crate::record::{Layout, layout};
+use crate::words::{AXES, MECHANISM_FLAGS, MOTION_FLAGS, MOVEMENTS, SPRING_FLAGS};
 
 /// Consecutive bytes of an object, after the fields of its type.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Section {
+    /// Several sections.
+    All(&'static [Section]),
+    /// The fields of the type in Battle for Bikini Bottom.
+    First,
     /// More fields of the type.
     Body(Layout),
     /// Fields with a name of their own.
@@ -19,29 +24,96 @@ pub(super) enum Section {
         name: &'static str,
         by: &'static str,
         size: usize,
-        kinds: &'static [PartKind],
+        kinds: Kinds,
+        /// Offset of the field in the asset, if it is a byte after these fields.
+        ahead: Option<usize>,
     },
+    /// The fields of one kind, with its number.
+    Always(&'static str, u32, Kinds),
     /// A list with this name, which has as many records as the field with the
     /// second name says, and this many more.
     Rows(&'static str, &'static str, usize, Layout),
+    /// Like rows, each with a list of its own after it.
+    Lists {
+        name: &'static str,
+        count: &'static str,
+        layout: Layout,
+        list: &'static str,
+        list_count: Count,
+        list_layout: Layout,
+    },
+    /// The ids that a GRUP and an MVPT end with, whose number is a field.
+    Ids(&'static str),
+    /// A list of ids with this name at the offset that the last field has, counted
+    /// from the end of the header of a DYNA. Their number is the field between.
+    IdsAt(&'static str, &'static str, &'static str),
     /// More fields of the type, which are little-endian in every archive.
     LittleEndian(Layout),
-    /// As many commands as the field `cmd_count` says, of these kinds.
-    Commands(&'static [PartKind]),
+    /// As many commands as the field `cmd_count` says, of these kinds. The first list
+    /// with the number of a command has its kind.
+    Commands(Kinds),
+    /// Nothing, at the offset that a field has.
+    EndsAt(&'static str),
+    /// Up to this many bytes that nobody can explain, at the end.
+    Unknown(usize),
     /// The texts and states of a disco floor.
     Floor,
 }
 
+/// A number of elements.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Count {
+    /// The field with this name has it.
+    Field(&'static str),
+    /// It is always the same.
+    Fixed(usize),
+}
+
+impl Section {
+    /// Returns a section of fields that another field before them determines.
+    pub(super) const fn kind(
+        name: &'static str,
+        by: &'static str,
+        size: usize,
+        kinds: Kinds,
+    ) -> Self {
+        let ahead = None;
+        Self::Kind {
+            name,
+            by,
+            size,
+            kinds,
+            ahead,
+        }
+    }
+}
+
+/// Declares more fields of a type.
+macro_rules! fields {
+    ($($fields:tt)*) => {
+        $crate::object::parse::sections::Section::Body($crate::record::layout!($($fields)*))
+    };
+}
+pub(super) use fields;
+
 /// Returns the sections of a type, in their order.
 pub(super) fn sections(code: [u8; 4]) -> &'static [Section] {
     match &code {
+        b"COND" => const { &[fields!(value_asset: Id)] },
+        b"CSNM" => const { &[CUTSCENE_TIMES] },
+        b"DSTR" => const { &[SHRAPNEL] },
+        b"ENV " => const { &[LOLD_HEIGHT] },
+        b"TIMR" => const { &[fields!(random_range: F32)] },
+        b"UIFT" => const { &[fields!(max_height: U32)] },
         b"BUTN" => const { &[MOTION_HEAD, MOTION] },
         b"DSCO" => &[Section::Floor],
         b"PARE" => PARE,
         b"PARP" => PARP,
-        b"PARS" => const { &[Section::Commands(COMMANDS)] },
+        b"GRUP" => &[Section::Ids("item_count")],
+        b"MVPT" => &[Section::Ids("point_count")],
+        b"PARS" => const { &[Section::Commands(&[COMMANDS])] },
         b"PLAT" => const { &[PLATFORM, MOTION_HEAD, MOTION] },
-        b"SURF" => SURF,
+        b"SURF" => const { &[SURFACE_TEXTURES, SURFACE] },
         _ => &[],
     }
 }
@@ -55,27 +127,17 @@ const MOTION_SIZE: usize = 44;
 /// Length of the shape of an emitter, in bytes.
 const SHAPE_SIZE: usize = 28;
 
-const PLATFORM: Section = Section::Kind {
-    name: "platform",
-    by: "plat_type",
-    size: PLATFORM_SIZE,
-    kinds: PLATFORMS,
-};
+const PLATFORM: Section = Section::kind("platform", "plat_type", PLATFORM_SIZE, &[PLATFORMS]);
 
 pub(super) const MOTION_HEAD: Section = Section::Part(
     "motion",
-    layout!(motion_type: U8, use_banking: U8, motion_flags: U16),
+    layout!(motion_type: U8, use_banking: U8, motion_flags: U16 / MOTION_FLAGS),
 );
 
-pub(super) const MOTION: Section = Section::Kind {
-    name: "motion",
-    by: "motion_type",
-    size: MOTION_SIZE,
-    kinds: MOTIONS,
-};
+const MOTION: Section = Section::kind("motion", "motion_type", MOTION_SIZE, &[MOTIONS]);
 
 /// Kinds of platforms. The first six move as the motions of the same numbers.
-const PLATFORMS: &[PartKind] = kinds! { []
+pub(super) const PLATFORMS: &[PartKind] = kinds! { []
     0 "extend_retract" {}
     1 "orbit" {}
     2 "spline" {}
@@ -90,7 +152,7 @@ const PLATFORMS: &[PartKind] = kinds! { []
     9 "breakaway" { delay: F32, bust_model: Id, reset_delay: F32, break_flags: U32 }
     10 "springboard" {
         jump_height: Vec3, bounce: F32, anim0: Id, anim1: Id, anim2: Id, direction: Vec3,
-        spring_flags: U32
+        spring_flags: U32 / SPRING_FLAGS
     }
     11 "teeter_totter" { initial_tilt: F32, max_tilt: F32, inverse_mass: F32 }
     12 "paddle" {
@@ -101,7 +163,7 @@ const PLATFORMS: &[PartKind] = kinds! { []
     13 "full_manipulator" { unused: I32 }
 };
 
-const MOTIONS: &[PartKind] = kinds! { []
+pub(super) const MOTIONS: &[PartKind] = kinds! { []
     0 "extend_retract" {
         ret_pos: Vec3, ext_dpos: Vec3, ext_time: F32, ext_wait: F32, ret_time: F32,
         ret_wait: F32
@@ -110,9 +172,10 @@ const MOTIONS: &[PartKind] = kinds! { []
     2 "spline" { unknown: I32 }
     3 "movepoint" { mp_flags: U32, movepoint: Id, speed: F32 }
     4 "mechanism" {
-        mech_type: U8, mech_flags: U8, slide_axis: U8, rotate_axis: U8, slide_dist: F32,
-        slide_time: F32, slide_acc: F32, slide_dec: F32, rotate_dist: F32, rotate_time: F32,
-        rotate_acc: F32, rotate_dec: F32, ret_delay: F32, post_ret_delay: F32
+        mech_type: U8 / MOVEMENTS, mech_flags: U8 / MECHANISM_FLAGS, slide_axis: U8 / AXES,
+        rotate_axis: U8 / AXES, slide_dist: F32, slide_time: F32, slide_acc: F32,
+        slide_dec: F32, rotate_dist: F32, rotate_time: F32, rotate_acc: F32, rotate_dec: F32,
+        ret_delay: F32, post_ret_delay: F32
     }
     5 "pendulum" {
         pen_flags: U8, plane: U8, pad: Pad2, length: F32, range: F32, period: F32, phase: F32
@@ -146,13 +209,10 @@ const SHAPES: &[PartKind] = kinds! { []
     }
 };
 
+pub(super) const SHAPE: Section = Section::kind("shape", "emit_type", SHAPE_SIZE, &[SHAPES]);
+
 const PARE: &[Section] = &[
-    Section::Kind {
-        name: "shape",
-        by: "emit_type",
-        size: SHAPE_SIZE,
-        kinds: SHAPES,
-    },
+    SHAPE,
     Section::Body(layout!(
         attach_to: Id, pos: Vec3, vel: Vec3, vel_angle_variation: F32, cull_mode: U32,
         cull_dist_sqr: F32
@@ -162,7 +222,8 @@ const PARE: &[Section] = &[
 /// A property of particles between two values.
 const BETWEEN: Layout = layout!(val: Vec2, interp: U32, freq: F32, oofreq: F32);
 
-const PARP: &[Section] = &[
+/// The properties of particles.
+pub(super) const PROPERTIES: Section = Section::All(&[
     Section::Part("rate", BETWEEN),
     Section::Part("life", BETWEEN),
     Section::Part("size_birth", BETWEEN),
@@ -177,16 +238,25 @@ const PARP: &[Section] = &[
     Section::Part("alpha_death", BETWEEN),
     Section::Part("vel_scale", BETWEEN),
     Section::Part("vel_angle", BETWEEN),
+]);
+
+const PARP: &[Section] = &[
+    PROPERTIES,
     Section::Body(layout!(vel: Vec3, emit_limit: U32, emit_limit_reset_time: F32)),
 ];
 
-const SURF: &[Section] = &[
+/// The animations of the textures of a surface.
+pub(super) const SURFACE_TEXTURES: Section = Section::All(&[
     Section::Items(
         "texture_anim",
         2,
         layout!(pad: Pad2, mode: U16, group: Id, speed: F32),
     ),
     Section::Body(layout!(uvfx_flags: U32)),
+]);
+
+/// The end of the fields of a surface.
+pub(super) const SURFACE: Section = Section::All(&[
     Section::Items(
         "uvfx",
         2,
@@ -200,10 +270,32 @@ const SURF: &[Section] = &[
         walljump_scale_y: F32
     )),
     Section::Body(layout!(damage_timer: F32, damage_bounce: F32)),
-];
+]);
+
+/// What flies off a destructible object, and what it sounds like.
+pub(super) const SHRAPNEL: Section = fields!(
+    shrapnel_destroy: Id, shrapnel_hit: Id, sfx_destroy: Id, sfx_hit: Id, hit_model: Id,
+    destroy_model: Id
+);
+
+/// The height below which the models of a level are shown coarsely.
+pub(super) const LOLD_HEIGHT: Section = fields!(lold_height: F32);
+
+/// The times of the emitters of a cutscene.
+pub(super) const CUTSCENE_TIMES: Section = fields!(
+    start_time0: F32, start_time1: F32, start_time2: F32, start_time3: F32, start_time4: F32,
+    start_time5: F32, start_time6: F32, start_time7: F32, start_time8: F32, start_time9: F32,
+    start_time10: F32, start_time11: F32, start_time12: F32, start_time13: F32,
+    start_time14: F32, end_time0: F32, end_time1: F32, end_time2: F32, end_time3: F32,
+    end_time4: F32, end_time5: F32, end_time6: F32, end_time7: F32, end_time8: F32,
+    end_time9: F32, end_time10: F32, end_time11: F32, end_time12: F32, end_time13: F32,
+    end_time14: F32, emitter0: Id, emitter1: Id, emitter2: Id, emitter3: Id, emitter4: Id,
+    emitter5: Id, emitter6: Id, emitter7: Id, emitter8: Id, emitter9: Id, emitter10: Id,
+    emitter11: Id, emitter12: Id, emitter13: Id, emitter14: Id
+);
 
 /// The commands of a particle system.
-const COMMANDS: &[PartKind] = kinds! {
+pub(super) const COMMANDS: &[PartKind] = kinds! {
     [type: U32, enabled: U8, mode: U8, pad: Pad2,]
     0 "move" { dir: Vec3 }
     1 "move_random" { dim: Vec3 }
@@ -248,10 +340,36 @@ const COMMANDS: &[PartKind] = kinds! {
     34 "collide_fall_sticky" { y: F32, bounce: F32, sticky: F32 }
 };
 
-/// Returns the kind of commands with this number.
-pub fn command(number: u32) -> Option<&'static PartKind> {
-    kind_of(COMMANDS, number)
+/// Returns the kind of commands of a type with this number.
+pub fn command(code: [u8; 4], number: u32) -> Option<&'static PartKind> {
+    match &code {
+        b"UIM " => kind_of(&[UI_COMMANDS], number),
+        _ => kind_of(&[COMMANDS], number),
+    }
 }
 
 /// Length of the smallest command, in bytes.
 pub(super) const COMMAND: usize = 8;
+
+/// The commands that move a part of a menu.
+pub(super) const UI_COMMANDS: &[PartKind] = kinds! {
+    [
+        type: U32, start_time: F32, end_time: F32, accel_time: F32, decel_time: F32,
+        enabled: U8, pad: Pad3,
+    ]
+    0 "move" { distance: Vec2 }
+    1 "scale" {
+        amount: Vec2, center_pivot: U8, pad: Pad3, center_offset: Vec2
+    }
+    2 "rotate" { rotation: F32, center_offset: Vec2 }
+    3 "opacity" { start_opacity: U8, end_opacity: U8, pad: Pad2 }
+    4 "absolute_scale" {
+        start_scale: Vec2, end_scale: Vec2, center_pivot: U8, text_scale: U8, pad: Pad2
+    }
+    5 "brightness" { start_brightness: U8, end_brightness: U8, pad: Pad2 }
+    6 "color" {
+        start_red: U8, start_green: U8, start_blue: U8, end_red: U8, end_green: U8,
+        end_blue: U8, pad: Pad2
+    }
+    7 "uv_scroll" { amount: Vec2 }
+};

@@ -250,7 +250,7 @@ fn all_assets_of_a_type_are_in_one_table() {
             "a.HIP",
             b"LODT",
             "flags",
-            words(&[1, 7, 0, 0, 0, 0, 0, 0, 0, 9]),
+            words(&[1, 7, 0, 9, 0, 0, 0, 0, 0, 0]),
         ),
         ("a.HIP", b"MRKR", "spot", floats(&[1.0, 2.0, 3.0])),
         (
@@ -281,10 +281,13 @@ fn all_assets_of_a_type_are_in_one_table() {
         (rows[0][0], rows[0][1], rows[0][2]),
         ("asset", "asset_name", "index")
     );
-    assert_eq!(
-        (rows[0].last(), rows[2].last()),
-        (Some(&"flags"), Some(&"9"))
-    );
+    let flags = rows[0]
+        .iter()
+        .position(|column| *column == "flags")
+        .unwrap();
+    let near = rows[0].iter().position(|column| *column == "lod1").unwrap();
+    assert_eq!((rows[1][flags], rows[1][near]), ("", "00000008"));
+    assert_eq!(rows[2][flags], "9");
     let spot = format!(
         "asset\tasset_name\tx\ty\tz\n{:08X}\tspot\t1\t2\t3\n",
         id("spot")
@@ -297,7 +300,7 @@ fn all_assets_of_a_type_are_in_one_table() {
     );
     let groups = archives.text("tables/GRUP.tsv");
     let words = id("two words");
-    let row = format!("\tgroup\t2\t0\t00000005 {words:08X}\t00000005; two words\n");
+    let row = format!("\tgroup\t2\t0\tAllItems\t00000005 {words:08X}\t00000005; two words\n");
     assert!(groups.contains("\tlist\tlist_name\n"), "{groups}");
     assert!(groups.ends_with(&row), "{groups}");
     let sounds = archives.text("tables/SNDI.tsv");

@@ -1,0 +1,126 @@
+//! What cutscenes contain, as files, and their subtitles.
+
+use bytes::Bytes;
+use hpimount_record::Value;
+
+use crate::object::view::Typed;
+use crate::record::{Layout, Record, layout};
+use hpimount_assets::view::ViewFile;
+use hpimount_assets::view::page::{Page, Rows};
+use hpimount_containers::io::Endian;
+use hpimount_containers::text::windows_1252;
+
+/// Maximum number of files. Cutscenes of the games have some hundred.
+const MAX_FILES: usize = 1 << 12;
+
+/// Data in a chunk of a cutscene begin at multiples of this.
+const ALIGNMENT: usize = 16;
+
+/// The beginning of a chunk, whose data are of one span of time.
+const CHUNK: Layout = layout!(start_time: F32, end_time: F32, count: U32, number: U32);
+
+/// The beginning of data in a chunk.
+const DATA: Layout = layout!(data_type: U32, asset: Id, size: U32, zero: U32);
+
+/// Adds a file for all data of a cutscene: those at its beginning in `data`, and those of
+/// each span of time in `chunks`.
+pub(super) fn add_files(page: &mut Page<Typed>, bytes: &Bytes, typed: &Typed) {
+    let mut files = Vec::new();
+    for data in list(typed, "data") {
+        let number = |name| data.number(name).unwrap_or_default() as usize;
+        let (offset, size) = (number("file_offset"), number("chunk_size"));
+        files.extend(file(
+            "data".to_owned(),
+            files.len(),
+            &data,
+            bytes,
+            (offset, size),
+        ));
+    }
+    for (index, chunk) in list(typed, "time_offsets").enumerate() {
+        let offset = chunk.number("offset").unwrap_or_default() as usize;
+        if files.len() < MAX_FILES {
+            add_chunk(
+                &format!("chunks/{index:03}"),
+                bytes,
+                (offset, typed.endian),
+                &mut files,
+            );
+        }
+    }
+    for (path, bytes) in files.into_iter().take(MAX_FILES) {
+        page.file(path, move |_, _, out| out.write_all(&bytes));
+    }
+}
+
+/// Adds the data of the chunk at an offset, as far as they are there.
+fn add_chunk(
+    folder: &str,
+    bytes: &Bytes,
+    (offset, endian): (usize, Endian),
+    files: &mut Vec<(ViewFile, Bytes)>,
+) {
+    let at = |layout, offset: usize| {
+        let rest = bytes.slice(offset.min(bytes.len())..);
+        Some(Record::new(layout, endian, &rest)).filter(Record::is_whole)
+    };
+    let Some(head) = at(CHUNK, offset) else {
+        return;
+    };
+    let mut next = offset + head.bytes().len();
+    for index in 0..head.number("count").unwrap_or_default() as usize {
+        let Some(data) = at(DATA, next).filter(|_| files.len() < MAX_FILES) else {
+            return;
+        };
+        let start = next + data.bytes().len();
+        let size = data.number("size").unwrap_or_default() as usize;
+        files.extend(file(folder.to_owned(), index, &data, bytes, (start, size)));
+        next = start.saturating_add(size.next_multiple_of(ALIGNMENT));
+    }
+}
+
+/// Returns the file of data with their kind and the id of their asset.
+fn file(
+    folder: String,
+    index: usize,
+    data: &Record,
+    bytes: &Bytes,
+    (start, size): (usize, usize),
+) -> Option<(ViewFile, Bytes)> {
+    let kind = match data.number("data_type") {
+        Some(1) => "model.dff",
+        Some(2) => "animation.bin",
+        Some(3) => "camera.bin",
+        Some(4) => "morph.bin",
+        Some(5) => "sound.bin",
+        Some(6) => "jaw_model.dff",
+        Some(7) => "jaw_animation.bin",
+        _ => "other.bin",
+    };
+    let id = data.number("asset").unwrap_or_default();
+    let end = start.checked_add(size).filter(|&end| end <= bytes.len())?;
+    let name = format!("{index:02}_{id:08X}_{kind}");
+    Some((ViewFile::inside(folder, name), bytes.slice(start..end)))
+}
+
+fn list<'a>(typed: &'a Typed, name: &str) -> impl Iterator<Item = Record> + 'a {
+    let mut lists = typed.object.lists.iter();
+    let found = lists.find(|(known, _)| *known == name);
+    found.into_iter().flat_map(|(_, rows)| rows.iter())
+}
+
+/// Returns the subtitles with their times in seconds.
+pub(super) fn subtitles(typed: &Typed) -> Rows<'_> {
+    let rows = list(typed, "lines").map(|line| {
+        let offset = line.number("text_offset").unwrap_or_default() as usize;
+        let text = typed.object.rest.get(offset..).unwrap_or_default();
+        let end = text.iter().position(|&byte| byte == 0);
+        let text = windows_1252(&text[..end.unwrap_or(text.len())]).into_owned();
+        let time = |name| match line.get(name) {
+            Some(crate::record::Value::Float(seconds)) => Value::from(seconds),
+            _ => Value::Null,
+        };
+        [time("start_time"), time("stop_time"), text.into()]
+    });
+    Rows::new(["start", "stop", "text"], rows)
+}

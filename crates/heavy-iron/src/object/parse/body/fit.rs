@@ -1,0 +1,122 @@
+//! Choosing the layout of an object among those of its game.
+
+use super::Body;
+use crate::Game;
+use crate::object::Object;
+use crate::object::parse::later;
+use crate::object::parse::sections::Section;
+use crate::object::parse::{DynaType, dyna_types};
+use crate::parts::DYNA;
+use crate::record::Value;
+
+/// How many bytes of padding may follow the last field.
+const PADDING: usize = 3;
+
+impl Body<'_> {
+    /// Returns whether the game has layouts of its own for the type.
+    pub(super) fn has_layouts(&self) -> bool {
+        let game = self.facts.game;
+        game != Game::Unknown && later::layouts(self.code, game).next().is_some()
+    }
+
+    /// Reads the body of a type that has layouts of its own in the game.
+    pub(super) fn later(&mut self, object: &mut Object) {
+        let mut layouts = later::layouts(self.code, self.facts.game).peekable();
+        if layouts.peek().is_some_and(|layout| layout.is_entity) {
+            object.has_pad = Some(false);
+            self.entity_fields(false, object);
+        }
+        self.fit(layouts.map(|layout| layout.sections), object);
+    }
+
+    /// Reads the body by the first layout that ends where it ends. If there is none,
+    /// reads it by one as far as it is there; or not at all if it is longer than one.
+    fn fit(&mut self, layouts: impl Iterator<Item = &'static [Section]>, object: &mut Object) {
+        let start = self.at;
+        let mut best: Option<(Object, usize, bool)> = None;
+        let mut is_longer = false;
+        for sections in layouts {
+            let mut read = Object::default();
+            (self.at, self.spare) = (start, PADDING);
+            self.sections(sections, &mut read);
+            let (is_odd, ends) = (!read.warnings.is_empty(), self.ends());
+            if !is_odd && ends {
+                best = Some((read, self.at, ends));
+                is_longer = false;
+                break;
+            }
+            is_longer |= !is_odd;
+            if is_odd && best.as_ref().is_none_or(|(_, _, ended)| ends && !ended) {
+                best = Some((read, self.at, ends));
+            }
+        }
+        let best = best.filter(|_| !is_longer);
+        let Some((read, at, _)) = best else {
+            self.at = start;
+            let size = self.end - start;
+            let game = self.facts.game.name();
+            object.warnings.push(format!(
+                "body at {start:#x}: no layout of {game} has {size} bytes"
+            ));
+            return;
+        };
+        self.at = at;
+        object.parts.extend(read.parts);
+        object.lists.extend(read.lists);
+        object.counts.extend(read.counts);
+        object.list = read.list;
+        object.warnings.append(read.warnings);
+    }
+
+    /// Returns whether the last field is at the end.
+    fn ends(&self) -> bool {
+        self.end - self.at <= self.spare
+    }
+
+    pub(super) fn dyna(&mut self, object: &mut Object) {
+        let number = |name| object.field(name).and_then(Value::unsigned);
+        let (Some(number), Some(version)) = (number("dyna_type"), number("version")) else {
+            return;
+        };
+        object.dyna = dyna_types(number).next();
+        let game = self.facts.game;
+        let known: Vec<_> = dyna_types(number)
+            .filter(|known| known.games.contain(game))
+            .collect();
+        if known.is_empty() {
+            object.warnings.push("DYNA type at 0x8: is unknown");
+            return;
+        }
+        self.part = DYNA;
+        if !game.is_incredibles_or_later() {
+            return self.first_dyna(&known, object);
+        }
+        let is_version =
+            |known: &&DynaType| known.version.is_none_or(|own| version == u32::from(own));
+        let mut fitting = known.iter().copied().filter(is_version).peekable();
+        if fitting.peek().is_some() {
+            return self.fit(fitting.map(|known| known.sections), object);
+        }
+        let mut versions: Vec<_> = known.iter().filter_map(|known| known.version).collect();
+        versions.dedup();
+        let versions: Vec<_> = versions.iter().map(ToString::to_string).collect();
+        let (name, versions) = (known[0].name, versions.join(" and "));
+        object.warnings.push(format!(
+            "version at 0xc: {name} has version {version}, the game reads {versions}"
+        ));
+    }
+
+    /// Reads a type as in Battle for Bikini Bottom, whatever its version: by the layout of
+    /// this length, or else by the first.
+    fn first_dyna(&mut self, known: &[&'static DynaType], object: &mut Object) {
+        let left = self.end - self.at;
+        let fits = known.iter().find(|known| known.size() == Some(left));
+        if fits.is_none() {
+            let (length, usual) = (self.size, known[0].size().unwrap_or_default() + self.at);
+            object.warnings.push(format!(
+                "object at 0x0: has {length} bytes without its links, usually {usual}"
+            ));
+        }
+        self.sections(fits.unwrap_or(&known[0]).sections, object);
+    }
+}

@@ -1,0 +1,128 @@
+//! Types of DYNA assets, with the fields of their bodies (FORMATS, HIP assets 6).
+
+mod effects;
+mod enemies;
+mod first;
+mod game_objects;
+mod menus;
+mod others;
+
+use super::sections::Section;
+use super::types::{ENTITY, ENTITY_FLAGS};
+use crate::games::Games;
+use crate::parts;
+use crate::record::{layout, size};
+
+/// A type of DYNA assets, in one of its versions.
+#[derive(Debug)]
+pub struct DynaType {
+    /// Its number in the asset, which is the id of its name.
+    pub number: u32,
+    /// Its name.
+    pub name: &'static str,
+    /// The version; `None` if it is not known.
+    pub version: Option<u16>,
+    /// The games that have it.
+    pub games: Games,
+    /// What follows the number of the type, the version and the handle.
+    pub(super) sections: &'static [Section],
+}
+
+impl DynaType {
+    /// Returns the length of its fields, if they are the same in all assets.
+    pub(super) fn size(&self) -> Option<usize> {
+        let sizes = self.sections.iter().map(|section| match section {
+            Section::Body(layout) => Some(size(layout)),
+            _ => None,
+        });
+        sizes.sum()
+    }
+}
+
+/// Returns the layouts of the type with this number: its versions, and those of some
+/// games.
+pub fn dyna_types(number: u32) -> impl Iterator<Item = &'static DynaType> {
+    let all = [
+        first::TYPES,
+        effects::TYPES,
+        enemies::TYPES,
+        game_objects::TYPES,
+        menus::TYPES,
+        others::TYPES,
+    ];
+    let all = all.into_iter().flatten();
+    all.filter(move |known| known.number == number)
+}
+
+/// Declares types: the name, the number if it is not the id of the name, the version,
+/// the games, and the fields in braces or the sections in brackets.
+macro_rules! types {
+    ($($name:literal $($number:literal)? $(= $version:literal)? $games:ident $body:tt)*) => {
+        &[$(DynaType {
+            number: $crate::object::parse::dyna::number!($name $($number)?),
+            name: $name,
+            version: $crate::object::parse::dyna::version!($($version)?),
+            games: $games,
+            sections: $crate::object::parse::dyna::sections!($body),
+        }),*]
+    };
+}
+use types;
+
+macro_rules! number {
+    ($name:literal) => {
+        hpimount_containers::hip::asset_id($name.as_bytes())
+    };
+    ($name:literal $number:literal) => {
+        $number
+    };
+}
+use number;
+
+macro_rules! version {
+    () => {
+        None
+    };
+    ($version:literal) => {
+        Some($version)
+    };
+}
+use version;
+
+macro_rules! sections {
+    ({ $($fields:tt)* }) => {
+        &[$crate::object::parse::sections::fields!($($fields)*)]
+    };
+    ([$($section:expr),* $(,)?]) => {
+        const { &[$($section),*] }
+    };
+}
+use sections;
+
+/// The entity that a type begins with: a whole asset, with a header of its own.
+const ENTITY_ASSET: Section = Section::All(&[
+    Section::Part(
+        "own",
+        layout!(own_id: Id, own_base_type: U8, own_link_count: U8, own_flags: U16),
+    ),
+    Section::Part(parts::ENTITY, ENTITY_FLAGS),
+    Section::Part(parts::ENTITY, ENTITY),
+]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_number_in_all_its_versions() {
+        let all = dyna_types(0x4DC4_49FC).chain(dyna_types(0xFABD_B3B3));
+        let all: Vec<_> = all.map(|known| (known.name, known.version)).collect();
+        let expected = [
+            ("game_object:Taxi", Some(1)),
+            ("Scene Properties", Some(1)),
+            ("Scene Properties", Some(1)),
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(dyna_types(1).count(), 0);
+    }
+}

@@ -1,0 +1,68 @@
+//! Layouts of objects that other games than Battle for Bikini Bottom have, and of
+//! assets that consist of fields like objects (FORMATS, HIP assets 6).
+//!
+//! No file of a game confirms these layouts. An object is read by one only if
+//! that ends where the object ends; otherwise its body stays undecoded.
+
+mod entities;
+mod lists;
+mod plain;
+mod tables;
+
+use super::sections::Section;
+use crate::Game;
+use crate::games::Games;
+
+/// A layout of a type.
+#[derive(Debug)]
+pub(super) struct Later {
+    /// The code of the type.
+    code: [u8; 4],
+    /// The games that have it.
+    games: Games,
+    /// Whether the body begins with the fields of an entity.
+    pub(super) is_entity: bool,
+    /// The rest of the body.
+    pub(super) sections: &'static [Section],
+}
+
+fn all() -> impl Iterator<Item = &'static Later> {
+    let all = [
+        entities::LAYOUTS,
+        lists::LAYOUTS,
+        plain::LAYOUTS,
+        tables::LAYOUTS,
+    ];
+    all.into_iter().flatten()
+}
+
+/// Returns the layouts of a type in a game, some of which differ in nothing but
+/// their length.
+pub(super) fn layouts(code: [u8; 4], game: Game) -> impl Iterator<Item = &'static Later> {
+    all().filter(move |layout| layout.code == code && layout.games.contain(game))
+}
+
+/// Returns whether a type has layouts, in any game.
+pub(super) fn is_later(code: [u8; 4]) -> bool {
+    all().any(|layout| layout.code == code)
+}
+
+/// Returns whether assets of a type have neither a header nor links.
+pub fn is_bare(code: [u8; 4]) -> bool {
+    tables::LAYOUTS.iter().any(|layout| layout.code == code)
+}
+
+macro_rules! layouts_of {
+    (
+        entity: $entity:literal,
+        $($code:literal $games:ident [$($section:expr),* $(,)?])*
+    ) => {
+        &[$($crate::object::parse::later::Later {
+            code: *$code,
+            games: $games,
+            is_entity: $entity,
+            sections: const { &[$($section),*] },
+        }),*]
+    };
+}
+use layouts_of;
