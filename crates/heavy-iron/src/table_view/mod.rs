@@ -22,7 +22,7 @@ use crate::{Facts, Parsed};
 use hpimount_assets::model::gltf;
 use hpimount_assets::parse::{Incomplete, so_far};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Opened, View, ViewFormat, hex as hex_of};
 use hpimount_containers::io::{Error, Warnings};
 
 /// Tables.
@@ -244,7 +244,8 @@ fn describe(sheets: &Sheets, page: &mut Page<Sheets>, names: Names<'_>) {
             .fact("rows", model.rows.len()),
         Sheets::Lights(model) => page
             .fact("group", names.reference(model.group))
-            .fact("lights", model.lights.len()),
+            .fact("lights", model.lights.len())
+            .fact("blended", model.blended),
         Sheets::Marker(model) => page.fact("position", model.position.map(view::list)),
         Sheets::Shrapnel(model) => page
             .fact("own_id", hex(model.id))
@@ -293,7 +294,8 @@ fn fragments(model: &Shrapnel, names: Names<'_>) -> Value {
         let parts = parts
             .into_iter()
             .map(|(name, node)| (name, node.to_value()));
-        let entries = [kind].into_iter().chain(parts);
+        let emit = (!fragment.emit.is_empty()).then(|| ("emit", hex_of(&fragment.emit).into()));
+        let entries = [kind].into_iter().chain(parts).chain(emit);
         Value::Map(entries.map(|(name, value)| (name.into(), value)).collect())
     });
     fragments.collect()

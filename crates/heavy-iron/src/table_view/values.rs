@@ -27,10 +27,17 @@ pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
         Sheets::List(list) => vec![rows(&list.rows, list.count_offset, names)],
         Sheets::Lights(kit) => {
             let group = kit.count_offset.saturating_sub(4);
-            vec![
-                id("group", kit.group, group, kit.lights.endian()),
+            let endian = kit.lights.endian();
+            let blended = kit.blended.map(|blended| {
+                let offset = kit.lights.offset() + kit.lights.bytes().len();
+                let place = Place::new(offset, endian, Form::U32);
+                ("blended", Node::from(blended).stored(place))
+            });
+            let lights = [
+                id("group", kit.group, group, endian),
                 rows(&kit.lights, Some(kit.count_offset), names),
-            ]
+            ];
+            lights.into_iter().chain(blended).collect()
         }
         Sheets::Models(info) => {
             let endian = info.models.endian();

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use crate::record::{Layout, Rows, layout, size};
+use crate::words::PIPE_LAYERS;
 use crate::{Facts, Parsed, after_magic, floats, read_into, slice_of};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
@@ -38,12 +39,13 @@ const LEVELS: Layout = layout!(
     distance3: F32
 );
 const LEVELS_WITH_FLAGS: Layout = layout!(
-    model: Id, max_distance: F32, lod1: Id, lod2: Id, lod3: Id, distance1: F32, distance2: F32,
-    distance3: F32, flags: U32
+    model: Id, max_distance: F32, flags: U32, lod1: Id, lod2: Id, lod3: Id, distance1: F32,
+    distance2: F32, distance3: F32
 );
 const PIPES: Layout = layout!(model: Id, sub_objects: U32, pipe_flags: U32);
 const PIPES_IN_LAYERS: Layout = layout!(
-    model: Id, sub_objects: U32, pipe_flags: U32, layer: U8, alpha_discard: U8, pad: Pad2
+    model: Id, sub_objects: U32, pipe_flags: U32, layer: U8 / PIPE_LAYERS, alpha_discard: U8,
+    pipe_pad: U16
 );
 const COLLISIONS: Layout = layout!(model: Id, collision: Id, camera_collision: Id);
 const SHADOWS: Layout = layout!(model: Id, shadow: Id, unknown: U32);
@@ -59,7 +61,7 @@ const PROPERTIES: Layout = layout!(
 const LIGHTS: Layout = layout!(
     type: U32, red: F32, green: F32, blue: F32, alpha: F32, right: Vec3, right_w: F32, up: Vec3,
     up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
-    pad: Pad4
+    plat_light: F32
 );
 
 /// Returns the number of records in the lists of a type in the games, if they
@@ -178,6 +180,8 @@ pub struct LightKit {
     pub lights: Rows,
     /// Offset of their number.
     pub count_offset: usize,
+    /// The word after them since Rise of the Underminer.
+    pub blended: Option<u32>,
     /// Warnings.
     pub warnings: Warnings,
 }
@@ -195,7 +199,23 @@ pub fn parse_light_kit(bytes: &Bytes, facts: &Facts) -> Parsed<LightKit> {
         kit.count_offset = cursor.offset() as usize;
         let count = cursor.u32("light count")?;
         cursor.u32("light list")?;
-        kit.lights = rows(&mut cursor, bytes, LIGHTS, Some(count), &mut kit.warnings)?;
+        let start = cursor.offset() as usize;
+        let end = (count as usize)
+            .checked_mul(size(LIGHTS))
+            .and_then(|length| start.checked_add(length));
+        let is_blended = facts.game.is_rotu_or_later()
+            && end.and_then(|end| end.checked_add(4)) == Some(bytes.len());
+        let lights = match end.filter(|_| is_blended) {
+            Some(end) => &bytes.slice(..end),
+            None => bytes,
+        };
+        let mut rest = Cursor::new(lights, 0, cursor.endian());
+        rest.seek(start as u64, "lights")?;
+        kit.lights = rows(&mut rest, lights, LIGHTS, Some(count), &mut kit.warnings)?;
+        if is_blended {
+            cursor.seek(lights.len() as u64, "blended")?;
+            kit.blended = Some(cursor.u32("blended")?);
+        }
         Ok(())
     })
 }
@@ -273,7 +293,7 @@ mod tests {
     fn levels_of_later_games_have_flags() {
         let row = [7, 0, 1, 2, 3, 0, 0, 0];
         let plain = words(&[&[1][..], &row].concat());
-        let flagged = words(&[&[1][..], &row, &[9]].concat());
+        let flagged = words(&[1, 7, 0, 9, 1, 2, 3, 0, 0, 0]);
         for game in [Game::Bfbb, Game::Incredibles] {
             let flags = |bytes: &Bytes| {
                 let list = parse_list(bytes, &facts(game), *b"LODT").unwrap();

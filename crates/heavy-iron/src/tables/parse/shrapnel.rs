@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::parts::{BODY, Part, PartKind, kind_of, kinds};
-use crate::record::{Layout, Record, layout};
+use crate::record::{Layout, Record, layout, size};
 use crate::{Facts, Game, Parsed, read_into, slice_of};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
@@ -29,6 +29,8 @@ pub struct Fragment {
     pub kind: &'static str,
     /// Its fields, and its locations.
     pub parts: Vec<Part>,
+    /// The settings of the emitter of a particle, which are not decoded.
+    pub emit: Bytes,
 }
 
 /// The fields that every fragment begins with.
@@ -36,37 +38,74 @@ const HEAD: Layout = layout!(
     type: U32, id: Id, parent1: Id, parent2: Id, lifetime: F32, delay: F32
 );
 
-/// Length of a location, in bytes.
+/// Length of a location without a radius, in bytes.
 const LOCATION: usize = 36;
 
-/// Bytes of a particle between its locations and its emitter, which are not
-/// used.
-const UNUSED: usize = 364;
+/// What locations end with since The SpongeBob Movie.
+const RADIUS: Layout = layout!(rand_radius: F32);
+
+/// Length of the settings of the emitter of a particle, in bytes, and since The
+/// SpongeBob Movie.
+const EMIT: [usize; 2] = [364, 388];
+
+/// Length of the shape of the bounds of a fire, in bytes.
+const SHAPE: usize = 24;
+
+/// Length of the padding after it, in bytes.
+const PAD: usize = 4;
 
 /// A part of a fragment.
 #[derive(Debug, Clone, Copy)]
 enum Piece {
     Fields(Layout),
+    Part(&'static str, Layout),
     Location(&'static str),
-    Unused(usize),
+    Emit(usize),
+    /// The bounds of a fire.
+    Bound,
 }
 
 /// A version of the tool that wrote the asset.
 #[derive(Debug, Clone, Copy)]
-struct Build {
-    /// Whether projectiles have a velocity.
-    has_velocity: bool,
-    /// Whether sounds have a volume and radii.
-    has_volume: bool,
+enum Build {
+    /// That of Scooby-Doo and Battle for Bikini Bottom.
+    First {
+        /// Whether projectiles have a velocity.
+        has_velocity: bool,
+        /// Whether sounds have a volume and radii.
+        has_volume: bool,
+    },
+    /// That of The Incredibles, or of The SpongeBob Movie.
+    Later {
+        /// Whether particles have flags: in The SpongeBob Movie.
+        has_flags: bool,
+    },
+    /// That of Rise of the Underminer.
+    Rotu,
 }
 
-/// The versions, in the order in which they are tried.
-const BUILDS: [Build; 4] = [
-    Build::new(true, true),
-    Build::new(true, false),
-    Build::new(false, false),
-    Build::new(false, true),
-];
+impl Build {
+    /// Returns the versions of a game, in the order in which they are tried.
+    fn of(game: Game) -> &'static [Self] {
+        match game {
+            Game::Incredibles => &[
+                Self::Later { has_flags: true },
+                Self::Later { has_flags: false },
+            ],
+            Game::Rotu | Game::RatProto => &[Self::Rotu],
+            _ => {
+                const {
+                    &[
+                        Self::new(true, true),
+                        Self::new(true, false),
+                        Self::new(false, false),
+                        Self::new(false, true),
+                    ]
+                }
+            }
+        }
+    }
+}
 
 /// Places that locations are relative to.
 const LOCATIONS: &[PartKind] = kinds! { [location_type: U32,]
@@ -80,65 +119,188 @@ const LOCATIONS: &[PartKind] = kinds! { [location_type: U32,]
 
 impl Build {
     const fn new(has_velocity: bool, has_volume: bool) -> Self {
-        Self {
+        Self::First {
             has_velocity,
             has_volume,
+        }
+    }
+
+    /// Returns the length of a location.
+    fn location(self) -> usize {
+        match self {
+            Self::First { .. } => LOCATION,
+            _ => LOCATION + size(RADIUS),
         }
     }
 
     /// Returns the kind of fragments with this number, and what follows their
     /// head.
     fn pieces(self, number: u32) -> Option<(&'static str, Vec<Piece>)> {
-        use Piece::{Fields, Location, Unused};
+        let Self::First {
+            has_velocity,
+            has_volume,
+        } = self
+        else {
+            return self.later_pieces(number);
+        };
+        use Piece::{Emit, Fields, Location};
         Some(match number {
             3 => (
                 "particle",
                 vec![
                     Location("source"),
                     Location("velocity"),
-                    Unused(UNUSED),
+                    Emit(EMIT[0]),
                     Fields(layout!(emitter: Id, pad: Pad4)),
                 ],
             ),
             4 => {
                 let mut pieces = vec![Fields(layout!(model: Id, pad: Pad4)), Location("launch")];
-                if self.has_velocity {
+                if has_velocity {
                     pieces.push(Location("velocity"));
                 }
-                pieces.push(Fields(layout!(
-                    bounce: F32, max_bounces: I32, frag_flags: U32, child: Id, pad: Pad4,
-                    min_scale: F32, max_scale: F32, scale_curve: Id, pad: Pad4, gravity: F32
-                )));
+                pieces.push(Fields(FLIGHT));
                 ("projectile", pieces)
             }
-            5 => (
-                "lightning",
-                vec![
-                    Location("start"),
-                    Location("end"),
-                    Fields(layout!(start_parent: Id, end_parent: Id)),
-                ],
-            ),
+            5 => ("lightning", lightning()),
             6 => {
                 let mut pieces = vec![Fields(layout!(sound: Id)), Location("source")];
-                if self.has_volume {
+                if has_volume {
                     pieces.push(Fields(layout!(
                         volume: F32, inner_radius: F32, outer_radius: F32
                     )));
                 }
                 ("sound", pieces)
             }
-            7 => (
-                "shockwave",
-                vec![Fields(layout!(
-                    model: Id, birth_radius: F32, death_radius: F32, birth_velocity: F32,
-                    death_velocity: F32, birth_spin: F32, death_spin: F32, birth_color: Vec4,
-                    death_color: Vec4
-                ))],
+            7 => ("shockwave", vec![Fields(SHOCKWAVE)]),
+            _ => return None,
+        })
+    }
+
+    /// Like [`Build::pieces`], since The SpongeBob Movie.
+    fn later_pieces(self, number: u32) -> Option<(&'static str, Vec<Piece>)> {
+        use Piece::{Bound, Emit, Fields, Location, Part};
+        let is_rotu = matches!(self, Self::Rotu);
+        let has_flags = matches!(self, Self::Later { has_flags: true });
+        let only = |is_there: bool, piece: Piece| is_there.then_some(piece);
+        Some(match number {
+            3 => {
+                let flags = only(has_flags, Fields(layout!(particle_flags: U32)));
+                let mut pieces = vec![Location("source"), Location("velocity"), Emit(EMIT[1])];
+                pieces.extend(flags);
+                pieces.push(Fields(layout!(emitter: Id, pad: Pad4)));
+                ("particle", pieces)
+            }
+            4 => {
+                let mut pieces = vec![
+                    Fields(layout!(model: Id, pad: Pad4)),
+                    Location("launch"),
+                    Location("velocity"),
+                    Location("velocity_plus_minus"),
+                    Location("rotation"),
+                    Location("rotation_plus_minus"),
+                ];
+                pieces.extend(only(is_rotu, Location("initial_rotation")));
+                pieces.push(Fields(FLIGHT));
+                pieces.extend(only(is_rotu, Part("light", LIGHT)));
+                ("projectile", pieces)
+            }
+            5 => ("lightning", lightning()),
+            6 => (
+                "sound",
+                vec![Fields(layout!(sound: Id)), Location("source")],
+            ),
+            7 => ("shockwave", vec![Fields(SHOCKWAVE)]),
+            8 => (
+                "explosion",
+                vec![
+                    Fields(layout!(explosion_type: U32)),
+                    Location("location"),
+                    Fields(layout!(explosion_flags: U32)),
+                ],
+            ),
+            9 => (
+                "distortion",
+                vec![
+                    Fields(layout!(distortion_type: U32)),
+                    Location("location"),
+                    Fields(layout!(
+                        distortion_flags: U32, radius: F32, duration: F32, intensity: F32,
+                        frequency: F32, repeat_delay: F32
+                    )),
+                ],
+            ),
+            10 => {
+                let mut pieces = vec![
+                    Location("location"),
+                    Fields(layout!(
+                        fire_flags: U32, radius: F32, scale: F32, fuel: F32, heat: F32,
+                        damage: F32, knockback: F32
+                    )),
+                ];
+                let more = Fields(layout!(heat_magnify: F32, height: F32, pad: Pad4));
+                pieces.extend(only(is_rotu, more));
+                pieces.extend(only(is_rotu, Bound));
+                ("fire", pieces)
+            }
+            11 => ("light", vec![Location("location"), Part("light", LIGHT)]),
+            12 => (
+                "smoke",
+                vec![
+                    Fields(layout!(smoke_emitter: Id)),
+                    Location("location"),
+                    Fields(layout!(rate: F32, radius: F32)),
+                ],
+            ),
+            13 => (
+                "goo",
+                vec![
+                    Fields(layout!(
+                        drop_model: Id, pad: Pad4, splat_model: Id, pad: Pad4, splat_sound: Id,
+                        pad: Pad4
+                    )),
+                    Location("location"),
+                    Location("velocity"),
+                    Fields(layout!(min_scale: F32, max_scale: F32)),
+                ],
             ),
             _ => return None,
         })
     }
+}
+
+/// How a projectile flies.
+const FLIGHT: Layout = layout!(
+    bounce: F32, max_bounces: I32, frag_flags: U32, child: Id, pad: Pad4, min_scale: F32,
+    max_scale: F32, scale_curve: Id, pad: Pad4, gravity: F32
+);
+
+const SHOCKWAVE: Layout = layout!(
+    model: Id, birth_radius: F32, death_radius: F32, birth_velocity: F32, death_velocity: F32,
+    birth_spin: F32, death_spin: F32, birth_color: Vec4, death_color: Vec4
+);
+
+const LIGHT: Layout = layout!(
+    light_color: Vec4, radius: F32, fade_up_time: F32, fade_down_time: F32, duration: F32
+);
+
+/// The bounds of a fire, before their shape.
+const BOUND: Layout = layout!(
+    xmin: I8, ymin: I8, zmin: I8, zmin_dup: I8, xmax: I8, ymax: I8, zmax: I8, zmax_dup: I8,
+    min: Vec3, max: Vec3, bound_type: U8, pad: Pad3, center: Vec3
+);
+
+/// The shapes of the bounds of a fire.
+const SHAPES: &[PartKind] = kinds! { []
+    0 "sphere" { radius: F32 }
+    1 "box" { upper: Vec3, lower: Vec3 }
+    2 "cylinder" { radius: F32, height: F32 }
+};
+
+fn lightning() -> Vec<Piece> {
+    use Piece::{Fields, Location};
+    let parents = Fields(layout!(start_parent: Id, end_parent: Id));
+    vec![Location("start"), Location("end"), parents]
 }
 
 /// Parses an SHRP asset.
@@ -154,12 +316,7 @@ pub fn parse_shrapnel(bytes: &Bytes, facts: &Facts) -> Parsed<Shrapnel> {
         cursor.u32("fragment list")?;
         let rest = cursor.take(cursor.remaining(), "fragments")?;
         let rest = slice_of(bytes, rest);
-        if matches!(facts.game, Game::Bfbb | Game::Unknown) {
-            shrapnel.read_fragments(&rest, facts.endian);
-        } else {
-            // Locations are longer in later games, by how much is not known.
-            shrapnel.rest = rest;
-        }
+        shrapnel.read_fragments(&rest, facts);
         Ok(())
     })
 }
@@ -167,11 +324,11 @@ pub fn parse_shrapnel(bytes: &Bytes, facts: &Facts) -> Parsed<Shrapnel> {
 impl Shrapnel {
     /// Reads the fragments as the first version that they fit, or else as the
     /// first one of all, as far as they fit.
-    fn read_fragments(&mut self, bytes: &Bytes, endian: Endian) {
+    fn read_fragments(&mut self, bytes: &Bytes, facts: &Facts) {
         let count = self.count as usize;
         let mut first = None;
-        for build in BUILDS {
-            let (fragments, at, error) = fragments(bytes, endian, count, build);
+        for &build in Build::of(facts.game) {
+            let (fragments, at, error) = fragments(bytes, facts.endian, count, build);
             if error.is_none() && at == bytes.len() {
                 (self.fragments, self.rest) = (fragments, Bytes::new());
                 return;
@@ -236,19 +393,36 @@ fn fragment(
         ));
     };
     let mut parts = vec![Part::plain(BODY, head)];
+    let mut emit = Bytes::new();
     for piece in pieces {
         match piece {
             Piece::Fields(layout) => {
                 parts.push(Part::plain(BODY, take(bytes, &mut at, endian, layout)?));
             }
-            Piece::Unused(length) => at += length,
+            Piece::Part(name, layout) => {
+                parts.push(Part::plain(name, take(bytes, &mut at, endian, layout)?));
+            }
+            Piece::Emit(length) => emit = slice("settings", bytes, &mut at, length)?,
             Piece::Location(name) => {
-                parts.extend(location(name, bytes, at, endian)?);
-                at += LOCATION;
+                let start = at;
+                let bytes = slice(name, bytes, &mut at, build.location())?;
+                parts.extend(location(name, &bytes, start + START, endian)?);
+            }
+            Piece::Bound => {
+                let head = take(bytes, &mut at, endian, BOUND)?;
+                let number = head.number("bound_type").unwrap_or_default();
+                parts.push(Part::plain("bound", head));
+                let start = at + START;
+                let bytes = slice("bound", bytes, &mut at, SHAPE)?;
+                parts.extend(kind_of(&[SHAPES], number).map(|kind| Part {
+                    kind: Some(kind.name),
+                    ..Part::plain("bound", Record::new(kind.fields, endian, &bytes).at(start))
+                }));
+                at += PAD;
             }
         }
     }
-    Ok((Fragment { kind, parts }, at))
+    Ok((Fragment { kind, parts, emit }, at))
 }
 
 /// Takes the whole record at an offset.
@@ -266,20 +440,34 @@ fn take(bytes: &Bytes, at: &mut usize, endian: Endian, layout: Layout) -> Result
     Ok(record)
 }
 
-/// Returns the location at an offset; `None` if it was never set.
-fn location(name: &'static str, bytes: &Bytes, at: usize, endian: Endian) -> Result<Option<Part>> {
-    let held = at.checked_add(LOCATION).filter(|&end| end <= bytes.len());
-    let Some(end) = held else {
+/// Takes bytes at an offset.
+fn slice(name: &'static str, bytes: &Bytes, at: &mut usize, length: usize) -> Result<Bytes> {
+    let end = at.checked_add(length).filter(|&end| end <= bytes.len());
+    let Some(end) = end else {
         return Err(Error::damaged(
-            (at + START) as u64,
+            (*at + START) as u64,
             name,
             format!("ends after {} bytes", bytes.len() + START),
         ));
     };
-    let bytes = bytes.slice(at..end);
-    let number = Cursor::new(&bytes, 0, endian).u32(name)?;
-    Ok(kind_of(LOCATIONS, number).map(|kind| Part {
+    let start = std::mem::replace(at, end);
+    Ok(bytes.slice(start..end))
+}
+
+/// Returns the parts of a location, whose offset in the asset is `start`. One that was
+/// never set has at most a radius.
+fn location(name: &'static str, bytes: &Bytes, start: usize, endian: Endian) -> Result<Vec<Part>> {
+    let number = Cursor::new(bytes, 0, endian).u32(name)?;
+    let place = kind_of(&[LOCATIONS], number).map(|kind| Part {
         kind: Some(kind.name),
-        ..Part::plain(name, Record::new(kind.fields, endian, &bytes))
-    }))
+        ..Part::plain(name, Record::new(kind.fields, endian, bytes).at(start))
+    });
+    let radius = bytes.slice(LOCATION..);
+    let radius = (!radius.is_empty()).then(|| {
+        Part::plain(
+            name,
+            Record::new(RADIUS, endian, &radius).at(start + LOCATION),
+        )
+    });
+    Ok(place.into_iter().chain(radius).collect())
 }
