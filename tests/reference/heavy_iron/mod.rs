@@ -6,6 +6,7 @@ mod decoders;
 mod edited;
 mod fields;
 mod goldens;
+mod later;
 mod models;
 mod native_models;
 mod native_sounds;

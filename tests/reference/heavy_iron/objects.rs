@@ -47,6 +47,8 @@ pub(super) fn agrees(ours: Value, known: &Json) -> bool {
         Value::Vec4(value) => floats(&value),
         Value::Id(id) => id_agrees(id, known),
         Value::Color(color) => *known == json!(color),
+        Value::Word(bits) => *known == json!(bits),
+        Value::Text(shown) => *known == json!(shown.shown()),
         Value::Code(code) => known.as_str().map(str::as_bytes) == Some(&code[..]),
     }
 }
@@ -61,7 +63,9 @@ fn id_agrees(id: u32, known: &Json) -> bool {
 /// Returns whether a record has the values of a JSON object, in its order.
 fn record_agrees(record: &Record, known: &Json) -> bool {
     let known: Vec<_> = known.as_object().unwrap().values().collect();
-    let ours: Vec<_> = record.fields().collect();
+    // The reader leaves out the last word of a light.
+    let ours = record.fields().filter(|(name, _)| *name != "plat_light");
+    let ours: Vec<_> = ours.collect();
     ours.len() == known.len()
         && ours
             .iter()
@@ -200,8 +204,6 @@ fn check_links(shown: &str, links: &[Link], known: &Json, game: Game) {
         if game == Game::Bfbb {
             let named = [&known["event"], &known["send"]].map(Json::as_str);
             assert_eq!(link.event_names(game), named, "{shown}");
-        } else {
-            assert_eq!(link.event_names(game), [None, None], "{shown}");
         }
         assert!(id_agrees(link.target, &known["target"]), "{shown}");
         assert!(

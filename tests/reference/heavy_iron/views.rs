@@ -29,7 +29,8 @@ fn objects_have_the_fields_and_links_that_the_independent_reader_finds() {
             if name == "links" {
                 without_words(&mut field);
             }
-            if archive.name == "objects_ps2" && name == "links" {
+            let is_named = !["objects_ps2", "objects_scooby"].contains(&archive.name.as_str());
+            if !is_named && name == "links" {
                 // The reader has names of events for one game only.
                 assert_eq!(field.as_array().unwrap().len() as u64, length, "{shown}");
                 continue;

@@ -15,13 +15,14 @@ const PLATFORMS: [Platform; 4] = [
 pub(super) const GAMES: [Game; 4] = [Game::Bfbb, Game::Scooby, Game::Incredibles, Game::Rotu];
 
 /// Types of the assets that [`hi_objects`] reads.
-pub(super) const CODES: [&str; 71] = [
+pub(super) const CODES: [&str; 78] = [
     "TEXT", "CRDT", "LKIT", "MRKR", "MINF", "ATBL", "ANIM", "FLY", "JAW", "SHRP", "ALST", "LODT",
     "PIPT", "COLL", "SHDW", "PICK", "MAPR", "BOUL", "BUTN", "CAM", "CNTR", "COND", "DPAT", "DYNA",
     "ENV", "GRUP", "MVPT", "PARS", "PKUP", "PLAT", "PLYR", "PORT", "SFX", "SIMP", "SURF", "TIMR",
     "TRIG", "UIFT", "VIL", "ZLIN", "CSNM", "DSCO", "PARE", "PARP", "VILP", "LITE", "LOBM", "PRJT",
     "GUST", "DSTR", "EGEN", "FOG", "UI", "SDFX", "CCRV", "DTRK", "DUPC", "GRSM", "HANG", "NPC",
-    "PEND", "PGRS", "RANM", "SCRP", "SGRP", "SPLN", "SPLP", "TPIK", "TRWT", "UIM", "VOLU",
+    "PEND", "PGRS", "RANM", "SCRP", "SGRP", "SPLN", "SPLP", "TPIK", "TRWT", "UIM", "VOLU", "ATKT",
+    "CSN", "CTOC", "DEST", "ONEL", "SUBT", "WIRE",
 ];
 
 /// Returns the parameters encoded in a byte, and the rest.

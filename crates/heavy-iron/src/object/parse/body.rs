@@ -19,6 +19,9 @@ use hpimount_containers::io::{Cursor, Endian, Result};
 /// other games do not have.
 const PAD: usize = 4;
 
+/// Length of a player without a light kit and links.
+const PLAYER: usize = 80;
+
 /// Offset of the flags in the header.
 const FLAGS: usize = 6;
 
@@ -76,9 +79,14 @@ impl<'a> Body<'a> {
         let mut cursor = Cursor::new(bytes, 0, flags_endian(code, facts.endian));
         cursor.seek(FLAGS as u64, "object flags")?;
         object.flags = cursor.u16("object flags")?;
-        let has_kit = code == *b"PLYR" && !facts.game.is_scooby();
-        let tail = if has_kit { 4 } else { 0 };
         let links = usize::from(object.link_count) * Link::SIZE;
+        // Players of Scooby-Doo have no light kit.
+        let has_no_kit = facts.game.is_scooby() && bytes.len() == PLAYER + links;
+        let tail = if code == *b"PLYR" && !has_no_kit {
+            4
+        } else {
+            0
+        };
         let end = bytes.len().checked_sub(links + tail);
         let end = end.filter(|&end| end >= HEADER);
         if end.is_none() {
@@ -201,12 +209,7 @@ impl<'a> Body<'a> {
     /// Returns whether the fields of Battle for Bikini Bottom apply: always in
     /// that game and the one before it, in others if the length agrees.
     fn has_fields(&self, kind: &ObjectType, object: &mut Object) -> bool {
-        let pad = if object.has_pad == Some(false) {
-            PAD
-        } else {
-            0
-        };
-        let Some(size) = kind.size.map(|size| size - pad) else {
+        let Some(size) = first_size(kind, object) else {
             return true;
         };
         if self.size == size {
@@ -250,6 +253,7 @@ impl<'a> Body<'a> {
                 let fields = self.kind.map_or(&[][..], |kind| kind.fields);
                 self.record(self.part, fields, object);
             }
+            Section::FirstSections => self.sections(sections(self.code), object),
             Section::Body(layout) => self.record(self.part, layout, object),
             Section::Part(name, layout) => self.record(name, layout, object),
             Section::Items(name, count, layout) => {
@@ -342,7 +346,7 @@ impl<'a> Body<'a> {
                 let record = self.take(kind.fields, object);
                 object.parts.push(Part {
                     kind: Some(kind.name),
-                    choice: is_whole.then_some(Choice { by, size, kinds }),
+                    choice: (is_whole && ahead.is_none()).then_some(Choice { by, size, kinds }),
                     ..Part::plain(name, record)
                 });
             }
@@ -508,6 +512,17 @@ impl<'a> Body<'a> {
                 .push(format!("list at {at:#x}: {left} bytes follow it"));
         }
     }
+}
+
+/// Returns the length of an object without its links in Battle for Bikini Bottom, if it is
+/// always the same, with or without the padding word.
+fn first_size(kind: &ObjectType, object: &Object) -> Option<usize> {
+    let pad = if object.has_pad == Some(false) {
+        PAD
+    } else {
+        0
+    };
+    kind.size.map(|size| size - pad)
 }
 
 /// Returns the byte order of the id of an object. That of splines is little-endian

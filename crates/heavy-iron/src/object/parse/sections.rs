@@ -12,6 +12,8 @@ pub(super) enum Section {
     All(&'static [Section]),
     /// The fields of the type in Battle for Bikini Bottom.
     First,
+    /// What follows them there.
+    FirstSections,
     /// More fields of the type.
     Body(Layout),
     /// Fields with a name of their own.

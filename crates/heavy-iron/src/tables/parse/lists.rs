@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::record::{Layout, Rows, layout, size};
 use crate::words::PIPE_LAYERS;
-use crate::{Facts, Parsed, after_magic, floats, read_into, slice_of};
+use crate::{Facts, Game, Parsed, after_magic, floats, read_into, slice_of};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// An asset that is a list: ALST, COLL, LODT, MAPR, PICK, PIPT, SHDW, VILP.
@@ -59,6 +59,12 @@ const PROPERTIES: Layout = layout!(
     unknown_14: U32, unknown_18: U32, unknown_1C: F32, unknown_20: I32
 );
 const LIGHTS: Layout = layout!(
+    type: U32, red: F32, green: F32, blue: F32, alpha: F32, right: Vec3, right_w: F32, up: Vec3,
+    up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
+    pad: Pad4
+);
+/// The lights of other games than Battle for Bikini Bottom.
+const OTHER_LIGHTS: Layout = layout!(
     type: U32, red: F32, green: F32, blue: F32, alpha: F32, right: Vec3, right_w: F32, up: Vec3,
     up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
     plat_light: F32
@@ -199,6 +205,10 @@ pub fn parse_light_kit(bytes: &Bytes, facts: &Facts) -> Parsed<LightKit> {
         kit.count_offset = cursor.offset() as usize;
         let count = cursor.u32("light count")?;
         cursor.u32("light list")?;
+        let layout = match facts.game {
+            Game::Bfbb | Game::Unknown => LIGHTS,
+            _ => OTHER_LIGHTS,
+        };
         let start = cursor.offset() as usize;
         let end = (count as usize)
             .checked_mul(size(LIGHTS))
@@ -211,7 +221,7 @@ pub fn parse_light_kit(bytes: &Bytes, facts: &Facts) -> Parsed<LightKit> {
         };
         let mut rest = Cursor::new(lights, 0, cursor.endian());
         rest.seek(start as u64, "lights")?;
-        kit.lights = rows(&mut rest, lights, LIGHTS, Some(count), &mut kit.warnings)?;
+        kit.lights = rows(&mut rest, lights, layout, Some(count), &mut kit.warnings)?;
         if is_blended {
             cursor.seek(lights.len() as u64, "blended")?;
             kit.blended = Some(cursor.u32("blended")?);
@@ -266,8 +276,8 @@ pub(super) const ALWAYS: Endian = Endian::Little;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Platform;
     use crate::record::Value;
-    use crate::{Game, Platform};
 
     fn facts(game: Game) -> Facts {
         Facts::new(Platform::GameCube, game)

@@ -1,6 +1,6 @@
 //! Choosing the layout of an object among those of its game.
 
-use super::Body;
+use super::{Body, first_size};
 use crate::Game;
 use crate::object::Object;
 use crate::object::parse::later;
@@ -12,6 +12,9 @@ use crate::record::Value;
 /// How many bytes of padding may follow the last field.
 const PADDING: usize = 3;
 
+/// The layout of a type in Battle for Bikini Bottom.
+const FIRST: &[Section] = &[Section::First, Section::FirstSections];
+
 impl Body<'_> {
     /// Returns whether the game has layouts of its own for the type.
     pub(super) fn has_layouts(&self) -> bool {
@@ -19,14 +22,17 @@ impl Body<'_> {
         game != Game::Unknown && later::layouts(self.code, game).next().is_some()
     }
 
-    /// Reads the body of a type that has layouts of its own in the game.
+    /// Reads the body of a type that has layouts of its own in the game, or that of Battle
+    /// for Bikini Bottom if only that has this length.
     pub(super) fn later(&mut self, object: &mut Object) {
         let mut layouts = later::layouts(self.code, self.facts.game).peekable();
         if layouts.peek().is_some_and(|layout| layout.is_entity) {
             object.has_pad = Some(false);
             self.entity_fields(false, object);
         }
-        self.fit(layouts.map(|layout| layout.sections), object);
+        let first = self.kind.and_then(|kind| first_size(kind, object));
+        let first = first.filter(|&size| size == self.size).map(|_| FIRST);
+        self.fit(layouts.map(|layout| layout.sections).chain(first), object);
     }
 
     /// Reads the body by the first layout that ends where it ends. If there is none,

@@ -52,7 +52,7 @@ pub(super) const TYPES: &[DynaType] = types! {
         marker: Id, opened: U32, launch_angle: U32, camera_angle: U32, target: Id
     }
     "game_object:Teleport" = 2 LATER { marker: Id, opened: U32, launch_angle: U32, target: Id }
-    "game_object:Teleport" = 1 SINCE_BFBB { marker: Id, opened: U32, launch_angle: U32, target: Id }
+    "game_object:Teleport" = 1 LATER { marker: Id, opened: U32, launch_angle: U32, target: Id }
     "game_object:Flythrough" = 1 SINCE_BFBB { fly: Id }
     "game_object:NPCSettings" = 2 SINCE_BFBB {
         basis: I32 / NPC_BASES, allow_detect: I8, allow_patrol: U8, allow_wander: U8,

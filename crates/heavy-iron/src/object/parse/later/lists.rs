@@ -48,6 +48,7 @@ pub(super) const LAYOUTS: &[Later] = layouts_of! {
         ),
         Section::Ids("point_count"),
     ]
+    b"MVPT" SCOOBY [Section::First, Section::Ids("point_count")]
     b"PGRS" ALL [
         fields!(event_count: U32),
         Section::Rows("events", "event_count", 0, layout!(

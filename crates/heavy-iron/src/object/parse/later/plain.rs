@@ -6,7 +6,7 @@ use super::super::sections::{
 use super::super::types::{ENTITY, ENTITY_FLAGS};
 use super::{Later, layouts_of};
 use crate::games::{ALL, BFBB, LATER, SCOOBY};
-use crate::parts::{PartKind, kinds};
+use crate::parts::{self, PartKind, kinds};
 use crate::record::layout;
 use crate::words::{
     CAMERA_TRANSITIONS, DRIVING_SURFACES, EMITTER_FLAGS, HIT_SOURCES, SURFACE_FLAGS, VOLUMES,
@@ -138,7 +138,7 @@ const CAMERA: Section = fields!(
 
 /// What the kind of a camera determines.
 const LENS: Section = Section::Kind {
-    name: "lens",
+    name: parts::BODY,
     by: "cam_type",
     size: 24,
     kinds: &[kinds! { []
@@ -150,7 +150,7 @@ const LENS: Section = Section::Kind {
             distance: F32, height: F32, realign_speed: F32, realign_delay: F32, unknown1: F32,
             unknown2: F32
         }
-        2 "static" { unused: I32 }
+        2 "static" { u0: U32, u1: U32, u2: U32, u3: U32, u4: U32, u5: U32 }
         3 "path" { path: Id, time_end: F32, time_delay: F32 }
         4 "static_follow" { rubber_band: F32 }
     }],
