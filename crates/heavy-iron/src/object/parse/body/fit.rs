@@ -32,15 +32,22 @@ impl Body<'_> {
         }
         let first = self.kind.and_then(|kind| first_size(kind, object));
         let first = first.filter(|&size| size == self.size).map(|_| FIRST);
-        self.fit(layouts.map(|layout| layout.sections).chain(first), object);
+        self.fit(layouts.map(|layout| layout.sections), first, object);
     }
 
     /// Reads the body by the first layout that ends where it ends. If there is none,
     /// reads it by one as far as it is there; or not at all if it is longer than one.
-    fn fit(&mut self, layouts: impl Iterator<Item = &'static [Section]>, object: &mut Object) {
+    /// `own_length` is a layout that has exactly this length, for what none of the others
+    /// fits.
+    fn fit(
+        &mut self,
+        layouts: impl Iterator<Item = &'static [Section]>,
+        own_length: Option<&'static [Section]>,
+        object: &mut Object,
+    ) {
         let start = self.at;
         let mut best: Option<(Object, usize, bool)> = None;
-        let mut is_longer = false;
+        let (mut is_longer, mut fits) = (false, false);
         for sections in layouts {
             let mut read = Object::default();
             (self.at, self.spare) = (start, PADDING);
@@ -48,13 +55,17 @@ impl Body<'_> {
             let (is_odd, ends) = (!read.warnings.is_empty(), self.ends());
             if !is_odd && ends {
                 best = Some((read, self.at, ends));
-                is_longer = false;
+                (is_longer, fits) = (false, true);
                 break;
             }
             is_longer |= !is_odd;
             if is_odd && best.as_ref().is_none_or(|(_, _, ended)| ends && !ended) {
                 best = Some((read, self.at, ends));
             }
+        }
+        if let Some(sections) = own_length.filter(|_| !fits) {
+            self.at = start;
+            return self.sections(sections, object);
         }
         let best = best.filter(|_| !is_longer);
         let Some((read, at, _)) = best else {
@@ -85,7 +96,11 @@ impl Body<'_> {
             return;
         };
         object.dyna = dyna_types(number).next();
-        let game = self.facts.game;
+        // Scooby-Doo has no types of its own.
+        let game = match self.facts.game {
+            game if game.is_scooby() => Game::Bfbb,
+            game => game,
+        };
         let known: Vec<_> = dyna_types(number)
             .filter(|known| known.games.contain(game))
             .collect();
@@ -101,7 +116,7 @@ impl Body<'_> {
             |known: &&DynaType| known.version.is_none_or(|own| version == u32::from(own));
         let mut fitting = known.iter().copied().filter(is_version).peekable();
         if fitting.peek().is_some() {
-            return self.fit(fitting.map(|known| known.sections), object);
+            return self.fit(fitting.map(|known| known.sections), None, object);
         }
         let mut versions: Vec<_> = known.iter().filter_map(|known| known.version).collect();
         versions.dedup();
