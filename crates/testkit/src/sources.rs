@@ -41,7 +41,7 @@ pub fn pack_as(directory: &Path, archive: &Path, options: &[&str]) {
 /// Returns a HIP archive with these assets of several types in one layer. All
 /// types are shown according to the extension.
 pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
-    let types = [b"RAW ", b"BINK", b"CSN ", b"XYZ "];
+    let types = [b"RAW ", b"BINK", b"ABCD", b"XYZ "];
     let mut hip = Hip::default();
     hip.layer(0);
     for ((name, bytes), code) in assets.zip(types.iter().cycle()) {

@@ -44,6 +44,9 @@ pub enum Rule<'a> {
     Elements(Elements<'a>),
     /// It is the number that selects which fields a part has.
     Selects(Selector<'a>),
+    /// It is in the words of this version of the program, such as a warning, and is not
+    /// compared: edited files may be of another version.
+    Remark,
 }
 
 /// A number that selects which fields a part of the asset has.

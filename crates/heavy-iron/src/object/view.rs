@@ -161,10 +161,7 @@ impl Typed {
             entries.push(("links", self.link_list(names)));
         }
         let warnings = Node::texts(object.warnings.texts());
-        entries.push((
-            "warnings",
-            warnings.derived("is what is odd about the asset"),
-        ));
+        entries.push(("warnings", warnings.ruled(Rule::Remark)));
         node::map(entries)
     }
 

@@ -130,15 +130,9 @@ impl Placed {
             Some(Value::Id(id)) => id,
             _ => 0,
         };
-        let angle = |name| match object.field(name) {
-            Some(Value::Float(angle)) => Some(angle),
-            _ => None,
-        };
-        // Most types of DYNA have three numbers.
-        let angles = || Some([angle("yaw")?, angle("pitch")?, angle("roll")?]);
         Some(Self {
             position: vector("pos").or_else(|| vector("center"))?,
-            angles: vector("ang").or_else(angles),
+            angles: vector("ang"),
             scale: vector("scale"),
             model,
         })

@@ -201,6 +201,7 @@ impl<'c> Differences<'c> {
                 Err(reason) => self.problem(path, reason),
             },
             Rule::Derived(_) | Rule::Count(_) if self.is_new => {}
+            Rule::Remark => {}
             Rule::Derived(reason) => self.problem(path, reason),
             Rule::Count(list) => self.counts.push((path.to_owned(), edited.clone(), list)),
             Rule::Selects(_) => {
