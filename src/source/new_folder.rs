@@ -1,5 +1,6 @@
 //! New folders that are written on behalf of threads that may not write.
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Deref;
@@ -56,8 +57,8 @@ impl NewFolder {
             false => absolute(path),
         };
         let target = target.map_err(failed)?;
-        if exists && fs::read_dir(&target).map_err(failed)?.next().is_some() {
-            return Err(failed(io::Error::other("is not empty")));
+        if exists {
+            check_empty(&target, None).map_err(failed)?;
         }
         let mut sources = readable.iter().filter_map(|path| path.canonicalize().ok());
         if sources.any(|source| target.starts_with(source)) {
@@ -175,11 +176,38 @@ fn remove(directory: Option<PathBuf>) {
     let _ = directory.map(fs::remove_dir_all);
 }
 
-/// Moves all entries of a directory to the one around it, and removes it.
-fn move_entries(directory: &Path, around: &Path) -> io::Result<()> {
+/// Checks that a directory has no entry, or only this one.
+fn check_empty(directory: &Path, except: Option<&Path>) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        fs::rename(entry.path(), around.join(entry.file_name()))?;
+        if Some(&*entry?.path()) != except {
+            return Err(io::Error::other("is not empty"));
+        }
+    }
+    Ok(())
+}
+
+/// Moves all entries of a directory to the one around it, which has no others, and removes
+/// it. On an error, those that were moved are moved back.
+fn move_entries(directory: &Path, around: &Path) -> io::Result<()> {
+    check_empty(around, Some(directory))?;
+    let mut moved = Vec::new();
+    let result = move_each(directory, around, &mut moved);
+    if result.is_err() {
+        for name in moved {
+            // What cannot be moved back remains, and the first error is reported.
+            let _ = fs::rename(around.join(&name), directory.join(&name));
+        }
+    }
+    result
+}
+
+/// Moves all entries of a directory to another one, adds their names to `moved`, and removes
+/// the directory.
+fn move_each(directory: &Path, to: &Path, moved: &mut Vec<OsString>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let name = entry?.file_name();
+        fs::rename(directory.join(&name), to.join(&name))?;
+        moved.push(name);
     }
     fs::remove_dir(directory)
 }
@@ -253,6 +281,34 @@ mod tests {
         assert!(names(&path).is_empty());
         // Its lock is kept for the end of the process.
         std::mem::forget(folder);
+    }
+
+    #[test]
+    fn what_appeared_in_the_folder_is_not_replaced() {
+        let work = tempdir().unwrap();
+        let mut folder = NewFolder::create(work.path(), &[]).unwrap();
+        for name in ["a", "b"] {
+            folder.perform(Task::File(name.to_owned())).unwrap();
+        }
+        fs::write(work.path().join("b"), "other").unwrap();
+        let error = folder.keep().unwrap_err();
+        assert!(error.to_string().ends_with("is not empty"), "{error}");
+        assert_eq!(names(work.path()), ["b"]);
+        assert_eq!(fs::read(work.path().join("b")).unwrap(), b"other");
+    }
+
+    #[test]
+    fn entries_are_moved_all_or_not_at_all() {
+        let work = tempdir().unwrap();
+        // A directory cannot be moved into itself.
+        let to = work.path().join("to");
+        fs::create_dir(&to).unwrap();
+        let others = (0..16).map(|number| number.to_string());
+        others.for_each(|name| fs::write(work.path().join(name), "").unwrap());
+        let before = names(work.path());
+        move_entries(work.path(), &to).unwrap_err();
+        assert_eq!(names(work.path()), before);
+        assert!(names(&to).is_empty());
     }
 
     #[test]
