@@ -108,6 +108,10 @@ fn what_desktops_leave_beside_frames_is_skipped() {
         "001 fly/00.png",
         "001 fly/._00.png",
         "001 fly/Thumbs.db",
+        ".Trash-1000/files/00.png",
+        "000 walk/.Trash-1000/files/03.png",
+        "000 walk/.Trash-1000/04.png",
+        "001 fly/.Trash-1000/files/01.png",
     ] {
         sprite.edit(&format!("{PARTS}/{path}"), &picture(2));
     }

@@ -17,8 +17,12 @@ use hpimount_containers::io::{self, read_vec};
 
 /// Returns whether a file that an asset's view does not have is added to it.
 fn is_added(path: &str, all: ImportAll) -> bool {
-    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-    name.ends_with(all.adds) && !is_litter(name)
+    path.ends_with(all.adds) && !is_litter(name_of(path))
+}
+
+/// Returns the last name of a path.
+fn name_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 impl Edits<'_> {
@@ -39,7 +43,7 @@ impl Edits<'_> {
             (Change::File(new), None) if is_added(path, all) => {
                 self.added(viewed, below, new);
             }
-            (Change::Directory(folder), None) => {
+            (Change::Directory(folder), None) if !is_litter(name_of(path)) => {
                 for (name, change) in folder.entries {
                     let (path, below) = (format!("{path}/{name}"), format!("{below}/{name}"));
                     match change {
