@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use tempfile::Builder;
+use tempfile::{Builder, tempfile_in};
 
 use crate::sync::lock;
 
@@ -64,12 +64,11 @@ impl NewFolder {
         if sources.any(|source| target.starts_with(source)) {
             return Err(failed(io::Error::other("is in a folder that is read")));
         }
-        let sources = readable.iter().filter_map(|path| path.metadata().ok());
-        let mode = sources.fold(0o666, |mode, source| mode & source.mode()) | 0o600;
         let around = match exists {
             true => &target,
             false => target.parent().unwrap_or(Path::new("/")),
         };
+        let mode = mode_in(around, readable).map_err(failed)?;
         let create = |path: &Path| directories(mode).recursive(false).create(path);
         let created = Builder::new().prefix(".hpipack-").make_in(around, create);
         let path = created.map_err(failed)?.into_temp_path().keep()?;
@@ -212,6 +211,24 @@ fn move_each(directory: &Path, to: &Path, moved: &mut Vec<OsString>) -> io::Resu
     fs::remove_dir(directory)
 }
 
+/// Returns the permissions of new files in a directory: who may not read one of these files
+/// and directories may not read them.
+fn mode_in(directory: &Path, readable: &[PathBuf]) -> io::Result<u32> {
+    let sources = readable.iter().filter_map(|path| path.metadata().ok());
+    let sources: Vec<_> = sources.collect();
+    let mode = sources
+        .iter()
+        .fold(0o666, |mode, source| mode & source.mode());
+    // It depends on the directory and on how its file system is mounted.
+    let group = tempfile_in(directory)?.metadata()?.gid();
+    let of_group = match sources.iter().all(|source| source.gid() == group) {
+        true => mode & 0o070,
+        // Its members may do what all others may.
+        false => mode & (mode & 0o007) << 3,
+    };
+    Ok(0o600 | of_group | mode & 0o007)
+}
+
 /// Returns the path of a new folder without symbolic links.
 fn absolute(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
@@ -244,7 +261,7 @@ fn of_path(path: &Path, error: io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, chown};
     use tempfile::tempdir;
 
     type Task = FolderTask<Vec<u8>>;
@@ -326,18 +343,32 @@ mod tests {
         assert_eq!(names(work.path()).len(), 1);
     }
 
-    #[test]
-    fn a_new_folder_is_as_private_as_what_is_read() {
+    /// Creates a folder with a file, which is read from a source with a mode and a group.
+    /// Returns their modes.
+    fn modes_of_new(mode: u32, group: Option<u32>) -> [u32; 3] {
         let work = tempdir().unwrap();
         let [source, path] = ["source", "new"].map(|name| work.path().join(name));
         fs::write(&source, "").unwrap();
-        fs::set_permissions(&source, fs::Permissions::from_mode(0o600)).unwrap();
-        let mut folder = NewFolder::create(&path, &[work.path().join("source")]).unwrap();
+        chown(&source, None, group).unwrap();
+        fs::set_permissions(&source, fs::Permissions::from_mode(mode)).unwrap();
+        let mut folder = NewFolder::create(&path, &[source]).unwrap();
         folder.perform(Task::File("a/b".to_owned())).unwrap();
         folder.keep().unwrap();
-        for (entry, mode) in [("", 0o700), ("a", 0o700), ("a/b", 0o600)] {
-            let found = path.join(entry).metadata().unwrap();
-            assert_eq!(found.mode() & 0o777, mode, "{entry}");
+        ["", "a", "a/b"].map(|entry| path.join(entry).metadata().unwrap().mode() & 0o777)
+    }
+
+    #[test]
+    fn a_new_folder_is_as_private_as_what_is_read() {
+        assert_eq!(modes_of_new(0o600, None), [0o700, 0o700, 0o600]);
+    }
+
+    #[test]
+    fn another_group_may_read_a_new_folder_if_all_may_read_what_is_read() {
+        if !rustix::process::geteuid().is_root() {
+            return;
         }
+        let another = Some(rustix::process::getegid().as_raw() + 1);
+        assert_eq!(modes_of_new(0o640, another), modes_of_new(0o600, None));
+        assert_eq!(modes_of_new(0o644, another), modes_of_new(0o644, None));
     }
 }
