@@ -43,12 +43,10 @@ pub(super) fn differences(
     built.room.clear();
     let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes))?;
     let pairing = Pairing::new(&built.scene, &edited)?;
-    // The root turns the axes.
-    let root = pairing.nodes[0].and_then(|root| pairing.world(root).inverse());
     let mut map = Map {
         pairing: &pairing,
         rows,
-        root: root.unwrap_or(Affine::IDENTITY),
+        root: root(&pairing)?,
         found: Differences::default(),
         problems: Problems::default(),
         by_name: HashMap::new(),
@@ -67,6 +65,16 @@ pub(super) fn differences(
     }
     map.problems.check()?;
     Ok(map.found)
+}
+
+/// Returns the map from the edited scene to the axes of the game, which its root turns.
+/// Without the root, its groups would seem to be deleted with all of their objects.
+fn root(pairing: &Pairing<'_>) -> Result<Affine, String> {
+    let name = &pairing.shown.nodes[0].name;
+    let root = pairing.nodes[0]
+        .ok_or_else(|| format!("node \"{name}\": is gone, which has all objects: export it too"))?;
+    let inverse = pairing.world(root).inverse();
+    inverse.ok_or_else(|| format!("node \"{name}\": is scaled to nothing"))
 }
 
 struct Map<'a> {
@@ -354,6 +362,17 @@ mod tests {
             let refused = import(edit).unwrap_err();
             assert!(refused.contains(expected), "{expected}: {refused}");
         }
+    }
+
+    #[test]
+    fn a_map_without_its_root_is_refused() {
+        let refused = import(|scene| {
+            scene.nodes[0].name = "Collection".to_owned();
+        });
+        assert_eq!(
+            refused.unwrap_err(),
+            "node \"map\": is gone, which has all objects: export it too"
+        );
     }
 
     #[test]
