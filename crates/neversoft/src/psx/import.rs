@@ -98,8 +98,8 @@ impl Shown {
         Ok(Self { psx, textures })
     }
 
-    /// Checks that the palette of a texture has no new colors, or that no other texture has
-    /// it.
+    /// Checks that the palette of a texture has no new colors, or that certainly no other
+    /// texture has it.
     fn check_palette(
         &self,
         number: usize,
@@ -117,7 +117,12 @@ impl Shown {
                 "{lacks}, which is in another file of the level: use its colors"
             ));
         };
-        let sharing = self.sharing(number, own, context);
+        let sharing = self.sharing(number, own, context).map_err(|unread| {
+            format!(
+                "{lacks}, which may also be that of {unread}, a file of the level that is damaged \
+                 or too large to be read: use its colors"
+            )
+        })?;
         if sharing.is_empty() {
             return Ok(());
         }
@@ -129,7 +134,15 @@ impl Shown {
 
     /// Returns the other textures with a palette of the file, and the other files of the
     /// level that use it.
-    fn sharing(&self, number: usize, own: usize, context: &dyn AssetContext) -> Vec<String> {
+    ///
+    /// # Errors
+    /// Returns the name of a file of the level that cannot be read.
+    fn sharing(
+        &self,
+        number: usize,
+        own: usize,
+        context: &dyn AssetContext,
+    ) -> Result<Vec<String>, String> {
         let textures = self.psx.textures.iter().enumerate();
         let others = textures
             .filter(|(other, texture)| *other != number && texture.palette_index == Some(own));
@@ -141,10 +154,13 @@ impl Shown {
             texture.palette_found() == Some(false)
                 && (texture.palette, texture.colors as usize) == (*id, colors.len())
         };
-        let neighbors = neighbors::read(context.name(), context);
-        let using = neighbors.filter(|(_, psx)| psx.textures.iter().any(needs));
-        names.extend(using.map(|(name, _)| name));
-        names
+        for (name, psx) in neighbors::read(context.name(), context) {
+            let Some(psx) = psx else { return Err(name) };
+            if psx.textures.iter().any(needs) {
+                names.push(name);
+            }
+        }
+        Ok(names)
     }
 }
 
@@ -289,6 +305,14 @@ mod tests {
             beside(library(&[], &[0xAA]), &library(&[small(0)], &[])),
             "has 1 colors that palette 000000aa lacks, which is in another file of the level: use its colors"
         );
+        let large = vec![0; (16 << 20) + 1];
+        for unread in [b"damaged".to_vec(), large] {
+            assert_eq!(
+                beside(unread, &library(&[small(0)], &[0xAA])),
+                "has 1 colors that palette 000000aa lacks, which may also be that of a_l.psx, a \
+                 file of the level that is damaged or too large to be read: use its colors"
+            );
+        }
     }
 
     #[test]

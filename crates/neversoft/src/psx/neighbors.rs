@@ -3,7 +3,7 @@
 use super::Psx;
 use super::export::{TextureSet, neighbors};
 use super::parse;
-use hpimount_assets::view::AssetContext;
+use hpimount_assets::view::{AssetContext, Wanted};
 
 /// Maximum number of bytes of neighbors that are read.
 const MAX_BYTES: usize = 16 << 20;
@@ -12,22 +12,28 @@ const MAX_BYTES: usize = 16 << 20;
 /// from them.
 pub(super) fn needed(psx: &Psx, name: &str, context: &dyn AssetContext) -> Vec<Psx> {
     match TextureSet::lacks(psx) {
-        true => read(name, context).map(|(_, psx)| psx).collect(),
+        true => read(name, context).filter_map(|(_, psx)| psx).collect(),
         false => Vec::new(),
     }
 }
 
-/// Returns the files of the same level as the file with this name, and their names. Those
-/// that are damaged are left out.
-pub(super) fn read(name: &str, context: &dyn AssetContext) -> impl Iterator<Item = (String, Psx)> {
+/// Returns the names of the files of the same level as the file with this name, and the
+/// files; `None` for those that are damaged or too large.
+pub(super) fn read(
+    name: &str,
+    context: &dyn AssetContext,
+) -> impl Iterator<Item = (String, Option<Psx>)> {
     let names = match name {
         "" => Vec::new(),
         name => neighbors(name),
     };
     let mut left = MAX_BYTES;
     names.into_iter().filter_map(move |name| {
-        let bytes = context.read_sibling(&name)?;
-        left = left.checked_sub(bytes.len())?;
-        Some((name, parse(&bytes).ok()?))
+        let file = context.find(Wanted::Sibling(&name))?;
+        let psx = context.read(file).and_then(|bytes| {
+            left = left.checked_sub(bytes.len())?;
+            parse(&bytes).ok()
+        });
+        Some((name, psx))
     })
 }
