@@ -110,7 +110,7 @@ fn objects_of_the_later_games_have_the_values_of_the_independent_reader() {
     let mut compared = 0;
     let mut problems = Vec::new();
     for sample in samples() {
-        let mount = mounted_files(&[sample.file.clone()], "");
+        let mount = mounted_files(std::slice::from_ref(&sample.file), "");
         for asset in &sample.assets {
             let name = text(&asset["name"]);
             let id = u32::from_str_radix(text(&asset["id"]), 16).unwrap();
