@@ -91,21 +91,27 @@ pub fn encode_like(
     let old = old.as_chunks::<BLOCK>().0;
     let heard = (heard as usize / SAMPLES).min(old.len());
     let count = samples.len().div_ceil(SAMPLES);
-    if let Some(start) = start.filter(|&start| start as usize / SAMPLES + 1 >= count) {
+    if let Some(start) = start.filter(|&start| start as usize >= samples.len()) {
         return Err(format!(
-            "ends before sample {start}, where its loop starts, or soon after: keep it longer"
+            "ends before sample {start}, where its loop starts: keep it longer"
         ));
     }
     let first = start.map_or(samples.len(), first_of_block);
     let mut data = encode(samples, &samples[first..], rounding);
     for (number, block) in data.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
         let like = |number: usize| old.get(number).map_or(0, |block| block[1]);
-        block[1] = match number {
+        let flags = match number {
             last if last + 1 == count && heard > 0 => like(heard - 1),
             inner if inner + 1 < heard => like(inner),
             // More blocks than before are like those inside.
             _ if heard > 1 => like(heard - 2) & !LOOP_START,
             _ => 0,
+        };
+        // Sounds repeat from the last start, which can be the last block.
+        block[1] = match start.map(|start| start as usize / SAMPLES) {
+            Some(start) if start == number => flags | LOOP_START,
+            Some(start) if start < number => flags & !LOOP_START,
+            _ => flags,
         };
     }
     data.extend_from_slice(old[heard..].as_flattened());
@@ -323,6 +329,35 @@ mod tests {
              begin fills the last one"
         );
         assert_eq!(loop_warning(112, 28), None);
+    }
+
+    #[test]
+    fn a_loop_can_be_within_the_last_block() {
+        let encoded = |count: usize, start: u32, old: &[u8]| {
+            let old: Vec<_> = old.iter().map(|&flags| block(0, flags, 1)).collect();
+            let heard = (SAMPLES * old.len()) as u32;
+            let samples: Vec<i16> = (0..count as i16).collect();
+            let old = old.as_flattened();
+            encode_like(&samples, Rounding::Sum, old, heard, Some(start))
+        };
+        // The flags of the sound that was are enough, if it repeats.
+        let whole = [LOOP_START, REPEAT, END | REPEAT];
+        let single = [LOOP_START | END | REPEAT];
+        for (count, old, last) in [(20, &whole[..], 27), (20, &single, 27), (90, &single, 111)] {
+            let data = encoded(count, 0, old).unwrap();
+            assert_eq!(
+                extent_of(data.as_chunks().0),
+                (last + 1, Some((0, last)), 0)
+            );
+        }
+        let mut data = encoded(40, 28, &[0; 3]).unwrap();
+        set_loop(&mut data, 40, 28);
+        assert_eq!(extent_of(data.as_chunks().0), (56, Some((28, 55)), 0));
+        let refused = encoded(40, 40, &[0; 3]).unwrap_err();
+        assert_eq!(
+            refused,
+            "ends before sample 40, where its loop starts: keep it longer"
+        );
     }
 
     #[test]

@@ -158,10 +158,19 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_that_ends_before_its_loop_is_refused() {
-        let wav = wav_with(&[5; 20], Some((10, 19)));
-        let short = edited(&vag::FORMAT, &built(&[0, 4, 3]), SOUND, &wav);
-        assert!(short.unwrap_err().contains("where its loop starts"));
+    fn a_loop_within_one_block_is_read_back() {
+        let wavs = [
+            (wav_with(&[5; 20], Some((10, 19))), (0, 27)),
+            (wav_with(&[5; 40], Some((28, 39))), (28, 55)),
+        ];
+        for (wav, loops) in wavs {
+            let new = edited(&vag::FORMAT, &built(&[0, 4, 3]), SOUND, &wav);
+            let Ok(Imported::Changed(changed)) = new else {
+                panic!("is changed");
+            };
+            let parsed = vag::parse(&changed.asset.into()).unwrap();
+            assert_eq!(parsed.loops, Some(loops));
+        }
     }
 
     #[test]
