@@ -89,29 +89,22 @@ fn with_pixels(
     if let Some(palette) = &palette {
         import::overwrite(file, &texture.palette, &palette.stored, &mut changed)?;
     }
-    let colors = palette.map(|palette| palette.colors);
     for (number, (level, pixels)) in texture.levels.iter().zip(&levels).enumerate() {
-        let indices = colors.as_ref().map(|colors| {
-            let mut palettized = Palettized::new(colors, None);
-            let old = old_indices(texture, number);
-            let pairs = pixels.iter().zip(old);
-            // Few colors are left to be searched in a large palette.
-            let rounded = |pixel| match colors.len() {
-                ..=256 => pixel,
-                _ => rounded(texture, pixel),
-            };
-            let indices = pairs.map(|(&pixel, old)| palettized.index(rounded(pixel), old));
-            indices.collect::<Vec<u16>>()
-        });
-        let indices = indices.unwrap_or_default();
-        let data = match texture.format {
-            Format::GameCube { format, .. } => gx::encode(level, format, pixels, &indices),
-            Format::Xbox(format) => {
-                xbox::encode(level, format, texture.is_opaque, pixels, &indices)
+        let smaller;
+        let indices = match &palette {
+            None => &[][..],
+            Some(palette) if number == 0 => &palette.indices,
+            Some(palette) => {
+                smaller = indices(texture, number, &palette.colors, pixels);
+                &smaller
             }
-            Format::PlayStation2(format) => ps2::encode(level, format, pixels, &indices),
+        };
+        let data = match texture.format {
+            Format::GameCube { format, .. } => gx::encode(level, format, pixels, indices),
+            Format::Xbox(format) => xbox::encode(level, format, texture.is_opaque, pixels, indices),
+            Format::PlayStation2(format) => ps2::encode(level, format, pixels, indices),
             Format::Direct3d(format) => {
-                d3d::encode(level, format, texture.is_opaque, pixels, &indices)
+                d3d::encode(level, format, texture.is_opaque, pixels, indices)
             }
         };
         import::overwrite(file, &level.data, &data, &mut changed)?;
@@ -158,6 +151,8 @@ struct NewPalette {
     colors: Vec<[u8; 4]>,
     /// The same as they are stored.
     stored: Vec<u8>,
+    /// The index of each pixel of the largest level.
+    indices: Vec<u16>,
 }
 
 /// Returns the palette for a picture, with colors that it lacked; `None` for a texture
@@ -187,7 +182,9 @@ fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Option<NewPalette> {
     before.truncate(count);
     let old = old_indices(texture, 0);
     let rounded = |pixel| rounded(texture, pixel);
-    let Fitted { colors, .. } = Fitted::new(&before, count, &old, pixels, rounded);
+    let Fitted {
+        colors, indices, ..
+    } = Fitted::new(&before, count, &old, pixels, rounded);
     let mut stored = texture.palette.to_vec();
     let size = stored_color(texture, [0; 4]).len();
     let changes = before.iter().zip(&colors);
@@ -196,7 +193,25 @@ fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Option<NewPalette> {
             stored.copy_from_slice(&stored_color(texture, *color));
         }
     }
-    Some(NewPalette { colors, stored })
+    Some(NewPalette {
+        colors,
+        stored,
+        indices,
+    })
+}
+
+/// Returns the indices of the pixels of a smaller level in a palette.
+fn indices(texture: &Texture, level: usize, colors: &[[u8; 4]], pixels: &[[u8; 4]]) -> Vec<u16> {
+    let mut palettized = Palettized::new(colors, None);
+    // Few colors are left to be searched in a large palette.
+    let rounded = |pixel| match colors.len() {
+        ..=256 => pixel,
+        _ => rounded(texture, pixel),
+    };
+    let old = old_indices(texture, level);
+    let pairs = pixels.iter().zip(old);
+    let indices = pairs.map(|(&pixel, old)| palettized.index(rounded(pixel), old));
+    indices.collect()
 }
 
 /// Returns the colors of a stored palette.
