@@ -3,14 +3,14 @@
 use bytes::Bytes;
 use hpimount_record::Value;
 
-use crate::object::view::Typed;
+use crate::object::Object;
 use crate::record::{Layout, Record, layout};
 use hpimount_assets::view::ViewFile;
-use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::page::Rows;
 use hpimount_containers::io::Endian;
 use hpimount_containers::text::windows_1252;
 
-/// Maximum number of files. Cutscenes of the games have some hundred.
+/// Maximum number of data that are looked at. Cutscenes of the games have some hundred.
 const MAX_FILES: usize = 1 << 12;
 
 /// Data in a chunk of a cutscene begin at multiples of this.
@@ -22,61 +22,53 @@ const CHUNK: Layout = layout!(start_time: F32, end_time: F32, count: U32, number
 /// The beginning of data in a chunk.
 const DATA: Layout = layout!(data_type: U32, asset: Id, size: U32, zero: U32);
 
-/// Adds a file for all data of a cutscene: those at its beginning in `data`, and those of
-/// each span of time in `chunks`.
-pub(super) fn add_files(page: &mut Page<Typed>, bytes: &Bytes, typed: &Typed) {
+/// Returns a file for all data of a cutscene: those at its beginning in `data`, and those
+/// of each span of time in `chunks`.
+pub(super) fn files(object: &Object, bytes: &Bytes, endian: Endian) -> Vec<(ViewFile, Bytes)> {
     let mut files = Vec::new();
-    for data in list(typed, "data") {
+    // Chunks may overlap.
+    let mut left = MAX_FILES;
+    for (index, data) in list(object, "data").take(left).enumerate() {
         let number = |name| data.number(name).unwrap_or_default() as usize;
-        let (offset, size) = (number("file_offset"), number("chunk_size"));
-        files.extend(file(
-            "data".to_owned(),
-            files.len(),
-            &data,
-            bytes,
-            (offset, size),
-        ));
+        let place = (number("file_offset"), number("chunk_size"));
+        files.extend(file("data".to_owned(), index, &data, bytes, place));
+        left -= 1;
     }
-    for (index, chunk) in list(typed, "time_offsets").enumerate() {
+    for (index, chunk) in list(object, "time_offsets").enumerate().take(left) {
         let offset = chunk.number("offset").unwrap_or_default() as usize;
-        if files.len() < MAX_FILES {
-            add_chunk(
-                &format!("chunks/{index:03}"),
-                bytes,
-                (offset, typed.endian),
-                &mut files,
-            );
-        }
+        let folder = format!("chunks/{index:03}");
+        files.extend(chunk_files(&folder, bytes, (offset, endian), &mut left));
     }
-    for (path, bytes) in files.into_iter().take(MAX_FILES) {
-        page.file(path, move |_, _, out| out.write_all(&bytes));
-    }
+    files
 }
 
-/// Adds the data of the chunk at an offset, as far as they are there.
-fn add_chunk(
+/// Returns the data of the chunk at an offset, as far as they are there.
+fn chunk_files(
     folder: &str,
     bytes: &Bytes,
     (offset, endian): (usize, Endian),
-    files: &mut Vec<(ViewFile, Bytes)>,
-) {
+    left: &mut usize,
+) -> Vec<(ViewFile, Bytes)> {
     let at = |layout, offset: usize| {
         let rest = bytes.slice(offset.min(bytes.len())..);
         Some(Record::new(layout, endian, &rest)).filter(Record::is_whole)
     };
+    let mut files = Vec::new();
     let Some(head) = at(CHUNK, offset) else {
-        return;
+        return files;
     };
     let mut next = offset + head.bytes().len();
     for index in 0..head.number("count").unwrap_or_default() as usize {
-        let Some(data) = at(DATA, next).filter(|_| files.len() < MAX_FILES) else {
-            return;
+        let Some(data) = at(DATA, next).filter(|_| *left > 0) else {
+            break;
         };
+        *left -= 1;
         let start = next + data.bytes().len();
         let size = data.number("size").unwrap_or_default() as usize;
         files.extend(file(folder.to_owned(), index, &data, bytes, (start, size)));
         next = start.saturating_add(size.next_multiple_of(ALIGNMENT));
     }
+    files
 }
 
 /// Returns the file of data with their kind and the id of their asset.
@@ -103,17 +95,17 @@ fn file(
     Some((ViewFile::inside(folder, name), bytes.slice(start..end)))
 }
 
-fn list<'a>(typed: &'a Typed, name: &str) -> impl Iterator<Item = Record> + 'a {
-    let mut lists = typed.object.lists.iter();
+fn list<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = Record> + 'a {
+    let mut lists = object.lists.iter();
     let found = lists.find(|(known, _)| *known == name);
     found.into_iter().flat_map(|(_, rows)| rows.iter())
 }
 
 /// Returns the subtitles with their times in seconds.
-pub(super) fn subtitles(typed: &Typed) -> Rows<'_> {
-    let rows = list(typed, "lines").map(|line| {
+pub(super) fn subtitles(object: &Object) -> Rows<'_> {
+    let rows = list(object, "lines").map(|line| {
         let offset = line.number("text_offset").unwrap_or_default() as usize;
-        let text = typed.object.rest.get(offset..).unwrap_or_default();
+        let text = object.rest.get(offset..).unwrap_or_default();
         let end = text.iter().position(|&byte| byte == 0);
         let text = windows_1252(&text[..end.unwrap_or(text.len())]).into_owned();
         let time = |name| match line.get(name) {

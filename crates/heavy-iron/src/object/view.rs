@@ -103,9 +103,15 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         page.table_in("links.tsv", |typed, context| typed.links(Names(context)));
     }
     match &code {
-        b"CSN " => cutscene::add_files(&mut page, bytes, &typed),
+        b"CSN " => {
+            for (path, bytes) in cutscene::files(&typed.object, bytes, typed.endian) {
+                page.file(path, move |_, _, out| out.write_all(&bytes));
+            }
+        }
         b"SUBT" => {
-            page.table_in("subtitles.tsv", |typed, _| cutscene::subtitles(typed));
+            page.table_in("subtitles.tsv", |typed, _| {
+                cutscene::subtitles(&typed.object)
+            });
         }
         _ => {}
     }
