@@ -29,7 +29,7 @@ const CACHE: usize = 4 << 20;
 /// Maximum memory of the daemon in addition to its cache, in bytes: for the
 /// program itself, which takes 23 MiB in a development build, its tree, and the
 /// buffers of a request for each thread.
-const OTHER_MEMORY: usize = 36 << 20;
+const OTHER_MEMORY: usize = 40 << 20;
 
 /// Every reader makes progress within this time, even on a busy machine.
 const GUARD: Duration = Duration::from_secs(120);
