@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::gxt::ALL;
-use hpimount_assets::view::edited_table::{Adding, Change, Rules, ShownTable, differences};
+use hpimount_assets::view::edited_table::{Change, Rules, ShownTable, differences};
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits, shown_file};
 use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
@@ -77,8 +77,7 @@ fn edit(
         ],
         name: Some("file"),
         is_editable: &|column| !DERIVED.contains(&column),
-        adding: Adding::Never,
-        can_delete: false,
+        ..Rules::FIXED_ROWS
     };
     let found = differences(shown, edited, &rules)?;
     let table = ShownTable::read(shown)?;
@@ -112,16 +111,17 @@ fn edit(
     })
 }
 
+/// The columns of the table of texts.
+const TEXT_RULES: Rules<'_> = Rules {
+    keys: &[&["file", "table", "key"]],
+    name: Some("key"),
+    is_editable: &|column| column == "text",
+    ..Rules::FIXED_ROWS
+};
+
 /// Edits the table of texts. A file shows its texts as the lines of `texts.txt`.
 fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
-    let rules = Rules {
-        keys: &[&["file", "table", "key"]],
-        name: Some("key"),
-        is_editable: &|column| column == "text",
-        adding: Adding::Never,
-        can_delete: false,
-    };
-    let found = differences(shown, edited, &rules)?;
+    let found = differences(shown, edited, &TEXT_RULES)?;
     let table = ShownTable::read(shown)?;
     // The rows of a file are together, in the order of its lines.
     let mut first_rows: HashMap<&str, usize> = HashMap::new();
@@ -248,14 +248,7 @@ mod tests {
     fn a_text_that_looks_like_a_table_changes_no_other_text() {
         let shown = "file\ttable\tkey\ttext\na\tMAIN\t[A\tx]\na\tMAIN\tB\ty\na\tMAIN\tC\tz\n";
         let edited = shown.replace("\ty\n", "\tnew\n");
-        let rules = Rules {
-            keys: &[&["file", "table", "key"]],
-            name: Some("key"),
-            is_editable: &|column| column == "text",
-            adding: Adding::Never,
-            can_delete: false,
-        };
-        let found = differences(shown.as_bytes(), edited.as_bytes(), &rules).unwrap();
+        let found = differences(shown.as_bytes(), edited.as_bytes(), &TEXT_RULES).unwrap();
         let table = ShownTable::read(shown.as_bytes()).unwrap();
         let changes: Vec<_> = found.changes.iter().collect();
         let texts = |lines: &str| {

@@ -101,8 +101,7 @@ fn fields(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tab
         keys: &[&["asset", "field"], &["asset_name", "field"]],
         name: Some("asset_name"),
         is_editable: &|column| ["value", "value_name"].contains(&column),
-        adding: Adding::Never,
-        can_delete: false,
+        ..Rules::FIXED_ROWS
     };
     let place =
         |table: &ShownTable, row: usize, _: usize| format!("{FIELD}{}.", table.cell(row, "field"));
@@ -141,8 +140,7 @@ fn placements(
         keys: &[&["id"], &["name", "type"]],
         name: Some("name"),
         is_editable: &|column| PLACE.contains(&column) || SCALE.contains(&column),
-        adding: Adding::Never,
-        can_delete: false,
+        ..Rules::FIXED_ROWS
     };
     let place = |_: &ShownTable, _: usize, _: usize| String::new();
     Table::new(context, shown, "id", &place)?.edits(edited, &rules)
@@ -154,8 +152,7 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
         keys: &[&["id"], &["name"]],
         name: Some("name"),
         is_editable: &|column| column == "text",
-        adding: Adding::Never,
-        can_delete: false,
+        ..Rules::FIXED_ROWS
     };
     let found = differences(shown, edited, &rules)?;
     let table = ShownTable::read(shown)?;

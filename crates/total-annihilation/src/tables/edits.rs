@@ -9,9 +9,7 @@ use super::rows::{MAX_BYTES, Source, each_row};
 use super::texts::{self, each_text};
 use crate::tdf::{Key, Section};
 use hpimount_assets::view::edit::{Edit, What};
-use hpimount_assets::view::edited_table::{
-    Adding, Change, Differences, Rules, differences, edited_text,
-};
+use hpimount_assets::view::edited_table::{Change, Differences, Rules, differences, edited_text};
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::report::{TableEdit, TableEdits};
 use hpimount_assets::view::{AssetContext, AssetRef};
@@ -27,8 +25,7 @@ pub(super) fn rows(
         keys: &[&["file", "name"], &["name"]],
         name: Some("name"),
         is_editable: &|column| !FIRST.contains(&column) && column != "more",
-        adding: Adding::Never,
-        can_delete: false,
+        ..Rules::FIXED_ROWS
     };
     let (mut changes, mut edits) = by_row(differences(shown, edited, &rules)?);
     let mut number = 0;
@@ -64,8 +61,7 @@ pub(super) fn texts(
         keys: &[&["file", "section", "key"]],
         name: Some("key"),
         is_editable: &|column| column == "value",
-        adding: Adding::Never,
-        can_delete: false,
+        ..Rules::FIXED_ROWS
     };
     let (mut changes, mut edits) = by_row(differences(shown, edited, &rules)?);
     let mut number = 0;

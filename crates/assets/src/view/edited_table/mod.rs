@@ -40,6 +40,17 @@ pub struct Rules<'a> {
     pub can_delete: bool,
 }
 
+impl Rules<'_> {
+    /// The rules of a table whose rows cannot be added or deleted, without its columns.
+    pub const FIXED_ROWS: Rules<'static> = Rules {
+        keys: &[],
+        name: None,
+        is_editable: &|_| false,
+        adding: Adding::Never,
+        can_delete: false,
+    };
+}
+
 /// Which rows of an edited table are new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Adding {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::gaf::Gaf;
 use crate::gaf::frames::{COLUMNS, rows};
-use hpimount_assets::view::edited_table::{Adding, Change, Rules, differences};
+use hpimount_assets::view::edited_table::{Change, Rules, differences};
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::page::Rows;
 use hpimount_record::Value;
@@ -47,8 +47,7 @@ pub(super) fn edited_rows(gaf: &Gaf, table: &[u8], added: &[Place]) -> Result<Ed
         keys: &[&[COLUMNS[SEQUENCE], COLUMNS[FRAME]]],
         name: None,
         is_editable: &|_| true,
-        adding: Adding::Never,
-        can_delete: false,
+        ..Rules::FIXED_ROWS
     };
     let found = differences(&shown, table, &rules)?;
     let sequences = gaf.sequences.iter().enumerate();
