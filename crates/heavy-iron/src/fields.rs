@@ -27,7 +27,7 @@ type NumberOf = fn(&str) -> Result<u32, String>;
 
 /// Numbers in fields that are shown in words.
 pub(super) trait Words {
-    /// Returns the meaning of a field: that of its layout, if it has one.
+    /// Returns the meaning of a value of a field, by default the one that the layout gives.
     fn meaning(&self, column: &record::Column, value: record::Value) -> Option<Meaning> {
         let (beside, text) = column.meaning(value)?;
         Some(Meaning {

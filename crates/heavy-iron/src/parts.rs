@@ -64,7 +64,7 @@ pub struct PartKind {
     pub fields: Layout,
 }
 
-/// Lists of kinds, of which the first with a number has its kind.
+/// Lists of kinds. The first list with a number has its kind.
 pub type Kinds = &'static [&'static [PartKind]];
 
 /// Returns the kind with this number.

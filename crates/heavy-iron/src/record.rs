@@ -94,7 +94,7 @@ pub struct Column {
     pub name: &'static str,
     /// Its type.
     pub kind: Kind,
-    /// What its numbers mean, if that is known.
+    /// The words for its numbers, if it has any.
     pub words: Option<Named>,
 }
 
@@ -119,8 +119,7 @@ pub enum Words {
 }
 
 impl Words {
-    /// Returns the meaning of a number, if it has one: of several bits, separated by
-    /// commas.
+    /// Returns the word for a number, or the words for its bits, separated by commas.
     pub fn of(&self, number: u32) -> Option<Cow<'static, str>> {
         match self {
             Self::List(words) => words.get(number as usize).map(|&word| word.into()),
@@ -138,7 +137,7 @@ impl Words {
 }
 
 impl Column {
-    /// Returns the meaning of a value of the field, if it has one.
+    /// Returns the name of the meaning of a value and the meaning; `None` without words.
     pub fn meaning(&self, value: Value) -> Option<(&'static str, Cow<'static, str>)> {
         let named = self.words?;
         let number = match value {

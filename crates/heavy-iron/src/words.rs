@@ -1,5 +1,5 @@
-//! Words for numbers in fields of objects. They are the engine's, or else those of an
-//! editor of its files.
+//! Words for numbers in fields of objects: the engine's own, or else the words of an editor
+//! of its files.
 
 use crate::record::Words;
 

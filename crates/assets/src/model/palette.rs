@@ -105,7 +105,7 @@ fn nearest(colors: &[[u8; 4]], reserved: Option<u16>, wanted: [u8; 4]) -> (u16, 
 /// The pixels of an edited picture in the palette of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fitted {
-    /// The colors of the palette, of which some may be new.
+    /// The colors of the palette, also new ones.
     pub colors: Vec<[u8; 4]>,
     /// The index of each pixel.
     pub indices: Vec<u16>,
@@ -114,7 +114,7 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// Fits pixels to a palette, of which the first `usable` colors can be changed.
+    /// Fits pixels to a palette, where only the first `usable` colors can be changed.
     /// `old` has the indices of the pixels before, and `rounded` returns the nearest color
     /// that the palette can have.
     ///

@@ -33,7 +33,7 @@ pub struct Place {
 }
 
 impl Contents {
-    /// Reads what is on a disc.
+    /// Reads the tables of a disc.
     ///
     /// # Errors
     /// Returns [`Error::UnknownFormat`] if it is no GameCube disc, or an error if it is

@@ -2,7 +2,7 @@
 
 use super::parse::{self, BoxShape, Model, Sphere};
 use hpimount_assets::view::ViewFormat;
-use hpimount_assets::view::edited_table::{Adding, Change, Rules, of_view};
+use hpimount_assets::view::edited_table::{Change, Rules, of_view};
 use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_assets::view::patches::Patches;
 use hpimount_containers::io::Endian;
@@ -23,8 +23,7 @@ const RULES: Rules<'_> = Rules {
     keys: &[&["model", "shape", "index"]],
     name: Some("name"),
     is_editable: &|column| COORDINATES.contains(&column) || SURFACE.contains(&column),
-    adding: Adding::Never,
-    can_delete: false,
+    ..Rules::FIXED_ROWS
 };
 
 /// Encodes an edited table.

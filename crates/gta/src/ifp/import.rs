@@ -6,7 +6,7 @@ use super::keys::{keys, object_keys};
 use super::parse::{self, Animation, Ifp, Key, KeyKind, Object, Package, Version};
 use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::edit::value_of_json;
-use hpimount_assets::view::edited_table::{Adding, Rules, of_view};
+use hpimount_assets::view::edited_table::{Rules, of_view};
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_assets::view::node::Node;
 use hpimount_assets::view::patches::Patches;
@@ -75,8 +75,7 @@ const RULES: Rules<'_> = Rules {
     keys: &[&["index"]],
     name: None,
     is_editable: &|column| column == "name",
-    adding: Adding::Never,
-    can_delete: false,
+    ..Rules::FIXED_ROWS
 };
 
 /// Returns all animations with their packages.

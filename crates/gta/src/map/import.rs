@@ -276,8 +276,7 @@ const BINARY_RULES: Rules<'_> = Rules {
     keys: &[&["index"]],
     name: None,
     is_editable: &|_| true,
-    adding: Adding::Never,
-    can_delete: false,
+    ..Rules::FIXED_ROWS
 };
 
 /// Encodes an edited table of a binary file.

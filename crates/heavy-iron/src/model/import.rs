@@ -59,8 +59,8 @@ pub(crate) fn refusal(file: &Bytes) -> Option<String> {
     rewrite::refusal(model.clumps.first()?)
 }
 
-/// Returns the new asset, if it differs, and warnings. New vertices of lit geometry get colors that
-/// differ from those of the edited model, so that these are checked only at first.
+/// Returns the new asset, if it differs, and warnings. New vertices of lit geometry get
+/// other colors than in the edited model, so that colors are checked only at first.
 fn changed(
     edit: &Edit<'_>,
     file: &Bytes,

@@ -22,8 +22,8 @@ const CHUNK: Layout = layout!(start_time: F32, end_time: F32, count: U32, number
 /// The beginning of data in a chunk.
 const DATA: Layout = layout!(data_type: U32, asset: Id, size: U32, zero: U32);
 
-/// Returns a file for all data of a cutscene: those at its beginning in `data`, and those
-/// of each span of time in `chunks`.
+/// Returns a file for all data of a cutscene: the data at its beginning in `data`, and the
+/// data of each span of time in `chunks`.
 pub(super) fn files(object: &Object, bytes: &Bytes, endian: Endian) -> Vec<(ViewFile, Bytes)> {
     let mut files = Vec::new();
     // Chunks may overlap.

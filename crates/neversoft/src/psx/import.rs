@@ -173,7 +173,7 @@ fn fit(palette: &Palette, old: &[u8], edited: &[[u8; 4]]) -> Fitted {
     })
 }
 
-/// Writes the colors of a palette that changed over those of the file.
+/// Writes the changed colors of a palette into the file.
 fn put_colors(palette: &Palette, fitted: &Fitted, asset: &mut [u8]) -> Result<(), String> {
     for (index, new, known) in fitted.changes(&colors(palette)) {
         let word = match known {

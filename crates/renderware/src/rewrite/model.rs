@@ -207,7 +207,7 @@ impl ModelEdit<'_> {
         }
     }
 
-    /// Returns warnings of what is different, and cannot be stored.
+    /// Returns warnings of differences that cannot be stored.
     pub fn warnings(&self, shown: &[ShownGeometry]) -> Vec<String> {
         let mut warnings = self.pairing.ignored();
         for one in shown {

@@ -4,7 +4,7 @@ use super::xpr::{self, Xpr};
 use crate::model::padded;
 use crate::view::import::{self, Edit, Imported, NOT_THIS_FILE};
 
-/// Returns the names of so many pictures of a file.
+/// Returns the names of the pictures of a file that has `count` of them.
 pub(super) fn names(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(move |number| match count {
         1 => "frame.png".to_owned(),

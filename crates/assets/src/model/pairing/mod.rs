@@ -269,7 +269,7 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    /// Returns warnings of what is different in the edited model, and cannot be stored:
+    /// Returns warnings of differences of the edited model that cannot be stored:
     /// materials that kept their names, and attributes that a mesh did not have.
     pub fn ignored(&self) -> Vec<String> {
         let scene = &self.edited.scene;

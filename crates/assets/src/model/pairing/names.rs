@@ -29,7 +29,7 @@ fn plain(name: &str) -> String {
 
 /// Returns the number of the shown name for each edited one: exactly the same name, then
 /// the same but for case and underscores. Of equal names, the n-th is that with number
-/// n, or the n-th without one. What has no name then may have one that differs by signs.
+/// n, or the n-th without one. The others may have a name that differs by signs.
 pub(super) fn pairs<'a>(
     shown: impl Iterator<Item = &'a str>,
     edited: &[String],

@@ -173,7 +173,7 @@ impl Pairing<'_> {
     }
 
     /// Returns the map from the edited mesh of a node to the node, which is at `place`.
-    /// `skin` is that of skinned meshes.
+    /// `skin` is the map of skinned meshes.
     fn mesh_map(&self, node: usize, place: &Affine, skin: &Affine) -> Affine {
         let Some(drawn) = self.drawn[node] else {
             return Affine::IDENTITY;

@@ -477,7 +477,7 @@ impl Import<'_> {
     }
 }
 
-/// Returns what is compared of meshes of a size.
+/// Returns the attributes that are compared of meshes of a size.
 fn compared(size: f32) -> Compared {
     Compared {
         size,

@@ -447,7 +447,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads as many records as a field says, and after each those of its own list.
+    /// Reads as many records as a field says, and after each record its own list.
     fn lists(
         &mut self,
         (name, field, layout): (&'static str, &'static str, Layout),
@@ -525,7 +525,7 @@ fn first_size(kind: &ObjectType, object: &Object) -> Option<usize> {
     kind.size.map(|size| size - pad)
 }
 
-/// Returns the byte order of the id of an object. That of splines is little-endian
+/// Returns the byte order of the id of an object. Ids of splines are little-endian
 /// before Rise of the Underminer.
 fn id_endian(code: [u8; 4], facts: &Facts) -> Endian {
     match facts.game.is_rotu_or_later() {

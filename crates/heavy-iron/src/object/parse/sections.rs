@@ -56,7 +56,7 @@ pub(super) enum Section {
     Commands(Kinds),
     /// Nothing, at the offset that a field has.
     EndsAt(&'static str),
-    /// Up to this many bytes that nobody can explain, at the end.
+    /// Up to this many bytes without a known meaning, at the end.
     Unknown(usize),
     /// The texts and states of a disco floor.
     Floor,
@@ -274,7 +274,7 @@ pub(super) const SURFACE: Section = Section::All(&[
     Section::Body(layout!(damage_timer: F32, damage_bounce: F32)),
 ]);
 
-/// What flies off a destructible object, and what it sounds like.
+/// The shrapnel, the sounds and the damaged model of a destructible object.
 pub(super) const SHRAPNEL: Section = fields!(
     shrapnel_destroy: Id, shrapnel_hit: Id, sfx_destroy: Id, sfx_hit: Id, hit_model: Id,
     destroy_model: Id

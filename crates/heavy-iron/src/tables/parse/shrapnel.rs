@@ -68,24 +68,24 @@ enum Piece {
 /// A version of the tool that wrote the asset.
 #[derive(Debug, Clone, Copy)]
 enum Build {
-    /// That of Scooby-Doo and Battle for Bikini Bottom.
+    /// Scooby-Doo and Battle for Bikini Bottom.
     First {
         /// Whether projectiles have a velocity.
         has_velocity: bool,
         /// Whether sounds have a volume and radii.
         has_volume: bool,
     },
-    /// That of The Incredibles, or of The SpongeBob Movie.
+    /// The Incredibles and The SpongeBob Movie.
     Later {
         /// Whether particles have flags: in The SpongeBob Movie.
         has_flags: bool,
     },
-    /// That of Rise of the Underminer.
+    /// Rise of the Underminer.
     Rotu,
 }
 
 impl Build {
-    /// Returns the versions of a game, in the order in which they are tried.
+    /// Returns the versions of a game, in the order of trying them.
     fn of(game: Game) -> &'static [Self] {
         match game {
             Game::Incredibles => &[

@@ -250,7 +250,7 @@ impl TextureSet {
         }
     }
 
-    /// Returns a texture and its palette, if it has one.
+    /// Returns a texture, with its palette if it uses one.
     pub(in crate::psx) fn texture<'a>(
         &'a self,
         psx: &'a Psx,

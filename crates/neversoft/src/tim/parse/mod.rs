@@ -320,7 +320,7 @@ impl Stored {
 
 /// The place of a level.
 pub(super) struct Place {
-    /// Its bytes in those of the pixels.
+    /// The range of its bytes in the bytes of all pixels.
     pub(super) bytes: Range<usize>,
     /// Bytes of a row.
     pub(super) row_size: usize,

@@ -14,7 +14,8 @@ pub struct Sides {
     pub most: u32,
     /// The longest one of the game's own textures; a longer one is a warning.
     pub usual: u32,
-    /// Whether those of Windows games may be other than powers of two, with a warning.
+    /// Whether textures of Windows games may have other sides than powers of two, with a
+    /// warning.
     pub any: bool,
 }
 
@@ -45,7 +46,7 @@ pub(super) fn has_any_size(texture: &Texture) -> bool {
     is_whole && is_all && !matches!(texture.format, Format::PlayStation2(_))
 }
 
-/// Returns why a texture cannot have a size, or else what is unusual about it.
+/// Returns warnings about an unusual size of a texture, or else why it cannot have it.
 fn check(
     texture: &Texture,
     (width, height): (u32, u32),

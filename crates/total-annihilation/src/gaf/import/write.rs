@@ -79,7 +79,7 @@ pub(super) struct Writer<'a> {
     pictures: BTreeMap<u32, (usize, usize)>,
     /// How often the file refers to each frame.
     users: HashMap<u32, usize>,
-    /// Accounts for the memory of what is appended.
+    /// The memory of the appended bytes.
     memory: Vec<Option<Reservation>>,
     /// The offsets and the ticks of the added frames.
     added: BTreeMap<Place, (u32, u32)>,

@@ -135,7 +135,7 @@ fn color(material: &Material, palette: &Palette) -> u8 {
     number.unwrap_or_else(|| nearest(material, palette))
 }
 
-/// Returns the palette index of the color that is nearest to that of a material.
+/// Returns the index of the nearest color of the palette to the color of a material.
 pub(super) fn nearest(material: &Material, palette: &Palette) -> u8 {
     let [r, g, b, _] = material.color.map(|part| (part * 255.0).round() as u8);
     palette.nearest([r, g, b])

@@ -1,4 +1,4 @@
-//! Pictures as graphics chips store them: the inverse of what is decoded. Pixels
+//! Encodes pictures as graphics chips store them, the inverse of decoding. Pixels
 //! and blocks that are shown alike keep their bytes.
 
 pub mod block;

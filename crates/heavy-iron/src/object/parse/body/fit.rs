@@ -1,4 +1,4 @@
-//! Choosing the layout of an object among those of its game.
+//! Chooses the layout of an object among the layouts of its game.
 
 use super::{Body, first_size};
 use crate::Game;
@@ -22,8 +22,8 @@ impl Body<'_> {
         game != Game::Unknown && later::layouts(self.code, game).next().is_some()
     }
 
-    /// Reads the body of a type that has layouts of its own in the game, or that of Battle
-    /// for Bikini Bottom if only that has this length.
+    /// Reads the body of a type that has layouts of its own in the game, or by the layout
+    /// of Battle for Bikini Bottom if only that has this length.
     pub(super) fn later(&mut self, object: &mut Object) {
         let mut layouts = later::layouts(self.code, self.facts.game).peekable();
         if layouts.peek().is_some_and(|layout| layout.is_entity) {

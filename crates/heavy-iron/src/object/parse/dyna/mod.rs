@@ -39,8 +39,8 @@ impl DynaType {
     }
 }
 
-/// Returns the layouts of the type with this number: its versions, and those of some
-/// games.
+/// Returns the layouts of the type with this number, one for each version and for games
+/// that differ.
 pub fn dyna_types(number: u32) -> impl Iterator<Item = &'static DynaType> {
     let all = [
         first::TYPES,

@@ -1,4 +1,4 @@
-//! Events of Battle for Bikini Bottom, and how those of Scooby-Doo differ.
+//! Events of Battle for Bikini Bottom, and how Scooby-Doo differs.
 
 use super::Changes;
 

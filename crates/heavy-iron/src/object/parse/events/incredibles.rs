@@ -2,7 +2,7 @@
 
 use super::Changes;
 
-/// How the events differ from those of Battle for Bikini Bottom.
+/// The differences to the events of Battle for Bikini Bottom.
 #[rustfmt::skip]
 pub(super) const INCREDIBLES: Changes = Changes {
     names: &[

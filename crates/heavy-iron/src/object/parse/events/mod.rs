@@ -12,11 +12,11 @@ use bfbb::{BFBB, SCOOBY};
 use incredibles::INCREDIBLES;
 use ratproto::RATPROTO;
 
-/// How the events of a game differ from those of an earlier one.
+/// The differences between the events of a game and of an earlier one.
 struct Changes {
     /// Other names, by their numbers in order.
     names: &'static [(u16, &'static str)],
-    /// The names of the events after those of the earlier game.
+    /// The names of the events that the earlier game lacks.
     more: &'static [&'static str],
     /// Words that differ from the names and from the earlier words, by their numbers in
     /// order.

@@ -2,7 +2,7 @@
 
 use super::Changes;
 
-/// How the events differ from those of The Incredibles.
+/// The differences to the events of The Incredibles.
 #[rustfmt::skip]
 pub(super) const RATPROTO: Changes = Changes {
     names: &[

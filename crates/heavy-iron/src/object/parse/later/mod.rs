@@ -36,8 +36,7 @@ fn all() -> impl Iterator<Item = &'static Later> {
     all.into_iter().flatten()
 }
 
-/// Returns the layouts of a type in a game, some of which differ in nothing but
-/// their length.
+/// Returns the layouts of a type in a game. Some differ only in their length.
 pub(super) fn layouts(code: [u8; 4], game: Game) -> impl Iterator<Item = &'static Later> {
     all().filter(move |layout| layout.code == code && layout.games.contain(game))
 }
