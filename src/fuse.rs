@@ -42,6 +42,8 @@
 //! 9. `Part::render` gives the view the files around the asset.
 //! 10. `View::render` writes the PNG.
 
+#[cfg(target_os = "linux")]
+mod edited;
 mod session;
 
 use std::ffi::OsStr;
@@ -60,9 +62,9 @@ use fuser::{
 
 #[cfg(not(target_os = "linux"))]
 pub use self::session::mount_and_serve;
-#[cfg(target_os = "linux")]
-pub use self::session::serve;
 pub use self::session::{OpenDevice, Running, SessionOptions};
+#[cfg(target_os = "linux")]
+pub use self::session::{serve, serve_edited};
 use crate::mount::{Attr, Bytes, Error, FileKind, Ino, Vfs};
 use crate::prefetch::Prefetch;
 use crate::requester;
@@ -136,20 +138,8 @@ impl Mounted {
         }
     }
 
-    /// Runs a handler. A panic in it must not end the thread that answers
-    /// the kernel; the reply, dropped on the way, has answered EIO.
     fn guard(&self, name: &str, request: &Request, handler: impl FnOnce()) {
-        let guarded = AssertUnwindSafe(|| {
-            if let Some(hook) = &self.hook {
-                hook(name);
-            }
-            handler();
-        });
-        requester::serve(request.pid(), || {
-            if catch_unwind(guarded).is_err() {
-                log::error!("{name}: internal error, answered with EIO");
-            }
-        });
+        guard(&self.hook, name, request, handler);
     }
 
     /// Returns the entry `.` or `..` at `offset` of a listing: name, attributes
@@ -184,16 +174,17 @@ impl Mounted {
     }
 
     fn attr(&self, attr: Attr) -> FileAttr {
-        let kind = match attr.kind {
-            FileKind::Directory => FileType::Directory,
-            FileKind::File => FileType::RegularFile,
-            FileKind::Symlink => FileType::Symlink,
-        };
+        self.ownership.attr(attr, time(attr.modified))
+    }
+}
+
+impl Ownership {
+    /// Returns the attributes of an inode for the kernel.
+    fn attr(self, attr: Attr, modified: SystemTime) -> FileAttr {
         let perm = match attr.kind {
             FileKind::Symlink => attr.mode,
-            _ => attr.mode & !self.ownership.umask,
+            _ => attr.mode & !self.umask,
         };
-        let time = time(attr.modified);
         FileAttr {
             ino: number(attr.ino),
             size: attr.size,
@@ -203,20 +194,36 @@ impl Mounted {
                 FileKind::Symlink => 0,
                 _ => attr.size.div_ceil(SECTOR),
             },
-            atime: time,
-            mtime: time,
-            ctime: time,
-            crtime: time,
-            kind,
+            atime: modified,
+            mtime: modified,
+            ctime: modified,
+            crtime: modified,
+            kind: file_type(attr.kind),
             perm,
             nlink: attr.nlink,
-            uid: self.ownership.uid,
-            gid: self.ownership.gid,
+            uid: self.uid,
+            gid: self.gid,
             rdev: 0,
             blksize: BLOCK_SIZE,
             flags: 0,
         }
     }
+}
+
+/// Runs a handler. A panic in it must not end the thread that answers the kernel; the
+/// reply, dropped on the way, has answered EIO.
+fn guard(hook: &Hook, name: &str, request: &Request, handler: impl FnOnce()) {
+    let guarded = AssertUnwindSafe(|| {
+        if let Some(hook) = hook {
+            hook(name);
+        }
+        handler();
+    });
+    requester::serve(request.pid(), || {
+        if catch_unwind(guarded).is_err() {
+            log::error!("{name}: internal error, answered with EIO");
+        }
+    });
 }
 
 /// Returns the generation of a mount that begins now.

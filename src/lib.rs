@@ -29,6 +29,8 @@
 pub mod app;
 pub mod cli;
 pub mod content;
+#[cfg(target_os = "linux")]
+pub mod edit;
 pub mod formats;
 pub mod fuse;
 pub mod inspect;

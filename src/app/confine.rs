@@ -9,12 +9,12 @@
 use std::fmt::Display;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, NetPort, Ruleset, RulesetAttr, RulesetCreated,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, NetPort, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
@@ -52,6 +52,11 @@ impl Confinement {
     /// Permits the access that threads need to communicate with servers.
     pub fn to_network(access: &Access) -> Self {
         Self::new(network_rules(access), Work::Network)
+    }
+
+    /// Permits the access that threads need to change and watch the folder at `path`.
+    pub(super) fn to_edit(path: &Path) -> Self {
+        Self::new(edit_rules(path), Work::Edit)
     }
 
     /// Permits everything.
@@ -119,7 +124,7 @@ impl Confinement {
 fn restrict_to(work: Work) -> io::Result<()> {
     let kept = match work {
         // They need no files that others may not read.
-        Work::Network => CapabilitySet::empty(),
+        Work::Network | Work::Edit => CapabilitySet::empty(),
         _ => privileges::TO_READ,
     };
     privileges::keep(kept).map_err(unconfined)?;
@@ -238,7 +243,22 @@ fn rules(readable: &[PathBuf]) -> Result<RulesetCreated, RulesetError> {
 fn network_rules(access: &Access) -> Result<RulesetCreated, RulesetError> {
     // The system's resolver may use a socket in a readable directory.
     let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::ResolveUnix;
-    let write = AccessFs::ReadFile
+    let write = writing();
+    let ports = access.ports.iter();
+    let ports = ports.map(|&port| Ok(NetPort::new(port, AccessNet::ConnectTcp)));
+    nothing()?
+        .add_rules(path_beneath_rules(&access.readable, read))?
+        .add_rules(path_beneath_rules(&access.writable, write))?
+        .add_rules(ports)
+}
+
+fn edit_rules(folder: &Path) -> Result<RulesetCreated, RulesetError> {
+    nothing()?.add_rules(path_beneath_rules([folder], writing()))
+}
+
+/// Returns the access that is needed to change what is in a directory.
+fn writing() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile
         | AccessFs::ReadDir
         | AccessFs::WriteFile
         | AccessFs::MakeReg
@@ -246,13 +266,7 @@ fn network_rules(access: &Access) -> Result<RulesetCreated, RulesetError> {
         | AccessFs::RemoveFile
         | AccessFs::RemoveDir
         | AccessFs::Refer
-        | AccessFs::Truncate;
-    let ports = access.ports.iter();
-    let ports = ports.map(|&port| Ok(NetPort::new(port, AccessNet::ConnectTcp)));
-    nothing()?
-        .add_rules(path_beneath_rules(&access.readable, read))?
-        .add_rules(path_beneath_rules(&access.writable, write))?
-        .add_rules(ports)
+        | AccessFs::Truncate
 }
 
 /// Returns rules that permit nothing.

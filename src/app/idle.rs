@@ -12,7 +12,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::mount::Mount;
-use crate::mount::Vfs;
 
 /// Maximum and minimum time that a use may go unnoticed.
 const MAX_LIFETIME: Duration = Duration::from_secs(60);
@@ -24,18 +23,23 @@ pub(super) fn lifetime(limit: Duration) -> Duration {
     (limit / 10).clamp(MIN_LIFETIME, MAX_LIFETIME)
 }
 
-/// Unmounts when the mount has not been used for `limit`.
+/// Unmounts when the mount has not been used for `limit`; `count` returns a number that
+/// grows with every use.
 ///
 /// # Errors
 /// Returns an error if a thread cannot be started.
-pub(super) fn watch(vfs: Arc<Vfs>, mount: Arc<Mount>, limit: Duration) -> io::Result<()> {
+pub(super) fn watch(
+    count: impl Fn() -> u64 + Send + 'static,
+    mount: Arc<Mount>,
+    limit: Duration,
+) -> io::Result<()> {
     let lifetime = lifetime(limit);
     let watching = move || {
-        let mut uses = vfs.uses();
+        let mut uses = count();
         let mut last_use = Instant::now();
         while mount.is_connected() {
             thread::sleep(lifetime / 2);
-            let now = vfs.uses();
+            let now = count();
             if now != uses {
                 uses = now;
                 last_use = Instant::now();

@@ -8,6 +8,8 @@ mod clean_up;
 mod confine;
 mod descriptors;
 pub mod desktop;
+#[cfg(target_os = "linux")]
+mod edit;
 mod exit;
 mod flood;
 #[cfg_attr(not(target_os = "linux"), path = "guard_elsewhere.rs")]
@@ -76,6 +78,8 @@ use self::supervisor::Supervisor;
 pub use self::tasks::with_tasks;
 use self::without_mount::vfs_options;
 pub use self::without_mount::{Check, Diff, Inspection, check, diff, inspect, progress_bar};
+#[cfg(target_os = "linux")]
+use crate::edit::EditedMount;
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
 #[cfg(target_os = "linux")]
@@ -138,6 +142,8 @@ pub struct MountOptions {
     pub apply: Vec<PathBuf>,
     /// Whether to refuse changes that games may not find.
     pub apply_strict: bool,
+    /// The folder that what is written to the mount goes to, if it can be edited.
+    pub edit: Option<PathBuf>,
     /// Where the password of encrypted archives comes from, if they have one.
     pub password: Option<PasswordSource>,
     /// Whether threads that read sources are not confined.
@@ -194,13 +200,13 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     #[cfg(target_os = "linux")]
     watch_requesters(&plan.options)?;
     let confined = Confined::start(is_sandboxed).map_err(Failure::no_thread)?;
-    let vfs = open(plan, vfs_options, &confined)?;
+    let tree = open(plan, vfs_options, &confined)?;
     descriptors::warn_of_few(session_options(plan).threads);
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
     let signals = signals::catch().map_err(unhandled)?;
     let waiting = Waiting::of(background);
-    let Serving { session, mount } = serve(plan, &point, vfs.clone(), confined, &mut guard)?;
+    let Serving { session, mount } = serve(plan, &point, tree.clone(), confined, &mut guard)?;
     let handle = signals.handle();
     let without_threads = |error| {
         mount.unmount();
@@ -209,7 +215,7 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     let signal_thread = unmount_at(signals, mount.clone()).map_err(without_threads)?;
     end_with(mount.clone()).map_err(without_threads)?;
     if let Some(limit) = plan.options.idle {
-        idle::watch(vfs, mount.clone(), limit).map_err(without_threads)?;
+        idle::watch(move || tree.uses(), mount.clone(), limit).map_err(without_threads)?;
     }
     if let Err(error) = waiting.tell_ready() {
         ::log::warn!("the parent process is gone: {error}");
@@ -261,12 +267,36 @@ impl Waiting {
     }
 }
 
+/// What is mounted.
+#[derive(Clone)]
+enum Tree {
+    /// A tree that changes only with its sources.
+    Fixed(Arc<Vfs>),
+    /// A tree that can be edited.
+    #[cfg(target_os = "linux")]
+    Edited(Arc<EditedMount>),
+}
+
+impl Tree {
+    /// Returns a number that grows with every use that reaches this process.
+    fn uses(&self) -> u64 {
+        match self {
+            Self::Fixed(vfs) => vfs.uses(),
+            #[cfg(target_os = "linux")]
+            Self::Edited(mount) => mount.uses(),
+        }
+    }
+}
+
 /// Opens the sources of a mount, in a thread that is confined to them.
 fn open(
     plan: &MountPlan,
     vfs_options: crate::mount::Options,
     confined: &Confined,
-) -> Result<Arc<Vfs>, Failure> {
+) -> Result<Tree, Failure> {
+    if let Some(folder) = &plan.options.edit {
+        return open_edited(plan, folder, vfs_options, confined);
+    }
     let prepared = plan.sources.prepare()?;
     let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
     let confinement = plan.options.confinement(&prepared.paths());
@@ -276,7 +306,27 @@ fn open(
         Ok(Vfs::open_prepared(prepared, vfs_options))
     });
     drop(progress);
-    Ok(vfs.flatten().map_err(Failure::no_thread)??)
+    Ok(Tree::Fixed(vfs.flatten().map_err(Failure::no_thread)??))
+}
+
+#[cfg(target_os = "linux")]
+fn open_edited(
+    plan: &MountPlan,
+    folder: &Path,
+    options: crate::mount::Options,
+    confined: &Confined,
+) -> Result<Tree, Failure> {
+    edit::open(plan, folder, options, confined).map(Tree::Edited)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_edited(
+    _plan: &MountPlan,
+    _folder: &Path,
+    _options: crate::mount::Options,
+    _confined: &Confined,
+) -> Result<Tree, Failure> {
+    Err(Failure::Usage("--edit needs Linux".to_owned()))
 }
 
 /// Starts a thread that unmounts at the first signal, and ends the process at
@@ -364,16 +414,23 @@ struct Serving {
 fn serve(
     plan: &MountPlan,
     point: &Path,
-    vfs: Arc<Vfs>,
+    tree: Tree,
     confined: Confined,
     guard: &mut Guard,
 ) -> Result<Serving, Failure> {
     let options = &plan.options;
     let (ownership, session) = (ownership(plan), session_options(plan));
-    let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
+    let usage = mount::Use {
+        allow_other: options.allow_other,
+        is_edited: options.edit.is_some(),
+    };
+    let (mount, device) = mount::mount(point, &plan.sources.name(), usage)?;
     // Fails if somebody has killed the guard.
     let _ = guard.protect(mount.made());
-    let session = confined.begin(move || crate::fuse::serve(vfs, ownership, session, device));
+    let session = confined.begin(move || match tree {
+        Tree::Fixed(vfs) => crate::fuse::serve(vfs, ownership, session, device),
+        Tree::Edited(mount) => crate::fuse::serve_edited(mount, ownership, session, device),
+    });
     // Meanwhile: the kernel takes a few tenths of a millisecond for it.
     let restricted = match options.no_sandbox {
         true => Ok(()),
@@ -397,10 +454,11 @@ fn serve(
 fn serve(
     plan: &MountPlan,
     point: &Path,
-    vfs: Arc<Vfs>,
+    tree: Tree,
     _confined: Confined,
     _guard: &mut Guard,
 ) -> Result<Serving, Failure> {
+    let Tree::Fixed(vfs) = tree;
     let refused = |error: io::Error| mount::refused(point, &error);
     let (ownership, session) = (ownership(plan), session_options(plan));
     let name = plan.sources.name();

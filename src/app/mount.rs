@@ -72,23 +72,28 @@ enum How {
     ByHelper,
 }
 
+/// How a mount can be used.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Use {
+    /// Whether other users than the mounting one are answered.
+    pub(super) allow_other: bool,
+    /// Whether it can be edited.
+    pub(super) is_edited: bool,
+}
+
 /// Mounts on `point`, which [`mount_point`] has checked; `name` is shown as the
 /// source in the mount table. Also returns the device to serve.
 ///
 /// # Errors
 /// Returns [`Failure::NoFuse`] or [`Failure::Refused`], and
 /// [`Failure::MountPoint`] if something was mounted there in the meantime.
-pub(super) fn mount(
-    point: &Path,
-    name: &str,
-    allow_other: bool,
-) -> Result<(Mount, OwnedFd), Failure> {
+pub(super) fn mount(point: &Path, name: &str, usage: Use) -> Result<(Mount, OwnedFd), Failure> {
     let _turn = Turn::take(point);
     // Another process may have mounted there since it was checked.
     mount_point(point)?;
     let direct = rustix::process::geteuid().is_root();
     let attempt = if direct {
-        mount_directly(point, name, allow_other)
+        mount_directly(point, name, usage)
     } else {
         Err(Errno::PERM)
     };
@@ -100,9 +105,7 @@ pub(super) fn mount(
             )));
         }
         // Root in a container gets this too.
-        Err(Errno::PERM | Errno::ACCESS) => {
-            (mount_by_helper(point, name, allow_other)?, How::ByHelper)
-        }
+        Err(Errno::PERM | Errno::ACCESS) => (mount_by_helper(point, name, usage)?, How::ByHelper),
         Err(error) => return Err(Failure::Refused(format!("{}: {error}", point.display()))),
     };
     let made = made(point, how, &device);
@@ -160,7 +163,7 @@ fn made(point: &Path, how: How, device: &OwnedFd) -> Result<Mount, Failure> {
     })
 }
 
-fn mount_directly(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd, Errno> {
+fn mount_directly(point: &Path, name: &str, usage: Use) -> Result<OwnedFd, Errno> {
     let device = rustix::fs::open(DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     let mut data = format!(
         "fd={},rootmode=40000,user_id={},group_id={},default_permissions",
@@ -168,25 +171,33 @@ fn mount_directly(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd
         rustix::process::getuid().as_raw(),
         rustix::process::getgid().as_raw(),
     );
-    if allow_other {
+    if usage.allow_other {
         data.push_str(",allow_other");
     }
     let data = CString::new(data).map_err(|_| Errno::INVAL)?;
-    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    let access = match usage.is_edited {
+        true => MountFlags::NOATIME,
+        false => MountFlags::RDONLY,
+    };
+    let flags = access | MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount(name, point, FS_TYPE, flags, Some(&*data))?;
     Ok(device)
 }
 
 /// Lets `fusermount3` make the mount, and receives the device over a socket.
-fn mount_by_helper(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd, Failure> {
+fn mount_by_helper(point: &Path, name: &str, usage: Use) -> Result<OwnedFd, Failure> {
     let other = |error| Failure::Other("cannot talk to fusermount3", error);
     let (ours, theirs) = UnixStream::pair().map_err(other)?;
     rustix::io::fcntl_setfd(&theirs, FdFlags::empty()).map_err(|error| other(error.into()))?;
+    let access = match usage.is_edited {
+        true => "rw,noatime",
+        false => "ro",
+    };
     let mut options = format!(
-        "ro,nosuid,nodev,default_permissions,subtype=hpimount,fsname={}",
+        "{access},nosuid,nodev,default_permissions,subtype=hpimount,fsname={}",
         escape_option(name)
     );
-    if allow_other {
+    if usage.allow_other {
         options.push_str(",allow_other");
     }
     let output = Command::new(FUSERMOUNT)

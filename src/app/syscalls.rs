@@ -22,6 +22,8 @@ pub(super) enum Work {
     Parse,
     /// It communicates with servers, and stores what they send.
     Network,
+    /// It changes or watches a folder of edits.
+    Edit,
     /// It waits for signals or for the end of the mount, and unmounts.
     Unmount,
 }
@@ -167,6 +169,17 @@ const NETWORK_OLDER: &[c_long] = &[];
 /// socket.
 const UNMOUNT: &[c_long] = &[libc::SYS_recvfrom, libc::SYS_umount2];
 
+/// Calls of threads that change or watch a folder of edits.
+const EDIT: &[c_long] = &[
+    libc::SYS_inotify_add_watch,
+    libc::SYS_inotify_init1,
+    libc::SYS_inotify_rm_watch,
+    libc::SYS_mkdirat,
+    libc::SYS_renameat2,
+    libc::SYS_unlinkat,
+    libc::SYS_utimensat,
+];
+
 /// Flags of open(2) that permit to change a file.
 const CHANGING: u64 = (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) as u64;
 
@@ -232,6 +245,7 @@ fn allowed(work: Work) -> Result<BpfProgram, BackendError> {
     let (more, older) = match work {
         Work::Parse => (&[][..], &[][..]),
         Work::Network => (NETWORK, NETWORK_OLDER),
+        Work::Edit => (EDIT, &[][..]),
         Work::Unmount => (UNMOUNT, &[][..]),
     };
     let calls = [COMMON, COMMON_OLDER, &[libc::SYS_clone3], more, older].concat();
@@ -286,7 +300,7 @@ fn restricted() -> Result<Rules, BackendError> {
 fn opening(work: Work) -> Result<Rules, BackendError> {
     let with_flags_at = |argument| match work {
         Work::Unmount => without(argument, CHANGING),
-        Work::Parse | Work::Network => Ok(Vec::new()),
+        Work::Parse | Work::Network | Work::Edit => Ok(Vec::new()),
     };
     let mut rules = BTreeMap::from([(libc::SYS_openat, with_flags_at(2)?)]);
     #[cfg(target_arch = "x86_64")]
@@ -328,7 +342,7 @@ mod tests {
     #[test]
     fn there_is_a_filter_for_every_kind_of_work() {
         without_clone3().unwrap();
-        for work in [Work::Parse, Work::Network, Work::Unmount] {
+        for work in [Work::Parse, Work::Network, Work::Edit, Work::Unmount] {
             allowed(work).unwrap();
         }
     }

@@ -7,6 +7,8 @@ pub(super) enum Work {
     Parse,
     /// It communicates with servers, and stores what they send.
     Network,
+    /// It changes or watches a folder of edits.
+    Edit,
     /// It waits for signals or for the end of the mount, and unmounts.
     Unmount,
 }

@@ -10,7 +10,11 @@ use std::time::Duration;
 
 use fuser::{Notifier, Session, SessionACL};
 
+#[cfg(target_os = "linux")]
+use super::edited::Edited;
 use super::{Hook, Mounted, Ownership, number};
+#[cfg(target_os = "linux")]
+use crate::edit::EditedMount;
 use crate::mount::{Invalidations, Vfs};
 use crate::prefetch::Prefetch;
 
@@ -60,6 +64,26 @@ pub fn serve(
     let background = Background::of(&mounted);
     let session = Session::from_fd(mounted, device, config.acl, config)?;
     run(session, background)
+}
+
+/// Like [`serve`], for a mount that can be edited.
+///
+/// # Errors
+/// Returns an error under the same conditions as [`serve`].
+#[cfg(target_os = "linux")]
+pub fn serve_edited(
+    mount: Arc<EditedMount>,
+    ownership: Ownership,
+    options: SessionOptions,
+    device: std::os::fd::OwnedFd,
+) -> io::Result<Running> {
+    let config = config(options);
+    let edited = Edited::new(mount, ownership);
+    let session = Session::from_fd(edited, device, config.acl, config)?;
+    let device = OpenDevice(session.notifier());
+    let thread = std::thread::Builder::new().name("session".to_owned());
+    let thread = thread.spawn(move || session.run())?;
+    Ok(Running { thread, device })
 }
 
 /// Mounts on `mount_point` and answers requests on its own thread until the

@@ -106,7 +106,10 @@ impl Budget {
 
     /// Registers a cache that evicts values when memory is short.
     pub fn register(&self, cache: Weak<dyn Reclaim>) {
-        lock(&self.caches).push(cache);
+        let mut caches = lock(&self.caches);
+        // A reference keeps the memory of a cache that is gone.
+        caches.retain(|cache| cache.strong_count() > 0);
+        caches.push(cache);
     }
 
     /// Returns the time of a use, by the clock of the budget.

@@ -53,10 +53,20 @@ impl AppliedFiles {
 
     /// Returns the file at a path in the mount.
     pub(super) fn get(&self, path: &str) -> Option<&NewFile> {
+        self.find(path)?.new.as_ref()
+    }
+
+    /// Returns whether the file at a path in the mount is added.
+    pub(super) fn is_added(&self, path: &str) -> bool {
+        self.find(path)
+            .is_some_and(|applied| applied.action == Action::Add)
+    }
+
+    fn find(&self, path: &str) -> Option<&Applied> {
         let found = self
             .files
             .binary_search_by(|applied| applied.path().cmp(path));
-        self.files[found.ok()?].new.as_ref()
+        Some(&self.files[found.ok()?])
     }
 
     /// Returns whether a path in the mount begins with `prefix`.

@@ -15,6 +15,11 @@ impl Vfs {
         !self.applied.is_empty()
     }
 
+    /// Returns whether a folder of changes has added the file at a path in the mount.
+    pub(crate) fn is_added(&self, path: &str) -> bool {
+        self.applied.is_added(path)
+    }
+
     /// Returns the number of files that are shown from a folder of changes.
     pub fn changed_files(&self) -> usize {
         self.applied.iter().count()

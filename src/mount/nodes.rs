@@ -42,6 +42,16 @@ impl Vfs {
         ino.shortcut_target().is_some() || lock(&self.transients).get(ino).is_some()
     }
 
+    /// Returns whether an inode follows from others: a converted file, one about an asset
+    /// or the mount, or a disc as a plain file.
+    pub(crate) fn is_generated(&self, ino: Ino) -> bool {
+        let Ok(node) = self.node(ino) else {
+            return true;
+        };
+        let origin = node.subtree().range.origin;
+        node.rendered().is_some() || matches!(origin, Origin::Control | Origin::Plain(_))
+    }
+
     /// Returns the subtree at `origin`, and builds it unless it is cached.
     pub(super) fn subtree(&self, origin: Origin) -> Result<Arc<Subtree>> {
         self.grafts.entered(origin, || build::subtree(self, origin))

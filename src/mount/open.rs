@@ -25,7 +25,7 @@ use super::sources::{GameFolder, Prepared};
 use super::volume::{self, NewVolume, VolumeFile, probe};
 use super::{Options, Sources, Vfs, asset};
 use crate::content::Reader;
-use crate::memory::budget::Charge;
+use crate::memory::budget::{Budget, Charge};
 use crate::namespace::tree::TreeBuilder;
 use crate::source::bucket::BucketFolder;
 use crate::source::folder::{Disk, Folder};
@@ -57,13 +57,25 @@ impl Vfs {
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Vfs::open`].
-    pub fn open_prepared(mut prepared: Prepared, options: Options) -> Result<Arc<Self>, OpenError> {
+    pub fn open_prepared(prepared: Prepared, options: Options) -> Result<Arc<Self>, OpenError> {
+        Self::open_within(&Budget::new(options.cache_size), prepared, options)
+    }
+
+    /// Like [`Vfs::open_prepared`], with a memory budget that others use as well.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Vfs::open`].
+    pub(crate) fn open_within(
+        budget: &Arc<Budget>,
+        mut prepared: Prepared,
+        options: Options,
+    ) -> Result<Arc<Self>, OpenError> {
         let point = options.mount_point.as_deref();
         let disk = Disk::around(point, &prepared.paths()).map_err(|error| {
             let point = point.unwrap_or(Path::new("")).to_string_lossy();
             OpenError::new(point, OpenCause::Unreadable(error))
         })?;
-        let vfs = Self::empty(options.clone());
+        let vfs = Self::within(budget, options.clone());
         let remote = vfs.connect(&prepared)?;
         let changes = prepared.changes.take();
         let mut opener = Opener {

@@ -148,6 +148,30 @@ impl Sources {
         })
     }
 
+    /// Returns the sources with absolute paths: those of a daemon, which changes its
+    /// working directory, can be opened again later.
+    ///
+    /// # Errors
+    /// Returns an error if there is no working directory.
+    pub fn absolute(mut self) -> Result<Self, OpenError> {
+        let paths: Vec<&mut PathBuf> = match &mut self {
+            Self::Given { locations, .. } => locations
+                .iter_mut()
+                .filter_map(|location| match location {
+                    Location::Path(path) => Some(path),
+                    Location::Remote(_) => None,
+                })
+                .collect(),
+            Self::Game { folder, mods, .. } => [folder].into_iter().chain(mods).collect(),
+        };
+        for path in paths {
+            *path = std::path::absolute(&*path).map_err(|error| {
+                OpenError::new(path.to_string_lossy(), OpenCause::Unreadable(error))
+            })?;
+        }
+        Ok(self)
+    }
+
     /// Returns the first source for the mount table: its absolute path, or its
     /// URL without secrets.
     pub fn name(&self) -> String {

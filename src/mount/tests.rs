@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::memory::budget::Budget;
 use crate::namespace::companion::Companions;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::TreeBuilder;
@@ -16,7 +17,7 @@ fn with_aliases(max_aliases: usize) -> Vfs {
         .dir(builder.root(), Name::utf_8("MAPS"), None)
         .unwrap();
     builder.dir(maps, Name::utf_8("Sub"), None).unwrap();
-    let vfs = Vfs::empty(Options::default());
+    let vfs = Vfs::within(&Budget::new(64 << 20), Options::default());
     vfs.grafts.add(Origin::Root, builder.finish(), Vec::new());
     lock(&vfs.transients).max_aliases = max_aliases;
     vfs

@@ -31,13 +31,7 @@ pub struct Vfs {
 }
 
 impl Vfs {
-    /// Creates a mount without subtrees.
-    pub(super) fn empty(options: Options) -> Self {
-        let budget = Budget::new(options.cache_size);
-        Self::within(&budget, options)
-    }
-
-    /// Like [`Vfs::empty`], with a memory budget that others use as well.
+    /// Creates a mount without subtrees, with a memory budget that others use as well.
     pub(super) fn within(budget: &Arc<Budget>, options: Options) -> Self {
         let spool = Spool::new(options.spool.clone(), options.spool_size);
         Self {

@@ -351,6 +351,10 @@ impl ChangedFiles {
     /// Checks that a file is still the one that was applied.
     fn check(&self, number: usize) -> io::Result<()> {
         let FileVersion { identity, version } = self.versions[number];
+        // Losing its name was a change.
+        if self.root.pool.keeps(identity) {
+            return Ok(());
+        }
         let found = self.root.pool.stat(identity, || self.open(number));
         if found.is_ok_and(|found| found.version() == version) {
             return Ok(());

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -37,6 +37,15 @@ pub struct FileIdentity {
     /// The birth time in nanoseconds since 1970 UTC; 0 if the file system has none. It
     /// distinguishes an inode from earlier ones with the same number.
     born: i64,
+}
+
+impl FileIdentity {
+    /// Returns a number that other files are unlikely to have.
+    pub fn number(self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 /// The metadata of a file that is available without opening it.
@@ -188,6 +197,8 @@ pub struct FilePool {
     /// A directory, by its canonical path, that is held open to open files
     /// below it.
     held: Option<(PathBuf, OwnedFd)>,
+    /// Files that have no name any more, and are open for as long as the pool lives.
+    nameless: Mutex<Vec<Arc<OpenFile>>>,
 }
 
 /// An open file of a pool.
@@ -216,6 +227,35 @@ impl FilePool {
         })
     }
 
+    /// Keeps a file open that is about to lose its name: it can still be read.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system.
+    pub fn keep(&self, file: File) -> io::Result<()> {
+        let identity = FileStat::of(&file)?.identity;
+        let mut nameless = lock(&self.nameless);
+        if !nameless.iter().any(|kept| kept.identity == identity) {
+            nameless.push(Arc::new(OpenFile {
+                file,
+                identity,
+                used: AtomicU64::default(),
+                is_kept: AtomicBool::new(true),
+            }));
+        }
+        Ok(())
+    }
+
+    /// Returns whether the file with this identity has been [kept](FilePool::keep).
+    pub fn keeps(&self, identity: FileIdentity) -> bool {
+        self.nameless(identity).is_some()
+    }
+
+    fn nameless(&self, identity: FileIdentity) -> Option<Arc<OpenFile>> {
+        let nameless = lock(&self.nameless);
+        let found = nameless.iter().find(|kept| kept.identity == identity);
+        found.cloned()
+    }
+
     /// Returns the file with this identity, opened by `open` if it is not open.
     ///
     /// # Errors
@@ -228,7 +268,7 @@ impl FilePool {
         let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
         let known = |file: &&Arc<OpenFile>| file.identity == identity;
         let kept = self.lock().iter().find(known).cloned();
-        let Some(file) = kept else {
+        let Some(file) = kept.or_else(|| self.nameless(identity)) else {
             return self.open(identity, open);
         };
         file.used.store(now, Ordering::Relaxed);
@@ -360,9 +400,13 @@ impl FilePool {
             .unwrap_or((CWD, path))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<OpenFile>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<OpenFile>>> {
+        lock(&self.open)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn replaced() -> io::Error {

@@ -156,6 +156,7 @@ fn sample(id: &str) -> &'static str {
         "idle" => "600",
         "palette" => "colors.gpl",
         "apply" => "changes",
+        "edit" => "edits",
         "password" => "@file",
         "encoding" => "shift_jis",
         "game" | "mod" | "export" => "folder",

@@ -5,6 +5,7 @@
 //! [`Layer`] of changes on top ([`Changes::layer_over`]): merging adds it as the
 //! highest layer, and folders are listed with it ([`ChangedFolder`]).
 
+mod edits;
 mod files;
 mod folder;
 mod layer;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use rustix::fs::CWD;
 
+pub(crate) use self::edits::Edits;
 pub(super) use self::folder::{ChangedFolder, List};
 pub(super) use self::layer::Layer;
 use self::patch::{PatchFile, SpoolFile};

@@ -104,6 +104,33 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "Mount SOURCE so that it can be edited; what is saved goes to DIR",
+        long_help: "Mount so that it can be edited. What programs save into the mount goes to DIR, which is made if it \
+            is missing, in the layout of `--apply`; SOURCE is never written. What follows from a file, such as its \
+            archive, the disc in `.hpimount/image` and converted files, follows when the file is closed. A file removed \
+            from DIR is an edit undone. What cannot be done is an error of closing the file, and in \
+            `.hpimount/changes.tsv`. `hpipack --apply DIR SOURCE OUT` writes the result. With `--apply`, DIR is above \
+            its CHANGES.",
+        default: "the mount is read-only",
+        conflicts: &[
+            "converted",
+            "unmount",
+            "list",
+            "cat",
+            "check",
+            "diff",
+            "index",
+        ],
+        ..OptionSpec::new(
+            Name::Long("edit"),
+            Takes::Folders("DIR", |args, folder| {
+                let folder = std::path::absolute(folder);
+                args.mount.edit = Some(folder.map_err(|error| error.to_string())?);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
         help: "With --apply, refuse changes that the game may not find",
         long_help: "With `--apply`, refuse what is otherwise a warning: files on discs that move, because a game \
             that has their sectors compiled in reads the old ones.",

@@ -1,0 +1,187 @@
+//! Giving what was written its place in DIR.
+
+use rustix::io::Errno;
+
+use super::inodes::{Body, Note, Own};
+use super::names::{Use, is_converted, use_of};
+use super::plan::Rejected;
+use super::watch::Signal;
+use super::{EditedMount, Result, errno};
+use crate::sync::lock;
+
+/// Ends the names of rejected files in DIR, which are not applied.
+const REJECTED: &str = ".rejected~";
+
+impl EditedMount {
+    /// Gives what was written to a file its place in DIR, if anything was.
+    ///
+    /// # Errors
+    /// Returns `INVAL` if the bytes are refused, or the error of writing to DIR.
+    pub(super) fn commit(&self, number: u64) -> Result<()> {
+        let _turn = lock(&self.turn);
+        self.commit_in_turn(number)
+    }
+
+    /// Like [`EditedMount::commit`], for those who have the turn.
+    pub(super) fn commit_in_turn(&self, number: u64) -> Result<()> {
+        let Some((path, name, own)) = self.dirty(number) else {
+            return Ok(());
+        };
+        let Some(unfinished) = own.elsewhere.clone().filter(|name| !name.is_empty()) else {
+            return Ok(());
+        };
+        let use_of_name = match own.is_over {
+            true => Use::File,
+            false => self.use_of_entry(number, &name),
+        };
+        if use_of_name != Use::File {
+            self.closed(number, own, Some(Note::Scratch));
+            return Ok(());
+        }
+        let is_slot = is_converted(&path) && self.is_slot(number);
+        let size = own.file.metadata().map_err(|error| errno(&error))?.len();
+        if is_slot && size == 0 {
+            // Programs close it in between.
+            self.closed(number, own, Some(Note::Empty));
+            return Ok(());
+        }
+        match is_slot {
+            true => self.commit_converted(number, path, own, unfinished),
+            false => self.commit_plain(number, path, own, unfinished),
+        }
+    }
+
+    /// Returns a file that was changed and has a name, with its path and its name.
+    fn dirty(&self, number: u64) -> Option<(String, String, Own)> {
+        let inodes = lock(&self.inodes);
+        let inode = inodes.get(number).filter(|inode| !inode.is_gone)?;
+        let own = inode.own().filter(|own| own.is_dirty)?.clone();
+        Some((inodes.path(number)?, inode.name.clone(), own))
+    }
+
+    /// Returns how programs use the name of an entry.
+    pub(super) fn use_of_entry(&self, number: u64, name: &str) -> Use {
+        let parent = lock(&self.inodes).get(number).map(|inode| inode.parent);
+        let has = |other: &str| parent.is_some_and(|parent| self.find(parent, other).is_ok());
+        use_of(name, &has)
+    }
+
+    /// Returns whether the sources have a converted file at the path of an inode.
+    pub(super) fn is_slot(&self, number: u64) -> bool {
+        self.in_tree(number, |_, _| ()).is_some()
+    }
+
+    fn closed(&self, number: u64, own: Own, note: Option<Note>) {
+        if let Some(inode) = lock(&self.inodes).get_mut(number) {
+            inode.body = Body::Own(Own {
+                is_dirty: false,
+                note,
+                ..own
+            });
+        }
+        self.signal(Signal::Closed(number));
+    }
+
+    fn commit_plain(&self, number: u64, path: String, own: Own, unfinished: String) -> Result<()> {
+        let before = self.writer.rename(unfinished, path.clone(), false);
+        if let Some(before) = before.map_err(|error| errno(&error))? {
+            self.planner.keep(&before).map_err(|error| errno(&error))?;
+        }
+        let change = self.planner.count();
+        self.committed(number, own, &path, change);
+        Ok(())
+    }
+
+    fn commit_converted(
+        &self,
+        number: u64,
+        path: String,
+        own: Own,
+        unfinished: String,
+    ) -> Result<()> {
+        let place = || {
+            let before = self
+                .writer
+                .rename(unfinished.clone(), path.clone(), false)?;
+            before
+                .iter()
+                .try_for_each(|before| self.planner.keep(before))
+        };
+        match self.planner.try_change(&path, &own.file, place) {
+            Ok(change) => {
+                // It is there only if an earlier one was rejected.
+                let _ = self.writer.discard(format!("{path}{REJECTED}"));
+                self.committed(number, own, &path, change);
+                Ok(())
+            }
+            Err(Rejected::Failed(error)) => Err(errno(&error)),
+            Err(Rejected::Refused(reason)) => {
+                log::error!("{path}: {reason}");
+                let rejected = format!("{path}{REJECTED}");
+                let moved = self.writer.rename(unfinished, rejected.clone(), false);
+                moved.map_err(|error| errno(&error))?;
+                let own = Own {
+                    elsewhere: Some(rejected),
+                    ..own
+                };
+                self.closed(number, own, Some(Note::Refused(reason)));
+                Err(Errno::INVAL)
+            }
+        }
+    }
+
+    /// Gives a file that the source cannot have a name in DIR that is not applied, so that
+    /// the rest of DIR can be.
+    pub(super) fn set_aside(&self, number: u64) {
+        let _turn = lock(&self.turn);
+        let place = {
+            let inodes = lock(&self.inodes);
+            let inode = inodes.get(number).filter(|inode| !inode.is_gone);
+            let own = inode.and_then(|inode| inode.own());
+            let own = own.filter(|own| own.elsewhere.is_none() && !own.is_dirty);
+            own.cloned().zip(inodes.path(number))
+        };
+        let Some((own, path)) = place else {
+            return;
+        };
+        let Some(reason) = self.refusal(&path) else {
+            return;
+        };
+        log::error!("{path}: {reason}");
+        let rejected = format!("{path}{REJECTED}");
+        if let Err(error) = self.writer.rename(path.clone(), rejected.clone(), false) {
+            return log::error!("{path}: {error}");
+        }
+        let change = self.planner.count();
+        self.know(&path);
+        let mut inodes = lock(&self.inodes);
+        inodes.changed(change, &path);
+        if let Some(inode) = inodes.get_mut(number) {
+            inode.since = change;
+            inode.body = Body::Own(Own {
+                elsewhere: Some(rejected),
+                is_over: false,
+                note: Some(Note::Refused(reason)),
+                ..own
+            });
+        }
+    }
+
+    /// Records that a file is at its place in DIR.
+    pub(super) fn committed(&self, number: u64, own: Own, path: &str, change: u64) {
+        self.know(path);
+        let mut inodes = lock(&self.inodes);
+        inodes.changed(change, path);
+        inodes.is_there(path);
+        if let Some(inode) = inodes.get_mut(number) {
+            inode.since = change;
+            inode.body = Body::Own(Own {
+                elsewhere: None,
+                is_dirty: false,
+                is_over: true,
+                note: None,
+                ..own
+            });
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! Making, renaming and removing entries of directories.
+
+use std::time::{Duration, Instant};
+
+use rustix::fs::RenameFlags;
+use rustix::io::Errno;
+
+use super::files::{check_directory, check_name};
+use super::inodes::{Body, Directory, Inode, Missing, Note, Own};
+use super::look::Attributes;
+use super::names::{Use, is_converted, is_derived, use_of};
+use super::{EditedMount, Result, errno};
+use crate::mount::FileKind;
+use crate::sync::lock;
+
+/// How long a converted file is missing after its edit was removed: programs remove or
+/// rename what they save in its place.
+const REPLACED: Duration = Duration::from_secs(5);
+
+impl EditedMount {
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Returns `PERM` for files that follow from others, or the error of changing DIR.
+    pub fn unlink(&self, parent: u64, name: &str) -> Result<()> {
+        let found = self.lookup(parent, name)?;
+        let removed = match found.kind {
+            FileKind::Directory => Err(Errno::ISDIR),
+            _ => {
+                let _turn = lock(&self.turn);
+                self.remove_file(found.number)
+            }
+        };
+        self.forget(found.number, 1);
+        removed
+    }
+
+    /// Removes the file of an inode from its directory.
+    fn remove_file(&self, number: u64) -> Result<()> {
+        let (path, own) = self.path_and_own(number)?;
+        if own.is_none() {
+            self.check_removable(number, &path)?;
+        }
+        if let Some(unfinished) = own.as_ref().and_then(|own| own.elsewhere.clone()) {
+            let discarded = self.writer.discard(unfinished);
+            discarded.map_err(|error| errno(&error))?;
+        }
+        if own.is_none_or(|own| own.is_over) {
+            self.remove_path(&path)?;
+        }
+        lock(&self.inodes).remove_name(number);
+        Ok(())
+    }
+
+    fn path_and_own(&self, number: u64) -> Result<(String, Option<Own>)> {
+        let inodes = lock(&self.inodes);
+        let inode = inodes.get(number).ok_or(Errno::STALE)?;
+        let path = inodes.path(number).ok_or(Errno::STALE)?;
+        Ok((path, inode.own().cloned()))
+    }
+
+    /// Checks that a file of the versions can be removed.
+    fn check_removable(&self, number: u64, path: &str) -> Result<()> {
+        let is_link = matches!(
+            lock(&self.inodes).get(number).map(|inode| &inode.body),
+            Some(Body::Shown(FileKind::Symlink))
+        );
+        if is_link {
+            return check_directory(path);
+        }
+        self.check_editable(number)
+    }
+
+    /// Removes what DIR and the sources have at a path.
+    fn remove_path(&self, path: &str) -> Result<()> {
+        let is_edit = is_converted(path);
+        // Of a converted file only the edit is removed.
+        let is_original = !is_edit && self.is_original(path)?;
+        let before = self.writer.delete(path.to_owned(), is_original);
+        let before = before.map_err(|error| errno(&error))?;
+        if let Some(before) = &before {
+            self.planner.keep(before).map_err(|error| errno(&error))?;
+        }
+        if is_edit && before.is_none() {
+            let why = Missing::Until(Instant::now() + REPLACED);
+            lock(&self.inodes).miss(path, why);
+            return Ok(());
+        }
+        let change = self.planner.count();
+        self.know(path);
+        let mut inodes = lock(&self.inodes);
+        inodes.changed(change, path);
+        let why = match is_edit {
+            true => Missing::Until(Instant::now() + REPLACED),
+            false => Missing::Since(change),
+        };
+        inodes.miss(path, why);
+        Ok(())
+    }
+
+    /// Makes a directory, and counts one lookup of it.
+    ///
+    /// # Errors
+    /// Returns `EXIST`, or `PERM` where there can be no directories.
+    pub fn mkdir(&self, parent: u64, name: &str) -> Result<Attributes> {
+        check_name(name)?;
+        match self.find(parent, name) {
+            Ok(_) => return Err(Errno::EXIST),
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(error),
+        }
+        let _turn = lock(&self.turn);
+        let (parent, path) = self.new_entry(parent, name)?;
+        let made = self.writer.make_directory(path.clone());
+        made.map_err(|error| errno(&error))?;
+        let change = self.planner.count();
+        self.know(&path);
+        let body = Body::Directory(Directory {
+            needs: change,
+            is_new: true,
+            ..Directory::default()
+        });
+        let mut inodes = lock(&self.inodes);
+        inodes.changed(change, &path);
+        inodes.is_there(&path);
+        let number = inodes.add(Inode::new(parent, name, body, change));
+        drop(inodes);
+        self.looked(number);
+        self.attributes_now(number)
+    }
+
+    /// Removes a directory that is empty but for names that programs use for a moment.
+    ///
+    /// # Errors
+    /// Returns `NOTEMPTY`, or `PERM` for a directory that follows from files.
+    pub fn rmdir(&self, parent: u64, name: &str) -> Result<()> {
+        let found = self.lookup(parent, name)?;
+        let removed = match found.kind {
+            FileKind::Directory => self.remove_directory(found.number),
+            _ => Err(Errno::NOTDIR),
+        };
+        self.forget(found.number, 1);
+        removed
+    }
+
+    fn remove_directory(&self, number: u64) -> Result<()> {
+        let scratch = self.only_scratch(number)?;
+        let _turn = lock(&self.turn);
+        let (path, _) = self.path_and_own(number)?;
+        check_directory(&path)?;
+        if is_derived(&path) {
+            return Err(Errno::PERM);
+        }
+        for number in scratch {
+            self.remove_file(number)?;
+        }
+        let is_original = self.is_original(&path)?;
+        let removed = self.writer.delete_directory(path.clone(), is_original);
+        removed.map_err(|error| errno(&error))?;
+        let change = self.planner.count();
+        self.know(&path);
+        let mut inodes = lock(&self.inodes);
+        inodes.changed(change, &path);
+        inodes.miss(&path, Missing::Since(change));
+        let exact = inodes.exact(number);
+        inodes.remove_name(exact);
+        Ok(())
+    }
+
+    /// Returns the inodes in a directory that has only names for a moment.
+    fn only_scratch(&self, number: u64) -> Result<Vec<u64>> {
+        let handle = self.opendir(number)?;
+        let (mut scratch, mut is_empty) = (Vec::new(), true);
+        let mut looked = Vec::new();
+        let listed = self.readdir(number, handle, 0, &mut |entry| {
+            looked.push(entry.attributes.number);
+            match use_of(entry.name, &|_| true) {
+                Use::File => is_empty = false,
+                Use::Perhaps | Use::Scratch => scratch.push(entry.attributes.number),
+            }
+            false
+        });
+        self.release(handle);
+        looked.into_iter().for_each(|number| self.forget(number, 1));
+        listed?;
+        match is_empty {
+            true => Ok(scratch),
+            false => Err(Errno::NOTEMPTY),
+        }
+    }
+
+    /// Gives an entry another name.
+    ///
+    /// # Errors
+    /// Returns `EXIST`, `ISDIR`, `NOTDIR` and `NOTEMPTY` as rename(2); `XDEV` for a
+    /// directory of the sources; `INVAL` if the file is refused under its new name; or the
+    /// error of changing DIR.
+    pub fn rename(
+        &self,
+        (parent, name): (u64, &str),
+        (new_parent, new_name): (u64, &str),
+        flags: RenameFlags,
+    ) -> Result<()> {
+        check_name(new_name)?;
+        if flags.intersects(RenameFlags::EXCHANGE | RenameFlags::WHITEOUT) {
+            return Err(Errno::INVAL);
+        }
+        let from = self.lookup(parent, name)?;
+        let to = self.lookup(new_parent, new_name);
+        let renamed = match to {
+            Ok(_) if flags.contains(RenameFlags::NOREPLACE) => Err(Errno::EXIST),
+            Ok(to) => self.rename_found(from, Some(to), (new_parent, new_name)),
+            Err(Errno::NOENT) => self.rename_found(from, None, (new_parent, new_name)),
+            Err(error) => Err(error),
+        };
+        for found in [Some(from), to.ok()].into_iter().flatten() {
+            self.forget(found.number, 1);
+        }
+        renamed
+    }
+
+    fn rename_found(
+        &self,
+        from: Attributes,
+        to: Option<Attributes>,
+        (new_parent, new_name): (u64, &str),
+    ) -> Result<()> {
+        if to.is_some_and(|to| to.number == from.number) {
+            return Ok(());
+        }
+        let is_directory = from.kind == FileKind::Directory;
+        match to.map(|to| to.kind) {
+            Some(FileKind::Directory) if !is_directory => return Err(Errno::ISDIR),
+            Some(FileKind::Directory) => self.rmdir(new_parent, new_name)?,
+            Some(_) if is_directory => return Err(Errno::NOTDIR),
+            _ => {}
+        }
+        let _turn = lock(&self.turn);
+        let (new_parent, new_path) = self.new_entry(new_parent, new_name)?;
+        match is_directory {
+            true => self.rename_directory(from.number, new_parent, new_name, &new_path),
+            false => {
+                if let Some(to) = to {
+                    self.check_removable(to.number, &new_path)?;
+                }
+                self.rename_file(from, to, (new_parent, new_name), &new_path)
+            }
+        }
+    }
+
+    fn rename_directory(&self, number: u64, parent: u64, name: &str, new_path: &str) -> Result<()> {
+        let number = lock(&self.inodes).exact(number);
+        let (path, _) = self.path_and_own(number)?;
+        if is_derived(&path) {
+            return Err(Errno::PERM);
+        }
+        if self.is_original(&path)? {
+            // As overlayfs: programs copy it instead.
+            return Err(Errno::XDEV);
+        }
+        let renamed = self.writer.rename(path.clone(), new_path.to_owned(), false);
+        renamed.map_err(|error| errno(&error))?;
+        let change = self.planner.count();
+        self.know(&path);
+        self.know(new_path);
+        let mut inodes = lock(&self.inodes);
+        inodes.changed(change, &path);
+        inodes.changed(change, new_path);
+        inodes.rename(number, parent, name);
+        inodes.miss(&path, Missing::Since(change));
+        inodes.is_there(new_path);
+        if let Some(inode) = inodes.get_mut(number) {
+            inode.since = change;
+            if let Body::Directory(directory) = &mut inode.body {
+                directory.needs = change;
+                directory.found = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn rename_file(
+        &self,
+        from: Attributes,
+        to: Option<Attributes>,
+        (parent, name): (u64, &str),
+        new_path: &str,
+    ) -> Result<()> {
+        let number = from.number;
+        let (path, own) = self.path_and_own(number)?;
+        if own.is_none() {
+            check_directory(&path)?;
+            if from.kind == FileKind::Symlink {
+                return Err(Errno::PERM);
+            }
+        }
+        let is_plain = |path: &str| !is_converted(path);
+        let is_at_its_place = own.as_ref().is_some_and(|own| own.elsewhere.is_none());
+        let keeps_place = is_at_its_place
+            && is_plain(&path)
+            && is_plain(new_path)
+            && self.use_in(parent, name) == Use::File;
+        if keeps_place {
+            return self.rename_in_folder(number, to, (parent, name), &path, new_path);
+        }
+        // Its bytes get the new name first.
+        let is_over = own.as_ref().is_none_or(|own| own.is_over);
+        self.begin_in_turn(number, true)?;
+        let old = {
+            let mut inodes = lock(&self.inodes);
+            let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
+            let old = (inode.parent, inode.name.clone());
+            if let Body::Own(own) = &mut inode.body {
+                own.is_over = to.is_some();
+                own.note = None;
+            }
+            inodes.rename(number, parent, name);
+            old
+        };
+        if let Err(error) = self.commit_in_turn(number) {
+            self.undo_rename(number, old, to, is_over);
+            return Err(error);
+        }
+        if let Some(to) = to {
+            self.replaced(to.number);
+        }
+        match is_over {
+            true => self.remove_path(&path),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns how programs use a name in a directory.
+    fn use_in(&self, parent: u64, name: &str) -> Use {
+        use_of(name, &|other| self.find(parent, other).is_ok())
+    }
+
+    /// Discards the unfinished bytes of a file that another one has replaced.
+    fn replaced(&self, number: u64) {
+        let own = lock(&self.inodes)
+            .get(number)
+            .and_then(|inode| inode.own().cloned());
+        if let Some(unfinished) = own.and_then(|own| own.elsewhere) {
+            // The next mount removes it otherwise.
+            let _ = self.writer.discard(unfinished);
+        }
+    }
+
+    /// Renames a file that is at its place in DIR.
+    fn rename_in_folder(
+        &self,
+        number: u64,
+        to: Option<Attributes>,
+        (parent, name): (u64, &str),
+        path: &str,
+        new_path: &str,
+    ) -> Result<()> {
+        let is_original = self.is_original(path)?;
+        let moved = self
+            .writer
+            .rename(path.to_owned(), new_path.to_owned(), is_original);
+        if let Some(before) = moved.map_err(|error| errno(&error))? {
+            self.planner.keep(&before).map_err(|error| errno(&error))?;
+        }
+        if let Some(to) = to {
+            self.replaced(to.number);
+        }
+        let change = self.planner.count();
+        self.know(path);
+        self.know(new_path);
+        let mut inodes = lock(&self.inodes);
+        inodes.changed(change, path);
+        inodes.changed(change, new_path);
+        inodes.rename(number, parent, name);
+        inodes.miss(path, Missing::Since(change));
+        inodes.is_there(new_path);
+        if let Some(inode) = inodes.get_mut(number) {
+            inode.since = change;
+        }
+        Ok(())
+    }
+
+    /// Gives a file its old name again after it was refused under a new one.
+    fn undo_rename(
+        &self,
+        number: u64,
+        (parent, name): (u64, String),
+        to: Option<Attributes>,
+        is_over: bool,
+    ) {
+        let mut inodes = lock(&self.inodes);
+        let place = inodes
+            .get(number)
+            .map(|inode| (inode.parent, inode.name.clone()));
+        inodes.rename(number, parent, &name);
+        if let Some(Inode {
+            body: Body::Own(own),
+            ..
+        }) = inodes.get_mut(number)
+        {
+            own.is_over = is_over;
+            own.note = Some(Note::Scratch);
+        }
+        if let (Some(to), Some((parent, name))) = (to, place) {
+            inodes.restore(to.number, parent, &name);
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Opening and writing files.
+//!
+//! A file that is changed gets new bytes in an unfinished file of DIR, from the first
+//! change until it is closed.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rustix::fs::{FallocateFlags, OFlags, StatVfs};
+use rustix::io::Errno;
+
+use super::inodes::{Body, Handle, Inode, Own};
+use super::look::{Attributes, of_own};
+use super::names::{is_converted, is_derived, join};
+use super::watch::Signal;
+use super::{EditedMount, Result, errno, report};
+use crate::mount::FileKind;
+use crate::source::WHITEOUT;
+use crate::sync::lock;
+
+/// Maximum length of a name in bytes.
+const MAX_NAME: usize = 255;
+
+/// Number of bytes that are copied at a time.
+const PIECE: u32 = 1 << 20;
+
+/// The attribute that tells whether a converted file can be edited.
+const EDITABLE: &str = "user.hpimount.editable";
+
+/// A change of the attributes of an inode.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Change {
+    /// The new size in bytes.
+    pub size: Option<u64>,
+    /// The new modification time.
+    pub modified: Option<SystemTime>,
+}
+
+/// Checks the name of a new entry.
+pub(super) fn check_name(name: &str) -> Result<()> {
+    if name.len() > MAX_NAME {
+        return Err(Errno::NAMETOOLONG);
+    }
+    match name.starts_with(WHITEOUT) {
+        true => Err(Errno::INVAL),
+        false => Ok(()),
+    }
+}
+
+/// Returns whether new files may be in the directory at `path`.
+pub(super) fn check_directory(path: &str) -> Result<()> {
+    let mut parts = path.split('/');
+    let is_generated = path == report::CONTROL
+        || path.starts_with(&join(report::CONTROL, ""))
+        || parts.any(|part| part.ends_with(".meta"));
+    match is_generated {
+        true => Err(Errno::PERM),
+        false => Ok(()),
+    }
+}
+
+impl EditedMount {
+    /// Opens a file. `flags` are those of open(2).
+    ///
+    /// # Errors
+    /// Returns `PERM` if it is to be written and cannot be edited, or the errors of
+    /// reading the sources.
+    pub fn open_file(&self, number: u64, flags: OFlags) -> Result<u64> {
+        let is_writable = flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+        if is_writable {
+            self.check_editable(number)?;
+        }
+        if matches!(
+            lock(&self.inodes).get(number).ok_or(Errno::STALE)?.body,
+            Body::Directory(_)
+        ) {
+            return Err(Errno::ISDIR);
+        }
+        let found = self.pin(number)?;
+        Ok(lock(&self.inodes).open(Handle::File {
+            inode: number,
+            found,
+            is_writable,
+        }))
+    }
+
+    /// Checks that a file can be edited.
+    pub(super) fn check_editable(&self, number: u64) -> Result<()> {
+        let (path, body) = {
+            let inodes = lock(&self.inodes);
+            let inode = inodes.get(number).ok_or(Errno::STALE)?;
+            let path = inodes.path(number).ok_or(Errno::STALE)?;
+            (path, inode.body.clone())
+        };
+        match body {
+            Body::Own(_) => return Ok(()),
+            Body::Text(_) => return Err(Errno::PERM),
+            Body::Directory(_) | Body::Shown(FileKind::Symlink | FileKind::Directory) => {
+                return Err(Errno::ISDIR);
+            }
+            Body::Shown(FileKind::File) => {}
+        }
+        check_directory(&path)?;
+        if !is_derived(&path) || self.newest().kept.contains_key(&path) {
+            return Ok(());
+        }
+        let editable = self.in_tree(number, |version, ino| {
+            if !version.vfs.is_generated(ino) {
+                return true;
+            }
+            let editable = version.vfs.xattr(ino, EDITABLE);
+            is_converted(&path) && editable.is_ok_and(|text| text.starts_with(b"yes"))
+        });
+        match editable {
+            Some(false) => Err(Errno::PERM),
+            Some(true) | None => Ok(()),
+        }
+    }
+
+    /// Creates a file, or opens the one that is there. Counts one lookup.
+    ///
+    /// # Errors
+    /// Returns `EXIST` if it is there and `flags` have `EXCL`, or an error if the
+    /// directory cannot have files.
+    pub fn create(&self, parent: u64, name: &str, flags: OFlags) -> Result<(Attributes, u64)> {
+        check_name(name)?;
+        match self.lookup(parent, name) {
+            Ok(found) => {
+                let opened = self.open_existing(found, flags);
+                if opened.is_err() {
+                    self.forget(found.number, 1);
+                }
+                return opened;
+            }
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(error),
+        }
+        let _turn = lock(&self.turn);
+        let (parent, path) = self.new_entry(parent, name)?;
+        let (file, unfinished) = self.writer.create().map_err(|error| errno(&error))?;
+        let own = Own {
+            file: Arc::new(file),
+            elsewhere: Some(unfinished),
+            is_dirty: true,
+            is_over: false,
+            note: None,
+        };
+        let mut inodes = lock(&self.inodes);
+        inodes.is_there(&path);
+        let number = inodes.add(Inode::new(parent, name, Body::Own(own.clone()), 0));
+        let handle = inodes.open(Handle::File {
+            inode: number,
+            found: None,
+            is_writable: true,
+        });
+        drop(inodes);
+        self.looked(number);
+        Ok((of_own(number, &own)?, handle))
+    }
+
+    /// Opens a file that was to be created.
+    fn open_existing(&self, found: Attributes, flags: OFlags) -> Result<(Attributes, u64)> {
+        if flags.contains(OFlags::EXCL) {
+            return Err(Errno::EXIST);
+        }
+        let handle = self.open_file(found.number, flags)?;
+        if flags.contains(OFlags::TRUNC) && found.size > 0 {
+            let change = Change {
+                size: Some(0),
+                modified: None,
+            };
+            self.setattr(found.number, change)?;
+        }
+        Ok((self.attributes_now(found.number)?, handle))
+    }
+
+    /// Returns the directory itself and the path of a new entry in it.
+    pub(super) fn new_entry(&self, parent: u64, name: &str) -> Result<(u64, String)> {
+        let inodes = lock(&self.inodes);
+        let parent = inodes.exact(parent);
+        let directory = inodes.path(parent).ok_or(Errno::STALE)?;
+        check_directory(&directory)?;
+        Ok((parent, join(&directory, name)))
+    }
+
+    /// Counts a lookup of an inode.
+    pub fn looked(&self, number: u64) {
+        if let Some(inode) = lock(&self.inodes).get_mut(number) {
+            inode.lookups += 1;
+        }
+    }
+
+    /// Writes bytes to an open file. `is_late` is whether they come from a mapping of the
+    /// file, which may be closed already.
+    ///
+    /// # Errors
+    /// Returns the error of writing to DIR.
+    pub fn write(&self, number: u64, offset: u64, bytes: &[u8], is_late: bool) -> Result<()> {
+        let file = self.begin(number, true)?;
+        let written = file.write_all_at(bytes, offset);
+        written.map_err(|error| errno(&error))?;
+        if is_late {
+            self.signal(Signal::Written(number));
+        }
+        Ok(())
+    }
+
+    /// Returns the file with the new bytes of an inode, which begins with the old ones if
+    /// `with_old`.
+    pub(super) fn begin(&self, number: u64, with_old: bool) -> Result<Arc<File>> {
+        let begun = |own: &mut Own| {
+            own.elsewhere.as_ref()?;
+            if !matches!(own.note, Some(super::inodes::Note::Refused(_))) {
+                own.is_dirty = true;
+                return Some(own.file.clone());
+            }
+            None
+        };
+        let begun_now = || match &mut lock(&self.inodes).get_mut(number)?.body {
+            Body::Own(own) => begun(own),
+            _ => None,
+        };
+        if let Some(file) = begun_now() {
+            return Ok(file);
+        }
+        let _turn = lock(&self.turn);
+        self.begin_in_turn(number, with_old)
+    }
+
+    /// Like [`EditedMount::begin`], for those who have the turn.
+    pub(super) fn begin_in_turn(&self, number: u64, with_old: bool) -> Result<Arc<File>> {
+        let (old, is_gone) = {
+            let mut inodes = lock(&self.inodes);
+            let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
+            let is_gone = inode.is_gone;
+            let old = match &mut inode.body {
+                Body::Own(own) => {
+                    let is_refused = matches!(own.note, Some(super::inodes::Note::Refused(_)));
+                    if own.elsewhere.is_some() && !is_refused {
+                        own.is_dirty = true;
+                        return Ok(own.file.clone());
+                    }
+                    Some(own.file.clone())
+                }
+                Body::Shown(FileKind::File) => None,
+                _ => return Err(Errno::PERM),
+            };
+            (old, is_gone)
+        };
+        let (file, unfinished) = match is_gone {
+            // It has no name any more.
+            true => self.writer.nameless().map(|file| (file, String::new())),
+            false => self.writer.create(),
+        }
+        .map_err(|error| errno(&error))?;
+        if with_old {
+            let copied = match old {
+                Some(old) => copy(&file, |offset| {
+                    let mut piece = vec![0; PIECE as usize];
+                    let read = old.read_at(&mut piece, offset);
+                    let length = read.map_err(|error| errno(&error))?;
+                    piece.truncate(length);
+                    Ok(piece)
+                }),
+                None => self.copy_shown(number, &file),
+            };
+            if let Err(error) = copied {
+                let _ = self.writer.discard(unfinished);
+                return Err(error);
+            }
+        }
+        let file = Arc::new(file);
+        let mut inodes = lock(&self.inodes);
+        let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
+        inode.modified = None;
+        inode.body = Body::Own(Own {
+            file: file.clone(),
+            elsewhere: Some(unfinished),
+            is_dirty: true,
+            is_over: true,
+            note: None,
+        });
+        Ok(file)
+    }
+
+    /// Copies what an inode shows to a file.
+    fn copy_shown(&self, number: u64, file: &File) -> Result<()> {
+        let found = self.pin(number)?.ok_or(Errno::STALE)?;
+        copy(file, |offset| Self::read_found(&found, offset, PIECE))
+    }
+
+    /// Changes the attributes of an inode.
+    ///
+    /// # Errors
+    /// Returns `PERM` if it cannot be edited, or the error of writing to DIR.
+    pub fn setattr(&self, number: u64, change: Change) -> Result<Attributes> {
+        if let Some(size) = change.size {
+            self.check_editable(number)?;
+            let file = self.begin(number, size > 0)?;
+            file.set_len(size).map_err(|error| errno(&error))?;
+            if !self.has_writer(number) {
+                self.commit(number)?;
+            }
+        }
+        if let Some(modified) = change.modified {
+            self.set_modified(number, modified)?;
+        }
+        self.getattr(number)
+    }
+
+    fn set_modified(&self, number: u64, modified: SystemTime) -> Result<()> {
+        let (path, own) = {
+            let mut inodes = lock(&self.inodes);
+            let path = inodes.path(number).ok_or(Errno::STALE)?;
+            let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
+            inode.modified = Some(modified);
+            (path, inode.own().cloned())
+        };
+        let Some(own) = own else {
+            return Ok(());
+        };
+        let place = own.elsewhere.unwrap_or(path.clone());
+        if place.is_empty() {
+            return Ok(());
+        }
+        let _turn = lock(&self.turn);
+        let set = self.writer.set_modified(place, modified);
+        set.map_err(|error| errno(&error))?;
+        self.know(&path);
+        Ok(())
+    }
+
+    /// Returns whether somebody has a file open to write it.
+    fn has_writer(&self, number: u64) -> bool {
+        lock(&self.inodes).handles_of(number).any(|handle| {
+            matches!(
+                handle,
+                Handle::File {
+                    is_writable: true,
+                    ..
+                }
+            )
+        })
+    }
+
+    /// Reserves room for bytes of a file.
+    ///
+    /// # Errors
+    /// Returns `OPNOTSUPP` for other modes than 0 and `KEEP_SIZE`.
+    pub fn fallocate(&self, number: u64, offset: u64, length: u64, mode: i32) -> Result<()> {
+        let mode = FallocateFlags::from_bits_retain(mode as u32);
+        if !FallocateFlags::KEEP_SIZE.contains(mode) {
+            return Err(Errno::OPNOTSUPP);
+        }
+        let file = self.begin(number, true)?;
+        rustix::fs::fallocate(&*file, mode, offset, length)
+    }
+
+    /// Ends a change of a file, at one of the ends of its open file.
+    ///
+    /// # Errors
+    /// Returns `INVAL` if the bytes are refused, or the error of writing to DIR.
+    pub fn flush(&self, number: u64, handle: u64) -> Result<()> {
+        let is_writable = matches!(
+            lock(&self.inodes).handle(handle),
+            Some(Handle::File {
+                is_writable: true,
+                ..
+            })
+        );
+        match is_writable {
+            true => self.commit(number),
+            false => Ok(()),
+        }
+    }
+
+    /// Closes something that is open.
+    pub fn release(&self, handle: u64) {
+        lock(&self.inodes).close(handle);
+    }
+
+    /// Writes a file to the disk, at its place in DIR.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`EditedMount::flush`].
+    pub fn fsync(&self, number: u64) -> Result<()> {
+        self.commit(number)?;
+        let (path, own) = {
+            let inodes = lock(&self.inodes);
+            let inode = inodes.get(number).ok_or(Errno::STALE)?;
+            (inodes.path(number), inode.own().cloned())
+        };
+        let Some(own) = own else {
+            return Ok(());
+        };
+        own.file.sync_all().map_err(|error| errno(&error))?;
+        match path.filter(|_| own.elsewhere.is_none()) {
+            Some(path) => {
+                let synced = self.writer.sync_parent(&path);
+                synced.map_err(|error| errno(&error))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the room in the file system of DIR.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system.
+    pub fn statfs(&self) -> Result<StatVfs> {
+        rustix::fs::fstatvfs(&self.folder)
+    }
+}
+
+/// Copies to a file what `read` returns for each offset, until it returns nothing.
+fn copy(file: &File, read: impl Fn(u64) -> Result<Vec<u8>>) -> Result<()> {
+    let mut offset = 0;
+    loop {
+        let piece = read(offset)?;
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let written: io::Result<()> = file.write_all_at(&piece, offset);
+        written.map_err(|error| errno(&error))?;
+        offset += piece.len() as u64;
+    }
+}

@@ -1,0 +1,375 @@
+//! The folder of edits (DIR), and the only thread that changes it.
+//!
+//! Each step leaves a folder that can be applied: a file gets its name when its bytes are
+//! complete, and never has that name while the folder says that it is deleted.
+
+use std::ffi::OsStr;
+use std::fs::{File, FileTimes};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::SystemTime;
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, flock, mkdirat, openat,
+    renameat_with, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use crate::source::{OPAQUE, WHITEOUT, open_beneath};
+
+/// Begins the names of files in DIR that the mount has not finished.
+pub(super) const UNFINISHED: &str = ".hpimount-";
+
+/// Flags for opening a directory to change what is in it.
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+/// Permissions of new files and directories, less the umask.
+const FILE_MODE: Mode = Mode::from_bits_truncate(0o666);
+const DIRECTORY_MODE: Mode = Mode::from_bits_truncate(0o777);
+
+/// A folder of edits that is open and locked. Paths are relative to it, with slashes.
+pub(super) struct EditFolder {
+    root: OwnedFd,
+    path: PathBuf,
+    /// Number of unfinished files so far.
+    unfinished: u64,
+}
+
+impl EditFolder {
+    /// Opens the folder at `path`, and makes it if it is missing.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be opened, is in use by another mount, or could be
+    /// changed by other users.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        match std::fs::create_dir(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let path = path.canonicalize()?;
+        let root = rustix::fs::open(&path, DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let stat = rustix::fs::fstat(&root)?;
+        let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
+        if !is_own || stat.st_mode & 0o002 != 0 {
+            return Err(io::Error::other(
+                "must belong to the user who mounts, and be writable for no others",
+            ));
+        }
+        flock(&root, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+            Errno::WOULDBLOCK => io::Error::other("is edited by another mount"),
+            error => error.into(),
+        })?;
+        let folder = Self {
+            root,
+            path,
+            unfinished: 0,
+        };
+        folder.remove_unfinished()?;
+        Ok(folder)
+    }
+
+    /// Returns its path, without symbolic links.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns another descriptor of the folder.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system.
+    pub(super) fn handle(&self) -> io::Result<OwnedFd> {
+        self.root.try_clone()
+    }
+
+    /// Removes what a mount that was killed has left.
+    fn remove_unfinished(&self) -> io::Result<()> {
+        for entry in Dir::read_from(&self.root)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name.starts_with(UNFINISHED.as_bytes()) && name.ends_with(b"~") {
+                unlinkat(&self.root, OsStr::from_bytes(name), AtFlags::empty())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates an empty file without a final name, and returns its name.
+    fn create(&mut self) -> io::Result<(File, String)> {
+        self.unfinished += 1;
+        let name = format!("{UNFINISHED}{:08x}~", self.unfinished);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = openat(&self.root, &*name, flags | OFlags::NOFOLLOW, FILE_MODE)?;
+        Ok((file.into(), name))
+    }
+
+    /// Opens the directory at `path`.
+    fn directory(&self, path: &str) -> io::Result<OwnedFd> {
+        open_beneath(&self.root, Path::new(path), DIRECTORY)
+    }
+
+    /// Opens the directory at `path`, and makes what is missing of it.
+    fn make(&self, path: &str) -> io::Result<OwnedFd> {
+        let mut directory = self.directory("")?;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            let opened = open_beneath(&directory, Path::new(name), DIRECTORY);
+            directory = match opened {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    unmark(&directory, name)?;
+                    mkdirat(&directory, name, DIRECTORY_MODE)?;
+                    open_beneath(&directory, Path::new(name), DIRECTORY)?
+                }
+                opened => opened?,
+            };
+        }
+        Ok(directory)
+    }
+
+    /// Removes a file, and marks it as deleted if the original has it. Returns the file,
+    /// if it was there.
+    fn delete(&self, path: &str, is_original: bool) -> io::Result<Option<File>> {
+        let (parent, name) = split(path);
+        let directory = match is_original {
+            true => self.make(parent)?,
+            false => match self.directory(parent) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                directory => directory?,
+            },
+        };
+        let before = opened(&directory, name)?;
+        match unlinkat(&directory, name, AtFlags::empty()) {
+            Err(error) if error != Errno::NOENT => return Err(error.into()),
+            _ => {}
+        }
+        if is_original {
+            mark(&directory, &format!("{WHITEOUT}{name}"))?;
+        }
+        Ok(before)
+    }
+
+    /// Gives the file at `from` the path `to`, and marks the old path as deleted if the
+    /// original has it. Returns the file that had the path.
+    fn rename(&self, from: &str, to: &str, is_original: bool) -> io::Result<Option<File>> {
+        let ((old_parent, old), (new_parent, new)) = (split(from), split(to));
+        let (before, after) = (self.directory(old_parent)?, self.make(new_parent)?);
+        let replaced = opened(&after, new)?;
+        unmark(&after, new)?;
+        rename(&before, old, &after, new)?;
+        if is_original {
+            mark(&before, &format!("{WHITEOUT}{old}"))?;
+        }
+        Ok(replaced)
+    }
+
+    /// Makes a directory. If the original has one of this name that is deleted, the new
+    /// one is empty.
+    fn make_directory(&mut self, path: &str) -> io::Result<()> {
+        let (parent, name) = split(path);
+        let directory = self.make(parent)?;
+        if !is_marked(&directory, name)? {
+            return Ok(mkdirat(&directory, name, DIRECTORY_MODE)?);
+        }
+        self.unfinished += 1;
+        let unfinished = format!("{UNFINISHED}{:08x}~", self.unfinished);
+        mkdirat(&self.root, &*unfinished, DIRECTORY_MODE)?;
+        mark(&self.directory(&unfinished)?, OPAQUE)?;
+        unmark(&directory, name)?;
+        rename(&self.root, &unfinished, &directory, name)
+    }
+
+    /// Removes a directory with the marks and unfinished files in it, and marks it as
+    /// deleted if the original has it.
+    fn delete_directory(&self, path: &str, is_original: bool) -> io::Result<()> {
+        let (parent, name) = split(path);
+        match self.directory(path) {
+            Ok(directory) => {
+                for entry in Dir::read_from(&directory)? {
+                    let entry = entry?;
+                    let inner = OsStr::from_bytes(entry.file_name().to_bytes());
+                    if inner.as_bytes().starts_with(WHITEOUT.as_bytes()) {
+                        unlinkat(&directory, inner, AtFlags::empty())?;
+                    }
+                }
+                unlinkat(self.directory(parent)?, name, AtFlags::REMOVEDIR)?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        match is_original {
+            true => mark(&self.make(parent)?, &format!("{WHITEOUT}{name}")),
+            false => Ok(()),
+        }
+    }
+
+    /// Sets the modification time of a file.
+    fn set_modified(&self, path: &str, modified: SystemTime) -> io::Result<()> {
+        let file = open_beneath(&self.root, Path::new(path), OFlags::WRONLY)?;
+        File::from(file).set_times(FileTimes::new().set_modified(modified))
+    }
+
+    /// Writes a directory to the disk.
+    fn sync(&self, path: &str) -> io::Result<()> {
+        Ok(rustix::fs::fsync(self.directory(path)?)?)
+    }
+}
+
+/// Divides a path into the directory and the name.
+pub(super) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+fn rename(from: &OwnedFd, old: &str, to: &OwnedFd, new: &str) -> io::Result<()> {
+    Ok(renameat_with(from, old, to, new, RenameFlags::empty())?)
+}
+
+/// Opens a file to read it, if it is there.
+fn opened(directory: &OwnedFd, name: &str) -> io::Result<Option<File>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    match open_beneath(directory, Path::new(name), flags) {
+        Ok(file) => Ok(Some(file.into())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Creates an empty file, which is a mark.
+fn mark(directory: &OwnedFd, name: &str) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    openat(directory, name, flags, FILE_MODE)?;
+    Ok(())
+}
+
+/// Removes the mark that `name` is deleted.
+fn unmark(directory: &OwnedFd, name: &str) -> io::Result<()> {
+    let removed = unlinkat(directory, format!("{WHITEOUT}{name}"), AtFlags::empty());
+    match removed {
+        Err(error) if error != Errno::NOENT => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn is_marked(directory: &OwnedFd, name: &str) -> io::Result<bool> {
+    let mark = format!("{WHITEOUT}{name}");
+    match statat(directory, mark, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Work of the thread.
+type Job = Box<dyn FnOnce(&mut EditFolder) + Send>;
+
+/// The thread that changes the folder. It parses nothing.
+#[derive(Clone)]
+pub(super) struct Writer(Sender<Job>);
+
+impl Writer {
+    /// Starts the thread; `confine` confines it.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be started or confined.
+    pub(super) fn start(
+        mut folder: EditFolder,
+        confine: impl FnOnce() -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        let (jobs, received) = channel::<Job>();
+        let (confined, outcome) = channel();
+        let work = move || {
+            let result = confine();
+            let is_confined = result.is_ok();
+            // The starting thread waits for it.
+            let _ = confined.send(result);
+            if is_confined {
+                received.into_iter().for_each(|job| job(&mut folder));
+            }
+        };
+        thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(work)?;
+        outcome.recv().map_err(io::Error::other)??;
+        Ok(Self(jobs))
+    }
+
+    fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut EditFolder) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let (sender, result) = channel();
+        let job = Box::new(move |folder: &mut EditFolder| {
+            // Nobody waits if a handler has panicked.
+            let _ = sender.send(work(folder));
+        });
+        self.0.send(job).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        result.recv().map_err(io::Error::other)?
+    }
+
+    /// Creates an empty file without a final name, and returns its name.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system, as all methods do.
+    pub(super) fn create(&self) -> io::Result<(File, String)> {
+        self.run(EditFolder::create)
+    }
+
+    /// Creates a file that has no name at all.
+    pub(super) fn nameless(&self) -> io::Result<File> {
+        self.run(|folder| {
+            let (file, name) = folder.create()?;
+            unlinkat(&folder.root, &*name, AtFlags::empty())?;
+            Ok(file)
+        })
+    }
+
+    /// Removes a file.
+    pub(super) fn discard(&self, path: String) -> io::Result<()> {
+        self.run(move |folder| folder.delete(&path, false).map(drop))
+    }
+
+    /// Removes a file, and marks it as deleted if the original has it. Returns the file,
+    /// if it was there.
+    pub(super) fn delete(&self, path: String, is_original: bool) -> io::Result<Option<File>> {
+        self.run(move |folder| folder.delete(&path, is_original))
+    }
+
+    /// Renames a file or a directory, and marks the old path as deleted if the original
+    /// has it. Returns the file that had the path.
+    pub(super) fn rename(
+        &self,
+        from: String,
+        to: String,
+        is_original: bool,
+    ) -> io::Result<Option<File>> {
+        self.run(move |folder| folder.rename(&from, &to, is_original))
+    }
+
+    /// Makes a directory, which is empty.
+    pub(super) fn make_directory(&self, path: String) -> io::Result<()> {
+        self.run(move |folder| folder.make_directory(&path))
+    }
+
+    /// Removes a directory, and marks it as deleted if the original has it.
+    pub(super) fn delete_directory(&self, path: String, is_original: bool) -> io::Result<()> {
+        self.run(move |folder| folder.delete_directory(&path, is_original))
+    }
+
+    /// Sets the modification time of a file.
+    pub(super) fn set_modified(&self, path: String, modified: SystemTime) -> io::Result<()> {
+        self.run(move |folder| folder.set_modified(&path, modified))
+    }
+
+    /// Writes the directory of a file to the disk.
+    pub(super) fn sync_parent(&self, path: &str) -> io::Result<()> {
+        let parent = split(path).0.to_owned();
+        self.run(move |folder| folder.sync(&parent))
+    }
+}
+
+impl AsFd for EditFolder {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.root.as_fd()
+    }
+}

@@ -1,0 +1,518 @@
+//! The inodes of an edited mount that the kernel knows, or that are not in its source.
+//!
+//! An inode is known by its directory and its name. A file that may have other bytes in a
+//! later version gets another number there; the old one keeps its bytes for those who
+//! have it open.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs::File;
+use std::sync::{Arc, Weak};
+use std::time::{Instant, SystemTime};
+
+use super::names::{affects, join};
+use super::plan::{Kept, State, Version};
+use crate::mount::{FileKind, Ino};
+
+/// The root directory.
+pub(super) const ROOT: u64 = 1;
+
+/// Number of changes that are remembered. What was looked up before gets another number.
+const MAX_CHANGES: usize = 4096;
+
+/// An inode.
+pub(super) struct Inode {
+    /// Its directory.
+    pub(super) parent: u64,
+    /// Its name, as it is listed; for another spelling of a directory, that spelling.
+    pub(super) name: String,
+    /// Number of lookups that the kernel has not forgotten.
+    pub(super) lookups: u64,
+    /// Number of open files.
+    pub(super) handles: u32,
+    pub(super) body: Body,
+    /// The number of the last change that is in it.
+    pub(super) since: u64,
+    /// Whether its name leads elsewhere or nowhere.
+    pub(super) is_gone: bool,
+    /// A modification time that a program has set.
+    pub(super) modified: Option<SystemTime>,
+    /// What those who have it open read, once its name leads elsewhere.
+    pub(super) pinned: Option<Arc<Found>>,
+}
+
+/// What an inode is.
+#[derive(Clone)]
+pub(super) enum Body {
+    Directory(Directory),
+    /// A file or a link of the versions.
+    Shown(FileKind),
+    /// A file with its bytes in DIR.
+    Own(Own),
+    /// A text about the mount.
+    Text(Arc<Vec<u8>>),
+}
+
+/// A directory.
+#[derive(Clone, Default)]
+pub(super) struct Directory {
+    /// Its number in a version.
+    pub(super) found: Option<(Weak<Version>, Ino)>,
+    /// The first version that has it under this name.
+    pub(super) needs: u64,
+    /// Whether it is empty but for what was made in it.
+    pub(super) is_new: bool,
+    /// The directory itself, if this is another spelling of it.
+    pub(super) spelled: Option<u64>,
+}
+
+/// A file with its bytes in DIR.
+#[derive(Clone)]
+pub(super) struct Own {
+    pub(super) file: Arc<File>,
+    /// The path in DIR of a file that is not at its own.
+    pub(super) elsewhere: Option<String>,
+    /// Whether it was changed since it was closed.
+    pub(super) is_dirty: bool,
+    /// Whether DIR or the source has another file at its path.
+    pub(super) is_over: bool,
+    /// Why it is in no image.
+    pub(super) note: Option<Note>,
+}
+
+/// Why a file of DIR is in no image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Note {
+    /// Its name is one that programs use for a moment.
+    Scratch,
+    /// It is being written.
+    Empty,
+    /// It was refused, for this reason.
+    Refused(String),
+}
+
+/// A file in a version, which remembers it for as long as this lives.
+pub(super) struct Found {
+    pub(super) version: Arc<Version>,
+    pub(super) place: Place,
+}
+
+/// Where a version has the bytes of a file.
+pub(super) enum Place {
+    /// In the tree with the changes.
+    Tree(Ino),
+    /// In DIR, at this path.
+    Kept(String),
+}
+
+impl Drop for Found {
+    fn drop(&mut self) {
+        if let Place::Tree(ino) = self.place {
+            self.version.vfs.forget(ino, 1);
+        }
+    }
+}
+
+/// Something that is open.
+#[derive(Clone)]
+pub(super) enum Handle {
+    /// A file, with what it shows unless its bytes are in DIR.
+    File {
+        inode: u64,
+        found: Option<Arc<Found>>,
+        is_writable: bool,
+    },
+    /// A directory, with the version that is listed.
+    Directory(Arc<Listing>),
+}
+
+/// A directory that is being listed.
+pub(super) struct Listing {
+    pub(super) version: Arc<Version>,
+    /// Its number there; `None` if it is only in DIR.
+    pub(super) directory: Option<Ino>,
+    /// Names of files that are not in the version.
+    pub(super) added: Vec<String>,
+    /// Names of the version that are deleted, as [folded](Inodes::folded).
+    pub(super) missing: Vec<String>,
+}
+
+/// The inodes.
+pub(super) struct Inodes {
+    by_number: HashMap<u64, Inode>,
+    /// The numbers of the entries of directories, by their names.
+    entries: HashMap<u64, BTreeMap<String, u64>>,
+    handles: HashMap<u64, Handle>,
+    /// The last number of an inode or a handle.
+    last: u64,
+    /// The last changes with their paths.
+    changes: VecDeque<(u64, String)>,
+    /// Paths that are deleted and may be in the current version: by the change, or for a
+    /// converted file until a time.
+    missing: BTreeMap<String, Missing>,
+    /// The last version that [`Inodes::settle`] was called for.
+    settled: u64,
+    /// Whether upper and lower case are the same in names. Changes and missing paths are
+    /// in lower case then.
+    folds: bool,
+}
+
+/// Why a path is missing.
+#[derive(Clone, Copy)]
+pub(super) enum Missing {
+    /// It was deleted by this change.
+    Since(u64),
+    /// A program replaces it.
+    Until(Instant),
+}
+
+impl Inode {
+    pub(super) fn new(parent: u64, name: &str, body: Body, since: u64) -> Self {
+        Self {
+            parent,
+            name: name.to_owned(),
+            lookups: 0,
+            handles: 0,
+            body,
+            since,
+            is_gone: false,
+            modified: None,
+            pinned: None,
+        }
+    }
+
+    /// Returns its bytes in DIR.
+    pub(super) fn own(&self) -> Option<&Own> {
+        match &self.body {
+            Body::Own(own) => Some(own),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it must be kept when the kernel has forgotten it.
+    fn is_needed(&self) -> bool {
+        self.handles > 0
+            || !self.is_gone
+                && match &self.body {
+                    Body::Own(_) => true,
+                    Body::Directory(directory) => directory.is_new,
+                    Body::Shown(_) | Body::Text(_) => false,
+                }
+    }
+}
+
+impl Inodes {
+    /// Creates the root. `folds` is whether upper and lower case are the same in names.
+    pub(super) fn new(folds: bool) -> Self {
+        let mut root = Inode::new(ROOT, "", Body::Directory(Directory::default()), 0);
+        root.lookups = 1;
+        Self {
+            by_number: HashMap::from([(ROOT, root)]),
+            entries: HashMap::new(),
+            handles: HashMap::new(),
+            last: ROOT,
+            changes: VecDeque::new(),
+            missing: BTreeMap::new(),
+            settled: 0,
+            folds,
+        }
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&Inode> {
+        self.by_number.get(&number)
+    }
+
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Inode> {
+        self.by_number.get_mut(&number)
+    }
+
+    /// Returns the directory itself, if an inode is another spelling of one.
+    pub(super) fn exact(&self, number: u64) -> u64 {
+        match self.get(number).map(|inode| &inode.body) {
+            Some(Body::Directory(directory)) => directory.spelled.unwrap_or(number),
+            _ => number,
+        }
+    }
+
+    /// Returns the path of an inode.
+    pub(super) fn path(&self, number: u64) -> Option<String> {
+        let mut names = Vec::new();
+        let mut number = self.exact(number);
+        while number != ROOT {
+            let inode = self.get(number)?;
+            names.push(inode.name.as_str());
+            number = self.exact(inode.parent);
+        }
+        names.reverse();
+        Some(names.join("/"))
+    }
+
+    /// Returns the inode of an entry.
+    pub(super) fn entry(&self, parent: u64, name: &str) -> Option<u64> {
+        self.entries.get(&parent)?.get(name).copied()
+    }
+
+    /// Returns the entries of a directory that have inodes.
+    pub(super) fn entries(&self, parent: u64) -> impl Iterator<Item = (&str, u64, &Inode)> {
+        let entries = self.entries.get(&parent).into_iter().flatten();
+        entries.filter_map(|(name, &number)| Some((name.as_str(), number, self.get(number)?)))
+    }
+
+    /// Adds an inode as the entry of its directory, instead of another one.
+    pub(super) fn add(&mut self, inode: Inode) -> u64 {
+        if let Some(other) = self.entry(inode.parent, &inode.name) {
+            self.remove_name(other);
+        }
+        self.last += 1;
+        let entries = self.entries.entry(inode.parent).or_default();
+        entries.insert(inode.name.clone(), self.last);
+        self.by_number.insert(self.last, inode);
+        self.last
+    }
+
+    /// Makes the name of an inode lead nowhere.
+    pub(super) fn remove_name(&mut self, number: u64) {
+        let Some(inode) = self
+            .by_number
+            .get_mut(&number)
+            .filter(|inode| !inode.is_gone)
+        else {
+            return;
+        };
+        inode.is_gone = true;
+        let parent = inode.parent;
+        if let Some(entries) = self.entries.get_mut(&parent) {
+            if entries.get(&inode.name) == Some(&number) {
+                entries.remove(&inode.name);
+            }
+            if entries.is_empty() {
+                self.entries.remove(&parent);
+            }
+        }
+        self.drop_unneeded(number);
+    }
+
+    /// Gives an inode another name.
+    pub(super) fn rename(&mut self, number: u64, parent: u64, name: &str) {
+        if let Some(other) = self.entry(parent, name).filter(|&other| other != number) {
+            self.remove_name(other);
+        }
+        let Some(inode) = self.by_number.get_mut(&number) else {
+            return;
+        };
+        if let Some(entries) = self.entries.get_mut(&inode.parent)
+            && entries.get(&inode.name) == Some(&number)
+        {
+            entries.remove(&inode.name);
+        }
+        (inode.parent, inode.name) = (parent, name.to_owned());
+        let entries = self.entries.entry(parent).or_default();
+        entries.insert(name.to_owned(), number);
+    }
+
+    /// Counts lookups that the kernel has forgotten.
+    pub(super) fn forget(&mut self, number: u64, lookups: u64) {
+        if let Some(inode) = self.by_number.get_mut(&number) {
+            inode.lookups = inode.lookups.saturating_sub(lookups);
+        }
+        self.drop_unneeded(number);
+    }
+
+    fn drop_unneeded(&mut self, number: u64) {
+        let Some(inode) = self.by_number.get(&number) else {
+            return;
+        };
+        let has_entries = self.entries.contains_key(&number);
+        if number == ROOT || inode.lookups > 0 || inode.is_needed() || has_entries {
+            return;
+        }
+        let (parent, name, is_gone) = (inode.parent, inode.name.clone(), inode.is_gone);
+        self.by_number.remove(&number);
+        if !is_gone && let Some(entries) = self.entries.get_mut(&parent) {
+            if entries.get(&name) == Some(&number) {
+                entries.remove(&name);
+            }
+            if entries.is_empty() {
+                self.entries.remove(&parent);
+            }
+        }
+        self.drop_unneeded(parent);
+    }
+
+    /// Adds something that is open, and returns its number.
+    pub(super) fn open(&mut self, handle: Handle) -> u64 {
+        if let Handle::File { inode, .. } = &handle
+            && let Some(inode) = self.by_number.get_mut(inode)
+        {
+            inode.handles += 1;
+        }
+        self.last += 1;
+        self.handles.insert(self.last, handle);
+        self.last
+    }
+
+    /// Makes the name of an inode lead to it again.
+    pub(super) fn restore(&mut self, number: u64, parent: u64, name: &str) {
+        if let Some(inode) = self.by_number.get_mut(&number) {
+            inode.is_gone = false;
+            self.rename(number, parent, name);
+        }
+    }
+
+    /// Returns how an inode is open.
+    pub(super) fn handles_of(&self, number: u64) -> impl Iterator<Item = &Handle> {
+        let handles = self.handles.values();
+        handles
+            .filter(move |handle| matches!(handle, Handle::File { inode, .. } if *inode == number))
+    }
+
+    pub(super) fn handle(&self, number: u64) -> Option<&Handle> {
+        self.handles.get(&number)
+    }
+
+    /// Removes something that is open, and returns the inode of a file.
+    pub(super) fn close(&mut self, number: u64) -> Option<u64> {
+        let Handle::File { inode: number, .. } = self.handles.remove(&number)? else {
+            return None;
+        };
+        let inode = self.by_number.get_mut(&number)?;
+        inode.handles -= 1;
+        if inode.handles == 0 {
+            inode.pinned = None;
+        }
+        self.drop_unneeded(number);
+        Some(number)
+    }
+
+    /// Returns a name or a path in the form in which two spellings are the same.
+    pub(super) fn folded(&self, path: &str) -> String {
+        match self.folds {
+            true => path.to_ascii_lowercase(),
+            false => path.to_owned(),
+        }
+    }
+
+    /// Records a change of a path.
+    pub(super) fn changed(&mut self, number: u64, path: &str) {
+        if self.changes.len() == MAX_CHANGES {
+            self.changes.pop_front();
+        }
+        self.changes.push_back((number, self.folded(path)));
+    }
+
+    /// Returns whether the file at `path` may have other bytes after the change `until`
+    /// than after the change `since`.
+    pub(super) fn has_changed(&self, path: &str, since: u64, until: u64) -> bool {
+        let is_forgotten = self
+            .changes
+            .front()
+            .is_some_and(|(first, _)| *first > since + 1)
+            && self.changes.len() == MAX_CHANGES;
+        let path = self.folded(path);
+        let later = self.changes.iter().rev();
+        let mut later = later.take_while(|(number, _)| *number > since);
+        is_forgotten || later.any(|(number, changed)| *number <= until && affects(changed, &path))
+    }
+
+    /// Returns whether something that is not in `version` may have changed `path`.
+    pub(super) fn is_behind(&self, version: u64, path: &str) -> bool {
+        self.has_changed(path, version, u64::MAX)
+    }
+
+    /// Records that a path is deleted.
+    pub(super) fn miss(&mut self, path: &str, why: Missing) {
+        self.missing.insert(self.folded(path), why);
+    }
+
+    /// Records that a path is there again.
+    pub(super) fn is_there(&mut self, path: &str) {
+        self.missing.remove(&self.folded(path));
+    }
+
+    /// Returns whether a path is deleted, though it may be in the current version.
+    pub(super) fn is_missing(&mut self, path: &str) -> bool {
+        let path = self.folded(path);
+        match self.missing.get(&path) {
+            None => false,
+            Some(Missing::Since(_)) => true,
+            Some(Missing::Until(time)) if *time > Instant::now() => true,
+            Some(Missing::Until(_)) => {
+                self.missing.remove(&path);
+                false
+            }
+        }
+    }
+
+    /// Returns the names in a directory that are deleted, as [folded](Inodes::folded).
+    pub(super) fn missing_in(&self, directory: &str) -> Vec<String> {
+        let prefix = match directory.is_empty() {
+            true => String::new(),
+            false => join(&self.folded(directory), ""),
+        };
+        let after = self.missing.range(prefix.clone()..);
+        let inside = after.map_while(|(path, _)| path.strip_prefix(&*prefix));
+        inside
+            .filter(|name| !name.contains('/'))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Lets the version of this number show what is in it: files whose bytes are in DIR
+    /// and that nobody has open, new directories, and deleted paths. Returns the files that
+    /// it has refused.
+    pub(super) fn settle(&mut self, version: &Arc<Version>) -> Vec<u64> {
+        let mut refused = Vec::new();
+        if version.number <= self.settled {
+            return refused;
+        }
+        self.settled = version.number;
+        let done =
+            |why: &Missing| matches!(why, Missing::Since(number) if *number <= version.number);
+        self.missing.retain(|_, why| !done(why));
+        let owned = self.by_number.iter().filter(|(_, inode)| {
+            let is_settled = inode.since <= version.number && !inode.is_gone;
+            is_settled
+                && match &inode.body {
+                    Body::Own(own) => {
+                        inode.handles == 0 && own.elsewhere.is_none() && !own.is_dirty
+                    }
+                    Body::Directory(directory) => directory.is_new,
+                    Body::Shown(_) | Body::Text(_) => false,
+                }
+        });
+        let owned: Vec<u64> = owned.map(|(number, _)| *number).collect();
+        for number in owned {
+            let path = self.path(number).unwrap_or_default();
+            let Some(inode) = self.by_number.get_mut(&number) else {
+                continue;
+            };
+            match &mut inode.body {
+                Body::Directory(directory) => directory.is_new = false,
+                Body::Own(own) => {
+                    if let Some(Kept {
+                        state: State::Refused(_),
+                        ..
+                    }) = version.kept.get(&path)
+                    {
+                        refused.push(number);
+                        continue;
+                    }
+                    if version.kept.contains_key(&path) {
+                        continue;
+                    }
+                    let saved = own.file.metadata().and_then(|data| data.modified());
+                    inode.modified = inode.modified.or(saved.ok());
+                    inode.body = Body::Shown(FileKind::File);
+                }
+                Body::Shown(_) | Body::Text(_) => {}
+            }
+            self.drop_unneeded(number);
+        }
+        refused
+    }
+
+    /// Returns the files whose bytes are in DIR.
+    pub(super) fn owned(&self) -> impl Iterator<Item = (u64, &Inode, &Own)> {
+        let inodes = self.by_number.iter();
+        inodes.filter_map(|(number, inode)| Some((*number, inode, inode.own()?)))
+    }
+}

@@ -1,0 +1,250 @@
+//! What happens some time after a file was closed or DIR was changed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+
+use super::EditedMount;
+use super::folder::{UNFINISHED, split};
+use super::inodes::{Body, Note};
+use super::names::{Use, join};
+use super::watch::{Signal, Watch};
+use crate::source::{FileStat, WHITEOUT, open_beneath};
+use crate::sync::lock;
+
+/// How long after the last write through a mapping a file is given its place.
+const MAPPED: Duration = Duration::from_millis(200);
+
+/// How long a name that programs use for a moment may last before it is a file.
+const MOMENT: Duration = Duration::from_secs(2);
+
+/// How long after a change of DIR others are waited for.
+const SETTLED: Duration = Duration::from_millis(50);
+
+/// Number of changes of the mount that are remembered, to tell them from those of others.
+const MAX_MARKS: usize = 4096;
+
+/// What DIR says about a path: the version of the file or the identity of the directory,
+/// and whether it is deleted.
+type Mark = (Option<u64>, bool);
+
+/// What the mount itself has made DIR say.
+#[derive(Default)]
+pub(super) struct Marks(HashMap<String, Mark>);
+
+/// Work for later.
+#[derive(Default)]
+struct Pending {
+    /// Files, with when to look at them.
+    files: HashMap<u64, Instant>,
+    /// Paths of DIR that may have changed.
+    paths: BTreeSet<String>,
+    /// When to look at them.
+    settled: Option<Instant>,
+}
+
+/// Does what is to be done later, until the mount ends.
+pub(super) fn work(mount: &Weak<EditedMount>, watch: &Watch) {
+    let mut pending = Pending::default();
+    loop {
+        let due = pending.files.values().chain(&pending.settled).min();
+        let signal = match due {
+            Some(due) => watch.next_within(due.saturating_duration_since(Instant::now())),
+            None => watch.next(),
+        };
+        let Some(mount) = mount.upgrade() else {
+            return;
+        };
+        match signal {
+            Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(Signal::Written(number)) => {
+                pending.files.insert(number, Instant::now() + MAPPED);
+            }
+            Ok(Signal::Closed(number)) => {
+                pending.files.insert(number, Instant::now() + MOMENT);
+            }
+            Ok(Signal::Refused(number)) => mount.set_aside(number),
+            Ok(Signal::Changed(path)) => {
+                pending.paths.insert(path);
+                pending.settled.get_or_insert(Instant::now() + SETTLED);
+            }
+            Ok(Signal::Missed) => {
+                pending.paths = BTreeSet::from([String::new()]);
+                pending.settled.get_or_insert(Instant::now() + SETTLED);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        pending.run(&mount);
+    }
+}
+
+impl Pending {
+    fn run(&mut self, mount: &Arc<EditedMount>) {
+        let now = Instant::now();
+        let due: Vec<u64> = self
+            .files
+            .extract_if(|_, due| *due <= now)
+            .map(|(number, _)| number)
+            .collect();
+        due.into_iter().for_each(|number| mount.look_again(number));
+        if self.settled.is_some_and(|settled| settled <= now) {
+            self.settled = None;
+            mount.changed_outside(std::mem::take(&mut self.paths));
+        }
+    }
+}
+
+impl EditedMount {
+    /// Gives a file its place in DIR if it was written through a mapping, or if its name
+    /// was not for a moment.
+    fn look_again(&self, number: u64) {
+        let _turn = lock(&self.turn);
+        let name = {
+            let mut inodes = lock(&self.inodes);
+            let Some(inode) = inodes.get_mut(number).filter(|inode| !inode.is_gone) else {
+                return;
+            };
+            let (name, handles) = (inode.name.clone(), inode.handles);
+            let Body::Own(own) = &mut inode.body else {
+                return;
+            };
+            if own.is_dirty && own.note.is_none() {
+                // Of a mapping; or it is still being written, and will be closed.
+                if handles > 0 {
+                    return;
+                }
+                None
+            } else {
+                (own.note == Some(Note::Scratch) && handles == 0).then_some(name)
+            }
+        };
+        if let Some(name) = name {
+            if self.use_of_entry(number, &name) == Use::Scratch {
+                return;
+            }
+            if let Some(inode) = lock(&self.inodes).get_mut(number)
+                && let Body::Own(own) = &mut inode.body
+            {
+                (own.is_dirty, own.is_over, own.note) = (true, true, None);
+            }
+        }
+        if let Err(error) = self.commit_in_turn(number) {
+            log::error!("a file cannot be put into {}: {error}", self.path.display());
+        }
+    }
+
+    /// Gives unfinished files their places in DIR, and removes those that programs would
+    /// have removed.
+    pub(super) fn finish_all(&self) {
+        let _turn = lock(&self.turn);
+        let unfinished: Vec<(u64, String)> = {
+            let inodes = lock(&self.inodes);
+            let owned = inodes.owned();
+            let unfinished = owned.filter(|(_, inode, own)| {
+                !inode.is_gone
+                    && own
+                        .elsewhere
+                        .as_ref()
+                        .is_some_and(|name| is_unfinished(name))
+            });
+            unfinished
+                .map(|(number, inode, _)| (number, inode.name.clone()))
+                .collect()
+        };
+        for (number, name) in unfinished {
+            if self.use_of_entry(number, &name) == Use::Scratch {
+                let own = lock(&self.inodes)
+                    .get(number)
+                    .and_then(|inode| inode.own().cloned());
+                if let Some(name) = own.and_then(|own| own.elsewhere) {
+                    // The next mount removes it otherwise.
+                    let _ = self.writer.discard(name);
+                }
+                continue;
+            }
+            if let Some(inode) = lock(&self.inodes).get_mut(number)
+                && let Body::Own(own) = &mut inode.body
+            {
+                (own.is_dirty, own.is_over) = (true, true);
+            }
+            if let Err(error) = self.commit_in_turn(number) {
+                log::error!("{name} is lost: {error}");
+            }
+        }
+    }
+
+    /// Returns what DIR says about a path.
+    fn mark(&self, path: &str) -> Mark {
+        let (parent, name) = split(path);
+        let Ok(directory) = open_beneath(
+            &self.folder,
+            Path::new(parent),
+            OFlags::RDONLY | OFlags::DIRECTORY,
+        ) else {
+            return (None, false);
+        };
+        let stat = |name: &str| FileStat::at(std::os::fd::AsFd::as_fd(&directory), name.as_ref());
+        let there = stat(name).ok().map(|stat| match stat.kind {
+            rustix::fs::FileType::Directory => stat.identity.number(),
+            _ => stat.version(),
+        });
+        (there, stat(&format!("{WHITEOUT}{name}")).is_ok())
+    }
+
+    /// Remembers what the mount has made DIR say about a path. Those who call it have the
+    /// turn.
+    pub(super) fn know(&self, path: &str) {
+        let mark = self.mark(path);
+        let mut marks = lock(&self.marks);
+        if marks.0.len() >= MAX_MARKS {
+            marks.0.clear();
+        }
+        marks.0.insert(path.to_owned(), mark);
+    }
+
+    /// Shows changes of DIR that others have made.
+    fn changed_outside(&self, paths: BTreeSet<String>) {
+        let _turn = lock(&self.turn);
+        let mut changed = Vec::new();
+        for path in paths {
+            let mark = self.mark(&path);
+            let is_known = lock(&self.marks).0.get(&path) == Some(&mark);
+            if !is_known {
+                changed.push(path);
+            }
+        }
+        if changed.is_empty() {
+            return;
+        }
+        let change = self.planner.count();
+        let mut inodes = lock(&self.inodes);
+        for path in &changed {
+            inodes.changed(change, path);
+            inodes.is_there(path);
+        }
+        // Their names lead to what DIR has now.
+        let owned: Vec<u64> = inodes.owned().map(|(number, ..)| number).collect();
+        for number in owned {
+            let path = inodes.path(number).unwrap_or_default();
+            let is_changed = changed.iter().any(|changed| {
+                changed.is_empty() || path == *changed || path.starts_with(&join(changed, ""))
+            });
+            let is_at_its_place = inodes
+                .get(number)
+                .and_then(|inode| inode.own())
+                .is_some_and(|own| own.elsewhere.is_none() && !own.is_dirty);
+            if is_changed && is_at_its_place {
+                inodes.remove_name(number);
+            }
+        }
+    }
+}
+
+/// Returns whether a path in DIR is that of a file that has no place yet.
+fn is_unfinished(path: &str) -> bool {
+    path.starts_with(UNFINISHED)
+}

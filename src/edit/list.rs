@@ -1,0 +1,181 @@
+//! Listing directories.
+
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::inodes::{Body, Handle, Listing, Note};
+use super::look::{Attributes, Shown};
+use super::names::{MESSAGE, join};
+use super::plan::{State, Version};
+use super::report::{self, CHANGES};
+use super::{EditedMount, Result, errno_of};
+use crate::mount::{Attr, FileKind};
+use crate::sync::lock;
+
+/// Offsets in listings from which on there are entries that are not in the version.
+const ADDED: u64 = 1 << 62;
+
+/// An entry of a listing.
+pub struct Entry<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its attributes.
+    pub attributes: Attributes,
+    /// The offset of the next entry.
+    pub next: u64,
+}
+
+impl EditedMount {
+    /// Opens a directory to list it.
+    ///
+    /// # Errors
+    /// Returns `NOTDIR`, or the errors of reading the sources.
+    pub fn opendir(&self, number: u64) -> Result<u64> {
+        let version = self.newest();
+        let directory = match self.directory_in(&version, number) {
+            Ok(ino) => Some(ino),
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(error),
+        };
+        let mut inodes = lock(&self.inodes);
+        let number = inodes.exact(number);
+        let path = inodes.path(number).ok_or(Errno::STALE)?;
+        let owned = inodes.entries(number);
+        let mut added: Vec<String> = owned
+            .filter(|(_, _, inode)| match &inode.body {
+                Body::Own(_) => true,
+                Body::Directory(directory) => directory.is_new,
+                _ => false,
+            })
+            .map(|(name, ..)| name.to_owned())
+            .collect();
+        let prefix = join(&path, "");
+        let prefix = prefix.trim_start_matches('/').to_owned();
+        let kept = version.kept.range(prefix.clone()..);
+        for (path, kept) in kept.take_while(|(path, _)| path.starts_with(&prefix)) {
+            let name = &path[prefix.len()..];
+            if !name.contains('/') {
+                added.push(name.to_owned());
+                if matches!(kept.state, State::Refused(_)) {
+                    added.push(format!("{name}{MESSAGE}"));
+                }
+            }
+        }
+        added.extend(inodes.entries(number).filter_map(|(name, _, inode)| {
+            let is_refused = matches!(inode.own()?.note, Some(Note::Refused(_)));
+            is_refused.then(|| format!("{name}{MESSAGE}"))
+        }));
+        if path == report::CONTROL {
+            added.push(CHANGES.to_owned());
+        }
+        added.sort();
+        added.dedup();
+        let missing = inodes.missing_in(&path);
+        let listing = Listing {
+            version: version.clone(),
+            directory,
+            added,
+            missing,
+        };
+        Ok(inodes.open(Handle::Directory(Arc::new(listing))))
+    }
+
+    /// Lists a directory from `offset` on, until `emit` returns that its buffer is full.
+    /// Each entry that it accepts counts as one lookup.
+    ///
+    /// # Errors
+    /// Returns `BADF` if the directory is not open.
+    pub fn readdir(
+        &self,
+        number: u64,
+        handle: u64,
+        offset: u64,
+        emit: &mut dyn FnMut(Entry<'_>) -> bool,
+    ) -> Result<()> {
+        let Some(Handle::Directory(listing)) = lock(&self.inodes).handle(handle).cloned() else {
+            return Err(Errno::BADF);
+        };
+        let version = &listing.version;
+        let mut is_full = false;
+        if let Some(directory) = listing.directory
+            && offset < ADDED
+        {
+            let mut each = |name: &str, attr: Attr, next: u64| {
+                let folded = lock(&self.inodes).folded(name);
+                let is_hidden = listing.missing.contains(&folded)
+                    || listing
+                        .added
+                        .binary_search_by(|one| (**one).cmp(name))
+                        .is_ok();
+                if is_hidden {
+                    version.vfs.forget(attr.ino, 1);
+                    return false;
+                }
+                is_full = !self.emit_shown(version, number, name, attr, next, emit);
+                // Refused here: the entry is not counted.
+                is_full
+            };
+            let listed = version.vfs.readdir_plus(directory, offset, &mut each);
+            listed.map_err(errno_of)?;
+        }
+        let first = offset.saturating_sub(ADDED) as usize;
+        for (at, name) in listing.added.iter().enumerate().skip(first) {
+            if is_full {
+                break;
+            }
+            // It may be gone by now.
+            let Ok(attributes) = self.lookup(number, name) else {
+                continue;
+            };
+            let entry = Entry {
+                name,
+                attributes,
+                next: ADDED + at as u64 + 1,
+            };
+            is_full = emit(entry);
+            if is_full {
+                self.forget(attributes.number, 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits an entry of a version, of which one lookup was counted there. Returns
+    /// whether it was accepted.
+    fn emit_shown(
+        &self,
+        version: &Arc<Version>,
+        parent: u64,
+        name: &str,
+        attr: Attr,
+        next: u64,
+        emit: &mut dyn FnMut(Entry<'_>) -> bool,
+    ) -> bool {
+        let attributes = match attr.kind {
+            FileKind::Directory => Ok(self.show_directory(version, parent, name, name, attr)),
+            kind => self
+                .show_file(version, parent, name, kind)
+                .and_then(|number| {
+                    let attributes = self.attributes_of(version, number, &Shown::Tree(attr));
+                    self.unless_failed(number, attributes)
+                }),
+        };
+        let Ok(attributes) = attributes else {
+            return true;
+        };
+        let is_full = emit(Entry {
+            name,
+            attributes,
+            next,
+        });
+        if is_full {
+            self.forget(attributes.number, 1);
+            return false;
+        }
+        if attr.kind != FileKind::Directory {
+            version.vfs.forget(attr.ino, 1);
+        }
+        true
+    }
+}

@@ -1,0 +1,283 @@
+//! A mount that can be edited (`--edit DIR`), independent of FUSE.
+//!
+//! What the mount shows is a function of the sources and of DIR, the folder of edits: it
+//! is what `--apply DIR` shows, except that a file of DIR in a converted tree has the
+//! bytes that were saved. Each change of DIR makes another [version](plan::Version) of
+//! the whole, which never changes. Files that are being written are beside the versions,
+//! in DIR under names that are not applied.
+//!
+//! # Parts
+//!
+//! * `look` finds inodes, `list` lists directories, and `read` reads files. `files` opens
+//!   and writes files, and `commit` gives what was written its place in DIR. `entries`
+//!   makes, renames and removes entries. `later` does what happens some time after a file
+//!   was closed.
+//! * `inodes` has the inodes that the kernel knows, and `report` what became of the files
+//!   of DIR. `watch` notices changes of DIR that other programs make.
+//! * `plan` makes the versions in a thread of its own. `folder` is DIR with the thread that
+//!   changes it, which parses nothing. `names` knows what names and paths mean.
+//!
+//! # Lock order
+//!
+//! The turn to change DIR, then the inodes, then the progress of the planner. No lock but
+//! the turn is held while a version is made, read, or waited for.
+
+mod commit;
+mod entries;
+mod files;
+mod folder;
+mod inodes;
+mod later;
+mod list;
+mod look;
+mod names;
+mod plan;
+mod read;
+mod report;
+mod watch;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use rustix::io::Errno;
+
+use self::folder::{EditFolder, Writer};
+use self::inodes::Inodes;
+use self::later::Marks;
+use self::plan::{Planner, Recipe, Version};
+use self::watch::{Signal, Watch};
+use crate::memory::budget::Budget;
+use crate::mount::{self, OpenError, Options, Prepared, Vfs};
+use crate::sync::{Mutex, lock};
+
+pub use self::files::Change;
+pub use self::list::Entry;
+pub use self::look::Attributes;
+
+/// Result of an operation on an inode.
+pub type Result<T> = std::result::Result<T, Errno>;
+
+/// Returns the number of an error for the kernel.
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+fn errno_of(error: mount::Error) -> Errno {
+    Errno::from_raw_os_error(error.errno())
+}
+
+/// Returns whether a tree has something at a path.
+fn has(vfs: &Vfs, path: &str) -> Result<bool> {
+    let mut directory = mount::Ino::ROOT;
+    let mut held = Vec::new();
+    let mut is_there = Ok(true);
+    for name in path.split('/') {
+        match vfs.lookup(directory, name) {
+            Ok(attr) => {
+                held.push(attr.ino);
+                directory = attr.ino;
+            }
+            Err(error) => {
+                is_there = match error {
+                    mount::Error::NotFound | mount::Error::NotADirectory => Ok(false),
+                    error => Err(errno_of(error)),
+                };
+                break;
+            }
+        }
+    }
+    held.into_iter().for_each(|ino| vfs.forget(ino, 1));
+    is_there
+}
+
+/// DIR, open, and its two threads.
+pub struct OpenedFolder {
+    writer: Writer,
+    watch: Watch,
+    handle: OwnedFd,
+    path: PathBuf,
+}
+
+impl OpenedFolder {
+    /// Opens the folder at `path`, which is made if it is missing, and starts the threads
+    /// that change and watch it; `confine` confines each to the folder.
+    ///
+    /// # Errors
+    /// Returns an error if the folder cannot be opened, is in use, or could be changed by
+    /// other users.
+    pub fn open(
+        path: &Path,
+        confine: impl Fn(&Path) -> io::Result<()> + Clone + Send + 'static,
+    ) -> io::Result<Self> {
+        let folder = EditFolder::open(path)?;
+        let path = folder.path().to_owned();
+        let handle = folder.handle()?;
+        let confined = (confine.clone(), path.clone());
+        let watch = Watch::start(&path, move || confined.0(&confined.1))?;
+        let confined = path.clone();
+        let writer = Writer::start(folder, move || confine(&confined))?;
+        Ok(Self {
+            writer,
+            watch,
+            handle,
+            path,
+        })
+    }
+
+    /// Returns its path, without symbolic links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// What is edited, and how it is shown.
+pub struct EditPlan {
+    /// The sources, without changes.
+    pub prepared: Prepared,
+    /// Options of the tree.
+    pub options: Options,
+    /// Folders of changes below DIR.
+    pub below: Vec<PathBuf>,
+    /// Whether changes are refused that games may not find.
+    pub is_strict: bool,
+}
+
+/// A mount that can be edited.
+pub struct EditedMount {
+    planner: Arc<Planner>,
+    writer: Writer,
+    inodes: Mutex<Inodes>,
+    /// The turn to change DIR.
+    turn: Mutex<()>,
+    /// DIR.
+    folder: OwnedFd,
+    path: PathBuf,
+    /// The sources without the changes of DIR, once they are needed.
+    original: OnceLock<Arc<Vfs>>,
+    /// What the mount has done in DIR.
+    marks: Mutex<Marks>,
+    /// To the thread for what happens later.
+    signals: Sender<Signal>,
+    /// Number of lookups, attribute requests and listings.
+    uses: AtomicU64,
+}
+
+impl EditedMount {
+    /// Opens the sources with the changes of DIR, and starts the threads that follow
+    /// changes. They are confined as the current one.
+    ///
+    /// # Errors
+    /// Returns an error if a source cannot be opened, or a thread cannot be started.
+    pub fn open(plan: EditPlan, folder: OpenedFolder) -> std::result::Result<Arc<Self>, OpenError> {
+        let OpenedFolder {
+            writer,
+            watch,
+            handle,
+            path,
+        } = folder;
+        let recipe = Recipe {
+            budget: Budget::new(plan.options.cache_size),
+            prepared: plan.prepared,
+            options: plan.options,
+            below: plan.below,
+            folder: path.clone(),
+            is_strict: plan.is_strict,
+            writer: writer.clone(),
+        };
+        let folds = !recipe.options.case_sensitive;
+        let planner = Arc::new(Planner::new(recipe)?);
+        let mount = Arc::new(Self {
+            planner: planner.clone(),
+            writer,
+            inodes: Mutex::new(Inodes::new(folds)),
+            turn: Mutex::new(()),
+            folder: handle,
+            path,
+            original: OnceLock::new(),
+            marks: Mutex::default(),
+            signals: watch.sender(),
+            uses: AtomicU64::new(0),
+        });
+        let unstarted = |error| OpenError {
+            source_name: mount.path.display().to_string(),
+            cause: mount::OpenCause::Unreadable(error),
+        };
+        let planning = thread::Builder::new().name("planner".to_owned());
+        planning.spawn(move || planner.work()).map_err(unstarted)?;
+        let later = thread::Builder::new().name("later".to_owned());
+        let edited = Arc::downgrade(&mount);
+        later
+            .spawn(move || later::work(&edited, &watch))
+            .map_err(unstarted)?;
+        Ok(mount)
+    }
+
+    /// Returns the latest version.
+    fn current(&self) -> Arc<Version> {
+        self.uses.fetch_add(1, Ordering::Relaxed);
+        self.settled(self.planner.current())
+    }
+
+    /// Returns the latest version after all changes so far.
+    fn newest(&self) -> Arc<Version> {
+        self.settled(self.planner.newest())
+    }
+
+    /// Lets a version show what is in it.
+    fn settled(&self, version: Arc<Version>) -> Arc<Version> {
+        let refused = lock(&self.inodes).settle(&version);
+        for number in refused {
+            self.signal(Signal::Refused(number));
+        }
+        version
+    }
+
+    /// Returns the sources without the changes of DIR. Those who call it have the turn.
+    fn original(&self) -> Result<&Arc<Vfs>> {
+        if let Some(original) = self.original.get() {
+            return Ok(original);
+        }
+        let recipe = &self.planner.recipe;
+        let prepared = recipe.prepared.clone();
+        let prepared = prepared.with_changes(&recipe.below, recipe.is_strict);
+        let options = Options {
+            spool: None,
+            ..recipe.options.clone()
+        };
+        let opened = prepared
+            .and_then(|prepared| Vfs::open_within(&recipe.budget, prepared, options))
+            .map_err(|error| {
+                log::error!("{error}");
+                Errno::IO
+            })?;
+        Ok(self.original.get_or_init(|| opened))
+    }
+
+    /// Returns whether the sources have something at a path without DIR.
+    fn is_original(&self, path: &str) -> Result<bool> {
+        has(self.original()?, path)
+    }
+
+    /// Returns a number that grows with every use that reaches this process.
+    pub fn uses(&self) -> u64 {
+        self.uses.load(Ordering::Relaxed)
+    }
+
+    /// Sends a signal to the thread for what happens later.
+    fn signal(&self, signal: Signal) {
+        // That thread ends with the mount.
+        let _ = self.signals.send(signal);
+    }
+
+    /// Puts what is unfinished into DIR, and ends the threads.
+    pub fn close(&self) {
+        self.finish_all();
+        self.signal(Signal::End);
+        self.planner.close();
+    }
+}

@@ -1,0 +1,183 @@
+//! What the names and paths of an edited mount mean.
+
+/// The tree of converted assets in the root of a source.
+const CONVERTED: &str = "converted";
+
+/// The directory that describes the mount.
+const CONTROL: &str = ".hpimount";
+
+/// What a message about a rejected file is called, after the name of the file.
+pub(super) const MESSAGE: &str = ".error.txt";
+
+/// How a name is used by programs that save files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It is a file like others.
+    File,
+    /// It is for a short time, unless it stays.
+    Perhaps,
+    /// It is for a short time.
+    Scratch,
+}
+
+/// Returns how programs use files of this name. A name that only begins as the name of a
+/// file in the same directory is `Perhaps`; `has` tells whether there is such a file.
+pub(super) fn use_of(name: &str, has: &dyn Fn(&str) -> bool) -> Use {
+    let lower = name.to_ascii_lowercase();
+    let is_scratch = lower.ends_with('~')
+        || lower.starts_with(".goutputstream-")
+        || lower.starts_with(".hpimount-")
+        || lower.starts_with(".#")
+        || lower.starts_with(".~lock.") && lower.ends_with('#')
+        || lower.starts_with('#') && lower.ends_with('#')
+        || lower.ends_with(".kate-swp")
+        || lower.ends_with(".part")
+        || is_vim_swap(&lower);
+    if is_scratch {
+        return Use::Scratch;
+    }
+    let with_random = |start: &str, length| {
+        let random = name.strip_prefix(start);
+        random.is_some_and(|random| {
+            random.len() == length
+                && random
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
+    };
+    let is_temporary = name == "4913"
+        || with_random("sed", 6)
+        || with_random("XX", 8)
+        || with_random("tmp", 8)
+        || name.starts_with("lu") && name.ends_with(".tmp");
+    // `.T.XXXXXX` and `T.XXXXXX` beside T, and `T@` before T is replaced.
+    let of_another = || {
+        let before = name.rsplit_once('.').filter(|(_, end)| end.len() == 6);
+        let (hidden, plain) = (
+            before.and_then(|(before, _)| before.strip_prefix('.')),
+            before.map(|(before, _)| before),
+        );
+        [hidden, plain, name.strip_suffix('@')]
+            .into_iter()
+            .flatten()
+            .any(|other| !other.is_empty() && has(other))
+    };
+    match is_temporary || of_another() {
+        true => Use::Perhaps,
+        false => Use::File,
+    }
+}
+
+/// Returns whether a name in lower case is that of a swap file of vim: `.NAME.swp`, and
+/// `.swo` or `.swx` when there are several.
+fn is_vim_swap(name: &str) -> bool {
+    let end = name.rsplit_once('.').map(|(_, end)| end);
+    name.starts_with('.') && end.is_some_and(|end| end.len() == 3 && end.starts_with("sw"))
+}
+
+/// Returns the path of an entry of a directory.
+pub(super) fn join(directory: &str, name: &str) -> String {
+    match directory.is_empty() {
+        true => name.to_owned(),
+        false => format!("{directory}/{name}"),
+    }
+}
+
+/// Returns whether a path is in a tree of converted assets.
+pub(super) fn is_converted(path: &str) -> bool {
+    path.split('/').any(|part| part == CONVERTED)
+}
+
+/// Returns whether what a path shows may follow from changes of other paths.
+pub(super) fn is_derived(path: &str) -> bool {
+    let mut parts = path.split('/');
+    let last = path.rsplit('/').next().unwrap_or_default();
+    parts.next() == Some(CONTROL)
+        || is_converted(path)
+        || path.split('/').any(|part| part.ends_with(".meta"))
+        || last.starts_with("disc.")
+}
+
+/// Returns whether the file at `path` may have other bytes after the change of `changed`.
+pub(super) fn affects(changed: &str, path: &str) -> bool {
+    let is_in = |inner: &str, outer: &str| {
+        inner
+            .strip_prefix(outer)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    if is_derived(path) || is_in(path, changed) {
+        return true;
+    }
+    if changed
+        .strip_prefix(path)
+        .is_some_and(|rest| rest.starts_with(".d/"))
+    {
+        return true;
+    }
+    // An edited file of a converted tree changes assets of the same source.
+    let Some(at) = changed.split('/').position(|part| part == CONVERTED) else {
+        return false;
+    };
+    let source: Vec<_> = changed.split('/').take(at).collect();
+    source.is_empty() || is_in(path, &source.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_programs_that_save_are_known() {
+        let has = |name: &str| name == "unit.fbi";
+        let kind = |name: &str| use_of(name, &has);
+        for name in [
+            ".goutputstream-A1B2C3",
+            ".unit.fbi.swp",
+            "unit.fbi~",
+            ".#unit.fbi",
+            "#unit.fbi#",
+            ".~lock.unit.fbi#",
+            ".unit.fbi.kate-swp",
+            "unit.fbi.part",
+        ] {
+            assert_eq!(kind(name), Use::Scratch, "{name}");
+        }
+        for name in [
+            "4913",
+            "sedAbCdEf",
+            "XX12345678",
+            "tmpabcdefgh",
+            "lu12ab3.tmp",
+            ".unit.fbi.Xy12Zw",
+            "unit.fbi.Xy12Zw",
+            "unit.fbi@",
+        ] {
+            assert_eq!(kind(name), Use::Perhaps, "{name}");
+        }
+        for name in ["unit.fbi", "readme.txt.backup", "sedan.3do", "other.Xy12Zw"] {
+            assert_eq!(kind(name), Use::File, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_change_affects_what_is_made_of_it() {
+        let changed = "a.hip.d/layers/01/wall.rw3";
+        for path in [
+            changed,
+            "a.hip",
+            "a.hip.meta/info.json",
+            "a.hip.d/converted/wall.png",
+            ".hpimount/image/disc.iso",
+            "disc.iso",
+        ] {
+            assert!(affects(changed, path), "{path}");
+        }
+        for path in ["b.hip", "a.hip.d/layers/01/door.rw3", "a.hi"] {
+            assert!(!affects(changed, path), "{path}");
+        }
+        assert!(affects("dir", "dir/file"));
+        let edited = "a.hip.d/converted/wall.png";
+        assert!(affects(edited, "a.hip.d/layers/01/wall.rw3"));
+        assert!(!affects(edited, "b.hip.d/layers/01/wall.rw3"));
+    }
+}

@@ -1,0 +1,392 @@
+//! What an edited mount shows: a sequence of versions that never change.
+//!
+//! A version is the source with all changes of DIR, opened anew. A thread makes the next
+//! one as soon as DIR has changed; whoever looks at something that follows from the
+//! changes waits for it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::folder::{Writer, split};
+use super::names::{Use, is_converted, join, use_of};
+use crate::memory::budget::Budget;
+use crate::mount::{Edits, OpenCause, OpenError, Options, Prepared, Vfs};
+use crate::sync::{Condvar, Mutex, PoisonError, lock, wait};
+use hpimount_containers::changes::{Change, NewFile, Notice};
+
+/// How long the next version waits for more changes, unless somebody waits for it.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Maximum number of times that changes are left out, since what is refused may depend
+/// on what is there.
+const MAX_TRIES: usize = 16;
+
+/// What the versions are made of.
+pub(super) struct Recipe {
+    /// The sources, without changes.
+    pub(super) prepared: Prepared,
+    pub(super) options: Options,
+    /// Folders of changes below DIR.
+    pub(super) below: Vec<PathBuf>,
+    /// DIR.
+    pub(super) folder: PathBuf,
+    pub(super) is_strict: bool,
+    pub(super) budget: Arc<Budget>,
+    pub(super) writer: Writer,
+}
+
+/// A state of the mount.
+pub(super) struct Version {
+    /// The number of the last change that is in it.
+    pub(super) number: u64,
+    /// The sources with the changes.
+    pub(super) vfs: Arc<Vfs>,
+    /// The changes that are in it.
+    pub(super) edits: Edits,
+    /// Files of DIR that are shown as they were saved, by their paths.
+    pub(super) kept: BTreeMap<String, Kept>,
+    /// When it was made. It is later than the version before by a second at least, since
+    /// programs compare times in seconds.
+    pub(super) modified: SystemTime,
+}
+
+/// A file of DIR that is shown as it was saved.
+pub(super) struct Kept {
+    pub(super) file: NewFile,
+    pub(super) state: State,
+}
+
+/// What became of a file of DIR.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum State {
+    /// It is a converted file that the source has the edit of.
+    Edited,
+    /// It is a converted file that is being written.
+    Empty,
+    /// It is not in the source, for this reason.
+    Refused(String),
+}
+
+impl Recipe {
+    /// Makes a version of what DIR says now, with the bytes of a file that is not in DIR
+    /// yet, if there is one. `number` is that of the last change.
+    ///
+    /// # Errors
+    /// Returns an error if a source or DIR cannot be read, or with what is refused about
+    /// the whole.
+    pub(super) fn version(
+        &self,
+        number: u64,
+        new: Option<(&str, &Arc<File>)>,
+    ) -> Result<Version, OpenError> {
+        let unreadable = |error| OpenError {
+            source_name: self.folder.display().to_string(),
+            cause: OpenCause::Unreadable(error),
+        };
+        let mut edits = Edits::read(&self.folder).map_err(unreadable)?;
+        if let Some((path, file)) = new {
+            edits.put(path, file).map_err(unreadable)?;
+        }
+        let mut kept = take_unusual(&mut edits);
+        let options = Options {
+            spool: self.writer.nameless().ok().map(Arc::new),
+            ..self.options.clone()
+        };
+        for _ in 0..MAX_TRIES {
+            let prepared = self
+                .prepared
+                .with_edits(&self.below, &edits, self.is_strict)?;
+            let error = match Vfs::open_within(&self.budget, prepared, options.clone()) {
+                Ok(vfs) => {
+                    return Ok(Version {
+                        number,
+                        vfs,
+                        edits,
+                        kept,
+                        modified: SystemTime::now(),
+                    });
+                }
+                Err(error) => error,
+            };
+            let OpenCause::Refused(refusals) = &error.cause else {
+                return Err(error);
+            };
+            let mut is_changed = false;
+            for Notice { path, text } in refusals {
+                let taken = edits.take(path);
+                is_changed |= taken.is_some();
+                let state = State::Refused(text.clone());
+                if let Some(Change::File(file)) = taken {
+                    kept.insert(path.clone(), Kept { file, state });
+                } else if matches!(taken, Some(Change::Directory(_))) {
+                    let inside = kept.range_mut(join(path, "")..);
+                    let inside = inside.take_while(|(other, _)| other.starts_with(&**path));
+                    inside.for_each(|(_, kept)| kept.state = state.clone());
+                }
+            }
+            if !is_changed {
+                return Err(error);
+            }
+        }
+        Err(unreadable(io::Error::other("too much of it is refused")))
+    }
+}
+
+/// Removes what is not applied: names of programs that save, and empty converted files,
+/// which are being written. Returns the files that are shown as they are.
+fn take_unusual(edits: &mut Edits) -> BTreeMap<String, Kept> {
+    let (mut kept, mut scratch) = (BTreeMap::new(), Vec::new());
+    edits.each(&mut |path, change| {
+        if use_of(split(path).1, &|_| false) == Use::Scratch {
+            scratch.push(path.to_owned());
+        } else if let Change::File(file) = change
+            && is_converted(path)
+        {
+            let state = match file.is_empty() {
+                true => State::Empty,
+                false => State::Edited,
+            };
+            let file = file.clone();
+            kept.insert(path.to_owned(), Kept { file, state });
+        }
+    });
+    let empty = kept.iter().filter(|(_, kept)| kept.state == State::Empty);
+    for path in scratch.iter().chain(empty.map(|(path, _)| path)) {
+        edits.take(path);
+    }
+    kept
+}
+
+/// Returns when a file was modified.
+fn time_of(file: &NewFile) -> Option<SystemTime> {
+    let since = Duration::from_secs(u64::try_from(file.modified()?).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(since)
+}
+
+/// Makes the versions.
+pub(super) struct Planner {
+    pub(super) recipe: Recipe,
+    progress: Mutex<Progress>,
+    changed: Condvar,
+}
+
+struct Progress {
+    /// The number of the last change.
+    wanted: u64,
+    /// The number of the last change that a version was made for, or tried.
+    planned: u64,
+    current: Arc<Version>,
+    /// All versions that somebody may still read.
+    versions: Vec<Weak<Version>>,
+    /// Number of threads that wait.
+    waiting: usize,
+    /// Why the last version could not be made.
+    problem: Option<String>,
+    /// How long the last version took.
+    took: Duration,
+    closed: bool,
+}
+
+/// Why a change was not made.
+pub(super) enum Rejected {
+    /// The source cannot have it, for this reason.
+    Refused(String),
+    /// DIR could not be changed.
+    Failed(io::Error),
+}
+
+impl Progress {
+    fn show(&mut self, mut version: Version) {
+        let next = self.current.modified + Duration::from_secs(1);
+        version.modified = version.modified.max(next);
+        let version = Arc::new(version);
+        self.versions.retain(|old| old.strong_count() > 0);
+        self.versions.push(Arc::downgrade(&version));
+        self.current = version;
+        self.problem = None;
+    }
+}
+
+impl Planner {
+    /// Makes the first version.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Recipe::version`].
+    pub(super) fn new(recipe: Recipe) -> Result<Self, OpenError> {
+        let current = Arc::new(recipe.version(0, None)?);
+        Ok(Self {
+            recipe,
+            progress: Mutex::new(Progress {
+                wanted: 0,
+                planned: 0,
+                versions: vec![Arc::downgrade(&current)],
+                current,
+                waiting: 0,
+                problem: None,
+                took: Duration::ZERO,
+                closed: false,
+            }),
+            changed: Condvar::new(),
+        })
+    }
+
+    /// Makes versions until it is [closed](Planner::close).
+    pub(super) fn work(&self) {
+        while let Some(number) = self.next() {
+            let begun = Instant::now();
+            let made = self.recipe.version(number, None);
+            self.publish(number, made, begun.elapsed());
+        }
+    }
+
+    /// Waits for changes, and returns the number of the last one; `None` when it is
+    /// closed.
+    fn next(&self) -> Option<u64> {
+        let mut progress = lock(&self.progress);
+        loop {
+            if progress.closed {
+                return None;
+            }
+            if progress.wanted > progress.planned {
+                break;
+            }
+            progress = wait(&self.changed, progress);
+        }
+        let until = Instant::now() + PAUSE;
+        while progress.waiting == 0 && !progress.closed {
+            let Some(left) = until.checked_duration_since(Instant::now()) else {
+                break;
+            };
+            let waited = self.changed.wait_timeout(progress, left);
+            progress = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Some(progress.wanted)
+    }
+
+    /// Shows a version that has all changes up to `number`, or why it could not be made.
+    fn publish(&self, number: u64, made: Result<Version, OpenError>, took: Duration) {
+        let mut progress = lock(&self.progress);
+        progress.took = took;
+        if number < progress.planned {
+            return;
+        }
+        progress.planned = number;
+        match made {
+            Ok(version) => progress.show(version),
+            Err(error) => {
+                let text = error.to_string();
+                if progress.problem.as_ref() != Some(&text) {
+                    log::error!("the image stays as it was: {text}");
+                }
+                progress.problem = Some(text);
+            }
+        }
+        drop(progress);
+        self.changed.notify_all();
+    }
+
+    /// Makes a version with new bytes of a file that `commit` gives its path in DIR, and
+    /// shows it. Returns its number.
+    ///
+    /// # Errors
+    /// Returns an error if no version can be made, or why the file is refused; or the
+    /// error of `commit`. Then nothing has changed.
+    pub(super) fn try_change(
+        &self,
+        path: &str,
+        file: &Arc<File>,
+        commit: impl FnOnce() -> io::Result<()>,
+    ) -> Result<u64, Rejected> {
+        let begun = Instant::now();
+        let before = lock(&self.progress).wanted;
+        let made = self.recipe.version(before + 1, Some((path, file)));
+        let version = made.map_err(|error| Rejected::Refused(error.to_string()))?;
+        if let Some(Kept { state, .. }) = version.kept.get(path)
+            && let State::Refused(text) = state
+        {
+            return Err(Rejected::Refused(text.clone()));
+        }
+        commit().map_err(Rejected::Failed)?;
+        let mut progress = lock(&self.progress);
+        progress.wanted += 1;
+        let number = progress.wanted;
+        // Otherwise DIR has changed meanwhile, and the next version has both.
+        if number == before + 1 {
+            progress.planned = number;
+            progress.took = begun.elapsed();
+            progress.show(version);
+        }
+        drop(progress);
+        self.changed.notify_all();
+        Ok(number)
+    }
+
+    /// Counts a change of DIR, and returns its number.
+    pub(super) fn count(&self) -> u64 {
+        let mut progress = lock(&self.progress);
+        progress.wanted += 1;
+        let number = progress.wanted;
+        drop(progress);
+        self.changed.notify_all();
+        number
+    }
+
+    /// Returns the latest version.
+    pub(super) fn current(&self) -> Arc<Version> {
+        lock(&self.progress).current.clone()
+    }
+
+    /// Returns the latest version after all changes so far.
+    pub(super) fn newest(&self) -> Arc<Version> {
+        let mut progress = lock(&self.progress);
+        let wanted = progress.wanted;
+        progress.waiting += 1;
+        self.changed.notify_all();
+        while progress.planned < wanted && !progress.closed {
+            progress = wait(&self.changed, progress);
+        }
+        progress.waiting -= 1;
+        progress.current.clone()
+    }
+
+    /// Returns why the image is older than the last change, if it is, and how long the
+    /// last version took.
+    pub(super) fn problem(&self) -> (Option<String>, Duration) {
+        let progress = lock(&self.progress);
+        (progress.problem.clone(), progress.took)
+    }
+
+    /// Keeps a file of DIR that has lost its name, for the versions that show it.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system.
+    pub(super) fn keep(&self, file: &File) -> io::Result<()> {
+        let versions = lock(&self.progress).versions.clone();
+        for version in versions.iter().filter_map(Weak::upgrade) {
+            version.edits.pool.keep(file.try_clone()?)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the work.
+    pub(super) fn close(&self) {
+        lock(&self.progress).closed = true;
+        self.changed.notify_all();
+    }
+}
+
+impl Version {
+    /// Returns the time when the file of DIR at `path` was saved.
+    pub(super) fn kept_time(&self, path: &str) -> Option<SystemTime> {
+        time_of(&self.kept.get(path)?.file)
+    }
+
+    /// Returns the time when the file of DIR that a file of the source is was saved.
+    pub(super) fn edit_time(&self, path: &str) -> Option<SystemTime> {
+        time_of(self.edits.file(path)?)
+    }
+}

@@ -1,0 +1,178 @@
+//! Reading files, links and attributes.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::inodes::{Body, Found, Handle, Place, ROOT};
+use super::look::Shown;
+use super::names::is_derived;
+use super::plan::Version;
+use super::{EditedMount, Result, errno, errno_of};
+use crate::mount::Ino;
+use crate::sync::lock;
+use hpimount_containers::io::ReadAt;
+
+/// The attribute of the root with the path of DIR.
+const EDIT: &str = "user.hpimount.edit";
+
+impl EditedMount {
+    /// Returns the file that an inode shows in the version that it is of.
+    pub(super) fn pin(&self, number: u64) -> Result<Option<Arc<Found>>> {
+        let (parent, name, path, pinned) = {
+            let inodes = lock(&self.inodes);
+            let inode = inodes.get(number).ok_or(Errno::STALE)?;
+            if !matches!(inode.body, Body::Shown(_)) {
+                return Ok(None);
+            }
+            let path = inodes.path(number).ok_or(Errno::STALE)?;
+            (inode.parent, inode.name.clone(), path, inode.pinned.clone())
+        };
+        if pinned.is_some() {
+            return Ok(pinned);
+        }
+        let version = match is_derived(&path) {
+            true => self.newest(),
+            false => self.current(),
+        };
+        let directory = self.directory_in(&version, parent)?;
+        let (_, shown) = self.shown(&version, parent, directory, &name)?;
+        let place = match shown {
+            Shown::Kept(path) => Place::Kept(path),
+            Shown::Tree(attr) => Place::Tree(attr.ino),
+        };
+        let found = Arc::new(Found { version, place });
+        let mut inodes = lock(&self.inodes);
+        let since = inodes.get(number).ok_or(Errno::STALE)?.since;
+        let is_stale = inodes.has_changed(&path, since, found.version.number)
+            || inodes.get(number).is_none_or(|inode| inode.is_gone);
+        if is_stale {
+            // The kernel looks the name up again.
+            return Err(Errno::STALE);
+        }
+        if let Some(inode) = inodes.get_mut(number) {
+            inode.pinned = Some(found.clone());
+        }
+        Ok(Some(found))
+    }
+
+    /// Returns the text of a symbolic link.
+    ///
+    /// # Errors
+    /// Returns `INVAL` for anything else.
+    pub fn readlink(&self, number: u64) -> Result<Vec<u8>> {
+        let found = self.pin(number)?.ok_or(Errno::INVAL)?;
+        let text = match found.place {
+            Place::Tree(ino) => found.version.vfs.readlink(ino).map_err(errno_of),
+            Place::Kept(_) => Err(Errno::INVAL),
+        };
+        if let Some(inode) = lock(&self.inodes).get_mut(number)
+            && inode.handles == 0
+        {
+            inode.pinned = None;
+        }
+        text
+    }
+
+    /// Reads bytes of an open file.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the sources or DIR.
+    pub fn read(&self, number: u64, handle: u64, offset: u64, size: u32) -> Result<Vec<u8>> {
+        let (body, found) = {
+            let inodes = lock(&self.inodes);
+            let found = match inodes.handle(handle) {
+                Some(Handle::File { found, .. }) => found.clone(),
+                _ => None,
+            };
+            let inode = inodes.get(number).ok_or(Errno::STALE)?;
+            (inode.body.clone(), found.or(inode.pinned.clone()))
+        };
+        match body {
+            Body::Own(own) => read_file(&own.file, offset, size),
+            Body::Text(text) => {
+                let start = (offset as usize).min(text.len());
+                let end = text.len().min(start + size as usize);
+                Ok(text[start..end].to_vec())
+            }
+            Body::Directory(_) => Err(Errno::ISDIR),
+            Body::Shown(_) => Self::read_found(&*found.ok_or(Errno::STALE)?, offset, size),
+        }
+    }
+
+    /// Reads bytes of a file of a version.
+    pub(super) fn read_found(found: &Found, offset: u64, size: u32) -> Result<Vec<u8>> {
+        match &found.place {
+            Place::Tree(ino) => {
+                let read = found.version.vfs.read(*ino, offset, size);
+                Ok(read.map_err(errno_of)?.to_vec())
+            }
+            Place::Kept(path) => {
+                let kept = found.version.kept.get(path).ok_or(Errno::STALE)?;
+                let left = kept.file.len().saturating_sub(offset);
+                let mut bytes = vec![0; left.min(size.into()) as usize];
+                let read = kept.file.read_exact_at(&mut bytes, offset);
+                read.map_err(|error| errno(&error))?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// Returns the names of the extended attributes of an inode.
+    pub fn xattr_names(&self, number: u64) -> Vec<&'static str> {
+        if number == ROOT {
+            return vec![EDIT];
+        }
+        let of = |version: &Version, ino| version.vfs.xattr_names(ino);
+        self.in_tree(number, of).unwrap_or_default()
+    }
+
+    /// Returns the value of an extended attribute.
+    ///
+    /// # Errors
+    /// Returns `NODATA`, or `OPNOTSUPP` for names outside `user.`.
+    pub fn xattr(&self, number: u64, name: &str) -> Result<Vec<u8>> {
+        if number == ROOT && name == EDIT {
+            return Ok(self.path.as_os_str().as_encoded_bytes().to_vec());
+        }
+        if !name.starts_with("user.") {
+            return Err(Errno::OPNOTSUPP);
+        }
+        let value = self.in_tree(number, |version, ino| version.vfs.xattr(ino, name));
+        value.ok_or(Errno::NODATA)?.map_err(errno_of)
+    }
+
+    /// Calls `of` with what the latest version has at the path of an inode.
+    pub(super) fn in_tree<T>(&self, number: u64, of: impl FnOnce(&Version, Ino) -> T) -> Option<T> {
+        let (parent, name) = {
+            let inodes = lock(&self.inodes);
+            let inode = inodes.get(inodes.exact(number))?;
+            (inode.parent, inode.name.clone())
+        };
+        let version = self.newest();
+        let directory = self.directory_in(&version, parent).ok()?;
+        let attr = version.vfs.lookup(directory, &name).ok()?;
+        let value = of(&version, attr.ino);
+        version.vfs.forget(attr.ino, 1);
+        Some(value)
+    }
+}
+
+/// Reads bytes of a file, up to its end.
+fn read_file(file: &File, offset: u64, size: u32) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; size as usize];
+    let mut length = 0;
+    while length < bytes.len() {
+        match file.read_at(&mut bytes[length..], offset + length as u64) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(errno(&error)),
+        }
+    }
+    bytes.truncate(length);
+    Ok(bytes)
+}

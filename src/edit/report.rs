@@ -1,0 +1,129 @@
+//! `.hpimount/changes.tsv`: what became of the files of DIR.
+
+use std::fmt::Write as _;
+
+use super::inodes::Note;
+use super::names::is_converted;
+use super::plan::State;
+use super::{EditedMount, has};
+use crate::printable::printable;
+use crate::sync::lock;
+use hpimount_containers::changes::Change;
+
+/// The directory that describes the mount.
+pub(super) const CONTROL: &str = ".hpimount";
+
+/// The table in it.
+pub(super) const CHANGES: &str = "changes.tsv";
+
+/// A row of the table.
+struct Row {
+    path: String,
+    state: &'static str,
+    bytes: Option<u64>,
+    note: String,
+}
+
+impl EditedMount {
+    /// Returns the table of the changes, one row for each entry of DIR.
+    pub(super) fn changes(&self) -> String {
+        let version = self.newest();
+        let mut rows = Vec::new();
+        version.edits.each(&mut |path, change| {
+            let (state, bytes) = match change {
+                Change::Deleted => ("deleted", None),
+                Change::File(file) if is_converted(path) => {
+                    let is_slot = has(&version.vfs, path).unwrap_or_default();
+                    (
+                        if is_slot { "edited" } else { "unchanged" },
+                        Some(file.len()),
+                    )
+                }
+                Change::File(file) => {
+                    let is_new = version.vfs.is_added(path);
+                    (if is_new { "added" } else { "replaced" }, Some(file.len()))
+                }
+                Change::Directory(_) | Change::Link | Change::Unusable(_) => ("unchanged", None),
+            };
+            rows.push(Row {
+                path: path.to_owned(),
+                state,
+                bytes,
+                note: String::new(),
+            });
+        });
+        for (path, kept) in &version.kept {
+            let (state, note) = match &kept.state {
+                // It is among the changes.
+                State::Edited => continue,
+                State::Empty => ("empty", "is being written".to_owned()),
+                State::Refused(reason) => ("refused", reason.clone()),
+            };
+            rows.push(Row {
+                path: path.clone(),
+                state,
+                bytes: Some(kept.file.len()),
+                note,
+            });
+        }
+        let inodes = lock(&self.inodes);
+        for (number, _, own) in inodes.owned().filter(|(_, inode, _)| !inode.is_gone) {
+            let (state, note) = match &own.note {
+                Some(Note::Scratch) => ("scratch", "has the name of a temporary file".to_owned()),
+                Some(Note::Empty) => ("empty", "is being written".to_owned()),
+                Some(Note::Refused(reason)) => ("refused", reason.clone()),
+                None => continue,
+            };
+            let bytes = own.file.metadata().ok().map(|data| data.len());
+            rows.push(Row {
+                path: inodes.path(number).unwrap_or_default(),
+                state,
+                bytes,
+                note,
+            });
+        }
+        drop(inodes);
+        if let (Some(problem), _) = self.planner.problem() {
+            rows.push(Row {
+                path: String::new(),
+                state: "image",
+                bytes: None,
+                note: problem,
+            });
+        }
+        rows.sort_by(|one, other| (&one.path, one.state).cmp(&(&other.path, other.state)));
+        table(&rows)
+    }
+
+    /// Returns why a file is refused, if it is.
+    pub(super) fn refusal(&self, path: &str) -> Option<String> {
+        let version = self.current();
+        let kept = version.kept.get(path).and_then(|kept| match &kept.state {
+            State::Refused(reason) => Some(reason.clone()),
+            State::Edited | State::Empty => None,
+        });
+        kept.or_else(|| {
+            let inodes = lock(&self.inodes);
+            let mut owned = inodes.owned();
+            owned.find_map(|(number, inode, own)| match &own.note {
+                Some(Note::Refused(reason)) if !inode.is_gone => {
+                    (inodes.path(number)? == path).then(|| reason.clone())
+                }
+                _ => None,
+            })
+        })
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut text = "path\tstate\tbytes\tnote\n".to_owned();
+    for row in rows {
+        let bytes = row
+            .bytes
+            .map_or_else(String::new, |bytes| bytes.to_string());
+        let (path, note) = (printable(&row.path), printable(&row.note));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{path}\t{}\t{bytes}\t{note}", row.state);
+    }
+    text
+}

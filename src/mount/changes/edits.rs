@@ -1,0 +1,154 @@
+//! A folder of changes that is edited while it is mounted (`--edit`).
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Changes, Step};
+use crate::mount::{OpenError, Prepared};
+use crate::source::{FilePool, FileStat, read_changes};
+use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
+use hpimount_containers::io::ReadAt;
+
+/// A folder of changes as it was at one time.
+#[derive(Clone)]
+pub(crate) struct Edits {
+    folder: Folder,
+    /// Memory of its files, in bytes.
+    memory: usize,
+    path: PathBuf,
+    /// Opens its files.
+    pub(crate) pool: Arc<FilePool>,
+}
+
+impl Edits {
+    /// Reads the folder at `path`.
+    ///
+    /// # Errors
+    /// Returns the error of listing a directory.
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        let pool = Arc::new(FilePool::default());
+        let (folder, memory) = read_changes(path, &pool)?;
+        Ok(Self {
+            folder,
+            memory,
+            path: path.to_owned(),
+            pool,
+        })
+    }
+
+    /// Puts a file at `path`, with its bytes and its modification time of now.
+    ///
+    /// # Errors
+    /// Returns the error of asking for its size.
+    pub(crate) fn put(&mut self, path: &str, file: &Arc<File>) -> io::Result<()> {
+        let stat = FileStat::of(file)?;
+        let mut table = FileTable::default();
+        table.push(path, stat.size, stat.modified);
+        let bytes = OpenedFile(file.clone(), stat.size);
+        let new = NewFile::of(&NewFiles::new(Arc::new(table), Arc::new(bytes)), 0);
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let mut folder = &mut self.folder;
+        for part in directory.split('/').filter(|part| !part.is_empty()) {
+            let entry = folder.entries.entry(part.to_owned());
+            let entry = entry.or_insert_with(|| Change::Directory(Folder::default()));
+            if !matches!(entry, Change::Directory(_)) {
+                *entry = Change::Directory(Folder::default());
+            }
+            let Change::Directory(inner) = entry else {
+                return Err(io::ErrorKind::NotADirectory.into());
+            };
+            folder = inner;
+        }
+        folder.entries.insert(name.to_owned(), Change::File(new));
+        Ok(())
+    }
+
+    /// Returns the file at `path`.
+    pub(crate) fn file(&self, path: &str) -> Option<&NewFile> {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let mut folder = &self.folder;
+        for part in directory.split('/').filter(|part| !part.is_empty()) {
+            let Some(Change::Directory(inner)) = folder.entries.get(part) else {
+                return None;
+            };
+            folder = inner;
+        }
+        match folder.entries.get(name)? {
+            Change::File(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Removes what the folder says about `path`, and returns it.
+    pub(crate) fn take(&mut self, path: &str) -> Option<Change> {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let mut folder = &mut self.folder;
+        for part in directory.split('/').filter(|part| !part.is_empty()) {
+            let Some(Change::Directory(inner)) = folder.entries.get_mut(part) else {
+                return None;
+            };
+            folder = inner;
+        }
+        folder.entries.remove(name)
+    }
+
+    /// Calls `visit` with everything that the folder says, but for directories, and with
+    /// its path.
+    pub(crate) fn each(&self, visit: &mut dyn FnMut(&str, &Change)) {
+        each(&self.folder, "", visit);
+    }
+}
+
+/// Calls `visit` with all changes in a folder at `prefix`, which is empty or ends with a
+/// slash. Folders are at most as deep as `read_changes` permits.
+fn each(folder: &Folder, prefix: &str, visit: &mut dyn FnMut(&str, &Change)) {
+    for (name, change) in &folder.entries {
+        let path = format!("{prefix}{name}");
+        match change {
+            Change::Directory(inner) => each(inner, &format!("{path}/"), visit),
+            change => visit(&path, change),
+        }
+    }
+}
+
+impl Prepared {
+    /// Returns the sources with the changes of these folders and of `edits` on top.
+    ///
+    /// # Errors
+    /// Returns an error if a folder cannot be read.
+    pub(crate) fn with_edits(
+        &self,
+        folders: &[PathBuf],
+        edits: &Edits,
+        is_strict: bool,
+    ) -> Result<Self, OpenError> {
+        let mut changes = Changes::read(folders, is_strict)?;
+        changes.memory += edits.memory;
+        changes.paths.push(edits.path.clone());
+        let folder = edits.folder.clone();
+        match changes.steps.last_mut() {
+            Some(Step::Folder(below)) => below.overlay(folder),
+            _ => changes.steps.push(Step::Folder(folder)),
+        }
+        Ok(Self {
+            changes: Some(changes),
+            ..self.clone()
+        })
+    }
+}
+
+/// A file that is read by its descriptor, with its size in bytes.
+struct OpenedFile(Arc<File>, u64);
+
+impl ReadAt for OpenedFile {
+    fn len(&self) -> u64 {
+        self.1
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.read_exact_at(buf, offset)
+    }
+}

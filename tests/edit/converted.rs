@@ -1,0 +1,214 @@
+//! Editing converted files.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{File, V1, dir, file};
+use fixtures::png_of;
+use fixtures::ta::pcx::Pcx;
+use hpimount_assets::model::png;
+use hpimount_containers::hip::{Game, Platform};
+use hpimount_containers::hpi::chunk::Method;
+use rustix::io::Errno;
+use testkit::fuse_test;
+use testkit::mount::eventually;
+
+use crate::kit::{Editing, assert_fails, save};
+
+const TEXT: &str = "converted/texts/greeting.txt";
+const ASSET: &str = "layers/00-DEFAULT/greeting.text";
+const PICTURE: &str = "converted/bitmaps/logo.png";
+
+/// Mounts an archive with texts.
+fn texts() -> Editing {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"TEXT", "greeting", b"\0\0\0\x05Hello\0\0\0"))
+        .add(Asset::new(b"TEXT", "farewell", b"\0\0\0\x03Bye\0"));
+    Editing::new("a.HIP", &hip.build())
+}
+
+/// Mounts an archive with a picture of 4 x 3 pixels.
+fn picture() -> Editing {
+    let picture = Pcx::indexed(4, 3, (0..12).collect()).file();
+    let hpi = V1::new(vec![dir(
+        b"bitmaps",
+        vec![file(b"logo.pcx", File::new(picture, Method::Zlib))],
+    )]);
+    Editing::new("a.hpi", &hpi.build().bytes)
+}
+
+/// Returns the picture of [`picture`] with two pixels exchanged.
+fn edited(editing: &Editing) -> Vec<u8> {
+    let mut pixels = png::read(&editing.read(PICTURE), 1 << 16).unwrap().rgba();
+    pixels.swap(0, 5);
+    png_of(4, 3, pixels)
+}
+
+#[fuse_test]
+fn a_saved_text_is_its_asset_and_reads_as_it_was_saved() {
+    let editing = texts();
+    editing.write(TEXT, "Good morning");
+    assert_eq!(editing.read(TEXT), b"Good morning");
+    assert_eq!(editing.read(ASSET), b"\0\0\0\x0cGood morning\0\0\0\0");
+    assert_eq!(editing.edits(), [TEXT]);
+    editing.assert_applied();
+    assert_eq!(editing.rows(), [format!("{TEXT}\tedited\t12\t")]);
+}
+
+#[fuse_test]
+fn a_saved_picture_is_its_asset() {
+    let editing = picture();
+    let new = edited(&editing);
+    let asset = editing.read("bitmaps/logo.pcx");
+    editing.write(PICTURE, &new);
+    assert!(editing.read(PICTURE) == new);
+    assert!(editing.read("bitmaps/logo.pcx") != asset);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn an_empty_file_is_being_written() {
+    let editing = picture();
+    let (new, asset) = (edited(&editing), editing.read("bitmaps/logo.pcx"));
+    editing.write(PICTURE, "");
+    assert!(editing.read("bitmaps/logo.pcx") == asset);
+    assert!(
+        editing
+            .edits()
+            .iter()
+            .all(|name| name.starts_with(".hpimount-"))
+    );
+    editing.write(PICTURE, &new);
+    assert_eq!(editing.edits(), [PICTURE]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn a_refused_file_is_said_at_the_end_beside_it_and_in_the_table() {
+    let mut editing = picture();
+    let good = edited(&editing);
+    editing.write(PICTURE, &good);
+    let image = editing.image();
+    let bad = png_of(5, 3, vec![[9; 4]; 15]);
+    assert_fails(save(&editing.path(PICTURE), &bad), Errno::INVAL);
+    assert!(
+        editing.read(PICTURE) == bad,
+        "what was saved can be saved again"
+    );
+    assert!(editing.image() == image, "the image is as before");
+    let message = String::from_utf8(editing.read(&format!("{PICTURE}.error.txt"))).unwrap();
+    assert!(
+        message.contains("has 5x3 pixels, must have 4x3: scale it"),
+        "{message}"
+    );
+    assert!(
+        editing
+            .names("converted/bitmaps")
+            .contains(&"logo.png.error.txt".to_owned())
+    );
+    let rows = editing.rows().join("\n");
+    assert!(rows.contains("refused"), "{rows}");
+    assert_eq!(
+        editing.edits(),
+        [PICTURE.to_owned(), format!("{PICTURE}.rejected~")]
+    );
+    editing.assert_applied();
+    editing.remount();
+    editing.assert_applied();
+    editing.write(PICTURE, &good);
+    assert_eq!(editing.edits(), [PICTURE]);
+    assert!(!editing.path(&format!("{PICTURE}.error.txt")).exists());
+}
+
+#[fuse_test]
+fn a_refused_file_stays_when_it_is_renamed_onto_another() {
+    let editing = picture();
+    let original = editing.read(PICTURE);
+    let (temporary, bad) = (
+        "converted/bitmaps/.goutputstream-ABCDEF",
+        png_of(5, 3, vec![[9; 4]; 15]),
+    );
+    editing.write(temporary, &bad);
+    let renamed = fs::rename(editing.path(temporary), editing.path(PICTURE));
+    assert_fails(renamed, Errno::INVAL);
+    assert!(editing.read(temporary) == bad);
+    assert!(editing.read(PICTURE) == original);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn removing_an_edit_shows_the_original_again() {
+    let editing = picture();
+    let original = editing.read(PICTURE);
+    let image = editing.image();
+    editing.write(PICTURE, edited(&editing));
+    fs::remove_file(editing.path(PICTURE)).unwrap();
+    assert!(
+        !editing.path(PICTURE).exists(),
+        "for as long as programs replace it"
+    );
+    assert!(editing.edits().is_empty());
+    assert!(editing.image() == image);
+    eventually("the original is shown", || editing.path(PICTURE).exists());
+    assert!(editing.read(PICTURE) == original);
+}
+
+#[fuse_test]
+fn programs_that_move_the_old_file_away_save_too() {
+    let editing = picture();
+    let new = edited(&editing);
+    let backup = format!("{PICTURE}~");
+    fs::rename(editing.path(PICTURE), editing.path(&backup)).unwrap();
+    editing.write(PICTURE, "");
+    editing.write(PICTURE, &new);
+    fs::remove_file(editing.path(&backup)).unwrap();
+    assert!(editing.read(PICTURE) == new);
+    assert_eq!(editing.edits(), [PICTURE]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn notes_beside_converted_files_are_in_no_image() {
+    let mut editing = picture();
+    let image = editing.image();
+    editing.write("converted/bitmaps/logo.xcf", "layers");
+    assert_eq!(editing.read("converted/bitmaps/logo.xcf"), b"layers");
+    assert!(editing.image() == image);
+    editing.remount();
+    assert_eq!(editing.read("converted/bitmaps/logo.xcf"), b"layers");
+    assert_eq!(editing.names("converted/bitmaps"), ["logo.png", "logo.xcf"]);
+}
+
+#[fuse_test]
+fn files_that_only_show_an_asset_cannot_be_written() {
+    let editing = texts();
+    let open = |path: &str| OpenOptions::new().write(true).open(editing.path(path));
+    assert_fails(open("converted/errors.tsv"), Errno::PERM);
+    assert_fails(open(&format!("{ASSET}.meta/info.json")), Errno::PERM);
+    assert_fails(
+        fs::write(editing.path(&format!("{ASSET}.meta/x")), "x"),
+        Errno::PERM,
+    );
+    assert!(editing.edits().is_empty());
+}
+
+#[fuse_test]
+fn an_asset_is_edited_by_all_of_its_names() {
+    let editing = texts();
+    let link = fs::read_dir(editing.path("types/Text")).unwrap();
+    let mut links: Vec<_> = link.map(|entry| entry.unwrap().path()).collect();
+    links.sort();
+    let greeting = links
+        .iter()
+        .find(|path| path.to_str().unwrap().contains("greeting"))
+        .unwrap();
+    fs::write(greeting, b"\0\0\0\x02Hi\0\0").unwrap();
+    assert_eq!(editing.read(ASSET), b"\0\0\0\x02Hi\0\0");
+    assert_eq!(editing.read(TEXT), b"Hi");
+    assert_eq!(editing.edits(), [ASSET]);
+    let target = fs::read_link(greeting).unwrap();
+    assert!(target.ends_with(Path::new("greeting.text")), "{target:?}");
+    editing.assert_applied();
+}

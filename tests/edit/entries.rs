@@ -1,0 +1,169 @@
+//! Making, renaming and removing entries.
+
+use std::fs::{self, File};
+use std::io::Read;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+use testkit::fuse_test;
+
+use crate::kit::{Editing, UNIT, assert_fails};
+
+#[fuse_test]
+fn directories_and_files_in_them_are_added() {
+    let editing = Editing::of_units();
+    fs::create_dir_all(editing.path("docs/deep")).unwrap();
+    editing.write("docs/deep/a.txt", "a");
+    assert_eq!(editing.names("docs/deep"), ["a.txt"]);
+    assert_fails(fs::create_dir(editing.path("docs")), Errno::EXIST);
+    assert_fails(fs::remove_dir(editing.path("docs/deep")), Errno::NOTEMPTY);
+    assert_fails(fs::remove_dir(editing.path("units")), Errno::NOTEMPTY);
+    editing.assert_applied();
+    assert_eq!(editing.read("docs/deep/a.txt"), b"a");
+    fs::remove_file(editing.path("docs/deep/a.txt")).unwrap();
+    fs::remove_dir(editing.path("docs/deep")).unwrap();
+    fs::remove_dir(editing.path("docs")).unwrap();
+    assert!(!editing.path("docs").exists());
+    assert!(editing.edits().is_empty());
+    assert_eq!(editing.names(""), ["maps", "readme.txt", "units"]);
+}
+
+#[fuse_test]
+fn a_removed_file_is_gone_by_all_spellings_and_may_come_back() {
+    let editing = Editing::of_units();
+    assert!(editing.path("UNITS/armtank.fbi").exists());
+    assert!(editing.path("units/ARMTANK.FBI").exists());
+    fs::remove_file(editing.path("units/armtank.fbi")).unwrap();
+    for path in [
+        "units/ARMTANK.FBI",
+        "units/armtank.fbi",
+        "UNITS/ArmTank.Fbi",
+    ] {
+        assert!(!editing.path(path).exists(), "{path}");
+    }
+    assert_eq!(editing.edits(), ["units/.wh.ARMTANK.FBI"]);
+    assert_eq!(editing.rows(), ["units/ARMTANK.FBI\tdeleted\t\t"]);
+    assert_eq!(editing.names("units"), ["ARMJEEP.FBI"]);
+    editing.assert_applied();
+    editing.write("units/ARMTANK.FBI", "new");
+    assert_eq!(editing.edits(), ["units/ARMTANK.FBI"]);
+    assert_eq!(editing.read("units/armtank.fbi"), b"new");
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn a_removed_directory_is_empty_when_it_is_made_again() {
+    let editing = Editing::of_units();
+    fs::remove_dir_all(editing.path("units")).unwrap();
+    assert!(!editing.path("units").exists());
+    editing.assert_applied();
+    fs::create_dir(editing.path("units")).unwrap();
+    assert_eq!(editing.names("units"), Vec::<String>::new());
+    editing.write("units/only.txt", "x");
+    assert_eq!(editing.names("units"), ["only.txt"]);
+    editing.assert_applied();
+    assert_eq!(editing.names("units"), ["only.txt"]);
+}
+
+#[fuse_test]
+fn files_are_renamed() {
+    let editing = Editing::of_units();
+    let rename = |from: &str, to: &str| fs::rename(editing.path(from), editing.path(to));
+    // Of the archive.
+    rename("units/ARMTANK.FBI", "units/OLDTANK.FBI").unwrap();
+    assert_eq!(editing.read("units/OLDTANK.FBI"), UNIT.as_bytes());
+    assert_eq!(
+        editing.edits(),
+        ["units/.wh.ARMTANK.FBI", "units/OLDTANK.FBI"]
+    );
+    editing.assert_applied();
+    // Back: nothing is changed.
+    rename("units/OLDTANK.FBI", "units/ARMTANK.FBI").unwrap();
+    assert_eq!(editing.edits(), ["units/ARMTANK.FBI"]);
+    // Onto another, and into another directory.
+    editing.write("a.txt", "a");
+    rename("a.txt", "readme.txt").unwrap();
+    assert_eq!(editing.read("readme.txt"), b"a");
+    rename("readme.txt", "maps/readme.txt").unwrap();
+    assert!(!editing.path("readme.txt").exists());
+    assert_eq!(editing.read("maps/readme.txt"), b"a");
+    assert_eq!(editing.names(""), ["maps", "units"]);
+    editing.assert_applied();
+    assert_fails(rename("maps/big.bin", "units"), Errno::ISDIR);
+    assert_fails(rename("units", "maps/big.bin"), Errno::NOTDIR);
+    let flags = |flags| {
+        renameat_with(
+            CWD,
+            editing.path("maps/readme.txt"),
+            CWD,
+            editing.path("maps/big.bin"),
+            flags,
+        )
+    };
+    assert_eq!(flags(RenameFlags::NOREPLACE), Err(Errno::EXIST));
+    assert_eq!(flags(RenameFlags::EXCHANGE), Err(Errno::INVAL));
+}
+
+#[fuse_test]
+fn only_new_directories_are_renamed() {
+    let editing = Editing::of_units();
+    let renamed = fs::rename(editing.path("units"), editing.path("tanks"));
+    assert_fails(renamed, Errno::XDEV);
+    fs::create_dir(editing.path("new")).unwrap();
+    editing.write("new/a.txt", "a");
+    fs::rename(editing.path("new"), editing.path("newer")).unwrap();
+    assert!(!editing.path("new").exists());
+    assert_eq!(editing.read("newer/a.txt"), b"a");
+    assert_eq!(editing.names("newer"), ["a.txt"]);
+    assert_eq!(editing.edits(), ["newer/a.txt"]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn an_open_file_is_renamed() {
+    let editing = Editing::of_units();
+    let mut file = File::create_new(editing.path(".goutputstream-A1B2C3")).unwrap();
+    std::io::Write::write_all(&mut file, b"saved").unwrap();
+    file.sync_all().unwrap();
+    assert!(
+        editing
+            .edits()
+            .iter()
+            .all(|name| name.starts_with(".hpimount-"))
+    );
+    fs::rename(
+        editing.path(".goutputstream-A1B2C3"),
+        editing.path("readme.txt"),
+    )
+    .unwrap();
+    assert_eq!(
+        editing.edits(),
+        ["readme.txt"],
+        "at the renaming, not at the end"
+    );
+    drop(file);
+    assert_eq!(editing.read("readme.txt"), b"saved");
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn other_spellings_open_the_file_that_is_there() {
+    let editing = Editing::of_units();
+    assert!(!editing.path("NEW.txt").exists());
+    assert!(!editing.path("new.TXT").exists());
+    editing.write("new.txt", "1");
+    assert_eq!(editing.read("NEW.txt"), b"1");
+    editing.write("NEW.TXT", "22");
+    assert_eq!(editing.read("new.txt"), b"22");
+    assert_fails(File::create_new(editing.path("NEW.txt")), Errno::EXIST);
+    assert_eq!(editing.edits(), ["new.txt"]);
+    editing.write("README.TXT", "other");
+    assert_eq!(editing.edits(), ["new.txt", "readme.txt"]);
+    editing.assert_applied();
+    let mut text = String::new();
+    File::open(editing.path("ReadMe.txt"))
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
+    assert_eq!(text, "other");
+}

@@ -1,0 +1,113 @@
+//! The folder of edits: what it has, and what it may be.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rustix::process::Signal;
+use testkit::fuse_test;
+use testkit::mount::{Fixture, eventually, run};
+
+use crate::kit::{Editing, UNIT, save};
+
+#[fuse_test]
+fn what_was_edited_is_there_after_mounting_again() {
+    let mut editing = Editing::of_units();
+    editing.write("units/ARMTANK.FBI", "edited");
+    editing.write("new.txt", "new");
+    fs::remove_file(editing.path("readme.txt")).unwrap();
+    let before = editing.assert_applied();
+    editing.remount();
+    assert!(editing.image() == before);
+    assert_eq!(editing.read("units/ARMTANK.FBI"), b"edited");
+    assert_eq!(editing.names(""), ["maps", "new.txt", "units"]);
+    editing.write("new.txt", "newer");
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn the_source_is_never_written() {
+    let editing = Editing::of_units();
+    let before = fs::read(&editing.source).unwrap();
+    editing.write("units/ARMTANK.FBI", "edited");
+    editing.assert_applied();
+    assert!(fs::read(&editing.source).unwrap() == before);
+}
+
+#[fuse_test]
+fn a_daemon_that_is_killed_leaves_a_folder_that_can_be_applied() {
+    for round in 0..3 {
+        let mut editing = Editing::of_units();
+        let point = editing.mount().path().to_owned();
+        let writer = std::thread::spawn(move || {
+            for number in 0.. {
+                let text = format!("{number}");
+                let path = point.join("units/ARMTANK.FBI");
+                if fs::write(&path, text).is_err() || fs::write(point.join("n.txt"), "n").is_err() {
+                    return;
+                }
+            }
+        });
+        std::thread::sleep(std::time::Duration::from_millis(60 + 35 * round));
+        editing.mount().signal(Signal::KILL);
+        writer.join().unwrap();
+        eventually("the daemon ends", || editing.mount().daemon().has_ended());
+        editing.mount_again();
+        let unit = editing.read("units/ARMTANK.FBI");
+        let is_whole =
+            unit == UNIT.as_bytes() || str::from_utf8(&unit).unwrap().parse::<u64>().is_ok();
+        assert!(is_whole || unit.is_empty(), "{unit:?}");
+        editing.assert_applied();
+        assert!(
+            editing.edits().iter().all(|name| !name.ends_with('~')),
+            "{:?}",
+            editing.edits()
+        );
+    }
+}
+
+#[fuse_test]
+fn folders_that_cannot_be_edited_are_refused() {
+    let editing = Editing::of_units();
+    let refused = |command: &mut std::process::Command, expected: &str| {
+        let ran = run(command);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(expected), "{ran:?}");
+    };
+    let other = Fixture::new();
+    refused(
+        &mut editing.command(&other.point),
+        "is edited by another mount",
+    );
+    let with = |folder: &Path| {
+        let mut command = testkit::mount::hpimount();
+        command
+            .arg("--edit")
+            .arg(folder)
+            .args([&other.archive, &other.point]);
+        command
+    };
+    refused(&mut with(other.dir()), "contains the mount point");
+    refused(
+        &mut with(&other.point.join("edits")),
+        "contains the mount point",
+    );
+    let open = other.dir().join("open");
+    fs::create_dir(&open).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    refused(&mut with(&open), "must belong to the user who mounts");
+    refused(&mut with(&other.dir().join("no/such")), "No such file");
+}
+
+#[fuse_test]
+fn a_directory_that_becomes_a_link_leads_nowhere() {
+    let editing = Editing::of_units();
+    fs::create_dir(editing.path("docs")).unwrap();
+    editing.write("docs/a.txt", "a");
+    let outside = tempfile::tempdir().unwrap();
+    fs::remove_dir_all(editing.edit("docs")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), editing.edit("docs")).unwrap();
+    let written = save(&editing.path("docs/b.txt"), "b");
+    assert!(written.is_err());
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
