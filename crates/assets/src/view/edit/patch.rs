@@ -1,5 +1,6 @@
 //! All changes of an asset, written together.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -90,16 +91,24 @@ impl PartialEq for Element {
 /// The number of the edit that a change is from, and where it was made.
 pub(super) type Origin<'c> = (usize, &'c str);
 
+/// A change with its origin.
+type Placed<'c> = (&'c Change, Origin<'c>);
+
+/// When a list is spliced, by its start, its end and its path: what is behind comes first,
+/// so that the offsets of the others stay true. Of two empty lists at one offset that is
+/// the one with the lesser path: the `links` of an object are behind its `list`.
+type Turn<'c> = (Reverse<(usize, usize)>, &'c str);
+
 /// Returns an asset with changes, each with its origin.
 ///
 /// # Errors
 /// Returns which changes disagree. The same change from several places is one.
 pub(super) fn patched<'c>(
     asset: &[u8],
-    changes: impl Iterator<Item = (&'c Change, Origin<'c>)>,
+    changes: impl Iterator<Item = Placed<'c>>,
 ) -> Result<Vec<u8>, Vec<super::Problem>> {
     let mut bytes: BTreeMap<usize, (u8, u8, &Change, Origin<'_>)> = BTreeMap::new();
-    let mut lists: BTreeMap<(usize, &str), (&Change, Origin<'_>)> = BTreeMap::new();
+    let mut lists: BTreeMap<Turn<'_>, Placed<'_>> = BTreeMap::new();
     let mut problems = Vec::new();
     for (change, file) in changes {
         let other = match &change.content {
@@ -120,8 +129,14 @@ pub(super) fn patched<'c>(
                     other.or(is_other.then_some(found))
                 })
             }
-            Content::List { start, order, .. } => {
-                let key = (*start, change.path.as_str());
+            Content::List {
+                ranges,
+                start,
+                order,
+                ..
+            } => {
+                let place = Reverse((*start, end_of(ranges, *start)));
+                let key = (place, change.path.as_str());
                 let known = *lists.entry(key).or_insert((change, file));
                 let is_other = match &known.0.content {
                     Content::List { order: known, .. } => known != order,
@@ -151,7 +166,7 @@ pub(super) fn patched<'c>(
             *byte = *byte & !mask | new & mask;
         }
     }
-    for (_, (change, _)) in lists.into_iter().rev() {
+    for (change, _) in lists.into_values() {
         if let Content::List {
             ranges,
             start,
@@ -232,9 +247,13 @@ fn splice(
         }
     }
     list.resize(list.len().max(least), 0);
-    let end = ranges.last().map_or(start, |last| last.end).max(start);
-    let (start, end) = (start.min(out.len()), end.min(out.len()));
-    out.splice(start..end, list);
+    let end = end_of(ranges, start).min(out.len());
+    out.splice(start.min(out.len())..end, list);
+}
+
+/// Returns where the elements of a list end.
+fn end_of(ranges: &[Range<usize>], start: usize) -> usize {
+    ranges.last().map_or(start, |last| last.end).max(start)
 }
 
 #[cfg(test)]

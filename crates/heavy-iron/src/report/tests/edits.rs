@@ -234,6 +234,30 @@ fn the_first_element_of_an_empty_list_can_be_given() {
 }
 
 #[test]
+fn lists_that_begin_at_one_offset_grow_and_shrink_together() {
+    let link = |byte: u8| [byte; 32];
+    let point = |next: &[u32], links: &[[u8; 32]]| {
+        let mut point = move_point("point", [1.0, 2.0, 3.0], next);
+        point[5] = links.len() as u8;
+        point.extend(links.concat());
+        point
+    };
+    let edit = |old: &[u8], json: &str| with_json(old, b"MVPT", json);
+    let new = edit(
+        &point(&[], &[link(0xE1), link(0xE2)]),
+        "{\"list\": [\"0000002A\", \"0000002B\", \"0000002C\"], \"links\": [{\"event\": 58082}]}",
+    );
+    assert_eq!(new, Ok(point(&[0x2A, 0x2B, 0x2C], &[link(0xE2)])));
+    let new = edit(
+        &point(&[], &[]),
+        "{\"list\": [\"0000002A\"], \"links\": [{\"event\": 58082}]}",
+    );
+    let mut first = [0; 32];
+    first[..2].copy_from_slice(&[0xE2; 2]);
+    assert_eq!(new, Ok(point(&[0x2A], &[first])));
+}
+
+#[test]
 fn a_command_of_another_type_is_another_command() {
     let command = |kind: u32, fields: &[f32]| [words(&[kind, 0]), floats(fields)].concat();
     let system = |commands: &[Vec<u8>]| {
