@@ -107,7 +107,9 @@ pub(super) fn patched<'c>(
     asset: &[u8],
     changes: impl Iterator<Item = Placed<'c>>,
 ) -> Result<Vec<u8>, Vec<super::Problem>> {
-    let mut bytes: BTreeMap<usize, (u8, u8, &Change, Origin<'_>)> = BTreeMap::new();
+    let mut out = asset.to_vec();
+    let mut written = Written::new(asset.len());
+    let mut in_bytes: Vec<Placed<'_>> = Vec::new();
     let mut lists: BTreeMap<Turn<'_>, Placed<'_>> = BTreeMap::new();
     let mut problems = Vec::new();
     for (change, file) in changes {
@@ -117,17 +119,10 @@ pub(super) fn patched<'c>(
                 bytes: new,
                 mask,
             } => {
-                let parts = new.iter().zip(mask).enumerate();
-                let parts = parts.filter(|(_, (_, mask))| **mask != 0);
-                parts.fold(None, |other, (index, (&new, &mask))| {
-                    let known = bytes.entry(offset + index);
-                    let known = known.or_insert((new, mask, change, file));
-                    let is_other = (known.0 ^ new) & known.1 & mask != 0;
-                    let found = (known.2, known.3);
-                    known.0 = known.0 & !mask | new & mask;
-                    known.1 |= mask;
-                    other.or(is_other.then_some(found))
-                })
+                let number = in_bytes.len() as u32;
+                in_bytes.push((change, file));
+                let other = written.add(&mut out, *offset, (new, mask), number);
+                other.map(|other| in_bytes[other as usize])
             }
             Content::List {
                 ranges,
@@ -150,8 +145,12 @@ pub(super) fn patched<'c>(
         }
     }
     for (list, list_file) in lists.values() {
-        let inside = deleted(list).flat_map(|range| bytes.range(range));
-        problems.extend(inside.map(|(_, (.., change, file))| {
+        let mut inside: Vec<u32> = deleted(list)
+            .flat_map(|range| written.in_range(range))
+            .collect();
+        inside.dedup();
+        problems.extend(inside.into_iter().map(|number| {
+            let (change, file) = in_bytes[number as usize];
             let (path, place) = (&change.path, place(list_file.1, &list.path));
             (file.0, format!("{path}: is deleted by {place}"))
         }));
@@ -159,12 +158,6 @@ pub(super) fn patched<'c>(
     if !problems.is_empty() {
         problems.dedup();
         return Err(problems);
-    }
-    let mut out = asset.to_vec();
-    for (offset, (new, mask, ..)) in bytes {
-        if let Some(byte) = out.get_mut(offset) {
-            *byte = *byte & !mask | new & mask;
-        }
     }
     for (change, _) in lists.into_values() {
         if let Content::List {
@@ -180,6 +173,57 @@ pub(super) fn patched<'c>(
         }
     }
     Ok(out)
+}
+
+/// Which bytes of an asset are written, by which changes. It takes five bytes for each of
+/// the asset, however many of them are changed.
+struct Written {
+    /// The bits that are written.
+    masks: Vec<u8>,
+    /// The number of the change that was first to write to a byte.
+    changes: Vec<u32>,
+}
+
+impl Written {
+    fn new(length: usize) -> Self {
+        Self {
+            masks: vec![0; length],
+            changes: vec![0; length],
+        }
+    }
+
+    /// Writes the bits of a mask at an offset of `out`. Returns the number of the change
+    /// that has written other ones there, if any.
+    fn add(
+        &mut self,
+        out: &mut [u8],
+        offset: usize,
+        (bytes, masks): (&[u8], &[u8]),
+        number: u32,
+    ) -> Option<u32> {
+        let mut other = None;
+        let new = (offset..out.len()).zip(bytes.iter().zip(masks));
+        for (at, (new, mask)) in new.filter(|(_, (_, mask))| **mask != 0) {
+            let (byte, known) = (&mut out[at], &mut self.masks[at]);
+            if *known == 0 {
+                self.changes[at] = number;
+            }
+            if (*byte ^ new) & *known & mask != 0 {
+                other = other.or(Some(self.changes[at]));
+            }
+            *byte = *byte & !mask | new & mask;
+            *known |= mask;
+        }
+        other
+    }
+
+    /// Returns the numbers of the changes of the bytes of a range.
+    fn in_range(&self, range: Range<usize>) -> impl Iterator<Item = u32> {
+        let masks = self.masks.get(range.clone()).unwrap_or_default();
+        let changes = self.changes.get(range).unwrap_or_default();
+        let written = masks.iter().zip(changes).filter(|(mask, _)| **mask != 0);
+        written.map(|(_, change)| *change)
+    }
 }
 
 /// Returns where the elements are that a change of a list deletes.
