@@ -408,11 +408,11 @@ impl Comparison<'_> {
                 continue;
             };
             keys += 1;
-            let groups = self.groups(&key, &is_paired, &mut left);
-            for Group { old, new } in groups {
+            let groups = self.groups(&key, &is_paired, &mut left, &mut comparisons);
+            for Group { old, new } in groups.ok_or(pairs::TOO_MANY)? {
                 let is_equal = |old, new| self.is_equal(old, new);
-                let result = pairs::pair(&old, &new, &mut comparisons, &is_equal)
-                    .ok_or("has too many rows with equal keys to tell them apart")?;
+                let result =
+                    pairs::pair(&old, &new, &mut comparisons, &is_equal).ok_or(pairs::TOO_MANY)?;
                 if let Some(row) = result.ambiguous {
                     let place = line(&self.new.rows[row]);
                     let key = self.shown_key(&key, row);
@@ -449,8 +449,15 @@ impl Comparison<'_> {
     }
 
     /// Groups rows by a key. Rows of the edited table whose key is known are taken from
-    /// `left`.
-    fn groups(&self, key: &[&Column], is_paired: &[bool], left: &mut Vec<usize>) -> Vec<Group> {
+    /// `left`. Returns `None` if more than `comparisons` of rows fail, which are subtracted
+    /// from it.
+    fn groups(
+        &self,
+        key: &[&Column],
+        is_paired: &[bool],
+        left: &mut Vec<usize>,
+        comparisons: &mut usize,
+    ) -> Option<Vec<Group>> {
         let mut groups: Vec<Group> = Vec::new();
         let mut exact = HashMap::new();
         let mut loose: HashMap<String, Option<usize>> = HashMap::new();
@@ -478,6 +485,7 @@ impl Comparison<'_> {
                 *other = None;
             }
         }
+        let mut is_complete = true;
         left.retain(|&row| {
             let cells = |change: fn(&str) -> String| {
                 joined(key.iter().map(|column| {
@@ -488,8 +496,14 @@ impl Comparison<'_> {
             let group = exact.get(&cells(str::to_owned)).copied();
             let group = group.or_else(|| *loose.get(&cells(cell::loose))?);
             let may_be = |&group: &usize| {
-                let mut old = groups[group].old.iter();
-                old.any(|&old| self.may_be(old, row))
+                groups[group].old.iter().any(|&old| {
+                    if self.may_be(old, row) {
+                        return true;
+                    }
+                    is_complete &= *comparisons > 0;
+                    *comparisons = comparisons.saturating_sub(1);
+                    !is_complete
+                })
             };
             let Some(group) = group.filter(may_be) else {
                 return true;
@@ -498,7 +512,7 @@ impl Comparison<'_> {
             false
         });
         groups.retain(|group| !group.new.is_empty());
-        groups
+        is_complete.then_some(groups)
     }
 
     /// Returns whether no cell of the first key of an edited row says that it is another

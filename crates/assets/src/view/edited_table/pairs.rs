@@ -1,5 +1,8 @@
 //! Which shown row each row of an edited table is.
 
+/// Why a table is refused that takes too many comparisons.
+pub(super) const TOO_MANY: &str = "has too many rows with equal keys to tell them apart";
+
 /// The pairs of rows with one key.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Pairs {

@@ -115,6 +115,17 @@ fn cells_that_a_spreadsheet_spoiled_are_unchanged_and_counted() {
 }
 
 #[test]
+fn comparisons_of_rows_that_only_another_key_names_are_bounded() {
+    let columns: String = (0..253).map(|number| format!("\tc{number}")).collect();
+    let table = |first: usize| {
+        let rows = (first..first + 1000).map(|id| format!("{id:08X}\tHOOK\tDYNA\n"));
+        format!("id\tname\ttype{columns}\n{}", rows.collect::<String>())
+    };
+    let found = differences(table(0).as_bytes(), table(5000).as_bytes(), &RULES);
+    assert_eq!(found.unwrap_err(), pairs::TOO_MANY);
+}
+
+#[test]
 fn another_key_names_rows_without_the_first() {
     assert_eq!(changes("name\ttype\tx\nTANK\tSIMP\t4\n"), ["1 x 4"]);
     assert_eq!(
