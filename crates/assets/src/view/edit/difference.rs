@@ -144,45 +144,54 @@ impl<'c> Differences<'c> {
     }
 
     /// Adds rows to the list at a path, and deletes some. `node` is `None` if the asset
-    /// shows no such list.
-    pub(super) fn rows(&mut self, node: Option<&Node<'_>>, path: &str, rows: &[&What]) {
+    /// shows no such list. Returns the number of the row that a problem is of.
+    pub(super) fn rows(&mut self, node: Option<&Node<'_>>, path: &str, rows: &[&What]) -> usize {
         match node {
-            Some(Node::Absent(node)) => self.rows(Some(node), path, rows),
-            Some(Node::Ruled(_, Rule::Elements(list))) => self.changed_rows(list, path, rows),
+            Some(Node::Absent(node)) => return self.rows(Some(node), path, rows),
+            Some(Node::Ruled(_, Rule::Elements(list))) => {
+                return self.changed_rows(list, path, rows);
+            }
             Some(_) => self.problem(path, "has a fixed number of elements"),
             None => self.problem(path, "is no list here"),
         }
+        0
     }
 
-    fn changed_rows(&mut self, list: &Elements<'_>, path: &str, rows: &[&What]) {
-        let deleted = rows.iter().filter_map(|row| match row {
-            What::Deleted(_, index) => Some(*index),
-            _ => None,
-        });
-        let deleted: HashSet<usize> = deleted.collect();
-        if let Some(index) = deleted.iter().find(|&&index| index >= list.ranges.len()) {
-            return self.problem(path, format!("has no element {index} to delete"));
+    fn changed_rows(&mut self, list: &Elements<'_>, path: &str, rows: &[&What]) -> usize {
+        let mut deleted = HashSet::new();
+        for (number, row) in rows.iter().enumerate() {
+            if let What::Deleted(_, index) = row {
+                if *index >= list.ranges.len() {
+                    self.problem(path, format!("has no element {index} to delete"));
+                    return number;
+                }
+                deleted.insert(*index);
+            }
         }
         let kept = (0..list.ranges.len()).filter(|index| !deleted.contains(index));
         let mut order: Vec<Element> = kept.map(Element::Old).collect();
-        for row in rows {
+        let is_added = |row: &&&What| matches!(row, What::Added(..));
+        let length = order.len() + rows.iter().filter(is_added).count();
+        for (number, row) in rows.iter().enumerate() {
             if let What::Added(_, value) = row {
+                if order.len() >= list.most {
+                    self.too_many(list, length, path);
+                    return number;
+                }
                 match self.new_element(list, value, &format!("{path}[{}]", order.len())) {
                     Some(element) => order.push(element),
-                    None => return,
+                    None => return number,
                 }
             }
         }
-        match order.len() <= list.most {
-            true => self.order(list, order, path),
-            false => {
-                let (has, most) = (order.len(), list.most);
-                self.problem(
-                    path,
-                    format!("has {has} elements, at most {most} are possible"),
-                );
-            }
-        }
+        self.order(list, order, path);
+        0
+    }
+
+    fn too_many(&mut self, list: &Elements<'_>, length: usize, path: &str) {
+        let most = list.most;
+        let reason = format!("has {length} elements, at most {most} are possible");
+        self.problem(path, reason);
     }
 
     fn ruled(&mut self, node: &Node<'_>, rule: &Rule<'_>, edited: &Value, path: &str) {
@@ -285,24 +294,20 @@ impl<'c> Differences<'c> {
             return self.problem(path, "must be a list");
         };
         if values.len() > list.most {
-            let (has, most) = (values.len(), list.most);
-            return self.problem(
-                path,
-                format!("has {has} elements, at most {most} are possible"),
-            );
+            return self.too_many(list, values.len(), path);
         }
         let mut shown = Vec::with_capacity(list.ranges.len());
         node.for_each(&mut |_, child| shown.push(child.to_value()));
         let pairs = paired(&shown, values, list.kind);
-        let new_of: HashMap<usize, &Value> = pairs
+        let new_of: HashMap<usize, usize> = pairs
             .iter()
-            .zip(values)
-            .filter_map(|(pair, value)| Some(((*pair)?, value)))
+            .enumerate()
+            .filter_map(|(new, pair)| Some(((*pair)?, new)))
             .collect();
         let mut index = 0;
         node.for_each(&mut |_, child| {
-            if let Some(value) = new_of.get(&index) {
-                self.node(child, value, &format!("{path}[{index}]"));
+            if let Some(&new) = new_of.get(&index) {
+                self.kept(child, &values[new], path, [index, new]);
             }
             index += 1;
         });
@@ -321,6 +326,19 @@ impl<'c> Differences<'c> {
             }
         }
         self.order(list, order, path);
+    }
+
+    /// Compares an element of the list at a path that stays. Changes have its number among
+    /// the shown ones, problems that among the edited ones.
+    fn kept(&mut self, node: &Node<'_>, edited: &Value, path: &str, [old, new]: [usize; 2]) {
+        let known = self.found.problems.len();
+        let old = format!("{path}[{old}]");
+        self.node(node, edited, &old);
+        for problem in &mut self.found.problems[known..] {
+            if let Some(rest) = problem.strip_prefix(&old) {
+                *problem = format!("{path}[{new}]{rest}");
+            }
+        }
     }
 
     /// Adds the change of a list to these elements.

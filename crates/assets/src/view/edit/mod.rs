@@ -212,13 +212,11 @@ pub fn edited(
     let paths = lists.iter().map(|(path, rows)| (*path, rows[0])).collect();
     visit(node, paths, &mut |first, node| {
         if let What::Added(path, _) | What::Deleted(path, _) = &edits[first].what {
-            let rows: Vec<&What> = lists[path.as_str()]
-                .iter()
-                .map(|&row| &edits[row].what)
-                .collect();
+            let numbers = &lists[path.as_str()];
+            let rows: Vec<&What> = numbers.iter().map(|&row| &edits[row].what).collect();
             let mut differences = Differences::of_cells(context);
-            differences.rows(node, path, &rows);
-            collected.add(first, "", differences.finish());
+            let row = differences.rows(node, path, &rows);
+            collected.add(numbers[row], "", differences.finish());
         }
     });
     collected.written(asset, edits)

@@ -90,12 +90,24 @@ fn open(asset: &Bytes, archive: &OfType) -> Box<dyn View> {
 
 /// Applies edits to an asset.
 fn edited(asset: &Bytes, archive: &OfType, what: What) -> Result<Vec<u8>, Vec<edit::Problem>> {
+    edited_by(asset, archive, vec![what])
+}
+
+fn edited_by(
+    asset: &Bytes,
+    archive: &OfType,
+    edits: Vec<What>,
+) -> Result<Vec<u8>, Vec<edit::Problem>> {
     let view = open(asset, archive);
     let (_, values) = view.values(archive).expect("objects have values");
-    let edits = [Edit {
-        place: "a test".to_owned(),
-        what,
-    }];
+    let place = "a test".to_owned();
+    let edits: Vec<_> = edits
+        .into_iter()
+        .map(|what| Edit {
+            place: place.clone(),
+            what,
+        })
+        .collect();
     let edited = edit::edited(&values, asset, &edits, archive)?;
     let Some(edited) = edited else {
         return Ok(asset.to_vec());
@@ -233,15 +245,47 @@ fn the_first_element_of_an_empty_list_can_be_given() {
     assert_eq!(values.to_value().get("list"), None);
 }
 
+/// Returns a move point with links.
+fn point_with_links(next: &[u32], links: &[[u8; 32]]) -> Vec<u8> {
+    let mut point = move_point("point", [1.0, 2.0, 3.0], next);
+    point[5] = links.len() as u8;
+    point.extend(links.concat());
+    point
+}
+
+#[test]
+fn problems_of_changed_lists_name_the_edited_elements_and_rows() {
+    let point = point_with_links(&[], &[[0xE1; 32], [0xE2; 32], [0xE3; 32]]);
+    let json = "{\"links\": [{\"event\": 58082}, {\"event\": \"Nothing\"}]}";
+    let problem = with_json(&point, b"MVPT", json).unwrap_err();
+    assert!(problem.starts_with("links[1].event: "), "{problem}");
+
+    let added = |json: &str| {
+        let value = edit::value_of_json(json.as_bytes()).unwrap();
+        What::Added("links".to_owned(), value)
+    };
+    let good = || added("{\"event\": 58082}");
+    let refused = |last: What| {
+        let edits = vec![good(), good(), last];
+        edited_by(&point.clone().into(), &OfType(*b"MVPT"), edits).unwrap_err()
+    };
+    for last in [
+        added("{\"event\": \"Nothing\"}"),
+        What::Deleted("links".to_owned(), 3),
+    ] {
+        let problems = refused(last);
+        assert!(matches!(&problems[..], [(2, _)]), "{problems:?}");
+    }
+    let many = (0..253).map(|_| good()).collect();
+    let problems = edited_by(&point.into(), &OfType(*b"MVPT"), many).unwrap_err();
+    let reason = "links: has 256 elements, at most 255 are possible";
+    assert_eq!(problems, [(252, reason.to_owned())]);
+}
+
 #[test]
 fn lists_that_begin_at_one_offset_grow_and_shrink_together() {
     let link = |byte: u8| [byte; 32];
-    let point = |next: &[u32], links: &[[u8; 32]]| {
-        let mut point = move_point("point", [1.0, 2.0, 3.0], next);
-        point[5] = links.len() as u8;
-        point.extend(links.concat());
-        point
-    };
+    let point = point_with_links;
     let edit = |old: &[u8], json: &str| with_json(old, b"MVPT", json);
     let new = edit(
         &point(&[], &[link(0xE1), link(0xE2)]),
