@@ -1,6 +1,7 @@
 //! Edited values of converted trees: fields, cells, places of nodes.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::converted::Edited;
@@ -11,7 +12,7 @@ use hpimount_containers::hip::{Game, Platform, asset_id};
 use hpimount_containers::hpi::chunk::Method;
 use serde_json::Value;
 use testkit::fuse_test;
-use testkit::mount::Mount;
+use testkit::mount::{Fixture, Mount, hpimount};
 
 /// Returns the bytes of big-endian words.
 fn words(words: &[u32]) -> Vec<u8> {
@@ -274,6 +275,26 @@ fn it_is_said_beforehand_what_can_be_edited() {
         readme.contains("\nrefs.tsv\n  only shows other files\n"),
         "{readme}"
     );
+}
+
+#[fuse_test]
+fn it_is_not_said_what_can_be_edited_without_the_memory_to_edit_it() {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    let text = [&words(&[150_000])[..], &[b'a'; 150_004]].concat();
+    hip.layer(0).add(Asset::new(b"TEXT", "long", &text));
+    let edited = Edited::new("a.HIP", &hip.build());
+    let editable = |size: &str| {
+        let fixture = Fixture::new();
+        let mut program = hpimount();
+        program.args(["-o", size]);
+        program.args([&edited.archive, &fixture.point]);
+        let mount = fixture.mount_by(program);
+        let path = mount.path().join("converted/texts/long.txt");
+        xattr::get(path, "user.hpimount.editable").map(Option::unwrap)
+    };
+    assert_eq!(editable("cachesize=8M").unwrap(), b"yes: text");
+    let error = editable("cachesize=2M").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutOfMemory);
 }
 
 #[fuse_test]

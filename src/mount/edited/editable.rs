@@ -6,7 +6,7 @@ use bytes::Bytes;
 use super::super::context::Context;
 use super::super::subtree::{Node, RenderedFile};
 use super::super::{Access, Vfs};
-use super::{part_of_view, unexpected};
+use super::{memory_of_edit, part_of_view, unexpected};
 use crate::content::{Caller, MAX_ASSET};
 use hpimount_assets::view::import::{AllEdits, Edit, EditedFile};
 use hpimount_assets::view::report::Editing;
@@ -16,7 +16,7 @@ use hpimount_containers::io;
 /// Returns what can be edited in a generated file, or else why nothing can.
 ///
 /// # Errors
-/// Returns an error if the asset cannot be read.
+/// Returns an error if the asset cannot be read, or if there is not enough memory.
 pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<String> {
     let Some((rendered, _)) = shown.rendered() else {
         return Err(io::Error::UnknownFormat);
@@ -57,6 +57,7 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
     if size > MAX_ASSET {
         return Ok(format!("no: has more than {MAX_ASSET} bytes"));
     }
+    let _memory = memory_of_edit(vfs, vfs.size_of(&node)?.saturating_add(size))?;
     let file = vfs.node_bytes(shown, 0..size, Access::Unknown);
     let file = file.map_err(unexpected)??;
     let Some(bytes) = AssetContext::read(&context, AssetRef(asset.0)) else {

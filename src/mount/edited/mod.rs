@@ -506,14 +506,11 @@ impl<'a> Edits<'a> {
         let Some(file) = node.file() else {
             return Ok(None);
         };
-        let reader = &self.vfs.reader;
         let size = self.vfs.size_of(node)?;
-        let memory = size.saturating_add(length).saturating_mul(MEMORY_OF_EDIT);
-        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
-        let memory = reader.budget().charge("an edited asset", memory)?;
+        let memory = memory_of_edit(self.vfs, size.saturating_add(length))?;
         let asset = match changed.get(&node.ino()) {
             Some(asset) => asset.clone(),
-            None => reader.all_bytes(file, size)?.into(),
+            None => self.vfs.reader.all_bytes(file, size)?.into(),
         };
         Ok(Some((asset, memory)))
     }
@@ -544,6 +541,14 @@ fn keep(ino: Ino, new: Changed, changed: &mut HashMap<Ino, Bytes>) -> Vec<Ino> {
 /// How many times the bytes of an asset and of an edited file an encoding takes,
 /// at most: decoded pictures have four bytes for each of theirs, or more.
 const MEMORY_OF_EDIT: u64 = 8;
+
+/// Returns the memory for the encoding of an asset and an edited file that have `length`
+/// bytes together.
+fn memory_of_edit(vfs: &Vfs, length: u64) -> io::Result<Charge> {
+    let memory = length.saturating_mul(MEMORY_OF_EDIT);
+    let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+    vfs.reader.budget().charge("an edited asset", memory)
+}
 
 /// Converts an error that only a source that changes can cause.
 fn unexpected(_: Error) -> io::Error {

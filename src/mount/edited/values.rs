@@ -9,7 +9,7 @@ use super::super::Access;
 use super::super::context::Context;
 use super::super::subtree::Node;
 use super::super::{Ino, format_of};
-use super::{EditedAsset, Edits, MEMORY_OF_EDIT, unexpected};
+use super::{EditedAsset, Edits, memory_of_edit, unexpected};
 use crate::content::Caller;
 use crate::memory::budget::Charge;
 use hpimount_assets::view::edit;
@@ -187,8 +187,7 @@ impl Edits<'_> {
         let Some(asset) = AssetContext::read(&context, AssetRef(ino.0)) else {
             return Err(context.fault().unwrap_or(io::Error::Changed));
         };
-        let memory = asset.len().saturating_mul(MEMORY_OF_EDIT as usize);
-        let _memory = self.vfs.reader.budget().charge("an edited asset", memory)?;
+        let _memory = memory_of_edit(self.vfs, asset.len() as u64)?;
         let written = written(edited.format, &asset, &edits, &context);
         if let Some(fault) = context.fault() {
             return Err(fault);
