@@ -26,7 +26,7 @@ use hpimount_containers::{formats, image, sheet};
 /// Memory for decoded blocks of compressed discs, and for edited assets, in bytes.
 pub(super) const MEMORY: usize = 64 << 20;
 
-/// Memory that the lists of a patch may take, in bytes.
+/// Memory that the windows and the lists of a patch may take, in bytes.
 const PATCH_MEMORY: usize = 144 << 20;
 
 /// An archive, a disc or an asset, and the changes to apply to it: opened, and not
@@ -133,7 +133,8 @@ impl Edit {
             verify: true,
             ..mount::Options::default()
         };
-        let outcome = changes.write(&original, reader, PATCH_MEMORY, &options);
+        let budget = Budget::new(PATCH_MEMORY);
+        let outcome = changes.write(&original, reader, &budget, &options);
         outcome.map_err(|cause| match cause {
             OpenCause::Refused(refusals) => Error::Refused(refusals),
             cause => Error::source(&self.path, cause),

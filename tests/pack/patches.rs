@@ -350,8 +350,8 @@ fn several_patches_share_the_space_for_decoded_sections() {
 }
 
 /// Returns a VCDIFF patch whose only window has some bytes, and then as many pairs as
-/// stated: too many to be kept as ranges.
-fn with_pairs(bytes: &[u8], pairs: usize) -> Vec<u8> {
+/// stated: too many to be kept as ranges. `adler` is its checksum, if it has one.
+fn with_pairs(bytes: &[u8], pairs: usize, adler: Option<u32>) -> Vec<u8> {
     let number = |value: usize| -> Vec<u8> {
         let groups = (0..5)
             .rev()
@@ -371,11 +371,19 @@ fn with_pairs(bytes: &[u8], pairs: usize) -> Vec<u8> {
         number(data.len()),
         number(instructions.len()),
         number(0),
+        adler.map_or(Vec::new(), |adler| adler.to_be_bytes().to_vec()),
         data,
         instructions,
     ]
     .concat();
-    [b"\xD6\xC3\xC4\0\0\0".to_vec(), number(window.len()), window].concat()
+    let flags = if adler.is_some() { 4 } else { 0 };
+    [
+        b"\xD6\xC3\xC4\0\0".to_vec(),
+        vec![flags],
+        number(window.len()),
+        window,
+    ]
+    .concat()
 }
 
 #[test]
@@ -383,15 +391,23 @@ fn a_cache_without_room_for_a_window_of_a_patch_is_refused() {
     let work = Work::new();
     let disc = fs::read(work.path("disc.iso")).unwrap();
     let patch = work.path("dense.xdelta");
-    fs::write(&patch, with_pairs(&disc, 1 << 20)).unwrap();
+    fs::write(&patch, with_pairs(&disc, 1 << 20, None)).unwrap();
     let enough = open_changed(&work.path("disc.iso"), &patch).unwrap();
     assert_eq!(read_at(&enough, "README.TXT"), b"original");
-    let mut program = hpimount();
-    program.args(["--check", "-o", "cachesize=3M", "--apply"]);
-    let refused = run(program.arg(&patch).arg(work.path("disc.iso")));
-    assert_ne!(refused.code, Some(0));
-    let problem = "not checked: the plan of the changes needs ";
-    assert!(refused.stdout.contains(problem), "{refused:?}");
+    let refused = |size: &str, reason: &str| {
+        let mut program = hpimount();
+        program.args(["--check", "-o", size, "--apply"]);
+        let refused = run(program.arg(&patch).arg(work.path("disc.iso")));
+        assert_ne!(refused.code, Some(0));
+        assert!(refused.stdout.contains(reason), "{refused:?}");
+    };
+    let no_room = "not checked: the plan of the changes needs ";
+    refused("cachesize=3M", no_room);
+
+    // Before a window is decoded, which would tell that its checksum differs.
+    fs::write(&patch, with_pairs(&disc, 1 << 20, Some(1))).unwrap();
+    refused("cachesize=16M", "Adler-32");
+    refused("cachesize=3M", no_room);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::ppf::{self, Ppf};
 use crate::records::Records;
 use crate::spool::{Memory, Spool};
 use crate::ups;
-use crate::vcdiff::{Vcdiff, Windows};
+use crate::vcdiff::{Vcdiff, Windows, memory_of_windows};
 
 /// Memory that a patch may take by default, in bytes: enough for the longest windows of
 /// VCDIFF.
@@ -30,7 +30,7 @@ pub struct Options {
     pub memory: usize,
     /// Memory that the list of windows of VCDIFF and the windows that were touched last
     /// may take together, in bytes. 144 MiB by default, which suffices for the longest
-    /// windows; [`Patched::memory`](crate::Patched::memory) tells what they need.
+    /// windows; [`Patch::memory_of_windows`] tells what they need.
     pub windows: usize,
     /// Storage for compressed sections of VCDIFF. By default they are in memory, and may
     /// take half of it.
@@ -159,6 +159,15 @@ impl Patch {
             Index::Vcdiff(patch) => patch.has_checksums(),
             Index::Bps(_) | Index::Ups(_) => true,
             Index::Ppf(_) | Index::Ips(_) => false,
+        }
+    }
+
+    /// Returns the memory that the windows of VCDIFF may take when they are compared,
+    /// verified or read, in bytes; 0 of other formats, which have no windows.
+    pub fn memory_of_windows(&self) -> usize {
+        match &self.index {
+            Index::Vcdiff(patch) => memory_of_windows(patch, self.windows),
+            _ => 0,
         }
     }
 

@@ -73,7 +73,7 @@ impl Patched {
     pub fn memory(&self) -> usize {
         match &self.content {
             Content::Parts(parts, _) => parts.memory(),
-            Content::Windows(windows) => windows.limit(),
+            Content::Windows(windows) => windows.memory(),
         }
     }
 

@@ -27,6 +27,7 @@ use self::riivolution::ModFile;
 use super::volume::{self, VolumeFile};
 use super::{Converter, OpenCause, OpenError, Vfs};
 use crate::content::{Reader, unwrap};
+use crate::memory::budget::Budget;
 use crate::namespace::tree::TreeBuilder;
 use crate::source::{FilePool, FileStat, read_changes};
 use hpimount_containers::apply::{Tools, apply};
@@ -251,15 +252,14 @@ impl Changes {
         reader: &Arc<Reader>,
         options: &super::Options,
     ) -> Result<Changed, OpenCause> {
-        // The lists of a patch that take more could not be charged.
-        let memory = options.cache_size;
-        let changed = Changed::new(self.write(original, reader, memory, options)?);
+        let changed = Changed::new(self.write(original, reader, reader.budget(), options)?);
         log_notes(&changed.report);
         Ok(changed)
     }
 
     /// Applies the steps to a source, each to the result of the one before, and returns
-    /// the files that it becomes. The lists of a patch may take `memory` bytes.
+    /// the files that it becomes. The windows of a patch are charged to `budget`, and its
+    /// lists may take as much as that has in all: more could not be charged.
     ///
     /// # Errors
     /// Returns [`OpenCause::Refused`] with everything that cannot be applied.
@@ -267,13 +267,13 @@ impl Changes {
         mut self,
         original: &Original<'_>,
         reader: &Arc<Reader>,
-        memory: usize,
+        budget: &Arc<Budget>,
         options: &super::Options,
     ) -> Result<Outcome, OpenCause> {
         let mut steps = std::mem::take(&mut self.steps).into_iter();
         let first = steps.next();
         let first = first.unwrap_or_else(|| Step::Folder(Folder::default()));
-        let mut outcome = self.step(first, original, reader, memory, options)?;
+        let mut outcome = self.step(first, original, reader, budget, options)?;
         for step in steps {
             let mut before = Changed::new(outcome);
             if matches!(step, Step::Patch(_)) {
@@ -290,7 +290,7 @@ impl Changes {
                 shown: &before.name,
                 partner: &partner,
             };
-            outcome = self.step(step, &changed, reader, memory, options)?;
+            outcome = self.step(step, &changed, reader, budget, options)?;
             let mut report = before.report;
             report.extend(std::mem::take(&mut outcome.report));
             outcome.report = report;
@@ -306,12 +306,12 @@ impl Changes {
         step: Step,
         original: &Original<'_>,
         reader: &Arc<Reader>,
-        memory: usize,
+        budget: &Arc<Budget>,
         options: &super::Options,
     ) -> Result<Outcome, OpenCause> {
         let mut report = Report::default();
         let folder = match step {
-            Step::Patch(patch) => return with_patch(&patch, original, reader, memory, options),
+            Step::Patch(patch) => return with_patch(&patch, original, reader, budget, options),
             Step::Folder(folder) => folder,
             Step::Mod(own) => own.folder(original, reader, &mut report)?,
         };
@@ -388,13 +388,13 @@ fn log_notes(report: &Report) {
     report.warnings().for_each(|note| log::warn!("{note}"));
 }
 
-/// Applies a patch to one of the files that a source is, see [`Originals`]. Its lists may
-/// take `memory` bytes.
+/// Applies a patch to one of the files that a source is, see [`Originals`]. Its
+/// windows and lists are within `budget`.
 fn with_patch(
     patch: &PatchFile,
     original: &Original<'_>,
     reader: &Arc<Reader>,
-    memory: usize,
+    budget: &Arc<Budget>,
     options: &super::Options,
 ) -> Result<Outcome, OpenCause> {
     let Originals {
@@ -402,7 +402,7 @@ fn with_patch(
         mut files,
         plain,
     } = Originals::find(original, reader, options)?;
-    let applied = patch.apply(&files, memory, options)?;
+    let applied = patch.apply(&files, budget, options)?;
     let memory = applied.patched.memory();
     let mut report = Report::default();
     for note in applied.notes {

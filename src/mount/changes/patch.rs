@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::memory::budget::Budget;
 use crate::mount::{self, OpenCause};
 use crate::source::{FilePool, read_patch};
 use crate::sync::lock;
@@ -57,15 +58,16 @@ impl PatchFile {
 
     /// Applies it to the file that it was made for among some: to the first one that
     /// passes its check; if several do, to the one whose length is closest to the result's.
-    /// Its lists may take `memory` bytes. With `options.verify`, compares all checksums.
+    /// Its lists may take as much as `budget` has in all, its windows what is left.
+    /// With `options.verify`, compares all checksums.
     ///
     /// # Errors
     /// Returns [`OpenCause::Refused`] if the patch is damaged, or was made for none of
-    /// them: then it is about the first one.
+    /// them: then it is about the first one; or an error if there is not enough memory.
     pub(crate) fn apply(
         &self,
         originals: &[(String, Arc<dyn ReadAt>)],
-        memory: usize,
+        budget: &Arc<Budget>,
         options: &mount::Options,
     ) -> Result<PatchedFile, OpenCause> {
         let spool = self.spool.clone().map(|spool| {
@@ -73,13 +75,15 @@ impl PatchFile {
             spool as Arc<dyn Spool>
         });
         let resources = Options {
-            memory,
+            memory: budget.limit(),
             spool,
             // A mount that has no room for a window is refused rather than its reads.
             ..Options::default()
         };
         let patch = Patch::open_with(self.source.clone(), resources);
         let patch = patch.map_err(|error| self.failed("it", error))?;
+        // Until the plan of the changes is charged, which they are a part of.
+        let _windows = budget.charge("the plan of the changes", patch.memory_of_windows())?;
         let chosen = self.choose(&patch, originals);
         let (number, check, patched) = chosen.map_err(|cause| for_file(cause, &patch, options))?;
         let (name, original) = &originals[number];

@@ -14,4 +14,4 @@ mod windows;
 pub(crate) mod write;
 
 pub(crate) use self::header::{MAGIC, Vcdiff};
-pub(crate) use self::windows::Windows;
+pub(crate) use self::windows::{Windows, memory_of_windows};

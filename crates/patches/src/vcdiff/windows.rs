@@ -23,6 +23,7 @@ const PIECE: u64 = 64 << 10;
 pub(crate) struct Windows {
     patch: Arc<Vcdiff>,
     original: Arc<dyn ReadAt>,
+    memory: usize,
     cache: Mutex<Cache>,
     /// Memory of a window that is being resolved, in bytes. Held meanwhile, so that it
     /// is taken once. Locked before `cache`.
@@ -64,17 +65,29 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Memory that is always left for a window, in bytes.
 const MIN_WINDOW: usize = 1 << 20;
 
+/// Returns the memory of the windows that are kept, in bytes: as much as that of the one
+/// that is being resolved, which never takes more than its bytes. The list of windows and
+/// both may take `limit` bytes.
+fn half(patch: &Vcdiff, limit: usize) -> usize {
+    let longest = patch.windows.iter().map(|window| window.length).max();
+    let longest = usize::try_from(longest.unwrap_or(0)).unwrap_or(usize::MAX);
+    let half = longest.max(MIN_WINDOW);
+    half.min(limit.saturating_sub(patch.memory()) / 2)
+}
+
+/// Returns the memory of the list of windows, and of as many windows as may be kept and
+/// resolved at a time, in bytes, which may be `limit`.
+pub(crate) fn memory_of_windows(patch: &Vcdiff, limit: usize) -> usize {
+    patch.memory() + 2 * half(patch, limit)
+}
+
 impl Windows {
     /// Combines a patch with its original. The list of windows and those that are kept
     /// may take `limit` bytes of memory.
     pub(crate) fn new(patch: Arc<Vcdiff>, original: Arc<dyn ReadAt>, limit: usize) -> Self {
-        // As much for those that are kept as for the one that is being resolved, which
-        // never takes more than its bytes.
-        let longest = patch.windows.iter().map(|window| window.length).max();
-        let longest = usize::try_from(longest.unwrap_or(0)).unwrap_or(usize::MAX);
-        let half = longest.max(MIN_WINDOW);
-        let half = half.min(limit.saturating_sub(patch.memory()) / 2);
+        let half = half(&patch, limit);
         Self {
+            memory: memory_of_windows(&patch, limit),
             patch,
             original,
             cache: Mutex::new(Cache {
@@ -86,12 +99,9 @@ impl Windows {
         }
     }
 
-    /// Returns the memory of the list of windows, and of as many windows as may be kept
-    /// and resolved at a time, in bytes.
-    pub(crate) fn limit(&self) -> usize {
-        // One after the other: `resolving` is never locked within `cache`.
-        let resolving = *lock(&self.resolving);
-        self.patch.memory() + lock(&self.cache).limit + resolving
+    /// Returns the memory that they may take together, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.memory
     }
 
     /// Returns the length of the result in bytes.
