@@ -323,6 +323,30 @@ fn edited_cells_of_the_table_of_a_games_texts_become_its_files() {
 }
 
 #[test]
+fn the_directories_that_an_edited_table_lists_count_towards_the_cache() {
+    let work = Work::new();
+    let folder = work.path("folder");
+    write(&folder, "text/american.gxt", &gxt::third());
+    for number in 0..2000 {
+        write(&folder, &format!("files/{number}"), b"");
+    }
+    for number in 0..1200 {
+        fs::create_dir(folder.join(number.to_string())).unwrap();
+    }
+    let table = "converted/tables/texts.tsv";
+    let shown = read_at(&open_sources(&given(&[folder]), &[]).unwrap(), table);
+    let shown = String::from_utf8(shown).unwrap();
+    work.edit(table, shown.replace("Grün", "Blau").as_bytes());
+    let check = |size: &str| work.run(&["--check", "-o", size, "{}/folder"]);
+    let checked = check("cachesize=8M");
+    assert!(checked.status.success(), "{}", stderr(&checked));
+    let refused = check("cachesize=1M");
+    assert!(!refused.status.success());
+    let problem = String::from_utf8(refused.stdout).unwrap();
+    assert!(problem.contains("of memory"), "{problem}");
+}
+
+#[test]
 fn a_single_asset_takes_an_edited_text_or_other_bytes() {
     let work = Work::new();
     let asset = work.source("american.gxt", &gxt::third());

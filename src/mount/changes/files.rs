@@ -8,7 +8,7 @@ use crate::formats::REPORTS;
 use crate::memory::budget::Charge;
 use crate::mount::edited;
 use crate::mount::subtree::Node;
-use crate::mount::{Attr, Error, Ino, OpenCause, Vfs};
+use crate::mount::{Error, Ino, OpenCause, Vfs};
 use crate::namespace::companion::CONVERTED;
 use crate::namespace::tree::InodeKind;
 use hpimount_assets::view::report::Report;
@@ -29,8 +29,8 @@ pub(super) struct Files<'v> {
     memory: Charge,
 }
 
-/// The memory of a file until the changes are applied, in bytes, on average.
-const MEMORY_OF_FILE: usize = 256;
+/// The memory of an entry until the changes are applied, in bytes, on average.
+const MEMORY_OF_ENTRY: usize = 256;
 
 impl<'v> Files<'v> {
     /// Declares the files of a mount.
@@ -81,12 +81,13 @@ impl<'v> Files<'v> {
         let vfs = self.vfs;
         let directory = match vfs.enter(directory) {
             // Only a table could change something in it.
-            Err(_) if changes.is_empty() => return Ok(()),
+            Err(error) if changes.is_empty() && !matches!(error, Error::NoMemory) => return Ok(()),
             entered => entered.map_err(unlisted)?,
         };
         for (name, index) in directory.tree().entries(directory.index, 0) {
             let node = directory.other(index);
             let label = Name::utf_8(name);
+            self.memory.grow_to(self.memory.bytes() + MEMORY_OF_ENTRY)?;
             match node.kind() {
                 Some(InodeKind::Dir { .. } | InodeKind::Deferred { .. }) => {
                     let inner = self.tree.dir(at, label, None)?;
@@ -106,18 +107,15 @@ impl<'v> Files<'v> {
     }
 
     fn file(&mut self, node: &Node<'_>, at: NodeId, name: Name<'_>) -> Result<(), OpenCause> {
-        let attr = Attr::of_node(self.vfs, node).map_err(unlisted)?;
         let file = FileId(self.sources.len() as u32);
         let source = self.vfs.source_at(node).map_err(unlisted)?;
         let entry = Entry {
             file,
-            size: Some(attr.size),
-            modified: Some(attr.modified),
+            size: Some(source.len()),
+            modified: node.tree().inode(node.index).map(|inode| inode.modified),
             asset: None,
         };
         self.tree.file(at, name, entry)?;
-        let memory = self.memory.bytes() + MEMORY_OF_FILE;
-        self.memory.grow_to(memory)?;
         self.sources.push(source);
         self.numbers.insert(node.ino(), file);
         Ok(())
