@@ -38,6 +38,14 @@ fn memory_of_table(table: &[u8]) -> usize {
     2 * table.len() + parts.sum::<usize>()
 }
 
+/// Returns the memory of an edit of a table until it is written, in bytes.
+fn memory_of(edit: &TableEdit) -> usize {
+    match edit {
+        TableEdit::Value(_) => MEMORY_OF_VALUE,
+        TableEdit::File(_, bytes, _) => MEMORY_OF_VALUE + bytes.len(),
+    }
+}
+
 /// Returns the memory of the values of a JSON file, in bytes.
 fn memory_of_json(json: &[u8]) -> usize {
     let values = json.iter().filter(|byte| b",[{".contains(byte)).count();
@@ -92,7 +100,8 @@ impl Edits<'_> {
         if edits.edits.is_empty() {
             self.report.ignored += 1;
         }
-        let edited = edits.edits.len() * MEMORY_OF_VALUE;
+        let edited = edits.edits.iter().map(|(_, edit)| memory_of(edit));
+        let edited: usize = edited.sum();
         self.memory.grow_to(self.memory.bytes() + edited)?;
         for (asset, edit) in edits.edits {
             self.table_edit(Ino(asset.0), edit, new)?;
