@@ -45,8 +45,9 @@ pub const PROGRAM: Program<Args> = Program {
          textures and sounds of HIP archives are converted.",
         "With `--apply`, OUT is the archive, disc or asset SOURCE with CHANGES: a patch, or a directory DIR, which \
          has the paths of a mount of SOURCE: a file there replaces or adds the file, an empty file \
-         `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. Edited PNG, WAV \
-         and TXT files of `converted/` become the assets that they show. DIR may be the upper \
+         `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. Edited files \
+         of `converted/` become the assets that they show; `user.hpimount.editable` of a file in a \
+         mount tells what can be edited in it. DIR may be the upper \
          directory of an overlay on a mount. Unchanged files stay where they are, and new data is \
          not compressed. The result of a compressed disc is a plain one.",
         "If OUT ends in `.xdelta`, `.bps`, `.ppf` or `.ips`, it is a patch instead of the result: from SOURCE, \

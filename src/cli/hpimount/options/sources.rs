@@ -79,8 +79,9 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         help: "Mount SOURCE with changes: a directory or a patch; may be repeated",
         long_help: "Mount with CHANGES: a directory, or a patch. A directory DIR has the paths of \
             the mount, whatever that is made of: a file there replaces or adds the file, an empty file `.wh.NAME` deletes \
-            NAME, and `X.d/` has the changes inside the archive X. Edited PNG, WAV and TXT files of \
-            `converted/` become the assets that they show. DIR may be the upper directory of an \
+            NAME, and `X.d/` has the changes inside the archive X. Edited files of \
+            `converted/` become the assets that they show; `user.hpimount.editable` of a file \
+            tells what can be edited in it. DIR may be the upper directory of an \
             overlay. A patch (`.xdelta`, `.bps`, `.ups`, `.ppf`, `.ips`, by its content) is applied to a single \
             SOURCE while it is read: to the plain image of a disc, whatever that is compressed as, or to the file \
             itself. A patch that was made for another file is an error that names both; `-o verify` compares all its \
