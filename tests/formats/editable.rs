@@ -25,6 +25,7 @@ fn rows() -> String {
         "game of Grand Theft Auto",
         "game of Total Annihilation",
     ];
+    assert_eq!(families.len(), REPORTS.len());
     for (family, reports) in families.into_iter().zip(REPORTS) {
         // Many tables have the same rules.
         let mut tables: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -61,12 +62,7 @@ fn the_page_of_formats_lists_all_files_that_can_be_edited() {
 fn formats_that_take_edited_files_say_which() {
     for format in VIEW_FORMATS.iter() {
         let takes_files = format.import.is_some() || format.import_all.is_some();
-        let has_values = format.edits.iter().any(|file| file.file == "object.json");
-        assert_eq!(
-            takes_files || has_values,
-            !format.edits.is_empty(),
-            "{}",
-            format.name
-        );
+        let says_which = !format.edits.is_empty();
+        assert!(says_which || !takes_files, "{}", format.name);
     }
 }
