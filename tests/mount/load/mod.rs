@@ -26,9 +26,9 @@ const READERS: usize = 8 * KINDS.len();
 /// Budget of the cache in bytes; the set is several times as large.
 const CACHE: usize = 4 << 20;
 
-/// Maximum memory of the daemon in addition to its cache, in bytes: for the
-/// program itself, which takes 23 MiB in a development build, its tree, and the
-/// buffers of a request for each thread.
+/// Maximum memory of the daemon in addition to its cache, in bytes: 23 MiB for the
+/// program itself in a development build, 16 MiB that requests may reserve beyond the
+/// limit of the cache for what they decode, and 1 MiB for its tree.
 const OTHER_MEMORY: usize = 40 << 20;
 
 /// Every reader makes progress within this time, even on a busy machine.
