@@ -9,6 +9,7 @@ use rustix::fs::Mode;
 use tempfile::{Builder, NamedTempFile, TempPath};
 
 use super::{Error, Result};
+use crate::source::mode_for_group;
 
 /// The permissions of an unfinished file.
 const PRIVATE: u32 = 0o600;
@@ -24,6 +25,8 @@ pub struct Target {
     path: PathBuf,
     force: bool,
     mode: u32,
+    /// The ID of the group that the permissions are meant for.
+    group: Option<u32>,
     /// User and group ID of the file that is replaced.
     owner: Option<(u32, u32)>,
 }
@@ -31,7 +34,8 @@ pub struct Target {
 impl Target {
     /// Creates a file for `path`, which replaces an existing one only with
     /// `force`, and then gets its permissions and, if possible, its owner.
-    /// Otherwise those who may not read `source` may not read the new file.
+    /// Otherwise those who may not read `source` may not read the new file. A group that
+    /// has neither of them may do what all others may.
     ///
     /// # Errors
     /// Returns [`Error::Target`] if the path exists or cannot be written to.
@@ -67,6 +71,7 @@ impl Target {
                 (file, Some(temporary))
             }
         };
+        let source = source.metadata().ok();
         Ok(Self {
             file,
             temporary,
@@ -74,8 +79,9 @@ impl Target {
             force,
             mode: match &found {
                 Some(found) => found.mode() & 0o777,
-                None => new_mode(source.metadata()),
+                None => new_mode(source.as_ref()),
             },
+            group: found.as_ref().or(source.as_ref()).map(Metadata::gid),
             owner: found.map(|found| (found.uid(), found.gid())),
         })
     }
@@ -102,7 +108,9 @@ impl Target {
             let _ = fchown(&self.file, Some(user), Some(group))
                 .or_else(|_| fchown(&self.file, None, Some(group)));
         }
-        let mode = Permissions::from_mode(self.mode);
+        let group = self.file.metadata().map_err(failed)?.gid();
+        let mode = mode_for_group(self.mode, self.group == Some(group));
+        let mode = Permissions::from_mode(mode);
         self.file.set_permissions(mode).map_err(failed)?;
         self.file.sync_all().map_err(failed)?;
         let temporary = match self.temporary {
@@ -135,7 +143,7 @@ fn made<T>(path: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> Result<Name
 
 /// Returns the permissions of a new file that is made of a file or directory:
 /// who may read that may read the new file, as far as the umask permits.
-fn new_mode(source: io::Result<Metadata>) -> u32 {
+fn new_mode(source: Option<&Metadata>) -> u32 {
     // It can only be read by setting it.
     let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
     rustix::process::umask(umask);
@@ -265,6 +273,23 @@ mod tests {
         let usual = file_by_default(&work.path().join("usual"));
         for (mode, expected) in [(0o644, 0o644), (0o600, 0o600), (0o555, 0o644)] {
             let source = file(work.path().join(format!("{mode:o}")), mode);
+            for new in written(&path, false, &source) {
+                assert_eq!(new.mode() & 0o777, expected & usual, "{mode:o}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_group_may_read_a_new_file_if_all_may_read_its_source() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let work = tempfile::tempdir().unwrap();
+        let path = work.path().join("new");
+        let usual = file_by_default(&work.path().join("usual"));
+        for (mode, expected) in [(0o640, 0o600), (0o644, 0o644)] {
+            let source = file(work.path().join(format!("{mode:o}")), mode);
+            std::os::unix::fs::chown(&source, None, Some(65533)).unwrap();
             for new in written(&path, false, &source) {
                 assert_eq!(new.mode() & 0o777, expected & usual, "{mode:o}");
             }

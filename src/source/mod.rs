@@ -17,4 +17,5 @@ pub use self::beside::{files_beside, has_name};
 pub use self::changes::{OPAQUE, WHITEOUT, read_changes, read_patch};
 pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat, MAX_OPEN};
 pub use self::location::Location;
+pub(crate) use self::new_folder::mode_for_group;
 pub use self::new_folder::{FolderTask, NewFolder};

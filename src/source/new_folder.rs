@@ -221,12 +221,17 @@ fn mode_in(directory: &Path, readable: &[PathBuf]) -> io::Result<u32> {
         .fold(0o666, |mode, source| mode & source.mode());
     // It depends on the directory and on how its file system is mounted.
     let group = tempfile_in(directory)?.metadata()?.gid();
-    let of_group = match sources.iter().all(|source| source.gid() == group) {
-        true => mode & 0o070,
-        // Its members may do what all others may.
-        false => mode & (mode & 0o007) << 3,
-    };
-    Ok(0o600 | of_group | mode & 0o007)
+    let is_same = sources.iter().all(|source| source.gid() == group);
+    Ok(0o600 | mode_for_group(mode, is_same))
+}
+
+/// Returns permissions for a file that has the same group, or else another one, whose
+/// members may do what all others may.
+pub(crate) fn mode_for_group(mode: u32, is_same: bool) -> u32 {
+    match is_same {
+        true => mode,
+        false => mode & (!0o070 | (mode & 0o007) << 3),
+    }
 }
 
 /// Returns the path of a new folder without symbolic links.
