@@ -6,16 +6,23 @@ use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
 use super::files::{check_directory, check_name};
-use super::inodes::{Body, Directory, Inode, Missing, Note, Own};
+use super::inodes::{Body, Directory, Inode, Missing, Note, Own, ROOT};
 use super::look::Attributes;
 use super::names::{Use, is_converted, is_derived, use_of};
-use super::{EditedMount, Result, errno};
+use super::{EditedMount, Result, errno, errno_of};
 use crate::mount::FileKind;
 use crate::sync::lock;
 
 /// How long a converted file is missing after its edit was removed: programs remove or
 /// rename what they save in its place.
 const REPLACED: Duration = Duration::from_secs(5);
+
+/// A file with its place.
+struct Place {
+    directory: u64,
+    name: String,
+    file: Attributes,
+}
 
 impl EditedMount {
     /// Removes a file.
@@ -26,13 +33,68 @@ impl EditedMount {
         let found = self.lookup(parent, name)?;
         let removed = match found.kind {
             FileKind::Directory => Err(Errno::ISDIR),
-            _ => {
+            FileKind::Symlink => self.followed(found.number).and_then(|asset| {
+                let _turn = lock(&self.turn);
+                let Some(Place { file, .. }) = asset else {
+                    return self.remove_file(found.number);
+                };
+                let removed = self.remove_file(file.number);
+                self.forget(file.number, 1);
+                removed
+            }),
+            FileKind::File => {
                 let _turn = lock(&self.turn);
                 self.remove_file(found.number)
             }
         };
         self.forget(found.number, 1);
         removed
+    }
+
+    /// Finds the file that a link is another name of, and counts one lookup of it; `None`
+    /// for a link of the archive's own.
+    fn followed(&self, link: u64) -> Result<Option<Place>> {
+        let is_name = self.in_tree(link, |version, ino| {
+            let is_name = version.vfs.is_asset_link(ino);
+            is_name.then(|| version.vfs.readlink(ino)).transpose()
+        });
+        let Some(text) = is_name.ok_or(Errno::NOENT)?.map_err(errno_of)? else {
+            return Ok(None);
+        };
+        let text = String::from_utf8(text).map_err(|_| Errno::INVAL)?;
+        let (path, _) = self.path_and_own(link)?;
+        let mut names: Vec<&str> = path.split('/').collect();
+        names.pop();
+        for name in text.split('/') {
+            match name {
+                ".." => drop(names.pop()),
+                name => names.push(name),
+            }
+        }
+        let mut above = Vec::new();
+        let mut place = None;
+        let mut directory = ROOT;
+        for name in names {
+            let file = self.lookup(directory, name);
+            above.extend(place.take().map(|place: Place| place.file.number));
+            match file {
+                Ok(file) => {
+                    let name = name.to_owned();
+                    place = Some(Place {
+                        directory,
+                        name,
+                        file,
+                    });
+                    directory = file.number;
+                }
+                Err(error) => {
+                    above.into_iter().for_each(|number| self.forget(number, 1));
+                    return Err(error);
+                }
+            }
+        }
+        above.into_iter().for_each(|number| self.forget(number, 1));
+        Ok(place)
     }
 
     /// Removes the file of an inode from its directory.
@@ -209,6 +271,7 @@ impl EditedMount {
         let to = self.lookup(new_parent, new_name);
         let renamed = match to {
             Ok(_) if flags.contains(RenameFlags::NOREPLACE) => Err(Errno::EXIST),
+            Ok(link) if link.kind == FileKind::Symlink => self.rename_onto_link(from, link),
             Ok(to) => self.rename_found(from, Some(to), (new_parent, new_name)),
             Err(Errno::NOENT) => self.rename_found(from, None, (new_parent, new_name)),
             Err(error) => Err(error),
@@ -216,6 +279,18 @@ impl EditedMount {
         for found in [Some(from), to.ok()].into_iter().flatten() {
             self.forget(found.number, 1);
         }
+        renamed
+    }
+
+    /// Replaces the file that a link is another name of.
+    fn rename_onto_link(&self, from: Attributes, link: Attributes) -> Result<()> {
+        let Place {
+            directory,
+            name,
+            file,
+        } = self.followed(link.number)?.ok_or(Errno::PERM)?;
+        let renamed = self.rename_found(from, Some(file), (directory, &name));
+        self.forget(file.number, 1);
         renamed
     }
 

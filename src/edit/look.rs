@@ -108,7 +108,15 @@ impl EditedMount {
             true => self.newest(),
             false => version,
         };
-        self.find_in(&version, parent, name)
+        let found = self.find_in(&version, parent, name);
+        match found {
+            // Another name of an asset goes with it.
+            Ok(link) if link.kind == FileKind::Symlink && !self.planner.is_newest(&version) => {
+                self.forget(link.number, 1);
+                self.find_in(&self.newest(), parent, name)
+            }
+            found => found,
+        }
     }
 
     /// Takes back the lookup of an inode that is not answered.

@@ -340,6 +340,11 @@ impl Planner {
         lock(&self.progress).current.clone()
     }
 
+    /// Returns whether a version has all changes so far.
+    pub(super) fn is_newest(&self, version: &Version) -> bool {
+        lock(&self.progress).wanted <= version.number
+    }
+
     /// Returns the latest version after all changes so far.
     pub(super) fn newest(&self) -> Arc<Version> {
         let mut progress = lock(&self.progress);

@@ -52,6 +52,12 @@ impl Vfs {
         node.rendered().is_some() || matches!(origin, Origin::Control | Origin::Plain(_))
     }
 
+    /// Returns whether an inode is another name of an asset.
+    pub(crate) fn is_asset_link(&self, ino: Ino) -> bool {
+        let kind = self.node(ino).ok().and_then(|node| node.kind());
+        matches!(kind, Some(InodeKind::AssetLink { .. }))
+    }
+
     /// Returns the subtree at `origin`, and builds it unless it is cached.
     pub(super) fn subtree(&self, origin: Origin) -> Result<Arc<Subtree>> {
         self.grafts.entered(origin, || build::subtree(self, origin))

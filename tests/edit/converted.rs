@@ -211,4 +211,18 @@ fn an_asset_is_edited_by_all_of_its_names() {
     let target = fs::read_link(greeting).unwrap();
     assert!(target.ends_with(Path::new("greeting.text")), "{target:?}");
     editing.assert_applied();
+    // Renamed onto, as editors do: the bytes are the asset's, and the link comes back.
+    let temporary = greeting.with_file_name(".goutputstream-ABCDEF");
+    fs::write(&temporary, b"\0\0\0\x03Hey\0").unwrap();
+    fs::rename(&temporary, greeting).unwrap();
+    assert_eq!(editing.read(ASSET), b"\0\0\0\x03Hey\0");
+    assert_eq!(fs::read_link(greeting).unwrap(), target);
+    assert_eq!(editing.edits(), [ASSET]);
+    editing.assert_applied();
+    // Removed by one name, it is gone by all.
+    fs::remove_file(greeting).unwrap();
+    assert!(fs::symlink_metadata(greeting).is_err());
+    assert!(!editing.path(ASSET).exists());
+    assert_eq!(editing.names("converted/texts"), ["farewell.txt"]);
+    editing.assert_applied();
 }
