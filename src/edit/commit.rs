@@ -87,7 +87,7 @@ impl EditedMount {
         if let Some(before) = before.map_err(|error| errno(&error))? {
             self.planner.keep(&before).map_err(|error| errno(&error))?;
         }
-        let change = self.planner.count();
+        let change = self.planner.count(&path);
         self.committed(number, own, &path, change);
         Ok(())
     }
@@ -152,7 +152,7 @@ impl EditedMount {
         if let Err(error) = self.writer.rename(path.clone(), rejected.clone(), false) {
             return log::error!("{path}: {error}");
         }
-        let change = self.planner.count();
+        let change = self.planner.count(&path);
         self.know(&path);
         let mut inodes = lock(&self.inodes);
         inodes.changed(change, &path);
@@ -165,6 +165,29 @@ impl EditedMount {
                 ..own
             });
         }
+    }
+
+    /// Moves a file whose asset another one has changed since to the trash of DIR.
+    pub(super) fn throw_away(&self, path: &str) {
+        let _turn = lock(&self.turn);
+        log::warn!("{path}: its asset was changed otherwise since: it is in the trash of DIR");
+        if let Err(error) = self.writer.throw_away(path.to_owned()) {
+            return log::error!("{path}: {error}");
+        }
+        let change = self.planner.count(path);
+        self.know(path);
+        let mut inodes = lock(&self.inodes);
+        inodes.changed(change, path);
+        let own = inodes.owned();
+        let at_path: Vec<u64> = own
+            .filter(|(number, _, own)| {
+                own.elsewhere.is_none() && inodes.path(*number).as_deref() == Some(path)
+            })
+            .map(|(number, ..)| number)
+            .collect();
+        at_path
+            .into_iter()
+            .for_each(|number| inodes.remove_name(number));
     }
 
     /// Records that a file is at its place in DIR.

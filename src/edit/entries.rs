@@ -148,7 +148,7 @@ impl EditedMount {
             lock(&self.inodes).miss(path, why);
             return Ok(());
         }
-        let change = self.planner.count();
+        let change = self.planner.count(path);
         self.know(path);
         let mut inodes = lock(&self.inodes);
         inodes.changed(change, path);
@@ -175,7 +175,7 @@ impl EditedMount {
         let (parent, path) = self.new_entry(parent, name)?;
         let made = self.writer.make_directory(path.clone());
         made.map_err(|error| errno(&error))?;
-        let change = self.planner.count();
+        let change = self.planner.count(&path);
         self.know(&path);
         let body = Body::Directory(Directory {
             needs: change,
@@ -219,7 +219,7 @@ impl EditedMount {
         let is_original = self.is_original(&path)?;
         let removed = self.writer.delete_directory(path.clone(), is_original);
         removed.map_err(|error| errno(&error))?;
-        let change = self.planner.count();
+        let change = self.planner.count(&path);
         self.know(&path);
         let mut inodes = lock(&self.inodes);
         inodes.changed(change, &path);
@@ -306,7 +306,10 @@ impl EditedMount {
         let is_directory = from.kind == FileKind::Directory;
         match to.map(|to| to.kind) {
             Some(FileKind::Directory) if !is_directory => return Err(Errno::ISDIR),
-            Some(FileKind::Directory) => self.rmdir(new_parent, new_name)?,
+            Some(FileKind::Directory) => {
+                self.check_movable(from.number)?;
+                self.rmdir(new_parent, new_name)?;
+            }
             Some(_) if is_directory => return Err(Errno::NOTDIR),
             _ => {}
         }
@@ -323,19 +326,25 @@ impl EditedMount {
         }
     }
 
-    fn rename_directory(&self, number: u64, parent: u64, name: &str, new_path: &str) -> Result<()> {
-        let number = lock(&self.inodes).exact(number);
+    /// Checks that a directory can be renamed, and returns its path.
+    fn check_movable(&self, number: u64) -> Result<String> {
         let (path, _) = self.path_and_own(number)?;
         if is_derived(&path) {
             return Err(Errno::PERM);
         }
-        if self.is_original(&path)? {
+        match self.is_original(&path)? {
             // As overlayfs: programs copy it instead.
-            return Err(Errno::XDEV);
+            true => Err(Errno::XDEV),
+            false => Ok(path),
         }
+    }
+
+    fn rename_directory(&self, number: u64, parent: u64, name: &str, new_path: &str) -> Result<()> {
+        let number = lock(&self.inodes).exact(number);
+        let path = self.check_movable(number)?;
         let renamed = self.writer.rename(path.clone(), new_path.to_owned(), false);
         renamed.map_err(|error| errno(&error))?;
-        let change = self.planner.count();
+        let change = self.planner.count(new_path);
         self.know(&path);
         self.know(new_path);
         let mut inodes = lock(&self.inodes);
@@ -440,7 +449,7 @@ impl EditedMount {
         if let Some(to) = to {
             self.replaced(to.number);
         }
-        let change = self.planner.count();
+        let change = self.planner.count(new_path);
         self.know(path);
         self.know(new_path);
         let mut inodes = lock(&self.inodes);

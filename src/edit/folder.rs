@@ -24,6 +24,9 @@ use crate::source::{OPAQUE, WHITEOUT, open_beneath};
 /// Begins the names of files in DIR that the mount has not finished.
 pub(super) const UNFINISHED: &str = ".hpimount-";
 
+/// The directory in DIR for files that later ones have superseded. It is not applied.
+const TRASH: &str = ".Trash-hpimount";
+
 /// Flags for opening a directory to change what is in it.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
@@ -204,6 +207,12 @@ impl EditFolder {
         }
     }
 
+    /// Moves a file to the trash of the folder.
+    fn throw_away(&self, path: &str) -> io::Result<()> {
+        let (parent, name) = split(path);
+        rename(&self.directory(parent)?, name, &self.make(TRASH)?, name)
+    }
+
     /// Sets the modification time of a file.
     fn set_modified(&self, path: &str, modified: SystemTime) -> io::Result<()> {
         let file = open_beneath(&self.root, Path::new(path), OFlags::WRONLY)?;
@@ -354,6 +363,11 @@ impl Writer {
     /// Removes a directory, and marks it as deleted if the original has it.
     pub(super) fn delete_directory(&self, path: String, is_original: bool) -> io::Result<()> {
         self.run(move |folder| folder.delete_directory(&path, is_original))
+    }
+
+    /// Moves a file to the trash of the folder.
+    pub(super) fn throw_away(&self, path: String) -> io::Result<()> {
+        self.run(move |folder| folder.throw_away(&path))
     }
 
     /// Sets the modification time of a file.

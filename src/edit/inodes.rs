@@ -458,11 +458,11 @@ impl Inodes {
 
     /// Lets the version of this number show what is in it: files whose bytes are in DIR
     /// and that nobody has open, new directories, and deleted paths. Returns the files that
-    /// it has refused.
-    pub(super) fn settle(&mut self, version: &Arc<Version>) -> Vec<u64> {
+    /// it has refused; `None` if it was called for the version before.
+    pub(super) fn settle(&mut self, version: &Arc<Version>) -> Option<Vec<u64>> {
         let mut refused = Vec::new();
         if version.number <= self.settled {
-            return refused;
+            return None;
         }
         self.settled = version.number;
         let done =
@@ -507,7 +507,7 @@ impl Inodes {
             }
             self.drop_unneeded(number);
         }
-        refused
+        Some(refused)
     }
 
     /// Returns the files whose bytes are in DIR.

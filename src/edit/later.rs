@@ -68,6 +68,7 @@ pub(super) fn work(mount: &Weak<EditedMount>, watch: &Watch) {
                 pending.files.insert(number, Instant::now() + MOMENT);
             }
             Ok(Signal::Refused(number)) => mount.set_aside(number),
+            Ok(Signal::Superseded(path)) => mount.throw_away(&path),
             Ok(Signal::Changed(path)) => {
                 pending.paths.insert(path);
                 pending.settled.get_or_insert(Instant::now() + SETTLED);
@@ -195,15 +196,19 @@ impl EditedMount {
         (there, stat(&format!("{WHITEOUT}{name}")).is_ok())
     }
 
-    /// Remembers what the mount has made DIR say about a path. Those who call it have the
-    /// turn.
+    /// Remembers what the mount has made DIR say about a path, and about the directories
+    /// that it may have made for it. Those who call it have the turn.
     pub(super) fn know(&self, path: &str) {
-        let mark = self.mark(path);
         let mut marks = lock(&self.marks);
         if marks.0.len() >= MAX_MARKS {
             marks.0.clear();
         }
-        marks.0.insert(path.to_owned(), mark);
+        marks.0.insert(path.to_owned(), self.mark(path));
+        let mut above = split(path).0;
+        while !above.is_empty() && !marks.0.contains_key(above) {
+            marks.0.insert(above.to_owned(), self.mark(above));
+            above = split(above).0;
+        }
     }
 
     /// Shows changes of DIR that others have made.
@@ -220,7 +225,7 @@ impl EditedMount {
         if changed.is_empty() {
             return;
         }
-        let change = self.planner.count();
+        let change = self.planner.count(&changed[0]);
         let mut inodes = lock(&self.inodes);
         for path in &changed {
             inodes.changed(change, path);
@@ -233,11 +238,13 @@ impl EditedMount {
             let is_changed = changed.iter().any(|changed| {
                 changed.is_empty() || path == *changed || path.starts_with(&join(changed, ""))
             });
-            let is_at_its_place = inodes
-                .get(number)
-                .and_then(|inode| inode.own())
-                .is_some_and(|own| own.elsewhere.is_none() && !own.is_dirty);
-            if is_changed && is_at_its_place {
+            // Who has it open to write it is the last to do so, as on a local file system.
+            let is_free = inodes.get(number).is_some_and(|inode| {
+                let own = inode.own();
+                inode.handles == 0
+                    && own.is_some_and(|own| own.elsewhere.is_none() && !own.is_dirty)
+            });
+            if is_changed && is_free {
                 inodes.remove_name(number);
             }
         }

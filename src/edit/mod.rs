@@ -208,7 +208,15 @@ impl EditedMount {
             cause: mount::OpenCause::Unreadable(error),
         };
         let planning = thread::Builder::new().name("planner".to_owned());
-        planning.spawn(move || planner.work()).map_err(unstarted)?;
+        let edited = Arc::downgrade(&mount);
+        let settle = move || {
+            if let Some(mount) = edited.upgrade() {
+                mount.current();
+            }
+        };
+        planning
+            .spawn(move || planner.work(settle))
+            .map_err(unstarted)?;
         let later = thread::Builder::new().name("later".to_owned());
         let edited = Arc::downgrade(&mount);
         later
@@ -230,9 +238,14 @@ impl EditedMount {
 
     /// Lets a version show what is in it.
     fn settled(&self, version: Arc<Version>) -> Arc<Version> {
-        let refused = lock(&self.inodes).settle(&version);
-        for number in refused {
-            self.signal(Signal::Refused(number));
+        let settled = lock(&self.inodes).settle(&version);
+        if let Some(refused) = settled {
+            refused
+                .into_iter()
+                .for_each(|number| self.signal(Signal::Refused(number)));
+            for path in &version.superseded {
+                self.signal(Signal::Superseded(path.clone()));
+            }
         }
         version
     }

@@ -49,6 +49,9 @@ pub(super) struct Version {
     pub(super) edits: Edits,
     /// Files of DIR that are shown as they were saved, by their paths.
     pub(super) kept: BTreeMap<String, Kept>,
+    /// Files of DIR that are not in it, since later ones say something else about the same
+    /// asset.
+    pub(super) superseded: Vec<String>,
     /// When it was made. It is later than the version before by a second at least, since
     /// programs compare times in seconds.
     pub(super) modified: SystemTime,
@@ -73,7 +76,8 @@ pub(super) enum State {
 
 impl Recipe {
     /// Makes a version of what DIR says now, with the bytes of a file that is not in DIR
-    /// yet, if there is one. `number` is that of the last change.
+    /// yet, if there is one. `number` and `latest` are those of the last change and its
+    /// path: of two files about one asset, that one counts, or else the later one.
     ///
     /// # Errors
     /// Returns an error if a source or DIR cannot be read, or with what is refused about
@@ -81,21 +85,23 @@ impl Recipe {
     pub(super) fn version(
         &self,
         number: u64,
-        new: Option<(&str, &Arc<File>)>,
+        latest: &str,
+        new: Option<&Arc<File>>,
     ) -> Result<Version, OpenError> {
         let unreadable = |error| OpenError {
             source_name: self.folder.display().to_string(),
             cause: OpenCause::Unreadable(error),
         };
         let mut edits = Edits::read(&self.folder).map_err(unreadable)?;
-        if let Some((path, file)) = new {
-            edits.put(path, file).map_err(unreadable)?;
+        if let Some(file) = new {
+            edits.put(latest, file).map_err(unreadable)?;
         }
         let mut kept = take_unusual(&mut edits);
         let options = Options {
             spool: self.writer.nameless().ok().map(Arc::new),
             ..self.options.clone()
         };
+        let mut superseded = Vec::new();
         for _ in 0..MAX_TRIES {
             let prepared = self
                 .prepared
@@ -107,6 +113,7 @@ impl Recipe {
                         vfs,
                         edits,
                         kept,
+                        superseded,
                         modified: SystemTime::now(),
                     });
                 }
@@ -116,7 +123,19 @@ impl Recipe {
                 return Err(error);
             };
             let mut is_changed = false;
-            for Notice { path, text } in refusals {
+            for Notice { path, text, rivals } in refusals {
+                if let Some(rivals) = rivals {
+                    let loser = match rivals.iter().position(|rival| **rival == *latest) {
+                        Some(winner) => &rivals[1 - winner],
+                        None => edits.older(rivals),
+                    };
+                    if edits.take(loser).is_some() {
+                        kept.remove(&**loser);
+                        superseded.push(loser.to_string());
+                        is_changed = true;
+                    }
+                    continue;
+                }
                 let taken = edits.take(path);
                 is_changed |= taken.is_some();
                 let state = State::Refused(text.clone());
@@ -177,6 +196,8 @@ pub(super) struct Planner {
 struct Progress {
     /// The number of the last change.
     wanted: u64,
+    /// Its path.
+    latest: String,
     /// The number of the last change that a version was made for, or tried.
     planned: u64,
     current: Arc<Version>,
@@ -217,11 +238,12 @@ impl Planner {
     /// # Errors
     /// Returns an error under the same conditions as [`Recipe::version`].
     pub(super) fn new(recipe: Recipe) -> Result<Self, OpenError> {
-        let current = Arc::new(recipe.version(0, None)?);
+        let current = Arc::new(recipe.version(0, "", None)?);
         Ok(Self {
             recipe,
             progress: Mutex::new(Progress {
                 wanted: 0,
+                latest: String::new(),
                 planned: 0,
                 versions: vec![Arc::downgrade(&current)],
                 current,
@@ -234,18 +256,19 @@ impl Planner {
         })
     }
 
-    /// Makes versions until it is [closed](Planner::close).
-    pub(super) fn work(&self) {
-        while let Some(number) = self.next() {
+    /// Makes versions until it is [closed](Planner::close), and calls `shown` after each.
+    pub(super) fn work(&self, shown: impl Fn()) {
+        while let Some((number, latest)) = self.next() {
             let begun = Instant::now();
-            let made = self.recipe.version(number, None);
+            let made = self.recipe.version(number, &latest, None);
             self.publish(number, made, begun.elapsed());
+            shown();
         }
     }
 
-    /// Waits for changes, and returns the number of the last one; `None` when it is
-    /// closed.
-    fn next(&self) -> Option<u64> {
+    /// Waits for changes, and returns the number and the path of the last one; `None` when
+    /// it is closed.
+    fn next(&self) -> Option<(u64, String)> {
         let mut progress = lock(&self.progress);
         loop {
             if progress.closed {
@@ -264,7 +287,7 @@ impl Planner {
             let waited = self.changed.wait_timeout(progress, left);
             progress = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        Some(progress.wanted)
+        Some((progress.wanted, progress.latest.clone()))
     }
 
     /// Shows a version that has all changes up to `number`, or why it could not be made.
@@ -303,7 +326,7 @@ impl Planner {
     ) -> Result<u64, Rejected> {
         let begun = Instant::now();
         let before = lock(&self.progress).wanted;
-        let made = self.recipe.version(before + 1, Some((path, file)));
+        let made = self.recipe.version(before + 1, path, Some(file));
         let version = made.map_err(|error| Rejected::Refused(error.to_string()))?;
         if let Some(Kept { state, .. }) = version.kept.get(path)
             && let State::Refused(text) = state
@@ -313,6 +336,7 @@ impl Planner {
         commit().map_err(Rejected::Failed)?;
         let mut progress = lock(&self.progress);
         progress.wanted += 1;
+        path.clone_into(&mut progress.latest);
         let number = progress.wanted;
         // Otherwise DIR has changed meanwhile, and the next version has both.
         if number == before + 1 {
@@ -325,10 +349,11 @@ impl Planner {
         Ok(number)
     }
 
-    /// Counts a change of DIR, and returns its number.
-    pub(super) fn count(&self) -> u64 {
+    /// Counts a change of `path` in DIR, and returns its number.
+    pub(super) fn count(&self, path: &str) -> u64 {
         let mut progress = lock(&self.progress);
         progress.wanted += 1;
+        path.clone_into(&mut progress.latest);
         let number = progress.wanted;
         drop(progress);
         self.changed.notify_all();

@@ -42,6 +42,8 @@ pub(super) enum Signal {
     Closed(u64),
     /// The source cannot have a file.
     Refused(u64),
+    /// A later file says something else about the asset of the one at this path.
+    Superseded(String),
     /// Another program, or the mount itself, has changed an entry of DIR.
     Changed(String),
     /// Changes of DIR were missed: all of it may have changed.

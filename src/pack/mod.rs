@@ -89,7 +89,7 @@ impl Error {
     fn refused(path: &Path, text: impl Into<String>) -> Self {
         let path = path.display().to_string();
         let text = text.into();
-        Self::Refused(vec![Notice { path, text }])
+        Self::Refused(vec![Notice::new(path, text)])
     }
 
     fn target(path: &Path, problem: impl ToString) -> Self {

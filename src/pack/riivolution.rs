@@ -66,7 +66,7 @@ impl Plan {
         refused.extend(files.iter().filter_map(|(path, _)| {
             let text = check_path(path).err()?.to_string();
             let path = path.clone();
-            Some(Notice { path, text })
+            Some(Notice::new(path, text))
         }));
         if !refused.is_empty() {
             return Err(Error::Refused(refused));
@@ -207,20 +207,18 @@ impl Disc {
         let files = self.contents.files.iter().map(|(path, _)| &**path);
         let missing = files.filter(|path| !places.contains_key(path));
         let directories = self.empty_directories_without(other);
-        let notices = missing.chain(directories).map(|path| Notice {
-            path: path.to_owned(),
-            text: "is deleted, which Riivolution cannot express".to_owned(),
-        });
+        let reason = "is deleted, which Riivolution cannot express";
+        let notices = missing
+            .chain(directories)
+            .map(|path| Notice::new(path.to_owned(), reason));
         notices.collect()
     }
 
     /// Returns a notice about each empty directory that another disc does not have.
     fn empty_beside(&self, other: &Self) -> Vec<Notice> {
         let directories = self.empty_directories_without(other);
-        let notices = directories.map(|path| Notice {
-            path: path.to_owned(),
-            text: "is a new empty directory, which Riivolution cannot express".to_owned(),
-        });
+        let reason = "is a new empty directory, which Riivolution cannot express";
+        let notices = directories.map(|path| Notice::new(path.to_owned(), reason));
         notices.collect()
     }
 

@@ -170,6 +170,31 @@ fn programs_that_move_the_old_file_away_save_too() {
 }
 
 #[fuse_test]
+fn of_an_asset_and_its_converted_file_the_last_one_wins() {
+    let editing = texts();
+    editing.write(ASSET, b"\0\0\0\x02Hi\0\0");
+    assert_eq!(editing.read(TEXT), b"Hi");
+    editing.write(TEXT, "Hello you");
+    assert_eq!(editing.read(ASSET), b"\0\0\0\x09Hello you\0\0\0");
+    let trash = ".Trash-hpimount/greeting.text";
+    eventually("the asset is in the trash", || {
+        editing.edits() == [trash, TEXT]
+    });
+    editing.assert_applied();
+    editing.write(ASSET, b"\0\0\0\x02Ho\0\0");
+    eventually("the text is in the trash", || {
+        editing.edits()
+            == [
+                ".Trash-hpimount/greeting.text",
+                ".Trash-hpimount/greeting.txt",
+                ASSET,
+            ]
+    });
+    assert_eq!(editing.read(TEXT), b"Ho");
+    editing.assert_applied();
+}
+
+#[fuse_test]
 fn notes_beside_converted_files_are_in_no_image() {
     let mut editing = picture();
     let image = editing.image();

@@ -110,6 +110,9 @@ fn only_new_directories_are_renamed() {
     let renamed = fs::rename(editing.path("units"), editing.path("tanks"));
     assert_fails(renamed, Errno::XDEV);
     fs::create_dir(editing.path("new")).unwrap();
+    let renamed = fs::rename(editing.path("units"), editing.path("new"));
+    assert_fails(renamed, Errno::XDEV);
+    assert!(editing.path("new").exists());
     editing.write("new/a.txt", "a");
     fs::rename(editing.path("new"), editing.path("newer")).unwrap();
     assert!(!editing.path("new").exists());

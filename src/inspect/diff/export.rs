@@ -109,10 +109,7 @@ fn refusal(path: &str, edit: Edit) -> Notice {
         Edit::Link => "is a symbolic link, which a folder of changes does not change",
         Edit::Generated => "differs in what is in no file",
     };
-    Notice {
-        path: path.to_owned(),
-        text: text.to_owned(),
-    }
+    Notice::new(path, text)
 }
 
 /// A folder of changes that another thread writes.

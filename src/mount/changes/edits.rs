@@ -82,6 +82,16 @@ impl Edits {
         }
     }
 
+    /// Returns the path of two whose file is older.
+    pub(crate) fn older<'a>(&self, paths: &'a [Box<str>; 2]) -> &'a Box<str> {
+        let [one, other] = paths;
+        let modified = |path: &str| self.file(path).and_then(NewFile::modified);
+        match modified(one) <= modified(other) {
+            true => one,
+            false => other,
+        }
+    }
+
     /// Removes what the folder says about `path`, and returns it.
     pub(crate) fn take(&mut self, path: &str) -> Option<Change> {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));

@@ -180,7 +180,7 @@ impl Changes {
             let text = "is a patch of one file: it cannot be applied to a folder, or to \
                         several sources together";
             let text = text.to_owned();
-            return Err(OpenCause::Refused(vec![Notice { path, text }]));
+            return Err(OpenCause::Refused(vec![Notice::new(path, text)]));
         }
         Ok(folder)
     }

@@ -174,7 +174,7 @@ impl PatchFile {
 
     fn refused(&self, text: String) -> OpenCause {
         let path = self.name();
-        OpenCause::Refused(vec![Notice { path, text }])
+        OpenCause::Refused(vec![Notice::new(path, text)])
     }
 
     fn applied(&self, patch: &Patch, check: Check, verifies: bool) -> AppliedPatch {

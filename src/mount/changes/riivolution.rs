@@ -209,7 +209,7 @@ impl ModFile {
     fn refused(&self, text: impl ToString) -> OpenCause {
         let path = self.name.clone();
         let text = text.to_string();
-        OpenCause::Refused(vec![Notice { path, text }])
+        OpenCause::Refused(vec![Notice::new(path, text)])
     }
 }
 

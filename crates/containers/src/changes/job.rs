@@ -86,7 +86,8 @@ impl Job<'_> {
         if let Some(other) = self.tree.new_at(node) {
             if !are_equal(other, &new)? {
                 let reason = format!("is changed differently by {}", other.path());
-                self.report.refuse(new.path(), reason);
+                let rivals = [&new, other];
+                self.report.refuse_rivals(new.path(), reason, rivals);
             }
             return Ok(());
         }

@@ -23,6 +23,20 @@ pub struct Notice {
     pub path: String,
     /// What is said about it.
     pub text: String,
+    /// The paths in the folder of changes of two files that say different things about
+    /// one entry.
+    pub rivals: Option<[Box<str>; 2]>,
+}
+
+impl Notice {
+    /// Creates a notice about one path.
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            text: text.into(),
+            rivals: None,
+        }
+    }
 }
 
 impl fmt::Display for Notice {
@@ -147,9 +161,19 @@ pub struct Report {
 impl Report {
     /// Refuses the change at `path`.
     pub fn refuse(&mut self, path: impl Into<String>, reason: impl Into<String>) {
+        self.refusals.push(Notice::new(path, reason));
+    }
+
+    /// Refuses what two files say differently about the entry at `path`.
+    pub(crate) fn refuse_rivals(
+        &mut self,
+        path: impl Into<String>,
+        reason: impl Into<String>,
+        rivals: [&NewFile; 2],
+    ) {
         self.refusals.push(Notice {
-            path: path.into(),
-            text: reason.into(),
+            rivals: Some(rivals.map(|file| file.path().into())),
+            ..Notice::new(path, reason)
         });
     }
 
@@ -239,11 +263,7 @@ impl Report {
         let count = &mut self.counts[weight as usize];
         *count += 1;
         if *count <= MAX_NOTES {
-            let notice = Notice {
-                path: path.into(),
-                text: text.into(),
-            };
-            self.notes.push((weight, notice));
+            self.notes.push((weight, Notice::new(path, text)));
         }
     }
 }

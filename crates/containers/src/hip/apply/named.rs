@@ -208,7 +208,7 @@ impl Named {
                     place: None,
                 },
             ),
-            (Some(number), None) => self.replace(job, hip, node, number, file),
+            (Some(number), None) => self.replace(job, hip, number, file),
             (Some(_), Some(_)) => {
                 let reason = format!("several assets have the id {id:08X}: change one in layers/");
                 job.refuse(node, reason);
@@ -232,7 +232,7 @@ impl Named {
             return Ok(());
         };
         if let Some(number) = self.moved(job, hip, name) {
-            return self.move_to(job, hip, node, number, layer, file);
+            return self.move_to(job, hip, number, layer, file);
         }
         let (kind, name) = match described(kinds, layer, name) {
             Ok(described) => described,
@@ -254,7 +254,7 @@ impl Named {
                 job.refuse(node, reason);
                 return Ok(());
             }
-            return self.move_to(job, hip, node, number, layer, file);
+            return self.move_to(job, hip, number, layer, file);
         }
         let place = Some(Place { layer, kind, name });
         self.add(
@@ -291,14 +291,13 @@ impl Named {
         &mut self,
         job: &mut Job<'_>,
         hip: &Hip,
-        node: NodeId,
         number: u32,
         layer: Option<usize>,
         file: NewFile,
     ) -> Result<()> {
         self.deleted.remove(&number);
         self.joined.insert(number, layer);
-        self.replace(job, hip, node, number, file)
+        self.replace(job, hip, number, file)
     }
 
     fn add(&mut self, job: &mut Job<'_>, added: Added) -> Result<()> {
@@ -311,7 +310,7 @@ impl Named {
             }
         };
         if !are_equal(&known.file, &added.file)? {
-            refuse_different(job, added.node, added.id, &known.file);
+            refuse_different(job, added.id, [&added.file, &known.file]);
         } else if known.place.is_none() {
             known.place = added.place;
         }
@@ -319,18 +318,11 @@ impl Named {
     }
 
     /// Replaces an asset under another name than the archive's.
-    fn replace(
-        &mut self,
-        job: &mut Job<'_>,
-        hip: &Hip,
-        node: NodeId,
-        number: u32,
-        file: NewFile,
-    ) -> Result<()> {
+    fn replace(&mut self, job: &mut Job<'_>, hip: &Hip, number: u32, file: NewFile) -> Result<()> {
         let id = hip.asset(number).id;
         if let Some(other) = self.replaced.get(&number) {
             if !are_equal(other, &file)? {
-                refuse_different(job, node, id, other);
+                refuse_different(job, id, [&file, other]);
             }
         } else if !is_original(job, number, &file)? {
             self.replaced.insert(number, file);
@@ -339,9 +331,10 @@ impl Named {
     }
 }
 
-fn refuse_different(job: &mut Job<'_>, node: NodeId, id: u32, other: &NewFile) {
-    let reason = format!("asset {id:08X} is changed differently by {}", other.path());
-    job.refuse(node, reason);
+fn refuse_different(job: &mut Job<'_>, id: u32, rivals: [&NewFile; 2]) {
+    let [new, other] = rivals.map(NewFile::path);
+    let reason = format!("asset {id:08X} is changed differently by {other}");
+    job.report.refuse_rivals(new, reason, rivals);
 }
 
 /// Returns whether a file has the bytes that an asset has already.
