@@ -6,6 +6,7 @@ mod checksums;
 mod containers;
 mod directories;
 mod discs;
+mod edited_models;
 mod expansion;
 mod fuzz_targets;
 mod heavy_iron;

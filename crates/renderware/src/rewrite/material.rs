@@ -33,6 +33,9 @@ pub(super) struct Materials<'a> {
     stored: Vec<Vec<u8>>,
     /// The first of equal materials.
     firsts: HashMap<Vec<u8>, usize>,
+    /// The first material that is stored as each is: they may be large, and many nodes
+    /// may share one.
+    first_of: Vec<usize>,
 }
 
 impl<'a> Materials<'a> {
@@ -41,6 +44,7 @@ impl<'a> Materials<'a> {
             pairing,
             stored: Vec::new(),
             firsts: HashMap::new(),
+            first_of: Vec::new(),
         }
     }
 
@@ -54,7 +58,8 @@ impl<'a> Materials<'a> {
         for number in start..start + geometry.materials.len() {
             let chunk = chunks.next();
             let bytes = chunk.map_or_else(Vec::new, |chunk| with_body(&chunk, &chunk.body));
-            self.firsts.entry(bytes.clone()).or_insert(number);
+            let first = *self.firsts.entry(bytes.clone()).or_insert(number);
+            self.first_of.push(first);
             self.stored.push(bytes);
         }
         start
@@ -63,10 +68,11 @@ impl<'a> Materials<'a> {
     /// Returns the number of the first material that is stored as one of the scene is, or
     /// as a new one will be.
     pub(super) fn first(&self, number: usize, version: Version) -> usize {
-        let bytes = self.bytes(number, version);
-        let first = bytes
-            .ok()
-            .and_then(|bytes| self.firsts.get(&*bytes).copied());
+        if let Some(&first) = self.first_of.get(number) {
+            return first;
+        }
+        let bytes = self.bytes(number, version).ok();
+        let first = bytes.and_then(|bytes| self.firsts.get(&*bytes).copied());
         first.unwrap_or(number)
     }
 
@@ -81,13 +87,16 @@ impl<'a> Materials<'a> {
         start: usize,
         number: usize,
     ) -> Result<MaterialSource, String> {
-        let bytes = self.bytes(number, geometry.version)?;
-        let own = self.stored.get(start..).unwrap_or_default();
-        let is_it = |&entry: &usize| own.get(entry).is_some_and(|stored| **stored == *bytes);
+        let first = self.first(number, geometry.version);
+        let own = self.first_of.get(start..).unwrap_or_default();
+        let is_it = |&entry: &usize| own.get(entry) == Some(&first);
         let entry = geometry.material_entries.iter().position(is_it);
         match entry.and_then(|entry| u16::try_from(entry).ok()) {
             Some(entry) => Ok(MaterialSource::Entry(entry)),
-            None => Ok(MaterialSource::Added(bytes.into_owned())),
+            None => {
+                let bytes = self.bytes(number, geometry.version)?;
+                Ok(MaterialSource::Added(bytes.into_owned()))
+            }
         }
     }
 

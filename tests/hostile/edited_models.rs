@@ -1,0 +1,46 @@
+//! Edited models in which many parts share something large take no long time.
+
+use fixtures::clump as build;
+use hpimount_assets::view::import::{Imported, edited};
+use hpimount_assets::view::rendered;
+use hpimount_gta::dff;
+use testkit::limits::{second, timed};
+
+/// Returns a model whose parts have the same geometry, and its material a plugin with
+/// this many bytes.
+fn with_plugin(parts: u32, plugin: usize) -> Vec<u8> {
+    let square = build::square(&["wood"], &[]);
+    let words = |at: usize| u32::from_le_bytes(*square[at..].first_chunk().unwrap()) as usize;
+    let fields = &square[12..24 + words(16)];
+    let extension = build::chunk(3, &build::chunk(0x1234, &vec![7; plugin]));
+    let material = [
+        build::chunk(1, &build::words(&[0, u32::MAX, 0, 0, 0, 0, 0])),
+        extension,
+    ];
+    let materials = [
+        build::chunk(1, &build::words(&[1, u32::MAX])),
+        build::chunk(7, &material.concat()),
+    ];
+    let materials = build::chunk(8, &materials.concat());
+    let geometry = [fields, &materials, &build::chunk(3, &[])].concat();
+    let frames: Vec<_> = (0..=parts).map(|frame| format!("part{frame}")).collect();
+    let frames: Vec<_> = frames
+        .iter()
+        .enumerate()
+        .map(|(number, name)| (name.as_str(), if number == 0 { -1 } else { 0 }))
+        .collect();
+    let atomics: Vec<_> = (1..=parts).map(|frame| build::atomic(frame, 0)).collect();
+    let geometries = [build::chunk(0x0F, &geometry)];
+    build::clump(&build::frames(&frames), &geometries, &atomics, &[])
+}
+
+#[test]
+fn a_large_material_is_compared_once_for_all_parts() {
+    let asset = with_plugin(4000, 16 << 20);
+    let file = rendered(&dff::FORMAT, &asset, "model.glb").unwrap();
+    let took = timed(|| {
+        let imported = edited(&dff::FORMAT, &asset, "model.glb", &file);
+        assert_eq!(imported, Ok(Imported::Unchanged));
+    });
+    assert!(took < second(), "{took:?}");
+}
