@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use fixtures::hpi::{File, V1, dir, file};
+use fixtures::hpi::{Entry, File, V1, dir, file};
 use fixtures::png_of;
 use fixtures::ta::{cob, gaf};
 use hpimount_containers::hpi::chunk::Method;
@@ -32,13 +32,16 @@ impl Mod {
         let frame = |color: u8| (gaf::Frame::rle(2, 1, &[Some(color), None]), 2);
         let sprite = gaf::file(&[gaf::sequence("walk", vec![frame(20), frame(30)])]);
         let stored = |name: &[u8], bytes| file(name, File::new(bytes, Method::Zlib));
-        let archive = V1::new(vec![
+        Self::of(vec![
             dir(b"anims", vec![stored(b"man.gaf", sprite)]),
             dir(b"scripts", vec![stored(b"man.cob", cob::small(4).file())]),
-        ]);
+        ])
+    }
+
+    fn of(entries: Vec<Entry>) -> Self {
         let work = tempdir().unwrap();
         let path = work.path().join("a.hpi");
-        fs::write(&path, archive.build().bytes).unwrap();
+        fs::write(&path, V1::new(entries).build().bytes).unwrap();
         Self {
             work,
             archive: path,
@@ -50,13 +53,18 @@ impl Mod {
         self
     }
 
-    /// Returns a file of the changed archive.
+    /// Returns a text file of the changed archive.
     fn shown(&self, path: &str) -> String {
+        String::from_utf8(self.read(path)).unwrap()
+    }
+
+    /// Returns a file of the changed archive.
+    fn read(&self, path: &str) -> Vec<u8> {
         let out = self.work.path().join("out.hpi");
         let folder = self.work.path().join("edit");
         let ran = hpipack_apply(&["--force"], &folder, &self.archive, &out);
         assert!(ran.status.success(), "{}", stderr(&ran));
-        String::from_utf8(cat(&out, &[path])).unwrap()
+        cat(&out, &[path])
     }
 
     fn refused(&self) -> String {
@@ -153,6 +161,33 @@ fn the_last_frame_is_deleted_and_others_are_not() {
         refused.contains("04.png: needs the frames 02, 03 before it"),
         "{refused}"
     );
+}
+
+#[test]
+fn a_picture_that_is_only_saved_again_keeps_the_edit_of_one_with_the_same_pixels() {
+    let block = |words: u16, data: &[u8]| {
+        let length = 12 + data.len() as u32;
+        let place = [0, 0, words, 1].map(u16::to_le_bytes).concat();
+        [&length.to_le_bytes(), &place[..], data].concat()
+    };
+    // Four pixels, with a red and a green color, and with a blue and a white one.
+    let mut palettes = [0_u16; 32];
+    palettes[..2].copy_from_slice(&[0x001F, 0x03E0]);
+    palettes[16..18].copy_from_slice(&[0x7C00, 0x7FFF]);
+    let palettes = block(32, &palettes.map(u16::to_le_bytes).concat());
+    let header = [0x10, 8].map(u32::to_le_bytes).concat();
+    let tim = [header, palettes, block(1, &[0x00, 0x11])].concat();
+    let stored = file(b"a.tim", File::new(tim, Method::Stored));
+    let pictures = Mod::of(vec![stored]);
+    let [red, green] = [[255, 0, 0, 255], [0, 255, 0, 255]];
+    let [blue, white] = [[0, 0, 255, 255], [255; 4]];
+    let moved = png_of(4, 1, vec![green, red, green, red]);
+    let saved_again = png_of(4, 1, vec![blue, blue, white, white]);
+    pictures
+        .edit("converted/parts/a.tim/00_00.png", &moved)
+        .edit("converted/parts/a.tim/00_01.png", &saved_again);
+    let changed = pictures.read("a.tim");
+    assert_eq!(changed[changed.len() - 2..], [0x01, 0x01]);
 }
 
 #[test]

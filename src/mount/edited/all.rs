@@ -116,7 +116,7 @@ impl Edits<'_> {
             .map(|(path, new)| (path, new, true));
         let files: Vec<_> = files.chain(deleted).chain(added).collect();
         let length = files.iter().map(|(_, new, _)| new.len()).sum();
-        let Some((asset, _memory)) = self.asset(&node, length, changed)? else {
+        let Some((original, _memory)) = self.original(&node, length)? else {
             return Ok(Default::default());
         };
         let mut contents = Vec::with_capacity(files.len());
@@ -129,7 +129,7 @@ impl Edits<'_> {
             contents.push(EditedFile { path, content });
         }
         let imported = (all.import)(&AllEdits {
-            asset: &asset,
+            asset: changed.get(&ino).unwrap_or(&original),
             context: &context,
             files: &contents,
         });

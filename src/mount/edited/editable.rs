@@ -80,6 +80,7 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
             let refuses = format.refuses.filter(|_| is_model);
             let edit = Edit {
                 asset: &bytes,
+                original: &bytes,
                 context: &context,
                 part: &part,
                 file: &file,

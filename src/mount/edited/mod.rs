@@ -465,12 +465,13 @@ impl<'a> Edits<'a> {
         let (Some(import), Some(part)) = (format.import, part) else {
             return Ok(Vec::new());
         };
-        let Some((asset, _memory)) = self.asset(&node, new.len(), changed)? else {
+        let Some((original, _memory)) = self.original(&node, new.len())? else {
             return Ok(Vec::new());
         };
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
         let imported = import(&Edit {
-            asset: &asset,
+            asset: changed.get(&ino).unwrap_or(&original),
+            original: &original,
             context: &context,
             part: &part,
             file: &bytes,
@@ -495,24 +496,15 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Returns the bytes of an asset, with earlier edits, and the memory for edits of
+    /// Returns the bytes of an asset, without earlier edits, and the memory for edits of
     /// `length` bytes; `None` if it is no file of a volume.
-    fn asset(
-        &self,
-        node: &Node<'_>,
-        length: u64,
-        changed: &HashMap<Ino, Bytes>,
-    ) -> io::Result<Option<(Bytes, Charge)>> {
+    fn original(&self, node: &Node<'_>, length: u64) -> io::Result<Option<(Bytes, Charge)>> {
         let Some(file) = node.file() else {
             return Ok(None);
         };
         let size = self.vfs.size_of(node)?;
         let memory = memory_of_edit(self.vfs, size.saturating_add(length))?;
-        let asset = match changed.get(&node.ino()) {
-            Some(asset) => asset.clone(),
-            None => self.vfs.reader.all_bytes(file, size)?.into(),
-        };
-        Ok(Some((asset, memory)))
+        Ok(Some((self.vfs.reader.all_bytes(file, size)?.into(), memory)))
     }
 
     /// Adds notes about a changed asset.

@@ -24,6 +24,8 @@ pub type Import = fn(&Edit<'_>) -> Result<Imported, String>;
 pub struct Edit<'a> {
     /// The asset, with earlier edits.
     pub asset: &'a Bytes,
+    /// The asset without them, which the files of its view show.
+    pub original: &'a Bytes,
     /// Its environment.
     pub context: &'a dyn AssetContext,
     /// Which file of the view was edited.
@@ -297,8 +299,10 @@ pub fn edited(
     file: &[u8],
 ) -> Result<Imported, String> {
     let import = format.import.ok_or(NOT_THIS_FILE)?;
+    let asset = Bytes::copy_from_slice(asset);
     import(&Edit {
-        asset: &Bytes::copy_from_slice(asset),
+        asset: &asset,
+        original: &asset,
         context: &Alone,
         part: &ViewFile::at(path),
         file,

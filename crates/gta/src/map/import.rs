@@ -514,6 +514,7 @@ mod tests {
             let table = format!("#\tline\n-\t{row}\n");
             let edit = Edit {
                 asset: &asset,
+                original: &asset,
                 context: &context,
                 part: &ViewFile::from("inst.tsv"),
                 file: table.as_bytes(),

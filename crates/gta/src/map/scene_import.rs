@@ -266,6 +266,7 @@ mod tests {
         let asset = Bytes::from_static(PLACED.as_bytes());
         let edit = Edit {
             asset: &asset,
+            original: &asset,
             context: &Lamps,
             part: &ViewFile::from("map.glb"),
             file: &fixtures::resaved(&file, edit),

@@ -293,8 +293,10 @@ mod tests {
         let played: Vec<i16> = (0..samples).map(|at| (at % 50 * 100) as i16).collect();
         let mut file = Vec::new();
         wav::write(&wav, &played, &mut file).unwrap();
+        let asset = data.into();
         let edit = Edit {
-            asset: &data.into(),
+            asset: &asset,
+            original: &asset,
             context: &archives,
             part: &ViewFile::from("sound.wav"),
             file: &file,

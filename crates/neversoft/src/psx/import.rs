@@ -245,8 +245,10 @@ mod tests {
         pixels: [[u8; 4]; 6],
         context: &dyn AssetContext,
     ) -> Result<Changed, String> {
+        let asset = Bytes::copy_from_slice(file);
         let imported = import(&Edit {
-            asset: &Bytes::copy_from_slice(file),
+            asset: &asset,
+            original: &asset,
             context,
             part: &ViewFile::inside("textures", name),
             file: &png_of(3, 2, pixels.to_vec()),

@@ -23,10 +23,17 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if shown.rgba() == edited {
         return Ok(Imported::Unchanged);
     }
+    let original = parse(edit.original).map_err(|error| error.to_string())?;
+    let original = original.pictures.get(frame.picture).ok_or(NOT_THIS_FILE)?;
+    let is_edited = stored.data != original.data || stored.colors != original.colors;
+    if is_edited && original.decode(frame.palette).rgba() == edited {
+        return Ok(Imported::Unchanged);
+    }
     let mut encoded = match shown.indices() {
         Some(old) => {
             let old: Vec<u16> = old.into_iter().map(u16::from).collect();
-            with_indices(stored, frame.palette, &old, &edited)?
+            let is_moved = stored.data != original.data;
+            with_indices(stored, frame.palette, (&old, is_moved), &edited)?
         }
         None => with_colors(stored, &edited)?,
     };
@@ -62,12 +69,13 @@ struct Encoded {
     warnings: Vec<String>,
 }
 
-/// Encodes pixels as indices into a palette, where `old` are the ones before. Colors that
-/// the palette lacks are added to it, unless the picture has none or several.
+/// Encodes pixels as indices into a palette, where `old` are the ones before, and whether
+/// an earlier edit has moved them. Colors that the palette lacks are added to it, unless
+/// the picture has none or several.
 fn with_indices(
     stored: &Stored,
     palette: usize,
-    old: &[u16],
+    (old, is_moved): (&[u16], bool),
     edited: &[[u8; 4]],
 ) -> Result<Encoded, String> {
     let before = stored.palette(palette);
@@ -101,6 +109,13 @@ fn with_indices(
         }
     };
     if stored.palettes() > 1 && fitted.indices != old {
+        if is_moved {
+            return Err(
+                "has the pixels of another edited picture, which differ: edit one of \
+                        the two"
+                    .to_owned(),
+            );
+        }
         let others = stored.palettes() - 1;
         if fitted.lacking > 0 {
             return Err(format!(
@@ -186,7 +201,7 @@ mod tests {
     use fixtures::png_of;
     use hpimount_assets::model::png;
     use hpimount_assets::view::import::{Changed, edited};
-    use hpimount_assets::view::rendered;
+    use hpimount_assets::view::{Alone, ViewFile, rendered};
     use proptest::prelude::*;
 
     const RED: [u8; 4] = [255, 0, 0, 255];
@@ -275,6 +290,33 @@ mod tests {
             moved.warnings
         );
         assert_eq!(shown(&moved.asset, "00_01.png")[..2], [[255; 4], BLUE]);
+    }
+
+    #[test]
+    fn pixels_that_one_edited_picture_moved_are_not_moved_back_by_another_one() {
+        let mut palettes = [0x7FFF; 32];
+        palettes[..2].copy_from_slice(&[0x001F, 0x03E0]);
+        palettes[16] = 0x7C00;
+        let file = tim(8, Some(&palettes), [1, 1], &[0x00, 0x11]);
+        let moved = change(&file, "00_00.png", 4, &[GREEN, RED, GREEN, GREEN]).unwrap();
+        let [asset, original] = [moved.asset.into(), file.into()];
+        let second = |pixels: &[[u8; 4]]| {
+            import(&Edit {
+                asset: &asset,
+                original: &original,
+                context: &Alone,
+                part: &ViewFile::from("00_01.png"),
+                file: &png_of(4, 1, pixels.to_vec()),
+            })
+        };
+        let saved_again = shown(&original, "00_01.png");
+        assert_eq!(second(&saved_again), Ok(Imported::Unchanged));
+        assert_eq!(second(&shown(&asset, "00_01.png")), Ok(Imported::Unchanged));
+        let refused = second(&[[255; 4]; 4]).unwrap_err();
+        assert!(
+            refused.starts_with("has the pixels of another edited picture"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -98,6 +98,7 @@ fn edit(format: &ViewFormat, asset: &Bytes, part: &ViewFile, file: &[u8], archiv
     let imported = |asset: &Bytes, context: &dyn AssetContext| {
         import(&Edit {
             asset,
+            original: asset,
             context,
             part,
             file,
