@@ -94,6 +94,21 @@ pub struct Changed {
     pub quality: Option<String>,
 }
 
+impl Imported {
+    /// Creates the result of an edit that changes no byte of an asset, with warnings of
+    /// what cannot be stored.
+    pub fn same(asset: &Bytes, warnings: Vec<String>) -> Self {
+        match warnings.is_empty() {
+            true => Self::Unchanged,
+            false => Self::Changed(Changed {
+                asset: asset.to_vec(),
+                warnings,
+                ..Changed::default()
+            }),
+        }
+    }
+}
+
 impl From<Vec<u8>> for Imported {
     fn from(asset: Vec<u8>) -> Self {
         Self::Changed(Changed {

@@ -28,7 +28,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes))?;
     let (asset, warnings) = changed(edit, edit.asset, (&model, number), &edited)?;
     let Some(asset) = asset else {
-        return Ok(Imported::Unchanged);
+        return Ok(Imported::same(edit.asset, warnings));
     };
     let written = Bytes::copy_from_slice(&asset);
     let again = changed(edit, &written, (&parsed(&written)?, number), &edited);
@@ -374,6 +374,24 @@ mod tests {
         };
         assert!(material.starts_with("material \"stone"), "{material}");
         assert_eq!(node, "node \"hand\": its mesh cannot have colors");
+    }
+
+    #[test]
+    fn what_a_geometry_cannot_have_is_a_warning_also_without_other_changes() {
+        let asset = model();
+        let imported = import(&asset, |scene| {
+            let hand = mesh_of(scene, "hand");
+            let corners = &mut scene.meshes[hand].corners;
+            corners.iter_mut().for_each(|corner| corner.color[1] = 7);
+        });
+        let Ok(Imported::Changed(changed)) = imported else {
+            panic!("{imported:?}");
+        };
+        assert_eq!(
+            changed.warnings,
+            ["node \"hand\": its mesh cannot have colors"]
+        );
+        assert_eq!(changed.asset, asset);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes))?;
     let (asset, mut warnings) = changed(edit, edit.asset, &edited, true)?;
     let Some(asset) = asset else {
-        return Ok(Imported::Unchanged);
+        return Ok(Imported::same(edit.asset, warnings));
     };
     let again = changed(edit, &Bytes::copy_from_slice(&asset), &edited, false);
     if !matches!(again, Ok((None, _))) {
@@ -177,6 +177,20 @@ mod tests {
             positions,
             [POSITIONS[0], [4.0, 0.0, 0.0], POSITIONS[2], POSITIONS[3]]
         );
+    }
+
+    #[test]
+    fn what_a_material_cannot_have_is_a_warning_also_without_other_changes() {
+        let asset = plain();
+        let imported = import(&asset, |scene| scene.materials[0].color = [0.5, 0.0, 0.0, 1.0]);
+        let Ok(Imported::Changed(changed)) = imported else {
+            panic!("{imported:?}");
+        };
+        let [warning] = &changed.warnings[..] else {
+            panic!("{:?}", changed.warnings);
+        };
+        assert!(warning.starts_with("material \""), "{warning}");
+        assert_eq!(changed.asset, asset);
     }
 
     /// Returns a lit square whose corners are black.
