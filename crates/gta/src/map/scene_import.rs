@@ -8,7 +8,7 @@ use super::objects::{Object, Objects};
 use super::scene;
 use crate::models;
 use hpimount_assets::model::affine::Affine;
-use hpimount_assets::model::pairing::Pairing;
+use hpimount_assets::model::pairing::{Pairing, numbered};
 use hpimount_assets::model::{Transform, gltf};
 use hpimount_assets::view::edited_table::{Added, Change, Deleted, Differences};
 use hpimount_assets::view::import::{Edit, Problems};
@@ -60,8 +60,16 @@ pub(super) fn differences(
         let Some(node) = *node else { continue };
         map.object(object, node, placed[node].changed);
     }
-    for node in pairing.new_roots() {
-        map.copy(node);
+    let parts = parts(&pairing, &nodes);
+    let copies = pairing.new_roots();
+    let copies = copies.filter_map(|node| Some((node, map.original(node, &parts)?)));
+    let copies: Vec<(usize, Original<'_>)> = copies.collect();
+    let originals = copies.iter().map(|(node, original)| (*node, original.node));
+    for (node, what) in pairing.altered_copies(&originals.collect::<Vec<_>>()) {
+        map.refuse(&edited.scene.nodes[node].name, &what);
+    }
+    for (node, original) in copies {
+        map.copy(node, original.object);
     }
     map.problems.check()?;
     Ok(map.found)
@@ -77,6 +85,32 @@ fn root(pairing: &Pairing<'_>) -> Result<Affine, String> {
     inverse.ok_or_else(|| format!("node \"{name}\": is scaled to nothing"))
 }
 
+/// Returns the edited nodes below the nodes of objects.
+fn parts(pairing: &Pairing<'_>, objects: &HashSet<usize>) -> HashSet<usize> {
+    let (children, _) = pairing.edited.scene.children();
+    let of_objects = pairing.origins.iter().zip(&children);
+    let of_objects =
+        of_objects.filter(|(origin, _)| origin.is_some_and(|origin| objects.contains(&origin)));
+    let mut pending: Vec<usize> = of_objects
+        .flat_map(|(_, children)| children)
+        .copied()
+        .collect();
+    let mut parts = HashSet::new();
+    while let Some(node) = pending.pop() {
+        if parts.insert(node) {
+            pending.extend(&children[node]);
+        }
+    }
+    parts
+}
+
+/// An object that was copied, and its node.
+#[derive(Clone, Copy)]
+struct Original<'a> {
+    object: &'a Object,
+    node: usize,
+}
+
 struct Map<'a> {
     pairing: &'a Pairing<'a>,
     rows: &'a dyn Row,
@@ -85,7 +119,7 @@ struct Map<'a> {
     found: Differences,
     problems: Problems,
     /// The first object of each name.
-    by_name: HashMap<String, &'a Object>,
+    by_name: HashMap<String, Original<'a>>,
 }
 
 impl<'a> Map<'a> {
@@ -97,7 +131,7 @@ impl<'a> Map<'a> {
         let name = &self.pairing.shown.nodes[node].name;
         self.by_name
             .entry(name.to_ascii_lowercase())
-            .or_insert(object);
+            .or_insert(Original { object, node });
         let line = self.rows.line(object.row);
         let Some(found) = self.pairing.nodes[node] else {
             if self.pairing.deleted.contains(&node) {
@@ -108,12 +142,7 @@ impl<'a> Map<'a> {
             }
             return;
         };
-        let world = self.pairing.world(found);
-        let is_scaled = |length: &f64| (length - 1.0).abs() > 1e-3;
-        if world.lengths().iter().any(is_scaled) || world.is_mirror() {
-            let problem = "is scaled, which the games do not do: scale its model";
-            self.refuse(name, &problem);
-        }
+        self.check_scale(found, name);
         let Some(changed) = changed else { return };
         let key = format!("node \"{name}\"");
         for (column, text) in changed_fields(object, &changed) {
@@ -127,18 +156,35 @@ impl<'a> Map<'a> {
         }
     }
 
+    /// Refuses an edited node of an object that is scaled.
+    fn check_scale(&mut self, node: usize, name: &str) {
+        let world = self.pairing.world(node);
+        let is_scaled = |length: &f64| (length - 1.0).abs() > 1e-3;
+        if world.lengths().iter().any(is_scaled) || world.is_mirror() {
+            let problem = "is scaled, which the games do not do: scale its model";
+            self.refuse(name, &problem);
+        }
+    }
+
+    /// Returns the object that a new node is a copy of; `parts` are the edited nodes of
+    /// parts of objects.
+    fn original(&mut self, node: usize, parts: &HashSet<usize>) -> Option<Original<'a>> {
+        let name = &self.pairing.edited.scene.nodes[node].name;
+        if parts.contains(&node) {
+            self.refuse(name, &"is a part of an object, and cannot be added here");
+            return None;
+        }
+        let stem = numbered(name).map_or(&**name, |(stem, _)| stem);
+        let original = self.by_name.get(&stem.to_ascii_lowercase()).copied();
+        if original.is_none() {
+            self.refuse(name, &"is no copy of an object of this map, by its name");
+        }
+        original
+    }
+
     /// Adds the row of a copied object: that of the original, with its own place.
-    fn copy(&mut self, node: usize) {
-        let edited = &self.pairing.edited.scene.nodes[node];
-        let stem = edited
-            .name
-            .rsplit_once('.')
-            .map_or(&*edited.name, |(stem, _)| stem);
-        let Some(&object) = self.by_name.get(&stem.to_ascii_lowercase()) else {
-            let problem = "is no copy of an object of this map, by its name";
-            self.refuse(&edited.name, &problem);
-            return;
-        };
+    fn copy(&mut self, node: usize, object: &Object) {
+        self.check_scale(node, &self.pairing.edited.scene.nodes[node].name);
         let place = self.root.after(self.pairing.world(node)).transform();
         let changed = changed_fields(object, &place);
         let cells = self
@@ -286,30 +332,53 @@ mod tests {
         [objects, parts]
     }
 
+    /// Adds a copy of a node below the same parent, and returns its number.
+    fn copy_node(scene: &mut Scene<'static>, node: usize) -> usize {
+        let Node {
+            parent,
+            transform,
+            mesh,
+            ..
+        } = scene.nodes[node];
+        scene.nodes.push(Node {
+            name: "lamp.004".to_owned(),
+            parent,
+            transform,
+            mesh,
+        });
+        scene.nodes.len() - 1
+    }
+
+    /// Adds a copy of the first object at another place. Returns the nodes of the object
+    /// and of its last part.
+    fn copy(scene: &mut Scene<'static>) -> [usize; 2] {
+        let [objects, parts] = lamps(scene);
+        let copied = copy_node(scene, objects[0]);
+        scene.nodes[copied].transform.translation[0] = 30.0;
+        for part in parts {
+            if scene.nodes[part].parent == Some(objects[0]) {
+                let part = copy_node(scene, part);
+                scene.nodes[part].parent = Some(copied);
+            }
+        }
+        [copied, scene.nodes.len() - 1]
+    }
+
+    /// Gives a node a mesh of its own, with a moved point.
+    fn change_mesh(scene: &mut Scene<'static>, node: usize) {
+        let mut mesh = scene.meshes[0].clone();
+        mesh.points[0] = [9.0; 3];
+        scene.nodes[node].mesh = Some(scene.meshes.len());
+        scene.meshes.push(mesh);
+    }
+
     #[test]
     fn objects_of_several_parts_are_moved_and_copied_as_one() {
         assert_eq!(import(|_| ()).unwrap(), PLACED);
         let changed = import(|scene| {
-            let [objects, parts] = lamps(scene);
+            let [objects, _] = lamps(scene);
             scene.nodes[objects[1]].transform.translation[0] = 25.0;
-            let copy = scene.nodes.len();
-            let [object, part] = [objects[0], parts[0]].map(|node| {
-                let Node {
-                    parent,
-                    transform,
-                    mesh,
-                    ..
-                } = scene.nodes[node];
-                Node {
-                    name: "lamp.004".to_owned(),
-                    parent,
-                    transform,
-                    mesh,
-                }
-            });
-            scene.nodes.extend([object, part]);
-            scene.nodes[copy].transform.translation[0] = 30.0;
-            scene.nodes[copy + 1].parent = Some(copy);
+            copy(scene);
         });
         let expected = PLACED
             .replace("20, 2", "25, 2")
@@ -319,7 +388,7 @@ mod tests {
 
     #[test]
     fn everything_but_places_of_objects_is_refused() {
-        let cases: [(ChangeScene, &str); 6] = [
+        let cases: [(ChangeScene, &str); 12] = [
             (
                 |scene| scene.meshes[0].points[0] = [9.0; 3],
                 "node \"lamp\": has another mesh, which is not edited here",
@@ -357,6 +426,48 @@ mod tests {
                     scene.nodes[objects[0]].transform.scale = [2.0, 0.5, 1.0];
                 },
                 "node \"lamp\": is scaled",
+            ),
+            (
+                |scene| {
+                    let [object, _] = copy(scene);
+                    scene.nodes[object].transform.scale = [2.0; 3];
+                },
+                "node \"lamp.004\": is scaled",
+            ),
+            (
+                |scene| {
+                    let [object, _] = copy(scene);
+                    change_mesh(scene, object);
+                },
+                "node \"lamp.004\": has another mesh",
+            ),
+            (
+                |scene| {
+                    let [_, part] = copy(scene);
+                    change_mesh(scene, part);
+                },
+                "node \"lamp.004\": has other parts",
+            ),
+            (
+                |scene| {
+                    let [_, part] = copy(scene);
+                    scene.nodes[part].transform.translation = [1.0; 3];
+                },
+                "node \"lamp.004\": has other parts",
+            ),
+            (
+                |scene| {
+                    copy(scene);
+                    scene.nodes.pop();
+                },
+                "node \"lamp.004\": has other parts",
+            ),
+            (
+                |scene| {
+                    let [_, parts] = lamps(scene);
+                    copy_node(scene, parts[0]);
+                },
+                "node \"lamp.004\": is a part of an object, and cannot be added here",
             ),
         ];
         for (edit, expected) in cases {

@@ -182,7 +182,9 @@ mod tests {
     #[test]
     fn what_a_material_cannot_have_is_a_warning_also_without_other_changes() {
         let asset = plain();
-        let imported = import(&asset, |scene| scene.materials[0].color = [0.5, 0.0, 0.0, 1.0]);
+        let imported = import(&asset, |scene| {
+            scene.materials[0].color = [0.5, 0.0, 0.0, 1.0]
+        });
         let Ok(Imported::Changed(changed)) = imported else {
             panic!("{imported:?}");
         };

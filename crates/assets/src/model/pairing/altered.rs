@@ -1,7 +1,7 @@
 //! What changed in a scene of objects besides their places. Their models are edited
 //! elsewhere.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::iter::successors;
 
@@ -9,7 +9,10 @@ use super::{Change, Compared, Pairing, change};
 use crate::model::affine::Affine;
 use crate::model::scene::Mesh;
 
-/// What changed in a shown node besides the place of an object.
+/// Maximum number of parts of an object that a part of its copy is compared with.
+const MAX_COMPARED: usize = 64;
+
+/// What changed in a shown node, or in the copy of one, besides the place of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Altered {
     /// Its mesh differs, or is gone.
@@ -18,6 +21,8 @@ pub enum Altered {
     Moved,
     /// It is a part of an object, and is gone without it.
     Deleted,
+    /// It is a copy, and has other parts below it.
+    Parts,
 }
 
 impl fmt::Display for Altered {
@@ -26,6 +31,7 @@ impl fmt::Display for Altered {
             Self::Mesh => "has another mesh, which is not edited here: edit the GLB of its model",
             Self::Moved => "is no object, and cannot be moved, turned or scaled here",
             Self::Deleted => "is a part of an object, and cannot be deleted here",
+            Self::Parts => "has other parts than its original: copy it with all of its parts",
         })
     }
 }
@@ -43,11 +49,31 @@ impl Pairing<'_> {
                 let place = self.altered_place(node, is_object);
                 altered.extend(place.map(|what| (node, what)));
             }
-            if self.has_other_mesh(node, &mut meshes) {
+            let is_other = match self.drawn[node] {
+                Some(drawn) => self.has_other_mesh(node, drawn, &mut meshes),
+                None => self.triangles(node) > 0 && self.nodes[node].is_some(),
+            };
+            if is_other {
                 altered.push((node, Altered::Mesh));
             }
         }
         altered
+    }
+
+    /// Returns what changed in copies of objects besides their places. The copies are
+    /// edited nodes, each with the shown node of its original.
+    pub fn altered_copies(&self, copies: &[(usize, usize)]) -> Vec<(usize, Altered)> {
+        let mut comparison = Comparison {
+            pairing: self,
+            meshes: KnownMeshes::new(),
+            parts: self.shown.children().0,
+            copied_parts: self.edited.scene.children().0,
+        };
+        let altered = copies.iter().filter_map(|&(copy, original)| {
+            let what = comparison.altered_copy(copy, original)?;
+            Some((copy, what))
+        });
+        altered.collect()
     }
 
     fn altered_place(&self, node: usize, is_object: &dyn Fn(usize) -> bool) -> Option<Altered> {
@@ -64,31 +90,51 @@ impl Pairing<'_> {
         (!local.is_near(&shown, self.size)).then_some(Altered::Moved)
     }
 
-    fn has_other_mesh(&self, node: usize, known: &mut KnownMeshes) -> bool {
-        let Some(number) = self.shown.nodes[node].mesh else {
+    /// Returns whether an edited node is as far from its parent as a shown one.
+    fn is_placed_like(&self, parent: usize, edited: usize, shown: usize) -> bool {
+        let local = self.worlds[parent].inverse();
+        let local = local.map(|inverse| inverse.after(&self.worlds[edited]));
+        let shown = Affine::from(&self.shown.nodes[shown].transform);
+        local.is_some_and(|local| local.is_near(&shown, self.size))
+    }
+
+    /// Returns whether an edited node has triangles.
+    fn has_triangles(&self, node: usize) -> bool {
+        let scene = &self.edited.scene;
+        let mesh = scene.nodes[node]
+            .mesh
+            .and_then(|mesh| scene.meshes.get(mesh));
+        mesh.is_some_and(|mesh| mesh.triangles() > 0)
+    }
+
+    /// Returns the number of triangles of a shown node.
+    fn triangles(&self, node: usize) -> usize {
+        let mesh = self.shown.nodes[node].mesh;
+        mesh.map_or(0, |mesh| self.shown.meshes[mesh].triangles())
+    }
+
+    /// Returns whether an edited node has another mesh than a shown one, if that has
+    /// triangles.
+    fn has_other_mesh(&self, node: usize, edited: usize, known: &mut KnownMeshes) -> bool {
+        let triangles = self.triangles(node);
+        let Some(number) = self.shown.nodes[node].mesh.filter(|_| triangles > 0) else {
             return false;
         };
-        let shown = &self.shown.meshes[number];
-        if shown.triangles() == 0 {
-            return false;
-        }
-        let drawn = self.drawn[node];
-        let mesh = drawn.and_then(|drawn| self.edited.scene.nodes[drawn].mesh);
-        let Some(mesh) = mesh else {
-            return self.nodes[node].is_some();
+        let Some(mesh) = self.edited.scene.nodes[edited].mesh else {
+            return true;
         };
         let is_other = || {
             // Meshes with other numbers of triangles need no comparison, which takes long.
-            let has_as_many = self.edited.scene.meshes[mesh].triangles() == shown.triangles();
-            !has_as_many || self.is_other_mesh(node, shown)
+            let has_as_many = self.edited.scene.meshes[mesh].triangles() == triangles;
+            !has_as_many || self.is_other_mesh(&self.shown.meshes[number], edited, mesh)
         };
         *known.entry([number, mesh]).or_insert_with(is_other)
     }
 
-    /// Returns whether the edited mesh of a node differs from the shown one in its own
+    /// Returns whether the mesh of an edited node differs from a shown one in its own
     /// axes, wherever the node is. Programs make normals anew.
-    fn is_other_mesh(&self, node: usize, shown: &Mesh) -> bool {
-        let Ok(Some(edited)) = self.mesh_of(node, &Affine::IDENTITY) else {
+    fn is_other_mesh(&self, shown: &Mesh, node: usize, number: usize) -> bool {
+        let Ok(Some(edited)) = self.mesh(node, &Affine::IDENTITY) else {
             return true;
         };
         let parts = shown.points.as_flattened().iter();
@@ -96,8 +142,50 @@ impl Pairing<'_> {
             size: parts.fold(1e-6, |most, part| most.max(part.abs())),
             has_normals: false,
             has_uvs: true,
-            has_colors: !self.is_uncolored(node),
+            has_colors: !self.edited.uncolored.contains(&number),
         };
         !matches!(change(shown, edited, &compared), Change::None)
+    }
+}
+
+/// What copies are compared with their originals by.
+struct Comparison<'a> {
+    pairing: &'a Pairing<'a>,
+    meshes: KnownMeshes,
+    /// The children of each shown node.
+    parts: Vec<Vec<usize>>,
+    /// The children of each edited node.
+    copied_parts: Vec<Vec<usize>>,
+}
+
+impl Comparison<'_> {
+    fn altered_copy(&mut self, copy: usize, original: usize) -> Option<Altered> {
+        let pairing = self.pairing;
+        let adds_mesh = pairing.triangles(original) == 0 && pairing.has_triangles(copy);
+        if adds_mesh || pairing.has_other_mesh(original, copy, &mut self.meshes) {
+            return Some(Altered::Mesh);
+        }
+        let mut pending = vec![(copy, original)];
+        while let Some((copy, original)) = pending.pop() {
+            let copied = self.copied_parts[copy].iter().copied();
+            let copied = copied.filter(|&part| pairing.origins[part].is_none());
+            let copied: Vec<usize> = copied.collect();
+            if copied.len() != self.parts[original].len() {
+                return Some(Altered::Parts);
+            }
+            let mut left = VecDeque::from(self.parts[original].clone());
+            for part in copied {
+                let mut compared = left.iter().take(MAX_COMPARED);
+                let found = compared.position(|&known| {
+                    pairing.is_placed_like(copy, part, known)
+                        && !pairing.has_other_mesh(known, part, &mut self.meshes)
+                });
+                let Some(found) = found.and_then(|found| left.remove(found)) else {
+                    return Some(Altered::Parts);
+                };
+                pending.push((part, found));
+            }
+        }
+        None
     }
 }

@@ -12,6 +12,7 @@ mod worlds;
 
 pub use self::altered::Altered;
 pub use self::change::{Change, Compared, change};
+pub use self::names::numbered;
 pub use self::places::Places;
 pub use self::worlds::Placed;
 

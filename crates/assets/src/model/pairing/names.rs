@@ -10,7 +10,7 @@ pub(super) fn key(name: &str) -> String {
 
 /// Splits off the number that Blender puts behind a name that is taken: `arm.001` is
 /// the second of its name.
-pub(super) fn numbered(name: &str) -> Option<(&str, usize)> {
+pub fn numbered(name: &str) -> Option<(&str, usize)> {
     let (stem, digits) = name.rsplit_once('.')?;
     let is_number = digits.len() >= 3 && digits.bytes().all(|digit| digit.is_ascii_digit());
     let number = digits.parse().ok().filter(|_| is_number)?;
