@@ -65,7 +65,7 @@ fn blocks(at: &[usize], pixels: &[[u8; 4]], shown: &[[u8; 4]], old: &[u8; 64], d
         let block = at.map(|at| pixels[at]);
         match block == at.map(|at| shown[at]) {
             true => data.extend(old),
-            false => data.extend(block::cmpr(&block, *old)),
+            false => data.extend(block::cmpr(&block)),
         }
     }
 }
