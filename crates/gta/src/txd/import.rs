@@ -144,6 +144,29 @@ mod tests {
     }
 
     #[test]
+    fn a_cube_map_keeps_its_size() {
+        // A face of 2 by 1 pixels, and another one.
+        let mut fields = vec![9, 0, 0, 0, 2, 0x11, 0, 0];
+        fields.extend([0; 64]);
+        fields.extend([0x400_u32, 50].map(u32::to_le_bytes).concat());
+        fields.extend([2, 0, 1, 0, 8, 1, 4, 2]);
+        fields.extend([[4, 0, 0, 0, 7, 9, 0, 0]; 2].concat());
+        let native = chunk(0x15, &[chunk(1, &fields), chunk(3, b"")].concat());
+        let bytes = txd(&[native]);
+        let with = |pixels: &[u8]| edited(&FORMAT, &bytes, "textures/00.png", &grays(pixels));
+        assert_eq!(
+            with(&[1, 2, 3, 4]).unwrap_err(),
+            "has 2x2 pixels, must have 2x1: its texture has more pixels after these, as cube maps \
+             have"
+        );
+        let Ok(Imported::Changed(changed)) = with(&[1, 2]) else {
+            panic!("not changed");
+        };
+        let differing = bytes.iter().zip(&changed.asset);
+        assert_eq!(differing.filter(|(old, new)| old != new).count(), 2);
+    }
+
+    #[test]
     fn a_texture_that_can_have_alpha_gets_its_flag_when_it_needs_it() {
         let native = |flag: u8, pixel: [u8; 4]| {
             let mut fields = vec![9, 0, 0, 0, 2, 0x11, 0, 0];

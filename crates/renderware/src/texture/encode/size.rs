@@ -38,12 +38,7 @@ pub(super) struct Resized {
 /// Returns whether textures of this form can have other sizes.
 pub(super) fn has_any_size(texture: &Texture) -> bool {
     let is_whole = texture.levels.len() as u32 == texture.declared_levels;
-    let length: usize = texture.levels.iter().map(|level| level.data.len()).sum();
-    // There are more pixels in a cube map.
-    let is_all = texture
-        .declared_size
-        .is_none_or(|size| size as usize == length);
-    is_whole && is_all && !matches!(texture.format, Format::PlayStation2(_))
+    is_whole && !matches!(texture.format, Format::PlayStation2(_))
 }
 
 /// Returns warnings about an unusual size of a texture, or else why it cannot have it.
@@ -109,7 +104,7 @@ pub(super) fn resized(
         };
         put(&mut patches, at, bytes);
     }
-    let (mut old_total, mut total) = (0, 0);
+    let (mut old_total, mut total, mut end) = (0, 0, 0);
     for (number, level) in texture.levels.iter().enumerate() {
         let place = place_of(file, &level.data)?;
         let (width, height) = ((width >> number).max(1), (height >> number).max(1));
@@ -131,6 +126,7 @@ pub(super) fn resized(
                 return Err("shows a texture whose size is fixed".to_owned());
             }
         };
+        end = place.end;
         old_total += place.len() as i64;
         total += length as i64;
         patches.replace(place, vec![0; length]);
@@ -143,7 +139,16 @@ pub(super) fn resized(
         }
         Format::Direct3d(_) | Format::PlayStation2(_) => {}
     }
-    for (place, size) in sizes_around(file, texture.offset)? {
+    let sizes = sizes_around(file, texture.offset)?;
+    let whole = sizes.last().map_or(0, |&(_, size)| start + size as usize);
+    if end != whole {
+        let (old_width, old_height) = (texture.width, texture.height);
+        return Err(format!(
+            "has {width}x{height} pixels, must have {old_width}x{old_height}: its texture has more \
+             pixels after these, as cube maps have"
+        ));
+    }
+    for (place, size) in sizes {
         let size = u32::try_from(i64::from(size) + total - old_total);
         let size = size.map_err(|_| "makes the file larger than 4 GiB".to_owned())?;
         put(&mut patches, place, size.to_le_bytes());
@@ -158,7 +163,8 @@ fn put<const N: usize>(patches: &mut Patches, place: usize, bytes: [u8; N]) {
     patches.replace(place..place + N, bytes);
 }
 
-/// Returns the sizes of the chunks around the fields of a texture, and their places.
+/// Returns the sizes of the chunks around the fields of a texture, and their places; the
+/// last one is that of the fields.
 fn sizes_around(file: &Bytes, fields: u64) -> Result<Vec<(usize, u32)>, String> {
     let mut sizes = Vec::new();
     let mut chunks = Chunks::new(file.clone(), 0);
