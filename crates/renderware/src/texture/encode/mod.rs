@@ -216,19 +216,18 @@ fn indices(texture: &Texture, level: usize, colors: &[[u8; 4]], pixels: &[[u8; 4
 
 /// Returns the colors of a stored palette.
 fn palette_colors(texture: &Texture, stored: &[u8]) -> Vec<[u8; 4]> {
-    match texture.format {
+    let mut colors = match texture.format {
         Format::GameCube { palette, .. } => {
             palette.map_or_else(Vec::new, |palette| palette.colors(stored))
         }
         Format::Xbox(format) => xbox::colors(format, stored),
         Format::PlayStation2(format) => ps2::colors(format, stored),
-        Format::Direct3d(_) => {
-            let colors = stored.as_chunks().0.iter();
-            let shown =
-                |&[r, g, b, a]: &[u8; 4]| [r, g, b, if texture.is_opaque { 255 } else { a }];
-            colors.map(shown).collect()
-        }
+        Format::Direct3d(_) => stored.as_chunks().0.to_vec(),
+    };
+    if texture.is_opaque {
+        colors.iter_mut().for_each(|color| color[3] = 255);
     }
+    colors
 }
 
 /// Returns a color as the palette of a texture stores it.

@@ -11,6 +11,7 @@ struct Sample {
     palette: usize,
     file: Bytes,
     pitch: usize,
+    is_opaque: bool,
 }
 
 impl Sample {
@@ -25,6 +26,7 @@ impl Sample {
             palette,
             file: random.take(palette + level).collect(),
             pitch,
+            is_opaque: false,
         }
     }
 
@@ -49,7 +51,7 @@ impl Sample {
                 pitch: self.pitch,
             }],
             format: self.format,
-            is_opaque: false,
+            is_opaque: self.is_opaque,
             palette: file.slice(..self.palette),
             version: Version::default(),
             offset: 0,
@@ -158,6 +160,23 @@ fn a_pixel_of_playstation_2_textures_changes_its_own_bytes_alone() {
         }
     }
     check(Ps2Pixels::Bits16, false, (1, 1), 0, 16);
+}
+
+#[test]
+fn a_pixel_of_opaque_textures_leaves_the_alpha_of_their_palettes() {
+    let xbox = XboxFormat::Palette {
+        colors: 256,
+        has_alpha: true,
+    };
+    let formats = [
+        Format::Xbox(xbox),
+        direct3d(D3dPixels::Palette { colors: 256 }),
+    ];
+    for format in formats {
+        let mut sample = Sample::new(format, 1024, PIXELS, 32);
+        sample.is_opaque = true;
+        sample.check(1);
+    }
 }
 
 #[test]
