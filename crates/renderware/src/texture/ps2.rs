@@ -392,21 +392,33 @@ pub(super) fn places(level: &Level, format: Ps2Format) -> impl Fn(usize, usize) 
 /// Returns the colors of a palette; missing ones are transparent. In a palette
 /// of 256, bits 3 and 4 of an index are exchanged.
 pub(super) fn colors(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
-    let stored = |index: usize| {
-        if is_wide {
-            let color = palette.as_chunks().0.get(index).copied();
-            return color.map_or([0; 4], half_alpha);
-        }
-        let word = palette.as_chunks().0.get(index).copied();
-        word.map_or([0; 4], |word| abgr1555(u16::from_le_bytes(word)))
-    };
+    let stored = stored_colors(palette, is_wide);
     std::array::from_fn(|index| {
-        stored(if is_exchanged {
-            exchanged(index)
-        } else {
-            index
-        })
+        let place = match is_exchanged {
+            true => exchanged(index),
+            false => index,
+        };
+        stored.get(place).copied().unwrap_or_default()
     })
+}
+
+/// Returns the colors of a palette in the order in which they are stored.
+pub(super) fn stored_colors(palette: &[u8], is_wide: bool) -> Vec<[u8; 4]> {
+    match is_wide {
+        true => palette
+            .as_chunks()
+            .0
+            .iter()
+            .copied()
+            .map(half_alpha)
+            .collect(),
+        false => {
+            let words = palette.as_chunks().0.iter();
+            words
+                .map(|&word| abgr1555(u16::from_le_bytes(word)))
+                .collect()
+        }
+    }
 }
 
 #[cfg(test)]

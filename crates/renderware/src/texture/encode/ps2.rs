@@ -60,9 +60,7 @@ pub(super) fn encode(
 
 /// Returns the colors of a palette, in the order in which they are stored.
 pub(super) fn colors(format: Ps2Format, stored: &[u8]) -> Vec<[u8; 4]> {
-    let count = format.palette_size() / if format.is_wide() { 4 } else { 2 };
-    let colors = ps2::colors(stored, format.is_wide(), false);
-    colors[..count].to_vec()
+    ps2::stored_colors(stored, format.is_wide())
 }
 
 /// Returns the stored form of a color of a palette.
