@@ -413,12 +413,12 @@ fn fragment(
                 let number = head.number("bound_type").unwrap_or_default();
                 parts.push(Part::plain("bound", head));
                 let start = at + START;
-                let bytes = slice("bound", bytes, &mut at, SHAPE)?;
+                let shape = slice("bound", bytes, &mut at, SHAPE)?;
                 parts.extend(kind_of(&[SHAPES], number).map(|kind| Part {
                     kind: Some(kind.name),
-                    ..Part::plain("bound", Record::new(kind.fields, endian, &bytes).at(start))
+                    ..Part::plain("bound", Record::new(kind.fields, endian, &shape).at(start))
                 }));
-                at += PAD;
+                slice("bound", bytes, &mut at, PAD)?;
             }
         }
     }
@@ -470,4 +470,38 @@ fn location(name: &'static str, bytes: &Bytes, start: usize, endian: Endian) -> 
         )
     });
     Ok(place.into_iter().chain(radius).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Platform;
+
+    /// Returns a definition with one fire of Rise of the Underminer.
+    fn fire() -> Vec<u8> {
+        let pieces = Build::Rotu.pieces(10).unwrap().1;
+        let lengths = pieces.into_iter().map(|piece| match piece {
+            Piece::Fields(layout) => size(layout),
+            Piece::Location(_) => Build::Rotu.location(),
+            Piece::Bound => size(BOUND) + SHAPE + PAD,
+            other => panic!("{other:?}"),
+        });
+        let length = START + size(HEAD) + lengths.sum::<usize>();
+        let mut bytes = vec![0; length];
+        bytes[3] = 1;
+        bytes[START + 3] = 10;
+        bytes
+    }
+
+    #[test]
+    fn fires_are_read_only_if_they_are_whole() {
+        let facts = Facts::new(Platform::GameCube, Game::Rotu);
+        let whole = Bytes::from(fire());
+        for length in START..=whole.len() {
+            let found = parse_shrapnel(&whole.slice(..length), &facts).unwrap();
+            let is_whole = length == whole.len();
+            assert_eq!(found.fragments.len(), usize::from(is_whole), "{length}");
+            assert_eq!(found.warnings.is_empty(), is_whole, "{length}");
+        }
+    }
 }

@@ -136,5 +136,8 @@ pub fn hi_objects() -> Vec<Vec<u8>> {
         ),
     ];
     let seed = |(code, body): (&str, Vec<u8>)| [vec![0, number_of(code)], body].concat();
-    short(bodies.map(seed).to_vec())
+    // A fire of Rise of the Underminer.
+    let fire = [hi::big(&[1, 7, 0, 10]), vec![0; 176]].concat();
+    let fire = [vec![12, number_of("SHRP")], fire].concat();
+    short(bodies.map(seed).into_iter().chain([fire]).collect())
 }
