@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
 use hpimount_assets::view::edit::{Form, Place, Reference as IdOf, Rule};
 use hpimount_assets::view::node::{Entry, Node};
 use hpimount_containers::io::Endian;
@@ -43,6 +44,9 @@ pub(super) trait Words {
         None
     }
 }
+
+/// Why the meaning of a number cannot be edited.
+const BESIDE: &str = "follows from the number beside it";
 
 /// Only the words of the layouts.
 impl Words for () {}
@@ -119,7 +123,7 @@ pub(super) fn fields<'a>(
                     let form = Form::Named { size, number };
                     text.stored(Place::new(offset, endian, form))
                 }
-                None if is_beside => text.derived("follows from the number beside it"),
+                None if is_beside => text.derived(BESIDE),
                 None => text.derived("selects the fields, and cannot be changed"),
             }
         };
@@ -144,6 +148,25 @@ pub(super) fn fields<'a>(
                 ));
             }
             None => fields.push((name.into(), node)),
+        }
+    }
+    fields
+}
+
+/// Returns the fields of a record of zeros, and how they are edited. A meaning of a number
+/// is there even if 0 has none, because other numbers have one.
+pub(super) fn blank<'a>(
+    layout: record::Layout,
+    endian: Endian,
+    reference: Reference<'_>,
+) -> Vec<(Cow<'static, str>, Node<'a>)> {
+    let zeros = Bytes::from(vec![0; record::size(layout)]);
+    let record = record::Record::new(layout, endian, &zeros);
+    let mut fields = fields(&record, &(), reference);
+    for named in layout.iter().filter_map(|column| column.words) {
+        if !fields.iter().any(|(name, _)| name == named.beside) {
+            let none = Node::from(Value::Null).derived(BESIDE);
+            fields.push((named.beside.into(), none));
         }
     }
     fields

@@ -269,11 +269,9 @@ impl Typed {
         })?;
         let endian = self.endian;
         let fields = move |number| {
-            let layout = kind_of(choice.kinds, number)?.fields;
-            let zeros = Bytes::from(vec![0; record::size(layout)]);
-            let record = record::Record::new(layout, endian, &zeros);
+            let kind = kind_of(choice.kinds, number)?;
             let reference = |id: u32| Names(&Alone).in_object(id);
-            Some(Node::Map(fields::fields(&record, &(), &reference)))
+            Some(Node::Map(fields::blank(kind.fields, endian, &reference)))
         };
         Some(Rule::Selects(Selector {
             place: self.field_place(field, Form::U8)?,
@@ -318,12 +316,10 @@ impl Typed {
             let number = number.and_then(|number| u32::try_from(number).ok());
             let kind = number.and_then(|number| command(self.code, number));
             let kind = kind.ok_or("needs the type of a command")?;
-            let size = record::size(kind.fields);
-            let zeros = Bytes::from(vec![0; size]);
-            let record = record::Record::new(kind.fields, self.endian, &zeros);
-            let mut fields = fields::fields(&record, &(), &|id| names.in_object(id));
+            let reference = |id| names.in_object(id);
+            let mut fields = fields::blank(kind.fields, self.endian, &reference);
             fields.push(("kind".into(), Node::from(kind.name).derived("")));
-            Ok((size, Node::Map(fields)))
+            Ok((record::size(kind.fields), Node::Map(fields)))
         };
         node.ruled(Rule::Elements(Elements {
             start: first.start,

@@ -1,7 +1,5 @@
 //! The values of tables, as they are edited.
 
-use bytes::Bytes;
-
 use crate::fields::{self, Words};
 use crate::names::Names;
 use crate::object::view::ranges;
@@ -107,9 +105,8 @@ fn rows<'a>(rows: &'a Records, count: Option<usize>, names: Names<'a>) -> Entry<
     let (layout, endian) = (rows.layout(), rows.endian());
     let length = size(layout);
     let blank = move |_: &Value| {
-        let zeros = Bytes::from(vec![0; length]);
-        let record = Record::new(layout, endian, &zeros);
-        Ok((length, record_node(&record, &(), names)))
+        let fields = fields::blank(layout, endian, &|id| names.in_object(id));
+        Ok((length, Node::Map(fields)))
     };
     let count = count.map(|offset| (Place::new(offset, endian, Form::U32), Counted::Elements));
     let elements = Elements {
@@ -153,6 +150,7 @@ mod tests {
     use crate::report::tests::words;
     use crate::table_view::parse;
     use crate::{Facts, Game, Platform};
+    use bytes::Bytes;
     use hpimount_assets::parse::so_far;
     use hpimount_assets::view::Alone;
     use hpimount_assets::view::edit::{Edit, What, edited};

@@ -67,7 +67,11 @@ impl Differences<'_> {
         let (Some(old), Some(new)) = (fields(shown), fields(edited)) else {
             return self.problem(path, format!("{edited} selects no known fields"));
         };
-        let (old, needed) = (names(&old), names(&new));
+        let old = names(&old, |_| true);
+        let (needed, derived) = (
+            names(&new, |node| !is_derived(node)),
+            names(&new, is_derived),
+        );
         let others: Vec<String> = match find(node, part) {
             Some(shown) => shown
                 .into_iter()
@@ -77,7 +81,8 @@ impl Differences<'_> {
         };
         let is_other = |name: &str| name != KIND && others.iter().any(|other| other == name);
         let given = remove(rest, part, &|name| !is_other(name));
-        let values: Vec<_> = given.into_iter().filter(|(name, _)| name != KIND).collect();
+        let is_own = |name: &str| name != KIND && !derived.iter().any(|derived| derived == name);
+        let values: Vec<_> = given.into_iter().filter(|(name, _)| is_own(name)).collect();
         let is_complete = values.len() == needed.len()
             && needed
                 .iter()
@@ -103,16 +108,24 @@ fn find(node: &Node<'_>, part: &str) -> Option<Vec<String>> {
     let mut found = None;
     node.for_each(&mut |name, child| {
         if name == Some(part) {
-            found = Some(names(child));
+            found = Some(names(child, |_| true));
         }
     });
     found
 }
 
-fn names(node: &Node<'_>) -> Vec<String> {
+/// Returns the names of those fields that are wanted.
+fn names(node: &Node<'_>, is_wanted: fn(&Node<'_>) -> bool) -> Vec<String> {
     let mut names = Vec::new();
-    node.for_each(&mut |name, _| names.extend(name.map(str::to_owned)));
+    node.for_each(&mut |name, node| {
+        names.extend(name.filter(|_| is_wanted(node)).map(str::to_owned));
+    });
     names
+}
+
+/// Returns whether a field follows from others.
+fn is_derived(node: &Node<'_>) -> bool {
+    matches!(node, Node::Ruled(_, Rule::Derived(_)))
 }
 
 /// Removes fields of a part from values, and returns them.

@@ -15,8 +15,8 @@ use hpimount_containers::volume::{AssetType, Game, Platform};
 use hpimount_record::Value;
 use std::sync::Arc;
 
-/// The archive of an object of this type.
-struct OfType([u8; 4]);
+/// The archive of an object of this type in this game.
+struct OfType([u8; 4], Game);
 
 impl AssetContext for OfType {
     fn name(&self) -> &str {
@@ -42,7 +42,7 @@ impl AssetContext for OfType {
             platform: Platform::GameCube,
             endian: Endian::Big,
             subtype: 0,
-            game: Game::Bfbb,
+            game: self.1,
         })
     }
 }
@@ -133,7 +133,7 @@ proptest! {
     ) {
         // At most two links.
         bytes[5] %= 3;
-        let (asset, archive) = (Bytes::from(bytes), OfType(*code));
+        let (asset, archive) = (Bytes::from(bytes), OfType(*code, Game::Bfbb));
         let view = open(&asset, &archive);
         let (_, values) = view.values(&archive).unwrap();
         let mut all = Vec::new();
@@ -156,7 +156,7 @@ proptest! {
         mut bytes in proptest::collection::vec(any::<u8>(), 40..320),
     ) {
         bytes[5] %= 3;
-        let (asset, archive) = (Bytes::from(bytes), OfType(*code));
+        let (asset, archive) = (Bytes::from(bytes), OfType(*code, Game::Bfbb));
         let view = open(&asset, &archive);
         let (_, values) = view.values(&archive).unwrap();
         let json = serde_json::to_string(&values).unwrap();
@@ -169,7 +169,7 @@ proptest! {
         text in "(\\{\"(links|body|entity|header|list|rest|commands)\": )?[\\[\\]{}\":, a-z0-9.-]{0,40}",
         bytes in proptest::collection::vec(any::<u8>(), 8..100),
     ) {
-        let (asset, archive) = (Bytes::from(bytes), OfType(*b"PARS"));
+        let (asset, archive) = (Bytes::from(bytes), OfType(*b"PARS", Game::Bfbb));
         if let Ok(values) = edit::value_of_json(text.as_bytes()) {
             let _ = edited(&asset, &archive, What::Values(values));
         }
@@ -178,9 +178,22 @@ proptest! {
 
 /// Applies an edited JSON file.
 fn with_json(asset: &[u8], code: &[u8; 4], json: &str) -> Result<Vec<u8>, String> {
+    with_json_in(Game::Bfbb, asset, code, json)
+}
+
+/// Applies an edited JSON file of a game.
+fn with_json_in(game: Game, asset: &[u8], code: &[u8; 4], json: &str) -> Result<Vec<u8>, String> {
     let what = What::Values(edit::value_of_json(json.as_bytes()).unwrap());
     let asset = Bytes::copy_from_slice(asset);
-    edited(&asset, &OfType(*code), what).map_err(|problems| problems[0].1.clone())
+    edited(&asset, &OfType(*code, game), what).map_err(|problems| problems[0].1.clone())
+}
+
+/// Returns the JSON file of an object.
+fn shown(asset: &[u8], code: &[u8; 4]) -> String {
+    let archive = OfType(*code, Game::Bfbb);
+    let view = open(&Bytes::copy_from_slice(asset), &archive);
+    let (_, values) = view.values(&archive).unwrap();
+    serde_json::to_string(&values).unwrap()
 }
 
 #[test]
@@ -227,7 +240,7 @@ fn another_kind_of_a_part_needs_exactly_its_fields() {
         assert_eq!(changed(motion), Err(reason.to_owned()), "{motion}");
     }
     let cell = What::Value("motion.motion_type".to_owned(), Value::Integer(3));
-    let problems = edited(&orbit.clone().into(), &OfType(*b"PLAT"), cell).unwrap_err();
+    let problems = edited(&orbit.clone().into(), &OfType(*b"PLAT", Game::Bfbb), cell).unwrap_err();
     assert_eq!(
         problems[0].1,
         "selects which fields follow: edit all of them as JSON"
@@ -235,11 +248,44 @@ fn another_kind_of_a_part_needs_exactly_its_fields() {
 }
 
 #[test]
+fn a_platform_of_any_kind_becomes_one_of_any_other_as_that_is_shown() {
+    let of = |kinds| platform("lift", kinds, &[1; 56], &[1; 44]);
+    let [first, last] = [of([8, 1]), of([11, 5])];
+    let kinds = (0..=13).map(|number| [number, 1]);
+    for kinds in kinds.chain((0..=6).map(|number| [8, number])) {
+        let wanted = shown(&of(kinds), b"PLAT");
+        for old in [&first, &last] {
+            let new = with_json(old, b"PLAT", &wanted);
+            let new = new.unwrap_or_else(|reason| panic!("{kinds:?}: {reason}"));
+            assert_eq!(shown(&new, b"PLAT"), wanted, "{kinds:?}");
+        }
+    }
+}
+
+#[test]
+fn words_for_numbers_are_no_fields_that_another_kind_needs() {
+    let lift = platform("lift", [8, 1], &[1; 4], &[]);
+    let stored = "\"motion_type\": 4, \"mech_type\": 1, \"mech_flags\": 0, \"slide_axis\": 2, \
+        \"rotate_axis\": 0, \"slide_dist\": 1, \"slide_time\": 0, \"slide_acc\": 0, \
+        \"slide_dec\": 0, \"rotate_dist\": 0, \"rotate_time\": 0, \"rotate_acc\": 0, \
+        \"rotate_dec\": 0, \"ret_delay\": 0, \"post_ret_delay\": 0";
+    let changed = |motion: &str| with_json(&lift, b"PLAT", &format!("{{\"motion\": {motion}}}"));
+    let new = [vec![1, 0, 2, 0], floats(&[1.0])].concat();
+    let new = platform("lift", [8, 4], &[1; 4], &new);
+    assert_eq!(changed(&format!("{{{stored}}}")), Ok(new.clone()));
+    // The word of another number follows from this one.
+    let with_word = format!("{{{stored}, \"mech_type_name\": \"Slide\"}}");
+    assert_eq!(changed(&with_word), Ok(new));
+    let reason = changed("{\"motion_type\": 4}").unwrap_err();
+    assert!(!reason.contains("_name"), "{reason}");
+}
+
+#[test]
 fn the_first_element_of_an_empty_list_can_be_given() {
     let point = |next: &[u32]| move_point("point", [1.0, 2.0, 3.0], next);
     let json = "{\"list\": [\"0000002A\"]}";
     assert_eq!(with_json(&point(&[]), b"MVPT", json), Ok(point(&[0x2A])));
-    let archive = OfType(*b"MVPT");
+    let archive = OfType(*b"MVPT", Game::Bfbb);
     let view = open(&point(&[]).into(), &archive);
     let (_, values) = view.values(&archive).unwrap();
     assert_eq!(values.to_value().get("list"), None);
