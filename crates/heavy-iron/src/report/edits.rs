@@ -188,7 +188,7 @@ const TEXT: &str = "text.txt";
 const ROWS: &str = "rows";
 const LINKS: &str = "links";
 
-/// Before the name of a field whose part is not known.
+/// Before the name of a field in a table with a row for each.
 const FIELD: &str = "field:";
 
 /// The assets of an archive by their ids.
@@ -422,11 +422,12 @@ impl<'a> Table<'a> {
                     "body" | "dyna" => {
                         columns(node, "", name, &mut paths);
                         centre(node, name, &mut paths);
-                        fields_of(node, name, &mut paths);
+                        fields_of(node, name, "", &mut paths);
                     }
                     _ => {
                         leaf(node, name, name, &mut paths);
                         part(node, name, &mut paths);
+                        fields_of(node, name, &format!("{name}."), &mut paths);
                     }
                 }
             });
@@ -555,7 +556,7 @@ fn placed(node: &Node<'_>, paths: &mut Paths) {
     for column in &PLACE[6..] {
         paths.insert((*column).to_owned(), "entity.model".to_owned());
     }
-    fields_of(node, "entity", paths);
+    fields_of(node, "entity", "entity.", paths);
 }
 
 /// Adds the columns of the place of an object that is no entity.
@@ -570,16 +571,22 @@ fn centre(node: &Node<'_>, part: &str, paths: &mut Paths) {
     });
 }
 
-/// Adds the columns of a table with a row for each field.
-fn fields_of(node: &Node<'_>, part: &str, paths: &mut Paths) {
-    node.for_each(&mut |name, child| {
-        let Some(name) = name else { return };
-        if matches!(child, Node::Ruled(_, Rule::Derived(_))) {
-            return;
+/// Adds the columns of a table with a row for each field, for those of a part at a path,
+/// or of the parts of a list there. `prefix` is what precedes their names in the table.
+fn fields_of(node: &Node<'_>, path: &str, prefix: &str, paths: &mut Paths) {
+    let mut index = 0;
+    node.for_each(&mut |name, child| match name {
+        Some(_) if matches!(child, Node::Ruled(_, Rule::Derived(_))) => {}
+        Some(name) => {
+            for column in ["value", "value_name"] {
+                let path = format!("{path}.{name}");
+                paths.insert(format!("{FIELD}{prefix}{name}.{column}"), path);
+            }
         }
-        for column in ["value", "value_name"] {
-            let path = format!("{part}.{name}");
-            paths.insert(format!("{FIELD}{name}.{column}"), path);
+        None => {
+            let path = format!("{path}[{index}]");
+            fields_of(child, &path, &format!("{path}."), paths);
+            index += 1;
         }
     });
 }

@@ -11,7 +11,7 @@ use crate::fields::{Words, cells, columns};
 use crate::names::Names;
 use crate::object::object_type;
 use crate::object::view::Typed;
-use crate::parts::{BODY, ENTITY, Part};
+use crate::parts::{BODY, DYNA, ENTITY, Part};
 use crate::record::{Column, Parameter, Value};
 use crate::table_view::sheet::MAX_LISTED;
 use crate::view::{add_all, add_blanks, new_table};
@@ -97,9 +97,11 @@ pub(super) fn fields(
         let name = reader.archive.name(member);
         let kind = typed.object.dyna.map(|dyna| dyna.name);
         let parts = typed.object.parts.iter();
-        for (column, _, value) in parts.flat_map(|part| part.record.placed()) {
+        let fields = parts.flat_map(|part| part.record.placed().map(move |field| (part, field)));
+        for (part, (column, _, value)) in fields {
             table.cell(format_args!("{:08X}", member.asset.id));
-            table.text(&name).optional_text(kind).text(column.name);
+            table.text(&name).optional_text(kind);
+            table.text(&(prefix(part) + column.name));
             let words = typed.meaning(column, value);
             match (value, words.filter(|meaning| meaning.beside.is_none())) {
                 (_, Some(words)) => {
@@ -114,6 +116,16 @@ pub(super) fn fields(
         }
         Ok(())
     })
+}
+
+/// Returns what precedes the name of a field of a part in a table of fields: nothing for
+/// the fields of the type, otherwise the path of the part in `object.json`.
+fn prefix(part: &Part) -> String {
+    match (part.name, part.item) {
+        (BODY | DYNA, _) => String::new(),
+        (name, None) => format!("{name}."),
+        (name, Some(item)) => format!("{name}[{item}]."),
+    }
 }
 
 /// Writes a row for each part of a list of the objects of a type, such as the

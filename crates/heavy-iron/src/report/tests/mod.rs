@@ -62,6 +62,13 @@ impl Archives {
         }
     }
 
+    /// Returns the archives as those of another game.
+    fn of_game(mut self, game: Game) -> Self {
+        let assets = self.assets.iter_mut();
+        assets.for_each(|asset| asset.kind.game = game);
+        self
+    }
+
     fn count(&self, file: AssetRef) {
         *self.reads.borrow_mut().entry(file).or_default() += 1;
     }

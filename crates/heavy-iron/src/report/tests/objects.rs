@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use hpimount_assets::view::edit::{Edit, What};
 
 /// Returns the rows of a table, by the names of the columns.
 fn rows(archives: &Archives, path: &str) -> Vec<BTreeMap<String, String>> {
@@ -314,4 +315,61 @@ fn all_assets_of_a_type_are_in_one_table() {
         (report.applies)(&archives)
     };
     assert!(!with("tables/JAW.tsv") && !with("level.glb") && with("tables/links.tsv"));
+}
+
+/// Returns a DYNA asset of a type, with zeros as its fields.
+fn dyna(kind: &str, version: u32, length: usize) -> Vec<u8> {
+    let head = words(&[id(kind), version << 16]);
+    object(kind, 0, &[head, vec![0; length]].concat(), &[])
+}
+
+#[test]
+fn a_field_of_a_dynamic_object_is_edited_in_the_part_that_its_row_names() {
+    let archives = Archives::new(&[
+        (
+            "a.HIP",
+            b"DYNA",
+            "arm",
+            dyna("Enemy:RATS:LeftArm", 1, 8 + 72 + 20),
+        ),
+        ("a.HIP", b"DYNA", "box", dyna("ui:box", 2, 64 + 9 * 48 + 32)),
+    ])
+    .of_game(Game::RatProto);
+    let shown = archives.text("tables/DYNA.tsv");
+    let edit = REPORTS
+        .iter()
+        .find(|report| report.path == "tables/DYNA.tsv");
+    let edit = edit.unwrap().edit.unwrap().edit;
+    for (asset, field, text, path) in [
+        ("arm", "version", "3", "body.version"),
+        ("arm", "flags", "3", "dyna.flags"),
+        ("arm", "entity.flags", "3", "entity.flags"),
+        ("arm", "own.own_flags", "3", "own.own_flags"),
+        ("box", "color", "1 2 3 4", "dyna.color"),
+        ("box", "parts[3].color", "1 2 3 4", "parts[3].color"),
+    ] {
+        let rows = shown.lines().map(|line| {
+            let mut cells: Vec<_> = line.split('\t').collect();
+            if (cells[1], cells[3]) == (asset, field) {
+                cells[4] = text;
+            }
+            cells.join("\t") + "\n"
+        });
+        let edited: String = rows.collect();
+        assert_ne!(edited, shown, "{field}");
+        let found = edit(&archives, shown.as_bytes(), edited.as_bytes()).unwrap();
+        let [
+            (
+                _,
+                TableEdit::Value(Edit {
+                    what: What::Value(found, value),
+                    ..
+                }),
+            ),
+        ] = &found.edits[..]
+        else {
+            panic!("{:?}", found.edits);
+        };
+        assert_eq!((&**found, value.to_string()), (path, text.to_owned()));
+    }
 }
