@@ -11,10 +11,9 @@ use crate::fields::{self, Meaning, Words};
 use crate::names::{Names, hex};
 use crate::object::cutscene;
 use crate::object::{
-    self, Floor, Link, Object, Parameter, base_type_name, base_type_number, command,
-    condition_number, condition_sign, event_name, event_number, flags_endian, interpolation,
-    interpolation_number, is_bare, npc_type, pickup_name, pickup_number, trigger_shape,
-    variable_name, variable_number,
+    self, Floor, Link, Object, Parameter, base_type_name, base_type_number, condition_number,
+    condition_sign, event_name, event_number, flags_endian, interpolation, interpolation_number,
+    is_bare, npc_type, pickup_name, pickup_number, trigger_shape, variable_name, variable_number,
 };
 use crate::origin::{Origin, code_text};
 use crate::parts::{Part, kind_of};
@@ -314,7 +313,7 @@ impl Typed {
         let blank = move |value: &Value| {
             let number = value.get("type").and_then(Value::integer);
             let number = number.and_then(|number| u32::try_from(number).ok());
-            let kind = number.and_then(|number| command(self.code, number));
+            let kind = number.and_then(|number| kind_of(self.object.commands, number));
             let kind = kind.ok_or("needs the type of a command")?;
             let reference = |id| names.in_object(id);
             let mut fields = fields::blank(kind.fields, self.endian, &reference);

@@ -384,6 +384,7 @@ impl<'a> Body<'a> {
 
     /// Reads commands, up to the first one of an unknown kind.
     fn commands(&mut self, kinds: Kinds, object: &mut Object) {
+        object.commands = kinds;
         let (count, length) = (object.number("cmd_count"), object.number("cmd_size"));
         let links = self.end;
         self.end = self.at.saturating_add(length).min(links);

@@ -20,14 +20,13 @@ pub use names::{
     interpolation_number, npc_type, pickup_name, pickup_number, trigger_shape, variable_name,
     variable_number,
 };
-pub use sections::command;
 pub use types::{ObjectType, object_type};
 
 use bytes::Bytes;
 use hpimount_record::Record;
 
 use self::body::Body;
-use crate::parts::Part;
+use crate::parts::{Kinds, Part};
 pub use crate::record::Parameter;
 use crate::record::{Rows, Value};
 use crate::{Facts, Game, Parsed, read_into};
@@ -61,6 +60,8 @@ pub struct Object {
     pub lists: Vec<(&'static str, Rows)>,
     /// The fields with the numbers of elements of these lists, and the lists.
     pub counts: Vec<(&'static str, &'static str)>,
+    /// The kinds of its commands, if it has any.
+    pub commands: Kinds,
     /// The texts and states of a DSCO.
     pub floor: Option<Floor>,
     /// The bytes after the known fields.

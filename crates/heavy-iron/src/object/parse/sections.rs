@@ -1,7 +1,7 @@
 //! What objects consist of, and what follows the first fields of some types in Battle
 //! for Bikini Bottom (FORMATS, HIP assets 6).
 
-use crate::parts::{Kinds, PartKind, kind_of, kinds};
+use crate::parts::{Kinds, PartKind, kinds};
 use crate::record::{Layout, layout};
 use crate::words::{AXES, MECHANISM_FLAGS, MOTION_FLAGS, MOVEMENTS, SPRING_FLAGS};
 
@@ -341,14 +341,6 @@ pub(super) const COMMANDS: &[PartKind] = kinds! {
     33 "dampen_speed" { damp_speed: F32 }
     34 "collide_fall_sticky" { y: F32, bounce: F32, sticky: F32 }
 };
-
-/// Returns the kind of commands of a type with this number.
-pub fn command(code: [u8; 4], number: u32) -> Option<&'static PartKind> {
-    match &code {
-        b"UIM " => kind_of(&[UI_COMMANDS], number),
-        _ => kind_of(&[COMMANDS], number),
-    }
-}
 
 /// Length of the smallest command, in bytes.
 pub(super) const COMMAND: usize = 8;

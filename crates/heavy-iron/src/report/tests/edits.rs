@@ -281,6 +281,20 @@ fn words_for_numbers_are_no_fields_that_another_kind_needs() {
 }
 
 #[test]
+fn an_added_command_has_the_fields_that_those_of_its_system_have() {
+    let command = |value: f32| [words(&[14, 0]), floats(&[value; 4])].concat();
+    let system = |commands: &[Vec<u8>]| {
+        let all = commands.concat();
+        let head = words(&[0, 0, 0, 0, commands.len() as u32, all.len() as u32]);
+        object("dust", 39, &[head, all].concat(), &[])
+    };
+    let old = system(&[command(1.0)]);
+    let json = "{\"commands\": [{}, {\"type\": 14, \"factor\": [2, 2, 2, 2]}]}";
+    let new = system(&[command(1.0), command(2.0)]);
+    assert_eq!(with_json_in(Game::Scooby, &old, b"PARS", json), Ok(new));
+}
+
+#[test]
 fn the_first_element_of_an_empty_list_can_be_given() {
     let point = |next: &[u32]| move_point("point", [1.0, 2.0, 3.0], next);
     let json = "{\"list\": [\"0000002A\"]}";

@@ -82,6 +82,7 @@ impl Body<'_> {
         object.lists.extend(read.lists);
         object.counts.extend(read.counts);
         object.list = read.list;
+        object.commands = read.commands;
         object.warnings.append(read.warnings);
     }
 
