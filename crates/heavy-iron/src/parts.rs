@@ -20,7 +20,7 @@ pub struct Part {
     pub item: Option<u16>,
     /// Name of the kind that determines its fields, such as `orbit`.
     pub kind: Option<&'static str>,
-    /// What selects its kind, if that can be changed.
+    /// What selects its kind, if a field does.
     pub choice: Option<Choice>,
     /// Its fields.
     pub record: Record,
@@ -28,13 +28,14 @@ pub struct Part {
     pub list: Option<(&'static str, Rows)>,
 }
 
-/// What selects the kind of a part that has room for all kinds.
+/// What selects the kind of a part.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
     /// The name of the field with the number of the kind.
     pub by: &'static str,
-    /// The room for the fields, in bytes.
-    pub size: usize,
+    /// The room for the fields of any kind, in bytes; `None` if another kind cannot be
+    /// given.
+    pub size: Option<usize>,
     /// The kinds.
     pub kinds: Kinds,
 }

@@ -261,11 +261,16 @@ impl Typed {
 
     /// Returns how a number is edited that selects the fields of a part.
     fn selector<'a>(&self, field: &str) -> Option<Rule<'a>> {
-        let mut parts = self.object.parts.iter();
-        let (part, choice) = parts.find_map(|part| {
+        let parts = self.object.parts.iter();
+        let mut choices = parts.filter_map(|part| {
             let choice = part.choice.filter(|choice| choice.by == field)?;
             Some((part, choice))
-        })?;
+        });
+        let (part, choice) = choices.next()?;
+        let Some(size) = choice.size.filter(|_| choices.next().is_none()) else {
+            const OTHERS: &str = "selects the fields of other parts, and cannot be changed here";
+            return Some(Rule::Derived(OTHERS));
+        };
         let endian = self.endian;
         let fields = move |number| {
             let kind = kind_of(choice.kinds, number)?;
@@ -276,7 +281,7 @@ impl Typed {
             place: self.field_place(field, Form::U8)?,
             part: part.name,
             start: part.record.offset(),
-            size: choice.size,
+            size,
             fields: Box::new(fields),
         }))
     }

@@ -344,9 +344,10 @@ impl<'a> Body<'a> {
         match kind_of(kinds, number) {
             Some(kind) => {
                 let record = self.take(kind.fields, object);
+                let size = (is_whole && ahead.is_none()).then_some(size);
                 object.parts.push(Part {
                     kind: Some(kind.name),
-                    choice: (is_whole && ahead.is_none()).then_some(Choice { by, size, kinds }),
+                    choice: Some(Choice { by, size, kinds }),
                     ..Part::plain(name, record)
                 });
             }

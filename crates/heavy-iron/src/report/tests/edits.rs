@@ -281,6 +281,21 @@ fn words_for_numbers_are_no_fields_that_another_kind_needs() {
 }
 
 #[test]
+fn a_number_that_selects_the_fields_of_several_parts_or_of_earlier_ones_stays() {
+    let platform = object("lift", 6, &[0; 4 * 18 + 4 + 36 + 4 + 44], &[]);
+    let camera = object("eye", 7, &[0; 88 + 24 + 16], &[]);
+    for (asset, code, field) in [
+        (platform, b"PLAT", "plat_type"),
+        (camera, b"CAM ", "cam_type"),
+    ] {
+        let json = format!("{{\"body\": {{\"{field}\": 2}}}}");
+        let found = with_json_in(Game::Scooby, &asset, code, &json);
+        let reason = "selects the fields of other parts, and cannot be changed here";
+        assert_eq!(found, Err(format!("body.{field}: {reason}")));
+    }
+}
+
+#[test]
 fn an_added_command_has_the_fields_that_those_of_its_system_have() {
     let command = |value: f32| [words(&[14, 0]), floats(&[value; 4])].concat();
     let system = |commands: &[Vec<u8>]| {
