@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use hpimount_assets::view::Alone;
 use hpimount_assets::view::edit::{Form, Place, Reference as IdOf, Rule};
-use hpimount_assets::view::node::{Entry, Node};
+use hpimount_assets::view::node::{Entry, Node, Nodes};
 use hpimount_containers::io::Endian;
 use hpimount_record::Value;
 
@@ -51,118 +52,196 @@ const BESIDE: &str = "follows from the number beside it";
 /// Only the words of the layouts.
 impl Words for () {}
 
+/// How the fields of records are shown.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'a> {
+    words: &'a dyn Words,
+    names: Names<'a>,
+    reference: Reference,
+}
+
 /// Shows an id in JSON.
-pub(super) type Reference<'a> = &'a dyn Fn(u32) -> Value;
+type Reference = fn(Names<'_>, u32) -> Value;
 
-/// Returns an entry for each name of the parts, in the order in which they first
-/// occur: a map, or a list of maps.
-pub(super) fn entries<'a>(
-    parts: &[Part],
-    words: &dyn Words,
-    reference: Reference<'_>,
-) -> Vec<Entry<'a>> {
-    let mut entries: Vec<Entry<'a>> = Vec::new();
-    for part in parts {
-        let fields = part_fields(part, words, reference);
-        let mut known = entries.iter_mut().filter(|(name, _)| *name == part.name);
-        match known.next() {
-            Some((_, Node::List(items))) => items.push(Node::Map(fields)),
-            Some((_, Node::Map(all))) => all.extend(fields),
-            _ if part.item.is_some() => {
-                entries.push((part.name, Node::List(vec![Node::Map(fields)])));
-            }
-            _ => entries.push((part.name, Node::Map(fields))),
+/// The fields of a record, by their names.
+type Fields<'a> = Vec<(Cow<'static, str>, Node<'a>)>;
+
+impl<'a> Shown<'a> {
+    /// Shows fields as in `object.json`, with their words.
+    pub(super) fn in_object(words: &'a dyn Words, names: Names<'a>) -> Self {
+        Self {
+            words,
+            names,
+            reference: |names, id| names.in_object(id),
         }
     }
-    entries
-}
 
-fn part_fields<'a>(
-    part: &Part,
-    words: &dyn Words,
-    reference: Reference<'_>,
-) -> Vec<(Cow<'static, str>, Node<'a>)> {
-    let kind = part.kind.map(|kind| {
-        let kind = Node::from(kind).derived("follows from the number that selects the fields");
-        ("kind".into(), kind)
-    });
-    let list = part.list.iter().map(|(name, rows)| {
-        let records = rows.iter().map(|record| {
-            let mut fields = fields(&record, words, reference);
-            match rows.layout() {
-                [_] => fields
-                    .pop()
-                    .map_or(Node::Map(Vec::new()), |(_, field)| field),
-                _ => Node::Map(fields),
+    /// Shows fields as in `info.json`.
+    pub(super) fn in_info(names: Names<'a>) -> Self {
+        Self {
+            words: &(),
+            names,
+            reference: |names, id| names.reference(id),
+        }
+    }
+
+    /// Returns an entry for each name of the parts, in the order in which they first
+    /// occur: a map, or a list of maps.
+    pub(super) fn entries(self, parts: &'a [Part]) -> Vec<Entry<'a>> {
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        for part in parts {
+            let mut known = entries.iter_mut().filter(|(name, _)| *name == part.name);
+            match known.next() {
+                Some((_, Node::Map(all))) => all.extend(self.part(part)),
+                Some(_) => {}
+                None if part.item.is_some() => {
+                    entries.push((part.name, self.items(parts, part.name)));
+                }
+                None => entries.push((part.name, Node::Map(self.part(part).collect()))),
             }
+        }
+        entries
+    }
+
+    /// Returns the list of the parts with a name. They are made one by one, since there may
+    /// be many.
+    fn items(self, parts: &'a [Part], name: &'static str) -> Node<'a> {
+        let each = move || -> Nodes<'a> {
+            let items = parts.iter().filter(move |part| part.name == name);
+            Box::new(items.map(move |part| Node::Map(self.part(part).collect())))
+        };
+        Node::Each(Box::new(each))
+    }
+
+    fn part(self, part: &'a Part) -> impl Iterator<Item = (Cow<'static, str>, Node<'a>)> {
+        let kind = part.kind.map(|kind| {
+            let kind = Node::from(kind).derived("follows from the number that selects the fields");
+            ("kind".into(), kind)
         });
-        ((*name).into(), Node::List(records.collect()))
-    });
-    kind.into_iter()
-        .chain(fields(&part.record, words, reference))
-        .chain(list)
-        .collect()
-}
+        let list = part.list.iter().map(move |(name, rows)| {
+            let records = move || -> Nodes<'a> {
+                let records = rows.iter();
+                Box::new(records.map(move |record| self.listed(&record)))
+            };
+            ((*name).into(), Node::Each(Box::new(records)))
+        });
+        let fields = self.fields(&part.record);
+        kind.into_iter().chain(fields).chain(list)
+    }
 
-/// Returns the fields of a record, and how they are edited.
-pub(super) fn fields<'a>(
-    record: &record::Record,
-    words: &dyn Words,
-    reference: Reference<'_>,
-) -> Vec<(Cow<'static, str>, Node<'a>)> {
-    let mut fields = Vec::new();
-    let endian = record.endian();
-    for (column, offset, value) in record.placed() {
-        let name = column.name;
-        let size = column.kind.size();
-        let meant = words.meaning(column, value);
-        let shown = |text: Cow<'static, str>, is_beside: bool, number: Option<NumberOf>| {
-            let text = Node::from(Value::Text(text));
-            match number {
-                Some(number) => {
-                    let form = Form::Named { size, number };
-                    text.stored(Place::new(offset, endian, form))
-                }
-                None if is_beside => text.derived(BESIDE),
-                None => text.derived("selects the fields, and cannot be changed"),
-            }
-        };
-        let rule = words.rule(name);
-        let node = match (rule, &meant) {
-            (Some(rule), None) => Node::from(json(value, reference)).ruled(rule),
-            (_, Some(Meaning { beside: None, .. })) => Node::from(Value::Null),
-            _ => stored(column.kind, value, (offset, endian), reference),
-        };
-        match meant {
-            Some(Meaning {
-                beside,
-                text,
-                number,
-            }) => {
-                if beside.is_some() {
-                    fields.push((name.into(), node));
-                }
-                fields.push((
-                    beside.unwrap_or(name).into(),
-                    shown(text, beside.is_some(), number),
-                ));
-            }
-            None => fields.push((name.into(), node)),
+    /// Returns a record of the list of a part: its only field, or a map.
+    fn listed<'n>(self, record: &record::Record) -> Node<'n> {
+        let mut fields = self.fields(record);
+        match record.layout() {
+            [_] => fields
+                .pop()
+                .map_or(Node::Map(Vec::new()), |(_, field)| field),
+            _ => Node::Map(fields),
         }
     }
-    fields
+
+    /// Returns the fields of a record, and how they are edited.
+    pub(super) fn fields<'n>(self, record: &record::Record) -> Fields<'n> {
+        let mut fields = Vec::new();
+        let endian = record.endian();
+        for (column, offset, value) in record.placed() {
+            let name = column.name;
+            let size = column.kind.size();
+            let meant = self.words.meaning(column, value);
+            let shown = |text: Cow<'static, str>, is_beside: bool, number: Option<NumberOf>| {
+                let text = Node::from(Value::Text(text));
+                match number {
+                    Some(number) => {
+                        let form = Form::Named { size, number };
+                        text.stored(Place::new(offset, endian, form))
+                    }
+                    None if is_beside => text.derived(BESIDE),
+                    None => text.derived("selects the fields, and cannot be changed"),
+                }
+            };
+            let rule = self.words.rule(name);
+            let node = match (rule, &meant) {
+                (Some(rule), None) => Node::from(self.json(value)).ruled(rule),
+                (_, Some(Meaning { beside: None, .. })) => Node::from(Value::Null),
+                _ => self.stored(column.kind, value, (offset, endian)),
+            };
+            match meant {
+                Some(Meaning {
+                    beside,
+                    text,
+                    number,
+                }) => {
+                    if beside.is_some() {
+                        fields.push((name.into(), node));
+                    }
+                    fields.push((
+                        beside.unwrap_or(name).into(),
+                        shown(text, beside.is_some(), number),
+                    ));
+                }
+                None => fields.push((name.into(), node)),
+            }
+        }
+        fields
+    }
+
+    /// Returns a value at an offset, as it is shown and edited.
+    fn stored<'n>(
+        self,
+        kind: record::Kind,
+        value: record::Value,
+        (offset, endian): (usize, Endian),
+    ) -> Node<'n> {
+        let place =
+            |index: usize, form: Form| Place::new(offset + index * form.size(), endian, form);
+        let parts = |form: Form, values: Value| match values {
+            Value::List(values) => {
+                let values = values.into_iter().enumerate();
+                let parts = values.map(|(index, part)| Node::from(part).stored(place(index, form)));
+                Node::List(parts.collect())
+            }
+            value => value.into(),
+        };
+        let integer = |is_signed| Form::Integer {
+            size: kind.size(),
+            is_signed,
+        };
+        let shown = self.json(value);
+        let form = match value {
+            record::Value::Vec2(_) | record::Value::Vec3(_) | record::Value::Vec4(_) => {
+                return parts(Form::Float, shown);
+            }
+            record::Value::Color(_) => return parts(Form::U8, shown),
+            record::Value::Unsigned(_) => integer(false),
+            record::Value::Signed(_) => integer(true),
+            record::Value::Float(_) => Form::Float,
+            record::Value::Id(_) => Form::Reference(ID),
+            record::Value::Code(_) => Form::Code,
+            record::Value::Word(_) => Form::Parameter(ID),
+            record::Value::Text(_) => return Node::from(shown).derived("cannot be changed here"),
+        };
+        Node::from(shown).stored(place(0, form))
+    }
+
+    /// Returns a value of a field in JSON. Numbers that are not finite are no value.
+    fn json(self, value: record::Value) -> Value {
+        match value {
+            record::Value::Id(id) => (self.reference)(self.names, id),
+            record::Value::Word(bits) => match Parameter::of(bits) {
+                Parameter::Number(id) => (self.reference)(self.names, id),
+                _ => plain(value),
+            },
+            value => finite(plain(value)),
+        }
+    }
 }
 
 /// Returns the fields of a record of zeros, and how they are edited. A meaning of a number
 /// is there even if 0 has none, because other numbers have one.
-pub(super) fn blank<'a>(
-    layout: record::Layout,
-    endian: Endian,
-    reference: Reference<'_>,
-) -> Vec<(Cow<'static, str>, Node<'a>)> {
+pub(super) fn blank<'a>(layout: record::Layout, endian: Endian) -> Fields<'a> {
     let zeros = Bytes::from(vec![0; record::size(layout)]);
     let record = record::Record::new(layout, endian, &zeros);
-    let mut fields = fields(&record, &(), reference);
+    let mut fields = Shown::in_object(&(), Names(&Alone)).fields(&record);
     for named in layout.iter().filter_map(|column| column.words) {
         if !fields.iter().any(|(name, _)| name == named.beside) {
             let none = Node::from(Value::Null).derived(BESIDE);
@@ -172,57 +251,8 @@ pub(super) fn blank<'a>(
     fields
 }
 
-/// Returns a value at an offset, as it is shown and edited.
-fn stored<'a>(
-    kind: record::Kind,
-    value: record::Value,
-    (offset, endian): (usize, Endian),
-    reference: Reference<'_>,
-) -> Node<'a> {
-    let place = |index: usize, form: Form| Place::new(offset + index * form.size(), endian, form);
-    let parts = |form: Form, values: Value| match values {
-        Value::List(values) => {
-            let values = values.into_iter().enumerate();
-            let parts = values.map(|(index, part)| Node::from(part).stored(place(index, form)));
-            Node::List(parts.collect())
-        }
-        value => value.into(),
-    };
-    let integer = |is_signed| Form::Integer {
-        size: kind.size(),
-        is_signed,
-    };
-    let shown = json(value, reference);
-    let form = match value {
-        record::Value::Vec2(_) | record::Value::Vec3(_) | record::Value::Vec4(_) => {
-            return parts(Form::Float, shown);
-        }
-        record::Value::Color(_) => return parts(Form::U8, shown),
-        record::Value::Unsigned(_) => integer(false),
-        record::Value::Signed(_) => integer(true),
-        record::Value::Float(_) => Form::Float,
-        record::Value::Id(_) => Form::Reference(ID),
-        record::Value::Code(_) => Form::Code,
-        record::Value::Word(_) => Form::Parameter(ID),
-        record::Value::Text(_) => return Node::from(shown).derived("cannot be changed here"),
-    };
-    Node::from(shown).stored(place(0, form))
-}
-
 /// The ids of assets by their names.
 pub(super) const ID: IdOf = names::id_named;
-
-/// Returns a value of a field in JSON. Numbers that are not finite are no value.
-pub(super) fn json(value: record::Value, reference: Reference<'_>) -> Value {
-    match value {
-        record::Value::Id(id) => reference(id),
-        record::Value::Word(bits) => match Parameter::of(bits) {
-            Parameter::Number(id) => reference(id),
-            _ => plain(value),
-        },
-        value => finite(plain(value)),
-    }
-}
 
 fn finite(value: Value) -> Value {
     match value {

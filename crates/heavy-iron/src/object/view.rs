@@ -7,7 +7,7 @@ use get_size2::GetSize;
 use hpimount_record::{FixedSize, Value};
 
 use crate::Game;
-use crate::fields::{self, Meaning, Words};
+use crate::fields::{self, Meaning, Shown, Words};
 use crate::names::{Names, hex};
 use crate::object::cutscene;
 use crate::object::{
@@ -25,7 +25,7 @@ use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule, Selector
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{self as assets, Alone, AssetContext, Opened, Table, ViewFormat};
+use hpimount_assets::view::{self as assets, AssetContext, Opened, Table, ViewFormat};
 use hpimount_containers::io::Endian;
 use hpimount_containers::text::windows_1252;
 
@@ -138,9 +138,9 @@ impl Typed {
         if !is_bare {
             entries.push(("header", self.header()));
         }
-        let parts = fields::entries(&object.parts, self, &|id| names.in_object(id));
+        let parts = Shown::in_object(self, names).entries(&object.parts);
         entries.extend(parts.into_iter().map(|(name, node)| match name {
-            COMMANDS => (name, self.commands(node, names)),
+            COMMANDS => (name, self.commands(node)),
             _ => (name, node),
         }));
         entries.extend(object.floor.as_ref().map(|floor| ("floor", tiles(floor))));
@@ -254,7 +254,7 @@ impl Typed {
     fn records<'a>(&'a self, rows: &'a Records, names: Names<'a>) -> Node<'a> {
         let words = Listed(self);
         let record = move |record: record::Record| {
-            Node::Map(fields::fields(&record, &words, &|id| names.in_object(id)))
+            Node::Map(Shown::in_object(&words, names).fields(&record))
         };
         Node::Each(Box::new(move || Box::new(rows.iter().map(record))))
     }
@@ -274,8 +274,7 @@ impl Typed {
         let endian = self.endian;
         let fields = move |number| {
             let kind = kind_of(choice.kinds, number)?;
-            let reference = |id: u32| Names(&Alone).in_object(id);
-            Some(Node::Map(fields::blank(kind.fields, endian, &reference)))
+            Some(Node::Map(fields::blank(kind.fields, endian)))
         };
         Some(Rule::Selects(Selector {
             place: self.field_place(field, Form::U8)?,
@@ -295,7 +294,7 @@ impl Typed {
     }
 
     /// Adds to the commands of a particle system how they are edited.
-    fn commands<'a>(&'a self, node: Node<'a>, names: Names<'a>) -> Node<'a> {
+    fn commands<'a>(&'a self, node: Node<'a>) -> Node<'a> {
         let commands = self
             .object
             .parts
@@ -320,8 +319,7 @@ impl Typed {
             let number = number.and_then(|number| u32::try_from(number).ok());
             let kind = number.and_then(|number| kind_of(self.object.commands, number));
             let kind = kind.ok_or("needs the type of a command")?;
-            let reference = |id| names.in_object(id);
-            let mut fields = fields::blank(kind.fields, self.endian, &reference);
+            let mut fields = fields::blank(kind.fields, self.endian);
             fields.push(("kind".into(), Node::from(kind.name).derived("")));
             Ok((record::size(kind.fields), Node::Map(fields)))
         };

@@ -1,6 +1,6 @@
 //! The values of tables, as they are edited.
 
-use crate::fields::{self, Words};
+use crate::fields::{self, Shown, Words};
 use crate::names::Names;
 use crate::object::view::ranges;
 use crate::record::{Record, Rows as Records, size};
@@ -105,7 +105,7 @@ fn rows<'a>(rows: &'a Records, count: Option<usize>, names: Names<'a>) -> Entry<
     let (layout, endian) = (rows.layout(), rows.endian());
     let length = size(layout);
     let blank = move |_: &Value| {
-        let fields = fields::blank(layout, endian, &|id| names.in_object(id));
+        let fields = fields::blank(layout, endian);
         Ok((length, Node::Map(fields)))
     };
     let count = count.map(|offset| (Place::new(offset, endian, Form::U32), Counted::Elements));
@@ -141,7 +141,7 @@ fn records<'a>(rows: &'a Records, words: &'a dyn Words, names: Names<'a>) -> Nod
 }
 
 fn record_node<'a>(record: &Record, words: &dyn Words, names: Names<'a>) -> Node<'a> {
-    Node::Map(fields::fields(record, words, &|id| names.in_object(id)))
+    Node::Map(Shown::in_object(words, names).fields(record))
 }
 
 #[cfg(test)]

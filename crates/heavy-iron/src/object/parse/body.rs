@@ -22,6 +22,9 @@ const PAD: usize = 4;
 /// Length of a player without a light kit and links.
 const PLAYER: usize = 80;
 
+/// Maximum number of fields of an asset whose records have lists of their own.
+const MAX_FIELDS: usize = 200_000;
+
 /// Offset of the flags in the header.
 const FLAGS: usize = 6;
 
@@ -461,7 +464,9 @@ impl<'a> Body<'a> {
             object.counts.push((field, list));
         }
         let count = object.number(field);
+        let mut left = MAX_FIELDS.saturating_sub(object.fields().count());
         for item in 0..u16::try_from(count).unwrap_or(u16::MAX) {
+            let start = self.at;
             let record = self.take(layout, object);
             let wanted = match list_count {
                 Count::Field(field) => record.get(field).map_or(0, count_of),
@@ -470,6 +475,14 @@ impl<'a> Body<'a> {
             let bytes = self.bytes.slice(self.at..self.end);
             let rows = Rows::new(list_layout, self.facts.endian, &bytes, wanted).at(self.at);
             let found = rows.len();
+            let Some(fewer) = left.checked_sub(layout.len() + found * list_layout.len()) else {
+                self.at = start;
+                object.warnings.push(format!(
+                    "{name} at {start:#x}: have more than {MAX_FIELDS} fields"
+                ));
+                break;
+            };
+            left = fewer;
             if found < wanted {
                 let at = self.at;
                 object.warnings.push(format!(

@@ -409,6 +409,21 @@ mod tests {
     }
 
     #[test]
+    fn an_asset_has_a_limited_number_of_fields() {
+        let states = 16_000;
+        let head = words(&[0, states, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let bytes = Bytes::from([head, vec![0; 52 * states as usize]].concat());
+        let object = parse(&bytes, &facts(Game::Incredibles), *b"DEST").unwrap();
+        let fields = object.fields().count();
+        assert!((190_000..=200_000).contains(&fields), "{fields}");
+        let warnings = object.warnings.texts();
+        assert!(
+            warnings[0].contains("more than 200000 fields"),
+            "{warnings:?}"
+        );
+    }
+
+    #[test]
     fn layouts_are_not_longer_than_the_assets() {
         for code in [
             b"BOUL", b"PLAT", b"SURF", b"TRIG", b"UIFT", b"SIMP", b"ENV ",
