@@ -6,7 +6,6 @@ use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_record::{FixedSize, Value};
 
-use crate::Game;
 use crate::fields::{self, Meaning, Shown, Words};
 use crate::names::{Names, hex};
 use crate::object::cutscene;
@@ -19,6 +18,7 @@ use crate::origin::{Origin, code_text};
 use crate::parts::{Part, kind_of};
 use crate::record::{self, Rows as Records};
 use crate::view::{self, add_all, name_of};
+use crate::{Facts, Game};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule, Selector};
@@ -57,6 +57,8 @@ pub(crate) struct Typed {
     pub(crate) game: Game,
     pub(crate) endian: Endian,
     pub(crate) object: Object,
+    /// The numbers of the parts whose kinds a field selects.
+    selected: Vec<usize>,
 }
 
 /// The list of the commands of a particle system.
@@ -65,7 +67,8 @@ const COMMANDS: &str = "commands";
 impl GetSize for Typed {
     fn get_heap_size(&self) -> usize {
         let Object { parts, links, .. } = &self.object;
-        parts.capacity() * size_of::<Part>() + links.capacity() * size_of::<Link>()
+        let lists = parts.capacity() * size_of::<Part>() + links.capacity() * size_of::<Link>();
+        lists + self.selected.get_heap_size()
     }
 }
 
@@ -74,12 +77,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (object, error) = so_far(object::parse(bytes, &facts, code));
     let warnings = object.warnings.clone();
     let mut page = view::page(FORMAT.name, bytes, context, warnings);
-    let typed = Typed {
-        code,
-        game: facts.game,
-        endian: facts.endian,
-        object,
-    };
+    let typed = Typed::new(code, &facts, object);
     let object = &typed.object;
     if !is_bare(code) {
         page.fact("own_id", hex(object.id))
@@ -118,6 +116,19 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
 }
 
 impl Typed {
+    /// Creates the object of a type.
+    pub(crate) fn new(code: [u8; 4], facts: &Facts, object: Object) -> Self {
+        let parts = object.parts.iter().enumerate();
+        let selected = parts.filter(|(_, part)| part.choice.is_some());
+        Self {
+            code,
+            game: facts.game,
+            endian: facts.endian,
+            selected: selected.map(|(index, _)| index).collect(),
+            object,
+        }
+    }
+
     /// Returns the base type by its name in a game with known names, otherwise
     /// by its number.
     fn base_type(&self) -> Value {
@@ -261,8 +272,9 @@ impl Typed {
 
     /// Returns how a number is edited that selects the fields of a part.
     fn selector<'a>(&self, field: &str) -> Option<Rule<'a>> {
-        let parts = self.object.parts.iter();
-        let mut choices = parts.filter_map(|part| {
+        let parts = self.selected.iter();
+        let mut choices = parts.filter_map(|&index| {
+            let part = &self.object.parts[index];
             let choice = part.choice.filter(|choice| choice.by == field)?;
             Some((part, choice))
         });

@@ -220,13 +220,8 @@ impl<'a> Reader<'a> {
                 continue;
             };
             if let Some(object) = self.archive.object(&member)? {
-                let typed = Typed {
-                    code: self.code,
-                    game: member.origin().facts.game,
-                    endian: member.origin().facts.endian,
-                    object,
-                };
-                visit(&member, &typed)?;
+                let facts = member.origin().facts;
+                visit(&member, &Typed::new(self.code, &facts, object))?;
             }
         }
         Ok(())
