@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hpimount_record::Value;
 
 use crate::object::Object;
-use crate::record::{Layout, Record, layout};
+use crate::record::{self, Layout, Record, layout};
 use hpimount_assets::view::ViewFile;
 use hpimount_assets::view::page::Rows;
 use hpimount_containers::io::Endian;
@@ -12,6 +12,9 @@ use hpimount_containers::text::windows_1252;
 
 /// Maximum number of data that are looked at. Cutscenes of the games have some hundred.
 const MAX_FILES: usize = 1 << 12;
+
+/// Maximum length of the texts of all subtitles together. The games have at most 64 KiB.
+const MAX_TEXTS: usize = 1 << 20;
 
 /// Data in a chunk of a cutscene begin at multiples of this.
 const ALIGNMENT: usize = 16;
@@ -103,16 +106,65 @@ fn list<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = Record> + 'a
 
 /// Returns the subtitles with their times in seconds.
 pub(super) fn subtitles(object: &Object) -> Rows<'_> {
-    let rows = list(object, "lines").map(|line| {
+    let all = match object.field("text_bytes").and_then(record::Value::unsigned) {
+        Some(length) => &object.rest[..object.rest.len().min(length as usize)],
+        None => &[],
+    };
+    // Lines may have the same text.
+    let mut left = MAX_TEXTS;
+    let rows = list(object, "lines").map(move |line| {
         let offset = line.number("text_offset").unwrap_or_default() as usize;
-        let text = object.rest.get(offset..).unwrap_or_default();
+        let text = all.get(offset..).unwrap_or_default();
         let end = text.iter().position(|&byte| byte == 0);
-        let text = windows_1252(&text[..end.unwrap_or(text.len())]).into_owned();
+        let text = &text[..end.unwrap_or(text.len()).min(left)];
+        left -= text.len();
         let time = |name| match line.get(name) {
-            Some(crate::record::Value::Float(seconds)) => Value::from(seconds),
+            Some(record::Value::Float(seconds)) => Value::from(seconds),
             _ => Value::Null,
         };
-        [time("start_time"), time("stop_time"), text.into()]
+        let text = windows_1252(text).into_owned().into();
+        [time("start_time"), time("stop_time"), text]
     });
     Rows::new(["start", "stop", "text"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::parse;
+    use crate::{Facts, Game, Platform};
+
+    /// Returns subtitles with lines at these offsets.
+    fn of(offsets: &[u32], length: u16, texts: &[u8]) -> Object {
+        let mut bytes = vec![0; 8];
+        bytes.extend((offsets.len() as u16).to_be_bytes());
+        bytes.extend(length.to_be_bytes());
+        for offset in offsets {
+            bytes.extend([0; 8]);
+            bytes.extend(offset.to_be_bytes());
+        }
+        bytes.extend(texts);
+        let facts = Facts::new(Platform::GameCube, Game::RatProto);
+        parse(&bytes.into(), &facts, *b"SUBT").unwrap()
+    }
+
+    fn texts(object: &Object) -> Vec<String> {
+        let rows = subtitles(object).rows;
+        rows.map(|row| row[2].to_string()).collect()
+    }
+
+    #[test]
+    fn texts_of_subtitles_end_where_all_do() {
+        let object = of(&[0, 3, 3, 9], 6, b"ab\0cdefg");
+        assert_eq!(texts(&object), ["ab", "cde", "cde", ""]);
+    }
+
+    #[test]
+    fn lines_with_one_text_have_limited_texts_together() {
+        let object = of(&[0; 4000], 60_000, &[b'a'; 60_000]);
+        let texts = texts(&object);
+        let length: usize = texts.iter().map(String::len).sum();
+        assert_eq!((texts.len(), texts[0].len()), (4000, 60_000));
+        assert!(length <= 1 << 20, "{length}");
+    }
 }
