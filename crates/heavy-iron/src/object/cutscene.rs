@@ -69,7 +69,8 @@ fn chunk_files(
         let start = next + data.bytes().len();
         let size = data.number("size").unwrap_or_default() as usize;
         files.extend(file(folder.to_owned(), index, &data, bytes, (start, size)));
-        next = start.saturating_add(size.next_multiple_of(ALIGNMENT));
+        let length = size.checked_next_multiple_of(ALIGNMENT);
+        next = start.saturating_add(length.unwrap_or(usize::MAX));
     }
     files
 }
