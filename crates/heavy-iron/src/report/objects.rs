@@ -227,13 +227,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the fields of the parts of all objects, without those of all
-    /// entities.
+    /// Returns the fields of the parts of all objects, without those of all entities, and
+    /// of the first elements of lists.
     fn groups(&self) -> io::Result<Vec<Group>> {
         let mut groups: Vec<Group> = Vec::new();
         self.each(|_, typed| {
             for part in &typed.object.parts {
-                if part.name == ENTITY {
+                let is_late = |item| usize::from(item) >= MAX_LISTED;
+                if part.name == ENTITY || part.item.is_some_and(is_late) {
                     continue;
                 }
                 let known = groups.iter().position(|group| group.is_of(part));

@@ -373,3 +373,15 @@ fn a_field_of_a_dynamic_object_is_edited_in_the_part_that_its_row_names() {
         assert_eq!((&**found, value.to_string()), (path, text.to_owned()));
     }
 }
+
+#[test]
+fn a_table_has_columns_for_as_many_elements_as_a_cell() {
+    let states = words(&[0, 70, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let barrel = [states, vec![0; 70 * 52]].concat();
+    let archives = Archives::new(&[("a.HIP", b"DEST", "barrel", barrel)]);
+    let archives = archives.of_game(Game::Incredibles);
+    let barrel = &rows(&archives, "tables/DEST.tsv")[0];
+    assert_eq!(barrel["state_count"], "70");
+    assert!(barrel.contains_key("states63_percent"), "{barrel:?}");
+    assert!(!barrel.contains_key("states64_percent"), "{barrel:?}");
+}
