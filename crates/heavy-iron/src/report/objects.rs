@@ -9,7 +9,7 @@ use super::shapes::Extent;
 use crate::archive::{Archive, Member};
 use crate::fields::{Words, cells, columns};
 use crate::names::Names;
-use crate::object::object_type;
+use crate::object::is_entity;
 use crate::object::view::Typed;
 use crate::parts::{BODY, DYNA, ENTITY, Part};
 use crate::record::{Column, Parameter, Value};
@@ -34,7 +34,7 @@ pub(super) fn write(
     let groups = reader.groups()?;
     let paths = reader.paths()?;
     let mut columns = vec!["asset".to_owned(), "asset_name".to_owned()];
-    let is_entity = object_type(code).is_some_and(|known| known.is_entity);
+    let is_entity = is_entity(code);
     if is_entity {
         columns.extend(PLACE.map(str::to_owned));
     }

@@ -169,6 +169,11 @@ pub fn is_object(code: [u8; 4]) -> bool {
     object_type(code).is_some() || later::is_later(code)
 }
 
+/// Returns whether objects of a type begin with the fields of an entity, in any game.
+pub fn is_entity(code: [u8; 4]) -> bool {
+    object_type(code).is_some_and(|known| known.is_entity) || later::is_entity(code)
+}
+
 /// Parses an object of type `code`. If the type is unknown, the whole body is
 /// in [`Object::rest`].
 ///

@@ -385,3 +385,23 @@ fn a_table_has_columns_for_as_many_elements_as_a_cell() {
     assert!(barrel.contains_key("states63_percent"), "{barrel:?}");
     assert!(!barrel.contains_key("states64_percent"), "{barrel:?}");
 }
+
+#[test]
+fn entities_of_the_later_games_have_their_place() {
+    let position = [1.0, 2.5, -3.0];
+    let rope = [
+        words(&[0x0100_0000, 0]),
+        floats(&[0.0; 3]),
+        floats(&position),
+        vec![0; 4 * (10 + 8)],
+    ];
+    let archives = Archives::new(&[(
+        "a.HIP",
+        b"HANG",
+        "rope",
+        object("rope", 0, &rope.concat(), &[]),
+    )]);
+    let archives = archives.of_game(Game::Incredibles);
+    let rope = &rows(&archives, "tables/HANG.tsv")[0];
+    assert_eq!(["x", "y", "z"].map(|axis| &*rope[axis]), ["1", "2.5", "-3"]);
+}

@@ -46,6 +46,11 @@ pub(super) fn is_later(code: [u8; 4]) -> bool {
     all().any(|layout| layout.code == code)
 }
 
+/// Returns whether a type has layouts of entities.
+pub(super) fn is_entity(code: [u8; 4]) -> bool {
+    entities::LAYOUTS.iter().any(|layout| layout.code == code)
+}
+
 /// Returns whether assets of a type have neither a header nor links.
 pub fn is_bare(code: [u8; 4]) -> bool {
     tables::LAYOUTS.iter().any(|layout| layout.code == code)
