@@ -227,11 +227,10 @@ impl<'a> Shown<'a> {
     fn json(self, value: record::Value) -> Value {
         match value {
             record::Value::Id(id) => (self.reference)(self.names, id),
-            record::Value::Word(bits) => match Parameter::of(bits) {
-                Parameter::Number(id) => (self.reference)(self.names, id),
-                _ => plain(value),
-            },
-            value => finite(plain(value)),
+            record::Value::Word(bits) => {
+                parameter(bits, self.names, |_| (self.reference)(self.names, bits))
+            }
+            value => finite(plain(value, self.names)),
         }
     }
 }
@@ -262,7 +261,19 @@ fn finite(value: Value) -> Value {
     }
 }
 
-fn plain(value: record::Value) -> Value {
+/// Returns a parameter of an event: the asset with this id, as `known` shows its name, or
+/// else a float of plausible magnitude, or else a whole number.
+pub(super) fn parameter(bits: u32, names: Names<'_>, known: impl FnOnce(String) -> Value) -> Value {
+    match (names.find(bits), Parameter::of(bits)) {
+        (Some(name), _) => known(name),
+        (None, Parameter::Zero) => 0_u32.into(),
+        (None, Parameter::Float(value)) => value.into(),
+        (None, Parameter::Number(value)) => value.into(),
+    }
+}
+
+/// Returns a value of a field as a number, a text or a list of numbers.
+pub(super) fn plain(value: record::Value, names: Names<'_>) -> Value {
     match value {
         record::Value::Unsigned(number) | record::Value::Id(number) => number.into(),
         record::Value::Signed(number) => number.into(),
@@ -273,11 +284,7 @@ fn plain(value: record::Value) -> Value {
         record::Value::Color(parts) => parts.into_iter().collect(),
         record::Value::Code(code) => code.escape_ascii().to_string().into(),
         record::Value::Text(text) => text.shown().into_owned().into(),
-        record::Value::Word(bits) => match Parameter::of(bits) {
-            Parameter::Zero => 0_u32.into(),
-            Parameter::Float(value) => value.into(),
-            Parameter::Number(value) => value.into(),
-        },
+        record::Value::Word(bits) => parameter(bits, names, Value::from),
     }
 }
 
@@ -302,10 +309,7 @@ pub(super) fn cells(value: record::Value, names: Names<'_>) -> Vec<Value> {
     let mut cells = Vec::new();
     match value {
         record::Value::Id(id) => cells.extend(names.pair(id)),
-        record::Value::Word(bits) => {
-            cells.push(names.find(bits).map_or_else(|| plain(value), Value::from));
-        }
-        value => plain(value).into_leaves(&mut |leaf| cells.push(leaf)),
+        value => plain(value, names).into_leaves(&mut |leaf| cells.push(leaf)),
     }
     cells
 }

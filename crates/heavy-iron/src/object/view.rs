@@ -10,9 +10,9 @@ use crate::fields::{self, Meaning, Shown, Words};
 use crate::names::{Names, hex};
 use crate::object::cutscene;
 use crate::object::{
-    self, Floor, Link, Object, Parameter, base_type_name, base_type_number, condition_number,
-    condition_sign, event_name, event_number, flags_endian, interpolation, interpolation_number,
-    is_bare, npc_type, pickup_name, pickup_number, trigger_shape, variable_name, variable_number,
+    self, Floor, Link, Object, base_type_name, base_type_number, condition_number, condition_sign,
+    event_name, event_number, flags_endian, interpolation, interpolation_number, is_bare, npc_type,
+    pickup_name, pickup_number, trigger_shape, variable_name, variable_number,
 };
 use crate::origin::{Origin, code_text};
 use crate::parts::{Part, kind_of};
@@ -393,10 +393,7 @@ impl Typed {
         });
         let parameters = link.parameters.iter().enumerate();
         let parameters = parameters.map(|(index, &bits)| {
-            let value = match names.find(bits) {
-                Some(_) => names.in_object(bits),
-                None => number(link, index),
-            };
+            let value = fields::parameter(bits, names, |_| names.in_object(bits));
             Node::from(value).stored(at(8 + 4 * index, Form::Parameter(fields::ID)))
         });
         let reference = |value: Value, offset| {
@@ -566,27 +563,12 @@ pub(crate) const WORDS: [&str; 2] = ["event_word", "send_word"];
 
 /// Returns the cells of the parameters of a link.
 fn parameters(link: &Link, names: Names<'_>) -> Vec<Value> {
-    let words = link.parameters.iter().enumerate();
-    let mut row: Vec<_> = words
-        .map(|(index, &bits)| {
-            names
-                .find(bits)
-                .map_or_else(|| number(link, index), Value::from)
-        })
-        .collect();
+    let words = link.parameters.iter();
+    let words = words.map(|&bits| fields::parameter(bits, names, Value::from));
+    let mut row: Vec<_> = words.collect();
     row.extend(names.pair(link.parameter_asset));
     row.extend(names.pair(link.check_asset));
     row
-}
-
-/// Returns a parameter of a link that is no id: a float of plausible magnitude, or
-/// else a whole number.
-fn number(link: &Link, index: usize) -> Value {
-    match link.parameter(index) {
-        Parameter::Zero => 0_u32.into(),
-        Parameter::Float(value) => value.into(),
-        Parameter::Number(value) => value.into(),
-    }
 }
 
 /// Adds the parameters of a link to a row.

@@ -7,15 +7,16 @@ use std::io::{self, Write};
 use super::placements::Placed;
 use super::shapes::Extent;
 use crate::archive::{Archive, Member};
-use crate::fields::{Words, cells, columns};
+use crate::fields::{Words, cells, columns, plain};
 use crate::names::Names;
 use crate::object::is_entity;
 use crate::object::view::Typed;
 use crate::parts::{BODY, DYNA, ENTITY, Part};
-use crate::record::{Column, Parameter, Value};
+use crate::record::{Column, Value};
 use crate::table_view::sheet::MAX_LISTED;
 use crate::view::{add_all, add_blanks, new_table};
 use hpimount_assets::view::{AssetContext, Table};
+use hpimount_record::Value as Shown;
 
 /// Maximum number of move points of the path of a platform.
 const MAX_PATH: usize = 64;
@@ -109,7 +110,7 @@ pub(super) fn fields(
                 }
                 (Value::Id(id), None) => names.cells(id, &mut table),
                 (value, None) => {
-                    table.text(&text_of(value)).cell("");
+                    table.text(&text_of(value, names)).cell("");
                 }
             }
             table.end_row()?;
@@ -161,32 +162,19 @@ pub(super) fn items(
     })
 }
 
-/// Returns a value without an id as text: the components of vectors are
-/// separated by spaces.
-fn text_of(value: Value) -> String {
-    let joined = |values: &[f32]| {
-        let texts = values.iter().map(|value| match value.is_finite() {
-            true => value.to_string(),
-            false => "null".to_owned(),
-        });
-        texts.collect::<Vec<_>>().join(" ")
-    };
-    match value {
-        Value::Unsigned(value) => value.to_string(),
-        Value::Signed(value) => value.to_string(),
-        Value::Float(value) => joined(&[value]),
-        Value::Vec2(values) => joined(&values),
-        Value::Vec3(values) => joined(&values),
-        Value::Vec4(values) => joined(&values),
-        Value::Id(id) => format!("{id:08X}"),
-        Value::Color(parts) => parts.map(|part| part.to_string()).join(" "),
-        Value::Code(code) => code.escape_ascii().to_string(),
-        Value::Text(text) => text.shown().into_owned(),
-        Value::Word(bits) => match Parameter::of(bits) {
-            Parameter::Float(value) => value.to_string(),
-            _ => bits.to_string(),
-        },
+/// Returns a value as one text: the parts of vectors are separated by spaces.
+fn text_of(value: Value, names: Names<'_>) -> String {
+    if let Value::Id(id) = value {
+        return format!("{id:08X}");
     }
+    let mut texts = Vec::new();
+    plain(value, names).into_leaves(&mut |part| {
+        texts.push(match part {
+            Shown::Float(number) if !number.is_finite() => "null".to_owned(),
+            part => part.to_string(),
+        });
+    });
+    texts.join(" ")
 }
 
 fn place_cells(placed: Option<&Placed>, names: Names<'_>, table: &mut Table<'_>) {
@@ -370,7 +358,7 @@ impl Group {
             match typed.meaning(&field.column, value) {
                 Some(meaning) => {
                     if meaning.beside.is_some() {
-                        table.text(&text_of(value));
+                        table.text(&text_of(value, names));
                     }
                     table.text(&meaning.text);
                 }
@@ -433,7 +421,9 @@ impl Path {
     fn add_cells(&self, names: Names<'_>, table: &mut Table<'_>) {
         add_all(names.pair_of_all(&self.ids), table);
         let points = self.points.iter();
-        let points: Vec<_> = points.map(|&point| text_of(Value::Vec3(point))).collect();
+        let points: Vec<_> = points
+            .map(|&point| text_of(Value::Vec3(point), names))
+            .collect();
         table.text(&points.join("; "));
     }
 }

@@ -310,6 +310,17 @@ fn an_added_command_has_the_fields_that_those_of_its_system_have() {
 }
 
 #[test]
+fn whole_numbers_of_scripts_stay_whole() {
+    let script = |number| {
+        let event = words(&[0, 1, 0x3F80_0000, 9, 20, number, 0x3F80_0000, 0, 0, 0]);
+        object("script", 0, &event, &[])
+    };
+    let json = "{\"events\": [{\"param0\": 11}]}";
+    let new = with_json_in(Game::Incredibles, &script(10), b"SCRP", json);
+    assert_eq!(new, Ok(script(11)));
+}
+
+#[test]
 fn the_first_element_of_an_empty_list_can_be_given() {
     let point = |next: &[u32]| move_point("point", [1.0, 2.0, 3.0], next);
     let json = "{\"list\": [\"0000002A\"]}";

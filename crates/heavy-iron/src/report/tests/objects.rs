@@ -405,3 +405,26 @@ fn entities_of_the_later_games_have_their_place() {
     let rope = &rows(&archives, "tables/HANG.tsv")[0];
     assert_eq!(["x", "y", "z"].map(|axis| &*rope[axis]), ["1", "2.5", "-3"]);
 }
+
+#[test]
+fn a_parameter_of_a_script_is_named_if_it_is_the_id_of_an_asset() {
+    let one = 0x3F80_0000;
+    let script = words(&[0, 1, one, 9, 20, one, 0x4000_0000, 0, 0, 0]);
+    let mut archives = Archives::new(&[
+        (
+            "a.HIP",
+            b"SCRP",
+            "script",
+            object("script", 0, &script, &[]),
+        ),
+        ("a.HIP", b"MRKR", "spot", floats(&[4.0, 5.0, 6.0])),
+    ])
+    .of_game(Game::Incredibles);
+    archives.assets[1].kind.id = one;
+    let view = archives.model(AssetRef(0)).unwrap();
+    let (_, values) = view.values(&archives).unwrap();
+    let json: serde_json::Value = serde_json::to_value(&values).unwrap();
+    let event = &json["events"][0];
+    let named = serde_json::json!({"id": "3F800000", "name": "spot"});
+    assert_eq!((&event["param0"], &event["param1"]), (&named, &2.0.into()));
+}
