@@ -414,6 +414,16 @@ mod tests {
     }
 
     #[test]
+    fn types_of_later_games_are_read_if_the_game_is_unknown() {
+        let kind = hpimount_containers::hip::asset_id(b"Enemy:RATS:LeftArm");
+        let arm = [words(&[kind, 0x0001_0000]), vec![0; 8 + 72 + 20]].concat();
+        let bytes = Bytes::from([header(0, 0), arm].concat());
+        let object = parse(&bytes, &facts(Game::Unknown), *b"DYNA").unwrap();
+        assert!(object.warnings.is_empty(), "{:?}", object.warnings);
+        assert!(object.rest.is_empty() && object.field("npc_walls").is_some());
+    }
+
+    #[test]
     fn an_asset_has_a_limited_number_of_fields() {
         let states = 16_000;
         let head = words(&[0, states, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -70,11 +70,7 @@ impl Body<'_> {
         let best = best.filter(|_| !is_longer);
         let Some((read, at, _)) = best else {
             self.at = start;
-            let size = self.end - start;
-            let game = self.facts.game.name();
-            object.warnings.push(format!(
-                "body at {start:#x}: no layout of {game} has {size} bytes"
-            ));
+            object.warnings.push(self.no_layout());
             return;
         };
         self.at = at;
@@ -84,6 +80,12 @@ impl Body<'_> {
         object.list = read.list;
         object.commands = read.commands;
         object.warnings.append(read.warnings);
+    }
+
+    /// Returns the warning that no layout ends where the body ends.
+    fn no_layout(&self) -> String {
+        let (start, size, game) = (self.at, self.end - self.at, self.facts.game.name());
+        format!("body at {start:#x}: no layout of {game} has {size} bytes")
     }
 
     /// Returns whether the last field is at the end.
@@ -131,14 +133,27 @@ impl Body<'_> {
     /// Reads a type as in Battle for Bikini Bottom, whatever its version: by the layout of
     /// this length, or else by the first.
     fn first_dyna(&mut self, known: &[&'static DynaType], object: &mut Object) {
-        let left = self.end - self.at;
-        let fits = known.iter().find(|known| known.size() == Some(left));
+        let fits = known.iter().find(|known| self.is_whole(known.sections));
         if fits.is_none() {
-            let (length, usual) = (self.size, known[0].size().unwrap_or_default() + self.at);
-            object.warnings.push(format!(
-                "object at 0x0: has {length} bytes without its links, usually {usual}"
-            ));
+            let length = self.size;
+            object.warnings.push(match known[0].size() {
+                Some(usual) => format!(
+                    "object at 0x0: has {length} bytes without its links, usually {}",
+                    usual + self.at
+                ),
+                None => self.no_layout(),
+            });
         }
         self.sections(fits.unwrap_or(&known[0]).sections, object);
+    }
+
+    /// Returns whether sections are the whole body.
+    fn is_whole(&mut self, sections: &[Section]) -> bool {
+        let start = self.at;
+        let mut read = Object::default();
+        self.sections(sections, &mut read);
+        let ends = self.at == self.end && read.warnings.is_empty();
+        self.at = start;
+        ends
     }
 }
