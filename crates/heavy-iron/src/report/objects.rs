@@ -16,7 +16,6 @@ use crate::record::{Column, Value};
 use crate::table_view::sheet::MAX_LISTED;
 use crate::view::{add_all, add_blanks, new_table};
 use hpimount_assets::view::{AssetContext, Table};
-use hpimount_record::Value as Shown;
 
 /// Maximum number of move points of the path of a platform.
 const MAX_PATH: usize = 64;
@@ -170,7 +169,7 @@ fn text_of(value: Value, names: Names<'_>) -> String {
     let mut texts = Vec::new();
     plain(value, names).into_leaves(&mut |part| {
         texts.push(match part {
-            Shown::Float(number) if !number.is_finite() => "null".to_owned(),
+            hpimount_record::Value::Float(number) if !number.is_finite() => "null".to_owned(),
             part => part.to_string(),
         });
     });
@@ -215,8 +214,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the fields of the parts of all objects, without those of all entities, and
-    /// of the first elements of lists.
+    /// Returns the fields of the parts of all objects, of lists those of the first elements.
+    /// The fields of all entities are not among them.
     fn groups(&self) -> io::Result<Vec<Group>> {
         let mut groups: Vec<Group> = Vec::new();
         self.each(|_, typed| {
