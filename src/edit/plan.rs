@@ -125,10 +125,8 @@ impl Recipe {
             let mut is_changed = false;
             for Notice { path, text, rivals } in refusals {
                 if let Some(rivals) = rivals {
-                    let loser = match rivals.iter().position(|rival| **rival == *latest) {
-                        Some(winner) => &rivals[1 - winner],
-                        None => edits.older(rivals),
-                    };
+                    let winner = rivals.iter().position(|rival| **rival == *latest);
+                    let loser = &rivals[1 - winner.unwrap_or_else(|| edits.newer(rivals))];
                     if edits.take(loser).is_some() {
                         kept.remove(&**loser);
                         superseded.push(loser.to_string());

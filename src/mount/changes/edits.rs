@@ -82,14 +82,11 @@ impl Edits {
         }
     }
 
-    /// Returns the path of two whose file is older.
-    pub(crate) fn older<'a>(&self, paths: &'a [Box<str>; 2]) -> &'a Box<str> {
+    /// Returns which one of two files is newer.
+    pub(crate) fn newer(&self, paths: &[Box<str>; 2]) -> usize {
         let [one, other] = paths;
         let modified = |path: &str| self.file(path).and_then(NewFile::modified);
-        match modified(one) <= modified(other) {
-            true => one,
-            false => other,
-        }
+        usize::from(modified(one) <= modified(other))
     }
 
     /// Removes what the folder says about `path`, and returns it.

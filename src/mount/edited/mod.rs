@@ -504,7 +504,10 @@ impl<'a> Edits<'a> {
         };
         let size = self.vfs.size_of(node)?;
         let memory = memory_of_edit(self.vfs, size.saturating_add(length))?;
-        Ok(Some((self.vfs.reader.all_bytes(file, size)?.into(), memory)))
+        Ok(Some((
+            self.vfs.reader.all_bytes(file, size)?.into(),
+            memory,
+        )))
     }
 
     /// Adds notes about a changed asset.

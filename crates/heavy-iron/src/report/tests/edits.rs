@@ -353,7 +353,7 @@ fn problems_of_changed_lists_name_the_edited_elements_and_rows() {
     let good = || added("{\"event\": 58082}");
     let refused = |last: What| {
         let edits = vec![good(), good(), last];
-        edited_by(&point.clone().into(), &OfType(*b"MVPT"), edits).unwrap_err()
+        edited_by(&point.clone().into(), &OfType(*b"MVPT", Game::Bfbb), edits).unwrap_err()
     };
     for last in [
         added("{\"event\": \"Nothing\"}"),
@@ -363,7 +363,7 @@ fn problems_of_changed_lists_name_the_edited_elements_and_rows() {
         assert!(matches!(&problems[..], [(2, _)]), "{problems:?}");
     }
     let many = (0..253).map(|_| good()).collect();
-    let problems = edited_by(&point.into(), &OfType(*b"MVPT"), many).unwrap_err();
+    let problems = edited_by(&point.into(), &OfType(*b"MVPT", Game::Bfbb), many).unwrap_err();
     let reason = "links: has 256 elements, at most 255 are possible";
     assert_eq!(problems, [(252, reason.to_owned())]);
 }
