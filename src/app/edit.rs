@@ -26,19 +26,23 @@ pub(super) fn open(
         true => Ok(()),
         false => Confinement::to_edit(path).enter(),
     };
-    let opened = OpenedFolder::open(folder, confine).map_err(|error| unusable(&error))?;
     let prepared = plan.sources.clone().absolute()?.prepare()?;
     let below = prepared
         .clone()
         .with_changes(&plan.options.apply, plan.options.apply_strict)?;
     let mut readable = below.paths();
     let point = options.mount_point.as_deref();
-    check(opened.path(), &readable, point).map_err(|why| unusable(&why))?;
+    let path = resolved(folder).map_err(|error| unusable(&error))?;
+    check(&path, &readable, point).map_err(|why| unusable(&why))?;
+    let opened = OpenedFolder::open(&path, confine).map_err(|error| unusable(&error))?;
     readable.push(opened.path().to_owned());
     let confinement = plan.options.confinement(&readable);
     let edit = EditPlan {
         prepared,
-        options,
+        options: crate::mount::Options {
+            is_edited: true,
+            ..options
+        },
         below: plan.options.apply.clone(),
         is_strict: plan.options.apply_strict,
     };
@@ -48,6 +52,16 @@ pub(super) fn open(
     });
     let mount: io::Result<_> = mount.flatten();
     Ok(mount.map_err(Failure::no_thread)??)
+}
+
+/// Returns the path of a folder without symbolic links; it may be missing.
+fn resolved(folder: &Path) -> io::Result<PathBuf> {
+    match (folder.canonicalize(), folder.parent(), folder.file_name()) {
+        (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(parent.canonicalize()?.join(name))
+        }
+        (path, ..) => path,
+    }
 }
 
 /// Checks that a folder of edits is apart from what is read and from the mount point.

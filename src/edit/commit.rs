@@ -1,16 +1,22 @@
 //! Giving what was written its place in DIR.
 
+use std::path::Path;
+use std::sync::PoisonError;
+
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::inodes::{Body, Note, Own};
+use super::folder::REJECTED;
+use super::inodes::{Body, Inodes, Note, Own};
 use super::names::{Use, is_converted, use_of};
-use super::plan::Rejected;
+use super::plan::New;
 use super::watch::Signal;
 use super::{EditedMount, Result, errno};
+use crate::source::open_beneath;
 use crate::sync::lock;
 
-/// Ends the names of rejected files in DIR, which are not applied.
-const REJECTED: &str = ".rejected~";
+/// Number of files of which it is remembered why they were refused.
+const MAX_REFUSALS: usize = 1000;
 
 impl EditedMount {
     /// Gives what was written to a file its place in DIR, if anything was.
@@ -27,6 +33,9 @@ impl EditedMount {
         let Some((path, name, own)) = self.dirty(number) else {
             return Ok(());
         };
+        // Nobody writes to the file until it is at its place.
+        let gate = own.gate.clone();
+        let _closed = gate.write().unwrap_or_else(PoisonError::into_inner);
         let Some(unfinished) = own.elsewhere.clone().filter(|name| !name.is_empty()) else {
             return Ok(());
         };
@@ -83,12 +92,10 @@ impl EditedMount {
     }
 
     fn commit_plain(&self, number: u64, path: String, own: Own, unfinished: String) -> Result<()> {
-        let before = self.writer.rename(unfinished, path.clone(), false);
-        if let Some(before) = before.map_err(|error| errno(&error))? {
-            self.planner.keep(&before).map_err(|error| errno(&error))?;
-        }
-        let change = self.planner.count(&path);
-        self.committed(number, own, &path, change);
+        self.place(&path, unfinished)?;
+        self.publish(&[&path], |inodes, change| {
+            committed(inodes, number, own, &path, change);
+        });
         Ok(())
     }
 
@@ -99,35 +106,86 @@ impl EditedMount {
         own: Own,
         unfinished: String,
     ) -> Result<()> {
-        let place = || {
-            let before = self
-                .writer
-                .rename(unfinished.clone(), path.clone(), false)?;
-            before
-                .iter()
-                .try_for_each(|before| self.planner.keep(before))
+        let tried = match self.planner.try_change(&path, New::File(&own.file)) {
+            Ok(tried) => tried,
+            Err(reason) => return self.reject(number, path, own, unfinished, reason),
         };
-        match self.planner.try_change(&path, &own.file, place) {
-            Ok(change) => {
-                // It is there only if an earlier one was rejected.
-                let _ = self.writer.discard(format!("{path}{REJECTED}"));
-                self.committed(number, own, &path, change);
-                Ok(())
+        self.place(&path, unfinished)?;
+        // It is there only if an earlier one was rejected.
+        let _ = self.writer.discard(format!("{path}{REJECTED}"));
+        lock(&self.refusals).remove(&path);
+        self.know(&path);
+        let mut inodes = lock(&self.inodes);
+        let change = self.planner.show(tried);
+        inodes.changed(change, &path);
+        committed(&mut inodes, number, own, &path, change);
+        Ok(())
+    }
+
+    /// Gives an unfinished file its path in DIR.
+    fn place(&self, path: &str, unfinished: String) -> Result<()> {
+        self.keep_before(path)?;
+        let placed = self.writer.rename(unfinished, path.to_owned(), false);
+        placed.map_err(|error| errno(&error))
+    }
+
+    /// Keeps the file of DIR at a path that is about to be replaced or removed, for those
+    /// who read it.
+    pub(super) fn keep_before(&self, path: &str) -> Result<()> {
+        match open_beneath(
+            &self.folder,
+            Path::new(path),
+            OFlags::RDONLY | OFlags::NONBLOCK,
+        ) {
+            Ok(file) => {
+                let kept = self.planner.keep(path, &file.into());
+                kept.map_err(|error| errno(&error))
             }
-            Err(Rejected::Failed(error)) => Err(errno(&error)),
-            Err(Rejected::Refused(reason)) => {
-                log::error!("{path}: {reason}");
-                let rejected = format!("{path}{REJECTED}");
-                let moved = self.writer.rename(unfinished, rejected.clone(), false);
-                moved.map_err(|error| errno(&error))?;
-                let own = Own {
-                    elsewhere: Some(rejected),
-                    ..own
-                };
-                self.closed(number, own, Some(Note::Refused(reason)));
-                Err(Errno::INVAL)
-            }
+            Err(_) => Ok(()),
         }
+    }
+
+    /// Counts a change of DIR at these paths, and lets `then` record it, before anybody
+    /// sees a version with it. Those who call it have the turn.
+    pub(super) fn publish(&self, paths: &[&str], then: impl FnOnce(&mut Inodes, u64)) -> u64 {
+        paths.iter().for_each(|path| self.know(path));
+        let mut inodes = lock(&self.inodes);
+        let change = self
+            .planner
+            .count(paths.last().copied().unwrap_or_default());
+        paths.iter().for_each(|path| inodes.changed(change, path));
+        then(&mut inodes, change);
+        change
+    }
+
+    fn reject(
+        &self,
+        number: u64,
+        path: String,
+        own: Own,
+        unfinished: String,
+        reason: String,
+    ) -> Result<()> {
+        log::error!("{path}: {reason}");
+        let rejected = format!("{path}{REJECTED}");
+        let moved = self.writer.rename(unfinished, rejected.clone(), false);
+        moved.map_err(|error| errno(&error))?;
+        self.refuse(&path, &reason);
+        let own = Own {
+            elsewhere: Some(rejected),
+            ..own
+        };
+        self.closed(number, own, Some(Note::Refused(reason)));
+        Err(Errno::INVAL)
+    }
+
+    /// Remembers why a file was refused.
+    fn refuse(&self, path: &str, reason: &str) {
+        let mut refusals = lock(&self.refusals);
+        if refusals.len() >= MAX_REFUSALS {
+            refusals.clear();
+        }
+        refusals.insert(path.to_owned(), reason.to_owned());
     }
 
     /// Gives a file that the source cannot have a name in DIR that is not applied, so that
@@ -152,19 +210,18 @@ impl EditedMount {
         if let Err(error) = self.writer.rename(path.clone(), rejected.clone(), false) {
             return log::error!("{path}: {error}");
         }
-        let change = self.planner.count(&path);
-        self.know(&path);
-        let mut inodes = lock(&self.inodes);
-        inodes.changed(change, &path);
-        if let Some(inode) = inodes.get_mut(number) {
-            inode.since = change;
-            inode.body = Body::Own(Own {
-                elsewhere: Some(rejected),
-                is_over: false,
-                note: Some(Note::Refused(reason)),
-                ..own
-            });
-        }
+        self.refuse(&path, &reason);
+        self.publish(&[&path], |inodes, change| {
+            if let Some(inode) = inodes.get_mut(number) {
+                inode.since = change;
+                inode.body = Body::Own(Own {
+                    elsewhere: Some(rejected),
+                    is_over: false,
+                    note: Some(Note::Refused(reason)),
+                    ..own
+                });
+            }
+        });
     }
 
     /// Moves a file whose asset another one has changed since to the trash of DIR.
@@ -174,37 +231,32 @@ impl EditedMount {
         if let Err(error) = self.writer.throw_away(path.to_owned()) {
             return log::error!("{path}: {error}");
         }
-        let change = self.planner.count(path);
-        self.know(path);
-        let mut inodes = lock(&self.inodes);
-        inodes.changed(change, path);
-        let own = inodes.owned();
-        let at_path: Vec<u64> = own
-            .filter(|(number, _, own)| {
-                own.elsewhere.is_none() && inodes.path(*number).as_deref() == Some(path)
-            })
-            .map(|(number, ..)| number)
-            .collect();
-        at_path
-            .into_iter()
-            .for_each(|number| inodes.remove_name(number));
+        self.publish(&[path], |inodes, _| {
+            let own = inodes.owned();
+            let at_path: Vec<u64> = own
+                .filter(|(number, _, own)| {
+                    own.elsewhere.is_none() && inodes.path(*number).as_deref() == Some(path)
+                })
+                .map(|(number, ..)| number)
+                .collect();
+            at_path
+                .into_iter()
+                .for_each(|number| inodes.remove_name(number));
+        });
     }
+}
 
-    /// Records that a file is at its place in DIR.
-    pub(super) fn committed(&self, number: u64, own: Own, path: &str, change: u64) {
-        self.know(path);
-        let mut inodes = lock(&self.inodes);
-        inodes.changed(change, path);
-        inodes.is_there(path);
-        if let Some(inode) = inodes.get_mut(number) {
-            inode.since = change;
-            inode.body = Body::Own(Own {
-                elsewhere: None,
-                is_dirty: false,
-                is_over: true,
-                note: None,
-                ..own
-            });
-        }
+/// Records that a file is at its place in DIR.
+fn committed(inodes: &mut Inodes, number: u64, own: Own, path: &str, change: u64) {
+    inodes.is_there(path);
+    if let Some(inode) = inodes.get_mut(number) {
+        inode.since = change;
+        inode.body = Body::Own(Own {
+            elsewhere: None,
+            is_dirty: false,
+            is_over: true,
+            note: None,
+            ..own
+        });
     }
 }

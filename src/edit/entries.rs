@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
-use super::files::{check_directory, check_name};
+use super::files::check_name;
+use super::folder::split;
 use super::inodes::{Body, Directory, Inode, Missing, Note, Own, ROOT};
 use super::look::Attributes;
 use super::names::{Use, is_converted, is_derived, use_of};
+use super::plan::New;
 use super::{EditedMount, Result, errno, errno_of};
 use crate::mount::FileKind;
 use crate::sync::lock;
@@ -101,7 +103,7 @@ impl EditedMount {
     fn remove_file(&self, number: u64) -> Result<()> {
         let (path, own) = self.path_and_own(number)?;
         if own.is_none() {
-            self.check_removable(number, &path)?;
+            self.check_removable(number)?;
         }
         if let Some(unfinished) = own.as_ref().and_then(|own| own.elsewhere.clone()) {
             let discarded = self.writer.discard(unfinished);
@@ -110,7 +112,15 @@ impl EditedMount {
         if own.is_none_or(|own| own.is_over) {
             self.remove_path(&path)?;
         }
-        lock(&self.inodes).remove_name(number);
+        let mut inodes = lock(&self.inodes);
+        let parent = inodes.get(number).map(|inode| inode.parent);
+        inodes.remove_name(number);
+        let parent = parent.map(|parent| inodes.exact(parent));
+        if let Some(inode) = parent.and_then(|parent| inodes.get_mut(parent))
+            && let Body::Directory(directory) = &mut inode.body
+        {
+            directory.is_emptied = true;
+        }
         Ok(())
     }
 
@@ -122,15 +132,21 @@ impl EditedMount {
     }
 
     /// Checks that a file of the versions can be removed.
-    fn check_removable(&self, number: u64, path: &str) -> Result<()> {
-        let is_link = matches!(
-            lock(&self.inodes).get(number).map(|inode| &inode.body),
-            Some(Body::Shown(FileKind::Symlink))
-        );
-        if is_link {
-            return check_directory(path);
+    fn check_removable(&self, number: u64) -> Result<()> {
+        let (path, parent, is_link) = {
+            let inodes = lock(&self.inodes);
+            let inode = inodes.get(number).ok_or(Errno::STALE)?;
+            let is_link = matches!(inode.body, Body::Shown(FileKind::Symlink));
+            (
+                inodes.path(number).ok_or(Errno::STALE)?,
+                inode.parent,
+                is_link,
+            )
+        };
+        match is_link {
+            true => self.check_place(parent, split(&path).0),
+            false => self.check_editable(number),
         }
-        self.check_editable(number)
     }
 
     /// Removes what DIR and the sources have at a path.
@@ -138,25 +154,22 @@ impl EditedMount {
         let is_edit = is_converted(path);
         // Of a converted file only the edit is removed.
         let is_original = !is_edit && self.is_original(path)?;
-        let before = self.writer.delete(path.to_owned(), is_original);
-        let before = before.map_err(|error| errno(&error))?;
-        if let Some(before) = &before {
-            self.planner.keep(before).map_err(|error| errno(&error))?;
-        }
-        if is_edit && before.is_none() {
-            let why = Missing::Until(Instant::now() + REPLACED);
-            lock(&self.inodes).miss(path, why);
+        self.keep_before(path)?;
+        let removed = self.writer.delete(path.to_owned(), is_original);
+        let was_there = removed.map_err(|error| errno(&error))?;
+        lock(&self.refusals).remove(path);
+        let replaced = Missing::Until(Instant::now() + REPLACED);
+        if is_edit && !was_there {
+            lock(&self.inodes).miss(path, replaced);
             return Ok(());
         }
-        let change = self.planner.count(path);
-        self.know(path);
-        let mut inodes = lock(&self.inodes);
-        inodes.changed(change, path);
-        let why = match is_edit {
-            true => Missing::Until(Instant::now() + REPLACED),
-            false => Missing::Since(change),
-        };
-        inodes.miss(path, why);
+        self.publish(&[path], |inodes, change| {
+            let why = match is_edit {
+                true => replaced,
+                false => Missing::Since(change),
+            };
+            inodes.miss(path, why);
+        });
         Ok(())
     }
 
@@ -173,18 +186,26 @@ impl EditedMount {
         }
         let _turn = lock(&self.turn);
         let (parent, path) = self.new_entry(parent, name)?;
+        if is_converted(&path) {
+            return Err(Errno::PERM);
+        }
+        let tried = self.planner.try_change(&path, New::Directory);
+        let tried = tried.map_err(|reason| {
+            log::error!("{path}: {reason}");
+            Errno::PERM
+        })?;
         let made = self.writer.make_directory(path.clone());
         made.map_err(|error| errno(&error))?;
-        let change = self.planner.count(&path);
         self.know(&path);
+        let mut inodes = lock(&self.inodes);
+        let change = self.planner.show(tried);
+        inodes.changed(change, &path);
+        inodes.is_there(&path);
         let body = Body::Directory(Directory {
             needs: change,
             is_new: true,
             ..Directory::default()
         });
-        let mut inodes = lock(&self.inodes);
-        inodes.changed(change, &path);
-        inodes.is_there(&path);
         let number = inodes.add(Inode::new(parent, name, body, change));
         drop(inodes);
         self.looked(number);
@@ -209,8 +230,8 @@ impl EditedMount {
         let scratch = self.only_scratch(number)?;
         let _turn = lock(&self.turn);
         let (path, _) = self.path_and_own(number)?;
-        check_directory(&path)?;
-        if is_derived(&path) {
+        self.check_place(number, &path)?;
+        if is_converted(&path) {
             return Err(Errno::PERM);
         }
         for number in scratch {
@@ -219,30 +240,31 @@ impl EditedMount {
         let is_original = self.is_original(&path)?;
         let removed = self.writer.delete_directory(path.clone(), is_original);
         removed.map_err(|error| errno(&error))?;
-        let change = self.planner.count(&path);
-        self.know(&path);
-        let mut inodes = lock(&self.inodes);
-        inodes.changed(change, &path);
-        inodes.miss(&path, Missing::Since(change));
-        let exact = inodes.exact(number);
-        inodes.remove_name(exact);
+        self.publish(&[&path], |inodes, change| {
+            inodes.miss(&path, Missing::Since(change));
+            let exact = inodes.exact(number);
+            inodes.remove_name(exact);
+        });
         Ok(())
     }
 
-    /// Returns the inodes in a directory that has only names for a moment.
+    /// Returns the inodes in a directory that has only unfinished files with names for a
+    /// moment.
     fn only_scratch(&self, number: u64) -> Result<Vec<u64>> {
         let handle = self.opendir(number)?;
-        let (mut scratch, mut is_empty) = (Vec::new(), true);
         let mut looked = Vec::new();
         let listed = self.readdir(number, handle, 0, &mut |entry| {
             looked.push(entry.attributes.number);
-            match use_of(entry.name, &|_| true) {
-                Use::File => is_empty = false,
-                Use::Perhaps | Use::Scratch => scratch.push(entry.attributes.number),
-            }
             false
         });
         self.release(handle);
+        let is_scratch = |number: &u64| {
+            let inodes = lock(&self.inodes);
+            let own = inodes.get(*number).and_then(Inode::own);
+            own.is_some_and(|own| own.note == Some(Note::Scratch) && !own.is_over)
+        };
+        let scratch: Vec<u64> = looked.iter().copied().filter(is_scratch).collect();
+        let is_empty = scratch.len() == looked.len();
         looked.into_iter().for_each(|number| self.forget(number, 1));
         listed?;
         match is_empty {
@@ -300,7 +322,8 @@ impl EditedMount {
         to: Option<Attributes>,
         (new_parent, new_name): (u64, &str),
     ) -> Result<()> {
-        if to.is_some_and(|to| to.number == from.number) {
+        let exact = |found: Attributes| lock(&self.inodes).exact(found.number);
+        if to.is_some_and(|to| exact(to) == exact(from)) {
             return Ok(());
         }
         let is_directory = from.kind == FileKind::Directory;
@@ -319,7 +342,7 @@ impl EditedMount {
             true => self.rename_directory(from.number, new_parent, new_name, &new_path),
             false => {
                 if let Some(to) = to {
-                    self.check_removable(to.number, &new_path)?;
+                    self.check_removable(to.number)?;
                 }
                 self.rename_file(from, to, (new_parent, new_name), &new_path)
             }
@@ -344,22 +367,18 @@ impl EditedMount {
         let path = self.check_movable(number)?;
         let renamed = self.writer.rename(path.clone(), new_path.to_owned(), false);
         renamed.map_err(|error| errno(&error))?;
-        let change = self.planner.count(new_path);
-        self.know(&path);
-        self.know(new_path);
-        let mut inodes = lock(&self.inodes);
-        inodes.changed(change, &path);
-        inodes.changed(change, new_path);
-        inodes.rename(number, parent, name);
-        inodes.miss(&path, Missing::Since(change));
-        inodes.is_there(new_path);
-        if let Some(inode) = inodes.get_mut(number) {
-            inode.since = change;
-            if let Body::Directory(directory) = &mut inode.body {
-                directory.needs = change;
-                directory.found = None;
+        self.publish(&[&path, new_path], |inodes, change| {
+            inodes.rename(number, parent, name);
+            inodes.miss(&path, Missing::Since(change));
+            inodes.is_there(new_path);
+            if let Some(inode) = inodes.get_mut(number) {
+                inode.since = change;
+                if let Body::Directory(directory) = &mut inode.body {
+                    directory.needs = change;
+                    directory.found = None;
+                }
             }
-        }
+        });
         Ok(())
     }
 
@@ -373,7 +392,7 @@ impl EditedMount {
         let number = from.number;
         let (path, own) = self.path_and_own(number)?;
         if own.is_none() {
-            check_directory(&path)?;
+            self.check_removable(number)?;
             if from.kind == FileKind::Symlink {
                 return Err(Errno::PERM);
             }
@@ -389,13 +408,18 @@ impl EditedMount {
         }
         // Its bytes get the new name first.
         let is_over = own.as_ref().is_none_or(|own| own.is_over);
+        let replaces = to.is_some_and(|to| {
+            let inodes = lock(&self.inodes);
+            let own = inodes.get(to.number).and_then(Inode::own);
+            own.is_none_or(|own| own.is_over)
+        });
         self.begin_in_turn(number, true)?;
         let old = {
             let mut inodes = lock(&self.inodes);
             let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
             let old = (inode.parent, inode.name.clone());
             if let Body::Own(own) = &mut inode.body {
-                own.is_over = to.is_some();
+                own.is_over = replaces;
                 own.note = None;
             }
             inodes.rename(number, parent, name);
@@ -440,27 +464,22 @@ impl EditedMount {
         new_path: &str,
     ) -> Result<()> {
         let is_original = self.is_original(path)?;
+        self.keep_before(new_path)?;
         let moved = self
             .writer
             .rename(path.to_owned(), new_path.to_owned(), is_original);
-        if let Some(before) = moved.map_err(|error| errno(&error))? {
-            self.planner.keep(&before).map_err(|error| errno(&error))?;
-        }
+        moved.map_err(|error| errno(&error))?;
         if let Some(to) = to {
             self.replaced(to.number);
         }
-        let change = self.planner.count(new_path);
-        self.know(path);
-        self.know(new_path);
-        let mut inodes = lock(&self.inodes);
-        inodes.changed(change, path);
-        inodes.changed(change, new_path);
-        inodes.rename(number, parent, name);
-        inodes.miss(path, Missing::Since(change));
-        inodes.is_there(new_path);
-        if let Some(inode) = inodes.get_mut(number) {
-            inode.since = change;
-        }
+        self.publish(&[path, new_path], |inodes, change| {
+            inodes.rename(number, parent, name);
+            inodes.miss(path, Missing::Since(change));
+            inodes.is_there(new_path);
+            if let Some(inode) = inodes.get_mut(number) {
+                inode.since = change;
+            }
+        });
         Ok(())
     }
 
@@ -472,6 +491,12 @@ impl EditedMount {
         to: Option<Attributes>,
         is_over: bool,
     ) {
+        let rejected = self
+            .path_and_own(number)
+            .ok()
+            .and_then(|(_, own)| own?.elsewhere);
+        // As before, its bytes are those of a name for a moment.
+        let unfinished = rejected.map(|rejected| self.writer.unname(rejected));
         let mut inodes = lock(&self.inodes);
         let place = inodes
             .get(number)
@@ -484,6 +509,9 @@ impl EditedMount {
         {
             own.is_over = is_over;
             own.note = Some(Note::Scratch);
+            if let Some(Ok(unfinished)) = unfinished {
+                own.elsewhere = Some(unfinished);
+            }
         }
         if let (Some(to), Some((parent, name))) = (to, place) {
             inodes.restore(to.number, parent, &name);

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use rustix::fs::{FallocateFlags, OFlags, StatVfs};
@@ -16,7 +16,7 @@ use super::inodes::{Body, Handle, Inode, Own};
 use super::look::{Attributes, of_own};
 use super::names::{is_converted, is_derived, join};
 use super::watch::Signal;
-use super::{EditedMount, Result, errno, report};
+use super::{EditedMount, Result, errno};
 use crate::mount::FileKind;
 use crate::source::WHITEOUT;
 use crate::sync::lock;
@@ -46,18 +46,6 @@ pub(super) fn check_name(name: &str) -> Result<()> {
     }
     match name.starts_with(WHITEOUT) {
         true => Err(Errno::INVAL),
-        false => Ok(()),
-    }
-}
-
-/// Returns whether new files may be in the directory at `path`.
-pub(super) fn check_directory(path: &str) -> Result<()> {
-    let mut parts = path.split('/');
-    let is_generated = path == report::CONTROL
-        || path.starts_with(&join(report::CONTROL, ""))
-        || parts.any(|part| part.ends_with(".meta"));
-    match is_generated {
-        true => Err(Errno::PERM),
         false => Ok(()),
     }
 }
@@ -103,7 +91,6 @@ impl EditedMount {
             }
             Body::Shown(FileKind::File) => {}
         }
-        check_directory(&path)?;
         if !is_derived(&path) || self.newest().kept.contains_key(&path) {
             return Ok(());
         }
@@ -143,6 +130,7 @@ impl EditedMount {
         let (file, unfinished) = self.writer.create().map_err(|error| errno(&error))?;
         let own = Own {
             file: Arc::new(file),
+            gate: Arc::default(),
             elsewhere: Some(unfinished),
             is_dirty: true,
             is_over: false,
@@ -167,14 +155,18 @@ impl EditedMount {
             return Err(Errno::EXIST);
         }
         let handle = self.open_file(found.number, flags)?;
-        if flags.contains(OFlags::TRUNC) && found.size > 0 {
-            let change = Change {
-                size: Some(0),
-                modified: None,
-            };
-            self.setattr(found.number, change)?;
+        let truncated = match flags.contains(OFlags::TRUNC) && found.size > 0 {
+            true => self.set_size(found.number, 0),
+            false => Ok(()),
+        };
+        let attributes = truncated.and_then(|()| self.attributes_now(found.number));
+        match attributes {
+            Ok(attributes) => Ok((attributes, handle)),
+            Err(error) => {
+                self.release(handle);
+                Err(error)
+            }
         }
-        Ok((self.attributes_now(found.number)?, handle))
     }
 
     /// Returns the directory itself and the path of a new entry in it.
@@ -182,8 +174,26 @@ impl EditedMount {
         let inodes = lock(&self.inodes);
         let parent = inodes.exact(parent);
         let directory = inodes.path(parent).ok_or(Errno::STALE)?;
-        check_directory(&directory)?;
+        drop(inodes);
+        self.check_place(parent, &directory)?;
         Ok((parent, join(&directory, name)))
+    }
+
+    /// Checks that there can be new entries in a directory, which is at `path`.
+    pub(super) fn check_place(&self, directory: u64, path: &str) -> Result<()> {
+        if !is_derived(path) || is_converted(path) {
+            return Ok(());
+        }
+        let version = self.newest();
+        let is_generated = match self.directory_in(&version, directory) {
+            Ok(ino) => version.vfs.is_generated(ino),
+            Err(Errno::NOENT) => false,
+            Err(error) => return Err(error),
+        };
+        match is_generated {
+            true => Err(Errno::PERM),
+            false => Ok(()),
+        }
     }
 
     /// Counts a lookup of an inode.
@@ -199,52 +209,63 @@ impl EditedMount {
     /// # Errors
     /// Returns the error of writing to DIR.
     pub fn write(&self, number: u64, offset: u64, bytes: &[u8], is_late: bool) -> Result<()> {
-        let file = self.begin(number, true)?;
-        let written = file.write_all_at(bytes, offset);
-        written.map_err(|error| errno(&error))?;
+        self.with_file(number, true, |file| file.write_all_at(bytes, offset))?;
         if is_late {
             self.signal(Signal::Written(number));
         }
         Ok(())
     }
 
-    /// Returns the file with the new bytes of an inode, which begins with the old ones if
-    /// `with_old`.
-    pub(super) fn begin(&self, number: u64, with_old: bool) -> Result<Arc<File>> {
-        let begun = |own: &mut Own| {
-            own.elsewhere.as_ref()?;
-            if !matches!(own.note, Some(super::inodes::Note::Refused(_))) {
-                own.is_dirty = true;
-                return Some(own.file.clone());
+    /// Changes the new bytes of an inode, which begin with the old ones if `with_old`,
+    /// while the file is not given its place.
+    fn with_file(
+        &self,
+        number: u64,
+        with_old: bool,
+        change: impl Fn(&File) -> io::Result<()>,
+    ) -> Result<()> {
+        loop {
+            if self.unfinished(number).is_none() {
+                let _turn = lock(&self.turn);
+                self.begin_in_turn(number, with_old)?;
             }
-            None
-        };
-        let begun_now = || match &mut lock(&self.inodes).get_mut(number)?.body {
-            Body::Own(own) => begun(own),
-            _ => None,
-        };
-        if let Some(file) = begun_now() {
-            return Ok(file);
+            let Some((_, gate)) = self.unfinished(number) else {
+                continue;
+            };
+            let _open = gate.read().unwrap_or_else(PoisonError::into_inner);
+            // It may have got its place meanwhile.
+            if let Some((file, same)) = self.unfinished(number)
+                && Arc::ptr_eq(&gate, &same)
+            {
+                return change(&file).map_err(|error| errno(&error));
+            }
         }
-        let _turn = lock(&self.turn);
-        self.begin_in_turn(number, with_old)
     }
 
-    /// Like [`EditedMount::begin`], for those who have the turn.
-    pub(super) fn begin_in_turn(&self, number: u64, with_old: bool) -> Result<Arc<File>> {
+    /// Returns the unfinished file with the new bytes of an inode, which is changed now.
+    fn unfinished(&self, number: u64) -> Option<(Arc<File>, Arc<RwLock<()>>)> {
+        match &mut lock(&self.inodes).get_mut(number)?.body {
+            Body::Own(own) if own.is_unfinished() => {
+                own.is_dirty = true;
+                Some((own.file.clone(), own.gate.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Begins the new bytes of an inode in an unfinished file, with the old ones if
+    /// `with_old`, unless they have begun. Those who call it have the turn.
+    pub(super) fn begin_in_turn(&self, number: u64, with_old: bool) -> Result<()> {
         let (old, is_gone) = {
             let mut inodes = lock(&self.inodes);
             let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
             let is_gone = inode.is_gone;
             let old = match &mut inode.body {
-                Body::Own(own) => {
-                    let is_refused = matches!(own.note, Some(super::inodes::Note::Refused(_)));
-                    if own.elsewhere.is_some() && !is_refused {
-                        own.is_dirty = true;
-                        return Ok(own.file.clone());
-                    }
-                    Some(own.file.clone())
+                Body::Own(own) if own.is_unfinished() => {
+                    own.is_dirty = true;
+                    return Ok(());
                 }
+                Body::Own(own) => Some(own.file.clone()),
                 Body::Shown(FileKind::File) => None,
                 _ => return Err(Errno::PERM),
             };
@@ -272,18 +293,18 @@ impl EditedMount {
                 return Err(error);
             }
         }
-        let file = Arc::new(file);
         let mut inodes = lock(&self.inodes);
         let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
         inode.modified = None;
         inode.body = Body::Own(Own {
-            file: file.clone(),
+            file: Arc::new(file),
+            gate: Arc::default(),
             elsewhere: Some(unfinished),
             is_dirty: true,
             is_over: true,
             note: None,
         });
-        Ok(file)
+        Ok(())
     }
 
     /// Copies what an inode shows to a file.
@@ -299,9 +320,11 @@ impl EditedMount {
     pub fn setattr(&self, number: u64, change: Change) -> Result<Attributes> {
         if let Some(size) = change.size {
             self.check_editable(number)?;
-            let file = self.begin(number, size > 0)?;
-            file.set_len(size).map_err(|error| errno(&error))?;
-            if !self.has_writer(number) {
+            self.set_size(number, size)?;
+            let has_writer = lock(&self.inodes)
+                .get(number)
+                .is_some_and(|inode| inode.writers > 0);
+            if !has_writer {
                 self.commit(number)?;
             }
         }
@@ -311,13 +334,17 @@ impl EditedMount {
         self.getattr(number)
     }
 
+    fn set_size(&self, number: u64, size: u64) -> Result<()> {
+        self.with_file(number, size > 0, |file| file.set_len(size))
+    }
+
     fn set_modified(&self, number: u64, modified: SystemTime) -> Result<()> {
         let (path, own) = {
             let mut inodes = lock(&self.inodes);
             let path = inodes.path(number).ok_or(Errno::STALE)?;
             let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
             inode.modified = Some(modified);
-            (path, inode.own().cloned())
+            (path, inode.own().filter(|_| !inode.is_gone).cloned())
         };
         let Some(own) = own else {
             return Ok(());
@@ -333,19 +360,6 @@ impl EditedMount {
         Ok(())
     }
 
-    /// Returns whether somebody has a file open to write it.
-    fn has_writer(&self, number: u64) -> bool {
-        lock(&self.inodes).handles_of(number).any(|handle| {
-            matches!(
-                handle,
-                Handle::File {
-                    is_writable: true,
-                    ..
-                }
-            )
-        })
-    }
-
     /// Reserves room for bytes of a file.
     ///
     /// # Errors
@@ -355,8 +369,8 @@ impl EditedMount {
         if !FallocateFlags::KEEP_SIZE.contains(mode) {
             return Err(Errno::OPNOTSUPP);
         }
-        let file = self.begin(number, true)?;
-        rustix::fs::fallocate(&*file, mode, offset, length)
+        let reserve = |file: &File| Ok(rustix::fs::fallocate(file, mode, offset, length)?);
+        self.with_file(number, true, reserve)
     }
 
     /// Ends a change of a file, at one of the ends of its open file.
@@ -379,7 +393,16 @@ impl EditedMount {
 
     /// Closes something that is open.
     pub fn release(&self, handle: u64) {
-        lock(&self.inodes).close(handle);
+        let mut inodes = lock(&self.inodes);
+        let (number, found) = inodes.close(handle);
+        let own = number.and_then(|number| inodes.get(number)?.own());
+        let is_unfinished = own.is_some_and(Own::is_unfinished);
+        drop(inodes);
+        // What a version holds is dropped without the lock.
+        drop(found);
+        if let Some(number) = number.filter(|_| is_unfinished) {
+            self.signal(Signal::Closed(number));
+        }
     }
 
     /// Writes a file to the disk, at its place in DIR.

@@ -20,9 +20,13 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use crate::source::{OPAQUE, WHITEOUT, open_beneath};
+use hpimount_containers::changes::is_litter;
 
 /// Begins the names of files in DIR that the mount has not finished.
 pub(super) const UNFINISHED: &str = ".hpimount-";
+
+/// Ends the names of rejected files in DIR, which are not applied.
+pub(super) const REJECTED: &str = ".rejected~";
 
 /// The directory in DIR for files that later ones have superseded. It is not applied.
 const TRASH: &str = ".Trash-hpimount";
@@ -57,7 +61,7 @@ impl EditFolder {
         let root = rustix::fs::open(&path, DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let stat = rustix::fs::fstat(&root)?;
         let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
-        if !is_own || stat.st_mode & 0o002 != 0 {
+        if !is_own || stat.st_mode & 0o022 != 0 {
             return Err(io::Error::other(
                 "must belong to the user who mounts, and be writable for no others",
             ));
@@ -94,7 +98,7 @@ impl EditFolder {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if name.starts_with(UNFINISHED.as_bytes()) && name.ends_with(b"~") {
-                unlinkat(&self.root, OsStr::from_bytes(name), AtFlags::empty())?;
+                remove_all(&self.root, OsStr::from_bytes(name))?;
             }
         }
         Ok(())
@@ -131,40 +135,82 @@ impl EditFolder {
         Ok(directory)
     }
 
-    /// Removes a file, and marks it as deleted if the original has it. Returns the file,
-    /// if it was there.
-    fn delete(&self, path: &str, is_original: bool) -> io::Result<Option<File>> {
+    /// Removes a file and the changes inside it, and marks it as deleted if the original
+    /// has it. Returns whether it was there.
+    fn delete(&self, path: &str, is_original: bool) -> io::Result<bool> {
         let (parent, name) = split(path);
         let directory = match is_original {
             true => self.make(parent)?,
             false => match self.directory(parent) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
                 directory => directory?,
             },
         };
-        let before = opened(&directory, name)?;
-        match unlinkat(&directory, name, AtFlags::empty()) {
-            Err(error) if error != Errno::NOENT => return Err(error.into()),
-            _ => {}
-        }
+        self.throw_away_inside(&directory, name)?;
+        let is_there = match unlinkat(&directory, name, AtFlags::empty()) {
+            Err(Errno::NOENT) => false,
+            removed => removed.map(|()| true)?,
+        };
         if is_original {
             mark(&directory, &format!("{WHITEOUT}{name}"))?;
         }
-        Ok(before)
+        Ok(is_there)
     }
 
-    /// Gives the file at `from` the path `to`, and marks the old path as deleted if the
-    /// original has it. Returns the file that had the path.
-    fn rename(&self, from: &str, to: &str, is_original: bool) -> io::Result<Option<File>> {
+    /// Gives the file or directory at `from` the path `to`, and marks the old path as
+    /// deleted if the original has it.
+    fn rename(&self, from: &str, to: &str, is_original: bool) -> io::Result<()> {
         let ((old_parent, old), (new_parent, new)) = (split(from), split(to));
         let (before, after) = (self.directory(old_parent)?, self.make(new_parent)?);
-        let replaced = opened(&after, new)?;
+        self.throw_away_inside(&before, old)?;
+        if is_marked(&after, new)?
+            && let Ok(directory) = self.directory(from)
+        {
+            // It does not have what the deleted one had.
+            mark(&directory, OPAQUE)?;
+        }
         unmark(&after, new)?;
         rename(&before, old, &after, new)?;
         if is_original {
             mark(&before, &format!("{WHITEOUT}{old}"))?;
         }
-        Ok(replaced)
+        Ok(())
+    }
+
+    /// Moves the changes inside an archive that is about to go to the trash.
+    fn throw_away_inside(&self, directory: &OwnedFd, name: &str) -> io::Result<()> {
+        let inside = format!("{name}.d");
+        match open_beneath(directory, Path::new(&inside), DIRECTORY) {
+            Ok(_) => self.move_to_trash(directory, &inside),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Moves an entry of a directory to the trash, under a name that is free there.
+    fn move_to_trash(&self, directory: &OwnedFd, name: &str) -> io::Result<()> {
+        let trash = self.make(TRASH)?;
+        for number in 0.. {
+            let free = match number {
+                0 => name.to_owned(),
+                number => format!("{name}.{number}"),
+            };
+            match renameat_with(directory, name, &trash, &*free, RenameFlags::NOREPLACE) {
+                Err(Errno::EXIST) => {}
+                // Where renaming may only replace.
+                Err(Errno::INVAL) => return rename(directory, name, &trash, &free),
+                renamed => return Ok(renamed?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the name from a file, which is unfinished then. Returns its new name.
+    fn unname(&mut self, path: &str) -> io::Result<String> {
+        self.unfinished += 1;
+        let unfinished = format!("{UNFINISHED}{:08x}~", self.unfinished);
+        let (parent, name) = split(path);
+        rename(&self.directory(parent)?, name, &self.root, &unfinished)?;
+        Ok(unfinished)
     }
 
     /// Makes a directory. If the original has one of this name that is deleted, the new
@@ -183,34 +229,38 @@ impl EditFolder {
         rename(&self.root, &unfinished, &directory, name)
     }
 
-    /// Removes a directory with the marks and unfinished files in it, and marks it as
-    /// deleted if the original has it.
-    fn delete_directory(&self, path: &str, is_original: bool) -> io::Result<()> {
+    /// Removes a directory that has only marks and files that are not applied, and marks it
+    /// as deleted if the original has it.
+    fn delete_directory(&mut self, path: &str, is_original: bool) -> io::Result<()> {
         let (parent, name) = split(path);
-        match self.directory(path) {
+        let unfinished = match self.directory(path) {
             Ok(directory) => {
                 for entry in Dir::read_from(&directory)? {
                     let entry = entry?;
-                    let inner = OsStr::from_bytes(entry.file_name().to_bytes());
-                    if inner.as_bytes().starts_with(WHITEOUT.as_bytes()) {
-                        unlinkat(&directory, inner, AtFlags::empty())?;
+                    let inner = entry.file_name().to_string_lossy();
+                    let is_applied = !inner.starts_with(WHITEOUT) && !is_litter(&inner);
+                    if is_applied && inner != "." && inner != ".." {
+                        return Err(Errno::NOTEMPTY.into());
                     }
                 }
-                unlinkat(self.directory(parent)?, name, AtFlags::REMOVEDIR)?;
+                Some(self.unname(path)?)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
+        };
+        if is_original {
+            mark(&self.make(parent)?, &format!("{WHITEOUT}{name}"))?;
         }
-        match is_original {
-            true => mark(&self.make(parent)?, &format!("{WHITEOUT}{name}")),
-            false => Ok(()),
+        match unfinished {
+            Some(unfinished) => remove_all(&self.root, OsStr::new(&unfinished)),
+            None => Ok(()),
         }
     }
 
     /// Moves a file to the trash of the folder.
     fn throw_away(&self, path: &str) -> io::Result<()> {
         let (parent, name) = split(path);
-        rename(&self.directory(parent)?, name, &self.make(TRASH)?, name)
+        self.move_to_trash(&self.directory(parent)?, name)
     }
 
     /// Sets the modification time of a file.
@@ -234,14 +284,21 @@ fn rename(from: &OwnedFd, old: &str, to: &OwnedFd, new: &str) -> io::Result<()> 
     Ok(renameat_with(from, old, to, new, RenameFlags::empty())?)
 }
 
-/// Opens a file to read it, if it is there.
-fn opened(directory: &OwnedFd, name: &str) -> io::Result<Option<File>> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-    match open_beneath(directory, Path::new(name), flags) {
-        Ok(file) => Ok(Some(file.into())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+/// Removes a file, or a directory with the files in it: unfinished directories have no
+/// others in them.
+fn remove_all(parent: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    let directory = match unlinkat(parent, name, AtFlags::empty()) {
+        Err(Errno::ISDIR | Errno::PERM) => open_beneath(parent, Path::new(name), DIRECTORY)?,
+        removed => return Ok(removed?),
+    };
+    for entry in Dir::read_from(&directory)? {
+        let entry = entry?;
+        let inner = entry.file_name();
+        if ![&b"."[..], b".."].contains(&inner.to_bytes()) {
+            unlinkat(&directory, inner, AtFlags::empty())?;
+        }
     }
+    Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
 /// Creates an empty file, which is a mark.
@@ -333,25 +390,25 @@ impl Writer {
         })
     }
 
-    /// Removes a file.
+    /// Removes a file that has no place in DIR.
     pub(super) fn discard(&self, path: String) -> io::Result<()> {
         self.run(move |folder| folder.delete(&path, false).map(drop))
     }
 
-    /// Removes a file, and marks it as deleted if the original has it. Returns the file,
-    /// if it was there.
-    pub(super) fn delete(&self, path: String, is_original: bool) -> io::Result<Option<File>> {
+    /// Takes the name from a file, which is unfinished then. Returns its new name.
+    pub(super) fn unname(&self, path: String) -> io::Result<String> {
+        self.run(move |folder| folder.unname(&path))
+    }
+
+    /// Removes a file and the changes inside it, and marks it as deleted if the original
+    /// has it. Returns whether it was there.
+    pub(super) fn delete(&self, path: String, is_original: bool) -> io::Result<bool> {
         self.run(move |folder| folder.delete(&path, is_original))
     }
 
     /// Renames a file or a directory, and marks the old path as deleted if the original
-    /// has it. Returns the file that had the path.
-    pub(super) fn rename(
-        &self,
-        from: String,
-        to: String,
-        is_original: bool,
-    ) -> io::Result<Option<File>> {
+    /// has it.
+    pub(super) fn rename(&self, from: String, to: String, is_original: bool) -> io::Result<()> {
         self.run(move |folder| folder.rename(&from, &to, is_original))
     }
 

@@ -4,20 +4,18 @@
 //! later version gets another number there; the old one keeps its bytes for those who
 //! have it open.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, RwLock, Weak};
 use std::time::{Instant, SystemTime};
 
-use super::names::{affects, join};
+use super::changed::Changes;
+use super::names::join;
 use super::plan::{Kept, State, Version};
 use crate::mount::{FileKind, Ino};
 
 /// The root directory.
 pub(super) const ROOT: u64 = 1;
-
-/// Number of changes that are remembered. What was looked up before gets another number.
-const MAX_CHANGES: usize = 4096;
 
 /// An inode.
 pub(super) struct Inode {
@@ -29,6 +27,8 @@ pub(super) struct Inode {
     pub(super) lookups: u64,
     /// Number of open files.
     pub(super) handles: u32,
+    /// Number of those that can be written.
+    pub(super) writers: u32,
     pub(super) body: Body,
     /// The number of the last change that is in it.
     pub(super) since: u64,
@@ -61,6 +61,9 @@ pub(super) struct Directory {
     pub(super) needs: u64,
     /// Whether it is empty but for what was made in it.
     pub(super) is_new: bool,
+    /// Whether a program has removed files from it: then it stays, though the source may
+    /// have no directories without files.
+    pub(super) is_emptied: bool,
     /// The directory itself, if this is another spelling of it.
     pub(super) spelled: Option<u64>,
 }
@@ -69,6 +72,8 @@ pub(super) struct Directory {
 #[derive(Clone)]
 pub(super) struct Own {
     pub(super) file: Arc<File>,
+    /// Held while the file is written, and while it is given its place.
+    pub(super) gate: Arc<RwLock<()>>,
     /// The path in DIR of a file that is not at its own.
     pub(super) elsewhere: Option<String>,
     /// Whether it was changed since it was closed.
@@ -144,8 +149,8 @@ pub(super) struct Inodes {
     handles: HashMap<u64, Handle>,
     /// The last number of an inode or a handle.
     last: u64,
-    /// The last changes with their paths.
-    changes: VecDeque<(u64, String)>,
+    /// The changes of DIR.
+    changes: Changes,
     /// Paths that are deleted and may be in the current version: by the change, or for a
     /// converted file until a time.
     missing: BTreeMap<String, Missing>,
@@ -165,6 +170,13 @@ pub(super) enum Missing {
     Until(Instant),
 }
 
+impl Own {
+    /// Returns whether its file may be changed, since it has no place in DIR.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.elsewhere.is_some() && !matches!(self.note, Some(Note::Refused(_)))
+    }
+}
+
 impl Inode {
     pub(super) fn new(parent: u64, name: &str, body: Body, since: u64) -> Self {
         Self {
@@ -172,6 +184,7 @@ impl Inode {
             name: name.to_owned(),
             lookups: 0,
             handles: 0,
+            writers: 0,
             body,
             since,
             is_gone: false,
@@ -210,7 +223,7 @@ impl Inodes {
             entries: HashMap::new(),
             handles: HashMap::new(),
             last: ROOT,
-            changes: VecDeque::new(),
+            changes: Changes::default(),
             missing: BTreeMap::new(),
             settled: 0,
             folds,
@@ -340,10 +353,13 @@ impl Inodes {
 
     /// Adds something that is open, and returns its number.
     pub(super) fn open(&mut self, handle: Handle) -> u64 {
-        if let Handle::File { inode, .. } = &handle
+        if let Handle::File {
+            inode, is_writable, ..
+        } = &handle
             && let Some(inode) = self.by_number.get_mut(inode)
         {
             inode.handles += 1;
+            inode.writers += u32::from(*is_writable);
         }
         self.last += 1;
         self.handles.insert(self.last, handle);
@@ -358,29 +374,31 @@ impl Inodes {
         }
     }
 
-    /// Returns how an inode is open.
-    pub(super) fn handles_of(&self, number: u64) -> impl Iterator<Item = &Handle> {
-        let handles = self.handles.values();
-        handles
-            .filter(move |handle| matches!(handle, Handle::File { inode, .. } if *inode == number))
-    }
-
     pub(super) fn handle(&self, number: u64) -> Option<&Handle> {
         self.handles.get(&number)
     }
 
-    /// Removes something that is open, and returns the inode of a file.
-    pub(super) fn close(&mut self, number: u64) -> Option<u64> {
-        let Handle::File { inode: number, .. } = self.handles.remove(&number)? else {
-            return None;
+    /// Removes something that is open, and returns the inode of a file and what it has
+    /// shown.
+    pub(super) fn close(&mut self, number: u64) -> (Option<u64>, Option<Arc<Found>>) {
+        let Some(Handle::File {
+            inode: number,
+            is_writable,
+            mut found,
+        }) = self.handles.remove(&number)
+        else {
+            return (None, None);
         };
-        let inode = self.by_number.get_mut(&number)?;
+        let Some(inode) = self.by_number.get_mut(&number) else {
+            return (None, found);
+        };
         inode.handles -= 1;
+        inode.writers -= u32::from(is_writable);
         if inode.handles == 0 {
-            inode.pinned = None;
+            found = found.or(inode.pinned.take());
         }
         self.drop_unneeded(number);
-        Some(number)
+        (Some(number), found)
     }
 
     /// Returns a name or a path in the form in which two spellings are the same.
@@ -393,24 +411,20 @@ impl Inodes {
 
     /// Records a change of a path.
     pub(super) fn changed(&mut self, number: u64, path: &str) {
-        if self.changes.len() == MAX_CHANGES {
-            self.changes.pop_front();
-        }
-        self.changes.push_back((number, self.folded(path)));
+        let path = self.folded(path);
+        self.changes.record(number, &path);
     }
 
     /// Returns whether the file at `path` may have other bytes after the change `until`
     /// than after the change `since`.
     pub(super) fn has_changed(&self, path: &str, since: u64, until: u64) -> bool {
-        let is_forgotten = self
-            .changes
-            .front()
-            .is_some_and(|(first, _)| *first > since + 1)
-            && self.changes.len() == MAX_CHANGES;
-        let path = self.folded(path);
-        let later = self.changes.iter().rev();
-        let mut later = later.take_while(|(number, _)| *number > since);
-        is_forgotten || later.any(|(number, changed)| *number <= until && affects(changed, &path))
+        self.changes.between(&self.folded(path), since, until)
+    }
+
+    /// Returns whether the file at `path` has changed since the mount began, as far as
+    /// that is remembered.
+    pub(super) fn is_changed(&self, path: &str, until: u64) -> bool {
+        self.changes.is_known_between(&self.folded(path), 0, until)
     }
 
     /// Returns whether something that is not in `version` may have changed `path`.
@@ -449,8 +463,11 @@ impl Inodes {
             false => join(&self.folded(directory), ""),
         };
         let after = self.missing.range(prefix.clone()..);
-        let inside = after.map_while(|(path, _)| path.strip_prefix(&*prefix));
+        let inside = after.map_while(|(path, why)| Some((path.strip_prefix(&*prefix)?, why)));
+        let now = Instant::now();
         inside
+            .filter(|(_, why)| !matches!(why, Missing::Until(time) if *time <= now))
+            .map(|(name, _)| name)
             .filter(|name| !name.contains('/'))
             .map(str::to_owned)
             .collect()
@@ -465,9 +482,11 @@ impl Inodes {
             return None;
         }
         self.settled = version.number;
-        let done =
-            |why: &Missing| matches!(why, Missing::Since(number) if *number <= version.number);
-        self.missing.retain(|_, why| !done(why));
+        let now = Instant::now();
+        self.missing.retain(|_, why| match why {
+            Missing::Since(number) => *number > version.number,
+            Missing::Until(time) => *time > now,
+        });
         let owned = self.by_number.iter().filter(|(_, inode)| {
             let is_settled = inode.since <= version.number && !inode.is_gone;
             is_settled
@@ -494,9 +513,6 @@ impl Inodes {
                     }) = version.kept.get(&path)
                     {
                         refused.push(number);
-                        continue;
-                    }
-                    if version.kept.contains_key(&path) {
                         continue;
                     }
                     let saved = own.file.metadata().and_then(|data| data.modified());

@@ -1,20 +1,21 @@
 //! What happens some time after a file was closed or DIR was changed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Dir, FileType, OFlags};
 
 use super::EditedMount;
 use super::folder::{UNFINISHED, split};
-use super::inodes::{Body, Note};
+use super::inodes::{Body, Inodes, Note};
 use super::names::{Use, join};
-use super::watch::{Signal, Watch};
+use super::watch::{Signal, Watch, changed_name};
 use crate::source::{FileStat, WHITEOUT, open_beneath};
 use crate::sync::lock;
+use hpimount_containers::volume::MAX_DEPTH;
 
 /// How long after the last write through a mapping a file is given its place.
 const MAPPED: Duration = Duration::from_millis(200);
@@ -34,7 +35,11 @@ type Mark = (Option<u64>, bool);
 
 /// What the mount itself has made DIR say.
 #[derive(Default)]
-pub(super) struct Marks(HashMap<String, Mark>);
+pub(super) struct Marks {
+    known: HashMap<String, Mark>,
+    /// All of DIR, when changes were missed the last time.
+    scanned: Option<BTreeMap<String, Mark>>,
+}
 
 /// Work for later.
 #[derive(Default)]
@@ -109,18 +114,17 @@ impl EditedMount {
             let Some(inode) = inodes.get_mut(number).filter(|inode| !inode.is_gone) else {
                 return;
             };
-            let (name, handles) = (inode.name.clone(), inode.handles);
+            let (name, writers) = (inode.name.clone(), inode.writers);
             let Body::Own(own) = &mut inode.body else {
                 return;
             };
-            if own.is_dirty && own.note.is_none() {
-                // Of a mapping; or it is still being written, and will be closed.
-                if handles > 0 {
-                    return;
-                }
-                None
-            } else {
-                (own.note == Some(Note::Scratch) && handles == 0).then_some(name)
+            if writers > 0 {
+                // It will be closed.
+                return;
+            }
+            match own.is_dirty && own.note.is_none() {
+                true => None,
+                false => (own.note == Some(Note::Scratch)).then_some(name),
             }
         };
         if let Some(name) = name {
@@ -158,13 +162,7 @@ impl EditedMount {
         };
         for (number, name) in unfinished {
             if self.use_of_entry(number, &name) == Use::Scratch {
-                let own = lock(&self.inodes)
-                    .get(number)
-                    .and_then(|inode| inode.own().cloned());
-                if let Some(name) = own.and_then(|own| own.elsewhere) {
-                    // The next mount removes it otherwise.
-                    let _ = self.writer.discard(name);
-                }
+                self.keep_scratch(number);
                 continue;
             }
             if let Some(inode) = lock(&self.inodes).get_mut(number)
@@ -175,6 +173,29 @@ impl EditedMount {
             if let Err(error) = self.commit_in_turn(number) {
                 log::error!("{name} is lost: {error}");
             }
+        }
+    }
+
+    /// Gives a file with a name for a moment a name in DIR that is not applied, if it has
+    /// bytes: nobody has replaced it.
+    fn keep_scratch(&self, number: u64) {
+        let (own, path) = {
+            let inodes = lock(&self.inodes);
+            let own = inodes.get(number).and_then(|inode| inode.own().cloned());
+            (own, inodes.path(number).unwrap_or_default())
+        };
+        let Some((own, unfinished)) = own.and_then(|own| Some((own.clone(), own.elsewhere?)))
+        else {
+            return;
+        };
+        let is_empty = own.file.metadata().is_ok_and(|data| data.len() == 0);
+        let path = format!("{}~", path.trim_end_matches('~'));
+        let kept = match is_empty {
+            true => self.writer.discard(unfinished),
+            false => self.writer.rename(unfinished, path.clone(), false),
+        };
+        if let Err(error) = kept {
+            log::error!("{path} is lost: {error}");
         }
     }
 
@@ -190,7 +211,7 @@ impl EditedMount {
         };
         let stat = |name: &str| FileStat::at(std::os::fd::AsFd::as_fd(&directory), name.as_ref());
         let there = stat(name).ok().map(|stat| match stat.kind {
-            rustix::fs::FileType::Directory => stat.identity.number(),
+            FileType::Directory => stat.identity.number(),
             _ => stat.version(),
         });
         (there, stat(&format!("{WHITEOUT}{name}")).is_ok())
@@ -200,53 +221,93 @@ impl EditedMount {
     /// that it may have made for it. Those who call it have the turn.
     pub(super) fn know(&self, path: &str) {
         let mut marks = lock(&self.marks);
-        if marks.0.len() >= MAX_MARKS {
-            marks.0.clear();
+        let known = &mut marks.known;
+        if known.len() >= MAX_MARKS {
+            known.clear();
         }
-        marks.0.insert(path.to_owned(), self.mark(path));
+        known.insert(path.to_owned(), self.mark(path));
         let mut above = split(path).0;
-        while !above.is_empty() && !marks.0.contains_key(above) {
-            marks.0.insert(above.to_owned(), self.mark(above));
+        while !above.is_empty() && !known.contains_key(above) {
+            known.insert(above.to_owned(), self.mark(above));
             above = split(above).0;
+        }
+    }
+
+    /// Returns the paths of DIR that have changed since it was scanned the last time; all
+    /// of it the first time.
+    fn missed(&self) -> BTreeSet<String> {
+        let mut now = BTreeMap::new();
+        self.scan("", &mut now);
+        let before = lock(&self.marks).scanned.replace(now.clone());
+        let Some(before) = before else {
+            return BTreeSet::from([String::new()]);
+        };
+        let differs = |path: &&String| before.get(*path) != now.get(*path);
+        let paths = before.keys().chain(now.keys());
+        paths.filter(differs).cloned().collect()
+    }
+
+    /// Adds what is in a directory of DIR.
+    fn scan(&self, path: &str, found: &mut BTreeMap<String, Mark>) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let Ok(directory) = open_beneath(&self.folder, Path::new(path), flags) else {
+            return;
+        };
+        // What cannot be listed is found when it can.
+        for entry in Dir::read_from(&directory).into_iter().flatten().flatten() {
+            let Ok(name) = entry.file_name().to_str() else {
+                continue;
+            };
+            let Some(name) = changed_name(name).filter(|name| ![".", ".."].contains(name)) else {
+                continue;
+            };
+            let inner = join(path, name);
+            if entry.file_type() == FileType::Directory && inner.split('/').count() < MAX_DEPTH {
+                self.scan(&inner, found);
+            }
+            let mark = self.mark(&inner);
+            found.insert(inner, mark);
         }
     }
 
     /// Shows changes of DIR that others have made.
     fn changed_outside(&self, paths: BTreeSet<String>) {
         let _turn = lock(&self.turn);
-        let mut changed = Vec::new();
-        for path in paths {
-            let mark = self.mark(&path);
-            let is_known = lock(&self.marks).0.get(&path) == Some(&mark);
-            if !is_known {
-                changed.push(path);
-            }
-        }
+        let paths = match paths.contains("") {
+            true => self.missed(),
+            false => paths,
+        };
+        let is_known = |path: &String| {
+            let mark = self.mark(path);
+            lock(&self.marks).known.get(path) == Some(&mark)
+        };
+        let changed: Vec<String> = paths.into_iter().filter(|path| !is_known(path)).collect();
         if changed.is_empty() {
             return;
         }
-        let change = self.planner.count(&changed[0]);
-        let mut inodes = lock(&self.inodes);
-        for path in &changed {
-            inodes.changed(change, path);
-            inodes.is_there(path);
-        }
-        // Their names lead to what DIR has now.
-        let owned: Vec<u64> = inodes.owned().map(|(number, ..)| number).collect();
-        for number in owned {
-            let path = inodes.path(number).unwrap_or_default();
-            let is_changed = changed.iter().any(|changed| {
-                changed.is_empty() || path == *changed || path.starts_with(&join(changed, ""))
-            });
-            // Who has it open to write it is the last to do so, as on a local file system.
-            let is_free = inodes.get(number).is_some_and(|inode| {
-                let own = inode.own();
-                inode.handles == 0
-                    && own.is_some_and(|own| own.elsewhere.is_none() && !own.is_dirty)
-            });
-            if is_changed && is_free {
-                inodes.remove_name(number);
-            }
+        let paths: Vec<&str> = changed.iter().map(String::as_str).collect();
+        self.publish(&paths, |inodes, _| {
+            changed.iter().for_each(|path| inodes.is_there(path));
+            show_anew(inodes, &changed);
+        });
+    }
+}
+
+/// Lets the names of files that others have changed lead to what DIR has now.
+fn show_anew(inodes: &mut Inodes, changed: &[String]) {
+    let owned: Vec<u64> = inodes.owned().map(|(number, ..)| number).collect();
+    for number in owned {
+        let path = inodes.path(number).unwrap_or_default();
+        let is_changed = changed.iter().any(|changed| {
+            changed.is_empty() || path == *changed || path.starts_with(&join(changed, ""))
+        });
+        // Who has it open to write it is the last to do so, as on a local file system.
+        let is_free = inodes.get(number).is_some_and(|inode| {
+            let own = inode.own();
+            inode.handles == 0 && own.is_some_and(|own| own.elsewhere.is_none() && !own.is_dirty)
+        });
+        if is_changed && is_free {
+            inodes.remove_name(number);
         }
     }
 }

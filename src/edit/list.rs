@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::inodes::{Body, Handle, Listing, Note};
+use super::inodes::{Body, Handle, Listing};
 use super::look::{Attributes, Shown};
 use super::names::{MESSAGE, join};
 use super::plan::{State, Version};
@@ -62,10 +62,8 @@ impl EditedMount {
                 }
             }
         }
-        added.extend(inodes.entries(number).filter_map(|(name, _, inode)| {
-            let is_refused = matches!(inode.own()?.note, Some(Note::Refused(_)));
-            is_refused.then(|| format!("{name}{MESSAGE}"))
-        }));
+        let refused = self.refused_in(&path);
+        added.extend(refused.iter().map(|name| format!("{name}{MESSAGE}")));
         if path == report::CONTROL {
             added.push(CHANGES.to_owned());
         }

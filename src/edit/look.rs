@@ -141,7 +141,7 @@ impl EditedMount {
     fn own_entry(&self, inodes: &Inodes, parent: u64, name: &str) -> Option<u64> {
         let is_own = |number: &u64| match inodes.get(*number).map(|inode| &inode.body) {
             Some(Body::Own(_)) => true,
-            Some(Body::Directory(directory)) => directory.is_new,
+            Some(Body::Directory(directory)) => directory.is_new || directory.is_emptied,
             _ => false,
         };
         if let Some(exact) = inodes.entry(parent, name) {
@@ -318,17 +318,19 @@ impl EditedMount {
         if let Some(number) = inodes.entry(parent, spelling)
             && let Some(inode) = inodes.get(number)
             && matches!(inode.body, Body::Shown(of) if of == kind)
-            && !inodes.has_changed(&path, inode.since, version.number)
+            && (inode.writers > 0 || !inodes.has_changed(&path, inode.since, version.number))
         {
             if let Some(inode) = inodes.get_mut(number) {
-                inode.since = inode.since.max(version.number);
+                if inode.writers == 0 {
+                    inode.since = inode.since.max(version.number);
+                }
                 inode.lookups += 1;
             }
             return Ok(number);
         }
         let mut inode = Inode::new(parent, spelling, Body::Shown(kind), version.number);
         inode.lookups = 1;
-        if inodes.has_changed(&path, 0, version.number) {
+        if inodes.is_changed(&path, version.number) {
             inode.modified = Some(version.edit_time(&path).unwrap_or(version.modified));
         }
         Ok(inodes.add(inode))

@@ -12,7 +12,8 @@
 //!   and writes files, and `commit` gives what was written its place in DIR. `entries`
 //!   makes, renames and removes entries. `later` does what happens some time after a file
 //!   was closed.
-//! * `inodes` has the inodes that the kernel knows, and `report` what became of the files
+//! * `inodes` has the inodes that the kernel knows, `changed` what may have changed since
+//!   they were looked up, and `report` what became of the files
 //!   of DIR. `watch` notices changes of DIR that other programs make.
 //! * `plan` makes the versions in a thread of its own. `folder` is DIR with the thread that
 //!   changes it, which parses nothing. `names` knows what names and paths mean.
@@ -22,6 +23,7 @@
 //! The turn to change DIR, then the inodes, then the progress of the planner. No lock but
 //! the turn is held while a version is made, read, or waited for.
 
+mod changed;
 mod commit;
 mod entries;
 mod files;
@@ -36,6 +38,7 @@ mod read;
 mod report;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -161,6 +164,8 @@ pub struct EditedMount {
     original: OnceLock<Arc<Vfs>>,
     /// What the mount has done in DIR.
     marks: Mutex<Marks>,
+    /// Why files were refused, by their paths.
+    refusals: Mutex<BTreeMap<String, String>>,
     /// To the thread for what happens later.
     signals: Sender<Signal>,
     /// Number of lookups, attribute requests and listings.
@@ -188,6 +193,7 @@ impl EditedMount {
             folder: path.clone(),
             is_strict: plan.is_strict,
             writer: writer.clone(),
+            pools: Mutex::default(),
         };
         let folds = !recipe.options.case_sensitive;
         let planner = Arc::new(Planner::new(recipe)?);
@@ -200,6 +206,7 @@ impl EditedMount {
             path,
             original: OnceLock::new(),
             marks: Mutex::default(),
+            refusals: Mutex::default(),
             signals: watch.sender(),
             uses: AtomicU64::new(0),
         });

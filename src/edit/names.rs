@@ -1,7 +1,7 @@
 //! What the names and paths of an edited mount mean.
 
 /// The tree of converted assets in the root of a source.
-const CONVERTED: &str = "converted";
+pub(super) const CONVERTED: &str = "converted";
 
 /// The directory that describes the mount.
 const CONTROL: &str = ".hpimount";
@@ -98,30 +98,6 @@ pub(super) fn is_derived(path: &str) -> bool {
         || last.starts_with("disc.")
 }
 
-/// Returns whether the file at `path` may have other bytes after the change of `changed`.
-pub(super) fn affects(changed: &str, path: &str) -> bool {
-    let is_in = |inner: &str, outer: &str| {
-        inner
-            .strip_prefix(outer)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    if is_derived(path) || is_in(path, changed) {
-        return true;
-    }
-    if changed
-        .strip_prefix(path)
-        .is_some_and(|rest| rest.starts_with(".d/"))
-    {
-        return true;
-    }
-    // An edited file of a converted tree changes assets of the same source.
-    let Some(at) = changed.split('/').position(|part| part == CONVERTED) else {
-        return false;
-    };
-    let source: Vec<_> = changed.split('/').take(at).collect();
-    source.is_empty() || is_in(path, &source.join("/"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,27 +133,5 @@ mod tests {
         for name in ["unit.fbi", "readme.txt.backup", "sedan.3do", "other.Xy12Zw"] {
             assert_eq!(kind(name), Use::File, "{name}");
         }
-    }
-
-    #[test]
-    fn a_change_affects_what_is_made_of_it() {
-        let changed = "a.hip.d/layers/01/wall.rw3";
-        for path in [
-            changed,
-            "a.hip",
-            "a.hip.meta/info.json",
-            "a.hip.d/converted/wall.png",
-            ".hpimount/image/disc.iso",
-            "disc.iso",
-        ] {
-            assert!(affects(changed, path), "{path}");
-        }
-        for path in ["b.hip", "a.hip.d/layers/01/door.rw3", "a.hi"] {
-            assert!(!affects(changed, path), "{path}");
-        }
-        assert!(affects("dir", "dir/file"));
-        let edited = "a.hip.d/converted/wall.png";
-        assert!(affects(edited, "a.hip.d/layers/01/wall.rw3"));
-        assert!(!affects(edited, "b.hip.d/layers/01/wall.rw3"));
     }
 }

@@ -7,14 +7,16 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::folder::{Writer, split};
+use super::folder::{REJECTED, Writer, split};
 use super::names::{Use, is_converted, join, use_of};
 use crate::memory::budget::Budget;
-use crate::mount::{Edits, OpenCause, OpenError, Options, Prepared, Vfs};
+use crate::mount::{Edits, OpenCause, OpenError, Options, Prepared, Vfs, each_change};
+use crate::source::FilePool;
 use crate::sync::{Condvar, Mutex, PoisonError, lock, wait};
 use hpimount_containers::changes::{Change, NewFile, Notice};
 
@@ -37,6 +39,17 @@ pub(super) struct Recipe {
     pub(super) is_strict: bool,
     pub(super) budget: Arc<Budget>,
     pub(super) writer: Writer,
+    /// What opens the files of versions, also of one that is being made.
+    pub(super) pools: Mutex<Vec<Weak<FilePool>>>,
+}
+
+/// What DIR will have at the path of the last change.
+#[derive(Clone, Copy)]
+pub(super) enum New<'a> {
+    /// A file with these bytes.
+    File(&'a Arc<File>),
+    /// A directory.
+    Directory,
 }
 
 /// A state of the mount.
@@ -52,6 +65,8 @@ pub(super) struct Version {
     /// Files of DIR that are not in it, since later ones say something else about the same
     /// asset.
     pub(super) superseded: Vec<String>,
+    /// Directories of DIR that are not in it, and why.
+    pub(super) refused: Vec<(String, String)>,
     /// When it was made. It is later than the version before by a second at least, since
     /// programs compare times in seconds.
     pub(super) modified: SystemTime,
@@ -86,22 +101,27 @@ impl Recipe {
         &self,
         number: u64,
         latest: &str,
-        new: Option<&Arc<File>>,
+        new: Option<New<'_>>,
     ) -> Result<Version, OpenError> {
         let unreadable = |error| OpenError {
             source_name: self.folder.display().to_string(),
             cause: OpenCause::Unreadable(error),
         };
-        let mut edits = Edits::read(&self.folder).map_err(unreadable)?;
-        if let Some(file) = new {
-            edits.put(latest, file).map_err(unreadable)?;
+        let pool = Arc::new(FilePool::default());
+        self.add_pool(&pool);
+        let mut edits = Edits::read(&self.folder, pool).map_err(unreadable)?;
+        match new {
+            Some(New::File(file)) => edits.put(latest, file).map_err(unreadable)?,
+            Some(New::Directory) => edits.put_directory(latest).map_err(unreadable)?,
+            None => {}
         }
-        let mut kept = take_unusual(&mut edits);
+        let new_path = matches!(new, Some(New::File(_))).then_some(latest);
+        let mut kept = take_unusual(&mut edits, new_path);
         let options = Options {
             spool: self.writer.nameless().ok().map(Arc::new),
             ..self.options.clone()
         };
-        let mut superseded = Vec::new();
+        let (mut superseded, mut refused) = (Vec::new(), Vec::new());
         for _ in 0..MAX_TRIES {
             let prepared = self
                 .prepared
@@ -114,6 +134,7 @@ impl Recipe {
                         edits,
                         kept,
                         superseded,
+                        refused,
                         modified: SystemTime::now(),
                     });
                 }
@@ -137,12 +158,19 @@ impl Recipe {
                 let taken = edits.take(path);
                 is_changed |= taken.is_some();
                 let state = State::Refused(text.clone());
-                if let Some(Change::File(file)) = taken {
-                    kept.insert(path.clone(), Kept { file, state });
-                } else if matches!(taken, Some(Change::Directory(_))) {
-                    let inside = kept.range_mut(join(path, "")..);
-                    let inside = inside.take_while(|(other, _)| other.starts_with(&**path));
-                    inside.for_each(|(_, kept)| kept.state = state.clone());
+                let mut keep = |path: &str, change: &Change| {
+                    if let Change::File(file) = change {
+                        let (file, state) = (file.clone(), state.clone());
+                        kept.insert(path.to_owned(), Kept { file, state });
+                    }
+                };
+                match taken {
+                    Some(Change::Directory(inside)) => {
+                        refused.push((path.clone(), text.clone()));
+                        each_change(&inside, &join(path, ""), &mut keep);
+                    }
+                    Some(change) => keep(path, &change),
+                    None => {}
                 }
             }
             if !is_changed {
@@ -153,12 +181,24 @@ impl Recipe {
     }
 }
 
+impl Recipe {
+    fn add_pool(&self, pool: &Arc<FilePool>) {
+        let mut pools = lock(&self.pools);
+        pools.retain(|pool| pool.strong_count() > 0);
+        pools.push(Arc::downgrade(pool));
+    }
+}
+
 /// Removes what is not applied: names of programs that save, and empty converted files,
-/// which are being written. Returns the files that are shown as they are.
-fn take_unusual(edits: &mut Edits) -> BTreeMap<String, Kept> {
+/// which are being written. Returns the files that are shown as they are; the one at
+/// `new_path` replaces one that was rejected.
+fn take_unusual(edits: &mut Edits, new_path: Option<&str>) -> BTreeMap<String, Kept> {
     let (mut kept, mut scratch) = (BTreeMap::new(), Vec::new());
+    let mut rejected = Vec::new();
     edits.each(&mut |path, change| {
-        if use_of(split(path).1, &|_| false) == Use::Scratch {
+        if let (Some(path), Change::File(file)) = (path.strip_suffix(REJECTED), change) {
+            rejected.push((path.to_owned(), file.clone()));
+        } else if use_of(split(path).1, &|_| false) == Use::Scratch {
             scratch.push(path.to_owned());
         } else if let Change::File(file) = change
             && is_converted(path)
@@ -174,6 +214,15 @@ fn take_unusual(edits: &mut Edits) -> BTreeMap<String, Kept> {
     let empty = kept.iter().filter(|(_, kept)| kept.state == State::Empty);
     for path in scratch.iter().chain(empty.map(|(path, _)| path)) {
         edits.take(path);
+    }
+    for (path, file) in rejected {
+        edits.take(&format!("{path}{REJECTED}"));
+        if new_path == Some(path.as_str()) {
+            continue;
+        }
+        let reason = "was refused when it was saved; save it again to see why";
+        let state = State::Refused(reason.to_owned());
+        kept.insert(path, Kept { file, state });
     }
     kept
 }
@@ -210,23 +259,31 @@ struct Progress {
     closed: bool,
 }
 
-/// Why a change was not made.
-pub(super) enum Rejected {
-    /// The source cannot have it, for this reason.
-    Refused(String),
-    /// DIR could not be changed.
-    Failed(io::Error),
+/// A version with a change that is not in DIR yet.
+pub(super) struct Tried {
+    version: Version,
+    path: String,
+    took: Duration,
+}
+
+/// Returns the error of a version whose making has panicked, which the log has.
+fn panicked() -> OpenError {
+    OpenError {
+        source_name: "the sources".to_owned(),
+        cause: OpenCause::Unreadable(io::Error::other("internal error")),
+    }
 }
 
 impl Progress {
-    fn show(&mut self, mut version: Version) {
+    /// Returns the version before.
+    fn show(&mut self, mut version: Version) -> Arc<Version> {
         let next = self.current.modified + Duration::from_secs(1);
         version.modified = version.modified.max(next);
         let version = Arc::new(version);
         self.versions.retain(|old| old.strong_count() > 0);
         self.versions.push(Arc::downgrade(&version));
-        self.current = version;
         self.problem = None;
+        std::mem::replace(&mut self.current, version)
     }
 }
 
@@ -258,7 +315,8 @@ impl Planner {
     pub(super) fn work(&self, shown: impl Fn()) {
         while let Some((number, latest)) = self.next() {
             let begun = Instant::now();
-            let made = self.recipe.version(number, &latest, None);
+            let make = AssertUnwindSafe(|| self.recipe.version(number, &latest, None));
+            let made = catch_unwind(make).unwrap_or_else(|_| Err(panicked()));
             self.publish(number, made, begun.elapsed());
             shown();
         }
@@ -292,59 +350,74 @@ impl Planner {
     fn publish(&self, number: u64, made: Result<Version, OpenError>, took: Duration) {
         let mut progress = lock(&self.progress);
         progress.took = took;
-        if number < progress.planned {
+        let is_late = made.is_err() && progress.wanted > number;
+        if number < progress.planned || is_late {
+            // What it has read may have changed meanwhile.
             return;
         }
         progress.planned = number;
-        match made {
-            Ok(version) => progress.show(version),
+        let replaced = match made {
+            Ok(version) => Some(progress.show(version)),
             Err(error) => {
                 let text = error.to_string();
                 if progress.problem.as_ref() != Some(&text) {
                     log::error!("the image stays as it was: {text}");
                 }
                 progress.problem = Some(text);
+                None
             }
-        }
+        };
         drop(progress);
+        // What it holds is dropped without the lock.
+        drop(replaced);
         self.changed.notify_all();
     }
 
-    /// Makes a version with new bytes of a file that `commit` gives its path in DIR, and
-    /// shows it. Returns its number.
+    /// Makes a version with a change of `path` that is not in DIR yet, for
+    /// [`Planner::show`] when it is.
     ///
     /// # Errors
-    /// Returns an error if no version can be made, or why the file is refused; or the
-    /// error of `commit`. Then nothing has changed.
-    pub(super) fn try_change(
-        &self,
-        path: &str,
-        file: &Arc<File>,
-        commit: impl FnOnce() -> io::Result<()>,
-    ) -> Result<u64, Rejected> {
+    /// Returns why the source cannot have the change, or no version can be made.
+    pub(super) fn try_change(&self, path: &str, new: New<'_>) -> Result<Tried, String> {
         let begun = Instant::now();
         let before = lock(&self.progress).wanted;
-        let made = self.recipe.version(before + 1, path, Some(file));
-        let version = made.map_err(|error| Rejected::Refused(error.to_string()))?;
-        if let Some(Kept { state, .. }) = version.kept.get(path)
-            && let State::Refused(text) = state
+        let make = AssertUnwindSafe(|| self.recipe.version(before + 1, path, Some(new)));
+        let made = catch_unwind(make).unwrap_or_else(|_| Err(panicked()));
+        let version = made.map_err(|error| error.to_string())?;
+        if let Some(Kept {
+            state: State::Refused(text),
+            ..
+        }) = version.kept.get(path)
         {
-            return Err(Rejected::Refused(text.clone()));
+            return Err(text.clone());
         }
-        commit().map_err(Rejected::Failed)?;
+        match version.refused.iter().find(|(refused, _)| refused == path) {
+            Some((_, text)) => Err(text.clone()),
+            None => Ok(Tried {
+                version,
+                path: path.to_owned(),
+                took: begun.elapsed(),
+            }),
+        }
+    }
+
+    /// Shows a version whose change is in DIR now, and returns its number.
+    pub(super) fn show(&self, tried: Tried) -> u64 {
         let mut progress = lock(&self.progress);
         progress.wanted += 1;
-        path.clone_into(&mut progress.latest);
+        progress.latest = tried.path;
         let number = progress.wanted;
         // Otherwise DIR has changed meanwhile, and the next version has both.
-        if number == before + 1 {
+        let replaced = (number == tried.version.number).then(|| {
             progress.planned = number;
-            progress.took = begun.elapsed();
-            progress.show(version);
-        }
+            progress.took = tried.took;
+            progress.show(tried.version)
+        });
         drop(progress);
+        // What it holds is dropped without the lock.
+        drop(replaced);
         self.changed.notify_all();
-        Ok(number)
+        number
     }
 
     /// Counts a change of `path` in DIR, and returns its number.
@@ -388,14 +461,22 @@ impl Planner {
         (progress.problem.clone(), progress.took)
     }
 
-    /// Keeps a file of DIR that has lost its name, for the versions that show it.
+    /// Keeps the file of DIR at `path`, which is about to lose its name, for the versions
+    /// that show it.
     ///
     /// # Errors
     /// Returns the error of the operating system.
-    pub(super) fn keep(&self, file: &File) -> io::Result<()> {
-        let versions = lock(&self.progress).versions.clone();
-        for version in versions.iter().filter_map(Weak::upgrade) {
-            version.edits.pool.keep(file.try_clone()?)?;
+    pub(super) fn keep(&self, path: &str, file: &File) -> io::Result<()> {
+        let versions: Vec<_> = lock(&self.progress).versions.clone();
+        let versions: Vec<_> = versions.iter().filter_map(Weak::upgrade).collect();
+        let pools = lock(&self.recipe.pools).clone();
+        for pool in pools.iter().filter_map(Weak::upgrade) {
+            let mut of_pool = versions.iter();
+            let version = of_pool.find(|version| Arc::ptr_eq(&version.edits.pool, &pool));
+            // One that is being made may have it.
+            if version.is_none_or(|version| version.has_file(path)) {
+                pool.keep(file.try_clone()?)?;
+            }
         }
         Ok(())
     }
@@ -411,6 +492,11 @@ impl Version {
     /// Returns the time when the file of DIR at `path` was saved.
     pub(super) fn kept_time(&self, path: &str) -> Option<SystemTime> {
         time_of(&self.kept.get(path)?.file)
+    }
+
+    /// Returns whether it may read the file of DIR at `path`.
+    fn has_file(&self, path: &str) -> bool {
+        self.edits.file(path).is_some() || self.kept.contains_key(path)
     }
 
     /// Returns the time when the file of DIR that a file of the source is was saved.

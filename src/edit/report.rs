@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::folder::split;
 use super::inodes::Note;
 use super::names::is_converted;
 use super::plan::State;
@@ -66,6 +67,14 @@ impl EditedMount {
                 note,
             });
         }
+        for (path, reason) in &version.refused {
+            rows.push(Row {
+                path: path.clone(),
+                state: "refused",
+                bytes: None,
+                note: reason.clone(),
+            });
+        }
         let inodes = lock(&self.inodes);
         for (number, _, own) in inodes.owned().filter(|(_, inode, _)| !inode.is_gone) {
             let (state, note) = match &own.note {
@@ -97,21 +106,19 @@ impl EditedMount {
 
     /// Returns why a file is refused, if it is.
     pub(super) fn refusal(&self, path: &str) -> Option<String> {
-        let version = self.current();
-        let kept = version.kept.get(path).and_then(|kept| match &kept.state {
+        let remembered = lock(&self.refusals).get(path).cloned();
+        remembered.or_else(|| match &self.current().kept.get(path)?.state {
             State::Refused(reason) => Some(reason.clone()),
             State::Edited | State::Empty => None,
-        });
-        kept.or_else(|| {
-            let inodes = lock(&self.inodes);
-            let mut owned = inodes.owned();
-            owned.find_map(|(number, inode, own)| match &own.note {
-                Some(Note::Refused(reason)) if !inode.is_gone => {
-                    (inodes.path(number)? == path).then(|| reason.clone())
-                }
-                _ => None,
-            })
         })
+    }
+
+    /// Returns the names of the files in a directory that have been refused.
+    pub(super) fn refused_in(&self, directory: &str) -> Vec<String> {
+        let refusals = lock(&self.refusals);
+        let paths = refusals.keys().map(|path| split(path));
+        let inside = paths.filter(|(parent, _)| *parent == directory);
+        inside.map(|(_, name)| name.to_owned()).collect()
     }
 }
 

@@ -228,7 +228,7 @@ impl Watched {
 
 /// Returns the name of the entry that a change of `name` concerns; `None` for a file that
 /// has no place yet.
-fn changed_name(name: &str) -> Option<&str> {
+pub(super) fn changed_name(name: &str) -> Option<&str> {
     if name.as_bytes().starts_with(UNFINISHED.as_bytes()) {
         return None;
     }

@@ -323,7 +323,8 @@ impl Filesystem for Edited {
                     &self.attr(attributes),
                     self.generation,
                     FileHandle(handle),
-                    opened_as(flags),
+                    // The first close puts it into DIR, whatever it is opened for.
+                    FopenFlags::FOPEN_KEEP_CACHE,
                 ),
                 Err(error) => reply.error(errno(error)),
             }

@@ -42,14 +42,15 @@ impl Vfs {
         ino.shortcut_target().is_some() || lock(&self.transients).get(ino).is_some()
     }
 
-    /// Returns whether an inode follows from others: a converted file, one about an asset
-    /// or the mount, or a disc as a plain file.
+    /// Returns whether an inode follows from others: a file or directory of a converted
+    /// tree, about an asset or about the mount, or a disc as a plain file.
     pub(crate) fn is_generated(&self, ino: Ino) -> bool {
-        let Ok(node) = self.node(ino) else {
+        let entered = self.directory(ino).map(|(node, _)| node);
+        let Ok(node) = entered.or_else(|_| self.node(ino)) else {
             return true;
         };
         let origin = node.subtree().range.origin;
-        node.rendered().is_some() || matches!(origin, Origin::Control | Origin::Plain(_))
+        node.subtree().is_rendered() || matches!(origin, Origin::Control | Origin::Plain(_))
     }
 
     /// Returns whether an inode is another name of an asset.

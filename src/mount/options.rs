@@ -70,6 +70,9 @@ pub struct Options {
     pub meta: Meta,
     /// Use the converted tree as the root.
     pub converted: bool,
+    /// Whether the mount can be edited. Then companions of assets are listed only on
+    /// request: a directory with them could not be removed.
+    pub is_edited: bool,
     /// The palette of all pictures that have none of their own.
     pub palette: Option<Arc<ChosenPalette>>,
     /// Mount nothing if one of several sources cannot be mounted.
@@ -120,7 +123,7 @@ impl Options {
         Companions {
             inside: self.companions && nesting < MAX_NESTING,
             meta: match self.meta {
-                Meta::Default | Meta::Converted => is_plain_folder,
+                Meta::Default | Meta::Converted => is_plain_folder && !self.is_edited,
                 Meta::Visible => true,
                 Meta::Hidden | Meta::Off => false,
             },
@@ -168,6 +171,7 @@ impl Default for Options {
             companions: true,
             meta: Meta::Default,
             converted: false,
+            is_edited: false,
             palette: None,
             strict: false,
             network: None,

@@ -1,6 +1,7 @@
 //! Editing converted files.
 
 use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fixtures::hip::{Asset, Hip};
@@ -123,6 +124,52 @@ fn a_refused_file_is_said_at_the_end_beside_it_and_in_the_table() {
 }
 
 #[fuse_test]
+fn an_open_converted_file_is_saved_after_others_were() {
+    let editing = texts();
+    let path = editing.path(TEXT);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&path)
+        .unwrap();
+    editing.write("converted/texts/farewell.txt", "Goodbye");
+    assert!(fs::metadata(&path).is_ok());
+    file.write_all_at(b"Yo", 0).unwrap();
+    nix::unistd::close(file).unwrap();
+    assert_eq!(editing.read(TEXT), b"Yollo");
+    assert_eq!(editing.edits(), ["converted/texts/farewell.txt", TEXT]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn many_converted_files_take_no_descriptors() {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    let names: Vec<String> = (0..120).map(|number| format!("text{number}")).collect();
+    for name in &names {
+        hip.layer(0)
+            .add(Asset::new(b"TEXT", name, b"\0\0\0\x05Hello\0\0\0"));
+    }
+    let editing = Editing::new("a.HIP", &hip.build());
+    let open = || {
+        let open = fs::read_dir(format!("/proc/{}/fd", editing.mount().pid()));
+        open.unwrap().count()
+    };
+    let before = open();
+    for name in &names {
+        editing.write(&format!("converted/texts/{name}.txt"), name);
+    }
+    editing.image();
+    eventually("descriptors are as before", || open() <= before + 48);
+    for name in &names {
+        assert_eq!(
+            editing.read(&format!("converted/texts/{name}.txt")),
+            name.as_bytes()
+        );
+    }
+    editing.assert_applied();
+}
+
+#[fuse_test]
 fn a_refused_file_stays_when_it_is_renamed_onto_another() {
     let editing = picture();
     let original = editing.read(PICTURE);
@@ -135,6 +182,8 @@ fn a_refused_file_stays_when_it_is_renamed_onto_another() {
     assert_fails(renamed, Errno::INVAL);
     assert!(editing.read(temporary) == bad);
     assert!(editing.read(PICTURE) == original);
+    let message = String::from_utf8(editing.read(&format!("{PICTURE}.error.txt"))).unwrap();
+    assert!(message.contains("has 5x3 pixels"), "{message}");
     editing.assert_applied();
 }
 
@@ -151,7 +200,9 @@ fn removing_an_edit_shows_the_original_again() {
     );
     assert!(editing.edits().is_empty());
     assert!(editing.image() == image);
-    eventually("the original is shown", || editing.path(PICTURE).exists());
+    eventually("the original is listed", || {
+        editing.names("converted/bitmaps") == ["logo.png"]
+    });
     assert!(editing.read(PICTURE) == original);
 }
 

@@ -123,6 +123,72 @@ fn only_new_directories_are_renamed() {
 }
 
 #[fuse_test]
+fn a_new_directory_in_place_of_a_deleted_one_has_nothing_of_it() {
+    let editing = Editing::of_units();
+    fs::remove_dir_all(editing.path("units")).unwrap();
+    fs::create_dir(editing.path("new")).unwrap();
+    editing.write("new/a.txt", "a");
+    fs::rename(editing.path("new"), editing.path("units")).unwrap();
+    assert_eq!(editing.names("units"), ["a.txt"]);
+    editing.assert_applied();
+    assert_eq!(editing.names("units"), ["a.txt"]);
+}
+
+#[fuse_test]
+fn a_directory_that_is_not_empty_loses_nothing_when_it_is_removed() {
+    let editing = Editing::of_units();
+    fs::create_dir(editing.path("docs")).unwrap();
+    editing.write("docs/main.config", "precious");
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    assert_fails(fs::remove_dir(editing.path("docs")), Errno::NOTEMPTY);
+    assert_eq!(editing.read("docs/main.config"), b"precious");
+    fs::remove_file(editing.path("units/ARMTANK.FBI")).unwrap();
+    assert_fails(fs::remove_dir(editing.path("units")), Errno::NOTEMPTY);
+    assert_eq!(editing.names("units"), ["ARMJEEP.FBI"]);
+    // A name that differs only in case is the same directory.
+    fs::rename(editing.path("units"), editing.path("UNITS")).unwrap();
+    assert_eq!(editing.names("units"), ["ARMJEEP.FBI"]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn an_archive_goes_with_the_changes_inside() {
+    let zip = fixtures::container_seeds::zip_with("dir/units.hpi", &crate::kit::units());
+    let editing = Editing::new("outer.zip", &zip);
+    editing.write("dir/units.hpi.d/readme.txt", "inner");
+    fs::rename(editing.path("dir/units.hpi"), editing.path("dir/other.hpi")).unwrap();
+    assert_eq!(editing.read("dir/other.hpi.d/readme.txt"), b"inner");
+    assert!(!editing.path("dir/units.hpi").exists());
+    editing.assert_applied();
+    editing.write("dir/other.hpi.d/readme.txt", "again");
+    fs::remove_dir_all(editing.path("dir")).unwrap();
+    assert!(!editing.path("dir").exists());
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn directories_are_not_made_where_there_can_be_none() {
+    let editing = Editing::new("gta.img", &fixtures::container_seeds::img());
+    assert_fails(fs::create_dir(editing.path("sub")), Errno::PERM);
+    assert!(editing.edits().is_empty());
+    let editing = Editing::of_units();
+    assert_fails(fs::create_dir(editing.path("converted/sub")), Errno::PERM);
+}
+
+#[fuse_test]
+fn files_that_end_with_meta_are_files() {
+    let zip = fixtures::container_seeds::zip_with("a.meta", b"meta");
+    let editing = Editing::new("a.zip", &zip);
+    editing.write("a.meta", "edited");
+    editing.write("b.meta", "new");
+    editing.assert_applied();
+    editing.write("b.meta", "newer");
+    fs::remove_file(editing.path("a.meta")).unwrap();
+    assert_eq!(editing.names(""), ["b.meta"]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
 fn an_open_file_is_renamed() {
     let editing = Editing::of_units();
     let mut file = File::create_new(editing.path(".goutputstream-A1B2C3")).unwrap();

@@ -26,6 +26,31 @@ fn what_was_edited_is_there_after_mounting_again() {
 }
 
 #[fuse_test]
+fn files_with_names_for_a_moment_are_kept_beside_the_edits() {
+    let mut editing = Editing::of_units();
+    editing.write("mine.txt", "mine");
+    fs::rename(editing.path("mine.txt"), editing.path("mine.txt~")).unwrap();
+    fs::rename(editing.path("mine.txt~"), editing.path("other.txt~")).unwrap();
+    assert_eq!(editing.read("other.txt~"), b"mine");
+    editing.write("down.part", "half");
+    editing.write("empty.part", "");
+    let image = editing.assert_applied();
+    editing.remount();
+    assert_eq!(editing.edits(), ["down.part~", "other.txt~"]);
+    assert!(editing.image() == image);
+}
+
+#[fuse_test]
+fn a_file_that_is_only_made_is_added() {
+    let editing = Editing::of_units();
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CREATE;
+    let mode = rustix::fs::Mode::RUSR;
+    drop(rustix::fs::open(editing.path("lock"), flags, mode).unwrap());
+    assert_eq!(editing.edits(), ["lock"]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
 fn the_source_is_never_written() {
     let editing = Editing::of_units();
     let before = fs::read(&editing.source).unwrap();

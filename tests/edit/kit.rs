@@ -91,6 +91,27 @@ impl Editing {
         editing
     }
 
+    /// Like [`Editing::new`], of a copy of a folder.
+    pub(crate) fn of_folder(folder: &Path) -> Self {
+        let fixture = Fixture::new();
+        let source = fixture.dir().join("source");
+        let copied = Command::new("cp")
+            .arg("-r")
+            .arg(folder)
+            .arg(&source)
+            .status();
+        assert!(copied.unwrap().success());
+        let mut editing = Self {
+            mount: None,
+            folder: fixture.dir().join("edits"),
+            source,
+            name: "source".to_owned(),
+            options: Vec::new(),
+        };
+        editing.mount_on(fixture);
+        editing
+    }
+
     fn mount_on(&mut self, fixture: Fixture) {
         let command = self.command(&fixture.point);
         self.mount = Some(fixture.mount_by(command));

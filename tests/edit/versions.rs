@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use testkit::fuse_test;
 use testkit::mount::eventually;
@@ -95,6 +97,68 @@ fn many_saves_take_no_more_than_a_few() {
 
 fn trial_saves() -> u32 {
     testkit::trial::length(200, 1000)
+}
+
+#[fuse_test]
+fn saves_are_in_the_image_that_is_opened_next_while_others_read_it() {
+    let editing = Editing::of_units();
+    let image = editing.path(IMAGE);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                // It may be replaced between the lookup and the opening.
+                let _ = fs::read(&image);
+            }
+        });
+        for number in 0..testkit::trial::length(80, 2000) {
+            let text = format!("save number {number:04}");
+            editing.write("new.txt", &text);
+            let bytes = editing.image();
+            let is_there = bytes
+                .windows(text.len())
+                .any(|bytes| bytes == text.as_bytes());
+            assert!(is_there, "{text}");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+#[fuse_test]
+fn an_archive_of_two_files_follows_in_both() {
+    let [img, dir] = [
+        fixtures::container_seeds::sectors(),
+        fixtures::container_seeds::img_directory(),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("gta3.img"), img).unwrap();
+    fs::write(folder.path().join("gta3.dir"), dir).unwrap();
+    let editing = Editing::of_folder(folder.path());
+    let name = editing
+        .names("gta3.img.d")
+        .into_iter()
+        .find(|name| name.contains('.'))
+        .unwrap();
+    let before = [editing.read("gta3.img"), editing.read("gta3.dir")];
+    editing.write(&format!("gta3.img.d/{name}"), fixtures::noise(5, 9000));
+    let after = [editing.read("gta3.img"), editing.read("gta3.dir")];
+    assert!(after[0] != before[0] && after[1] != before[1]);
+}
+
+#[fuse_test]
+fn an_image_that_stays_open_keeps_no_descriptors_of_later_saves() {
+    let editing = Editing::of_units();
+    let held = File::open(editing.path(IMAGE)).unwrap();
+    let open = || {
+        let open = fs::read_dir(format!("/proc/{}/fd", editing.mount().pid()));
+        open.unwrap().count()
+    };
+    let before = open();
+    for number in 0..100 {
+        editing.write("units/ARMTANK.FBI", format!("{number}"));
+    }
+    eventually("descriptors are as before", || open() <= before + 8);
+    drop(held);
 }
 
 #[fuse_test]

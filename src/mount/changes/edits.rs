@@ -24,12 +24,11 @@ pub(crate) struct Edits {
 }
 
 impl Edits {
-    /// Reads the folder at `path`.
+    /// Reads the folder at `path`; `pool` opens its files.
     ///
     /// # Errors
     /// Returns the error of listing a directory.
-    pub(crate) fn read(path: &Path) -> io::Result<Self> {
-        let pool = Arc::new(FilePool::default());
+    pub(crate) fn read(path: &Path, pool: Arc<FilePool>) -> io::Result<Self> {
         let (folder, memory) = read_changes(path, &pool)?;
         Ok(Self {
             folder,
@@ -50,20 +49,38 @@ impl Edits {
         let bytes = OpenedFile(file.clone(), stat.size);
         let new = NewFile::of(&NewFiles::new(Arc::new(table), Arc::new(bytes)), 0);
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folder = self.directory(directory)?;
+        folder.entries.insert(name.to_owned(), Change::File(new));
+        Ok(())
+    }
+
+    /// Puts a directory at `path`.
+    ///
+    /// # Errors
+    /// Returns an error if something else is there.
+    pub(crate) fn put_directory(&mut self, path: &str) -> io::Result<()> {
+        self.directory(path).map(drop)
+    }
+
+    /// Returns the directory at `path`, which is made if it is missing.
+    fn directory(&mut self, path: &str) -> io::Result<&mut Folder> {
         let mut folder = &mut self.folder;
-        for part in directory.split('/').filter(|part| !part.is_empty()) {
+        for part in path.split('/').filter(|part| !part.is_empty()) {
             let entry = folder.entries.entry(part.to_owned());
             let entry = entry.or_insert_with(|| Change::Directory(Folder::default()));
-            if !matches!(entry, Change::Directory(_)) {
-                *entry = Change::Directory(Folder::default());
+            if matches!(entry, Change::Deleted) {
+                // It does not have what the deleted one had.
+                *entry = Change::Directory(Folder {
+                    is_opaque: true,
+                    ..Folder::default()
+                });
             }
             let Change::Directory(inner) = entry else {
                 return Err(io::ErrorKind::NotADirectory.into());
             };
             folder = inner;
         }
-        folder.entries.insert(name.to_owned(), Change::File(new));
-        Ok(())
+        Ok(folder)
     }
 
     /// Returns the file at `path`.
@@ -105,17 +122,17 @@ impl Edits {
     /// Calls `visit` with everything that the folder says, but for directories, and with
     /// its path.
     pub(crate) fn each(&self, visit: &mut dyn FnMut(&str, &Change)) {
-        each(&self.folder, "", visit);
+        each_change(&self.folder, "", visit);
     }
 }
 
 /// Calls `visit` with all changes in a folder at `prefix`, which is empty or ends with a
 /// slash. Folders are at most as deep as `read_changes` permits.
-fn each(folder: &Folder, prefix: &str, visit: &mut dyn FnMut(&str, &Change)) {
+pub(crate) fn each_change(folder: &Folder, prefix: &str, visit: &mut dyn FnMut(&str, &Change)) {
     for (name, change) in &folder.entries {
         let path = format!("{prefix}{name}");
         match change {
-            Change::Directory(inner) => each(inner, &format!("{path}/"), visit),
+            Change::Directory(inner) => each_change(inner, &format!("{path}/"), visit),
             change => visit(&path, change),
         }
     }

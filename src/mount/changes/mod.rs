@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rustix::fs::CWD;
 
-pub(crate) use self::edits::Edits;
+pub(crate) use self::edits::{Edits, each_change};
 pub(super) use self::folder::{ChangedFolder, List};
 pub(super) use self::layer::Layer;
 use self::patch::{PatchFile, SpoolFile};

@@ -126,8 +126,11 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
             Name::Long("edit"),
             Takes::Folders("DIR", |args, folder| {
                 let folder = std::path::absolute(folder);
-                args.mount.edit = Some(folder.map_err(|error| error.to_string())?);
-                Ok(())
+                let folder = folder.map_err(|error| error.to_string())?;
+                match args.mount.edit.replace(folder) {
+                    None => Ok(()),
+                    Some(_) => Err("--edit can be given once".to_owned()),
+                }
             }),
         )
     },
