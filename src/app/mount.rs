@@ -481,9 +481,7 @@ pub fn unmount(path: &Path) -> Result<(), Failure> {
     let nothing =
         |why: &dyn std::fmt::Display| Failure::MountPoint(format!("{}: {why}", path.display()));
     let point = resolve(path).map_err(|error| nothing(&error))?;
-    let table = mount_table()?;
-    let top = table.topmost(&point);
-    if top.is_none_or(|top| top.fs_type != FS_TYPE) {
+    if ours_on(&point)?.is_none() {
         return Err(nothing(&"nothing is mounted there by hpimount"));
     }
     take_down(&point, how(), false).map_err(|error| {
@@ -513,11 +511,13 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
         Failure::MountPoint(format!("mount point {}: {why}", path.display()))
     };
     let point = resolve(path).map_err(|error| unusable(&error))?;
-    while mount_table()?
-        .topmost(&point)
-        .is_some_and(|mount| mount.fs_type == FS_TYPE)
-    {
-        match answers_soon(&point, PATIENCE) {
+    while let Some(top) = ours_on(&point)? {
+        let answer = answers_soon(&point, PATIENCE);
+        // Its process or its guard may have unmounted it in the meantime.
+        if ours_on(&point)? != Some(top.clone()) {
+            continue;
+        }
+        match answer {
             Err(error) if is_dead(&error) => {}
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 return Err(unusable(
@@ -527,14 +527,25 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
             _ => return Err(unusable(&"an archive is mounted there already")),
         }
         log::warn!("{}: removing a dead mount", point.display());
-        detach(&point, how())
-            .map_err(|error| unusable(&format!("cannot remove a dead mount: {error}")))?;
+        if let Err(error) = detach(&point, how())
+            && ours_on(&point)? == Some(top)
+        {
+            return Err(unusable(&format!("cannot remove a dead mount: {error}")));
+        }
     }
     match fs::metadata(&point) {
         Err(error) => Err(unusable(&error)),
         Ok(metadata) if !metadata.is_dir() => Err(unusable(&"is not a directory")),
         Ok(_) => Ok(point),
     }
+}
+
+/// Returns the mount that is visible at `point`, an absolute path, if it is one of
+/// hpimount.
+fn ours_on(point: &Path) -> Result<Option<MountId>, Failure> {
+    let table = mount_table()?;
+    let ours = table.topmost(point).filter(|top| top.fs_type == FS_TYPE);
+    Ok(ours.map(|top| top.id.clone()))
 }
 
 /// Makes a path absolute without accessing its last component, which may be a
@@ -578,11 +589,9 @@ fn answers_soon(point: &Path, patience: Duration) -> io::Result<()> {
 /// Returns the occupant of `point`, an absolute path. A mount that has not
 /// answered after `patience` is [`Occupant::Silent`].
 pub(super) fn occupant(point: &Path, patience: Duration) -> Occupant {
-    let table = mount_table().ok();
-    let top = table.as_ref().and_then(|table| table.topmost(point));
-    if top.is_none_or(|top| top.fs_type != FS_TYPE) {
+    let Ok(Some(_)) = ours_on(point) else {
         return Occupant::Nothing;
-    }
+    };
     match answers_soon(point, patience) {
         Ok(()) => Occupant::Mount,
         Err(error) if error.kind() == io::ErrorKind::TimedOut => Occupant::Silent,

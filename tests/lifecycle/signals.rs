@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use testkit::fuse_test;
 
 use hpimount_containers::hpi::chunk::Method;
+use rustix::mount::UnmountFlags;
 use rustix::process::{Pid, Signal};
 
 use fixtures::hpi::{self, V1};
@@ -359,6 +360,27 @@ fn a_mount_killed_at_any_moment_is_removed_by_the_next_start() {
         count,
         &format!("{dead} dead mounts, each cleared away by the next start"),
     );
+}
+
+#[fuse_test]
+fn a_mount_that_goes_while_the_next_start_looks_at_it_is_not_in_its_way() {
+    // The next start is answered by the mount that has gone, or finds it dead.
+    for end in [Signal::CONT, Signal::KILL] {
+        let mount = mount();
+        let mut fixture = Fixture::new();
+        fixture.point = mount.path().to_owned();
+        stop(&mount);
+        let next = std::thread::spawn(|| fixture.mount(&[]));
+        // Usually long enough to reach the mount; if not, it must start as well.
+        std::thread::sleep(Duration::from_millis(200));
+        rustix::mount::unmount(mount.path(), UnmountFlags::DETACH).unwrap();
+        mount.signal(end);
+        let next = next.join().unwrap();
+        assert_eq!(next.layers(), 1, "{end:?}");
+        next.assert_answers();
+        next.signal(Signal::TERM);
+        next.assert_ends();
+    }
 }
 
 #[fuse_test]
