@@ -58,7 +58,7 @@ fn files_in(vfs: &Vfs, directory: Ino) -> Vec<Ino> {
 
 /// Returns a mount of files with these sizes, and their inodes.
 fn mounted(sizes: &[usize]) -> (Arc<Vfs>, Vec<Ino>) {
-    let vfs = mount(directory(sizes), Method::Lz77, CACHE_SIZE);
+    let vfs = mount(directory(sizes), Method::Zlib, CACHE_SIZE);
     let files = files_in(&vfs, Ino::ROOT);
     (vfs, files)
 }

@@ -1,5 +1,5 @@
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, LazyLock};
 use std::thread;
 use std::time::Duration;
 
@@ -16,9 +16,28 @@ const SIZE: u64 = 64 << 20;
 /// The window of all decoders.
 const WINDOW: [u8; 4] = *b"last";
 
-/// Returns the byte at a position of the file.
-fn byte(position: u64) -> u8 {
-    (position.wrapping_mul(0x9E37_79B9) >> 24) as u8
+/// The first bytes of the file, which repeat. Their number is prime, so that no two
+/// blocks near each other are alike.
+static BYTES: LazyLock<[u8; 65_521]> = LazyLock::new(|| {
+    std::array::from_fn(|position| (position.wrapping_mul(0x9E37_79B9) >> 24) as u8)
+});
+
+/// Fills `out` with the bytes of the file from a position on. They are copied: tests
+/// are not optimized, and need many.
+fn fill(out: &mut [u8], position: u64) {
+    let first = (position % BYTES.len() as u64) as usize;
+    let (head, rest) = out.split_at_mut(out.len().min(BYTES.len() - first));
+    head.copy_from_slice(&BYTES[first..][..head.len()]);
+    for piece in rest.chunks_mut(BYTES.len()) {
+        piece.copy_from_slice(&BYTES[..piece.len()]);
+    }
+}
+
+/// Returns a range of the file.
+fn bytes_of(range: Range<u64>) -> Vec<u8> {
+    let mut bytes = vec![0; (range.end - range.start) as usize];
+    fill(&mut bytes, range.start);
+    bytes
 }
 
 /// A volume of long files, with the same bytes.
@@ -52,10 +71,8 @@ impl Decoder for Counting {
 
     fn read(&mut self, out: &mut [u8]) -> Result<()> {
         assert_eq!(*self.window, WINDOW);
-        for byte_out in out.iter_mut() {
-            *byte_out = byte(self.position);
-            self.position += 1;
-        }
+        fill(out, self.position);
+        self.position += out.len() as u64;
         self.decoded.fetch_add(out.len() as u64, Ordering::Relaxed);
         if self.position > self.damaged_at {
             return Err(Error::damaged(7, "packed data", "is damaged"));
@@ -115,7 +132,7 @@ impl Streams for Long {
             thread::sleep(Duration::from_millis(50));
         }
         self.decoded.fetch_add(self.size, Ordering::Relaxed);
-        (self.damaged_at > self.size).then(|| (0..self.size).map(byte).collect())
+        (self.damaged_at > self.size).then(|| bytes_of(0..self.size))
     }
 
     fn needs(&self, _file: FileId) -> Needs {
@@ -211,8 +228,7 @@ impl Case {
         };
         let start = range.start;
         let bytes = self.reader.read(file, range.clone(), access)?;
-        let expected = range.map(byte);
-        assert!(bytes.iter().copied().eq(expected), "{start}");
+        assert!(*bytes == bytes_of(range), "{start}");
         assert!(self.reader.budget().used() <= self.reader.budget().limit());
         Ok(self.decoded.load(Ordering::Relaxed) - before)
     }
