@@ -23,7 +23,7 @@ const BESIDE: usize = 32 << 20;
 /// Mounts a source, enters the directories in it that `directory` names by their numbers,
 /// and then the first one again.
 fn enter(what: &str, fixture: Fixture, directory: impl Fn(usize) -> String) {
-    let count = trial::length(DIRECTORIES / 4, DIRECTORIES);
+    let count = trial::length(DIRECTORIES / 8, DIRECTORIES);
     let budget = count * BUDGET;
     let mount = fixture.mount(&["-o", &format!("cachesize={budget}")]);
     let list = |number| names(&mount.file(&directory(number)));
@@ -46,7 +46,7 @@ fn enter(what: &str, fixture: Fixture, directory: impl Fn(usize) -> String) {
 #[fuse_test]
 fn more_assets_than_the_budget_has_room_for_are_entered_one_after_the_other() {
     let fixture = folder(|source| {
-        for number in 0..trial::length(DIRECTORIES / 4, DIRECTORIES) {
+        for number in 0..trial::length(DIRECTORIES / 8, DIRECTORIES) {
             let path = source.join(format!("{number}.tdf"));
             fs::write(path, "[UNIT]{Name=a;}").unwrap();
         }

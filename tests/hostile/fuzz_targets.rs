@@ -89,7 +89,7 @@ fn try_out(name: &str, times: u32) {
     seeds.iter().for_each(|seed| (target.run)(seed));
     let found = found(target);
     found.iter().for_each(|find| (target.run)(find));
-    let times = trial::length(times, times * 300);
+    let times = trial::length(trial::part(times / 2, times), times * 300);
     let config = ProptestConfig {
         cases: times,
         failure_persistence: None,

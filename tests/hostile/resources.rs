@@ -13,11 +13,12 @@ use testkit::trial;
 
 #[fuse_test]
 fn a_folder_of_bombs_is_walked_within_the_limits() {
-    const IN_A_FOLDER: usize = 100;
-    let count = trial::length(IN_A_FOLDER, 1000);
+    // Two or four of each kind.
+    let in_a_folder = trial::part(50, 100);
+    let count = trial::length(in_a_folder, 1000);
     let mut needed = Needed::default();
-    for first in (0..count).step_by(IN_A_FOLDER) {
-        let fixture = folder_of((first..first + IN_A_FOLDER).map(bomb));
+    for first in (0..count).step_by(in_a_folder) {
+        let fixture = folder_of((first..first + in_a_folder).map(bomb));
         let mut command = limited(600);
         command
             .args([&fixture.archive, &fixture.point])

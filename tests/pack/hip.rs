@@ -19,6 +19,7 @@ use testkit::hpipack::{hpipack, stderr};
 use testkit::mounted::mounted;
 use testkit::packed::packed;
 use testkit::record::opened;
+use testkit::trial;
 
 /// Returns a directory with the extracted contents of an archive.
 fn extracted(hip: &Hip) -> TempDir {
@@ -282,7 +283,7 @@ fn repacked(asset: &Asset) -> AssetFacts {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::default()
+        ..ProptestConfig::with_cases(trial::part(64, 256))
     })]
 
     #[test]

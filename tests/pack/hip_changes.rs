@@ -20,6 +20,7 @@ use hpimount_containers::io::ReadAt;
 use testkit::applied::{hpipack_apply, new_file, open_changed, planned, put, read_at, write};
 use testkit::hip_random::archives;
 use testkit::hpipack::stderr;
+use testkit::trial;
 
 /// Applies changes by their paths; `None` deletes. Returns the archive, or all
 /// refusals.
@@ -122,7 +123,7 @@ const CHECKED: [[u8; 4]; 3] = [*b"TEXT", *b"SND ", *b"SNDS"];
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::with_cases(128)
+        ..ProptestConfig::with_cases(trial::part(48, 128))
     })]
 
     #[test]

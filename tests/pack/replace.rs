@@ -18,6 +18,7 @@ use testkit::hip_random::archives;
 use testkit::hpipack::stderr;
 use testkit::packed::{hpipack_replace, replaced};
 use testkit::record::{Opened, opened};
+use testkit::trial;
 use testkit::walked::{files, open as walk_open, sha256_of};
 
 /// Returns a directory with files of Total Annihilation, and their contents.
@@ -126,7 +127,7 @@ fn files_of_any_length_can_replace_others() {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::default()
+        ..ProptestConfig::with_cases(trial::part(64, 256))
     })]
 
     #[test]

@@ -20,11 +20,17 @@ pub fn length<T>(short: T, long: T) -> T {
     }
 }
 
-/// Returns the step between the cases of a trial: `step` in most test runs, 1 in
-/// `scripts/test --foreign` and in `scripts/soak`, which try them all.
-pub fn step(step: usize) -> usize {
+/// Returns `whole` in `scripts/test --foreign` and in `scripts/soak`, which may take
+/// long, otherwise `part`.
+pub fn part<T>(part: T, whole: T) -> T {
     let is_whole = env::var_os(skip::REQUIRE).is_some() || env::var_os(ROWS).is_some();
-    if is_whole { 1 } else { step }
+    if is_whole { whole } else { part }
+}
+
+/// Returns the step between the cases of a trial: `step` in most test runs, 1 where all
+/// are tried.
+pub fn step(step: usize) -> usize {
+    part(step, 1)
 }
 
 /// Prints the outcome of a successful trial, and appends it to the rows of a
