@@ -13,7 +13,7 @@ use fixtures::hpi::{Entry, File, V1, V2, dir, file};
 use testkit::applied::{open_sources, write};
 
 /// Directories with changes, and changed files in each.
-const DIRECTORIES: usize = 40;
+const DIRECTORIES: usize = 20;
 const FILES: usize = 100;
 
 /// Writes all files below a directory.

@@ -34,9 +34,9 @@ fn open(format: &ViewFormat, bytes: &Bytes) -> Option<Box<dyn View>> {
     (format.open)(bytes, &Alone).ok()
 }
 
-/// Returns a package of 16 MB: 2 animations with 500,000 keys each.
+/// Returns a package of 3 MB: 2 animations with 100,000 keys each.
 fn large_ifp() -> Bytes {
-    sources::ifp(2, 500_000).into()
+    sources::ifp(2, 100_000).into()
 }
 
 /// Returns a PSX character of 6 MB: 4 objects without models, and an animation

@@ -127,7 +127,7 @@ fn entered_directories_are_evicted_and_keep_their_inode_numbers() {
     if !has_programs(&["find"]) {
         return;
     }
-    let fan_out: usize = trial::length(10, 16);
+    let fan_out: usize = trial::length(7, 16);
     let archive = nested([fan_out, fan_out, 3000]);
     assert!(archive.len() < 2 << 20, "{}", archive.len());
     let mount = mounted(&archive, "cachesize=4M");
