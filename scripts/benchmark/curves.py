@@ -36,7 +36,7 @@ class Shape:
 
     def small(self):
         """The small variant for a smoke test."""
-        return dataclasses.replace(self, files=min(self.files, 100))
+        return dataclasses.replace(self, files=min(self.files, 100), size=min(self.size, 64 << 10))
 
     def name(self):
         return f"{self.files}x{self.size}-{self.width}-{self.depth}"
