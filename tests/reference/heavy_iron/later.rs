@@ -64,6 +64,28 @@ fn add(leaves: &mut Leaves, value: &Value) {
     *leaves.entry(leaf).or_default() += 1;
 }
 
+/// Adds values of the reader. It has the bits of the parameters of events, which are whole
+/// numbers in all samples.
+fn add_known(leaves: &mut Leaves, known: &Value) {
+    match known {
+        Value::Object(fields) => {
+            for (name, known) in fields {
+                match name.starts_with("parameter") {
+                    true => add(leaves, &number(known).into()),
+                    false => add_known(leaves, known),
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|known| add_known(leaves, known)),
+        known => add(leaves, known),
+    }
+}
+
+/// Returns the number in hexadecimal digits.
+fn number(known: &Value) -> u32 {
+    u32::from_str_radix(text(known), 16).unwrap()
+}
+
 /// Returns the values of all files of an asset.
 fn shown(meta: &Path) -> Leaves {
     let mut leaves = Leaves::new();
@@ -86,7 +108,7 @@ fn shown(meta: &Path) -> Leaves {
 /// Returns the values of the reader that are not shown.
 fn missing(known: &Value, mut shown: Leaves) -> Vec<String> {
     let mut wanted = Leaves::new();
-    add(&mut wanted, &known["fields"]);
+    add_known(&mut wanted, &known["fields"]);
     let links = known["links"].as_array().into_iter().flatten();
     for link in links {
         for name in ["event", "send", "target", "param_asset", "check_asset"] {
@@ -113,8 +135,7 @@ fn objects_of_the_later_games_have_the_values_of_the_independent_reader() {
         let mount = mounted_files(std::slice::from_ref(&sample.file), "");
         for asset in &sample.assets {
             let name = text(&asset["name"]);
-            let id = u32::from_str_radix(text(&asset["id"]), 16).unwrap();
-            let meta = meta(&mount, id);
+            let meta = meta(&mount, number(&asset["id"]));
             let place = format!("{}: {name}", sample.file.display());
             let Some(known) = sample.known.get(name) else {
                 continue;
