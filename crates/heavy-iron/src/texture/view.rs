@@ -4,7 +4,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::texture::import::{import, picture_names};
-use crate::texture::{self, Level, Texture, Textures};
+use crate::texture::{self, Texture, Textures};
 use crate::view;
 use hpimount_assets::model::{not_shown, png};
 use hpimount_assets::parse::so_far;
@@ -39,7 +39,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 impl GetSize for Textures {
     fn get_heap_size(&self) -> usize {
         let texture = |texture: &Texture| {
-            let levels = texture.levels.capacity() * size_of::<Level>();
+            let levels = texture.levels.get_heap_size();
             texture.name.capacity() + texture.mask.capacity() + levels
         };
         self.textures.capacity() * size_of::<Texture>()

@@ -52,7 +52,6 @@ pub struct Stored {
     /// Number of the format of its pixels.
     pub format: u8,
     /// The picture and its smaller levels.
-    #[get_size(ignore)]
     pub(super) levels: Vec<Level>,
 }
 
@@ -163,13 +162,15 @@ fn format_of(number: u8) -> Option<XboxFormat> {
 impl Stored {
     /// Returns the picture.
     pub fn decode(&self) -> Picture {
-        let size = (self.width, self.height);
-        let level = self.levels.first().zip(format_of(self.format));
-        let pixels = level.map(|(level, format)| pixels::xbox_pixels(size, format, &level.data));
+        let mut pixels = Vec::new();
+        if let Some((level, format)) = self.levels.first().zip(format_of(self.format)) {
+            pixels.resize(level.pixels(), [0; 4]);
+            pixels::xbox::decode(level, format, &[], &mut pixels);
+        }
         Picture {
             width: self.width,
             height: self.height,
-            pixels: Pixels::Rgba(pixels.unwrap_or_default()),
+            pixels: Pixels::Rgba(pixels),
         }
     }
 
@@ -233,6 +234,14 @@ pub(super) mod tests {
         colors[8..12].copy_from_slice(&[3, 2, 1, 9]);
         let found = parse(&xpr(0x06, &colors).into()).unwrap();
         assert_eq!(found.pictures[0].decode().rgba()[4], [1, 2, 3, 9]);
+    }
+
+    #[test]
+    fn smaller_levels_count_as_memory() {
+        let whole = xpr(3 << 8 | 0x0C, &[0; 24]);
+        let found = parse(&whole.into()).unwrap();
+        let expected = size_of::<Stored>() + 3 * size_of::<Level>();
+        assert!(found.get_heap_size() >= expected);
     }
 
     #[test]

@@ -14,15 +14,17 @@ pub use gx::GxFormat;
 pub use xbox::{XboxColors, XboxFormat};
 
 use bytes::Bytes;
+use get_size2::GetSize;
 
 /// A level of a texture: the picture, or a smaller copy of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub struct Level {
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
     /// The stored pixels. Missing ones at the end are zeros.
+    #[get_size(ignore)]
     pub data: Bytes,
     /// Length of a stored row in bytes, where the format has rows that may be
     /// padded (Direct3D); otherwise 0.
@@ -37,26 +39,18 @@ impl Level {
 }
 
 /// Decodes the pixels of a GameCube picture in a format without a palette.
-pub fn gamecube_pixels(size: (u32, u32), format: GxFormat, data: &Bytes) -> Vec<[u8; 4]> {
-    let level = level(size, data);
-    let mut pixels = vec![[0; 4]; level.pixels()];
-    gx::decode(&level, format, &[], &mut pixels);
-    pixels
-}
-
-/// Decodes the pixels of an Xbox picture in a format without a palette.
-pub fn xbox_pixels(size: (u32, u32), format: XboxFormat, data: &Bytes) -> Vec<[u8; 4]> {
-    let level = level(size, data);
-    let mut pixels = vec![[0; 4]; level.pixels()];
-    xbox::decode(&level, format, &[], &mut pixels);
-    pixels
-}
-
-fn level((width, height): (u32, u32), data: &Bytes) -> Level {
-    Level {
+pub fn gamecube_pixels(
+    (width, height): (u32, u32),
+    format: GxFormat,
+    data: &Bytes,
+) -> Vec<[u8; 4]> {
+    let level = Level {
         width,
         height,
         data: data.clone(),
         pitch: 0,
-    }
+    };
+    let mut pixels = vec![[0; 4]; level.pixels()];
+    gx::decode(&level, format, &[], &mut pixels);
+    pixels
 }
