@@ -320,6 +320,11 @@ fn edited_cells_of_the_table_of_a_games_texts_become_its_files() {
         later,
         "[MAIN]\n0x00000001=Grün\n0x00000002=\n\n[DEMO]\n0x00000001=Blau\n0x00000002=\n"
     );
+    // A line of the file's texts would have a line feed there.
+    let escape = old.replace("\tNO\t\n", "\tNO\tC:\\new\n");
+    work.edit(TABLE, escape.as_bytes());
+    let problem = work.open(&given).err().unwrap();
+    assert!(problem.contains("looks like an escape"), "{problem}");
 }
 
 #[test]

@@ -255,12 +255,42 @@ pub(super) fn lines(gxt: &Gxt) -> impl Iterator<Item = String> {
     gxt.tables.iter().enumerate().flat_map(|(index, table)| {
         let between = (index > 0).then(String::new).into_iter();
         let name = format!("[{}]", plain(&table.name));
-        let texts = table.entries.iter().map(|entry| {
-            let key = entry.key.to_string();
-            format!("{}={}", plain(&key), plain(&gxt.text(entry)))
-        });
+        let texts = table
+            .entries
+            .iter()
+            .map(|entry| line(entry, &gxt.text(entry)));
         between.chain([name]).chain(texts)
     })
+}
+
+/// Returns the lines of `texts.txt` with other texts, by the numbers of their entries in
+/// this order.
+pub(crate) fn with_texts(gxt: &Gxt, texts: &HashMap<usize, &str>) -> String {
+    let mut lines = String::new();
+    let mut number = 0;
+    for table in &gxt.tables {
+        lines += &format!("[{}]\n", plain(&table.name));
+        for entry in &table.entries {
+            let new = texts.get(&number);
+            let line = new.map_or_else(|| line(entry, &gxt.text(entry)), |new| line(entry, new));
+            lines += &line;
+            lines.push('\n');
+            number += 1;
+        }
+    }
+    lines
+}
+
+/// Returns whether a text would be another one in a line of `texts.txt`, since a part of it
+/// looks like an escape.
+pub(crate) fn has_escape(text: &str) -> bool {
+    let mut backslashes = text.match_indices('\\');
+    backslashes.any(|(at, _)| escaped(&text[at..]).is_some())
+}
+
+/// Returns the line of a text.
+fn line(entry: &Entry, text: &str) -> String {
+    format!("{}={}", plain(&entry.key.to_string()), plain(text))
 }
 
 /// Returns a text without control characters, which would break its line.
@@ -338,6 +368,32 @@ mod tests {
         assert!(refused("[OTHER]").contains("which must be \"[MAIN]\""));
         let more = rendered_text(&gxt::FORMAT, &file, ALL).unwrap() + "new=1\n";
         assert!(refused(&more).contains("texts cannot be added"));
+    }
+
+    #[test]
+    fn texts_are_replaced_by_the_numbers_of_their_entries() {
+        for file in [build::third(), build::later()] {
+            let model = gxt::parse(&file.clone().into()).unwrap();
+            let same = with_texts(&model, &HashMap::new());
+            assert_eq!(after(&file, &same), "unchanged");
+            let last = model.tables.iter().map(|table| table.entries.len());
+            let last = last.sum::<usize>() - 1;
+            // It looks like the name of a table.
+            let new = with_texts(&model, &HashMap::from([(last, "[x]")]));
+            let shown = after(&file, &new);
+            assert!(shown.ends_with("=[x]\n"), "{shown}");
+            assert_eq!(shown.matches("[x]").count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_text_with_the_characters_of_an_escape_is_known() {
+        for text in ["C:\\new", "\\xb1", "\\u{1b}", "a\\\\n"] {
+            assert!(has_escape(text), "{text}");
+        }
+        for text in ["", "C:\\games", "\\", "\\x", "~n~", "a\nb"] {
+            assert!(!has_escape(text), "{text}");
+        }
     }
 
     #[test]

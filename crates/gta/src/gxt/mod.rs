@@ -5,6 +5,6 @@ mod import;
 pub mod parse;
 pub mod view;
 
-pub(crate) use self::import::ALL;
+pub(crate) use self::import::{ALL, has_escape, with_texts};
 pub use self::parse::*;
 pub use self::view::FORMAT;

@@ -1,9 +1,8 @@
 //! Edited tables of a whole game, whose cells are cells of the tables of its files.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::gxt::ALL;
+use crate::gxt::{self, ALL};
 use hpimount_assets::view::edited_table::{Change, Rules, ShownTable, differences};
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits, shown_file};
@@ -137,15 +136,20 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
     let mut edits = Vec::new();
     for (path, changes) in changes {
         let file = context.find(Wanted::Path(path));
-        let Some((file, text)) =
-            file.and_then(|file| Some((file, shown_file(context, file, ALL)?)))
-        else {
+        let gxt = file.and_then(|file| Some((file, gxt::parse(&context.read(file)?).ok()?)));
+        let Some((file, gxt)) = gxt else {
             problems.add(changes[0].problem("edit the file itself"));
             continue;
         };
-        let rows = (&table, first_rows[path]);
-        let bytes = with_texts(&text, rows, &changes, &mut problems);
-        let edit = TableEdit::File(ALL.to_owned(), bytes, changes[0].place());
+        let mut texts = HashMap::new();
+        for change in &changes {
+            if gxt::has_escape(&change.text) {
+                problems.add(change.problem("looks like an escape: edit the texts of its file"));
+            }
+            texts.insert(change.row - first_rows[path], change.text.as_str());
+        }
+        let lines = gxt::with_texts(&gxt, &texts).into_bytes();
+        let edit = TableEdit::File(ALL.to_owned(), lines, changes[0].place());
         edits.push((file, edit));
     }
     problems.check()?;
@@ -153,31 +157,6 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
         edits,
         warnings: found.warnings,
     })
-}
-
-/// Returns all texts of a file with changed ones; `first` is the row of the first one.
-fn with_texts(
-    shown: &[u8],
-    (table, first): (&ShownTable, usize),
-    changes: &[&Change],
-    problems: &mut Problems,
-) -> Vec<u8> {
-    let text = String::from_utf8_lossy(shown);
-    let mut lines: Vec<Cow<'_, str>> = text.lines().map(Cow::from).collect();
-    let is_table = |line: &str| line.starts_with('[') && line.ends_with(']');
-    let texts = lines.iter_mut();
-    let mut texts: Vec<_> = texts
-        .filter(|line| !line.is_empty() && !is_table(line))
-        .collect();
-    for change in changes {
-        let line = texts.get_mut(change.row - first);
-        let start = format!("{}=", table.cell(change.row, "key"));
-        match line.filter(|line| line.starts_with(&start)) {
-            Some(line) => line.to_mut().replace_range(start.len().., &change.text),
-            None => problems.add(change.problem("edit the texts of its file")),
-        }
-    }
-    lines.join("\n").into_bytes()
 }
 
 /// Returns the table of a section with changed cells.
@@ -242,25 +221,5 @@ mod tests {
         for (drawn, stored) in pairs {
             assert_eq!(inverted(drawn), stored);
         }
-    }
-
-    #[test]
-    fn a_text_that_looks_like_a_table_changes_no_other_text() {
-        let shown = "file\ttable\tkey\ttext\na\tMAIN\t[A\tx]\na\tMAIN\tB\ty\na\tMAIN\tC\tz\n";
-        let edited = shown.replace("\ty\n", "\tnew\n");
-        let found = differences(shown.as_bytes(), edited.as_bytes(), &TEXT_RULES).unwrap();
-        let table = ShownTable::read(shown.as_bytes()).unwrap();
-        let changes: Vec<_> = found.changes.iter().collect();
-        let texts = |lines: &str| {
-            let mut problems = Problems::default();
-            let bytes = with_texts(lines.as_bytes(), (&table, 0), &changes, &mut problems);
-            problems.check().map(|()| String::from_utf8(bytes).unwrap())
-        };
-        assert_eq!(
-            texts("[MAIN]\nA=x\nB=y\nC=z\n").unwrap(),
-            "[MAIN]\nA=x\nB=new\nC=z"
-        );
-        let problem = "line 3, column text (B): edit the texts of its file";
-        assert_eq!(texts("[MAIN]\n[A=x]\nB=y\nC=z\n").unwrap_err(), problem);
     }
 }
