@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::keys::{keys, object_keys};
 use super::parse::{self, Animation, Ifp, Key, KeyKind, Object, Package, Version};
 use hpimount_assets::view::ViewFormat;
-use hpimount_assets::view::edit::value_of_json;
+use hpimount_assets::view::edit::{is_same, value_of_json};
 use hpimount_assets::view::edited_table::{Rules, of_view};
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_assets::view::node::Node;
@@ -232,7 +232,7 @@ impl EditedPackage<'_> {
                 }
             });
             let problem = match known {
-                Some(known) if known.to_string() == value.to_string() => continue,
+                Some(known) if is_same(&known, value) => continue,
                 Some(known) => format!("is derived; was {known}"),
                 None => "is not a field here".to_owned(),
             };
@@ -486,6 +486,13 @@ mod tests {
         let short = anp(true, &[[0, 0, 0, 4096, 0, 1024, 0, 0]]);
         let changed = with(&short, WALK, &[("1.0]", "0.30002]"), ("[1.0", "[0.5")]).unwrap();
         assert_eq!(changed, anp(true, &[[0, 0, 0, 1229, 0, 512, 0, 0]]));
+    }
+
+    #[test]
+    fn a_derived_number_may_be_written_otherwise() {
+        let bytes = anpk("walk", &[ONE, TWO]);
+        let edits = [("\"index\": 0", "\"index\": 0.0")];
+        assert_eq!(with(&bytes, WALK, &edits).unwrap(), bytes);
     }
 
     #[test]

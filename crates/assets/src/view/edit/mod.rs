@@ -12,6 +12,7 @@ pub(super) mod place;
 mod selector;
 
 pub use self::difference::{number_named, value_of_json};
+pub use self::pairs::is_same;
 pub use self::place::{Form, Place, Reference, id_of};
 pub use super::node::{Blank, Counted, Elements, Rule, Selector};
 

@@ -11,7 +11,7 @@ const MAX_PAIRS: usize = 1 << 20;
 
 /// Returns whether an edited value equals the shown one. Keys that an edited map lacks
 /// are not compared.
-pub(super) fn is_same(shown: &Value, edited: &Value) -> bool {
+pub fn is_same(shown: &Value, edited: &Value) -> bool {
     match (shown, edited) {
         (Value::Null, Value::Null) => true,
         (Value::Bool(shown), Value::Bool(edited)) => shown == edited,
