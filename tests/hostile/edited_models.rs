@@ -1,6 +1,10 @@
 //! Edited models in which many parts share something large take no long time.
 
 use fixtures::clump as build;
+use hpimount_assets::model::edited::Edited;
+use hpimount_assets::model::pairing::Pairing;
+use hpimount_assets::model::scene::{Material, Node};
+use hpimount_assets::model::{Scene, Transform};
 use hpimount_assets::view::import::{Imported, edited};
 use hpimount_assets::view::rendered;
 use hpimount_gta::dff;
@@ -41,6 +45,39 @@ fn a_large_material_is_compared_once_for_all_parts() {
     let took = timed(|| {
         let imported = edited(&dff::FORMAT, &asset, "model.glb", &file);
         assert_eq!(imported, Ok(Imported::Unchanged));
+    });
+    assert!(took < second(), "{took:?}");
+}
+
+/// Returns a scene with many materials of one color.
+fn with_materials(name: &str, color: [f32; 4]) -> Scene<'static> {
+    let materials = (0..1 << 17).map(|number| Material {
+        name: format!("{name} {number}"),
+        color,
+        ..Material::plain()
+    });
+    Scene {
+        nodes: vec![Node {
+            name: "root".to_owned(),
+            parent: None,
+            transform: Transform::IDENTITY,
+            mesh: None,
+        }],
+        materials: materials.collect(),
+        ..Scene::default()
+    }
+}
+
+#[test]
+fn many_materials_are_found_by_their_color() {
+    let shown = with_materials("shown", [1.0, 0.0, 0.0, 1.0]);
+    let edited = Edited {
+        scene: with_materials("new", [1.0, 0.0, 0.0, 0.5]),
+        ..Edited::default()
+    };
+    let took = timed(|| {
+        let pairing = Pairing::new(&shown, &edited).unwrap();
+        assert_eq!(pairing.with_materials_by_color().repainted().count(), 0);
     });
     assert!(took < second(), "{took:?}");
 }

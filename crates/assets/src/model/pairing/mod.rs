@@ -95,10 +95,16 @@ impl<'a> Pairing<'a> {
     /// show those that were added under other names.
     #[must_use]
     pub fn with_materials_by_color(mut self) -> Self {
+        let mut known = HashMap::new();
+        for (number, material) in self.shown.materials.iter().enumerate() {
+            if let Some(color) = plain_color(material) {
+                known.entry(color).or_insert(number);
+            }
+        }
         let edited = self.edited.scene.materials.iter();
         for (found, material) in self.materials.iter_mut().zip(edited) {
-            let mut known = self.shown.materials.iter();
-            *found = found.or_else(|| known.position(|known| looks_alike(known, material)));
+            let alike = || known.get(&plain_color(material)?).copied();
+            *found = found.or_else(alike);
         }
         self
     }
@@ -388,10 +394,10 @@ impl<'a> Pairing<'a> {
     }
 }
 
-/// Returns whether two materials have the same color, and no texture.
-fn looks_alike(one: &Material, other: &Material) -> bool {
-    let is_plain = one.texture.is_none() && other.texture.is_none();
-    is_plain && has_near_parts(&one.color, &other.color)
+/// Returns the color of a material without a texture, as it is stored.
+fn plain_color(material: &Material) -> Option<[u8; 4]> {
+    let color = material.color.map(|part| (part * 255.0).round() as u8);
+    material.texture.is_none().then_some(color)
 }
 
 /// Returns whether an edited material has the color or the picture of the shown one.
