@@ -4,6 +4,7 @@
 mod changes;
 mod hot_paths;
 mod ifp_hgo;
+mod models;
 mod psx;
 mod views;
 mod volumes;

@@ -27,6 +27,12 @@ const MAX_SETS: u32 = 8;
 const OBJECT_BYTES: usize = 384;
 const VALUE_BYTES: usize = 32;
 
+/// The same, as it was measured, of JSON that is kept as it is, where arrays take memory of
+/// their own.
+const KEPT_OBJECT_BYTES: usize = 768;
+const KEPT_ARRAY_BYTES: usize = 384;
+const KEPT_VALUE_BYTES: usize = 288;
+
 /// Memory that an attribute of a vertex takes beyond those in `CORNER_BYTES`, in bytes.
 const ATTRIBUTE_BYTES: usize = 32;
 const USUAL_ATTRIBUTES: usize = 4;
@@ -105,12 +111,53 @@ fn unpack(file: &[u8]) -> Result<(&[u8], &[u8]), String> {
 
 /// Returns the memory that parsed JSON takes, about.
 fn parsed_size(json: &[u8]) -> usize {
-    let sizes = json.iter().map(|byte| match byte {
-        b'{' => OBJECT_BYTES,
-        b',' => VALUE_BYTES,
-        _ => 0,
-    });
-    json.len() + sizes.sum::<usize>()
+    let mut size = json.len();
+    let (mut rest, mut key) = (json, &json[..0]);
+    // How many brackets are open, and how many are with those of JSON that is kept.
+    let (mut open, mut kept) = (0_usize, None);
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'"' => {
+                (key, rest) = string(after);
+                continue;
+            }
+            b'{' | b'[' => {
+                open += 1;
+                kept = kept.or(is_kept(key).then_some(open));
+            }
+            b'}' | b']' => {
+                open = open.saturating_sub(1);
+                kept = kept.filter(|&kept| kept <= open);
+            }
+            _ => {}
+        }
+        size += match (byte, kept) {
+            (b'{', None) => OBJECT_BYTES,
+            (b',', None) => VALUE_BYTES,
+            (b'{', Some(_)) => KEPT_OBJECT_BYTES,
+            (b'[', Some(_)) => KEPT_ARRAY_BYTES,
+            (b',', Some(_)) => KEPT_VALUE_BYTES,
+            _ => 0,
+        };
+    }
+    size
+}
+
+/// Splits JSON within a string at its end.
+fn string(json: &[u8]) -> (&[u8], &[u8]) {
+    let mut end = 0;
+    while let Some(byte) = json.get(end).filter(|&&byte| byte != b'"') {
+        end += if *byte == b'\\' { 2 } else { 1 };
+    }
+    let (string, rest) = json.split_at(end.min(json.len()));
+    (string, rest.get(1..).unwrap_or_default())
+}
+
+/// Returns whether the value of a key may be kept as it is: extensions, the limits of
+/// accessors, and what is written with escapes.
+fn is_kept(key: &[u8]) -> bool {
+    matches!(key, b"extensions" | b"min" | b"max") || key.contains(&b'\\')
 }
 
 /// The nodes that the scenes of a file show.
